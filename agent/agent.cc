@@ -1,0 +1,117 @@
+#include "agent/agent.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "agent/agent_metrics.h"
+#include "agent/agent_state.h"
+#include "agent/child_end.h"
+#include "agent/progress.h"
+#include "agent/supervisor.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/metrics/admin_server.h"
+#include "base/metrics/collector.h"
+#include "proto/stats_page.h"
+
+namespace pstrain {
+namespace {
+
+constexpr int kExitAgentError = 1;
+constexpr std::string_view kComponent = "agent";
+
+/// Truncates and writes in place: the kubelet's file is a mount point and cannot be replaced.
+Status WriteInPlace(const std::string& path, std::string_view content) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return ErrnoError(errno, "open " + path);
+  const ssize_t written = write(fd, content.data(), content.size());
+  const Status status = written == static_cast<ssize_t>(content.size())
+                            ? OkStatus()
+                            : ErrnoError(written < 0 ? errno : EIO, "write " + path);
+  close(fd);
+  return status;
+}
+
+AdminServer::Options AdminOptions(const AgentOptions& options, const AgentState& state,
+                                  const StatsPage& page, const MetricsRegistry& registry) {
+  AdminServer::Options admin;
+  admin.address = options.admin_host;
+  admin.port = options.admin_port;
+  admin.metrics = &registry;
+  admin.ready = [&state, &page]() -> Status {
+    if (!state.ChildRuns()) return UnavailableError("the training program does not run");
+    if (!RuntimeSaysReady(page)) return UnavailableError("the training program is not ready");
+    return OkStatus();
+  };
+  admin.handlers["/progress"] = [&options, &state, &page] {
+    return HttpResponse{200, "application/json",
+                        WriteJson(ProgressJson(options.task, state, page)) + "\n"};
+  };
+  return admin;
+}
+
+void ReportEnd(const AgentOptions& options, const AgentState& state, const StatsPage& page,
+               const ChildEnd& end) {
+  if (!options.final_stats_file.empty()) {
+    const Status status =
+        WriteFileAtomically(options.final_stats_file,
+                            WriteJson(FinalStatsJson(options.task, state, page, end)) + "\n");
+    if (!status.ok()) LogWarning(kComponent, "the final stats are lost", {{"error", status}});
+  }
+  if (!options.termination_log.empty()) {
+    const Status status =
+        WriteInPlace(options.termination_log, TerminationMessage(end, LastStep(page)));
+    if (!status.ok()) LogWarning(kComponent, "no termination message", {{"error", status}});
+  }
+}
+
+Result<ChildEnd> RunAndReport(const AgentOptions& options) {
+  AgentState state;
+  PSTRAIN_ASSIGN_OR_RETURN(Supervisor supervisor, Supervisor::Make(state));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<StatsPage> page, StatsPage::Create());
+  MetricsRegistry registry;
+  registry.Register([&] { return CollectAgentMetrics(options.task, state, *page); });
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<AdminServer> admin,
+                           AdminServer::Start(AdminOptions(options, state, *page, registry)));
+  LogInfo(kComponent, "serving", {{"url", admin->Url()}});
+  const auto cgroup = ReadFile("/proc/self/cgroup");
+  const OomWatch oom("/sys/fs/cgroup", cgroup.ok() ? *cgroup : "");
+  ChildEnd end = supervisor.Run(
+      options.command, {{std::string(kStatsFdEnv), std::to_string(page->fd())}}, page->fd(),
+      std::chrono::seconds(options.task.grace_seconds), oom);
+  ReportEnd(options, state, *page, end);
+  return end;
+}
+
+}  // namespace
+
+int RunAgent(const AgentOptions& options) {
+  const auto end = RunAndReport(options);
+  if (!end.ok()) {
+    LogError(kComponent, end.status().message());
+    return kExitAgentError;
+  }
+  if (!end->started) {
+    LogError(kComponent, end->Message());
+  } else {
+    LogInfo(kComponent, end->Message(), {{"reason", end->Reason()}});
+  }
+  return end->AgentExitCode();
+}
+
+std::string RuntimeBesideThis() {
+  std::array<char, 4096> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  const std::string self(path.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  return JoinPath(ParentPath(self), "pstrain-runtime");
+}
+
+}  // namespace pstrain

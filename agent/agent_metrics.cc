@@ -1,0 +1,108 @@
+#include "agent/agent_metrics.h"
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/metrics/process_metrics.h"
+
+namespace pstrain {
+namespace {
+
+using Labels = std::vector<MetricLabel>;
+
+MetricSample Sample(Labels labels, double value) {
+  MetricSample sample;
+  sample.labels = std::move(labels);
+  sample.value = value;
+  return sample;
+}
+
+MetricFamily OneSample(std::string name, std::string help, MetricType type, Labels labels,
+                       double value) {
+  MetricFamily family{std::move(name), std::move(help), type, {}};
+  family.samples.push_back(Sample(std::move(labels), value));
+  return family;
+}
+
+Labels With(Labels labels, std::string name, std::string value) {
+  labels.push_back({std::move(name), std::move(value)});
+  return labels;
+}
+
+void AppendProcessMetrics(std::vector<MetricFamily>& families, const std::string& folder,
+                          const Labels& labels) {
+  for (MetricFamily& family : CollectProcessMetrics(folder)) {
+    for (MetricSample& sample : family.samples) {
+      sample.labels.insert(sample.labels.end(), labels.begin(), labels.end());
+    }
+    families.push_back(std::move(family));
+  }
+}
+
+/// The slot's labels that do not shadow ours, then ours.
+Labels SlotLabels(const StatReading& reading, const Labels& ours) {
+  Labels labels;
+  auto own = ParseStatLabels(reading.labels);
+  if (own) {
+    for (auto& [name, value] : *own) {
+      const bool taken = std::any_of(ours.begin(), ours.end(),
+                                     [&](const MetricLabel& l) { return l.name == name; });
+      if (!taken) labels.push_back({std::move(name), std::move(value)});
+    }
+  }
+  labels.insert(labels.end(), ours.begin(), ours.end());
+  return labels;
+}
+
+void AppendPage(std::vector<MetricFamily>& families, const StatsPage& page, const Labels& ours) {
+  auto readings = page.Read();
+  if (!readings.ok()) return;
+  std::map<std::string_view, std::size_t> family_of;
+  for (const StatReading& reading : *readings) {
+    const MetricType type =
+        reading.kind == StatKind::kCounter ? MetricType::kCounter : MetricType::kGauge;
+    const auto [at, is_new] = family_of.try_emplace(reading.name, families.size());
+    if (is_new) families.push_back({reading.name, reading.help, type, {}});
+    MetricFamily& family = families[at->second];
+    if (family.type != type) continue;
+    family.samples.push_back(Sample(SlotLabels(reading, ours), reading.AsDouble()));
+  }
+}
+
+}  // namespace
+
+std::vector<MetricFamily> CollectAgentMetrics(const TaskEnv& task, const AgentState& state,
+                                              const StatsPage& page) {
+  const Labels ours = {{"job_name", task.job_name},
+                       {"replica_type", task.replica_type},
+                       {"replica_index", std::to_string(task.replica_index)}};
+  const pid_t child = state.child_pid;
+  std::vector<MetricFamily> families;
+  families.push_back(OneSample("pstrain_agent_info", "1; labels say what runs here.",
+                               MetricType::kGauge, With(ours, "version", PSTRAIN_VERSION), 1));
+  families.push_back(OneSample("pstrain_agent_runtime_up", "1 while the training program runs.",
+                               MetricType::kGauge, ours, child != 0 ? 1 : 0));
+  families.push_back(OneSample("pstrain_agent_attempt", "Attempt of this replica, from 0.",
+                               MetricType::kGauge, ours, task.attempt));
+  families.push_back(OneSample("pstrain_agent_preemption_notices_total", "Requests to stop.",
+                               MetricType::kCounter, With(ours, "source", "sigterm"),
+                               static_cast<double>(state.stop_requests.load())));
+  families.push_back(OneSample("pstrain_agent_orphans_reaped_total",
+                               "Ended processes that the training program left behind.",
+                               MetricType::kCounter, ours,
+                               static_cast<double>(state.orphans_reaped.load())));
+  AppendProcessMetrics(families, "/proc/self", With(ours, "process", "agent"));
+  if (child != 0) {
+    AppendProcessMetrics(families, "/proc/" + std::to_string(child),
+                         With(ours, "process", "runtime"));
+  }
+  AppendPage(families, page, ours);
+  return families;
+}
+
+}  // namespace pstrain

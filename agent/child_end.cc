@@ -1,0 +1,55 @@
+#include "agent/child_end.h"
+
+#include <csignal>
+#include <cstring>
+
+namespace pstrain {
+
+int ChildEnd::AgentExitCode() const { return signal ? 128 + *signal : code.value_or(1); }
+
+std::string_view ChildEnd::Reason() const {
+  if (!started) return "CannotStart";
+  if (out_of_memory) return "OOMKilled";
+  if (grace_expired) return "GraceExpired";
+  if (signal) return "Signaled";
+  if (code == 0) return "Completed";
+  if (code == kExitStopped) return "Stopped";
+  return "Error";
+}
+
+std::string ChildEnd::Message() const {
+  if (!started) return error;
+  if (signal) {
+    const char* abbreviation = sigabbrev_np(*signal);
+    std::string text = "the training program was ended by signal " + std::to_string(*signal);
+    if (abbreviation != nullptr) text += std::string(" (SIG") + abbreviation + ")";
+    if (out_of_memory) text += ": out of memory";
+    if (grace_expired) text += ": it had not stopped within the grace period";
+    return text;
+  }
+  if (code == 0) return "the training program completed";
+  if (code == kExitStopped) return "the training program was told to stop and has drained";
+  return "the training program exited with code " + std::to_string(code.value_or(1));
+}
+
+Json ExitToJson(const ChildEnd& end) {
+  Json exit = Json::Object();
+  exit.Set("code", Json::Int(end.AgentExitCode()));
+  if (end.signal) exit.Set("signal", Json::Int(*end.signal));
+  exit.Set("reason", Json::String(std::string(end.Reason())));
+  exit.Set("oom", Json::Bool(end.out_of_memory));
+  return exit;
+}
+
+std::string TerminationMessage(const ChildEnd& end, std::optional<std::uint64_t> last_step) {
+  Json message = Json::Object();
+  message.Set("reason", Json::String(std::string(end.Reason())));
+  if (end.code) message.Set("exit_code", Json::Int(*end.code));
+  if (end.signal) message.Set("signal", Json::Int(*end.signal));
+  message.Set("oom", Json::Bool(end.out_of_memory));
+  if (last_step) message.Set("last_step", Json::Uint(*last_step));
+  message.Set("message", Json::String(end.Message()));
+  return WriteJson(message) + "\n";
+}
+
+}  // namespace pstrain

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace pstrain {
+
+/// The training program's own code for: told to stop, drained, not finished. Passed through.
+inline constexpr int kExitStopped = 85;
+/// What a shell answers for a program that is not there, and for one that cannot be run.
+inline constexpr int kExitNotFound = 127;
+inline constexpr int kExitNotExecutable = 126;
+
+/// How the training program ended. A value.
+struct ChildEnd {
+  /// Set when it exited by itself, or could not be started (then 126 or 127).
+  std::optional<int> code;
+  /// Set when a signal ended it.
+  std::optional<int> signal;
+  bool started = true;
+  /// The agent sent SIGKILL because the grace period was over.
+  bool grace_expired = false;
+  /// The cgroup's oom_kill counter rose and SIGKILL of others ended the program.
+  bool out_of_memory = false;
+  /// For a person; only when it could not be started.
+  std::string error;
+
+  /// The code itself, or 128 + signal.
+  int AgentExitCode() const;
+  /// One of Completed, Stopped, Error, Signaled, OOMKilled, GraceExpired, CannotStart.
+  std::string_view Reason() const;
+  /// One sentence for a person.
+  std::string Message() const;
+};
+
+/// {"code":128 + signal or the code,"signal":n?,"reason":..,"oom":..}
+Json ExitToJson(const ChildEnd& end);
+
+/// The termination message, one line:
+/// {"reason":..,"exit_code":n?,"signal":n?,"oom":..,"last_step":n?,"message":..}
+std::string TerminationMessage(const ChildEnd& end, std::optional<std::uint64_t> last_step);
+
+}  // namespace pstrain

@@ -1,0 +1,113 @@
+#include "agent/options.h"
+
+#include <charconv>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/files.h"
+
+namespace pstrain {
+namespace {
+
+constexpr std::string_view kDefaultTerminationLog = "/dev/termination-log";
+
+/// Flags that stand for a variable of the environment.
+const std::map<std::string_view, std::string_view>& FlagToVariable() {
+  static const std::map<std::string_view, std::string_view> table = {
+      {"--metrics-address", kMetricsAddressEnv},
+      {"--grace-seconds", kGraceSecondsEnv},
+      {"--final-stats-file", kFinalStatsFileEnv},
+      {"--termination-log", kTerminationLogEnv}};
+  return table;
+}
+
+struct CommandLine {
+  std::map<std::string, std::string, std::less<>> variables;
+  std::vector<std::string> command;
+  bool help = false;
+  bool version = false;
+};
+
+Result<CommandLine> SplitCommandLine(const std::vector<std::string>& arguments) {
+  CommandLine line;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument == "--") {
+      line.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                          arguments.end());
+      if (line.command.empty()) return InvalidArgumentError("no command after --");
+      break;
+    }
+    if (argument == "--help") {
+      line.help = true;
+      continue;
+    }
+    if (argument == "--version") {
+      line.version = true;
+      continue;
+    }
+    const std::size_t equals = argument.find('=');
+    const auto flag = FlagToVariable().find(argument.substr(0, equals));
+    if (flag == FlagToVariable().end()) {
+      return InvalidArgumentError(argument.starts_with("-")
+                                      ? "unknown option " + arguments[i]
+                                      : "a command stands after --: " + arguments[i]);
+    }
+    if (equals != std::string_view::npos) {
+      line.variables[std::string(flag->second)] = argument.substr(equals + 1);
+    } else if (i + 1 < arguments.size()) {
+      line.variables[std::string(flag->second)] = arguments[++i];
+    } else {
+      return InvalidArgumentError(arguments[i] + " wants a value");
+    }
+  }
+  return line;
+}
+
+Status SplitAddress(const std::string& address, AgentOptions& options) {
+  const std::size_t colon = address.rfind(':');
+  const auto error = InvalidArgumentError("metrics address '" + address + "' is not HOST:PORT");
+  if (colon == std::string::npos || colon == 0) return error;
+  const char* const end = address.data() + address.size();
+  unsigned port = 0;
+  const auto [stopped, code] = std::from_chars(address.data() + colon + 1, end, port);
+  if (code != std::errc() || stopped != end || port > std::numeric_limits<std::uint16_t>::max()) {
+    return error;
+  }
+  options.admin_host = address.substr(0, colon);
+  options.admin_port = static_cast<std::uint16_t>(port);
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<AgentOptions> ParseAgentOptions(const std::vector<std::string>& arguments,
+                                       const EnvironmentLookup& environment,
+                                       const std::string& default_program) {
+  PSTRAIN_ASSIGN_OR_RETURN(CommandLine line, SplitCommandLine(arguments));
+  const EnvironmentLookup lookup = [&](std::string_view name) -> std::optional<std::string> {
+    const auto flag = line.variables.find(name);
+    if (flag != line.variables.end()) return flag->second;
+    return environment(name);
+  };
+  AgentOptions options;
+  options.help = line.help;
+  options.version = line.version;
+  if (options.help || options.version) return options;
+  PSTRAIN_ASSIGN_OR_RETURN(options.task, FromEnvironment(lookup, /*require_task=*/false));
+  PSTRAIN_RETURN_IF_ERROR(SplitAddress(options.task.metrics_address, options));
+  options.command = std::move(line.command);
+  if (options.command.empty()) options.command = {default_program};
+  options.final_stats_file = lookup(kFinalStatsFileEnv).value_or("");
+  const auto termination_log = lookup(kTerminationLogEnv);
+  if (termination_log) {
+    options.termination_log = *termination_log;
+  } else if (FileExists(std::string(kDefaultTerminationLog))) {
+    options.termination_log = kDefaultTerminationLog;
+  }
+  return options;
+}
+
+}  // namespace pstrain

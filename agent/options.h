@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/task_env.h"
+
+namespace pstrain {
+
+/// Command line of pstrain-agent; flags win over the environment (proto/task_env.h).
+inline constexpr std::string_view kAgentUsage =
+    "usage: pstrain-agent [options] [-- COMMAND [ARGUMENT...]]\n"
+    "\n"
+    "Runs COMMAND (default: the pstrain-runtime beside this program) and reports about it.\n"
+    "\n"
+    "  --metrics-address HOST:PORT  serve /metrics, /healthz, /readyz, /progress there;\n"
+    "                               port 0 takes a free one  (PSTRAIN_METRICS_ADDRESS, 0.0.0.0:9464)\n"
+    "  --grace-seconds N            from SIGTERM to SIGKILL of this program by others; COMMAND is\n"
+    "                               killed 1 s before  (PSTRAIN_GRACE_SECONDS, 30)\n"
+    "  --final-stats-file FILE      write the last reading of COMMAND's stats there\n"
+    "                               (PSTRAIN_FINAL_STATS_FILE)\n"
+    "  --termination-log FILE       write one line of JSON about the end there\n"
+    "                               (PSTRAIN_TERMINATION_LOG, /dev/termination-log if it exists)\n"
+    "  --help, --version\n";
+
+struct AgentOptions {
+  TaskEnv task;
+  /// task.metrics_address, split; numeric host, brackets kept for IPv6.
+  std::string admin_host;
+  std::uint16_t admin_port = 0;
+  std::vector<std::string> command;
+  /// Empty: not written.
+  std::string final_stats_file;
+  std::string termination_log;
+  bool help = false;
+  bool version = false;
+};
+
+/// `arguments` without argv[0]. INVALID_ARGUMENT for an unknown flag, a flag without value, a
+/// command without "--" or a value out of range. `default_program` runs when no command is given.
+Result<AgentOptions> ParseAgentOptions(const std::vector<std::string>& arguments,
+                                       const EnvironmentLookup& environment,
+                                       const std::string& default_program);
+
+}  // namespace pstrain

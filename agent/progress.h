@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "agent/agent_state.h"
+#include "agent/child_end.h"
+#include "base/json.h"
+#include "proto/stats_page.h"
+#include "proto/task_env.h"
+
+namespace pstrain {
+
+/// What /progress answers: {"role","index","attempt","child_pid","state","values":{key: number}}.
+/// A double that is not finite is null. An unreadable page adds "error" and leaves values empty.
+Json ProgressJson(const TaskEnv& task, const AgentState& state, const StatsPage& page);
+
+/// The same after the end, with "exit" (child_end.h), for the final stats file.
+Json FinalStatsJson(const TaskEnv& task, const AgentState& state, const StatsPage& page,
+                    const ChildEnd& end);
+
+/// The slot "steps", or nullopt.
+std::optional<std::uint64_t> LastStep(const StatsPage& page);
+
+/// False when the page has a slot "ready" that is 0.
+bool RuntimeSaysReady(const StatsPage& page);
+
+}  // namespace pstrain

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#if defined(__clang__)
+#define PSTRAIN_THREAD_ATTRIBUTE_(x) __attribute__((x))
+#else
+#define PSTRAIN_THREAD_ATTRIBUTE_(x)
+#endif
+
+#define PSTRAIN_CAPABILITY(name) PSTRAIN_THREAD_ATTRIBUTE_(capability(name))
+#define PSTRAIN_SCOPED_CAPABILITY PSTRAIN_THREAD_ATTRIBUTE_(scoped_lockable)
+/// The member may be touched only while the named mutex is held.
+#define PSTRAIN_GUARDED_BY(mutex) PSTRAIN_THREAD_ATTRIBUTE_(guarded_by(mutex))
+#define PSTRAIN_PT_GUARDED_BY(mutex) PSTRAIN_THREAD_ATTRIBUTE_(pt_guarded_by(mutex))
+/// The function may be called only while the mutex is held.
+#define PSTRAIN_REQUIRES(...) PSTRAIN_THREAD_ATTRIBUTE_(requires_capability(__VA_ARGS__))
+/// The function may be called only while the mutex is not held.
+#define PSTRAIN_EXCLUDES(...) PSTRAIN_THREAD_ATTRIBUTE_(locks_excluded(__VA_ARGS__))
+#define PSTRAIN_ACQUIRE(...) PSTRAIN_THREAD_ATTRIBUTE_(acquire_capability(__VA_ARGS__))
+#define PSTRAIN_RELEASE(...) PSTRAIN_THREAD_ATTRIBUTE_(release_capability(__VA_ARGS__))
+#define PSTRAIN_TRY_ACQUIRE(...) PSTRAIN_THREAD_ATTRIBUTE_(try_acquire_capability(__VA_ARGS__))
+#define PSTRAIN_NO_THREAD_SAFETY_ANALYSIS PSTRAIN_THREAD_ATTRIBUTE_(no_thread_safety_analysis)
+
+namespace pstrain {
+
+class CondVar;
+
+/// std::mutex with the annotations that clang's -Wthread-safety checks. Any thread; not recursive.
+class PSTRAIN_CAPABILITY("mutex") Mutex {
+ public:
+  Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  void Lock() PSTRAIN_ACQUIRE() { mutex_.lock(); }
+  void Unlock() PSTRAIN_RELEASE() { mutex_.unlock(); }
+  bool TryLock() PSTRAIN_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+
+ private:
+  friend class CondVar;
+  std::mutex mutex_;
+};
+
+/// Holds a mutex for the life of a scope.
+class PSTRAIN_SCOPED_CAPABILITY MutexLock {
+ public:
+  explicit MutexLock(Mutex& mutex) PSTRAIN_ACQUIRE(mutex) : mutex_(mutex) { mutex_.Lock(); }
+  ~MutexLock() PSTRAIN_RELEASE() { mutex_.Unlock(); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
+/// A condition variable over Mutex. The waits may wake for no reason: call them in a loop that tests
+/// the condition (the analysis then sees the guarded reads under the lock).
+class CondVar {
+ public:
+  CondVar() = default;
+  CondVar(const CondVar&) = delete;
+  CondVar& operator=(const CondVar&) = delete;
+
+  void Wait(Mutex& mutex) PSTRAIN_REQUIRES(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    condition_.wait(lock);
+    lock.release();
+  }
+
+  /// False when the deadline has passed; the condition may hold all the same.
+  bool WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point deadline)
+      PSTRAIN_REQUIRES(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    const bool woken = condition_.wait_until(lock, deadline) == std::cv_status::no_timeout;
+    lock.release();
+    return woken;
+  }
+
+  /// As WaitUntil, from now on the steady clock.
+  bool WaitFor(Mutex& mutex, std::chrono::nanoseconds duration) PSTRAIN_REQUIRES(mutex) {
+    return WaitUntil(mutex, std::chrono::steady_clock::now() + duration);
+  }
+
+  void NotifyOne() { condition_.notify_one(); }
+  void NotifyAll() { condition_.notify_all(); }
+
+ private:
+  std::condition_variable condition_;
+};
+
+}  // namespace pstrain

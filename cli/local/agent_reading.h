@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace pstrain::local {
+
+/// What an agent's /progress said.
+struct AgentReading {
+  std::int64_t child_pid = 0;  // 0: none runs
+  std::string state;
+  std::map<std::string, double, std::less<>> values;
+
+  /// A stat by its key; 0 when absent.
+  double Value(std::string_view key) const;
+};
+
+/// Parses the body of /progress. INVALID_ARGUMENT when it is not of that form.
+Result<AgentReading> ParseAgentReading(std::string_view body);
+
+}  // namespace pstrain::local

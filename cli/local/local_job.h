@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "cli/local/launcher.h"
+#include "cli/local/replica_set.h"
+#include "cli/local/workspace.h"
+#include "operator/plan/plan.h"
+
+namespace pstrain::local {
+
+/// A job on this machine: asks Plan what to do and does it with processes. One thread.
+class LocalJob {
+ public:
+  LocalJob(const Launcher& launcher, const Workspace& workspace, const Clock& clock);
+
+  /// Looks at the processes, plans and acts until there is nothing more to do now. An error means
+  /// that a process could not be started, which no restart would mend.
+  Status Step();
+  /// Asks for a stop that saves the work: the job is suspended.
+  void Suspend();
+
+  bool Finished() const { return plan::IsFinished(job_.status()) && !replicas_.AnyAlive(); }
+  bool Suspended() const { return job_.status().phase() == JobStatus::Suspended; }
+  bool Succeeded() const { return job_.status().phase() == JobStatus::Succeeded; }
+  const JobStatus& status() const { return job_.status(); }
+  /// Why the job failed: the message of the condition Failed.
+  std::string FailureText() const;
+
+  /// When Step must be called at the latest, even if no process ends.
+  std::optional<SteadyTime> NextStep() const;
+  ReplicaSet& replicas() { return replicas_; }
+
+  /// Attempts that crashed, oldest first.
+  const std::vector<AttemptId>& crashed() const { return crashed_; }
+
+ private:
+  Status Act(const plan::PlanResult& plan, SteadyTime now);
+  Status WriteEndpoints() const;
+  plan::Time Now() const;
+
+  const Launcher* launcher_;
+  const Workspace* workspace_;
+  const Clock* clock_;
+  PSTrainingJob job_;
+  std::chrono::seconds grace_;
+  ReplicaSet replicas_;
+  std::optional<SteadyTime> wake_;
+  std::vector<AttemptId> crashed_;
+};
+
+}  // namespace pstrain::local

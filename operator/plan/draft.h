@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "operator/plan/plan.h"
+#include "operator/plan/snapshot.h"
+
+namespace pstrain::plan {
+
+/// A plan in the making: what the policies, called one after the other, read and add to. Lives for
+/// one call of Plan.
+class Draft {
+ public:
+  Draft(const Snapshot& snapshot, Time now);
+
+  const Snapshot& snapshot() const { return *snapshot_; }
+  const JobSpec& spec() const { return snapshot_->job.spec(); }
+  Time now() const { return now_; }
+  JobStatus& status() { return status_; }
+  const JobStatus& status() const { return status_; }
+
+  /// The counts of a place; made when absent.
+  ReplicaRestarts& Record(const ReplicaId& id);
+  /// The counts of a place, or defaults.
+  ReplicaRestarts FindRecord(const ReplicaId& id) const;
+  /// Attempts of a place, oldest first.
+  const std::vector<const Replica*>& Attempts(const ReplicaId& id) const;
+  /// Every place that has attempts, in the order of roles and indexes.
+  const std::map<ReplicaId, std::vector<const Replica*>>& places() const { return places_; }
+
+  bool Finished() const { return IsFinished(status_); }
+  bool ChiefSucceeded() const;
+  /// Ends the job. The first call wins.
+  void Finish(JobStatus::Phase phase, std::string_view reason, std::string message);
+
+  void Start(const ReplicaId& id, std::int32_t attempt);
+  /// No effect on an attempt that has ended or was told to go already.
+  void Stop(const Replica& replica, std::chrono::seconds grace);
+  void Delete(const Replica& replica);
+  void Wake(Time time);
+  /// True when this plan starts an attempt of the place.
+  bool Starts(const ReplicaId& id) const { return starts_.contains(id); }
+
+  /// Why the job ended, set by Finish in this plan.
+  const std::string& finish_reason() const { return finish_reason_; }
+  const std::string& finish_message() const { return finish_message_; }
+
+  /// The actions in the order in which an executor must take them.
+  PlanResult Take() &&;
+
+ private:
+  const Snapshot* snapshot_;
+  Time now_;
+  JobStatus status_;
+  std::map<ReplicaId, std::vector<const Replica*>> places_;
+  std::vector<StopReplica> stops_;
+  std::vector<DeleteReplica> deletes_;
+  std::map<ReplicaId, std::int32_t> starts_;
+  std::optional<Time> wake_;
+  std::string finish_reason_;
+  std::string finish_message_;
+};
+
+}  // namespace pstrain::plan

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "operator/plan/snapshot.h"
+
+namespace pstrain::plan {
+
+struct Policies;
+
+/// Store this status. Always the first action of a plan that has one; an executor that cannot store
+/// it does nothing else of the plan.
+struct SetStatus {
+  JobStatus status;
+};
+/// Tell the attempt to go: SIGTERM, and SIGKILL after the grace.
+struct StopReplica {
+  ReplicaId id;
+  std::int32_t attempt = 0;
+  std::chrono::seconds grace{0};
+};
+/// Forget an attempt that has ended (a pod that only holds logs).
+struct DeleteReplica {
+  ReplicaId id;
+  std::int32_t attempt = 0;
+};
+struct StartReplica {
+  ReplicaId id;
+  std::int32_t attempt = 0;
+};
+/// Plan again at that time even if nothing changes. At most one per plan, the last action.
+struct WakeAt {
+  Time time;
+};
+
+using Action = std::variant<SetStatus, StopReplica, DeleteReplica, StartReplica, WakeAt>;
+
+struct PlanResult {
+  std::vector<Action> actions;
+  /// The status after this plan, equal to the snapshot's when there is no SetStatus.
+  JobStatus status;
+};
+
+/// Decides what to do about a job. Pure: no clock, no memory, no I/O; the same snapshot and time
+/// give the same plan. Counts live in the status, so a plan may be made by another process than the
+/// one before. Acting on a plan and planning again at the same time gives no action but WakeAt.
+PlanResult Plan(const Snapshot& snapshot, Time now);
+
+/// The same with other policies; tests replace one by a wrong one.
+PlanResult Plan(const Snapshot& snapshot, Time now, const Policies& policies);
+
+/// True when the status says Succeeded or Failed: nothing but clean-up happens from there.
+bool IsFinished(const JobStatus& status);
+
+}  // namespace pstrain::plan

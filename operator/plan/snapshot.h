@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/psjob.pb.h"
+
+namespace pstrain::plan {
+
+using Time = std::chrono::sys_time<std::chrono::milliseconds>;
+
+enum class Role : std::uint8_t { kChief, kPs, kWorker, kEvaluator };
+inline constexpr std::array kRoles = {Role::kChief, Role::kPs, Role::kWorker, Role::kEvaluator};
+
+/// TensorFlow's task type: "chief", "ps", "worker" or "evaluator".
+std::string_view RoleName(Role role);
+std::optional<Role> RoleFromName(std::string_view name);
+
+/// A place in the cluster; attempts come and go in it.
+struct ReplicaId {
+  Role role = Role::kChief;
+  std::int32_t index = 0;
+  friend auto operator<=>(const ReplicaId&, const ReplicaId&) = default;
+};
+
+/// "<role>-<index>": the key of JobStatus.restarts.replicas.
+std::string ReplicaKey(const ReplicaId& id);
+
+/// One attempt of a place as the executor sees it.
+///
+///   phase      | process or pod
+///   kPending   | asked for, does not run yet
+///   kRunning   | runs
+///   kSucceeded | ended with exit code 0
+///   kFailed    | ended otherwise
+enum class ReplicaPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed };
+
+/// Why the platform, not the program, ended an attempt. Kubernetes: the reason of the pod condition
+/// DisruptionTarget, else the pod's own reason (KEP-3329).
+enum class Disruption : std::uint8_t {
+  kNone,
+  kPreempted,      // PreemptionByScheduler, Preempting
+  kTainted,        // DeletionByTaintManager
+  kEvicted,        // EvictionByEvictionAPI
+  kNodePressure,   // TerminationByKubelet, also a graceful node shutdown
+  kNodeLost,       // DeletionByPodGC, NodeLost
+  kNotAdmitted,    // the kubelet refused the pod: no container ever ran
+};
+
+struct Replica {
+  ReplicaId id;
+  std::int32_t attempt = 0;
+  ReplicaPhase phase = ReplicaPhase::kPending;
+  bool ready = false;
+  /// Told to go: deletionTimestamp, or the local executor has sent SIGTERM.
+  bool terminating = false;
+  /// The agent's exit code: the program's own, or 128 + signal.
+  std::int32_t exit_code = 0;
+  std::int32_t signal = 0;
+  std::string reason;
+  Disruption disruption = Disruption::kNone;
+  std::optional<Time> started;
+  std::optional<Time> ended;
+
+  bool Ended() const { return phase == ReplicaPhase::kSucceeded || phase == ReplicaPhase::kFailed; }
+  /// Not ended and not told to go.
+  bool Live() const { return !Ended() && !terminating; }
+};
+
+/// Everything that Plan may look at. `job.status` is the status that was last stored: an executor
+/// stores the status of a plan before it acts on the rest, so the counts in it are never behind.
+struct Snapshot {
+  PSTrainingJob job;
+  std::vector<Replica> replicas;
+  /// Time between SIGTERM and SIGKILL for a replica that may want to save its work.
+  std::chrono::seconds grace{30};
+};
+
+/// Replicas that the specification asks for in a role; 0 when the role is absent.
+std::int32_t DesiredReplicas(const JobSpec& spec, Role role);
+/// The role's specification, or nullptr.
+const ReplicaSpec* FindReplicaSpec(const JobSpec& spec, Role role);
+/// True when the next attempt of a place waits until the one before has vanished: by default in a job
+/// that runs its own program, which finds its peers by name.
+bool ReplacesAfterTermination(const JobSpec& spec, Role role);
+
+}  // namespace pstrain::plan

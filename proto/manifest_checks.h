@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "proto/job_manifest.h"
+
+namespace pstrain {
+
+/// Checks that reach over several messages and that CEL cannot afford or express. `tree` gives the
+/// lines.
+struct ManifestCheck {
+  /// Stable name, as the rules of psjob.proto have one.
+  std::string_view id;
+  void (*run)(const PSTrainingJob& job, const Json& tree, std::vector<ManifestError>& errors);
+};
+
+/// Every check. REQUIRES of each: the job was decoded without an error.
+const std::vector<ManifestCheck>& ManifestChecks();
+
+}  // namespace pstrain

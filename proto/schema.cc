@@ -1,0 +1,102 @@
+#include "proto/schema.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace pstrain {
+namespace {
+
+namespace pb = google::protobuf;
+
+constexpr std::array<std::string_view, 6> kServerMetadata = {
+    "selfLink",     "managedFields", "ownerReferences",
+    "finalizers",   "generateName",  "deletionGracePeriodSeconds"};
+
+/// Names longer than this are not compared letter by letter.
+constexpr std::size_t kMaxComparedLength = 64;
+/// More names than this are not listed in a message.
+constexpr std::size_t kMaxListedNames = 14;
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Levenshtein's distance without regard to case.
+std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replace = diagonal + (Lower(a[i - 1]) == Lower(b[j - 1]) ? 0U : 1U);
+      diagonal = row[j];
+      row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+const pb::FieldDescriptor* FindManifestField(const pb::Descriptor& message, std::string_view name) {
+  for (int i = 0; i < message.field_count(); ++i) {
+    if (message.field(i)->json_name() == name) return message.field(i);
+  }
+  return nullptr;
+}
+
+bool IsLeftAlone(const pb::Descriptor& message, std::string_view name) {
+  return &message == ObjectMeta::descriptor() &&
+         std::find(kServerMetadata.begin(), kServerMetadata.end(), name) != kServerMetadata.end();
+}
+
+std::vector<std::string> ManifestNames(const pb::Descriptor& message, bool with_test_only) {
+  std::vector<std::string> names;
+  for (int i = 0; i < message.field_count(); ++i) {
+    const pb::FieldDescriptor& descriptor = *message.field(i);
+    if (with_test_only || !OptionsOf(descriptor).test_only()) {
+      names.push_back(descriptor.json_name());
+    }
+  }
+  return names;
+}
+
+std::string JoinAlternatives(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i != 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+std::string UnknownFieldMessage(const pb::Descriptor& message, std::string_view name,
+                                bool with_test_only) {
+  const std::vector<std::string> names = ManifestNames(message, with_test_only);
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, name.size() / 4) + 1;
+  if (name.size() <= kMaxComparedLength) {
+    for (const std::string& candidate : names) {
+      const std::size_t distance = EditDistance(name, candidate);
+      if (distance < best_distance && distance < candidate.size()) {
+        best = candidate;
+        best_distance = distance;
+      }
+    }
+  }
+  if (!best.empty()) return "unknown field; did you mean \"" + best + "\"?";
+  if (names.empty()) return "unknown field; there are none here";
+  if (names.size() > kMaxListedNames) return "unknown field";
+  return "unknown field; available: " + JoinAlternatives(names);
+}
+
+const FieldOptions& OptionsOf(const pb::FieldDescriptor& descriptor) {
+  return descriptor.options().GetExtension(pstrain::field);
+}
+
+bool IsUnion(const pb::Descriptor& message) {
+  return message.real_oneof_decl_count() == 1 &&
+         message.real_oneof_decl(0)->field_count() == message.field_count();
+}
+
+}  // namespace pstrain

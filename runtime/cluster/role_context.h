@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+
+#include "proto/psjob.pb.h"
+#include "runtime/stats/stats_writer.h"
+
+namespace pstrain {
+
+/// Exit codes of pstrain-runtime. The Plan and the agent know them (ARCHITECTURE.md, Restart rules).
+inline constexpr int kExitSuccess = 0;
+inline constexpr int kExitFailure = 1;
+/// Bad configuration: another attempt would fail the same way.
+inline constexpr int kExitUsage = 2;
+/// Told to stop, drained, not finished.
+inline constexpr int kExitDrained = 85;
+
+/// What every role is given by main: who it is and where the others are. Everything in it outlives
+/// the role.
+struct RoleContext {
+  /// REQUIRES: has spec.training.
+  const PSTrainingJob& job;
+  /// Cuts, index and results lie in <spec.training.checkpoint.directory>/<run_id>.
+  std::string run_id;
+  /// Task index of this process.
+  std::uint32_t index = 0;
+  /// Where this process listens, and the address that it tells others.
+  std::string listen_address;
+  std::string own_address;
+  std::string chief_address;
+  /// Scratch that need not survive the process.
+  std::filesystem::path scratch;
+  /// From SIGTERM to SIGKILL.
+  std::chrono::seconds grace{30};
+  StatsWriter& stats;
+  /// Requested when the process is told to stop (SIGTERM, SIGINT).
+  std::stop_token stop;
+
+  const Training& training() const { return job.spec().training(); }
+  std::filesystem::path run_directory() const {
+    return std::filesystem::path(training().checkpoint().directory()) / run_id;
+  }
+};
+
+}  // namespace pstrain

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/status.h"
+#include "runtime/ps/applied_set.h"
+#include "runtime/ps/ids.h"
+
+namespace pstrain {
+
+/// Time as the shell reads it from its clock; the core never asks for it itself.
+using CoreTime = std::chrono::steady_clock::time_point;
+
+/// What does not change during the life of one chief.
+struct CoreOptions {
+  std::uint64_t chief_epoch = 1;
+  std::uint32_t shards = 1;
+  std::uint32_t epochs = 1;
+  std::uint32_t batches_per_epoch = 1;
+  /// Records of a batch, the same in every epoch. Called often; must be cheap. Empty: 1 each.
+  std::function<std::uint32_t(std::uint32_t batch)> records;
+  /// The batch at a position of an epoch's grant order (a permutation). Empty: in order.
+  std::function<std::uint32_t(std::uint32_t epoch, std::uint32_t position)> order;
+  std::uint32_t ps_count = 1;
+  /// Index of the ps that gets a shard that nobody holds; one entry per shard, each < ps_count.
+  std::vector<std::uint32_t> shard_to_ps;
+  /// Most tokens that one worker may hold; 0: no limit.
+  std::uint32_t grant_window = 0;
+  /// When a new chief stops waiting for ps to report their shards (counted from `started`).
+  CoreTime started;
+  std::chrono::milliseconds rejoin_timeout{10'000};
+  /// Folder names of the cuts in place, newest first. Empty: shards without a holder start from
+  /// their initial values.
+  std::vector<std::string> cuts;
+};
+
+/// A shard as a ps reports it, at registration or in answer to an assignment.
+struct HeldCopy {
+  ShardId shard = 0;
+  Term term;
+  bool active = false;
+  AppliedSet applied;
+  std::int64_t examples = 0;
+};
+
+enum class AssignSource : std::uint8_t { kInitial, kRestore, kKeep, kDrop };
+
+struct Assignment {
+  ShardId shard = 0;
+  /// New with every assignment. kDrop: the term of the copy to forget; any other copy stays.
+  Term term;
+  AssignSource source = AssignSource::kInitial;
+  friend bool operator==(const Assignment&, const Assignment&) = default;
+};
+
+/// Send ParameterServer.AssignShards and answer with Core::ShardsActivated or AssignFailed. May be
+/// sent again while unanswered; void when the ps' incarnation is no longer the current one.
+struct AssignShardsAction {
+  std::uint32_t ps = 0;
+  Incarnation incarnation = 0;
+  std::vector<Assignment> shards;
+  /// Cut to restore from; set when any source is kRestore.
+  std::string cut;
+};
+/// A leaving ps may end: a cut holds what it has. It exits 85.
+struct ReleasePsAction {
+  std::uint32_t ps = 0;
+  Incarnation incarnation = 0;
+};
+/// The run cannot go on (DATA_LOSS: cuts exist, none is readable).
+struct FailAction {
+  Status status;
+};
+using CoreAction = std::variant<AssignShardsAction, ReleasePsAction, FailAction>;
+
+/// What is published to workers and ps. A new number for every change.
+struct MembershipView {
+  struct Ps {
+    std::uint32_t index = 0;
+    Incarnation incarnation = 0;
+    std::string address;
+  };
+  struct Shard {
+    /// Meaningless unless active.
+    std::uint32_t ps = 0;
+    Term term;
+    bool active = false;
+  };
+  std::uint64_t number = 1;
+  std::uint64_t chief_epoch = 0;
+  /// By index, only those that are registered now.
+  std::vector<Ps> ps;
+  /// One per shard.
+  std::vector<Shard> shards;
+};
+
+struct ReportedCopy {
+  ShardId shard = 0;
+  Term term;
+};
+
+/// What became of a report.
+struct ReportResult {
+  enum class Outcome : std::uint8_t {
+    /// Every shard has the token now: it counts from this report on.
+    kCommitted,
+    /// It was committed before.
+    kDuplicate,
+    /// Some shard lacks it; it will be granted again, naming those shards.
+    kOpen,
+    /// Not a token of this run.
+    kUnknown,
+  };
+  Outcome outcome = Outcome::kUnknown;
+  /// Reported under a term that is not the shard's current active one: push again.
+  std::vector<ShardId> stale;
+};
+
+struct GrantedToken {
+  Token token;
+  /// Shards that lack the token, ascending; empty: all of them.
+  std::vector<ShardId> shards;
+};
+
+struct CutPlan {
+  struct Ps {
+    std::uint32_t index = 0;
+    Incarnation incarnation = 0;
+    std::vector<ReportedCopy> shards;
+  };
+  /// Only ps that own a shard.
+  std::vector<Ps> ps;
+  /// WritePiecesRequest.close_epochs_below.
+  std::uint32_t close_epochs_below = 0;
+  /// Every batch of every epoch is committed: the cut will be the final one.
+  bool final = false;
+};
+
+struct CoreProgress {
+  std::int64_t examples_expected = 0;
+  std::int64_t examples_committed = 0;
+  std::uint64_t tokens_expected = 0;
+  std::uint64_t tokens_committed = 0;
+  std::uint64_t tokens_in_flight = 0;
+  /// Tokens that were committed and taken back because a shard was restored without them.
+  std::uint64_t tokens_reopened = 0;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,26 @@
+#include "runtime/data/number.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace pstrain {
+
+Result<double> ParseNumber(std::string_view text) {
+  const std::string_view digits =
+      text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
+  double value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value);
+  if (digits.empty() || stop != end || error == std::errc::invalid_argument ||
+      std::isnan(value) || std::isinf(value)) {
+    return InvalidArgumentError("\"" + std::string(text) + "\" is not a number");
+  }
+  if (error != std::errc() || std::abs(value) > double{std::numeric_limits<float>::max()}) {
+    return InvalidArgumentError("\"" + std::string(text) + "\" is out of range");
+  }
+  return value;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/ps/applied_set.h"
+#include "runtime/ps/ids.h"
+
+namespace pstrain {
+
+/// A dense partition with its optimizer's slots, each as long as `values`.
+struct DenseState {
+  VariableId variable = 0;
+  std::uint32_t partition = 0;
+  std::vector<float> values;
+  std::vector<std::vector<float>> slots;
+  friend bool operator==(const DenseState&, const DenseState&) = default;
+};
+
+/// The rows of one embedding table that exist in a shard, in any order.
+struct TableState {
+  VariableId variable = 0;
+  /// Global row ids, unique.
+  std::vector<std::uint64_t> keys;
+  /// keys.size() x dimension; slots likewise.
+  std::vector<float> values;
+  std::vector<std::vector<float>> slots;
+  friend bool operator==(const TableState&, const TableState&) = default;
+};
+
+/// A copy of everything that a shard is: what a cut stores and a restore brings back. A value.
+struct ShardState {
+  ShardId shard = 0;
+  Term term;
+  /// By (variable, partition).
+  std::vector<DenseState> dense;
+  /// By variable; every table of the run, also without rows.
+  std::vector<TableState> tables;
+  AppliedSet applied;
+  /// Records of the tokens in `applied`.
+  std::int64_t examples = 0;
+  friend bool operator==(const ShardState&, const ShardState&) = default;
+};
+
+}  // namespace pstrain

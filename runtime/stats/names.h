@@ -1,0 +1,141 @@
+#pragma once
+
+#include "proto/stats_page.h"
+
+/// Every stat of the runtime: key in /progress, Prometheus name, labels, help. The agent adds
+/// job_name, replica_type and replica_index. Kinds and cells are chosen in role_stats.h.
+namespace pstrain::stats {
+
+// Every role.
+inline constexpr StatDefinition kReady{"ready", "pstrain_runtime_ready", "",
+                                       "1 when the runtime can do its work."};
+inline constexpr StatDefinition kHeartbeat{
+    "heartbeat", "pstrain_runtime_heartbeat_timestamp_seconds", "",
+    "Unix time at which the runtime last showed a sign of life."};
+
+// Worker.
+inline constexpr StatDefinition kWorkerExamples{"examples", "pstrain_worker_examples_total", "",
+                                                "Examples of which a gradient was pushed."};
+inline constexpr StatDefinition kWorkerSteps{"steps", "pstrain_worker_steps_total", "",
+                                             "Steps done."};
+inline constexpr StatDefinition kWorkerLoss{"loss", "pstrain_worker_loss", "",
+                                            "Loss of the last step."};
+inline constexpr StatDefinition kWorkerPhaseInput{
+    "phase_seconds.input", "pstrain_worker_phase_seconds_total", R"(phase="input")",
+    "Time of the step loop by phase."};
+inline constexpr StatDefinition kWorkerPhasePull{
+    "phase_seconds.pull", "pstrain_worker_phase_seconds_total", R"(phase="pull")",
+    "Time of the step loop by phase."};
+inline constexpr StatDefinition kWorkerPhaseCompute{
+    "phase_seconds.compute", "pstrain_worker_phase_seconds_total", R"(phase="compute")",
+    "Time of the step loop by phase."};
+inline constexpr StatDefinition kWorkerPhasePush{
+    "phase_seconds.push", "pstrain_worker_phase_seconds_total", R"(phase="push")",
+    "Time of the step loop by phase."};
+inline constexpr StatDefinition kWorkerPhaseWait{
+    "phase_seconds.wait", "pstrain_worker_phase_seconds_total", R"(phase="wait")",
+    "Time of the step loop by phase."};
+inline constexpr StatDefinition kWorkerBytesSent{
+    "bytes_sent", "pstrain_worker_rpc_request_bytes_total", "", "Bytes sent to ps."};
+inline constexpr StatDefinition kWorkerBytesReceived{
+    "bytes_received", "pstrain_worker_rpc_response_bytes_total", "", "Bytes received from ps."};
+inline constexpr StatDefinition kWorkerRowsPulled{
+    "rows_pulled", "pstrain_worker_rows_pulled_total", "", "Embedding rows pulled."};
+inline constexpr StatDefinition kWorkerRowsPushed{
+    "rows_pushed", "pstrain_worker_rows_pushed_total", "", "Embedding rows pushed."};
+inline constexpr StatDefinition kWorkerRetries{"retries", "pstrain_worker_rpc_retries_total", "",
+                                               "Requests sent again."};
+inline constexpr StatDefinition kWorkerStaleness{
+    "staleness", "pstrain_worker_gradient_staleness_steps", "",
+    "Updates of others between pull and push of the last step."};
+inline constexpr StatDefinition kWorkerCommitsReported{
+    "commits_reported", "pstrain_worker_commits_reported_total", "",
+    "Tokens reported to the chief as applied."};
+inline constexpr StatDefinition kWorkerRecordsSkipped{
+    "records_skipped", "pstrain_worker_input_errors_total", R"(reason="skipped")",
+    "Records that could not be used."};
+
+// Ps.
+inline constexpr StatDefinition kPsPushesApplied{"pushes_applied", "pstrain_ps_updates_total",
+                                                 R"(result="applied")",
+                                                 "Sections of pushes by result."};
+inline constexpr StatDefinition kPsDuplicatesRefused{
+    "duplicates_refused", "pstrain_ps_updates_total", R"(result="deduplicated")",
+    "Sections of pushes by result."};
+inline constexpr StatDefinition kPsNotOwner{"not_owner", "pstrain_ps_updates_total",
+                                            R"(result="not_owner")",
+                                            "Sections of pushes by result."};
+inline constexpr StatDefinition kPsQueueSeconds{
+    "queue_seconds", "pstrain_ps_queue_seconds_total", "",
+    "Time that requests waited for their owner thread."};
+inline constexpr StatDefinition kPsBusySeconds{"busy_seconds", "pstrain_ps_busy_seconds_total", "",
+                                               "Time that owner threads worked."};
+inline constexpr StatDefinition kPsQueueLength{"queue_length", "pstrain_ps_queue_length", "",
+                                               "Requests waiting for an owner thread."};
+inline constexpr StatDefinition kPsBytesReceived{
+    "bytes_received", "pstrain_ps_received_bytes_total", "", "Bytes received from workers."};
+inline constexpr StatDefinition kPsBytesSent{"bytes_sent", "pstrain_ps_sent_bytes_total", "",
+                                             "Bytes sent to workers."};
+inline constexpr StatDefinition kPsRowsRead{"rows_read", "pstrain_ps_rows_read_total", "",
+                                            "Embedding rows read."};
+inline constexpr StatDefinition kPsRowsWritten{"rows_written", "pstrain_ps_rows_written_total", "",
+                                               "Embedding rows written."};
+inline constexpr StatDefinition kPsShards{"shards", "pstrain_ps_shards", "", "Shards owned."};
+inline constexpr StatDefinition kPsBytesHeld{"bytes_held", "pstrain_ps_held_bytes", "",
+                                             "Bytes of values and optimizer slots held."};
+
+// Chief. The evaluator's results are published here too: the chief is whom others ask.
+inline constexpr StatDefinition kChiefExamplesExpected{
+    "examples_expected", "pstrain_chief_examples_expected", "", "Records of the input x epochs."};
+inline constexpr StatDefinition kChiefExamplesCommitted{
+    "examples_committed", "pstrain_chief_examples_committed", "",
+    "Examples of committed batches, over the whole run."};
+inline constexpr StatDefinition kChiefCommitsCounted{
+    "commits_counted", "pstrain_chief_commits_counted_total", "",
+    "Batches whose commit this chief has counted."};
+inline constexpr StatDefinition kChiefSteps{"steps", "pstrain_chief_global_step", "",
+                                            "Committed batches, over the whole run."};
+inline constexpr StatDefinition kChiefLoss{"loss", "pstrain_chief_loss", "",
+                                           "Mean training loss of late."};
+inline constexpr StatDefinition kChiefCuts{"cuts", "pstrain_chief_checkpoints_total",
+                                           R"(result="ok")", "Cuts by result."};
+inline constexpr StatDefinition kChiefCutsAbandoned{
+    "cuts_abandoned", "pstrain_chief_checkpoints_total", R"(result="abandoned")",
+    "Cuts by result."};
+inline constexpr StatDefinition kChiefRecoveriesWorker{
+    "recoveries.worker", "pstrain_chief_recoveries_total", R"(kind="worker")",
+    "Replicas lost and made good, by role."};
+inline constexpr StatDefinition kChiefRecoveriesPs{
+    "recoveries.ps", "pstrain_chief_recoveries_total", R"(kind="ps")",
+    "Replicas lost and made good, by role."};
+inline constexpr StatDefinition kChiefRecoveriesChief{
+    "recoveries.chief", "pstrain_chief_recoveries_total", R"(kind="chief")",
+    "Replicas lost and made good, by role."};
+inline constexpr StatDefinition kChiefMembership{"membership", "pstrain_chief_membership", "",
+                                                 "Number of the present membership."};
+inline constexpr StatDefinition kChiefAppliedMin{
+    "applied_min", "pstrain_chief_applied_min_examples", "",
+    "Fewest examples that a shard has applied, by the last cut."};
+inline constexpr StatDefinition kChiefAppliedMax{
+    "applied_max", "pstrain_chief_applied_max_examples", "",
+    "Most examples that a shard has applied, by the last cut."};
+inline constexpr StatDefinition kChiefEpoch{"epoch", "pstrain_chief_epoch", "",
+                                            "Epoch of the input being granted."};
+inline constexpr StatDefinition kChiefIncarnation{"chief_epoch", "pstrain_chief_incarnation", "",
+                                                  "The chief epoch that this chief took."};
+inline constexpr StatDefinition kChiefRecordsSkipped{
+    "records_skipped", "pstrain_chief_records_skipped", "",
+    "Records that could not be used, over the whole run."};
+inline constexpr StatDefinition kEvaluatorAuc{"auc", "pstrain_evaluator_metric", R"(name="auc")",
+                                              "Last result of the evaluator."};
+inline constexpr StatDefinition kEvaluatorAccuracy{"accuracy", "pstrain_evaluator_metric",
+                                                   R"(name="accuracy")",
+                                                   "Last result of the evaluator."};
+inline constexpr StatDefinition kEvaluatorLogLoss{"log_loss", "pstrain_evaluator_metric",
+                                                  R"(name="log_loss")",
+                                                  "Last result of the evaluator."};
+inline constexpr StatDefinition kEvaluatorCalibration{"calibration", "pstrain_evaluator_metric",
+                                                      R"(name="calibration")",
+                                                      "Last result of the evaluator."};
+
+}  // namespace pstrain::stats

@@ -1,0 +1,72 @@
+#include "runtime/stats/role_stats.h"
+
+#include <limits>
+
+#include "runtime/stats/names.h"
+
+namespace pstrain {
+
+RuntimeStats::RuntimeStats(StatsWriter& writer)
+    : ready(writer.AddGauge(stats::kReady)), heartbeat(writer.AddGauge(stats::kHeartbeat)) {}
+
+WorkerStats::WorkerStats(StatsWriter& writer)
+    : examples(writer.AddCounter(stats::kWorkerExamples)),
+      steps(writer.AddCounter(stats::kWorkerSteps)),
+      loss(writer.AddGauge(stats::kWorkerLoss)),
+      input_seconds(writer.AddSeconds(stats::kWorkerPhaseInput)),
+      pull_seconds(writer.AddSeconds(stats::kWorkerPhasePull)),
+      compute_seconds(writer.AddSeconds(stats::kWorkerPhaseCompute)),
+      push_seconds(writer.AddSeconds(stats::kWorkerPhasePush)),
+      wait_seconds(writer.AddSeconds(stats::kWorkerPhaseWait)),
+      bytes_sent(writer.AddCounter(stats::kWorkerBytesSent)),
+      bytes_received(writer.AddCounter(stats::kWorkerBytesReceived)),
+      rows_pulled(writer.AddCounter(stats::kWorkerRowsPulled)),
+      rows_pushed(writer.AddCounter(stats::kWorkerRowsPushed)),
+      retries(writer.AddCounter(stats::kWorkerRetries)),
+      staleness(writer.AddGauge(stats::kWorkerStaleness)),
+      commits_reported(writer.AddCounter(stats::kWorkerCommitsReported)),
+      records_skipped(writer.AddCounter(stats::kWorkerRecordsSkipped)) {
+  loss->Set(std::numeric_limits<double>::quiet_NaN());
+}
+
+PsStats::PsStats(StatsWriter& writer)
+    : pushes_applied(writer.AddCounter(stats::kPsPushesApplied)),
+      duplicates_refused(writer.AddCounter(stats::kPsDuplicatesRefused)),
+      not_owner(writer.AddCounter(stats::kPsNotOwner)),
+      queue_seconds(writer.AddSeconds(stats::kPsQueueSeconds)),
+      busy_seconds(writer.AddSeconds(stats::kPsBusySeconds)),
+      queue_length(writer.AddGauge(stats::kPsQueueLength)),
+      bytes_received(writer.AddCounter(stats::kPsBytesReceived)),
+      bytes_sent(writer.AddCounter(stats::kPsBytesSent)),
+      rows_read(writer.AddCounter(stats::kPsRowsRead)),
+      rows_written(writer.AddCounter(stats::kPsRowsWritten)),
+      shards(writer.AddGauge(stats::kPsShards)),
+      bytes_held(writer.AddGauge(stats::kPsBytesHeld)) {}
+
+ChiefStats::ChiefStats(StatsWriter& writer)
+    : examples_expected(writer.AddGauge(stats::kChiefExamplesExpected)),
+      examples_committed(writer.AddGauge(stats::kChiefExamplesCommitted)),
+      commits_counted(writer.AddCounter(stats::kChiefCommitsCounted)),
+      steps(writer.AddGauge(stats::kChiefSteps)),
+      loss(writer.AddGauge(stats::kChiefLoss)),
+      cuts(writer.AddCounter(stats::kChiefCuts)),
+      cuts_abandoned(writer.AddCounter(stats::kChiefCutsAbandoned)),
+      worker_recoveries(writer.AddCounter(stats::kChiefRecoveriesWorker)),
+      ps_recoveries(writer.AddCounter(stats::kChiefRecoveriesPs)),
+      chief_recoveries(writer.AddCounter(stats::kChiefRecoveriesChief)),
+      membership(writer.AddGauge(stats::kChiefMembership)),
+      applied_min(writer.AddGauge(stats::kChiefAppliedMin)),
+      applied_max(writer.AddGauge(stats::kChiefAppliedMax)),
+      epoch(writer.AddGauge(stats::kChiefEpoch)),
+      chief_epoch(writer.AddGauge(stats::kChiefIncarnation)),
+      records_skipped(writer.AddGauge(stats::kChiefRecordsSkipped)),
+      auc(writer.AddGauge(stats::kEvaluatorAuc)),
+      accuracy(writer.AddGauge(stats::kEvaluatorAccuracy)),
+      log_loss(writer.AddGauge(stats::kEvaluatorLogLoss)),
+      calibration(writer.AddGauge(stats::kEvaluatorCalibration)) {
+  for (Gauge* gauge : {loss, applied_min, applied_max, auc, accuracy, log_loss, calibration}) {
+    gauge->Set(std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+}  // namespace pstrain

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "runtime/stats/stats_writer.h"
+
+namespace pstrain {
+
+/// The numbers of each role, registered in one go (names.h has their names). Plain pointers into
+/// the writer, which must outlive the struct; any thread may use them.
+
+struct RuntimeStats {
+  explicit RuntimeStats(StatsWriter& writer);
+
+  Gauge* ready;      // 0 or 1: the agent's /readyz follows it
+  Gauge* heartbeat;  // Unix seconds
+};
+
+struct WorkerStats {
+  explicit WorkerStats(StatsWriter& writer);
+
+  Counter* examples;
+  Counter* steps;
+  Gauge* loss;
+  SecondsCounter* input_seconds;
+  SecondsCounter* pull_seconds;
+  SecondsCounter* compute_seconds;
+  SecondsCounter* push_seconds;
+  SecondsCounter* wait_seconds;
+  Counter* bytes_sent;
+  Counter* bytes_received;
+  Counter* rows_pulled;
+  Counter* rows_pushed;
+  Counter* retries;
+  Gauge* staleness;
+  Counter* commits_reported;
+  Counter* records_skipped;
+};
+
+struct PsStats {
+  explicit PsStats(StatsWriter& writer);
+
+  Counter* pushes_applied;  // sections: one per (push, shard)
+  Counter* duplicates_refused;
+  Counter* not_owner;
+  SecondsCounter* queue_seconds;
+  SecondsCounter* busy_seconds;
+  Gauge* queue_length;
+  Counter* bytes_received;
+  Counter* bytes_sent;
+  Counter* rows_read;
+  Counter* rows_written;
+  Gauge* shards;
+  Gauge* bytes_held;
+};
+
+/// Gauges here are values over the whole run, which a new chief sets from what it recovers.
+/// A metric that is not known yet is left NaN (JSON null).
+struct ChiefStats {
+  explicit ChiefStats(StatsWriter& writer);
+
+  Gauge* examples_expected;
+  Gauge* examples_committed;
+  Counter* commits_counted;
+  Gauge* steps;
+  Gauge* loss;
+  Counter* cuts;
+  Counter* cuts_abandoned;
+  Counter* worker_recoveries;
+  Counter* ps_recoveries;
+  Counter* chief_recoveries;
+  Gauge* membership;
+  Gauge* applied_min;
+  Gauge* applied_max;
+  Gauge* epoch;
+  Gauge* chief_epoch;
+  Gauge* records_skipped;
+  Gauge* auc;
+  Gauge* accuracy;
+  Gauge* log_loss;
+  Gauge* calibration;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,60 @@
+#include "runtime/worker/batch_prefetcher.h"
+
+#include <utility>
+
+namespace pstrain {
+
+BatchPrefetcher::BatchPrefetcher(GrantSession& session, std::unique_ptr<BatchReader> reader,
+                                 const Model& model)
+    : session_(session),
+      reader_(std::move(reader)),
+      model_(model),
+      thread_([this](std::stop_token stop) { Run(stop); }) {}
+
+BatchPrefetcher::~BatchPrefetcher() {
+  thread_.request_stop();
+  changed_.notify_all();
+}
+
+Result<std::optional<PreparedBatch>> BatchPrefetcher::Next() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !ready_.empty() || done_; });
+  if (!ready_.empty()) {
+    std::optional<PreparedBatch> batch(std::move(ready_.front()));
+    ready_.pop_front();
+    changed_.notify_all();
+    return batch;
+  }
+  if (!status_.ok()) return status_;
+  return std::optional<PreparedBatch>();
+}
+
+Result<PreparedBatch> BatchPrefetcher::Prepare(Grant grant) {
+  const Token token{grant.token().epoch(), grant.token().batch()};
+  PSTRAIN_ASSIGN_OR_RETURN(Batch batch, reader_->Read(token));
+  BatchPlan plan = model_.Plan(batch);
+  return PreparedBatch{std::move(grant), std::move(batch), std::move(plan)};
+}
+
+void BatchPrefetcher::Run(std::stop_token stop) {
+  Status status;
+  while (!stop.stop_requested()) {
+    std::optional<Grant> grant = session_.NextGrant();
+    if (!grant) break;
+    Result<PreparedBatch> prepared = Prepare(std::move(*grant));
+    if (!prepared.ok()) {
+      status = prepared.status();
+      break;
+    }
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait(lock, stop, [this] { return ready_.size() < kDepth; })) break;
+    ready_.push_back(std::move(prepared).value());
+    changed_.notify_all();
+  }
+  const std::lock_guard lock(mutex_);
+  status_ = std::move(status);
+  done_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace pstrain

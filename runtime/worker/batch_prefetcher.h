@@ -1,0 +1,53 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/status.h"
+#include "runtime/data/batch_reader.h"
+#include "runtime/model/model.h"
+#include "runtime/worker/grant_session.h"
+
+namespace pstrain {
+
+/// A granted batch, read and ready to compute.
+struct PreparedBatch {
+  Grant grant;
+  Batch batch;
+  BatchPlan plan;
+};
+
+/// Reads granted batches ahead of the compute loop on a thread of its own. Owner: the worker.
+class BatchPrefetcher {
+ public:
+  /// Batches read ahead.
+  static constexpr std::size_t kDepth = 3;
+
+  BatchPrefetcher(GrantSession& session, std::unique_ptr<BatchReader> reader, const Model& model);
+  /// REQUIRES: the session has ended or is leaving (NextGrant returns nothing).
+  ~BatchPrefetcher();
+
+  /// The next batch in grant order; blocks. Nothing when the session gives no more grants; the
+  /// reader's error when a batch cannot be read.
+  Result<std::optional<PreparedBatch>> Next();
+
+ private:
+  void Run(std::stop_token stop);
+  Result<PreparedBatch> Prepare(Grant grant);
+
+  GrantSession& session_;
+  const std::unique_ptr<BatchReader> reader_;
+  const Model& model_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<PreparedBatch> ready_;
+  Status status_;
+  bool done_ = false;
+  std::jthread thread_;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,199 @@
+#include "runtime/worker/grant_session.h"
+
+#include <random>
+#include <utility>
+
+namespace pstrain {
+namespace {
+
+/// A poll that carries nothing is a sign of life.
+constexpr std::chrono::milliseconds kHeartbeat{500};
+/// How soon to ask again a chief that had nothing to grant.
+constexpr std::chrono::milliseconds kIdlePoll{20};
+/// How soon to ask again a chief that is away.
+constexpr std::chrono::milliseconds kAwayPoll{100};
+
+std::uint64_t RandomProcessId() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+Token FromWire(const WireToken& token) { return {token.epoch(), token.batch()}; }
+
+}  // namespace
+
+GrantSession::GrantSession(const RoleContext& context)
+    : context_(context), process_(RandomProcessId()), client_(context.chief_address) {}
+
+GrantSession::~GrantSession() {
+  thread_.request_stop();
+  changed_.notify_all();
+}
+
+Result<RunDescription> GrantSession::Start() {
+  thread_ = std::jthread([this](std::stop_token stop) { Run(stop); });
+  const std::chrono::seconds patience{context_.training().peer_timeout_seconds()};
+  std::unique_lock lock(mutex_);
+  const bool ready = changed_.wait_for(lock, context_.stop, patience, [this] {
+    return end_ != SessionEnd::kNone || (run_.has_value() && membership_ != nullptr);
+  });
+  if (end_ == SessionEnd::kFailed) return status_;
+  if (end_ != SessionEnd::kNone) return CancelledError("the job ended before this worker began");
+  if (context_.stop.stop_requested()) return CancelledError("told to stop");
+  if (!ready) {
+    return DeadlineExceededError("the chief at " + context_.chief_address +
+                                 " did not answer within spec.training.peerTimeoutSeconds (" +
+                                 std::to_string(patience.count()) + " s)");
+  }
+  return *run_;
+}
+
+std::optional<Grant> GrantSession::NextGrant() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !queue_.empty() || leaving_ || end_ != SessionEnd::kNone; });
+  if (queue_.empty() || leaving_ || end_ != SessionEnd::kNone) return std::nullopt;
+  Grant grant = std::move(queue_.front());
+  queue_.pop_front();
+  return grant;
+}
+
+void GrantSession::Complete(Report report) {
+  const std::lock_guard lock(mutex_);
+  holding_.erase(FromWire(report.token()));
+  reports_.push_back(std::move(report));
+  changed_.notify_all();
+}
+
+void GrantSession::GiveBack(const Grant& grant) {
+  const std::lock_guard lock(mutex_);
+  holding_.erase(FromWire(grant.token()));
+  changed_.notify_all();
+}
+
+std::shared_ptr<const Membership> GrantSession::membership() const {
+  const std::lock_guard lock(mutex_);
+  return membership_;
+}
+
+std::shared_ptr<const Membership> GrantSession::WaitForMembership(
+    std::uint64_t number, std::chrono::milliseconds timeout) const {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, timeout, [&] {
+    return end_ != SessionEnd::kNone || (membership_ != nullptr && membership_->number() > number);
+  });
+  return membership_;
+}
+
+SessionEnd GrantSession::end() const {
+  const std::lock_guard lock(mutex_);
+  return end_;
+}
+
+Status GrantSession::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+void GrantSession::Leave() {
+  const std::lock_guard lock(mutex_);
+  leaving_ = true;
+  for (const Grant& grant : queue_) holding_.erase(FromWire(grant.token()));
+  queue_.clear();
+  changed_.notify_all();
+}
+
+bool GrantSession::WorthPolling() const {
+  if (!reports_.empty()) return true;
+  if (leaving_) return holding_.empty();
+  return !idle_ && holding_.size() < kWindow;
+}
+
+PollWorkerRequest GrantSession::NextRequest() {
+  PollWorkerRequest request;
+  request.set_index(context_.index);
+  request.set_process(process_);
+  request.set_membership_seen(membership_ ? membership_->number() : 0);
+  request.set_chief_epoch_seen(run_ ? chief_epoch_ : 0);
+  for (const Report& report : reports_) *request.add_reports() = report;
+  for (const auto& [token, unused] : holding_) {
+    WireToken* wire = request.add_holding();
+    wire->set_epoch(token.epoch);
+    wire->set_batch(token.batch);
+  }
+  request.set_leaving(leaving_);
+  const auto held = static_cast<std::uint32_t>(holding_.size());
+  request.set_want(leaving_ || held >= kWindow ? 0 : kWindow - held);
+  return request;
+}
+
+void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply reply) {
+  reports_.erase(reports_.begin(), reports_.begin() + request.reports_size());
+  chief_epoch_ = reply.chief_epoch();
+  if (reply.has_run()) run_ = std::move(*reply.mutable_run());
+  if (reply.has_membership()) {
+    membership_ = std::make_shared<const Membership>(std::move(*reply.mutable_membership()));
+  }
+  idle_ = reply.grants().empty();
+  for (Grant& grant : *reply.mutable_grants()) {
+    if (leaving_) continue;  // not in `holding` of the next poll: the chief takes it back
+    holding_.emplace(FromWire(grant.token()), true);
+    queue_.push_back(std::move(grant));
+  }
+  switch (reply.directive()) {
+    case FINISH: end_ = SessionEnd::kFinished; break;
+    case REPLACED: end_ = SessionEnd::kReplaced; break;
+    case DRAIN:
+      // Released: everything that was reported is in the chief's cut.
+      end_ = SessionEnd::kDrained;
+      break;
+    default:
+      if (request.leaving() && holding_.empty() && reports_.empty()) end_ = SessionEnd::kDrained;
+      break;
+  }
+  changed_.notify_all();
+}
+
+void GrantSession::End(SessionEnd end, Status status) {
+  const std::lock_guard lock(mutex_);
+  if (end_ != SessionEnd::kNone) return;
+  end_ = end;
+  status_ = std::move(status);
+  changed_.notify_all();
+}
+
+void GrantSession::Run(std::stop_token stop) {
+  using Clock = std::chrono::steady_clock;
+  const std::chrono::seconds patience{context_.training().peer_timeout_seconds()};
+  Clock::time_point last_answer = Clock::now();
+  std::chrono::milliseconds pause{0};
+  while (!stop.stop_requested()) {
+    PollWorkerRequest request;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, stop, pause, [&] { return pause != kAwayPoll && WorthPolling(); });
+      if (stop.stop_requested() || end_ != SessionEnd::kNone) return;
+      request = NextRequest();
+    }
+    Result<PollWorkerReply> reply = client_.PollWorker(request);
+    if (reply.ok()) {
+      last_answer = Clock::now();
+      const std::lock_guard lock(mutex_);
+      Absorb(request, std::move(reply).value());
+      pause = idle_ && holding_.size() < kWindow ? kIdlePoll : kHeartbeat;
+      continue;
+    }
+    pause = kAwayPoll;
+    const StatusCode code = reply.status().code();
+    const bool away = code == StatusCode::kUnavailable || code == StatusCode::kDeadlineExceeded ||
+                      code == StatusCode::kCancelled || code == StatusCode::kUnknown;
+    if (!away) return End(SessionEnd::kFailed, reply.status().WithContext("poll the chief"));
+    if (Clock::now() - last_answer > patience) {
+      return End(SessionEnd::kFailed,
+                 DeadlineExceededError("the chief at " + context_.chief_address +
+                                       " has been away for longer than "
+                                       "spec.training.peerTimeoutSeconds"));
+    }
+  }
+}
+
+}  // namespace pstrain

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/coordinator.pb.h"
+#include "runtime/cluster/role_context.h"
+#include "runtime/ps/ids.h"
+#include "runtime/rpc/coordinator_client.h"
+
+namespace pstrain {
+
+/// How a worker's conversation with the chief ended.
+enum class SessionEnd : std::uint8_t {
+  kNone,       // goes on
+  kFinished,   // the job is done: exit 0
+  kDrained,    // the chief drains, or this process was told to stop: exit 85
+  kReplaced,   // a newer process has this index: exit 85
+  kFailed,     // see status()
+};
+
+/// A worker's conversation with the chief: one thread that polls, taking reports along and bringing
+/// grants and memberships back. It outlives the loss of a chief: it says to the next one what it
+/// holds. Owner: the worker. All methods: any thread.
+class GrantSession {
+ public:
+  /// Grants held at once (queued, read or in work).
+  static constexpr std::uint32_t kWindow = 8;
+
+  explicit GrantSession(const RoleContext& context);
+  /// Ends the conversation; joins.
+  ~GrantSession();
+
+  /// Polls until the chief has described the run and every shard has an owner. DEADLINE_EXCEEDED
+  /// after spec.training.peerTimeoutSeconds; CANCELLED when told to stop.
+  Result<RunDescription> Start();
+
+  /// The next grant, oldest first; blocks. Nothing once the session has ended or is leaving.
+  std::optional<Grant> NextGrant();
+  /// Hands the outcome of a token to the chief with the next poll.
+  void Complete(Report report);
+  /// Gives a grant back unworked.
+  void GiveBack(const Grant& grant);
+
+  std::shared_ptr<const Membership> membership() const;
+  /// Waits for a membership newer than `number`, at most `timeout`, or for the session's end.
+  std::shared_ptr<const Membership> WaitForMembership(std::uint64_t number,
+                                                      std::chrono::milliseconds timeout) const;
+
+  SessionEnd end() const;
+  Status status() const;
+  /// No more grants; what is held is finished, reported, and then the session ends as kDrained.
+  void Leave();
+
+ private:
+  void Run(std::stop_token stop);
+  PollWorkerRequest NextRequest();
+  void Absorb(const PollWorkerRequest& request, PollWorkerReply reply);
+  void End(SessionEnd end, Status status);
+  bool WorthPolling() const;
+
+  const RoleContext& context_;
+  const std::uint64_t process_;
+  CoordinatorClient client_;
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any changed_;
+  std::deque<Grant> queue_;
+  /// Tokens that the chief believes to be here: queued or in work, not yet reported.
+  std::map<Token, bool> holding_;
+  std::vector<Report> reports_;
+  std::shared_ptr<const Membership> membership_;
+  std::optional<RunDescription> run_;
+  std::uint64_t chief_epoch_ = 0;
+  bool idle_ = false;  // the chief had nothing to grant
+  bool leaving_ = false;
+  SessionEnd end_ = SessionEnd::kNone;
+  Status status_;
+  std::jthread thread_;
+};
+
+}  // namespace pstrain
