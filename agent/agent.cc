@@ -40,6 +40,12 @@ Status WriteInPlace(const std::string& path, std::string_view content) {
   return status;
 }
 
+void WriteTerminationLog(const AgentOptions& options, std::string_view message) {
+  if (options.termination_log.empty()) return;
+  const Status status = WriteInPlace(options.termination_log, message);
+  if (!status.ok()) LogWarning(kComponent, "no termination message", {{"error", status}});
+}
+
 AdminServer::Options AdminOptions(const AgentOptions& options, const AgentState& state,
                                   const StatsPage& page, const MetricsRegistry& registry) {
   AdminServer::Options admin;
@@ -61,16 +67,11 @@ AdminServer::Options AdminOptions(const AgentOptions& options, const AgentState&
 void ReportEnd(const AgentOptions& options, const AgentState& state, const StatsPage& page,
                const ChildEnd& end) {
   if (!options.final_stats_file.empty()) {
-    const Status status =
-        WriteFileAtomically(options.final_stats_file,
-                            WriteJson(FinalStatsJson(options.task, state, page, end)) + "\n");
+    const Status status = WriteFileAtomically(
+        options.final_stats_file, WriteJson(FinalStatsJson(options.task, state, page, end)) + "\n");
     if (!status.ok()) LogWarning(kComponent, "the final stats are lost", {{"error", status}});
   }
-  if (!options.termination_log.empty()) {
-    const Status status =
-        WriteInPlace(options.termination_log, TerminationMessage(end, LastStep(page)));
-    if (!status.ok()) LogWarning(kComponent, "no termination message", {{"error", status}});
-  }
+  WriteTerminationLog(options, TerminationMessage(end, LastStep(page)));
 }
 
 Result<ChildEnd> RunAndReport(const AgentOptions& options) {
@@ -84,9 +85,9 @@ Result<ChildEnd> RunAndReport(const AgentOptions& options) {
   LogInfo(kComponent, "serving", {{"url", admin->Url()}});
   const auto cgroup = ReadFile("/proc/self/cgroup");
   const OomWatch oom("/sys/fs/cgroup", cgroup.ok() ? *cgroup : "");
-  ChildEnd end = supervisor.Run(
-      options.command, {{std::string(kStatsFdEnv), std::to_string(page->fd())}}, page->fd(),
-      std::chrono::seconds(options.task.grace_seconds), oom);
+  ChildEnd end =
+      supervisor.Run(options.command, {{std::string(kStatsFdEnv), std::to_string(page->fd())}},
+                     page->fd(), std::chrono::seconds(options.task.grace_seconds), oom);
   ReportEnd(options, state, *page, end);
   return end;
 }
@@ -97,6 +98,7 @@ int RunAgent(const AgentOptions& options) {
   const auto end = RunAndReport(options);
   if (!end.ok()) {
     LogError(kComponent, end.status().message());
+    WriteTerminationLog(options, AgentErrorMessage(end.status().message()));
     return kExitAgentError;
   }
   if (!end->started) {

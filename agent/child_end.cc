@@ -52,4 +52,12 @@ std::string TerminationMessage(const ChildEnd& end, std::optional<std::uint64_t>
   return WriteJson(message) + "\n";
 }
 
+std::string AgentErrorMessage(std::string_view error) {
+  Json message = Json::Object();
+  message.Set("reason", Json::String("AgentError"));
+  message.Set("oom", Json::Bool(false));
+  message.Set("message", Json::String(std::string(error)));
+  return WriteJson(message) + "\n";
+}
+
 }  // namespace pstrain

@@ -42,6 +42,10 @@ Json ExitToJson(const ChildEnd& end);
 
 /// The termination message, one line:
 /// {"reason":..,"exit_code":n?,"signal":n?,"oom":..,"last_step":n?,"message":..}
+/// A number is left out when it is not known.
 std::string TerminationMessage(const ChildEnd& end, std::optional<std::uint64_t> last_step);
+
+/// The same for an agent that could not do its own work: reason AgentError.
+std::string AgentErrorMessage(std::string_view error);
 
 }  // namespace pstrain

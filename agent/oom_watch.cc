@@ -72,8 +72,6 @@ OomWatch::OomWatch(std::string_view root, std::string_view cgroup_of_self) {
   }
 }
 
-std::uint64_t OomWatch::Kills() const {
-  return file_.empty() ? 0 : ReadKills(file_).value_or(0);
-}
+std::uint64_t OomWatch::Kills() const { return file_.empty() ? 0 : ReadKills(file_).value_or(0); }
 
 }  // namespace pstrain

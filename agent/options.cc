@@ -35,8 +35,7 @@ Result<CommandLine> SplitCommandLine(const std::vector<std::string>& arguments) 
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
     if (argument == "--") {
-      line.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                          arguments.end());
+      line.command.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
       if (line.command.empty()) return InvalidArgumentError("no command after --");
       break;
     }

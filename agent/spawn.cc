@@ -47,7 +47,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   // The parent may have ended before prctl took effect; then nobody would kill this process.
   if (getppid() != parent) _exit(kSpawnFailed);
   if (request.inherited_fd >= 0 && fcntl(request.inherited_fd, F_SETFD, 0) != 0) fail();
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = request.ignore_sigpipe ? SIG_IGN : SIG_DFL;
   sigaction(SIGPIPE, &action, nullptr);
   sigprocmask(SIG_SETMASK, &request.signal_mask, nullptr);

@@ -50,7 +50,7 @@ Result<Supervisor> Supervisor::Make(AgentState& state) {
   if (const int error = pthread_sigmask(SIG_BLOCK, &watched, &original); error != 0) {
     return ErrnoError(error, "block signals");
   }
-  struct sigaction sigpipe {};
+  struct sigaction sigpipe{};
   sigaction(SIGPIPE, nullptr, &sigpipe);
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
     LogWarning("agent", "cannot become the reaper of orphans",
@@ -81,8 +81,7 @@ ChildEnd Supervisor::Run(std::vector<std::string> command,
   ChildEnd end;
   if (!child.ok()) {
     end.started = false;
-    end.code =
-        child.status().code() == StatusCode::kNotFound ? kExitNotFound : kExitNotExecutable;
+    end.code = child.status().code() == StatusCode::kNotFound ? kExitNotFound : kExitNotExecutable;
     end.error = "cannot " + child.status().message();
   } else {
     state_.child_pid = *child;

@@ -56,7 +56,7 @@ std::uint32_t ExtendByTable(std::uint32_t crc, const unsigned char* bytes, std::
 __attribute__((target("sse4.2"))) std::uint32_t ExtendByInstruction(std::uint32_t crc,
                                                                     const unsigned char* bytes,
                                                                     std::size_t size) {
-  std::uint64_t state = static_cast<std::uint32_t>(~crc);
+  std::uint64_t state = ~crc;
   for (; size >= sizeof(std::uint64_t); size -= sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes, sizeof(word));

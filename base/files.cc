@@ -91,7 +91,7 @@ std::string TemporaryName(const std::string& path) {
 Result<std::string> ReadFile(const std::string& path) {
   Descriptor file(OpenRetrying(path, O_RDONLY));
   if (!file.valid()) return PathError(errno, "open", path);
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.get(), &info) != 0) return PathError(errno, "stat", path);
   std::string content;
   std::size_t used = 0;
@@ -178,17 +178,17 @@ Status RemoveFile(const std::string& path) {
 }
 
 bool FileExists(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return ::stat(path.c_str(), &info) == 0;
 }
 
 bool IsDirectory(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 Result<FileInfo> GetFileInfo(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) != 0) return PathError(errno, "stat", path);
   FileInfo result;
   result.size_bytes = static_cast<std::uint64_t>(info.st_size);

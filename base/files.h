@@ -21,8 +21,9 @@ Result<std::string> ReadFile(const std::string& path);
 /// the temporary file is removed. The directory must exist.
 Status WriteFileAtomically(const std::string& path, std::string_view content);
 
-/// Writes and fsyncs a file under its own name, replacing what is there; NOT atomic: for pieces that
-/// only count once something else (a manifest) names them. A half-written file is removed on error.
+/// Writes and fsyncs a file under its own name, replacing what is there; NOT atomic: for pieces
+/// that only count once something else (a manifest) names them. A half-written file is removed on
+/// error.
 Status WriteFileSynced(const std::string& path, std::string_view content);
 
 /// Creates the file with `content` and fsyncs it and its directory; ALREADY_EXISTS when the path

@@ -204,8 +204,8 @@ class Parser {
     if (!TakeUnit(unit)) return FailAt(escape_at, "unknown escape");
     if (unit >= 0xd800 && unit <= 0xdfff) {
       char32_t low = 0;
-      const bool paired = unit <= 0xdbff && Take('\\') && TakeUnit(low) && low >= 0xdc00 &&
-                          low <= 0xdfff;
+      const bool paired =
+          unit <= 0xdbff && Take('\\') && TakeUnit(low) && low >= 0xdc00 && low <= 0xdfff;
       if (!paired) return FailAt(escape_at, "half of a surrogate pair");
       unit = 0x10000 + ((unit - 0xd800) << 10U) + (low - 0xdc00);
     }
@@ -261,13 +261,14 @@ class Parser {
   static bool ParseInteger(std::string_view digits, Json& value) {
     if (digits == "-0") return false;
     std::int64_t number = 0;
-    const char* end = digits.data() + digits.size();
-    if (std::from_chars(digits.data(), end, number).ec == std::errc()) {
+    const char* begin = digits.data();
+    const char* end = begin + digits.size();
+    if (std::from_chars(begin, end, number).ec == std::errc()) {
       value = Json::Int(number);
       return true;
     }
     std::uint64_t large = 0;
-    if (digits.front() == '-' || std::from_chars(digits.data(), end, large).ec != std::errc()) {
+    if (digits.front() == '-' || std::from_chars(begin, end, large).ec != std::errc()) {
       return false;
     }
     value = Json::Uint(large);
@@ -276,8 +277,8 @@ class Parser {
 
   static bool ParseDouble(std::string_view digits, Json& value) {
     double number = 0;
-    const char* end = digits.data() + digits.size();
-    if (std::from_chars(digits.data(), end, number).ec != std::errc()) {
+    const char* begin = digits.data();
+    if (std::from_chars(begin, begin + digits.size(), number).ec != std::errc()) {
       // from_chars does not say whether it is too large or too small; too small is rounded.
       number = std::strtod(std::string(digits).c_str(), nullptr);
       if (!std::isfinite(number)) return false;

@@ -2,6 +2,8 @@
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/json.h"
 #include "base/utf8.h"
@@ -13,7 +15,7 @@ template <typename T>
 void AppendNumber(T value, std::string& out) {
   std::array<char, 32> buffer{};
   const char* end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-  out.append(buffer.data(), end);
+  out.append(static_cast<const char*>(buffer.data()), end);
 }
 
 void AppendDouble(double value, std::string& out) {

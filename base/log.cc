@@ -128,7 +128,7 @@ std::string FormatLogLine(std::int64_t unix_millis, LogLevel level, std::string_
   return line;
 }
 
-void Log(LogLevel level, std::string_view component, std::string_view message,
+void WriteLog(LogLevel level, std::string_view component, std::string_view message,
          std::initializer_list<LogField> fields) {
   if (level < GetLogLevel()) return;
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();

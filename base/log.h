@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/status.h"
 
@@ -23,7 +24,7 @@ class LogField {
  public:
   LogField(std::string_view key, std::string_view value) : key_(key), value_(value) {}
   LogField(std::string_view key, const char* value) : key_(key), value_(value) {}
-  LogField(std::string_view key, const std::string& value) : key_(key), value_(value) {}
+  LogField(std::string_view key, std::string value) : key_(key), value_(std::move(value)) {}
   LogField(std::string_view key, bool value) : key_(key), value_(value ? "true" : "false") {}
   template <std::integral T>
   LogField(std::string_view key, T value) : key_(key), value_(std::to_string(value)) {}
@@ -46,27 +47,27 @@ LogLevel GetLogLevel();
 /// Writes one line to stderr in one write(2), so that lines of several threads and processes do not
 /// mix: `2026-01-31T12:00:00.000Z INFO component message key=value ...`. Values with spaces, quotes
 /// or control characters are quoted and escaped: a line stays a line. Any thread.
-void Log(LogLevel level, std::string_view component, std::string_view message,
+void WriteLog(LogLevel level, std::string_view component, std::string_view message,
          std::initializer_list<LogField> fields = {});
 
 inline void LogDebug(std::string_view component, std::string_view message,
                      std::initializer_list<LogField> fields = {}) {
-  Log(LogLevel::kDebug, component, message, fields);
+  WriteLog(LogLevel::kDebug, component, message, fields);
 }
 inline void LogInfo(std::string_view component, std::string_view message,
                     std::initializer_list<LogField> fields = {}) {
-  Log(LogLevel::kInfo, component, message, fields);
+  WriteLog(LogLevel::kInfo, component, message, fields);
 }
 inline void LogWarning(std::string_view component, std::string_view message,
                        std::initializer_list<LogField> fields = {}) {
-  Log(LogLevel::kWarning, component, message, fields);
+  WriteLog(LogLevel::kWarning, component, message, fields);
 }
 inline void LogError(std::string_view component, std::string_view message,
                      std::initializer_list<LogField> fields = {}) {
-  Log(LogLevel::kError, component, message, fields);
+  WriteLog(LogLevel::kError, component, message, fields);
 }
 
-/// The line that Log would write, newline included, for a time in ms since the Unix epoch.
+/// The line that WriteLog would write, newline included, for a time in ms since the Unix epoch.
 std::string FormatLogLine(std::int64_t unix_millis, LogLevel level, std::string_view component,
                           std::string_view message, std::initializer_list<LogField> fields);
 

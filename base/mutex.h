@@ -56,8 +56,8 @@ class PSTRAIN_SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-/// A condition variable over Mutex. The waits may wake for no reason: call them in a loop that tests
-/// the condition (the analysis then sees the guarded reads under the lock).
+/// A condition variable over Mutex. The waits may wake for no reason: call them in a loop that
+/// tests the condition (the analysis then sees the guarded reads under the lock).
 class CondVar {
  public:
   CondVar() = default;

@@ -7,12 +7,23 @@
 namespace pstrain {
 
 std::string_view StatusCodeName(StatusCode code) {
-  static constexpr std::array<std::string_view, 17> kNames = {
-      "OK",          "CANCELLED",         "UNKNOWN",             "INVALID_ARGUMENT",
-      "DEADLINE_EXCEEDED", "NOT_FOUND",   "ALREADY_EXISTS",      "PERMISSION_DENIED",
-      "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED",    "OUT_OF_RANGE",
-      "UNIMPLEMENTED", "INTERNAL",        "UNAVAILABLE",         "DATA_LOSS",
-      "UNAUTHENTICATED"};
+  static constexpr std::array<std::string_view, 17> kNames = {"OK",
+                                                              "CANCELLED",
+                                                              "UNKNOWN",
+                                                              "INVALID_ARGUMENT",
+                                                              "DEADLINE_EXCEEDED",
+                                                              "NOT_FOUND",
+                                                              "ALREADY_EXISTS",
+                                                              "PERMISSION_DENIED",
+                                                              "RESOURCE_EXHAUSTED",
+                                                              "FAILED_PRECONDITION",
+                                                              "ABORTED",
+                                                              "OUT_OF_RANGE",
+                                                              "UNIMPLEMENTED",
+                                                              "INTERNAL",
+                                                              "UNAVAILABLE",
+                                                              "DATA_LOSS",
+                                                              "UNAUTHENTICATED"};
   const auto index = static_cast<std::size_t>(code);
   return index < kNames.size() ? kNames[index] : "UNKNOWN";
 }
@@ -63,24 +74,41 @@ Status DataLossError(std::string message) { return {StatusCode::kDataLoss, std::
 Status ErrnoError(int error_number, std::string_view action) {
   StatusCode code = StatusCode::kUnknown;
   switch (error_number) {
-    case ENOENT: code = StatusCode::kNotFound; break;
-    case EEXIST: code = StatusCode::kAlreadyExists; break;
+    case ENOENT:
+      code = StatusCode::kNotFound;
+      break;
+    case EEXIST:
+      code = StatusCode::kAlreadyExists;
+      break;
     case EACCES:
     case EPERM:
-    case EROFS: code = StatusCode::kPermissionDenied; break;
+    case EROFS:
+      code = StatusCode::kPermissionDenied;
+      break;
     case ENOSPC:
     case EDQUOT:
     case EMFILE:
-    case ENOMEM: code = StatusCode::kResourceExhausted; break;
+    case ENOMEM:
+      code = StatusCode::kResourceExhausted;
+      break;
     case EADDRINUSE:
     case ENOTDIR:
-    case EISDIR: code = StatusCode::kFailedPrecondition; break;
+    case EISDIR:
+      code = StatusCode::kFailedPrecondition;
+      break;
     case EAGAIN:
     case ECONNREFUSED:
-    case ECONNRESET: code = StatusCode::kUnavailable; break;
-    case EIO: code = StatusCode::kDataLoss; break;
-    case EINVAL: code = StatusCode::kInvalidArgument; break;
-    default: break;
+    case ECONNRESET:
+      code = StatusCode::kUnavailable;
+      break;
+    case EIO:
+      code = StatusCode::kDataLoss;
+      break;
+    case EINVAL:
+      code = StatusCode::kInvalidArgument;
+      break;
+    default:
+      break;
   }
   return {code, std::string(action) + ": " + std::strerror(error_number)};
 }

@@ -109,17 +109,18 @@ class [[nodiscard]] Result {
 }  // namespace pstrain
 
 /// Returns from the calling function with the Status of `expression` when it is an error.
-#define PSTRAIN_RETURN_IF_ERROR(expression)                 \
-  do {                                                      \
-    ::pstrain::Status pstrain_status_ = (expression);       \
-    if (!pstrain_status_.ok()) return pstrain_status_;      \
+#define PSTRAIN_RETURN_IF_ERROR(expression)            \
+  do {                                                 \
+    ::pstrain::Status pstrain_status_ = (expression);  \
+    if (!pstrain_status_.ok()) return pstrain_status_; \
   } while (false)
 
 #define PSTRAIN_CONCAT_INNER_(a, b) a##b
 #define PSTRAIN_CONCAT_(a, b) PSTRAIN_CONCAT_INNER_(a, b)
 /// `PSTRAIN_ASSIGN_OR_RETURN(auto x, Expression());` returns the error or declares x.
-#define PSTRAIN_ASSIGN_OR_RETURN(declaration, expression) \
-  PSTRAIN_ASSIGN_OR_RETURN_IMPL_(PSTRAIN_CONCAT_(pstrain_result_, __LINE__), declaration, expression)
+#define PSTRAIN_ASSIGN_OR_RETURN(declaration, expression)                                 \
+  PSTRAIN_ASSIGN_OR_RETURN_IMPL_(PSTRAIN_CONCAT_(pstrain_result_, __LINE__), declaration, \
+                                 expression)
 #define PSTRAIN_ASSIGN_OR_RETURN_IMPL_(result, declaration, expression) \
   auto result = (expression);                                           \
   if (!result.ok()) return result.status();                             \

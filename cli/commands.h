@@ -16,4 +16,11 @@ int ValidateCommand(const std::vector<std::string>& args);
 /// is in the cluster, one line on stdout. 1: bad manifest or no such replica; 2: wrong usage.
 int TfConfigCommand(const std::vector<std::string>& args);
 
+/// `run JOB.yaml [...]`: runs the job on this machine; see kRunUsage in run.cc. 0: Succeeded or
+/// stopped; 1: Failed; 2: wrong usage or a bad manifest; 3: a kill of --chaos did not fire.
+int RunCommand(const std::vector<std::string>& args);
+
+/// `inspect CUT [--digest] [--json]`: what a cut holds. 1: the cut cannot be read; 2: wrong usage.
+int InspectCommand(const std::vector<std::string>& args);
+
 }  // namespace pstrain

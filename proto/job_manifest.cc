@@ -96,8 +96,7 @@ ManifestReading ReadJobManifestAll(std::string_view text, const ReadOptions& opt
   for (const std::string& text_of_override : options.overrides) {
     const Status applied = ApplyOverride(text_of_override, source.tree);
     if (applied.ok()) continue;
-    reading.errors.push_back(
-        {.line = ManifestError::kOverrideLine, .message = applied.message()});
+    reading.errors.push_back({.line = ManifestError::kOverrideLine, .message = applied.message()});
   }
   const bool has_status = source.tree.Find("status") != nullptr;
   JobStatus status = TakeStatus(source.tree);
@@ -110,9 +109,8 @@ ManifestReading ReadJobManifestAll(std::string_view text, const ReadOptions& opt
   }
   if (has_status) *reading.job.mutable_status() = std::move(status);
   if (reading.ok()) Complete(reading.job);
-  std::stable_sort(
-      reading.errors.begin(), reading.errors.end(),
-      [](const ManifestError& a, const ManifestError& b) { return a.line < b.line; });
+  std::stable_sort(reading.errors.begin(), reading.errors.end(),
+                   [](const ManifestError& a, const ManifestError& b) { return a.line < b.line; });
   return reading;
 }
 

@@ -15,8 +15,8 @@ struct ManifestError {
   /// Line from 1; 0 when the error has no place in the text; kOverrideLine for a `--set` value.
   int line = 0;
   /// E.g. "spec.training.model.wideAndDeep.features[3].name"; empty for the text as a whole.
-  std::string path;
-  std::string message;
+  std::string path = {};
+  std::string message = {};
 
   static constexpr int kOverrideLine = -1;
 
@@ -31,7 +31,7 @@ struct ReadOptions {
   /// Admits fields that are marked test_only.
   bool allow_test_only = false;
   /// `PATH=VALUE` texts, applied in this order before decoding; see proto/overrides.h.
-  std::vector<std::string> overrides;
+  std::vector<std::string> overrides = {};
 };
 
 /// A job and all that is wrong with its manifest; `job` is complete only when ok().

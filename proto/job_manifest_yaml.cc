@@ -164,7 +164,8 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     if (frames_.size() == kMaxDepth) {
-      Report(mark, "lists and mappings are nested too deep");
+      reading_.errors.push_back(
+          {.line = mark.line + 1, .message = "lists and mappings are nested too deep"});
       skipped_ = 1;
       skipped_is_key_ = false;
       return;

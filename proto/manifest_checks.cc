@@ -24,7 +24,7 @@ std::string Quoted(const std::string& text) { return WriteJson(Json::String(text
 constexpr std::string_view kFeatures = "spec.training.model.wideAndDeep.features";
 
 std::string FeaturePath(int index, std::string_view member) {
-  return JoinMember(JoinIndex(kFeatures, static_cast<std::size_t>(index)), member);
+  return JoinIndex(kFeatures, static_cast<std::size_t>(index)) + "." + std::string(member);
 }
 
 void FeatureNamesUnique(const PSTrainingJob& job, const Json& tree, Errors& errors) {
@@ -52,15 +52,16 @@ void CrossedFeaturesKnown(const PSTrainingJob& job, const Json& tree, Errors& er
   for (int i = 0; i < features.size(); ++i) {
     const auto& members = features[i].crossed().features();
     for (int j = 0; j < members.size(); ++j) {
-      const std::string path = JoinIndex(FeaturePath(i, "crossed.features"),
-                                         static_cast<std::size_t>(j));
+      const std::string path =
+          JoinIndex(FeaturePath(i, "crossed.features"), static_cast<std::size_t>(j));
       const auto member = by_name.find(members[j]);
       if (member == by_name.end()) {
         Report(tree, path, "there is no feature " + Quoted(members[j]), errors);
       } else if (!IsCategorical(*member->second)) {
         Report(tree, path,
-               Quoted(members[j]) + " has no categories; cross vocabulary, hashed or bucketised "
-                                    "features",
+               Quoted(members[j]) +
+                   " has no categories; cross vocabulary, hashed or bucketised "
+                   "features",
                errors);
       }
     }
@@ -139,8 +140,9 @@ void TfConfigFits(const PSTrainingJob& job, const Json& tree, Errors& errors) {
   const std::size_t bytes = LongestTfConfigBytes(job, KubernetesCluster(job));
   if (bytes <= kMaxTfConfigBytes) return;
   Report(tree, "spec.replicaSpecs",
-         "TF_CONFIG would have " + std::to_string(bytes) + " bytes; a program can be started with " +
-             std::to_string(kMaxTfConfigBytes) + " at most; use fewer replicas",
+         "TF_CONFIG would have " + std::to_string(bytes) +
+             " bytes; a program can be started with " + std::to_string(kMaxTfConfigBytes) +
+             " at most; use fewer replicas",
          errors);
 }
 

@@ -15,7 +15,7 @@ namespace pstrain {
 
 /// One step of a path: a member's name, or an index when `is_index`.
 struct PathStep {
-  std::string name;
+  std::string name = {};
   std::size_t index = 0;
   bool is_index = false;
   friend bool operator==(const PathStep&, const PathStep&) = default;

@@ -64,8 +64,8 @@ class Decoder {
   }
 
   void CheckOneofs(const Json& tree, const std::string& path, const pb::Descriptor& type) {
-    for (int i = 0; i < type.real_oneof_decl_count(); ++i) {
-      const pb::OneofDescriptor& choice = *type.real_oneof_decl(i);
+    for (int i = 0; i < type.real_oneof_decl_count(); ++i) {  // the real ones come first
+      const pb::OneofDescriptor& choice = *type.oneof_decl(i);
       std::vector<std::string> all;
       std::vector<std::string> present;
       for (int j = 0; j < choice.field_count(); ++j) {
@@ -78,22 +78,22 @@ class Decoder {
       // The unknown member is the better message when it is the only one.
       if (present.empty() && IsUnion(type) && tree.size() > 0 && !options_.lenient) continue;
       Report(tree, path,
-             "must have exactly one of " + JoinAlternatives(all) + "; has " +
-                 (present.empty() ? "none" : JoinAlternatives(present)));
+             "must have exactly one of " + JoinNames(all) + "; has " +
+                 (present.empty() ? "none" : JoinNames(present, " and ")));
     }
   }
 
-  void DecodeField(const Json& tree, const std::string& path,
-                   const pb::FieldDescriptor& descriptor, pb::Message& message) {
+  void DecodeField(const Json& tree, const std::string& path, const pb::FieldDescriptor& descriptor,
+                   pb::Message& message) {
     const FieldOptions& options = OptionsOf(descriptor);
     const std::string field_path = JoinMember(path, descriptor.json_name());
     if (const Json* value = Present(tree, descriptor)) {
       DecodePresent(*value, field_path, descriptor, message);
     } else if (options.has_default_json()) {
-      auto value = ParseJson(options.default_json());
-      if (!value.ok()) return Report(tree, field_path, "has a default that is not JSON");
-      SetPositions(*value, tree);
-      DecodePresent(*value, field_path, descriptor, message);
+      auto standard = ParseJson(options.default_json());
+      if (!standard.ok()) return Report(tree, field_path, "has a default that is not JSON");
+      SetPositions(*standard, tree);
+      DecodePresent(*standard, field_path, descriptor, message);
     } else if (options.required() || options.min_items() > 0) {
       Report(tree, field_path, "is required");
     }
@@ -125,8 +125,8 @@ class Decoder {
     }
   }
 
-  void DecodeList(const Json& value, const std::string& path,
-                  const pb::FieldDescriptor& descriptor, pb::Message& message) {
+  void DecodeList(const Json& value, const std::string& path, const pb::FieldDescriptor& descriptor,
+                  pb::Message& message) {
     const FieldOptions& options = OptionsOf(descriptor);
     if (!value.is_array()) return Report(value, path, "must be a list; " + Found(value));
     if (value.size() < options.min_items()) {
@@ -158,7 +158,7 @@ class Decoder {
   void CheckRules(const Json& tree, const std::string& path, const pb::Message& message) {
     const auto& predicates = RulePredicates();
     for (const Rule& rule :
-         message.GetDescriptor()->options().GetExtension(pstrain::message).rules()) {
+         message.GetDescriptor()->options().GetExtension(manifest_message).rules()) {
       const auto predicate = predicates.find(rule.id());
       if (predicate == predicates.end()) {
         Report(tree, path, "has a rule that this program does not know: " + rule.id());

@@ -10,8 +10,8 @@ namespace {
 namespace pb = google::protobuf;
 
 constexpr std::array<std::string_view, 6> kServerMetadata = {
-    "selfLink",     "managedFields", "ownerReferences",
-    "finalizers",   "generateName",  "deletionGracePeriodSeconds"};
+    "selfLink",   "managedFields", "ownerReferences",
+    "finalizers", "generateName",  "deletionGracePeriodSeconds"};
 
 /// Names longer than this are not compared letter by letter.
 constexpr std::size_t kMaxComparedLength = 64;
@@ -61,10 +61,10 @@ std::vector<std::string> ManifestNames(const pb::Descriptor& message, bool with_
   return names;
 }
 
-std::string JoinAlternatives(const std::vector<std::string>& names) {
+std::string JoinNames(const std::vector<std::string>& names, std::string_view last) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i != 0) text += i + 1 == names.size() ? " or " : ", ";
+    if (i != 0) text += i + 1 == names.size() ? last : std::string_view(", ");
     text += names[i];
   }
   return text;
@@ -87,16 +87,16 @@ std::string UnknownFieldMessage(const pb::Descriptor& message, std::string_view 
   if (!best.empty()) return "unknown field; did you mean \"" + best + "\"?";
   if (names.empty()) return "unknown field; there are none here";
   if (names.size() > kMaxListedNames) return "unknown field";
-  return "unknown field; available: " + JoinAlternatives(names);
+  return "unknown field; available: " + JoinNames(names);
 }
 
 const FieldOptions& OptionsOf(const pb::FieldDescriptor& descriptor) {
-  return descriptor.options().GetExtension(pstrain::field);
+  return descriptor.options().GetExtension(manifest_field);
 }
 
 bool IsUnion(const pb::Descriptor& message) {
   return message.real_oneof_decl_count() == 1 &&
-         message.real_oneof_decl(0)->field_count() == message.field_count();
+         message.oneof_decl(0)->field_count() == message.field_count();
 }
 
 }  // namespace pstrain

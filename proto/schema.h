@@ -26,8 +26,8 @@ std::vector<std::string> ManifestNames(const google::protobuf::Descriptor& messa
 std::string UnknownFieldMessage(const google::protobuf::Descriptor& message, std::string_view name,
                                 bool with_test_only);
 
-/// "a, b or c".
-std::string JoinAlternatives(const std::vector<std::string>& names);
+/// "a, b or c", with `last` for " or ".
+std::string JoinNames(const std::vector<std::string>& names, std::string_view last = " or ");
 
 /// The options of a field (bounds, default, pattern).
 const FieldOptions& OptionsOf(const google::protobuf::FieldDescriptor& descriptor);

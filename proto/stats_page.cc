@@ -208,13 +208,13 @@ Result<std::unique_ptr<StatsPage>> StatsPage::Map(int fd) {
     ~Closer() { close(fd); }
   } closer{fd};
   const int seals = fcntl(fd, F_GET_SEALS);
-  if (seals < 0) return ErrnoError(errno, "stats page: read the seals of descriptor " +
-                                              std::to_string(fd));
+  if (seals < 0)
+    return ErrnoError(errno, "stats page: read the seals of descriptor " + std::to_string(fd));
   if ((seals & F_SEAL_SHRINK) == 0) {
     return FailedPreconditionError("stats page: descriptor " + std::to_string(fd) +
                                    " is not sealed against shrinking");
   }
-  struct stat info {};
+  struct stat info{};
   if (fstat(fd, &info) != 0) return ErrnoError(errno, "stats page: stat");
   const auto size = static_cast<std::size_t>(info.st_size);
   if (size < sizeof(StatsPageHeader)) return DataLossError("stats page: too small");

@@ -69,7 +69,8 @@ struct StatDefinition {
   std::string_view help;
 };
 
-/// One slot as it was read. `bits` is the integer itself for kU64, the IEEE 754 pattern for kDouble.
+/// One slot as it was read. `bits` is the integer itself for kU64, the IEEE 754 pattern for
+/// kDouble.
 struct StatReading {
   std::string key;
   std::string name;

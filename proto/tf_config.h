@@ -31,8 +31,8 @@ using ClusterAddresses = std::map<std::string, std::map<int, std::string>, std::
 
 /// What TF_CONFIG tells a task. A value; any thread.
 struct TfConfig {
-  ClusterAddresses cluster;
-  std::string task_type;
+  ClusterAddresses cluster = {};
+  std::string task_type = {};
   int task_index = 0;
   std::string rpc_layer = "grpc";
   std::string environment = "cloud";

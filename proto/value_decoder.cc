@@ -109,18 +109,18 @@ std::string DecodeEnum(const Json& value, const pb::FieldDescriptor& descriptor,
     }
     names.push_back(candidate.name());
   }
-  return "must be " + JoinAlternatives(names) + "; " + Found(value);
+  return "must be " + JoinNames(names) + "; " + Found(value);
 }
 
 /// Sets the field, or adds to it when it is repeated.
-#define PSTRAIN_STORE(Type, ...)                              \
-  do {                                                        \
+#define PSTRAIN_STORE(Type, ...)                                 \
+  do {                                                           \
     const pb::Reflection& reflection = *message.GetReflection(); \
-    if (descriptor.is_repeated()) {                           \
-      reflection.Add##Type(&message, &descriptor, __VA_ARGS__); \
-    } else {                                                  \
-      reflection.Set##Type(&message, &descriptor, __VA_ARGS__); \
-    }                                                         \
+    if (descriptor.is_repeated()) {                              \
+      reflection.Add##Type(&message, &descriptor, __VA_ARGS__);  \
+    } else {                                                     \
+      reflection.Set##Type(&message, &descriptor, __VA_ARGS__);  \
+    }                                                            \
   } while (false)
 
 std::string DecodeText(const Json& value, const pb::FieldDescriptor& descriptor,

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/utf8.h"
+
 namespace pstrain {
 namespace {
 
@@ -21,8 +23,8 @@ constexpr std::array<std::string_view, 5> kNull = {"", "~", "null", "Null", "NUL
 constexpr std::array<std::string_view, 3> kTrue = {"true", "True", "TRUE"};
 constexpr std::array<std::string_view, 3> kFalse = {"false", "False", "FALSE"};
 // https://yaml.org/type/bool.html, what 1.2 reads as text.
-constexpr std::array<std::string_view, 16> kOldBool = {"y",  "Y",  "yes", "Yes", "YES", "n",
-                                                       "N",  "no", "No",  "NO",  "on",  "On",
+constexpr std::array<std::string_view, 16> kOldBool = {"y",  "Y",   "yes", "Yes", "YES", "n",
+                                                       "N",  "no",  "No",  "NO",  "on",  "On",
                                                        "ON", "off", "Off", "OFF"};
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -113,34 +115,6 @@ bool IsNotFinite(std::string_view text) {
   return IsOneOf(WithoutSign(text), kInfinity) || IsOneOf(text, kNan);
 }
 
-/// Bytes of the UTF-8 sequence at the front; 0 when it is none. Source: RFC 3629, section 4.
-std::size_t SequenceLength(std::string_view text) {
-  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto tail = [&](std::size_t from, std::size_t to) {
-    if (text.size() < to) return false;
-    for (std::size_t i = from; i < to; ++i) {
-      if ((byte(i) & 0xC0U) != 0x80U) return false;
-    }
-    return true;
-  };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return tail(1, 2) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (!tail(1, 3)) return 0;
-    const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = first == 0xED && byte(1) > 0x9F;
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (!tail(1, 4)) return 0;
-    const bool overlong = first == 0xF0 && byte(1) < 0x90;
-    const bool beyond = first == 0xF4 && byte(1) > 0x8F;
-    return overlong || beyond ? 0 : 4;
-  }
-  return 0;
-}
-
 }  // namespace
 
 Result<Json> ResolvePlainScalar(std::string_view text) {
@@ -167,7 +141,7 @@ bool IsCleanText(std::string_view text) {
         first == 0x7F) {
       return false;
     }
-    const std::size_t length = SequenceLength(text);
+    const std::size_t length = Utf8SequenceLength(text);
     if (length == 0) return false;
     text.remove_prefix(length);
   }

@@ -7,9 +7,11 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,8 +20,6 @@
 
 namespace pstrain {
 namespace {
-
-constexpr int kStackKibibytes = 256;
 
 std::string_view ReasonPhrase(int status) {
   switch (status) {
@@ -52,21 +52,58 @@ HttpHandler FromMetrics(const MetricsRegistry& metrics) {
   };
 }
 
+// A TCP socket and the IPv4 address that `address` and `port` mean; no fd when it is none.
+struct Endpoint {
+  Endpoint(const std::string& address, std::uint16_t port) {
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_port = htons(port);
+    if (::inet_pton(AF_INET, address.c_str(), &name.sin_addr) != 1) return;
+    std::memcpy(&generic, &name, sizeof(name));
+    fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  }
+  ~Endpoint() {
+    if (fd >= 0) ::close(fd);
+  }
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  int fd = -1;
+  sockaddr generic{};
+};
+
 // civetweb's error codes differ between releases; binding once ourselves tells the reason.
 int ErrnoOfBinding(const std::string& address, std::uint16_t port) {
-  sockaddr_in name{};
-  name.sin_family = AF_INET;
-  name.sin_port = htons(port);
-  if (::inet_pton(AF_INET, address.c_str(), &name.sin_addr) != 1) return 0;
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return errno;
+  const Endpoint endpoint(address, port);
+  if (endpoint.fd < 0) return 0;
   const int yes = 1;
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  sockaddr generic{};
-  std::memcpy(&generic, &name, sizeof(name));
-  const int error_number = ::bind(fd, &generic, sizeof(name)) == 0 ? 0 : errno;
-  ::close(fd);
-  return error_number;
+  ::setsockopt(endpoint.fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  return ::bind(endpoint.fd, &endpoint.generic, sizeof(endpoint.generic)) == 0 ? 0 : errno;
+}
+
+// mg_stop alone takes up to the 2 s for which civetweb's accepting thread polls its listener;
+// connections wake that thread until it has seen that it should end.
+void StopPromptly(mg_context* context, const std::string& address, std::uint16_t port) {
+  Mutex mutex;
+  CondVar changed;
+  bool stopped = false;
+  std::thread stopper([&] {
+    mg_stop(context);
+    MutexLock lock(mutex);
+    stopped = true;
+    changed.NotifyAll();
+  });
+  {
+    MutexLock lock(mutex);
+    while (!stopped) {
+      const Endpoint endpoint(address, port);
+      if (endpoint.fd >= 0) {
+        static_cast<void>(::connect(endpoint.fd, &endpoint.generic, sizeof(endpoint.generic)));
+      }
+      changed.WaitFor(mutex, std::chrono::milliseconds(10));
+    }
+  }
+  stopper.join();
 }
 
 }  // namespace
@@ -83,7 +120,7 @@ class AdminServer::Impl {
   }
 
   ~Impl() {
-    if (context_ != nullptr) mg_stop(context_);
+    if (context_ != nullptr) StopPromptly(context_, address_, port_);
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -94,10 +131,9 @@ class AdminServer::Impl {
     const std::string listen = address_ + ":" + std::to_string(port_);
     const std::string thread_count = std::to_string(threads);
     const std::string timeout = std::to_string(request_timeout_ms);
-    std::vector<const char*> options = {"listening_ports", listen.c_str(),
-                                        "num_threads", thread_count.c_str(),
-                                        "request_timeout_ms", timeout.c_str(),
-                                        "enable_keep_alive", "no"};
+    std::vector<const char*> options = {
+        "listening_ports",    listen.c_str(),  "num_threads",       thread_count.c_str(),
+        "request_timeout_ms", timeout.c_str(), "enable_keep_alive", "no"};
     options.push_back(nullptr);
     mg_callbacks callbacks{};
     callbacks.begin_request = &Impl::OnRequest;

@@ -33,10 +33,10 @@ class AdminServer {
     std::uint16_t port = 0;             // 0: a free one, see port()
     int threads = 2;
     int request_timeout_ms = 5000;
-    const MetricsRegistry* metrics = nullptr;    // not owned; null: no /metrics
-    HealthCheck healthy;                         // empty: always OK
-    HealthCheck ready;                           // empty: always OK
-    std::map<std::string, HttpHandler> handlers;  // by path, e.g. "/progress"
+    const MetricsRegistry* metrics = nullptr;          // not owned; null: no /metrics
+    HealthCheck healthy = nullptr;                     // empty: always OK
+    HealthCheck ready = nullptr;                       // empty: always OK
+    std::map<std::string, HttpHandler> handlers = {};  // by path, e.g. "/progress"
   };
 
   /// Listens before it returns. An error names address and port: ALREADY_EXISTS when the port is in

@@ -37,8 +37,8 @@ struct MetricFamily {
   std::vector<MetricSample> samples;
 };
 
-/// Returns families with the values of now. Called by the thread that scrapes; several may scrape at
-/// once, so it must be thread-safe. It must not call back into its MetricsRegistry.
+/// Returns families with the values of now. Called by the thread that scrapes; several may scrape
+/// at once, so it must be thread-safe. It must not call back into its MetricsRegistry.
 using MetricsCallback = std::function<std::vector<MetricFamily>()>;
 
 /// The callbacks that together make a /metrics page; it keeps no values itself. Any thread.

@@ -61,8 +61,8 @@ void AddStat(const std::string& stat, std::vector<MetricFamily>& families) {
   families.push_back(Single("process_cpu_seconds_total", "User and system CPU time.",
                             MetricType::kCounter,
                             (Field(fields, kUserTime) + Field(fields, kSystemTime)) / ticks));
-  families.push_back(Single("process_resident_memory_bytes", "Resident memory.",
-                            MetricType::kGauge, Field(fields, kResidentPages) * page));
+  families.push_back(Single("process_resident_memory_bytes", "Resident memory.", MetricType::kGauge,
+                            Field(fields, kResidentPages) * page));
   families.push_back(Single("process_virtual_memory_bytes", "Virtual memory.", MetricType::kGauge,
                             Field(fields, kVirtualBytes)));
   families.push_back(

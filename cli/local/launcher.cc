@@ -18,7 +18,8 @@ constexpr std::string_view kHost = "127.0.0.1:";
 std::vector<plan::ReplicaId> Places(const JobSpec& spec) {
   std::vector<plan::ReplicaId> places;
   for (const plan::Role role : plan::kRoles) {
-    for (std::int32_t i = 0; i < plan::DesiredReplicas(spec, role); ++i) places.push_back({role, i});
+    for (std::int32_t i = 0; i < plan::DesiredReplicas(spec, role); ++i)
+      places.push_back({role, i});
   }
   return places;
 }
@@ -67,8 +68,9 @@ Status Launcher::ReadTemplates(const PSTrainingJob& job) {
       notes_.push_back(path + ".template: " + ignored + " is ignored on this machine");
     }
     if (!job.spec().has_training() && pod->command.empty()) {
-      return InvalidArgumentError(path + ": without spec.training the template's first container "
-                                         "needs a command that can run on this machine");
+      return InvalidArgumentError(path +
+                                  ": without spec.training the template's first container "
+                                  "needs a command that can run on this machine");
     }
     templates_[role] = std::move(*pod);
   }
@@ -149,8 +151,7 @@ Result<ProcessSpec> Launcher::Prepare(const plan::ReplicaId& id, std::int32_t at
   task.grace_seconds = static_cast<int>(grace.count());
   task.scratch_dir = workspace_->ScratchDir(id, attempt);
   PSTRAIN_RETURN_IF_ERROR(CreateDirectories(task.scratch_dir));
-  PSTRAIN_ASSIGN_OR_RETURN(const std::string tf_config,
-                           TfConfigOf(job_, cluster_, role, id.index));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string tf_config, TfConfigOf(job_, cluster_, role, id.index));
   Environment settings;
   for (const auto& [name, value] : templates_.at(id.role).environment) {
     settings.emplace_back(name, MapPath(mounts_, value));

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -15,9 +14,6 @@
 #include "proto/tf_config.h"
 
 namespace pstrain::local {
-
-/// The agent writes its last /progress reading into the file of this name when its child has ended.
-inline constexpr std::string_view kFinalStatsFileEnv = "PSTRAIN_FINAL_STATS_FILE";
 
 struct LauncherOptions {
   std::string program_dir;  // where pstrain-agent and pstrain-runtime lie

@@ -21,6 +21,11 @@ void ReplaceAfterTermination(ReplicaSpecs& specs) {
   if (specs.has_evaluator()) specs.mutable_evaluator()->set_replacement(AfterTermination);
 }
 
+std::string DescribeEnd(const plan::Replica& replica) {
+  return replica.signal != 0 ? "signal " + std::to_string(replica.signal)
+                             : "exit code " + std::to_string(replica.exit_code);
+}
+
 bool OnlyWakes(const plan::PlanResult& plan) {
   return std::all_of(plan.actions.begin(), plan.actions.end(), [](const plan::Action& action) {
     return std::holds_alternative<plan::WakeAt>(action);
@@ -37,7 +42,10 @@ LocalJob::LocalJob(const Launcher& launcher, const Workspace& workspace, const C
       grace_(kGrace),
       replicas_(launcher, workspace) {
   ReplaceAfterTermination(*job_.mutable_spec()->mutable_replica_specs());
-  job_.mutable_spec()->mutable_run_policy()->set_suspend(false);
+  RunPolicy& policy = *job_.mutable_spec()->mutable_run_policy();
+  policy.set_suspend(false);
+  // No process outlives the run.
+  policy.set_clean_pod_policy(RunPolicy::Running);
   job_.clear_status();
 }
 
@@ -56,18 +64,31 @@ Status LocalJob::Step() {
     plan::Snapshot snapshot{.job = job_, .replicas = replicas_.Replicas(), .grace = grace_};
     const std::int32_t failures_before = job_.status().restarts().failures();
     const plan::PlanResult plan = plan::Plan(snapshot, now);
-    if (plan.status.restarts().failures() > failures_before) {
-      for (const plan::Replica& replica : snapshot.replicas) {
-        const AttemptId id{replica.id, replica.attempt};
-        const bool known = std::find(crashed_.begin(), crashed_.end(), id) != crashed_.end();
-        if (replica.phase == plan::ReplicaPhase::kFailed && !known) crashed_.push_back(id);
-      }
-    }
+    if (plan.status.restarts().failures() > failures_before) NoteCrashes(snapshot);
     PSTRAIN_RETURN_IF_ERROR(Act(plan, steady_now));
     if (OnlyWakes(plan)) break;
     acted = true;
   }
   return acted ? WriteEndpoints() : OkStatus();
+}
+
+void LocalJob::NoteCrashes(const plan::Snapshot& snapshot) {
+  for (const plan::Replica& replica : snapshot.replicas) {
+    const AttemptId id{replica.id, replica.attempt};
+    const bool known = std::find(crashed_.begin(), crashed_.end(), id) != crashed_.end();
+    const bool crashed = replica.phase == plan::ReplicaPhase::kFailed && !replica.terminating &&
+                         replica.exit_code != plan::kDrainedExitCode;
+    if (crashed && !known) crashed_.push_back(id);
+  }
+}
+
+Status LocalJob::Start(const AttemptId& id) {
+  for (const plan::Replica& old : replicas_.Replicas()) {
+    if (old.id != id.place || old.attempt + 1 != id.attempt) continue;
+    events_.push_back(plan::ReplicaKey(id.place) + " ended with " + DescribeEnd(old) +
+                      "; attempt " + std::to_string(id.attempt) + " starts");
+  }
+  return replicas_.Start(id, Now(), grace_);
 }
 
 Status LocalJob::Act(const plan::PlanResult& plan, SteadyTime now) {
@@ -80,7 +101,7 @@ Status LocalJob::Act(const plan::PlanResult& plan, SteadyTime now) {
     } else if (const auto* removal = std::get_if<plan::DeleteReplica>(&action)) {
       replicas_.Delete({removal->id, removal->attempt});
     } else if (const auto* start = std::get_if<plan::StartReplica>(&action)) {
-      PSTRAIN_RETURN_IF_ERROR(replicas_.Start({start->id, start->attempt}, Now(), grace_));
+      PSTRAIN_RETURN_IF_ERROR(Start({start->id, start->attempt}));
     } else if (const auto* wake = std::get_if<plan::WakeAt>(&action)) {
       wake_ = now + std::max(wake->time - Now(), std::chrono::milliseconds(1));
     }
@@ -114,9 +135,9 @@ Status LocalJob::WriteEndpoints() const {
     entry.Set("pid", Json::Int(replicas_.AgentPid({replica.id, replica.attempt})));
     const std::string address = launcher_->Address(replica.id);
     if (!address.empty()) entry.Set("address", Json::String(address));
-    entry.Set("metrics", Json::String("http://127.0.0.1:" +
-                                      std::to_string(launcher_->MetricsPort(replica.id)) +
-                                      "/metrics"));
+    entry.Set("metrics",
+              Json::String("http://127.0.0.1:" +
+                           std::to_string(launcher_->MetricsPort(replica.id)) + "/metrics"));
     replicas.Append(std::move(entry));
   }
   Json root = Json::Object();

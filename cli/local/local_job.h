@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -36,11 +37,16 @@ class LocalJob {
   std::optional<SteadyTime> NextStep() const;
   ReplicaSet& replicas() { return replicas_; }
 
+  /// What happened since the last call, a line each, for a person.
+  std::vector<std::string> TakeEvents() { return std::exchange(events_, {}); }
+
   /// Attempts that crashed, oldest first.
   const std::vector<AttemptId>& crashed() const { return crashed_; }
 
  private:
   Status Act(const plan::PlanResult& plan, SteadyTime now);
+  Status Start(const AttemptId& id);
+  void NoteCrashes(const plan::Snapshot& snapshot);
   Status WriteEndpoints() const;
   plan::Time Now() const;
 
@@ -52,6 +58,7 @@ class LocalJob {
   ReplicaSet replicas_;
   std::optional<SteadyTime> wake_;
   std::vector<AttemptId> crashed_;
+  std::vector<std::string> events_;
 };
 
 }  // namespace pstrain::local

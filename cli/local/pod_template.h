@@ -12,10 +12,10 @@ namespace pstrain::local {
 
 /// The part of a role's pod template that means something on one machine: its first container.
 struct PodTemplate {
-  std::vector<std::string> command;                               // command and args
-  std::vector<std::pair<std::string, std::string>> environment;   // literal values only
-  std::map<std::string, std::string> mounts;                      // mountPath -> volume name
-  std::vector<std::string> ignored;                               // what has no meaning here
+  std::vector<std::string> command;                              // command and args
+  std::vector<std::pair<std::string, std::string>> environment;  // literal values only
+  std::map<std::string, std::string> mounts;                     // mountPath -> volume name
+  std::vector<std::string> ignored;                              // what has no meaning here
 };
 
 /// Reads spec.replicaSpecs.<role>.template. An absent one gives an empty PodTemplate.
@@ -24,7 +24,8 @@ Result<PodTemplate> ReadPodTemplate(const ReplicaSpec& spec);
 /// mountPath -> directory of this machine.
 using PathMap = std::map<std::string, std::string>;
 
-/// `path` with the longest mountPath that it lies in (or is) replaced; `path` itself when none does.
+/// `path` with the longest mountPath that it lies in (or is) replaced; `path` itself when none
+/// does.
 std::string MapPath(const PathMap& mounts, const std::string& path);
 
 /// The job with the paths of its input, evaluation and checkpoints mapped.

@@ -12,8 +12,7 @@ namespace pstrain::local {
 ReplicaSet::~ReplicaSet() { KillAll(); }
 
 Status ReplicaSet::Start(const AttemptId& id, plan::Time now, std::chrono::seconds grace) {
-  PSTRAIN_ASSIGN_OR_RETURN(const ProcessSpec spec,
-                           launcher_->Prepare(id.place, id.attempt, grace));
+  PSTRAIN_ASSIGN_OR_RETURN(const ProcessSpec spec, launcher_->Prepare(id.place, id.attempt, grace));
   PSTRAIN_ASSIGN_OR_RETURN(ReplicaProcess process, ReplicaProcess::Start(spec));
   auto attempt =
       std::make_unique<Attempt>(id, std::move(process), launcher_->MetricsPort(id.place));
@@ -54,8 +53,7 @@ void ReplicaSet::NoteEnd(Attempt& attempt, const ProcessEnd& end, plan::Time now
   plan::Replica& replica = attempt.replica;
   replica.exit_code = end.exit_code;
   replica.signal = end.signal;
-  replica.phase =
-      end.exit_code == 0 ? plan::ReplicaPhase::kSucceeded : plan::ReplicaPhase::kFailed;
+  replica.phase = end.exit_code == 0 ? plan::ReplicaPhase::kSucceeded : plan::ReplicaPhase::kFailed;
   replica.ended = now;
   replica.ready = false;
   attempt.kill_at.reset();

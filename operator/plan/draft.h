@@ -44,8 +44,6 @@ class Draft {
   void Stop(const Replica& replica, std::chrono::seconds grace);
   void Delete(const Replica& replica);
   void Wake(Time time);
-  /// True when this plan starts an attempt of the place.
-  bool Starts(const ReplicaId& id) const { return starts_.contains(id); }
 
   /// Why the job ended, set by Finish in this plan.
   const std::string& finish_reason() const { return finish_reason_; }

@@ -4,16 +4,16 @@
 
 namespace pstrain::plan {
 
-/// restart.cc. Writes each end that the status does not hold yet into the counts: a success, a crash
-/// (counts against backoffLimit), a disruption (free) or a stop that we asked for (no count), and
-/// moves the place on to its next attempt.
+/// restart.cc. Writes each end that the status does not hold yet into the counts: a success, a
+/// crash (counts against backoffLimit), a disruption (free) or a stop that we asked for (no count),
+/// and moves the place on to its next attempt.
 void CountEnds(Draft& draft);
 /// restart.cc. The earliest time of the place's next attempt: at once after a disruption and after
 /// the first crash, then 1, 2, 4 ... 300 s after the last crash.
 Time NextStart(const ReplicaRestarts& record);
 
-/// success.cc. The chief has exited 0, and so has every evaluator of a job that runs its own program
-/// (the built-in runtime's chief exits only when the final evaluation is in).
+/// success.cc. The chief has exited 0, and so has every evaluator of a job that runs its own
+/// program (the built-in runtime's chief exits only when the final evaluation is in).
 void DecideSuccess(Draft& draft);
 
 /// failure.cc. More crashes than backoffLimit, or a crash in a role whose restartPolicy is Never.
@@ -29,8 +29,8 @@ void SuspendReplicas(Draft& draft);
 /// all but the newest of several live attempts of one place.
 void ScaleReplicas(Draft& draft);
 
-/// replicas.cc. Starts the next attempt of every wanted place that has no live one and whose wait is
-/// over.
+/// replicas.cc. Starts the next attempt of every wanted place that has no live one and whose wait
+/// is over.
 void StartReplicas(Draft& draft);
 
 /// cleanup.cc. What remains of a finished job, by cleanPodPolicy.

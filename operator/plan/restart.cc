@@ -10,8 +10,6 @@ using std::chrono::seconds;
 
 constexpr seconds kHealthyStretch{600};
 constexpr seconds kLongestWait{300};
-/// The program was told to stop, has drained and is not finished.
-constexpr std::int32_t kDrainedExitCode = 85;
 
 enum class End { kSuccess, kCrash, kDisruption, kStopped };
 

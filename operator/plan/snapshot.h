@@ -22,6 +22,9 @@ inline constexpr std::array kRoles = {Role::kChief, Role::kPs, Role::kWorker, Ro
 std::string_view RoleName(Role role);
 std::optional<Role> RoleFromName(std::string_view name);
 
+/// Exit code of a program that was told to stop, has drained and is not finished.
+inline constexpr std::int32_t kDrainedExitCode = 85;
+
 /// A place in the cluster; attempts come and go in it.
 struct ReplicaId {
   Role role = Role::kChief;
@@ -45,12 +48,12 @@ enum class ReplicaPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed
 /// DisruptionTarget, else the pod's own reason (KEP-3329).
 enum class Disruption : std::uint8_t {
   kNone,
-  kPreempted,      // PreemptionByScheduler, Preempting
-  kTainted,        // DeletionByTaintManager
-  kEvicted,        // EvictionByEvictionAPI
-  kNodePressure,   // TerminationByKubelet, also a graceful node shutdown
-  kNodeLost,       // DeletionByPodGC, NodeLost
-  kNotAdmitted,    // the kubelet refused the pod: no container ever ran
+  kPreempted,     // PreemptionByScheduler, Preempting
+  kTainted,       // DeletionByTaintManager
+  kEvicted,       // EvictionByEvictionAPI
+  kNodePressure,  // TerminationByKubelet, also a graceful node shutdown
+  kNodeLost,      // DeletionByPodGC, NodeLost
+  kNotAdmitted,   // the kubelet refused the pod: no container ever ran
 };
 
 struct Replica {
@@ -86,8 +89,8 @@ struct Snapshot {
 std::int32_t DesiredReplicas(const JobSpec& spec, Role role);
 /// The role's specification, or nullptr.
 const ReplicaSpec* FindReplicaSpec(const JobSpec& spec, Role role);
-/// True when the next attempt of a place waits until the one before has vanished: by default in a job
-/// that runs its own program, which finds its peers by name.
+/// True when the next attempt of a place waits until the one before has vanished: by default in a
+/// job that runs its own program, which finds its peers by name.
 bool ReplacesAfterTermination(const JobSpec& spec, Role role);
 
 }  // namespace pstrain::plan

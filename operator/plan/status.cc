@@ -59,7 +59,7 @@ void SetReplicaStatuses(Draft& draft) {
 }
 
 struct Progress {
-  bool all_run = true;        // every wanted place runs or has succeeded
+  bool all_run = true;  // every wanted place runs or has succeeded
   bool some_run = false;
   bool some_restart = false;  // a place that has run before does not run now
 };
@@ -116,7 +116,7 @@ void DescribeSuspended(Draft& draft) {
 void DescribeActive(Draft& draft) {
   const Progress progress = Look(draft);
   draft.status().set_phase(progress.some_run || progress.some_restart ? JobStatus::Running
-                                                                       : JobStatus::Pending);
+                                                                      : JobStatus::Pending);
   SetCondition(draft, "Running", progress.all_run,
                progress.all_run ? "ReplicasRunning" : "ReplicasPending");
   SetCondition(draft, "Restarting", progress.some_restart,

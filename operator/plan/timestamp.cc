@@ -31,9 +31,9 @@ std::optional<Time> ParseTimestamp(std::string_view text) {
     for (const char c : text.substr(begin, length)) value = value * 10 + (c - '0');
     return value;
   };
-  const std::chrono::year_month_day date{
-      std::chrono::year(number(0, 4)), std::chrono::month(static_cast<unsigned>(number(5, 2))),
-      std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+  const std::chrono::year_month_day date{std::chrono::year(number(0, 4)),
+                                         std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                         std::chrono::day(static_cast<unsigned>(number(8, 2)))};
   if (!date.ok()) return std::nullopt;
   return Time(std::chrono::sys_days(date)) + std::chrono::hours(number(11, 2)) +
          std::chrono::minutes(number(14, 2)) + std::chrono::seconds(number(17, 2));

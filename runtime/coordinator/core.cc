@@ -151,8 +151,7 @@ ReportResult Core::Report(std::uint32_t worker, Token token,
     (current ? have : result.stale).push_back(copy.shard);
   }
   const bool committed = book_.Report(worker, token, have);
-  result.outcome =
-      committed ? ReportResult::Outcome::kCommitted : ReportResult::Outcome::kOpen;
+  result.outcome = committed ? ReportResult::Outcome::kCommitted : ReportResult::Outcome::kOpen;
   return result;
 }
 

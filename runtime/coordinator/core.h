@@ -15,10 +15,10 @@
 namespace pstrain {
 
 /// The chief's side of the commit protocol (ARCHITECTURE.md, The commit protocol): who owns which
-/// shard in which term, which tokens are granted, committed, re-opened, and when a cut may be taken.
-/// Pure: no clock, no I/O, no threads. Owned by the chief process; one thread at a time (the shell
-/// locks around it). Events go in as calls; after each call the shell takes the actions out and looks
-/// whether membership().number has grown.
+/// shard in which term, which tokens are granted, committed, re-opened, and when a cut may be
+/// taken. Pure: no clock, no I/O, no threads. Owned by the chief process; one thread at a time (the
+/// shell locks around it). Events go in as calls; after each call the shell takes the actions out
+/// and looks whether membership().number has grown.
 ///
 /// A shard: vacant -> assigned (an action is out) -> active -> vacant (owner lost). Each assignment
 /// has a new term, also the one that keeps a copy. Nothing is assigned while the core is joining:
@@ -49,8 +49,8 @@ class Core {
   void ShardsActivated(std::uint32_t index, Incarnation incarnation,
                        const std::vector<HeldCopy>& copies);
   /// The assignment failed though the ps lives. `bad_cut`: the cut named in the action could not be
-  /// read (checksum, missing piece); the shards are restored from the one before. Otherwise the same
-  /// is assigned again under new terms.
+  /// read (checksum, missing piece); the shards are restored from the one before. Otherwise the
+  /// same is assigned again under new terms.
   void AssignFailed(std::uint32_t index, Incarnation incarnation, const AssignShardsAction& action,
                     bool bad_cut);
 

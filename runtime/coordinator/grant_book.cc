@@ -51,7 +51,8 @@ bool GrantBook::Report(std::uint32_t worker, Token token, const std::vector<Shar
   std::vector<bool> has(shards_, false);
   for (const ShardId shard : shards) has[shard] = true;
   bool complete = true;
-  for (ShardId s = 0; s < shards_ && complete; ++s) complete = has[s] || partial_[s].Contains(token);
+  for (ShardId s = 0; s < shards_ && complete; ++s)
+    complete = has[s] || partial_[s].Contains(token);
   if (!complete) {
     for (const ShardId shard : shards) partial_[shard].Insert(token);
     Return(worker, token);
@@ -59,10 +60,6 @@ bool GrantBook::Report(std::uint32_t worker, Token token, const std::vector<Shar
   }
   Commit(token.epoch, token.batch / TokenSet::kWordBits,
          std::uint64_t{1} << (token.batch % TokenSet::kWordBits));
-  if (const auto it = in_flight_.find(token); it != in_flight_.end()) {
-    for (const std::uint32_t holder : it->second) held_[holder].erase(token);
-    in_flight_.erase(it);
-  }
   return true;
 }
 
@@ -74,10 +71,18 @@ void GrantBook::Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits
   committed_count_ += count;
   committed_in_epoch_[epoch] += count;
   examples_committed_ += RecordsOf(word, bits);
+  if (in_flight_.empty()) return;
+  for (; bits != 0; bits &= bits - 1) {
+    const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
+    const Token token{epoch, static_cast<std::uint32_t>(word * TokenSet::kWordBits + bit)};
+    const auto it = in_flight_.find(token);
+    if (it == in_flight_.end()) continue;
+    for (const std::uint32_t holder : it->second) held_[holder].erase(token);
+    in_flight_.erase(it);
+  }
 }
 
-void GrantBook::Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word,
-                       std::uint64_t bits) {
+void GrantBook::Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word, std::uint64_t bits) {
   if (bits == 0) return;
   committed_.Remove(epoch, word, bits);
   for (ShardId s = 0; s < shards_; ++s) {

@@ -16,8 +16,8 @@
 
 namespace pstrain {
 
-/// Which token is where: with a worker, applied by some shards, committed (applied by all). Owned by
-/// Core, which decides what counts; one thread at a time.
+/// Which token is where: with a worker, applied by some shards, committed (applied by all). Owned
+/// by Core, which decides what counts; one thread at a time.
 ///
 /// A shard "has" a token when it is committed or in the shard's own sparse set, so the usual token,
 /// reported by all shards at once, costs one bit. What a shard has is a lower bound of what its
@@ -59,6 +59,7 @@ class GrantBook {
  private:
   std::uint32_t RecordsOf(std::uint32_t batch) const { return records_ ? records_(batch) : 1; }
   std::int64_t RecordsOf(std::size_t word, std::uint64_t bits) const;
+  /// Committed tokens are with nobody.
   void Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
   void Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word, std::uint64_t bits);
   std::vector<ShardId> Lacking(Token token) const;

@@ -33,8 +33,8 @@ struct Load {
 std::vector<std::uint32_t> Balance(const std::vector<std::int64_t>& weights, std::uint32_t bins) {
   std::vector<std::size_t> by_weight(weights.size());
   std::iota(by_weight.begin(), by_weight.end(), std::size_t{0});
-  std::ranges::stable_sort(by_weight, [&](std::size_t a, std::size_t b) {
-    return weights[a] > weights[b];
+  std::ranges::sort(by_weight, [&](std::size_t a, std::size_t b) {
+    return weights[a] != weights[b] ? weights[a] > weights[b] : a < b;
   });
   std::vector<Load> loads(bins);
   std::vector<std::uint32_t> bin_of(weights.size());
@@ -80,8 +80,8 @@ std::int64_t PartitionCount(const VariablePartitioner& partitioner,
     case VariablePartitioner::kMinSize: {
       const MinSizePartitioner& min_size = partitioner.min_size();
       const std::int64_t fitting = CeilDiv(rows * row_bytes, min_size.min_shard_bytes());
-      return std::max<std::int64_t>(
-          1, std::min({rows, std::int64_t{min_size.max_shards()}, fitting}));
+      return std::max<std::int64_t>(1,
+                                    std::min({rows, std::int64_t{min_size.max_shards()}, fitting}));
     }
     case VariablePartitioner::kMaxSize: {
       const MaxSizePartitioner& max_size = partitioner.max_size();

@@ -26,8 +26,8 @@ std::int64_t PartitionCount(const VariablePartitioner& partitioner,
 Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placement placement,
                        std::uint32_t shards, std::vector<VariableSpec>* variables);
 
-/// The bytes of a step that each shard moves one way: all of its dense values, and an equal share of
-/// the embedding rows that a batch of that many records touches at most.
+/// The bytes of a step that each shard moves one way: all of its dense values, and an equal share
+/// of the embedding rows that a batch of that many records touches at most.
 std::vector<std::int64_t> ShardTraffic(const std::vector<VariableSpec>& variables,
                                        std::uint32_t shards, std::uint32_t batch_size);
 

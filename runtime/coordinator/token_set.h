@@ -9,8 +9,8 @@
 
 namespace pstrain {
 
-/// A sparse set of tokens: bitmaps of 512 batches, only where there is something. Dense regions cost
-/// under two bits per token, absent ones nothing. A value type; one thread at a time.
+/// A sparse set of tokens: bitmaps of 512 batches, only where there is something. Dense regions
+/// cost under two bits per token, absent ones nothing. A value type; one thread at a time.
 class TokenSet {
  public:
   static constexpr std::size_t kWordBits = 64;

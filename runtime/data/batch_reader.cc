@@ -71,9 +71,10 @@ class CachingBatchReader final : public BatchReader {
 
 }  // namespace
 
-Result<std::unique_ptr<BatchReader>> BatchReader::Create(
-    const Input& input, std::shared_ptr<const FeatureSet> features,
-    std::shared_ptr<const InputIndex> index, Options options) {
+Result<std::unique_ptr<BatchReader>> BatchReader::Create(const Input& input,
+                                                         std::shared_ptr<const FeatureSet> features,
+                                                         std::shared_ptr<const InputIndex> index,
+                                                         Options options) {
   PSTRAIN_ASSIGN_OR_RETURN(
       BlockDecoder decoder,
       BlockDecoder::Create(input, std::move(features), index, std::move(options.scratch)));

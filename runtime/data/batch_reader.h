@@ -27,9 +27,10 @@ class BatchReader {
   };
 
   /// INVALID_ARGUMENT when a feature's column or the label column is not in the input.
-  static Result<std::unique_ptr<BatchReader>> Create(
-      const Input& input, std::shared_ptr<const FeatureSet> features,
-      std::shared_ptr<const InputIndex> index, Options options);
+  static Result<std::unique_ptr<BatchReader>> Create(const Input& input,
+                                                     std::shared_ptr<const FeatureSet> features,
+                                                     std::shared_ptr<const InputIndex> index,
+                                                     Options options);
   virtual ~BatchReader() = default;
 
   /// INVALID_ARGUMENT for a bad record under policy Fail (`adult.data:17: column age: "abc" is not

@@ -25,8 +25,8 @@ Result<BlockDecoder> BlockDecoder::Create(const Input& input,
                                           std::shared_ptr<const FeatureSet> features,
                                           std::shared_ptr<const InputIndex> index,
                                           std::filesystem::path scratch) {
-  PSTRAIN_ASSIGN_OR_RETURN(
-      CsvDecoder decoder, CsvDecoder::Create(input.csv(), std::move(features), index->columns()));
+  PSTRAIN_ASSIGN_OR_RETURN(CsvDecoder decoder,
+                           CsvDecoder::Create(input.csv(), std::move(features), index->columns()));
   return BlockDecoder(input.csv(), std::move(decoder), std::move(index), std::move(scratch));
 }
 
@@ -71,9 +71,8 @@ Result<DecodedBlock> BlockDecoder::Decode(std::uint32_t block) {
   decoded.rows.reserve(place.records);
   for (std::uint32_t i = 0; i < place.records; ++i) {
     const std::uint32_t row = decoded.batch.records;
-    PSTRAIN_ASSIGN_OR_RETURN(
-        const bool found,
-        DecodeNext(scanner, input_.bad_records(), decoder_, record, decoded.batch));
+    PSTRAIN_ASSIGN_OR_RETURN(const bool found, DecodeNext(scanner, input_.bad_records(), decoder_,
+                                                          record, decoded.batch));
     if (!found) return too_short;
     decoded.rows.push_back(decoded.batch.records > row ? row : kSkipped);
   }

@@ -68,7 +68,8 @@ Result<CsvDecoder> CsvDecoder::Create(const CsvInput& input,
                              FieldOf(columns, ignored, "input.csv.ignoreColumns"));
   }
   for (const std::string& column : features->columns()) {
-    PSTRAIN_ASSIGN_OR_RETURN(const std::size_t position, FieldOf(columns, column, "model features"));
+    PSTRAIN_ASSIGN_OR_RETURN(const std::size_t position,
+                             FieldOf(columns, column, "model features"));
     if (position == decoder.label_field_) {
       return InvalidArgumentError("model features: column \"" + column + "\" is the label");
     }

@@ -24,8 +24,8 @@ class CsvDecoder {
                                    std::shared_ptr<const FeatureSet> features,
                                    const std::vector<std::string>& columns);
 
-  /// Appends one record. INVALID_ARGUMENT says what is wrong with the record, without file and line,
-  /// and leaves the batch as it was: wrong number of fields, a value that is not a number, an
+  /// Appends one record. INVALID_ARGUMENT says what is wrong with the record, without file and
+  /// line, and leaves the batch as it was: wrong number of fields, a value that is not a number, an
   /// unknown or missing label.
   Status Append(const CsvRecord& record, Batch& batch);
 

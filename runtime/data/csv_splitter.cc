@@ -113,9 +113,9 @@ bool SkipEmptyLines(const CsvFormat& format, std::string_view text, bool at_end,
                     CsvCursor& cursor) {
   while (true) {
     std::size_t end = cursor.offset;
-    while (end < text.size() &&
-           (text[end] == '\r' || (format.trim_whitespace && (text[end] == ' ' || text[end] == '\t') &&
-                                  text[end] != format.delimiter))) {
+    while (end < text.size() && (text[end] == '\r' || (format.trim_whitespace &&
+                                                       (text[end] == ' ' || text[end] == '\t') &&
+                                                       text[end] != format.delimiter))) {
       ++end;
     }
     if (end == text.size()) {

@@ -47,9 +47,9 @@ struct CsvCursor {
 };
 
 /// Takes the record at the cursor off the text (RFC 4180: fields in double quotes may hold
-/// delimiters, line ends and doubled quotes). Lines end in LF or CR LF, the last one need not; empty
-/// lines are not records. `at_end`: nothing follows `text`. The cursor moves past the record, on
-/// kNeedMore at most past empty lines.
+/// delimiters, line ends and doubled quotes). Lines end in LF or CR LF, the last one need not;
+/// empty lines are not records. `at_end`: nothing follows `text`. The cursor moves past the record,
+/// on kNeedMore at most past empty lines.
 CsvStep NextCsvRecord(const CsvFormat& format, std::string_view text, bool at_end,
                       CsvCursor& cursor, CsvRecord& record);
 

@@ -172,9 +172,9 @@ Status FeatureSet::ResolveCrosses(const WideAndDeep& model) {
         return FeatureError(features_[i].name, "crosses \"" + name + "\", which is no feature");
       }
       if (found->kind == Kind::kCrossed || found->kind == Kind::kNumeric) {
-        return FeatureError(features_[i].name,
-                            "crosses \"" + name +
-                                "\", which is not a vocabulary, hashed or bucketised feature");
+        return FeatureError(
+            features_[i].name,
+            "crosses \"" + name + "\", which is not a vocabulary, hashed or bucketised feature");
       }
       features_[i].constituents.push_back(static_cast<std::size_t>(found - features_.begin()));
     }
@@ -229,8 +229,10 @@ Status FeatureSet::Append(const std::vector<std::string_view>& fields, Batch& ba
       return appended.WithContext("column " + columns_[feature.column]);
     }
     if (!text.empty()) {
-      if (feature.kind == Kind::kVocabulary) AppendVocabularyId(feature, text, column);
-      else AppendId(column, Fingerprint(text) % feature.buckets);
+      if (feature.kind == Kind::kVocabulary)
+        AppendVocabularyId(feature, text, column);
+      else
+        AppendId(column, Fingerprint(text) % feature.buckets);
     }
     CloseRecord(column);
   }

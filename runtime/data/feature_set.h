@@ -58,8 +58,8 @@ class FeatureSet {
   Batch EmptyBatch() const;
 
   /// Appends the features (not the label) of one record. `fields` is parallel to columns(); a
-  /// missing field is an empty text. Does not change `batch.records`. INVALID_ARGUMENT, with `batch`
-  /// as it was: `column age: "abc" is not a number`.
+  /// missing field is an empty text. Does not change `batch.records`. INVALID_ARGUMENT, with
+  /// `batch` as it was: `column age: "abc" is not a number`.
   Status Append(const std::vector<std::string_view>& fields, Batch& batch) const;
 
  private:

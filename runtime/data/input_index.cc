@@ -72,8 +72,8 @@ std::vector<std::uint32_t> InputIndex::TokenOrder(std::uint32_t epoch) const {
 
 std::vector<std::uint32_t> InputIndex::RecordOrder(std::uint32_t epoch, std::uint32_t block) const {
   const std::uint32_t records = blocks_[block].records;
-  const KeyedPermutation permutation(
-      Mix64(KeyOf(shape_.seed, kRecordOrderStream, epoch), block), records);
+  const KeyedPermutation permutation(Mix64(KeyOf(shape_.seed, kRecordOrderStream, epoch), block),
+                                     records);
   std::vector<std::uint32_t> order(records);
   for (std::uint32_t i = 0; i < records; ++i) {
     order[i] = static_cast<std::uint32_t>(permutation(i));

@@ -61,7 +61,8 @@ Result<IndexedFile> IndexFile(const CsvInput& csv, const std::string& path,
   PSTRAIN_ASSIGN_OR_RETURN(const std::filesystem::path text,
                            PlainTextOf(path, csv.compression(), scratch));
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<std::string> own, ColumnsOf(csv, path, text));
-  if (columns.empty()) columns = std::move(own);
+  if (columns.empty())
+    columns = std::move(own);
   else if (own != columns) {
     return InvalidArgumentError(path + ": the header differs from the first file's");
   }

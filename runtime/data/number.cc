@@ -13,8 +13,8 @@ Result<double> ParseNumber(std::string_view text) {
   double value = 0;
   const char* const end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, value);
-  if (digits.empty() || stop != end || error == std::errc::invalid_argument ||
-      std::isnan(value) || std::isinf(value)) {
+  if (digits.empty() || stop != end || error == std::errc::invalid_argument || std::isnan(value) ||
+      std::isinf(value)) {
     return InvalidArgumentError("\"" + std::string(text) + "\" is not a number");
   }
   if (error != std::errc() || std::abs(value) > double{std::numeric_limits<float>::max()}) {

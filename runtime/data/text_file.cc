@@ -28,7 +28,7 @@ struct FileCloser {
 using FileHandle = std::unique_ptr<std::FILE, FileCloser>;
 
 Result<struct stat> Inspect(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) != 0) return ErrnoError(errno, path);
   if (S_ISDIR(info.st_mode)) return InvalidArgumentError(path + ": is a folder, not a file");
   if (info.st_size == 0) return InvalidArgumentError(path + ": the file is empty");

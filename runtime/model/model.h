@@ -41,8 +41,8 @@ struct StepResult {
   std::uint32_t records = 0;
 };
 
-/// A model with an explicit backward pass. Immutable after Create; any thread may call it, each with
-/// its own Parameters.
+/// A model with an explicit backward pass. Immutable after Create; any thread may call it, each
+/// with its own Parameters.
 class Model {
  public:
   virtual ~Model() = default;
@@ -51,8 +51,8 @@ class Model {
   /// Which rows the batch needs. Duplicates of one row within the batch become one entry.
   virtual BatchPlan Plan(const Batch& batch) const = 0;
   /// Loss and gradients. The gradient is of the mean loss over the records; gradients of rows that
-  /// occur several times are summed. `gradients` is resized and overwritten. A batch without records
-  /// gives zero gradients.
+  /// occur several times are summed. `gradients` is resized and overwritten. A batch without
+  /// records gives zero gradients.
   virtual StepResult Step(const Batch& batch, const BatchPlan& plan, const Parameters& values,
                           Parameters* gradients) const = 0;
   /// Probability of the positive class, one per record.

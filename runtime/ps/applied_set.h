@@ -28,16 +28,19 @@ class AppliedSet {
   std::uint32_t low_water() const { return low_water_; }
   /// True if every batch of `epoch` is in the set.
   bool EpochComplete(std::uint32_t epoch) const;
-  /// Raises the low-water mark over epochs that are complete, up to `epoch`, and frees their bitmaps.
+  /// Raises the low-water mark over epochs that are complete, up to `epoch`, and frees their
+  /// bitmaps.
   void CloseEpochsBelow(std::uint32_t epoch);
   /// Tokens in the set, those below the low-water mark included.
   std::uint64_t size() const;
-  /// Batches [64 * word, 64 * word + 64) of `epoch` as bits, lowest first; none beyond the epoch's end.
+  /// Batches [64 * word, 64 * word + 64) of `epoch` as bits, lowest first; none beyond the epoch's
+  /// end.
   std::uint64_t Word(std::uint32_t epoch, std::size_t word) const;
   /// Tokens of epochs [0, epochs) that are absent, in order.
   std::vector<Token> Missing(std::uint32_t epochs) const;
 
-  /// Portable bytes (little-endian) and back. Parse refuses with DATA_LOSS what Serialize did not write.
+  /// Portable bytes (little-endian) and back. Parse refuses with DATA_LOSS what Serialize did not
+  /// write.
   std::string Serialize() const;
   static Result<AppliedSet> Parse(std::string_view bytes);
 

@@ -19,7 +19,8 @@ namespace pstrain {
 ///                 PullReply    u64 membership
 ///                 PushRequest  u32 epoch, u32 batch, u32 records, u32 0
 ///                 PushReply    u64 membership
-///   PullRequest   per section: u32 shard, u32 dense, u64 term.epoch, u64 term.counter, u32 tables, u32 0
+///   PullRequest   per section: u32 shard, u32 dense, u64 term.epoch, u64 term.counter, u32 tables,
+///   u32 0
 ///                   dense  x {u32 variable, u32 partition}
 ///                   tables x {u32 variable, u32 0, u64 keys, u64 key x keys}
 ///   PullReply     per section: u32 shard, u32 status, u64 floats, float x floats, padding

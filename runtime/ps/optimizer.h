@@ -32,8 +32,7 @@ class OptimizerRule {
   void Apply(float* values, float* slots, const float* gradients, std::size_t count) const;
 
   /// One step of rows, each `dimension` values followed by its slots; gradients lie row after row.
-  void ApplyRows(std::span<float* const> rows, std::size_t dimension,
-                 const float* gradients) const;
+  void ApplyRows(std::span<float* const> rows, std::size_t dimension, const float* gradients) const;
 
  private:
   Kind kind_ = Kind::kSgd;

@@ -94,10 +94,10 @@ struct ShardEngineStats {
   std::atomic<std::int64_t> bytes_held{0};
 };
 
-/// The parameters of one ps. Each shard is touched by one owner thread only, so values have no locks
-/// and a push is applied to a shard, and its token remembered, in one step. Any thread may call;
-/// callbacks run on an owner thread, or on the caller's when a request is refused at once; they must
-/// be quick and must not call the engine.
+/// The parameters of one ps. Each shard is touched by one owner thread only, so values have no
+/// locks and a push is applied to a shard, and its token remembered, in one step. Any thread may
+/// call; callbacks run on an owner thread, or on the caller's when a request is refused at once;
+/// they must be quick and must not call the engine.
 ///
 ///   shard    Assign (newer term)          Pull, Push in its term    Pull, Push otherwise
 ///   absent   kInitial, kRestore: active   -                         not_owner
@@ -128,22 +128,23 @@ class ShardEngine {
   /// UNAVAILABLE when the engine ends. Rows that do not exist yet get their initial values.
   void Pull(RequestBytes request, PullDone done);
 
-  /// The body of a PushRequest in, of a PushReply out; errors as Pull, and then nothing was touched.
+  /// The body of a PushRequest in, of a PushReply out; errors as Pull, and then nothing was
+  /// touched.
   void Push(RequestBytes request, PushDone done);
 
-  /// Carries out orders; the reply lists the shards of `orders` that are active now, in their order,
-  /// without the dropped ones. Idempotent: an order whose term is the shard's already changes
-  /// nothing. FAILED_PRECONDITION names the shard when its term is newer than the order's or when
-  /// there is no copy to keep, INVALID_ARGUMENT when a state does not fit the variables; the other
-  /// orders are carried out all the same.
+  /// Carries out orders; the reply lists the shards of `orders` that are active now, in their
+  /// order, without the dropped ones. Idempotent: an order whose term is the shard's already
+  /// changes nothing. FAILED_PRECONDITION names the shard when its term is newer than the order's
+  /// or when there is no copy to keep, INVALID_ARGUMENT when a state does not fit the variables;
+  /// the other orders are carried out all the same.
   void Assign(std::vector<ShardOrder> orders, HeldDone done);
 
   /// All shards that are here, by id.
   void Held(HeldDone done);
 
   /// Copies shards one by one while the others go on; `sink` gets each on its owner thread, several
-  /// threads at a time. Before the copy, epochs below `close_epochs_below` are closed in the applied
-  /// set. ABORTED names a shard that is not active in its term (its sink is not called).
+  /// threads at a time. Before the copy, epochs below `close_epochs_below` are closed in the
+  /// applied set. ABORTED names a shard that is not active in its term (its sink is not called).
   void Snapshot(std::vector<ShardInTerm> shards, std::uint32_t close_epochs_below,
                 SnapshotSink sink, StatusDone done);
 
@@ -154,18 +155,20 @@ class ShardEngine {
   }
 
  private:
-  struct PullCall;
-  struct PushCall;
-  struct AssignCall;
-  struct HeldCall;
-  struct SnapshotCall;
+  using ThreadSet = std::vector<bool>;
 
   std::shared_ptr<const Catalog> catalog() const;
   std::uint32_t ThreadOf(ShardId shard) const;
-  /// Runs call->Run(thread) on each of the threads whose bit is set, then call->Finish() on the last.
-  template <typename Call>
-  void Dispatch(std::shared_ptr<Call> call, const std::vector<bool>& threads);
+  ThreadSet AllThreads() const { return ThreadSet(threads_.size(), true); }
+  /// Runs work(thread) on each thread of the set, then finish on the last of them (on the caller's
+  /// when the set is empty). finish gets UNAVAILABLE when a thread no longer takes work.
+  void Dispatch(const ThreadSet& threads, std::function<void(std::uint32_t thread)> work,
+                StatusDone finish);
+  /// The active shard in that term, or null. On its owner thread.
   Shard* Find(ShardId shard, Term term);
+  Status Carry(ShardOrder& order, const std::shared_ptr<const Catalog>& catalog);
+  /// Puts `shard` (null: nothing) in place of what is there.
+  void Place(ShardId id, std::unique_ptr<Shard> shard);
 
   const RealClock real_clock_;
   const Clock* const clock_;
@@ -173,7 +176,9 @@ class ShardEngine {
   std::atomic<std::uint64_t> membership_{0};
   mutable Mutex mutex_;
   std::shared_ptr<const Catalog> catalog_ PSTRAIN_GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<Shard>> shards_;  // each touched by its owner thread only
+  // By shard, each touched by its owner thread only.
+  std::vector<std::unique_ptr<Shard>> shards_;
+  std::vector<Term> dropped_;  // the highest term that was dropped
   std::vector<std::unique_ptr<OwnerThread>> threads_;
 };
 

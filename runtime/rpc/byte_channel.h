@@ -1,25 +1,17 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
 #include "runtime/rpc/pending_calls.h"
 #include "runtime/rpc/transport.h"
 
 namespace pstrain {
 
-class ByteStream;
-
-/// A lane of ByteChannel: one gRPC channel, and at a time one stream over it, which is opened by the
-/// first call and again by the first call after it broke (the gRPC channel holds back reconnects).
-///
-///   state   Call                      stream ends               Close
-///   idle    opens, sends -> open      -                         -> closed
-///   open    sends                     fails its calls -> idle   cancels, waits -> closed
-///   closed  CANCELLED                 -                         -
 class ByteLane;
 
 /// The client's side of the data plane over gRPC: `lanes` connections to one peer, one stream on
@@ -38,8 +30,7 @@ class ByteChannel final : public Transport {
 
  private:
   std::vector<std::unique_ptr<ByteLane>> lanes_;
-  Mutex mutex_;
-  std::size_t next_lane_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  std::atomic<std::size_t> next_lane_{0};
 };
 
 /// Makes ByteChannels, which share one thread for deadlines.

@@ -27,7 +27,7 @@ class CoordinatorClient {
   std::unique_ptr<Stub> stub_;
 };
 
-/// What the chief says to one ps. Any thread; calls block.
+/// What the chief says to one ps. Calls block; one at a time.
 class ParameterServerClient {
  public:
   explicit ParameterServerClient(const std::string& ps_address);
@@ -37,6 +37,8 @@ class ParameterServerClient {
   Result<AssignShardsReply> AssignShards(const AssignShardsRequest& request);
   Result<WritePiecesReply> WritePieces(const WritePiecesRequest& request);
   Status Release(const ReleaseRequest& request);
+  /// The call in flight and all later ones end with CANCELLED. Any thread.
+  void Cancel();
 
  private:
   struct Stub;

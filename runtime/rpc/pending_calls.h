@@ -42,7 +42,7 @@ class PendingCalls {
 
  private:
   struct Call {
-    std::uint64_t group;
+    std::uint64_t group = 0;
     TimePoint deadline;
     ReplyCallback callback;
   };

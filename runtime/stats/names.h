@@ -39,18 +39,18 @@ inline constexpr StatDefinition kWorkerBytesSent{
     "bytes_sent", "pstrain_worker_rpc_request_bytes_total", "", "Bytes sent to ps."};
 inline constexpr StatDefinition kWorkerBytesReceived{
     "bytes_received", "pstrain_worker_rpc_response_bytes_total", "", "Bytes received from ps."};
-inline constexpr StatDefinition kWorkerRowsPulled{
-    "rows_pulled", "pstrain_worker_rows_pulled_total", "", "Embedding rows pulled."};
-inline constexpr StatDefinition kWorkerRowsPushed{
-    "rows_pushed", "pstrain_worker_rows_pushed_total", "", "Embedding rows pushed."};
+inline constexpr StatDefinition kWorkerRowsPulled{"rows_pulled", "pstrain_worker_rows_pulled_total",
+                                                  "", "Embedding rows pulled."};
+inline constexpr StatDefinition kWorkerRowsPushed{"rows_pushed", "pstrain_worker_rows_pushed_total",
+                                                  "", "Embedding rows pushed."};
 inline constexpr StatDefinition kWorkerRetries{"retries", "pstrain_worker_rpc_retries_total", "",
                                                "Requests sent again."};
 inline constexpr StatDefinition kWorkerStaleness{
     "staleness", "pstrain_worker_gradient_staleness_steps", "",
     "Updates of others between pull and push of the last step."};
-inline constexpr StatDefinition kWorkerCommitsReported{
-    "commits_reported", "pstrain_worker_commits_reported_total", "",
-    "Tokens reported to the chief as applied."};
+inline constexpr StatDefinition kWorkerCommitsReported{"commits_reported",
+                                                       "pstrain_worker_commits_reported_total", "",
+                                                       "Tokens reported to the chief as applied."};
 inline constexpr StatDefinition kWorkerRecordsSkipped{
     "records_skipped", "pstrain_worker_input_errors_total", R"(reason="skipped")",
     "Records that could not be used."};
@@ -99,15 +99,15 @@ inline constexpr StatDefinition kChiefLoss{"loss", "pstrain_chief_loss", "",
                                            "Mean training loss of late."};
 inline constexpr StatDefinition kChiefCuts{"cuts", "pstrain_chief_checkpoints_total",
                                            R"(result="ok")", "Cuts by result."};
-inline constexpr StatDefinition kChiefCutsAbandoned{
-    "cuts_abandoned", "pstrain_chief_checkpoints_total", R"(result="abandoned")",
-    "Cuts by result."};
+inline constexpr StatDefinition kChiefCutsAbandoned{"cuts_abandoned",
+                                                    "pstrain_chief_checkpoints_total",
+                                                    R"(result="abandoned")", "Cuts by result."};
 inline constexpr StatDefinition kChiefRecoveriesWorker{
     "recoveries.worker", "pstrain_chief_recoveries_total", R"(kind="worker")",
     "Replicas lost and made good, by role."};
-inline constexpr StatDefinition kChiefRecoveriesPs{
-    "recoveries.ps", "pstrain_chief_recoveries_total", R"(kind="ps")",
-    "Replicas lost and made good, by role."};
+inline constexpr StatDefinition kChiefRecoveriesPs{"recoveries.ps",
+                                                   "pstrain_chief_recoveries_total", R"(kind="ps")",
+                                                   "Replicas lost and made good, by role."};
 inline constexpr StatDefinition kChiefRecoveriesChief{
     "recoveries.chief", "pstrain_chief_recoveries_total", R"(kind="chief")",
     "Replicas lost and made good, by role."};
@@ -128,12 +128,10 @@ inline constexpr StatDefinition kChiefRecordsSkipped{
     "Records that could not be used, over the whole run."};
 inline constexpr StatDefinition kEvaluatorAuc{"auc", "pstrain_evaluator_metric", R"(name="auc")",
                                               "Last result of the evaluator."};
-inline constexpr StatDefinition kEvaluatorAccuracy{"accuracy", "pstrain_evaluator_metric",
-                                                   R"(name="accuracy")",
-                                                   "Last result of the evaluator."};
-inline constexpr StatDefinition kEvaluatorLogLoss{"log_loss", "pstrain_evaluator_metric",
-                                                  R"(name="log_loss")",
-                                                  "Last result of the evaluator."};
+inline constexpr StatDefinition kEvaluatorAccuracy{
+    "accuracy", "pstrain_evaluator_metric", R"(name="accuracy")", "Last result of the evaluator."};
+inline constexpr StatDefinition kEvaluatorLogLoss{
+    "log_loss", "pstrain_evaluator_metric", R"(name="log_loss")", "Last result of the evaluator."};
 inline constexpr StatDefinition kEvaluatorCalibration{"calibration", "pstrain_evaluator_metric",
                                                       R"(name="calibration")",
                                                       "Last result of the evaluator."};

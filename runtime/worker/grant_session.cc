@@ -64,10 +64,17 @@ void GrantSession::Complete(Report report) {
   changed_.notify_all();
 }
 
-void GrantSession::GiveBack(const Grant& grant) {
+void GrantSession::GiveBackAll() {
   const std::lock_guard lock(mutex_);
-  holding_.erase(FromWire(grant.token()));
+  leaving_ = true;
+  queue_.clear();
+  holding_.clear();
   changed_.notify_all();
+}
+
+void GrantSession::WaitForEnd(std::chrono::milliseconds timeout) const {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, timeout, [this] { return end_ != SessionEnd::kNone; });
 }
 
 std::shared_ptr<const Membership> GrantSession::membership() const {

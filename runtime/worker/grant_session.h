@@ -48,8 +48,10 @@ class GrantSession {
   std::optional<Grant> NextGrant();
   /// Hands the outcome of a token to the chief with the next poll.
   void Complete(Report report);
-  /// Gives a grant back unworked.
-  void GiveBack(const Grant& grant);
+  /// Leaves, and gives back whatever was not completed.
+  void GiveBackAll();
+  /// Waits for the session's end, at most `timeout`.
+  void WaitForEnd(std::chrono::milliseconds timeout) const;
 
   std::shared_ptr<const Membership> membership() const;
   /// Waits for a membership newer than `number`, at most `timeout`, or for the session's end.

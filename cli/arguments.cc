@@ -1,0 +1,107 @@
+#include "cli/arguments.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+
+namespace pstrain {
+namespace {
+
+/// Levenshtein's distance.
+std::size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+constexpr std::size_t kLargestTypo = 3;
+
+}  // namespace
+
+void ArgumentParser::AddFlag(std::string_view name, bool& target) {
+  options_.push_back({.name = std::string(name), .flag = &target});
+}
+
+void ArgumentParser::AddValue(std::string_view name, std::string& target) {
+  options_.push_back({.name = std::string(name), .value = &target});
+}
+
+void ArgumentParser::AddList(std::string_view name, std::vector<std::string>& target) {
+  options_.push_back({.name = std::string(name), .list = &target});
+}
+
+const ArgumentParser::Option* ArgumentParser::Find(std::string_view name) const {
+  for (const Option& option : options_) {
+    if (option.name == name) return &option;
+  }
+  return nullptr;
+}
+
+Status ArgumentParser::UnknownOption(std::string_view name) const {
+  const Option* nearest = nullptr;
+  std::size_t distance = kLargestTypo + 1;
+  for (const Option& option : options_) {
+    const std::size_t d = Distance(name, option.name);
+    if (d < distance) {
+      distance = d;
+      nearest = &option;
+    }
+  }
+  std::string message = "unknown option " + std::string(name);
+  if (nearest != nullptr) message += "; did you mean " + nearest->name + "?";
+  return InvalidArgumentError(std::move(message));
+}
+
+Result<std::vector<std::string>> ArgumentParser::Parse(const std::vector<std::string>& args) const {
+  std::vector<std::string> positionals;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::string& argument = args[i];
+    if (argument == "--") {
+      positionals.insert(positionals.end(), args.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                         args.end());
+      break;
+    }
+    if (argument.size() < 2 || argument.front() != '-') {
+      positionals.push_back(argument);
+      continue;
+    }
+    const std::size_t equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
+    const Option* option = Find(name);
+    if (option == nullptr) return UnknownOption(name);
+    if (option->list == nullptr && !seen.insert(name).second) {
+      return InvalidArgumentError(name + " is given twice");
+    }
+    if (option->flag != nullptr) {
+      if (equals != std::string::npos) return InvalidArgumentError(name + " takes no value");
+      *option->flag = true;
+      continue;
+    }
+    std::string value;
+    if (equals != std::string::npos) {
+      value = argument.substr(equals + 1);
+    } else if (++i < args.size()) {
+      value = args[i];
+    } else {
+      return InvalidArgumentError(name + " needs a value");
+    }
+    if (option->list != nullptr) {
+      option->list->push_back(std::move(value));
+    } else {
+      *option->value = std::move(value);
+    }
+  }
+  return positionals;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,173 @@
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "cli/commands.h"
+#include "runtime/checkpoint/cuts.h"
+#include "runtime/checkpoint/digest.h"
+
+namespace pstrain {
+namespace {
+
+constexpr int kExitBad = 1;
+constexpr int kExitUsage = 2;
+constexpr const char* kUsage =
+    "usage: pstrain inspect CUT [--digest] [--json]\n"
+    "\n"
+    "Checks a cut (<run>/cuts/<epoch>-<number>) and prints what it holds.\n"
+    "  --digest  a digest per variable and slot, the same whatever the number of ps\n"
+    "  --json    one line of JSON\n";
+
+struct Options {
+  std::string cut;
+  bool digest = false;
+  bool json = false;
+};
+
+/// What is printed of a cut.
+struct Report {
+  CutManifest manifest;
+  std::vector<CutDigest> digests;
+  std::uint64_t bytes = 0;
+};
+
+Result<Report> Inspect(const Options& options) {
+  Report report;
+  // A path that ends in a slash names the same cut.
+  const std::string cut = options.cut.ends_with('/') && options.cut.size() > 1
+                              ? options.cut.substr(0, options.cut.size() - 1)
+                              : options.cut;
+  if (IsDirectory(cut) && !FileExists(JoinPath(cut, "manifest"))) {
+    return NotFoundError(cut + " has no manifest: not a cut, or one that was not finished");
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(report.manifest, OpenCut(cut, {}));
+  for (const CutPiece& piece : report.manifest.pieces()) report.bytes += piece.bytes();
+  if (options.digest) {
+    PSTRAIN_ASSIGN_OR_RETURN(report.digests, DigestCut(cut, report.manifest));
+  }
+  return report;
+}
+
+std::string_view KindName(const VariableSpec& spec) {
+  return spec.kind() == VariableSpec::EMBEDDING ? "embedding" : "dense";
+}
+
+std::string_view OptimizerName(const VariableSpec& spec) {
+  return spec.optimizer().has_adagrad() ? "adagrad" : "sgd";
+}
+
+Json VariableJson(const VariableSpec& spec) {
+  Json variable = Json::Object();
+  variable.Set("name", Json::String(spec.name()));
+  variable.Set("kind", Json::String(std::string(KindName(spec))));
+  Json& shape = variable.Set("shape", Json::Array());
+  for (const std::int64_t size : spec.shape()) shape.Append(Json::Int(size));
+  variable.Set("optimizer", Json::String(std::string(OptimizerName(spec))));
+  variable.Set("partitions", Json::Int(spec.partitions_size()));
+  return variable;
+}
+
+void PrintJson(const Options& options, const Report& report) {
+  const CutManifest& manifest = report.manifest;
+  Json out = Json::Object();
+  out.Set("cut", Json::String(options.cut));
+  out.Set("run_id", Json::String(manifest.run_id()));
+  out.Set("chief_epoch", Json::Uint(manifest.chief_epoch()));
+  out.Set("number", Json::Uint(manifest.number()));
+  out.Set("shards", Json::Uint(manifest.shards()));
+  out.Set("batches_per_epoch", Json::Uint(manifest.batches_per_epoch()));
+  out.Set("epochs", Json::Uint(manifest.epochs()));
+  out.Set("examples_committed", Json::Int(manifest.examples_committed()));
+  out.Set("examples_expected", Json::Int(manifest.examples_expected()));
+  out.Set("final", Json::Bool(manifest.final()));
+  out.Set("created_unix_ms", Json::Int(manifest.created_unix_ms()));
+  out.Set("bytes", Json::Uint(report.bytes));
+  Json& pieces = out.Set("pieces", Json::Array());
+  for (const CutPiece& piece : manifest.pieces()) {
+    Json& entry = pieces.Append(Json::Object());
+    entry.Set("shard", Json::Uint(piece.shard()));
+    entry.Set("bytes", Json::Uint(piece.bytes()));
+    entry.Set("examples_applied", Json::Int(piece.examples_applied()));
+  }
+  Json& variables = out.Set("variables", Json::Array());
+  for (const VariableSpec& spec : manifest.variables()) variables.Append(VariableJson(spec));
+  if (options.digest) {
+    Json& digests = out.Set("digests", Json::Array());
+    for (const CutDigest& digest : report.digests) {
+      Json& entry = digests.Append(Json::Object());
+      entry.Set("variable", Json::String(digest.variable));
+      entry.Set("slot", Json::String(digest.slot));
+      entry.Set("digest", Json::String(digest.digest));
+      entry.Set("rows", Json::Uint(digest.rows));
+    }
+  }
+  std::printf("%s\n", WriteJson(out).c_str());
+}
+
+void PrintText(const Options& options, const Report& report) {
+  const CutManifest& manifest = report.manifest;
+  std::printf("cut         %s: good\n", options.cut.c_str());
+  std::printf("run         %s\n", manifest.run_id().c_str());
+  std::printf("chief epoch %s, number %s%s\n", std::to_string(manifest.chief_epoch()).c_str(),
+              std::to_string(manifest.number()).c_str(), manifest.final() ? ", final" : "");
+  std::printf("examples    %s of %s committed\n",
+              std::to_string(manifest.examples_committed()).c_str(),
+              std::to_string(manifest.examples_expected()).c_str());
+  std::printf("pieces      %d, %s bytes\n", manifest.pieces_size(),
+              std::to_string(report.bytes).c_str());
+  for (const VariableSpec& spec : manifest.variables()) {
+    std::string shape;
+    for (const std::int64_t size : spec.shape()) {
+      shape += (shape.empty() ? "" : " x ") + std::to_string(size);
+    }
+    std::printf("variable    %s: %s [%s], %s, %d partitions\n", spec.name().c_str(),
+                std::string(KindName(spec)).c_str(), shape.c_str(),
+                std::string(OptimizerName(spec)).c_str(), spec.partitions_size());
+  }
+  for (const CutDigest& digest : report.digests) {
+    std::printf("digest      %s%s%s %s\n", digest.variable.c_str(), digest.slot.empty() ? "" : "/",
+                digest.slot.c_str(), digest.digest.c_str());
+  }
+}
+
+}  // namespace
+
+int InspectCommand(const std::vector<std::string>& args) {
+  Options options;
+  for (const std::string& arg : args) {
+    if (arg == "--help" || arg == "-h") {
+      std::fputs(kUsage, stdout);
+      return 0;
+    }
+    if (arg == "--digest") {
+      options.digest = true;
+    } else if (arg == "--json") {
+      options.json = true;
+    } else if (arg.starts_with("-") || !options.cut.empty()) {
+      std::fprintf(stderr, "pstrain inspect: %s is not understood\n%s", arg.c_str(), kUsage);
+      return kExitUsage;
+    } else {
+      options.cut = arg;
+    }
+  }
+  if (options.cut.empty()) {
+    std::fprintf(stderr, "pstrain inspect: no cut is given\n%s", kUsage);
+    return kExitUsage;
+  }
+  const Result<Report> report = Inspect(options);
+  if (!report.ok()) {
+    std::fprintf(stderr, "pstrain inspect: %s\n", report.status().message().c_str());
+    return kExitBad;
+  }
+  if (options.json) {
+    PrintJson(options, *report);
+  } else {
+    PrintText(options, *report);
+  }
+  return 0;
+}
+
+}  // namespace pstrain

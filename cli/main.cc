@@ -1,0 +1,59 @@
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace {
+
+constexpr int kExitUsage = 2;
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(const std::vector<std::string>& args);
+};
+
+constexpr std::array kCommands = {
+    Command{"run", "run a job on this machine", pstrain::RunCommand},
+    Command{"validate", "check manifests", pstrain::ValidateCommand},
+    Command{"tf-config", "print the TF_CONFIG of a replica", pstrain::TfConfigCommand},
+    Command{"inspect", "show what a cut holds", pstrain::InspectCommand},
+};
+
+void PrintUsage(std::FILE* out) {
+  std::fputs("usage: pstrain COMMAND [arguments]\n\n", out);
+  for (const Command& command : kCommands) {
+    std::fprintf(out, "  %-10s %s\n", std::string(command.name).c_str(),
+                 std::string(command.summary).c_str());
+  }
+  std::fputs("  version    print the version\n\nmore: pstrain COMMAND --help\n", out);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> args(argv + 1, argv + argc);
+  if (args.empty()) {
+    PrintUsage(stderr);
+    return kExitUsage;
+  }
+  const std::string name = args.front();
+  args.erase(args.begin());
+  if (name == "--help" || name == "-h" || name == "help") {
+    PrintUsage(stdout);
+    return 0;
+  }
+  if (name == "version" || name == "--version") {
+    std::printf("pstrain %s\n", PSTRAIN_VERSION);
+    return 0;
+  }
+  for (const Command& command : kCommands) {
+    if (command.name == name) return command.run(args);
+  }
+  std::fprintf(stderr, "pstrain: there is no command %s\n", name.c_str());
+  PrintUsage(stderr);
+  return kExitUsage;
+}

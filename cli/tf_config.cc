@@ -1,0 +1,69 @@
+#include "proto/tf_config.h"
+
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "proto/job_manifest.h"
+
+namespace pstrain {
+namespace {
+
+struct Request {
+  std::string file;
+  std::string role;
+  int index = 0;
+  ReadOptions read;
+};
+
+Result<Request> ParseRequest(const std::vector<std::string>& args) {
+  Request request;
+  std::string index;
+  ArgumentParser parser;
+  parser.AddValue("--role", request.role);
+  parser.AddValue("--index", index);
+  parser.AddList("--set", request.read.overrides);
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<std::string> files, parser.Parse(args));
+  if (files.size() != 1) return InvalidArgumentError("one job file is needed");
+  if (request.role.empty() || index.empty()) {
+    return InvalidArgumentError("--role and --index are needed");
+  }
+  const char* last = index.data() + index.size();
+  const auto [end, error] = std::from_chars(index.data(), last, request.index);
+  if (error != std::errc() || end != last || request.index < 0) {
+    return InvalidArgumentError("--index must be a whole number from 0; found " + index);
+  }
+  request.file = files.front();
+  return request;
+}
+
+Result<std::string> TfConfigFor(const Request& request) {
+  PSTRAIN_ASSIGN_OR_RETURN(const PSTrainingJob job, LoadJobManifest(request.file, request.read));
+  return TfConfigOf(job, KubernetesCluster(job), request.role, request.index);
+}
+
+}  // namespace
+
+int TfConfigCommand(const std::vector<std::string>& args) {
+  const auto request = ParseRequest(args);
+  if (!request.ok()) {
+    std::fprintf(stderr,
+                 "pstrain: %s\n"
+                 "usage: pstrain tf-config JOB.yaml --role R --index I [--set PATH=VALUE]...\n",
+                 request.status().message().c_str());
+    return 2;
+  }
+  const auto text = TfConfigFor(*request);
+  if (!text.ok()) {
+    std::fprintf(stderr, "%s\n", text.status().message().c_str());
+    return 1;
+  }
+  std::printf("%s\n", text->c_str());
+  return 0;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,96 @@
+#include "runtime/checkpoint/cut_reader.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "runtime/checkpoint/manifest.h"
+#include "runtime/checkpoint/piece.h"
+#include "runtime/ps/routing.h"
+
+namespace pstrain {
+
+Result<CutReader> CutReader::Open(const std::string& cut_directory) {
+  CutReader reader;
+  reader.directory_ = cut_directory;
+  PSTRAIN_ASSIGN_OR_RETURN(reader.manifest_, ReadManifest(cut_directory));
+  const CutManifest& manifest = reader.manifest_;
+  auto catalog =
+      Catalog::Create({manifest.variables().begin(), manifest.variables().end()}, manifest.shards(),
+                      static_cast<std::uint32_t>(manifest.batches_per_epoch()));
+  if (!catalog.ok())
+    return DataLossError("cut " + cut_directory + ": " + catalog.status().message());
+  reader.catalog_ = std::move(catalog).value();
+  reader.pieces_.resize(manifest.shards());
+  return reader;
+}
+
+Result<const CutReader::Piece*> CutReader::Load(ShardId shard) {
+  if (pieces_[shard] != nullptr) return pieces_[shard].get();
+  const auto found =
+      std::find_if(manifest_.pieces().begin(), manifest_.pieces().end(),
+                   [shard](const CutPiece& candidate) { return candidate.shard() == shard; });
+  PSTRAIN_ASSIGN_OR_RETURN(ShardState state, ReadPiece(directory_, *found));
+  auto piece = std::make_unique<Piece>();
+  for (DenseState& dense : state.dense) {
+    piece->dense[{dense.variable, dense.partition}] = std::move(dense.values);
+  }
+  for (TableState& table : state.tables) {
+    const bool known =
+        table.variable < catalog_->variables().size() &&
+        table.values.size() == table.keys.size() * catalog_->variables()[table.variable].dimension;
+    if (!known) return DataLossError("cut " + directory_ + ": a table has another size");
+    piece->tables[table.variable] = {std::move(table.keys), std::move(table.values)};
+  }
+  pieces_[shard] = std::move(piece);
+  return pieces_[shard].get();
+}
+
+Result<std::vector<float>> CutReader::Dense(const std::string& name) {
+  const CatalogVariable* variable = catalog_->FindByName(name);
+  if (variable == nullptr || variable->embedding) {
+    return NotFoundError("cut " + directory_ + " has no dense variable " + name);
+  }
+  std::vector<float> values(variable->rows * variable->dimension);
+  for (std::uint32_t i = 0; i < variable->slices.size(); ++i) {
+    const CatalogVariable::Slice& slice = variable->slices[i];
+    PSTRAIN_ASSIGN_OR_RETURN(const Piece* piece, Load(slice.shard));
+    const auto part = piece->dense.find({variable->spec.id(), i});
+    if (part == piece->dense.end() || part->second.size() != slice.count) {
+      return DataLossError("cut " + directory_ + ": partition " + std::to_string(i) + " of " +
+                           name + " is missing or has another size");
+    }
+    std::copy(part->second.begin(), part->second.end(), &values[slice.first]);
+  }
+  return values;
+}
+
+Result<std::vector<float>> CutReader::Rows(const std::string& name,
+                                           std::span<const std::uint64_t> rows) {
+  const CatalogVariable* variable = catalog_->FindByName(name);
+  if (variable == nullptr || !variable->embedding) {
+    return NotFoundError("cut " + directory_ + " has no table " + name);
+  }
+  const VariableId id = variable->spec.id();
+  const std::size_t dimension = variable->dimension;
+  std::vector<float> values(rows.size() * dimension);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] >= variable->rows) {
+      return OutOfRangeError(name + " has no row " + std::to_string(rows[i]));
+    }
+    PSTRAIN_ASSIGN_OR_RETURN(const Piece* piece, Load(ShardOfRow(id, rows[i], catalog_->shards())));
+    const std::span<float> out(&values[i * dimension], dimension);
+    const auto table = piece->tables.find(id);
+    const Table none;
+    const Table& found = table == piece->tables.end() ? none : table->second;
+    const auto key = std::lower_bound(found.keys.begin(), found.keys.end(), rows[i]);
+    if (key == found.keys.end() || *key != rows[i]) {
+      variable->initial.Fill(rows[i] * dimension, out);
+      continue;
+    }
+    const auto place = static_cast<std::size_t>(key - found.keys.begin());
+    std::copy_n(&found.values[place * dimension], dimension, out.begin());
+  }
+  return values;
+}
+
+}  // namespace pstrain

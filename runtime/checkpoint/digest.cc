@@ -1,0 +1,131 @@
+#include "runtime/checkpoint/digest.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+
+#include "base/random.h"
+#include "runtime/checkpoint/piece.h"
+#include "runtime/ps/catalog.h"
+
+namespace pstrain {
+namespace {
+
+/// A sum over rows, so that the order in which they come does not matter; two lanes of 64 bits.
+struct Lanes {
+  std::array<std::uint64_t, 2> sum{};
+  std::uint64_t rows = 0;
+
+  void AddRow(std::uint64_t row, std::span<const float> values) {
+    std::uint64_t hash = Mix64(0x5eedULL, row);
+    for (const float value : values) {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, &value, sizeof(bits));
+      hash = Mix64(hash, bits);
+    }
+    sum[0] += hash;
+    sum[1] += Mix64(hash, 1);
+    ++rows;
+  }
+};
+
+std::string Hex(const std::array<std::uint64_t, 2>& words) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::uint64_t word : words) {
+    for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(word >> shift) & 0xf];
+  }
+  return text;
+}
+
+/// The values and each slot of one variable.
+using VariableLanes = std::vector<Lanes>;
+
+Status AddDense(const Catalog& catalog, const DenseState& dense,
+                std::vector<VariableLanes>* lanes) {
+  if (dense.variable >= catalog.variables().size() ||
+      dense.partition >= catalog.variables()[dense.variable].slices.size() ||
+      dense.slots.size() + 1 != (*lanes)[dense.variable].size()) {
+    return DataLossError("a partition that its manifest does not know");
+  }
+  const CatalogVariable& variable = catalog.variables()[dense.variable];
+  const CatalogVariable::Slice& slice = variable.slices[dense.partition];
+  VariableLanes& sums = (*lanes)[dense.variable];
+  for (std::size_t array = 0; array < sums.size(); ++array) {
+    const std::vector<float>& values = array == 0 ? dense.values : dense.slots[array - 1];
+    if (values.size() != slice.count) return DataLossError("a partition has another size");
+    for (std::size_t i = 0; i < values.size(); i += variable.dimension) {
+      sums[array].AddRow((slice.first + i) / variable.dimension,
+                         {&values[i], static_cast<std::size_t>(variable.dimension)});
+    }
+  }
+  return OkStatus();
+}
+
+Status AddTable(const Catalog& catalog, const TableState& table,
+                std::vector<VariableLanes>* lanes) {
+  if (table.variable >= catalog.variables().size() ||
+      !catalog.variables()[table.variable].embedding ||
+      table.slots.size() + 1 != (*lanes)[table.variable].size()) {
+    return DataLossError("a table that its manifest does not know");
+  }
+  const CatalogVariable& variable = catalog.variables()[table.variable];
+  const std::size_t dimension = variable.dimension;
+  VariableLanes& sums = (*lanes)[table.variable];
+  std::vector<float> initial(dimension);
+  for (std::size_t array = 0; array < sums.size(); ++array) {
+    const std::vector<float>& values = array == 0 ? table.values : table.slots[array - 1];
+    if (values.size() != table.keys.size() * dimension) {
+      return DataLossError("a table has another size");
+    }
+    if (array > 0) {
+      std::fill(initial.begin(), initial.end(), variable.optimizer.SlotInitialValue(array - 1));
+    }
+    for (std::size_t i = 0; i < table.keys.size(); ++i) {
+      const std::span<const float> row(&values[i * dimension], dimension);
+      if (array == 0) variable.initial.Fill(table.keys[i] * dimension, initial);
+      if (!std::equal(row.begin(), row.end(), initial.begin())) {
+        sums[array].AddRow(table.keys[i], row);
+      }
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<std::vector<CutDigest>> DigestCut(const std::string& cut_directory,
+                                         const CutManifest& manifest) {
+  auto catalog =
+      Catalog::Create({manifest.variables().begin(), manifest.variables().end()}, manifest.shards(),
+                      static_cast<std::uint32_t>(manifest.batches_per_epoch()));
+  if (!catalog.ok())
+    return DataLossError("cut " + cut_directory + ": " + catalog.status().message());
+  const std::vector<CatalogVariable>& variables = (*catalog)->variables();
+  std::vector<VariableLanes> lanes;
+  for (const CatalogVariable& variable : variables) {
+    lanes.emplace_back(1 + variable.optimizer.slots());
+  }
+  for (const CutPiece& piece : manifest.pieces()) {
+    PSTRAIN_ASSIGN_OR_RETURN(const ShardState state, ReadPiece(cut_directory, piece));
+    const std::string context = "piece " + piece.file() + " of " + cut_directory;
+    for (const DenseState& dense : state.dense) {
+      PSTRAIN_RETURN_IF_ERROR(AddDense(**catalog, dense, &lanes).WithContext(context));
+    }
+    for (const TableState& table : state.tables) {
+      PSTRAIN_RETURN_IF_ERROR(AddTable(**catalog, table, &lanes).WithContext(context));
+    }
+  }
+  std::vector<CutDigest> digests;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    for (std::size_t array = 0; array < lanes[i].size(); ++array) {
+      const std::string slot(array == 0 ? "" : variables[i].optimizer.SlotName(array - 1));
+      digests.push_back(
+          {variables[i].spec.name(), slot, Hex(lanes[i][array].sum), lanes[i][array].rows});
+    }
+  }
+  return digests;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,96 @@
+#include "runtime/checkpoint/manifest.h"
+
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "base/crc32c.h"
+#include "base/files.h"
+
+namespace pstrain {
+namespace {
+
+constexpr std::string_view kMagic = "PSTMANIF";
+constexpr std::size_t kHeaderBytes = 16;
+constexpr const char* kName = "manifest";
+constexpr const char* kTemporaryName = "manifest.tmp";
+
+std::string WithHeader(const std::string& message) {
+  const std::uint32_t words[2] = {Crc32c(message), 0};
+  std::string bytes(kMagic);
+  bytes.append(reinterpret_cast<const char*>(words), sizeof(words));
+  return bytes + message;
+}
+
+Status CheckPieces(const CutManifest& manifest) {
+  std::vector<bool> seen(manifest.shards());
+  for (const CutPiece& piece : manifest.pieces()) {
+    const std::string shard = std::to_string(piece.shard());
+    if (piece.shard() >= manifest.shards() || seen[piece.shard()]) {
+      return DataLossError("a piece too many for shard " + shard);
+    }
+    if (piece.file() != "shard-" + shard) {
+      return DataLossError("the piece of shard " + shard + " has another name");
+    }
+    seen[piece.shard()] = true;
+  }
+  if (static_cast<std::size_t>(manifest.pieces_size()) != seen.size()) {
+    return DataLossError(std::to_string(manifest.pieces_size()) + " pieces for " +
+                         std::to_string(manifest.shards()) + " shards");
+  }
+  return OkStatus();
+}
+
+Result<CutManifest> Parse(std::string_view bytes) {
+  if (bytes.size() < kHeaderBytes || !bytes.starts_with(kMagic)) {
+    return DataLossError("truncated or not a manifest");
+  }
+  std::uint32_t crc = 0;
+  std::memcpy(&crc, bytes.data() + kMagic.size(), sizeof(crc));
+  const std::string_view message = bytes.substr(kHeaderBytes);
+  if (Crc32c(message) != crc) return DataLossError("corrupt, its checksum differs");
+  CutManifest manifest;
+  if (!manifest.ParseFromArray(message.data(), static_cast<int>(message.size()))) {
+    return DataLossError("its message cannot be read");
+  }
+  if (manifest.format_version() != kCutFormatVersion) {
+    return FailedPreconditionError("format version " + std::to_string(manifest.format_version()) +
+                                   ", this program reads " + std::to_string(kCutFormatVersion));
+  }
+  // Bounds what a foreign shard count can allocate: each shard has a piece.
+  if (manifest.shards() != static_cast<std::uint32_t>(manifest.pieces_size())) {
+    return DataLossError(std::to_string(manifest.pieces_size()) + " pieces for " +
+                         std::to_string(manifest.shards()) + " shards");
+  }
+  PSTRAIN_RETURN_IF_ERROR(CheckPieces(manifest));
+  return manifest;
+}
+
+}  // namespace
+
+Status WriteManifest(const std::string& cut_directory, CutManifest manifest,
+                     const std::function<Status()>& last_check) {
+  manifest.set_format_version(kCutFormatVersion);
+  PSTRAIN_RETURN_IF_ERROR(CheckPieces(manifest).WithContext("manifest of " + cut_directory));
+  const std::string temporary = JoinPath(cut_directory, kTemporaryName);
+  PSTRAIN_RETURN_IF_ERROR(WriteFileSynced(temporary, WithHeader(manifest.SerializeAsString())));
+  PSTRAIN_RETURN_IF_ERROR(FsyncDirectory(cut_directory));
+  PSTRAIN_RETURN_IF_ERROR(FsyncDirectory(ParentPath(cut_directory)));
+  if (last_check) {
+    if (Status status = last_check(); !status.ok()) {
+      PSTRAIN_RETURN_IF_ERROR(RemoveAll(temporary));
+      return status;
+    }
+  }
+  return RenameFile(temporary, JoinPath(cut_directory, kName));
+}
+
+Result<CutManifest> ReadManifest(const std::string& cut_directory) {
+  const std::string path = JoinPath(cut_directory, kName);
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  auto manifest = Parse(bytes);
+  if (!manifest.ok()) return manifest.status().WithContext(path);
+  return manifest;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/status.h"
+#include "proto/checkpoint.pb.h"
+
+namespace pstrain {
+
+/// Version of the whole cut's format that this code writes and reads.
+inline constexpr std::uint32_t kCutFormatVersion = 1;
+
+/// Makes the cut exist: the pieces' names are made durable, the manifest is written under a
+/// temporary name and fsynced, `last_check` is asked (a higher chief epoch, a changed term: its
+/// error is returned and nothing is renamed), then the manifest is renamed into place and the
+/// directories are fsynced. The file: "PSTMANIF", u32 CRC-32C of the rest, u32 0, the serialised
+/// message. `format_version` is set here. Errors name the path.
+Status WriteManifest(const std::string& cut_directory, CutManifest manifest,
+                     const std::function<Status()>& last_check);
+
+/// NOT_FOUND without a manifest (an unfinished cut), DATA_LOSS when it is damaged or contradicts
+/// itself (not exactly one piece per shard), FAILED_PRECONDITION for another format version.
+Result<CutManifest> ReadManifest(const std::string& cut_directory);
+
+}  // namespace pstrain

@@ -1,0 +1,33 @@
+#include "runtime/cluster/chief_finder.h"
+
+#include <optional>
+#include <utility>
+
+#include "runtime/cluster/address.h"
+
+namespace pstrain {
+
+ChiefFinder::ChiefFinder(Probe probe, Resolve resolve)
+    : probe_(std::move(probe)), resolve_(std::move(resolve)) {
+  if (!resolve_) resolve_ = [](const std::string& address) { return ResolveAddress(address); };
+}
+
+Result<ChiefFinder::Found> ChiefFinder::Find(const std::string& chief_address,
+                                             std::stop_token stop) const {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, resolve_(chief_address));
+  std::optional<Found> best;
+  Status last = UnavailableError("no address");
+  for (const std::string& address : addresses) {
+    if (stop.stop_requested()) return CancelledError("told to stop");
+    const Result<std::uint64_t> epoch = probe_(address, kProbeTimeout);
+    if (!epoch.ok()) {
+      last = epoch.status().WithContext(address);
+    } else if (!best || *epoch > best->epoch) {
+      best = Found{address, *epoch};
+    }
+  }
+  if (best) return *best;
+  return UnavailableError("no chief at " + chief_address + ": " + last.ToString());
+}
+
+}  // namespace pstrain

@@ -1,0 +1,270 @@
+#include "runtime/coordinator/chief.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "runtime/coordinator/placement.h"
+
+namespace pstrain {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kTick{20};
+/// How long peers may take to hear that the run has ended.
+constexpr seconds kReleasePatience{5};
+/// Left of the grace period for the peers when a drain has to be cut short.
+constexpr seconds kDrainReserve{4};
+constexpr seconds kEpochCheck{1};
+/// Cuts that fail one after the other before the job fails: the directory is not usable.
+constexpr int kCutFailures = 5;
+
+CoreOptions MakeCoreOptions(const RoleContext& context, const ChiefSetup& setup) {
+  const Strategy& strategy = context.job.spec().strategy();
+  CoreOptions options;
+  options.chief_epoch = setup.directory.chief_epoch();
+  options.shards = setup.run.shards();
+  options.epochs = static_cast<std::uint32_t>(context.training().epochs());
+  options.batches_per_epoch = setup.run.batches_per_epoch();
+  auto records = std::make_shared<std::vector<std::uint32_t>>();
+  for (std::uint32_t batch = 0; batch < options.batches_per_epoch; ++batch) {
+    records->push_back(setup.index->RecordCount({0, batch}));
+  }
+  options.records = [records](std::uint32_t batch) { return (*records)[batch]; };
+  // One epoch's order at a time: grants walk through the epochs.
+  struct Order {
+    std::uint32_t epoch = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> batches;
+  };
+  options.order = [index = setup.index, order = std::make_shared<Order>()](
+                      std::uint32_t epoch, std::uint32_t position) {
+    if (order->epoch != epoch) *order = {epoch, index->TokenOrder(epoch)};
+    return order->batches[position];
+  };
+  options.ps_count = static_cast<std::uint32_t>(context.job.spec().replica_specs().ps().replicas());
+  options.shard_to_ps = PlaceShards(
+      {setup.run.variables().begin(), setup.run.variables().end()}, strategy.placement(),
+      options.shards, options.ps_count, static_cast<std::uint32_t>(context.training().batch_size()));
+  options.started = std::chrono::steady_clock::now();
+  options.rejoin_timeout = seconds(context.training().rejoin_timeout_seconds());
+  options.cuts = setup.cuts;
+  return options;
+}
+
+}  // namespace
+
+Chief::Chief(const RoleContext& context, ChiefSetup setup)
+    : context_(context),
+      setup_(std::move(setup)),
+      stats_(context.stats),
+      common_stats_(context.stats),
+      core_(MakeCoreOptions(context, setup_)),
+      last_cut_(std::chrono::steady_clock::now()),
+      evaluator_seen_(last_cut_),
+      ready_since_(last_cut_) {
+  if (setup_.cut) {
+    newest_cut_ = setup_.cut->id;
+    const CutManifest& manifest = setup_.cut->manifest;
+    if (manifest.final() &&
+        manifest.epochs() >= static_cast<std::uint32_t>(context_.training().epochs())) {
+      final_cut_ = manifest;
+      final_since_ = last_cut_;
+    }
+  }
+  if (HasEvaluator() && newest_cut_) stopped_loss_ = setup_.directory.StoppedEvalLoss();
+  if (setup_.directory.chief_epoch() > 1) stats_.chief_recoveries->Add();
+}
+
+Chief::~Chief() = default;
+
+bool Chief::HasEvaluator() const {
+  return context_.training().has_evaluation() &&
+         context_.job.spec().replica_specs().evaluator().replicas() > 0;
+}
+
+void Chief::Fail(Status status) {
+  if (failure_) return;
+  LogError("chief", "the job fails", {{"reason", status.message()}});
+  failure_ = std::move(status);
+  changed_.notify_all();
+}
+
+Result<int> Chief::Run() {
+  using Clock = std::chrono::steady_clock;
+  common_stats_.ready->Set(1);
+  while (true) {
+    std::vector<std::unique_ptr<PsLink>> retired;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, kTick, [this] { return failure_.has_value(); });
+      const Time now = Clock::now();
+      Step(now);
+      if (failure_) return *failure_;
+      if (phase_ == Phase::kReleasing && ReleaseDone(now)) {
+        return finished_ ? kExitSuccess : kExitDrained;
+      }
+      if (now - last_epoch_check_ > kEpochCheck) {
+        last_epoch_check_ = now;
+        const Result<bool> replaced = setup_.directory.Replaced();
+        if (replaced.ok() && *replaced) {
+          LogWarning("chief", "a newer chief has taken over");
+          return kExitDrained;
+        }
+      }
+      retired.swap(retired_);
+    }
+    // Destroyed here: their destructors wait for calls that are being cancelled.
+  }
+}
+
+void Chief::Step(Time now) {
+  core_.Tick(now);
+  ExpirePeers(now);
+  Dispatch();
+  FinishCut(now);
+  PublishStats();
+  if (phase_ == Phase::kReleasing) return;
+  if (context_.stop.stop_requested() && !core_.draining()) {
+    LogInfo("chief", "told to stop: no more grants");
+    core_.Drain();
+    drain_since_ = now;
+  }
+  CheckRestored();
+  CheckPatience(now);
+  if (CutDue(now)) StartCut(now);
+  if (cut_failures_ >= kCutFailures) {
+    Fail(cut_error_.WithContext("no cut can be written to spec.training.checkpoint.directory"));
+  } else if (RunFinished(now)) {
+    const Status written = setup_.directory.WriteResult(ResultJson());
+    if (!written.ok()) return Fail(written.WithContext("write the result"));
+    BeginRelease(true, now);
+  } else if (DrainFinished(now)) {
+    Status written = setup_.directory.WriteStopped(ResultJson());
+    if (!written.ok()) LogWarning("chief", "stopped.json not written", {{"error", written}});
+    BeginRelease(false, now);
+  }
+}
+
+void Chief::CheckPatience(Time now) {
+  const bool ready = core_.AllActive() && !workers_.empty();
+  if (ready || final_cut_ || core_.draining()) {
+    ready_since_ = now;
+    return;
+  }
+  const seconds patience{context_.training().peer_timeout_seconds()};
+  if (now - ready_since_ < patience) return;
+  std::string missing;
+  const auto ps_count = context_.job.spec().replica_specs().ps().replicas();
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(ps_count); ++i) {
+    if (!ps_.contains(i)) missing += (missing.empty() ? "ps " : ", ps ") + std::to_string(i);
+  }
+  if (missing.empty()) missing = workers_.empty() ? "every worker" : "an owner of every shard";
+  Fail(DeadlineExceededError(missing + " did not come within spec.training.peerTimeoutSeconds (" +
+                             std::to_string(patience.count()) + " s)"));
+}
+
+void Chief::CheckRestored() {
+  if (!stopped_loss_ || restored_loss_ || !evaluation_.cut || cuts_placed_ == 0) return;
+  if (evaluation_.cut != newest_cut_) return;
+  restored_loss_ = evaluation_.metrics["log_loss"];
+  LogInfo("chief", "the restored state was evaluated",
+          {{"eval_loss", *stopped_loss_}, {"restored_eval_loss", *restored_loss_}});
+  const Status forgotten = setup_.directory.ForgetStopped();
+  if (!forgotten.ok()) LogWarning("chief", "stopped.json stays", {{"error", forgotten}});
+  stopped_loss_.reset();
+}
+
+bool Chief::RunFinished(Time now) const {
+  if (!final_cut_) return false;
+  if (!HasEvaluator()) return true;
+  if (evaluation_.cut && evaluation_.cut == newest_cut_) return true;
+  return now - final_since_ > seconds(context_.training().evaluation().deadline_seconds());
+}
+
+bool Chief::DrainFinished(Time now) const {
+  if (!core_.draining()) return false;
+  // Out of time: what was applied since the last cut is computed again after the resume.
+  if (now - drain_since_ > context_.grace - kDrainReserve) return true;
+  if (!core_.Drained() || cut_) return false;
+  const bool covered = core_.Progress().tokens_committed == tokens_at_cut_ && newest_cut_;
+  if (!covered && (core_.AllActive() || core_.joining())) return false;
+  const bool evaluated = !HasEvaluator() || evaluation_.cut == newest_cut_ ||
+                         now - evaluator_seen_ > kReleasePatience;
+  return !covered || evaluated;
+}
+
+void Chief::BeginRelease(bool finished, Time now) {
+  phase_ = Phase::kReleasing;
+  finished_ = finished;
+  release_since_ = now;
+  for (auto& [index, peer] : ps_) ReleasePs(index, finished);
+  LogInfo("chief", finished ? "the run is finished" : "drained; all are released");
+}
+
+bool Chief::ReleaseDone(Time now) const {
+  if (now - release_since_ > kReleasePatience) return true;
+  const bool ps_done = std::all_of(ps_.begin(), ps_.end(),
+                                   [](const auto& peer) { return peer.second.released; });
+  const bool workers_done = std::all_of(workers_.begin(), workers_.end(),
+                                        [](const auto& peer) { return peer.second.told_end; });
+  return ps_done && workers_done && (!HasEvaluator() || evaluator_told_end_);
+}
+
+std::string Chief::ResultJson() const {
+  Json json = Json::Object();
+  const auto metric = [&](const char* name) {
+    const auto found = evaluation_.metrics.find(name);
+    return found == evaluation_.metrics.end() ? Json::Null() : Json::Double(found->second);
+  };
+  const CoreProgress progress = core_.Progress();
+  for (const char* name : {"auc", "accuracy", "log_loss", "calibration"}) {
+    json.Set(name, metric(name));
+  }
+  json.Set("eval_loss", metric("log_loss"));
+  json.Set("examples_expected", Json::Int(progress.examples_expected));
+  json.Set("examples_committed",
+           Json::Int(final_cut_ ? final_cut_->examples_committed() : progress.examples_committed));
+  if (final_cut_) {
+    std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
+    std::int64_t highest = 0;
+    for (const CutPiece& piece : final_cut_->pieces()) {
+      lowest = std::min(lowest, piece.examples_applied());
+      highest = std::max(highest, piece.examples_applied());
+    }
+    json.Set("applied_min", Json::Int(lowest));
+    json.Set("applied_max", Json::Int(highest));
+  }
+  json.Set("records_skipped", Json::Int(skipped_));
+  json.Set("cuts", Json::Uint(cuts_placed_));
+  json.Set("cut", newest_cut_ ? Json::String(CutName(*newest_cut_)) : Json::Null());
+  if (restored_loss_) json.Set("restored_eval_loss", Json::Double(*restored_loss_));
+  return WriteJson(json);
+}
+
+void Chief::PublishStats() {
+  const CoreProgress progress = core_.Progress();
+  stats_.examples_expected->Set(static_cast<double>(progress.examples_expected));
+  stats_.examples_committed->Set(static_cast<double>(
+      final_cut_ ? final_cut_->examples_committed() : progress.examples_committed));
+  stats_.steps->Set(static_cast<double>(progress.tokens_committed));
+  stats_.membership->Set(static_cast<double>(core_.membership().number));
+  stats_.chief_epoch->Set(static_cast<double>(setup_.directory.chief_epoch()));
+  stats_.epoch->Set(static_cast<double>(progress.tokens_committed /
+                                        std::max(1u, setup_.run.batches_per_epoch())));
+  stats_.records_skipped->Set(static_cast<double>(skipped_));
+  if (loss_known_) stats_.loss->Set(loss_);
+  const auto publish = [&](const char* name, Gauge* gauge) {
+    const auto found = evaluation_.metrics.find(name);
+    if (found != evaluation_.metrics.end()) gauge->Set(found->second);
+  };
+  publish("auc", stats_.auc);
+  publish("accuracy", stats_.accuracy);
+  publish("log_loss", stats_.log_loss);
+  publish("calibration", stats_.calibration);
+}
+
+}  // namespace pstrain

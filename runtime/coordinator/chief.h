@@ -1,0 +1,157 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/coordinator.pb.h"
+#include "runtime/checkpoint/cuts.h"
+#include "runtime/cluster/role_context.h"
+#include "runtime/coordinator/core.h"
+#include "runtime/coordinator/ps_link.h"
+#include "runtime/coordinator/run_directory.h"
+#include "runtime/stats/role_stats.h"
+
+namespace pstrain {
+
+/// What the chief prepares before it serves.
+struct ChiefSetup {
+  RunDirectory directory;
+  std::shared_ptr<const InputIndex> index;
+  RunDescription run;
+  /// Newest good cut, if the run has one.
+  std::optional<GoodCut> cut;
+  /// Names of all finished cuts that are not newer than `cut`, newest first.
+  std::vector<std::string> cuts;
+};
+
+/// Everything up to a running chief: run directory, input index, variables and their placement, the
+/// cut to go on from. The error names the field of the job or the file.
+Result<ChiefSetup> PrepareChief(const RoleContext& context);
+
+/// The chief process around the pure Core: answers registrations and polls, carries out the core's
+/// actions on the ps, takes cuts, has them evaluated, ends the run. State is guarded by one mutex;
+/// calls to ps happen on PsLink threads, without it. RPC methods: any thread.
+class Chief {
+ public:
+  Chief(const RoleContext& context, ChiefSetup setup);
+  ~Chief();
+
+  /// Runs the job to its end: 0 finished, 85 drained or replaced, else the error (exit code 1).
+  Result<int> Run();
+
+  Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request);
+  Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request);
+  Result<PollWorkerReply> PollWorker(const PollWorkerRequest& request);
+  Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request);
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  enum class Phase : std::uint8_t { kRunning, kReleasing };
+  struct PsPeer {
+    std::unique_ptr<PsLink> link;
+    Time seen;
+    bool released = false;
+  };
+  struct WorkerPeer {
+    std::uint64_t process = 0;
+    std::set<Token> granted;
+    Time seen;
+    bool told_end = false;
+  };
+  struct CutInProgress {
+    CutId id;
+    CutPlan plan;
+    std::vector<CutPiece> pieces;
+    std::size_t pending = 0;
+    std::uint64_t tokens = 0;
+    Status status;
+  };
+  struct Evaluation {
+    std::optional<CutId> cut;
+    std::map<std::string, double> metrics;
+  };
+
+  // chief_peers.cc; all REQUIRE the mutex
+  void ConfigurePs(PsPeer& peer, std::uint32_t index);
+  void Dispatch();
+  void Assign(const AssignShardsAction& action);
+  void Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply);
+  void ReleasePs(std::uint32_t index, bool finished);
+  void ExpirePeers(Time now);
+  void FillMembership(Membership* wire) const;
+  std::uint64_t MembershipNumber() const;
+  void AbsorbReports(const PollWorkerRequest& request, WorkerPeer& worker);
+  bool HasEvaluator() const;
+
+  // chief_cut.cc
+  bool CutDue(Time now) const;
+  void StartCut(Time now);
+  void PiecesWritten(const CutId& id, const Result<WritePiecesReply>& reply);
+  void FinishCut(Time now);
+  Status PlaceManifest();
+
+  // chief.cc
+  void Step(Time now);
+  void Fail(Status status);
+  bool RunFinished(Time now) const;
+  bool DrainFinished(Time now) const;
+  void BeginRelease(bool finished, Time now);
+  bool ReleaseDone(Time now) const;
+  std::string ResultJson() const;
+  void PublishStats();
+  void CheckPatience(Time now);
+  void CheckRestored();
+
+  const RoleContext& context_;
+  ChiefSetup setup_;
+  ChiefStats stats_;
+  RuntimeStats common_stats_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  Core core_;
+  std::map<std::uint32_t, PsPeer> ps_;
+  std::map<std::uint32_t, WorkerPeer> workers_;
+  /// Lines to ps that were replaced; ended by Run, outside of the mutex.
+  std::vector<std::unique_ptr<PsLink>> retired_;
+  Phase phase_ = Phase::kRunning;
+  std::optional<Status> failure_;
+  bool finished_ = false;
+
+  std::optional<CutInProgress> cut_;
+  std::uint64_t next_cut_ = 1;
+  std::optional<CutId> newest_cut_;
+  std::optional<CutManifest> final_cut_;
+  std::uint64_t tokens_at_cut_ = 0;
+  std::uint64_t cuts_placed_ = 0;
+  int cut_failures_ = 0;
+  Status cut_error_;
+  Time last_cut_;
+  Time final_since_;
+
+  Evaluation evaluation_;
+  std::optional<CutId> pinned_;
+  Time evaluator_seen_;
+  bool evaluator_told_end_ = false;
+  /// A stopped run goes on: grants wait until its restored state has been evaluated.
+  std::optional<double> stopped_loss_;
+  std::optional<double> restored_loss_;
+
+  Time drain_since_;
+  Time release_since_;
+  Time ready_since_;
+  Time last_epoch_check_;
+  double loss_ = 0;
+  bool loss_known_ = false;
+  std::int64_t skipped_ = 0;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "proto/coordinator.grpc.pb.h"
+#include "runtime/coordinator/chief.h"
+#include "runtime/rpc/grpc_status.h"
+
+namespace pstrain {
+
+/// Hands the control plane's calls to the chief. Outlives the server that it is registered with.
+class CoordinatorService final : public Coordinator::Service {
+ public:
+  explicit CoordinatorService(Chief& chief) : chief_(chief) {}
+
+  grpc::Status RegisterPs(grpc::ServerContext*, const RegisterPsRequest* request,
+                          RegisterPsReply* reply) override {
+    return Answer(chief_.RegisterPs(*request), reply);
+  }
+  grpc::Status HeartbeatPs(grpc::ServerContext*, const HeartbeatPsRequest* request,
+                           HeartbeatPsReply* reply) override {
+    return Answer(chief_.HeartbeatPs(*request), reply);
+  }
+  grpc::Status PollWorker(grpc::ServerContext*, const PollWorkerRequest* request,
+                          PollWorkerReply* reply) override {
+    return Answer(chief_.PollWorker(*request), reply);
+  }
+  grpc::Status PollEvaluator(grpc::ServerContext*, const PollEvaluatorRequest* request,
+                             PollEvaluatorReply* reply) override {
+    return Answer(chief_.PollEvaluator(*request), reply);
+  }
+
+ private:
+  template <typename Reply>
+  static grpc::Status Answer(Result<Reply> result, Reply* reply) {
+    if (!result.ok()) return ToGrpcStatus(result.status());
+    *reply = std::move(result).value();
+    return grpc::Status::OK;
+  }
+
+  Chief& chief_;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,123 @@
+#include "runtime/coordinator/run_directory.h"
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include <utility>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "runtime/checkpoint/chief_epoch.h"
+
+namespace pstrain {
+namespace {
+
+constexpr char kIndexFile[] = "index";
+constexpr char kRunFile[] = "run";
+constexpr char kResultFile[] = "result.json";
+constexpr char kStoppedFile[] = "stopped.json";
+
+BatchShape ShapeOf(const Training& training) {
+  return {.batch_size = static_cast<std::uint32_t>(training.batch_size()),
+          .block_size = static_cast<std::uint32_t>(training.block_size()),
+          .seed = static_cast<std::uint64_t>(training.seed())};
+}
+
+/// Says which field of the job makes the stored description differ from the fresh one.
+Status CompareDescriptions(const RunDescription& stored, const RunDescription& fresh) {
+  if (stored.shards() != fresh.shards()) {
+    return FailedPreconditionError("spec.strategy.shards is " + std::to_string(fresh.shards()) +
+                                   " but the run was started with " +
+                                   std::to_string(stored.shards()) +
+                                   "; set it back or start a new run");
+  }
+  using google::protobuf::util::MessageDifferencer;
+  bool same = stored.variables_size() == fresh.variables_size();
+  std::string what;
+  for (int i = 0; same && i < stored.variables_size(); ++i) {
+    MessageDifferencer differencer;
+    // Where a slice was placed first stays; only what the user declares must be the same.
+    differencer.IgnoreField(VariableSpec::descriptor()->FindFieldByName("partitions"));
+    same = differencer.Compare(stored.variables(i), fresh.variables(i));
+    if (!same) what = " (variable " + stored.variables(i).name() + ")";
+  }
+  if (same) return OkStatus();
+  return FailedPreconditionError(
+      "spec.training.model, optimizer or seed differs from what the run was started with" + what +
+      "; set it back or start a new run");
+}
+
+}  // namespace
+
+std::string RunDirectory::File(const char* name) const { return JoinPath(path_, name); }
+
+Result<RunDirectory> RunDirectory::Open(const PSTrainingJob& job, const std::string& run_id) {
+  const std::string& directory = job.spec().training().checkpoint().directory();
+  const std::string path = JoinPath(directory, run_id);
+  const std::string context = "spec.training.checkpoint.directory " + directory +
+                              " must be writable and have room";
+  Status made = CreateDirectories(JoinPath(path, "cuts"));
+  if (!made.ok()) return made.WithContext(context);
+  Result<std::uint64_t> epoch = TakeChiefEpoch(path);
+  if (!epoch.ok()) return epoch.status().WithContext(context);
+  return RunDirectory(job, path, *epoch);
+}
+
+Result<bool> RunDirectory::Replaced() const {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::uint64_t highest, HighestChiefEpoch(path_));
+  return highest > chief_epoch_;
+}
+
+Result<std::shared_ptr<const InputIndex>> RunDirectory::Index(const std::string& scratch) const {
+  const Training& training = job_->spec().training();
+  const BatchShape shape = ShapeOf(training);
+  Result<InputIndex> loaded = LoadInputIndex(File(kIndexFile));
+  if (loaded.ok()) {
+    PSTRAIN_RETURN_IF_ERROR(CheckUnchanged(*loaded, training.input(), shape));
+    return std::make_shared<const InputIndex>(std::move(loaded).value());
+  }
+  if (loaded.status().code() != StatusCode::kNotFound) return loaded.status();
+  PSTRAIN_ASSIGN_OR_RETURN(InputIndex built, BuildInputIndex(training.input(), shape, scratch));
+  PSTRAIN_RETURN_IF_ERROR(SaveInputIndex(built, File(kIndexFile)));
+  return std::make_shared<const InputIndex>(std::move(built));
+}
+
+Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
+  const std::string file = File(kRunFile);
+  if (!FileExists(file)) {
+    PSTRAIN_RETURN_IF_ERROR(WriteFileAtomically(file, fresh.SerializeAsString()));
+    return fresh;
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file));
+  RunDescription stored;
+  if (!stored.ParseFromString(bytes)) {
+    return DataLossError(file + " is damaged; restore it or start a new run");
+  }
+  PSTRAIN_RETURN_IF_ERROR(CompareDescriptions(stored, fresh));
+  stored.set_run_directory(fresh.run_directory());
+  return stored;
+}
+
+bool RunDirectory::HasResult() const { return FileExists(File(kResultFile)); }
+
+Status RunDirectory::WriteResult(const std::string& json) const {
+  return WriteFileAtomically(File(kResultFile), json + "\n");
+}
+
+std::optional<double> RunDirectory::StoppedEvalLoss() const {
+  const Result<std::string> text = ReadFile(File(kStoppedFile));
+  if (!text.ok()) return std::nullopt;
+  const Result<Json> json = ParseJson(*text);
+  const Json* loss = json.ok() ? json->Find("eval_loss") : nullptr;
+  return loss ? loss->AsDouble() : std::nullopt;
+}
+
+Status RunDirectory::WriteStopped(const std::string& json) const {
+  return WriteFileAtomically(File(kStoppedFile), json + "\n");
+}
+
+Status RunDirectory::ForgetStopped() const {
+  Status removed = RemoveFile(File(kStoppedFile));
+  return removed.code() == StatusCode::kNotFound ? OkStatus() : removed;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/checkpoint.pb.h"
+#include "proto/coordinator.pb.h"
+#include "proto/psjob.pb.h"
+#include "runtime/data/input_index.h"
+
+namespace pstrain {
+
+/// What lies in <checkpoint directory>/<run id> and belongs to no single cut:
+///
+///   chiefs/<n>    one file per chief, created exclusively: the chief epoch
+///   index         the input index
+///   run           the RunDescription and what a resume must not change
+///   stopped.json  a drain ended here; its eval_loss
+///   result.json   the run is finished
+///   cuts/         runtime/checkpoint
+///
+/// Owned by the chief; one thread at a time.
+class RunDirectory {
+ public:
+  /// Makes the directory, takes the next chief epoch. The error names the directory and what to do
+  /// (PERMISSION_DENIED, RESOURCE_EXHAUSTED).
+  static Result<RunDirectory> Open(const PSTrainingJob& job, const std::string& run_id);
+
+  const std::string& path() const { return path_; }
+  std::uint64_t chief_epoch() const { return chief_epoch_; }
+  /// A higher chief epoch exists: this chief has been replaced.
+  Result<bool> Replaced() const;
+
+  /// The index of the run: built and stored by the first chief, loaded and compared by the others.
+  /// FAILED_PRECONDITION when the input, the batch or block size or the seed has changed.
+  Result<std::shared_ptr<const InputIndex>> Index(const std::string& scratch) const;
+  /// The description: stored by the first chief, from the `fresh` one; the stored one afterwards.
+  /// FAILED_PRECONDITION names what has changed: the model, the optimizer or the number of shards.
+  Result<RunDescription> Description(RunDescription fresh) const;
+
+  /// A finished run's result, if there is one.
+  bool HasResult() const;
+  Status WriteResult(const std::string& json) const;
+  /// The eval_loss with which the run was stopped; nothing when it was not stopped or already went
+  /// on, or when there was no evaluator.
+  std::optional<double> StoppedEvalLoss() const;
+  Status WriteStopped(const std::string& json) const;
+  Status ForgetStopped() const;
+
+ private:
+  RunDirectory(const PSTrainingJob& job, std::string path, std::uint64_t chief_epoch)
+      : job_(&job), path_(std::move(path)), chief_epoch_(chief_epoch) {}
+  std::string File(const char* name) const;
+
+  const PSTrainingJob* job_;
+  std::string path_;
+  std::uint64_t chief_epoch_;
+};
+
+}  // namespace pstrain

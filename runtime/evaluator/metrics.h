@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace pstrain {
+
+/// What an evaluation says of predictions of a binary label.
+struct MetricValues {
+  std::uint64_t records = 0;
+  /// Area under the ROC curve, exact: the share of (positive, negative) pairs in the right order, a
+  /// tie counting half. 0 when one of the classes is absent.
+  double auc = 0;
+  /// The same as tf.keras.metrics.AUC() computes it: 200 thresholds, trapezoids.
+  double auc_200_thresholds = 0;
+  /// Share of records with (prediction > 0.5) == (label > 0.5).
+  double accuracy = 0;
+  /// Mean binary cross-entropy, predictions held within [1e-7, 1 - 1e-7] (as Keras holds them).
+  double log_loss = 0;
+  /// Mean prediction / mean label; 0 when the mean label is 0.
+  double calibration = 0;
+};
+
+/// Collects predictions and labels batch by batch; keeps each prediction (8 bytes a record) for the
+/// exact AUC. A label above 0.5 is positive. A value; one thread at a time.
+class BinaryMetrics {
+ public:
+  /// REQUIRES: equal sizes; predictions within [0, 1].
+  void Add(std::span<const float> predictions, std::span<const float> labels);
+
+  std::uint64_t records() const { return scored_.size(); }
+  /// All zeros without records. Does not end the collection.
+  MetricValues Compute() const;
+
+ private:
+  static constexpr std::size_t kThresholds = 200;
+
+  double ExactAuc() const;
+  double ThresholdAuc() const;
+
+  /// (prediction, positive).
+  std::vector<std::pair<float, bool>> scored_;
+  /// Records by the highest threshold that their prediction exceeds. Threshold i is i / 199, the
+  /// first a little below 0, the last a little above 1.
+  std::array<std::uint64_t, kThresholds> positives_{};
+  std::array<std::uint64_t, kThresholds> negatives_{};
+  std::uint64_t correct_ = 0;
+  double loss_sum_ = 0;
+  double prediction_sum_ = 0;
+  double label_sum_ = 0;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,122 @@
+#include "runtime/evaluator/run_evaluator.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <utility>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "runtime/checkpoint/cut_reader.h"
+#include "runtime/data/batch_reader.h"
+#include "runtime/evaluator/metrics.h"
+#include "runtime/model/model.h"
+#include "runtime/rpc/coordinator_client.h"
+#include "runtime/stats/role_stats.h"
+
+namespace pstrain {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPoll{200};
+constexpr std::uint32_t kRecordsPerBatch = 512;
+
+/// The model over the values of one cut.
+class CutEvaluation {
+ public:
+  static Result<MetricValues> Run(const std::string& cut_directory, const Model& model,
+                                  SequentialReader& input, const std::stop_token& stop) {
+    PSTRAIN_ASSIGN_OR_RETURN(CutReader cut, CutReader::Open(cut_directory));
+    Parameters values;
+    for (const VariableSpec& variable : model.variables()) {
+      values.dense.emplace_back();
+      if (variable.kind() != VariableSpec::DENSE) continue;
+      PSTRAIN_ASSIGN_OR_RETURN(values.dense.back(), cut.Dense(variable.name()));
+    }
+    PSTRAIN_RETURN_IF_ERROR(input.Rewind());
+    BinaryMetrics metrics;
+    while (!stop.stop_requested()) {
+      PSTRAIN_ASSIGN_OR_RETURN(const Batch batch, input.Next(kRecordsPerBatch));
+      if (batch.records + batch.skipped == 0) return metrics.Compute();
+      const BatchPlan plan = model.Plan(batch);
+      values.rows.clear();
+      for (const RowRequest& request : plan.requests) {
+        const auto variable = static_cast<std::size_t>(request.variable);
+        PSTRAIN_ASSIGN_OR_RETURN(values.rows.emplace_back(),
+                                 cut.Rows(model.variables()[variable].name(), request.rows));
+      }
+      metrics.Add(model.Predict(batch, plan, values), batch.labels);
+    }
+    return CancelledError("told to stop");
+  }
+};
+
+void Fill(const MetricValues& metrics, PollEvaluatorRequest* request) {
+  auto& map = *request->mutable_metrics();
+  map["auc"] = metrics.auc;
+  map["auc_200_thresholds"] = metrics.auc_200_thresholds;
+  map["accuracy"] = metrics.accuracy;
+  map["log_loss"] = metrics.log_loss;
+  map["calibration"] = metrics.calibration;
+  map["records"] = static_cast<double>(metrics.records);
+}
+
+}  // namespace
+
+Result<int> RunEvaluator(const RoleContext& context) {
+  RuntimeStats stats(context.stats);
+  PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(context.training()));
+  const auto features = std::make_shared<const FeatureSet>(std::move(set));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const std::unique_ptr<SequentialReader> input,
+      SequentialReader::Create(context.training().evaluation().input(), features, context.scratch));
+  CoordinatorClient chief(context.chief_address);
+  const std::chrono::seconds patience{context.training().peer_timeout_seconds()};
+  stats.ready->Set(1);
+  PollEvaluatorRequest request;
+  request.set_process(std::random_device{}());
+  Clock::time_point last_answer = Clock::now();
+  std::mutex mutex;
+  std::condition_variable_any never;
+  while (true) {
+    // SIGTERM alone does not end the evaluator while the chief drains: the last cut is to be seen.
+    const Result<PollEvaluatorReply> reply = chief.PollEvaluator(request);
+    if (reply.ok()) {
+      last_answer = Clock::now();
+      request.clear_cut();
+      request.clear_metrics();
+      request.clear_error();
+      if (reply->directive() == FINISH) return kExitSuccess;
+      if (reply->directive() == DRAIN) return kExitDrained;
+      if (!reply->cut().empty()) {
+        const std::string folder =
+            JoinPath(JoinPath(reply->run().run_directory(), "cuts"), reply->cut());
+        const Result<MetricValues> metrics =
+            CutEvaluation::Run(folder, *model, *input, context.stop);
+        request.set_cut(reply->cut());
+        request.set_pinned(reply->cut());
+        if (metrics.ok()) {
+          Fill(*metrics, &request);
+          LogInfo("evaluator", "evaluated", {{"cut", reply->cut()}, {"auc", metrics->auc},
+                                             {"log_loss", metrics->log_loss}});
+          continue;
+        }
+        request.set_error(metrics.status().ToString());
+        LogWarning("evaluator", "a cut could not be evaluated", {{"error", metrics.status()}});
+      }
+    } else if (Clock::now() - last_answer > patience) {
+      return DeadlineExceededError("the chief at " + context.chief_address +
+                                   " has been away for longer than "
+                                   "spec.training.peerTimeoutSeconds");
+    }
+    if (context.stop.stop_requested()) return kExitDrained;
+    std::unique_lock lock(mutex);
+    never.wait_for(lock, context.stop, kPoll, [] { return false; });
+  }
+}
+
+}  // namespace pstrain

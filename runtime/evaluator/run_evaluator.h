@@ -1,0 +1,13 @@
+#pragma once
+
+#include "base/status.h"
+#include "runtime/cluster/role_context.h"
+
+namespace pstrain {
+
+/// The evaluator's life: evaluates the cuts that the chief names, which pins them, and reports the
+/// metrics. Reads cuts only, never a ps. Returns the exit code: 0 when the job is finished, 85 when
+/// it was told to stop or the job was drained; or the error.
+Result<int> RunEvaluator(const RoleContext& context);
+
+}  // namespace pstrain

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+
+namespace pstrain {
+
+/// Matrix products of a dense layer for one instruction set. Row-major, no aliasing.
+struct DenseKernels {
+  /// c[m, n] = a[m, k] * b[k, n]
+  void (*multiply)(std::size_t m, std::size_t k, std::size_t n, const float* a, const float* b,
+                   float* c);
+  /// c[k, n] = a[m, k]^T * b[m, n]
+  void (*multiply_left_transposed)(std::size_t m, std::size_t k, std::size_t n, const float* a,
+                                   const float* b, float* c);
+  /// c[m, k] = a[m, n] * b[k, n]^T
+  void (*multiply_right_transposed)(std::size_t m, std::size_t k, std::size_t n, const float* a,
+                                    const float* b, float* c);
+};
+
+extern const DenseKernels kDenseKernelsBaseline;
+/// Only on x86-64; REQUIRES a CPU with AVX2 and FMA.
+extern const DenseKernels kDenseKernelsAvx2;
+
+}  // namespace pstrain

@@ -1,0 +1,40 @@
+#include "runtime/ps/data_handler.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace pstrain {
+namespace {
+
+/// The engine's answer, sent from where it lies.
+void Answer(Responder& responder, Result<WireBuffer> reply, DataHandlerStats& stats) {
+  if (!reply.ok()) return responder.Fail(reply.status());
+  auto owner = std::make_shared<const WireBuffer>(std::move(reply).value());
+  const auto bytes = owner->bytes();
+  stats.bytes_sent.fetch_add(bytes.size(), std::memory_order_relaxed);
+  responder.Reply({Bytes(std::move(owner), bytes)});
+}
+
+}  // namespace
+
+void PsDataHandler::OnRequest(std::uint16_t op, Bytes body, Responder responder) {
+  stats_->requests.fetch_add(1, std::memory_order_relaxed);
+  stats_->bytes_received.fetch_add(body.size(), std::memory_order_relaxed);
+  auto owner = std::make_shared<const Bytes>(std::move(body));
+  const auto bytes = owner->span();
+  RequestBytes request{std::move(owner), bytes};
+  auto shared = std::make_shared<Responder>(std::move(responder));
+  auto done = [shared, stats = stats_](Result<WireBuffer> reply) {
+    Answer(*shared, std::move(reply), *stats);
+  };
+  switch (static_cast<DataOp>(op)) {
+    case DataOp::kPull:
+      return engine_.Pull(std::move(request), std::move(done));
+    case DataOp::kPush:
+      return engine_.Push(std::move(request), std::move(done));
+  }
+  shared->Fail(UnimplementedError("data op " + std::to_string(op) + " is not known"));
+}
+
+}  // namespace pstrain

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// What the two sides of the data plane's codec share (data_plane.h has the layout).
+namespace pstrain::data_plane_format {
+
+/// First word of each body: "PSx1" by its bytes.
+enum class Kind : std::uint32_t {
+  kPullRequest = 0x31715350,  // PSq1
+  kPullReply = 0x31725350,    // PSr1
+  kPushRequest = 0x31755350,  // PSu1
+  kPushReply = 0x31765350,    // PSv1
+};
+
+inline constexpr std::size_t kAlignment = 8;
+
+constexpr std::size_t Aligned(std::size_t size) {
+  return (size + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace pstrain::data_plane_format

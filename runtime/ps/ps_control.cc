@@ -1,0 +1,204 @@
+#include "runtime/ps/ps_control.h"
+
+#include <deque>
+#include <future>
+#include <utility>
+
+#include "base/files.h"
+#include "runtime/checkpoint/manifest.h"
+#include "runtime/checkpoint/piece.h"
+#include "runtime/rpc/grpc_status.h"
+
+namespace pstrain {
+namespace {
+
+Term FromWire(const WireTerm& term) { return {term.epoch(), term.counter()}; }
+
+void ToWire(const ShardHeld& held, HeldShard* wire) {
+  wire->set_shard(held.shard);
+  wire->mutable_term()->set_epoch(held.term.epoch);
+  wire->mutable_term()->set_counter(held.term.counter);
+  wire->set_active(held.active);
+  wire->set_applied(held.applied);
+  wire->set_examples_applied(held.examples);
+}
+
+Result<ShardOrder> MakeOrder(const ShardAssignment& wire, const std::string& cut_folder,
+                             const CutManifest& manifest) {
+  ShardOrder order;
+  order.shard = wire.shard();
+  order.term = FromWire(wire.term());
+  switch (wire.source()) {
+    case ShardAssignment::INITIAL:
+      order.source = ShardSource::kInitial;
+      return order;
+    case ShardAssignment::KEEP:
+      order.source = ShardSource::kKeep;
+      return order;
+    case ShardAssignment::DROP:
+      order.source = ShardSource::kDrop;
+      return order;
+    case ShardAssignment::RESTORE:
+      order.source = ShardSource::kRestore;
+      break;
+    default:
+      return InvalidArgumentError("unknown source of a shard");
+  }
+  for (const CutPiece& piece : manifest.pieces()) {
+    if (piece.shard() != wire.shard()) continue;
+    PSTRAIN_ASSIGN_OR_RETURN(order.state, ReadPiece(cut_folder, piece));
+    return order;
+  }
+  return DataLossError(cut_folder + " has no piece of shard " + std::to_string(wire.shard()));
+}
+
+/// Copies that the owner threads hand over, for the thread that writes them.
+class CopyQueue {
+ public:
+  void Push(ShardState state) {
+    const std::lock_guard lock(mutex_);
+    states_.push_back(std::move(state));
+    changed_.notify_all();
+  }
+  void Close(Status status) {
+    const std::lock_guard lock(mutex_);
+    status_ = std::move(status);
+    changed_.notify_all();
+  }
+  /// The next copy; nothing when all are out; the error of the snapshot.
+  Result<std::optional<ShardState>> Pop() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !states_.empty() || status_; });
+    if (!states_.empty()) {
+      std::optional<ShardState> state(std::move(states_.front()));
+      states_.pop_front();
+      return state;
+    }
+    if (!status_->ok()) return *status_;
+    return std::optional<ShardState>();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<ShardState> states_;
+  std::optional<Status> status_;
+};
+
+}  // namespace
+
+void DescribeHeld(ShardEngine& engine, RegisterPsRequest* request) {
+  request->clear_held();
+  if (!engine.configured()) return;
+  std::promise<Result<std::vector<ShardHeld>>> promise;
+  engine.Held([&](Result<std::vector<ShardHeld>> held) { promise.set_value(std::move(held)); });
+  const Result<std::vector<ShardHeld>> held = promise.get_future().get();
+  if (!held.ok()) return;
+  for (const ShardHeld& shard : *held) ToWire(shard, request->add_held());
+}
+
+Status PsControl::Admit(std::uint64_t chief_epoch) {
+  const std::lock_guard lock(mutex_);
+  if (chief_epoch < chief_epoch_) {
+    return FailedPreconditionError("chief epoch " + std::to_string(chief_epoch) +
+                                   " was replaced by " + std::to_string(chief_epoch_));
+  }
+  chief_epoch_ = chief_epoch;
+  return OkStatus();
+}
+
+std::string PsControl::CutFolder(const std::string& cut) const {
+  const std::lock_guard lock(mutex_);
+  return JoinPath(JoinPath(run_directory_, "cuts"), cut);
+}
+
+grpc::Status PsControl::Configure(grpc::ServerContext*, const ConfigureRequest* request,
+                                  ConfigureReply*) {
+  Status status = Admit(request->chief_epoch());
+  if (status.ok()) {
+    const RunDescription& run = request->run();
+    status = engine_.Configure({.variables = {run.variables().begin(), run.variables().end()},
+                                .shards = run.shards(),
+                                .batches_per_epoch = run.batches_per_epoch()});
+    const std::lock_guard lock(mutex_);
+    run_directory_ = run.run_directory();
+  }
+  return ToGrpcStatus(status);
+}
+
+grpc::Status PsControl::AssignShards(grpc::ServerContext*, const AssignShardsRequest* request,
+                                     AssignShardsReply* reply) {
+  Status status = Admit(request->chief_epoch());
+  if (status.ok()) status = DoAssign(*request, reply);
+  return ToGrpcStatus(status);
+}
+
+Status PsControl::DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply) {
+  const std::string folder = CutFolder(request.cut());
+  CutManifest manifest;
+  if (!request.cut().empty()) {
+    Result<CutManifest> read = ReadManifest(folder);
+    if (!read.ok()) return DataLossError(read.status().message());
+    manifest = std::move(read).value();
+  }
+  std::vector<ShardOrder> orders;
+  for (const ShardAssignment& shard : request.shards()) {
+    PSTRAIN_ASSIGN_OR_RETURN(ShardOrder order, MakeOrder(shard, folder, manifest));
+    orders.push_back(std::move(order));
+  }
+  std::promise<Result<std::vector<ShardHeld>>> promise;
+  engine_.Assign(std::move(orders),
+                 [&](Result<std::vector<ShardHeld>> held) { promise.set_value(std::move(held)); });
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<ShardHeld> held, promise.get_future().get());
+  for (const ShardHeld& shard : held) ToWire(shard, reply->add_shards());
+  return OkStatus();
+}
+
+grpc::Status PsControl::WritePieces(grpc::ServerContext*, const WritePiecesRequest* request,
+                                    WritePiecesReply* reply) {
+  Status status = Admit(request->chief_epoch());
+  if (status.ok()) status = DoWritePieces(*request, reply);
+  return ToGrpcStatus(status);
+}
+
+Status PsControl::DoWritePieces(const WritePiecesRequest& request, WritePiecesReply* reply) {
+  std::vector<ShardInTerm> shards;
+  for (const ShardAssignment& shard : request.shards()) {
+    shards.push_back({shard.shard(), FromWire(shard.term())});
+  }
+  // Shared with the owner threads: a failed write ends this call before the last copy is made.
+  auto queue = std::make_shared<CopyQueue>();
+  engine_.Snapshot(
+      std::move(shards), request.close_epochs_below(),
+      [queue](ShardState state) { queue->Push(std::move(state)); },
+      [queue](Status status) { queue->Close(std::move(status)); });
+  const std::string folder = CutFolder(request.cut());
+  while (true) {
+    PSTRAIN_ASSIGN_OR_RETURN(const std::optional<ShardState> state, queue->Pop());
+    if (!state) return OkStatus();
+    PSTRAIN_ASSIGN_OR_RETURN(*reply->add_pieces(), WritePiece(folder, *state));
+  }
+}
+
+grpc::Status PsControl::Release(grpc::ServerContext*, const ReleaseRequest* request,
+                                ReleaseReply*) {
+  const Status status = Admit(request->chief_epoch());
+  if (status.ok()) {
+    const std::lock_guard lock(mutex_);
+    released_ = request->finished();
+    changed_.notify_all();
+  }
+  return ToGrpcStatus(status);
+}
+
+std::optional<bool> PsControl::released() const {
+  const std::lock_guard lock(mutex_);
+  return released_;
+}
+
+void PsControl::WaitForRelease(std::chrono::milliseconds timeout, std::stop_token stop) const {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, timeout, [this] { return released_.has_value(); });
+}
+
+}  // namespace pstrain

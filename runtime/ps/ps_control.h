@@ -1,0 +1,51 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "proto/coordinator.grpc.pb.h"
+#include "runtime/ps/shard_engine.h"
+
+namespace pstrain {
+
+/// The control side of a ps: does what the chief says. Calls of a chief with a lower epoch than the
+/// highest seen are refused with FAILED_PRECONDITION. Outlives the server that it is registered
+/// with.
+class PsControl final : public ParameterServer::Service {
+ public:
+  explicit PsControl(ShardEngine& engine) : engine_(engine) {}
+
+  grpc::Status Configure(grpc::ServerContext*, const ConfigureRequest* request,
+                         ConfigureReply*) override;
+  grpc::Status AssignShards(grpc::ServerContext*, const AssignShardsRequest* request,
+                            AssignShardsReply* reply) override;
+  grpc::Status WritePieces(grpc::ServerContext*, const WritePiecesRequest* request,
+                           WritePiecesReply* reply) override;
+  grpc::Status Release(grpc::ServerContext*, const ReleaseRequest* request, ReleaseReply*) override;
+
+  /// Set once the chief has released this ps: true when the job is finished.
+  std::optional<bool> released() const;
+  /// Wakes up on a release. Waits at most `timeout`.
+  void WaitForRelease(std::chrono::milliseconds timeout, std::stop_token stop) const;
+
+ private:
+  Status Admit(std::uint64_t chief_epoch);
+  Status DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply);
+  Status DoWritePieces(const WritePiecesRequest& request, WritePiecesReply* reply);
+  std::string CutFolder(const std::string& cut) const;
+
+  ShardEngine& engine_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any changed_;
+  std::uint64_t chief_epoch_ = 0;
+  std::string run_directory_;
+  std::optional<bool> released_;
+};
+
+/// All shards that the engine holds, as RegisterPs says them.
+void DescribeHeld(ShardEngine& engine, RegisterPsRequest* request);
+
+}  // namespace pstrain

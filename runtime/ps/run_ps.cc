@@ -1,0 +1,158 @@
+#include "runtime/ps/run_ps.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "base/log.h"
+#include "runtime/ps/data_handler.h"
+#include "runtime/ps/ps_control.h"
+#include "runtime/rpc/byte_server.h"
+#include "runtime/rpc/coordinator_client.h"
+#include "runtime/rpc/server.h"
+#include "runtime/stats/role_stats.h"
+
+namespace pstrain {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds kHeartbeat{1000};
+constexpr milliseconds kAwayPause{100};
+constexpr milliseconds kStatsInterval{200};
+/// Left of the grace period when a release does not come.
+constexpr std::chrono::seconds kGraceReserve{2};
+
+std::uint64_t RandomProcessId() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+void PublishStats(const ShardEngine& engine, const PsDataHandler& handler, PsStats& stats) {
+  const ShardEngineStats& now = engine.stats();
+  const auto raise = [](Counter* counter, std::uint64_t value) {
+    counter->Add(value - counter->Value());
+  };
+  raise(stats.pushes_applied, now.pushes_applied);
+  raise(stats.duplicates_refused, now.duplicates);
+  raise(stats.not_owner, now.not_owner);
+  stats.queue_seconds->Add(static_cast<double>(now.queue_ns) * 1e-9 - stats.queue_seconds->Value());
+  stats.busy_seconds->Add(static_cast<double>(now.busy_ns) * 1e-9 - stats.busy_seconds->Value());
+  raise(stats.rows_read, now.rows_read);
+  raise(stats.rows_written, now.rows_written);
+  raise(stats.bytes_received, handler.stats().bytes_received);
+  raise(stats.bytes_sent, handler.stats().bytes_sent);
+  stats.queue_length->Set(static_cast<double>(now.queue_length));
+  stats.shards->Set(static_cast<double>(now.shards_held));
+  stats.bytes_held->Set(static_cast<double>(now.bytes_held));
+}
+
+/// The ps' conversation with the chief, step by step; the caller sleeps in between.
+class Registration {
+ public:
+  Registration(const RoleContext& context, ShardEngine& engine, std::string address)
+      : context_(context), engine_(engine), client_(context.chief_address) {
+    request_.set_index(context.index);
+    request_.set_process(RandomProcessId());
+    request_.set_address(std::move(address));
+  }
+
+  /// Registers, or says that it is alive. UNAVAILABLE and the like: the chief is away.
+  Status Step(bool leaving) {
+    if (!incarnation_) return Register();
+    HeartbeatPsRequest heartbeat;
+    heartbeat.set_index(context_.index);
+    heartbeat.set_incarnation(*incarnation_);
+    heartbeat.set_leaving(leaving);
+    PSTRAIN_ASSIGN_OR_RETURN(const HeartbeatPsReply reply, client_.HeartbeatPs(heartbeat));
+    if (reply.known() && reply.chief_epoch() == chief_epoch_) return OkStatus();
+    incarnation_.reset();
+    return Register();
+  }
+
+ private:
+  Status Register() {
+    DescribeHeld(engine_, &request_);
+    PSTRAIN_ASSIGN_OR_RETURN(const RegisterPsReply reply, client_.RegisterPs(request_));
+    incarnation_ = reply.incarnation();
+    chief_epoch_ = reply.chief_epoch();
+    LogInfo("ps", "registered",
+            {{"chief_epoch", chief_epoch_},
+             {"incarnation", *incarnation_},
+             {"shards", request_.held_size()}});
+    return OkStatus();
+  }
+
+  const RoleContext& context_;
+  ShardEngine& engine_;
+  CoordinatorClient client_;
+  RegisterPsRequest request_;
+  std::optional<Incarnation> incarnation_;
+  std::uint64_t chief_epoch_ = 0;
+};
+
+bool Away(const Status& status) {
+  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kUnknown ||
+         status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kCancelled;
+}
+
+Result<int> Serve(const RoleContext& context, Registration& registration, const PsControl& control,
+                  const std::function<void()>& publish) {
+  const std::chrono::seconds patience{context.training().peer_timeout_seconds()};
+  Clock::time_point last_answer = Clock::now();
+  Clock::time_point next_step = last_answer;
+  std::optional<Clock::time_point> stopping;
+  while (!control.released()) {
+    const Clock::time_point now = Clock::now();
+    if (context.stop.stop_requested() && !stopping) {
+      stopping = now;
+      next_step = now;
+      LogInfo("ps", "told to stop: serving until the shards are safe");
+    }
+    if (stopping && now - *stopping > context.grace - kGraceReserve) return kExitDrained;
+    if (now >= next_step) {
+      const Status status = registration.Step(stopping.has_value());
+      if (status.ok()) last_answer = Clock::now();
+      next_step = Clock::now() + (status.ok() ? kHeartbeat : kAwayPause);
+      if (status.code() == StatusCode::kFailedPrecondition) return kExitDrained;  // replaced
+      if (!status.ok() && !Away(status)) return status.WithContext("register with the chief");
+      if (Clock::now() - last_answer > patience) {
+        return DeadlineExceededError("the chief at " + context.chief_address +
+                                     " did not answer within spec.training.peerTimeoutSeconds (" +
+                                     std::to_string(patience.count()) + " s)");
+      }
+    }
+    publish();
+    const auto pause = std::chrono::duration_cast<milliseconds>(next_step - Clock::now());
+    // A stop that was seen already must not make this a busy loop.
+    control.WaitForRelease(std::clamp(pause, milliseconds(1), kStatsInterval),
+                           stopping ? std::stop_token() : context.stop);
+  }
+  return *control.released() ? kExitSuccess : kExitDrained;
+}
+
+}  // namespace
+
+Result<int> RunPs(const RoleContext& context) {
+  PsStats stats(context.stats);
+  RuntimeStats common(context.stats);
+  ShardEngine engine(ShardEngineOptions{});
+  PsDataHandler handler(engine);
+  PsControl control(engine);
+  DataPlaneService data_plane(handler);
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const std::unique_ptr<GrpcServer> server,
+      GrpcServer::Start(context.listen_address, {.services = {&control}, .generic = &data_plane}));
+  Registration registration(context, engine, context.own_address);
+  common.ready->Set(1);
+  Result<int> outcome =
+      Serve(context, registration, control, [&] { PublishStats(engine, handler, stats); });
+  server->Shutdown(milliseconds(500));
+  PublishStats(engine, handler, stats);
+  return outcome;
+}
+
+}  // namespace pstrain

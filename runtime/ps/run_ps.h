@@ -1,0 +1,15 @@
+#pragma once
+
+#include "base/status.h"
+#include "runtime/cluster/role_context.h"
+
+namespace pstrain {
+
+/// A ps' life: listens, registers with the chief, serves shards until it is released. Survives the
+/// loss of the chief (it registers with the next one). Returns the exit code: 0 when the job is
+/// finished, 85 when it was told to stop or replaced; or the error that the process ends with
+/// (FAILED_PRECONDITION: the port is in use; DEADLINE_EXCEEDED: no chief within
+/// peerTimeoutSeconds).
+Result<int> RunPs(const RoleContext& context);
+
+}  // namespace pstrain

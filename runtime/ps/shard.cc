@@ -1,0 +1,178 @@
+#include "runtime/ps/shard.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "runtime/ps/routing.h"
+
+namespace pstrain {
+namespace {
+
+Status Misfit(ShardId shard, const std::string& message) {
+  return InvalidArgumentError("state of shard " + std::to_string(shard) + ": " + message);
+}
+
+Status CheckDense(const Catalog& catalog, const ShardState& state) {
+  const std::vector<PartitionRef>& expected = catalog.DenseOf(state.shard);
+  if (state.dense.size() != expected.size()) {
+    return Misfit(state.shard, std::to_string(state.dense.size()) + " dense partitions, not " +
+                                   std::to_string(expected.size()));
+  }
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const DenseState& dense = state.dense[i];
+    const CatalogVariable& variable = catalog.variables()[expected[i].variable];
+    const std::uint64_t count = variable.slices[expected[i].partition].count;
+    const bool fits = PartitionRef{dense.variable, dense.partition} == expected[i] &&
+                      dense.values.size() == count &&
+                      dense.slots.size() == variable.optimizer.slots() &&
+                      std::all_of(dense.slots.begin(), dense.slots.end(),
+                                  [count](const auto& slot) { return slot.size() == count; });
+    if (!fits) return Misfit(state.shard, "a partition of " + variable.spec.name() + " differs");
+  }
+  return OkStatus();
+}
+
+Status CheckTable(const Catalog& catalog, const ShardState& state, const TableState& table) {
+  const CatalogVariable& variable = catalog.variables()[table.variable];
+  const std::size_t floats = table.keys.size() * variable.dimension;
+  const bool fits = table.values.size() == floats &&
+                    table.slots.size() == variable.optimizer.slots() &&
+                    std::all_of(table.slots.begin(), table.slots.end(),
+                                [floats](const auto& slot) { return slot.size() == floats; });
+  if (!fits) return Misfit(state.shard, "the rows of " + variable.spec.name() + " differ in size");
+  for (const std::uint64_t key : table.keys) {
+    if (key >= variable.rows || ShardOfRow(table.variable, key, catalog.shards()) != state.shard) {
+      return Misfit(state.shard, "row " + std::to_string(key) + " of " + variable.spec.name() +
+                                     " is not in this shard");
+    }
+  }
+  std::vector<std::uint64_t> sorted = table.keys;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return Misfit(state.shard, "a row of " + variable.spec.name() + " occurs twice");
+  }
+  return OkStatus();
+}
+
+Status CheckState(const Catalog& catalog, const ShardState& state) {
+  if (state.shard >= catalog.shards()) return Misfit(state.shard, "no such shard");
+  if (state.applied.batches_per_epoch() != catalog.batches_per_epoch()) {
+    return Misfit(state.shard, "its applied set is of epochs of " +
+                                   std::to_string(state.applied.batches_per_epoch()) + " batches");
+  }
+  PSTRAIN_RETURN_IF_ERROR(CheckDense(catalog, state));
+  std::size_t next = 0;
+  for (const CatalogVariable& variable : catalog.variables()) {
+    if (!variable.embedding) continue;
+    if (next == state.tables.size() || state.tables[next].variable != variable.spec.id()) {
+      return Misfit(state.shard, "table " + variable.spec.name() + " is missing");
+    }
+    PSTRAIN_RETURN_IF_ERROR(CheckTable(catalog, state, state.tables[next]));
+    ++next;
+  }
+  if (next != state.tables.size()) return Misfit(state.shard, "it has an unknown table");
+  return OkStatus();
+}
+
+}  // namespace
+
+Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id)
+    : catalog_(std::move(catalog)), id_(id), table_of_(catalog_->variables().size()) {
+  for (const CatalogVariable& variable : catalog_->variables()) {
+    if (!variable.embedding) continue;
+    table_of_[variable.spec.id()] = tables_.size();
+    tables_.push_back(std::make_unique<TableShard>(variable));
+  }
+}
+
+Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, Term term)
+    : Shard(std::move(catalog), id) {
+  term_ = term;
+  applied_ = AppliedSet(catalog_->batches_per_epoch());
+  for (const PartitionRef& ref : catalog_->DenseOf(id)) {
+    const CatalogVariable& variable = catalog_->variables()[ref.variable];
+    const CatalogVariable::Slice& slice = variable.slices[ref.partition];
+    DenseState& dense = dense_.emplace_back();
+    dense.variable = ref.variable;
+    dense.partition = ref.partition;
+    dense.values.resize(slice.count);
+    variable.initial.Fill(slice.first, dense.values);
+    for (std::size_t slot = 0; slot < variable.optimizer.slots(); ++slot) {
+      dense.slots.emplace_back(slice.count, variable.optimizer.SlotInitialValue(slot));
+    }
+  }
+}
+
+Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> catalog, Term term,
+                                              ShardState state) {
+  PSTRAIN_RETURN_IF_ERROR(CheckState(*catalog, state));
+  std::unique_ptr<Shard> shard(new Shard(std::move(catalog), state.shard));
+  shard->term_ = term;
+  shard->dense_ = std::move(state.dense);
+  for (const TableState& table : state.tables) {
+    shard->Table(table.variable).Load(table);
+    shard->rows_ += table.keys.size();
+  }
+  shard->applied_ = std::move(state.applied);
+  shard->examples_ = state.examples;
+  return shard;
+}
+
+std::size_t Shard::bytes() const {
+  std::size_t bytes = 0;
+  for (const DenseState& dense : dense_) {
+    bytes += dense.values.size() * (1 + dense.slots.size()) * sizeof(float);
+  }
+  for (const auto& table : tables_) bytes += table->bytes();
+  return bytes;
+}
+
+DenseState& Shard::Dense(VariableId variable, std::uint32_t partition) {
+  const auto before = [](const DenseState& dense, const std::pair<VariableId, std::uint32_t>& key) {
+    return std::pair(dense.variable, dense.partition) < key;
+  };
+  return *std::lower_bound(dense_.begin(), dense_.end(), std::pair(variable, partition), before);
+}
+
+void Shard::Read(const PullSection& section, std::span<float> out) {
+  float* next = out.data();
+  for (const PartitionRef& ref : section.dense) {
+    const std::vector<float>& values = Dense(ref.variable, ref.partition).values;
+    std::memcpy(next, values.data(), values.size() * sizeof(float));
+    next += values.size();
+  }
+  for (const RowKeys& rows : section.tables) {
+    rows_ += Table(rows.variable).Read(rows.keys, next);
+    next += rows.keys.size() * catalog_->variables()[rows.variable].dimension;
+  }
+}
+
+PushStatus Shard::Apply(Token token, std::uint32_t records, const PushSection& section) {
+  if (!applied_.Insert(token)) return PushStatus::kDuplicate;
+  for (const DenseGradient& gradient : section.dense) {
+    DenseState& dense = Dense(gradient.variable, gradient.partition);
+    float* slots = dense.slots.empty() ? nullptr : dense.slots.front().data();
+    catalog_->variables()[gradient.variable].optimizer.Apply(
+        dense.values.data(), slots, gradient.values.data(), gradient.values.size());
+  }
+  for (const RowGradients& rows : section.tables) {
+    rows_ += Table(rows.variable).Apply(rows.keys, rows.values.data());
+  }
+  examples_ += records;
+  return PushStatus::kApplied;
+}
+
+ShardState Shard::Copy() const {
+  ShardState state;
+  state.shard = id_;
+  state.term = term_;
+  state.dense = dense_;
+  for (const auto& table : tables_) state.tables.push_back(table->Copy());
+  state.applied = applied_;
+  state.examples = examples_;
+  return state;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "runtime/ps/catalog.h"
+#include "runtime/ps/data_plane.h"
+#include "runtime/ps/shard_state.h"
+#include "runtime/ps/table_shard.h"
+
+namespace pstrain {
+
+/// One shard: values, slots, applied set and count. Owner: ShardEngine; its owner thread only.
+class Shard {
+ public:
+  /// Initial values, nothing applied.
+  Shard(std::shared_ptr<const Catalog> catalog, ShardId id, Term term);
+  /// INVALID_ARGUMENT when the state does not fit the catalog: other partitions, tables, sizes,
+  /// rows of another shard, an applied set of other epochs.
+  static Result<std::unique_ptr<Shard>> Restore(std::shared_ptr<const Catalog> catalog, Term term,
+                                                ShardState state);
+
+  ShardId id() const { return id_; }
+  Term term() const { return term_; }
+  void set_term(Term term) { term_ = term; }
+  const AppliedSet& applied() const { return applied_; }
+  std::int64_t examples() const { return examples_; }
+  std::size_t rows() const { return rows_; }
+  /// Values, slots, keys and index.
+  std::size_t bytes() const;
+
+  /// REQUIRES: the section passed Catalog::Check and `out` has Catalog::ReplyFloats of it.
+  void Read(const PullSection& section, std::span<float> out);
+  /// Applies all of the section and remembers the token, or neither. REQUIRES: passed
+  /// Catalog::Check.
+  PushStatus Apply(Token token, std::uint32_t records, const PushSection& section);
+  void CloseEpochsBelow(std::uint32_t epoch) { applied_.CloseEpochsBelow(epoch); }
+  ShardState Copy() const;
+
+ private:
+  Shard(std::shared_ptr<const Catalog> catalog, ShardId id);
+  DenseState& Dense(VariableId variable, std::uint32_t partition);
+  TableShard& Table(VariableId variable) { return *tables_[table_of_[variable]]; }
+
+  const std::shared_ptr<const Catalog> catalog_;
+  const ShardId id_;
+  Term term_;
+  std::vector<DenseState> dense_;                    // in the order of Catalog::DenseOf
+  std::vector<std::unique_ptr<TableShard>> tables_;  // by variable
+  std::vector<std::size_t> table_of_;                // variable -> place in tables_
+  std::size_t rows_ = 0;                             // of all tables
+  AppliedSet applied_;
+  std::int64_t examples_ = 0;
+};
+
+}  // namespace pstrain

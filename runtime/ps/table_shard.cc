@@ -1,0 +1,97 @@
+#include "runtime/ps/table_shard.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pstrain {
+namespace {
+
+/// Small, because there is a table per variable and shard; a row that is longer has its own slab.
+constexpr std::size_t kSlabBytes = 4096;
+
+}  // namespace
+
+TableShard::TableShard(const CatalogVariable& variable)
+    : variable_(variable),
+      dimension_(variable.dimension),
+      stride_(variable.dimension * (1 + variable.optimizer.slots())),
+      index_(CreateHashRowIndex()) {
+  while ((stride_ * sizeof(float) << (rows_per_slab_log2_ + 1)) <= kSlabBytes) {
+    ++rows_per_slab_log2_;
+  }
+}
+
+std::size_t TableShard::bytes() const {
+  return slabs_.size() * (stride_ * sizeof(float) << rows_per_slab_log2_) +
+         keys_.capacity() * sizeof(std::uint64_t) + index_->bytes();
+}
+
+std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initialise) {
+  const std::size_t before = keys_.size();
+  index_->Resolve(keys, &numbers_);
+  if (index_->size() == before) return 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    // New numbers come in the order of their keys.
+    if (numbers_[i] != keys_.size()) continue;
+    keys_.push_back(keys[i]);
+    if (numbers_[i] >> rows_per_slab_log2_ == slabs_.size()) {
+      slabs_.emplace_back(new float[stride_ << rows_per_slab_log2_]);
+    }
+    if (!initialise) continue;
+    float* row = Row(numbers_[i]);
+    variable_.initial.Fill(keys[i] * dimension_, {row, dimension_});
+    for (std::size_t slot = 0; slot < variable_.optimizer.slots(); ++slot) {
+      std::fill_n(row + (slot + 1) * dimension_, dimension_,
+                  variable_.optimizer.SlotInitialValue(slot));
+    }
+  }
+  return keys_.size() - before;
+}
+
+std::size_t TableShard::Read(std::span<const std::uint64_t> keys, float* out) {
+  const std::size_t made = Resolve(keys, /*initialise=*/true);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::memcpy(out + i * dimension_, Row(numbers_[i]), dimension_ * sizeof(float));
+  }
+  return made;
+}
+
+std::size_t TableShard::Apply(std::span<const std::uint64_t> keys, const float* gradients) {
+  const std::size_t made = Resolve(keys, /*initialise=*/true);
+  row_pointers_.resize(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) row_pointers_[i] = Row(numbers_[i]);
+  variable_.optimizer.ApplyRows(row_pointers_, dimension_, gradients);
+  return made;
+}
+
+TableState TableShard::Copy() const {
+  TableState state;
+  state.variable = variable();
+  state.keys = keys_;
+  state.values.resize(keys_.size() * dimension_);
+  state.slots.resize(variable_.optimizer.slots());
+  for (auto& slot : state.slots) slot.resize(state.values.size());
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    const float* row = Row(static_cast<std::uint32_t>(i));
+    std::memcpy(&state.values[i * dimension_], row, dimension_ * sizeof(float));
+    for (std::size_t slot = 0; slot < state.slots.size(); ++slot) {
+      std::memcpy(&state.slots[slot][i * dimension_], row + (slot + 1) * dimension_,
+                  dimension_ * sizeof(float));
+    }
+  }
+  return state;
+}
+
+void TableShard::Load(const TableState& state) {
+  Resolve(state.keys, /*initialise=*/false);
+  for (std::size_t i = 0; i < state.keys.size(); ++i) {
+    float* row = Row(numbers_[i]);
+    std::memcpy(row, &state.values[i * dimension_], dimension_ * sizeof(float));
+    for (std::size_t slot = 0; slot < state.slots.size(); ++slot) {
+      std::memcpy(row + (slot + 1) * dimension_, &state.slots[slot][i * dimension_],
+                  dimension_ * sizeof(float));
+    }
+  }
+}
+
+}  // namespace pstrain

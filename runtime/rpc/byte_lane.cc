@@ -1,0 +1,56 @@
+#include "runtime/rpc/byte_lane.h"
+
+#include <utility>
+
+#include "runtime/rpc/byte_stream.h"
+#include "runtime/rpc/channel.h"
+
+namespace pstrain {
+
+ByteLane::ByteLane(const std::string& address, std::shared_ptr<PendingCalls> pending)
+    : address_(address), pending_(std::move(pending)), channel_(MakeChannel(address)) {}
+
+ByteLane::~ByteLane() { Close(); }
+
+void ByteLane::Call(std::uint16_t op, std::vector<Bytes> pieces,
+                    std::chrono::steady_clock::time_point deadline, ReplyCallback callback) {
+  std::shared_ptr<ByteStream> stream;
+  std::uint64_t id = 0;
+  bool opened = false;
+  {
+    MutexLock lock(mutex_);
+    if (!closed_) {
+      if (stream_ == nullptr || stream_->broken()) {
+        std::erase_if(retired_, [](const auto& retired) { return retired->done(); });
+        if (stream_ != nullptr) retired_.push_back(std::move(stream_));
+        stream_ = std::make_shared<ByteStream>(channel_, pending_);
+        opened = true;
+      }
+      stream = stream_;
+      id = pending_->Add(stream->group(), deadline, std::move(callback));
+    }
+  }
+  if (stream == nullptr) return callback(CancelledError("the transport is closed"));
+  if (opened) stream->Start();
+  if (!stream->Send(id, op, std::move(pieces))) {
+    pending_->Complete(stream->group(), id, UnavailableError("the stream to " + address_ +
+                                                             " broke"));
+  }
+}
+
+void ByteLane::Close() {
+  std::vector<std::shared_ptr<ByteStream>> streams;
+  {
+    MutexLock lock(mutex_);
+    closed_ = true;
+    streams.swap(retired_);
+    if (stream_ != nullptr) streams.push_back(std::move(stream_));
+  }
+  for (const auto& stream : streams) {
+    pending_->FailGroup(stream->group(), CancelledError("the transport was closed"));
+    stream->Cancel();
+  }
+  for (const auto& stream : streams) stream->WaitDone();
+}
+
+}  // namespace pstrain

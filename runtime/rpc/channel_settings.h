@@ -1,0 +1,21 @@
+#pragma once
+
+#include <chrono>
+
+namespace pstrain {
+
+/// Settings that both ends of a gRPC connection share. Sizes in bytes. The HTTP/2 sizes are what
+/// large bodies need on a loopback or data-centre link: gRPC's own start at 16 and 64 KiB.
+inline constexpr int kHttp2FrameSize = 8 << 20;
+inline constexpr int kHttp2WriteBufferSize = 8 << 20;
+inline constexpr int kHttp2LookaheadSize = 16 << 20;
+inline constexpr int kTcpReadChunkSize = 1 << 20;
+inline constexpr int kTcpMaxReadChunkSize = 4 << 20;
+
+/// A peer that answers no ping for kKeepaliveTimeout after kKeepaliveTime of silence is gone.
+inline constexpr std::chrono::milliseconds kKeepaliveTime{10'000};
+inline constexpr std::chrono::milliseconds kKeepaliveTimeout{5'000};
+/// Pings more often than this make a server drop the client; less than kKeepaliveTime.
+inline constexpr std::chrono::milliseconds kMinPingInterval{5'000};
+
+}  // namespace pstrain

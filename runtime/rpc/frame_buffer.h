@@ -1,0 +1,28 @@
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <vector>
+
+#include "base/status.h"
+#include "runtime/rpc/bytes.h"
+#include "runtime/rpc/frame.h"
+
+namespace pstrain {
+
+/// A frame as it came from gRPC.
+struct ReceivedFrame {
+  FrameHeader header;
+  /// Contiguous, aligned to kBytesAlignment.
+  Bytes body;
+};
+
+/// A message of header and pieces; header.body_length is set here. The pieces are sent from where
+/// they are and kept alive until gRPC has sent them.
+grpc::ByteBuffer MakeFrameBuffer(FrameHeader header, std::vector<Bytes> pieces);
+
+/// Takes a message apart; `buffer` is empty afterwards. The body is copied once, unless it happens
+/// to be contiguous and aligned. INVALID_ARGUMENT as DecodeFrameHeader.
+Result<ReceivedFrame> ReadFrameBuffer(grpc::ByteBuffer& buffer);
+
+}  // namespace pstrain

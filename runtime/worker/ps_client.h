@@ -1,0 +1,119 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "proto/coordinator.pb.h"
+#include "runtime/model/model.h"
+#include "runtime/ps/data_op.h"
+#include "runtime/ps/ids.h"
+#include "runtime/rpc/transport.h"
+#include "runtime/worker/parameter_layout.h"
+
+namespace pstrain {
+
+/// What became of a push in one shard.
+enum class ShardOutcome : std::uint8_t {
+  kApplied,
+  /// The shard had the token already.
+  kDuplicate,
+  /// The shard has no active owner, or the ps that was asked does not own it in that term: push it
+  /// again under a newer membership.
+  kNotOwner,
+  /// No answer: the shard may have the token or not; push it again.
+  kUnreachable,
+};
+
+struct ShardPush {
+  ShardId shard = 0;
+  /// The term under which it was pushed.
+  Term term;
+  ShardOutcome outcome = ShardOutcome::kUnreachable;
+};
+
+struct PushOutcome {
+  /// One per shard that was to be pushed, ascending.
+  std::vector<ShardPush> shards;
+
+  /// Shards that must be pushed again.
+  std::vector<ShardId> Missing() const;
+};
+
+struct PsClientOptions {
+  /// From sending a request to a ps to its reply.
+  std::chrono::milliseconds deadline{10'000};
+};
+
+/// Counters since the start. Relaxed; any thread may read.
+struct PsClientStats {
+  std::atomic<std::uint64_t> bytes_sent{0};
+  std::atomic<std::uint64_t> bytes_received{0};
+  std::atomic<std::uint64_t> rows_pulled{0};
+  std::atomic<std::uint64_t> rows_pushed{0};
+  /// Requests to a ps that got no usable answer.
+  std::atomic<std::uint64_t> failed_requests{0};
+};
+
+/// A worker's way to the parameters: one fused message per ps and step, to all ps at once. It does
+/// not repeat anything: the caller does, with a newer membership. Any thread; calls block.
+class PsClient {
+ public:
+  /// `transports` outlives the client. INVALID_ARGUMENT as ParameterLayout::Create.
+  static Result<std::unique_ptr<PsClient>> Create(const std::vector<VariableSpec>& variables,
+                                                  std::uint32_t shards,
+                                                  TransportFactory& transports,
+                                                  PsClientOptions options = {});
+
+  /// The dense variables, whole, and the rows of the plan. UNAVAILABLE: a ps did not answer; ABORTED:
+  /// a shard has no active owner or another one than `membership` says. Both: try again with a newer
+  /// membership. INVALID_ARGUMENT: a ps refused the request.
+  Result<Parameters> Pull(const BatchPlan& plan, const Membership& membership);
+
+  /// Pushes the gradients of a batch; every shard gets a section, also an empty one. `records`: of
+  /// the token's range, skipped ones included. `shards`: only these (ascending); empty: all. The
+  /// outcome of one ps does not touch another's. INVALID_ARGUMENT: the gradients do not fit, or a ps
+  /// refused the request.
+  Result<PushOutcome> Push(Token token, std::uint32_t records, const BatchPlan& plan,
+                           const Parameters& gradients, const Membership& membership,
+                           std::span<const ShardId> shards = {});
+
+  const PsClientStats& stats() const { return stats_; }
+
+ private:
+  /// The connection to one life of a ps.
+  struct Peer {
+    std::uint64_t incarnation = 0;
+    std::string address;
+    std::shared_ptr<Transport> transport;
+  };
+  /// One message to one ps.
+  struct Outgoing {
+    std::uint32_t ps = 0;
+    Bytes body;
+  };
+
+  PsClient(ParameterLayout layout, TransportFactory& transports, PsClientOptions options);
+
+  /// Sends all, waits for all replies; parallel to `messages`.
+  std::vector<Result<Bytes>> FanOut(DataOp op, const std::vector<Outgoing>& messages,
+                                    const Membership& membership);
+  /// Null when the membership has no such ps.
+  std::shared_ptr<Transport> TransportTo(std::uint32_t ps, const Membership& membership);
+
+  const ParameterLayout layout_;
+  TransportFactory& transports_;
+  const PsClientOptions options_;
+  PsClientStats stats_;
+  Mutex mutex_;
+  std::map<std::uint32_t, Peer> peers_ PSTRAIN_GUARDED_BY(mutex_);
+};
+
+}  // namespace pstrain

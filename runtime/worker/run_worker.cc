@@ -1,0 +1,73 @@
+#include "runtime/worker/run_worker.h"
+
+#include <memory>
+#include <stop_token>
+#include <utility>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "runtime/data/batch_reader.h"
+#include "runtime/rpc/byte_channel.h"
+#include "runtime/worker/batch_prefetcher.h"
+#include "runtime/worker/grant_session.h"
+#include "runtime/worker/ps_client.h"
+#include "runtime/worker/step_loop.h"
+
+namespace pstrain {
+namespace {
+
+Result<int> ExitOf(const GrantSession& session) {
+  switch (session.end()) {
+    case SessionEnd::kFinished: return kExitSuccess;
+    case SessionEnd::kFailed: return session.status();
+    default: return kExitDrained;
+  }
+}
+
+/// Waits until what was reported has reached the chief, or the session has ended otherwise.
+void Settle(const RoleContext& context, const GrantSession& session) {
+  const auto deadline = std::chrono::steady_clock::now() + context.grace - std::chrono::seconds(2);
+  while (session.end() == SessionEnd::kNone && std::chrono::steady_clock::now() < deadline) {
+    session.WaitForEnd(std::chrono::milliseconds(200));
+  }
+}
+
+}  // namespace
+
+Result<int> RunWorker(const RoleContext& context) {
+  GrantSession session(context);
+  Result<RunDescription> run = session.Start();
+  if (!run.ok()) {
+    if (run.status().code() == StatusCode::kCancelled) return ExitOf(session);
+    return run.status();
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(InputIndex loaded,
+                           LoadInputIndex(JoinPath(run->run_directory(), "index")));
+  const auto index = std::make_shared<const InputIndex>(std::move(loaded));
+  PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(context.training()));
+  const auto features = std::make_shared<const FeatureSet>(std::move(set));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
+  PSTRAIN_ASSIGN_OR_RETURN(
+      std::unique_ptr<BatchReader> reader,
+      BatchReader::Create(context.training().input(), features, index,
+                          {.scratch = context.scratch}));
+  ByteChannelFactory transports;
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const std::unique_ptr<PsClient> ps,
+      PsClient::Create({run->variables().begin(), run->variables().end()}, run->shards(),
+                       transports));
+  LogInfo("worker", "training", {{"index", context.index}, {"run", run->run_id()}});
+  std::stop_callback leave(context.stop, [&] { session.Leave(); });
+  Status status;
+  {
+    BatchPrefetcher batches(session, std::move(reader), *model);
+    StepLoop loop(context, session, batches, *ps, *model, *index);
+    status = loop.Run();
+    session.GiveBackAll();  // also what was read ahead
+  }
+  if (!status.ok()) return status;
+  Settle(context, session);
+  return ExitOf(session);
+}
+
+}  // namespace pstrain

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# test.sh [--all]: installs what the tests need, builds and runs them; fails when any of them does.
+#   dev   all tests without the label "long"
+#   asan  the unit tests again under AddressSanitizer and UBSan (no real processes, no tree checks)
+# --all adds the long tests, the thread sanitizer, 30 s of each fuzz target and clang-tidy.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+all=false
+case "${1-}" in
+  "") ;;
+  --all) all=true ;;
+  *)
+    echo "usage: $0 [--all]" >&2
+    exit 2
+    ;;
+esac
+
+scripts/install-deps.sh --test
+
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+steps=()     # names in the order they ran
+failed=()    # those that failed
+
+# step NAME COMMAND...: runs it, keeps its output; the others run all the same when it fails.
+step() {
+  local name=$1
+  shift
+  echo "=== $name"
+  steps+=("$name")
+  if ! "$@" 2>&1 | tee "$logs/$name.log"; then
+    failed+=("$name")
+    return 1
+  fi
+}
+
+build() { scripts/build.sh "$1" | tail -n 40; }
+run_ctest() {
+  local preset=$1
+  shift
+  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j 2 "$@"
+}
+# test_preset PRESET CTEST-ARGUMENT...
+test_preset() {
+  local preset=$1
+  shift
+  step "build-$preset" build "$preset" || return 0
+  step "test-$preset" run_ctest "$preset" "$@" || return 0
+}
+
+fuzz() {
+  local fuzzer target corpus count=0 bad=0
+  for fuzzer in build/fuzz/fuzz/*; do
+    if [[ ! -x $fuzzer || -d $fuzzer ]]; then continue; fi
+    target=$(basename "$fuzzer")
+    count=$((count + 1))
+    corpus=$(mktemp -d "$logs/corpus.XXXXXX")
+    if [[ -d tests/fuzz/corpus/$target ]]; then cp -r "tests/fuzz/corpus/$target/." "$corpus/"; fi
+    echo "--- $target"
+    # New inputs go to the scratch corpus; only what crashes is left behind.
+    "$fuzzer" -max_total_time=30 -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
+      -artifact_prefix="build/fuzz/$target-" "$corpus" || bad=$((bad + 1))
+  done
+  echo "$count fuzz targets, $bad failed"
+  ((count > 0 && bad == 0))
+}
+
+tidy() {
+  cmake --preset tidy >/dev/null
+  # Generated headers must exist before a file that includes them can be parsed.
+  scripts/build.sh tidy pstrain_messages pstrain_grpc pstrain_data_messages | tail -n 5
+  find base proto operator agent runtime cli -name '*.cc' -print0 |
+    xargs -0 -P "$(nproc)" -n 4 clang-tidy-19 -p build/tidy --quiet
+}
+
+long_tests=(-LE long)
+if $all; then long_tests=(); fi
+test_preset dev "${long_tests[@]}"
+test_preset asan -LE 'long|process|tree'
+if $all; then
+  test_preset tsan -LE 'long|process|tree'
+  if step build-fuzz build fuzz; then step fuzz fuzz || true; fi
+  step tidy tidy || true
+fi
+
+echo "=== ran: ${steps[*]}"
+if ((${#failed[@]} > 0)); then echo "FAILED: ${failed[*]}"; fi
+# Last of all what ctest said at its end, of the dev preset last.
+for preset in tsan asan dev; do
+  if [[ -f $logs/test-$preset.log ]]; then
+    echo "--- $preset"
+    sed -n '/tests passed/,$p' "$logs/test-$preset.log"
+  fi
+done
+((${#failed[@]} == 0))

@@ -1,0 +1,113 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "tests/agent/agent_process.h"
+
+namespace pstrain {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kChild = PSTRAIN_AGENT_TEST_CHILD;
+
+const std::vector<std::string> kTask = {"PSTRAIN_JOB_NAME=adult", "PSTRAIN_REPLICA_TYPE=worker",
+                                        "PSTRAIN_REPLICA_INDEX=2", "PSTRAIN_ATTEMPT=3"};
+constexpr std::string_view kLabels = R"(job_name="adult",replica_type="worker",replica_index="2")";
+
+TEST(AgentEndpoints, WhenScraped_ShowTheAgentThePageAndTheProcesses) {
+  AgentProcess agent({}, {kChild, "stats"}, kTask);
+  agent.WaitForText("up ");
+  const HttpReply reply = agent.Get("/metrics");
+  EXPECT_EQ(reply.status, 200);
+  const std::string labels(kLabels);
+  EXPECT_THAT(reply.body, HasSubstr("pstrain_agent_runtime_up{" + labels + "} 1\n"));
+  EXPECT_THAT(reply.body, HasSubstr("# TYPE pstrain_worker_steps_total counter\n"));
+  EXPECT_THAT(reply.body, HasSubstr("pstrain_worker_steps_total{" + labels + "} 41\n"));
+  EXPECT_THAT(reply.body,
+              HasSubstr("pstrain_worker_phase_seconds_total{phase=\"pull\"," + labels + "} 0.5\n"));
+  EXPECT_THAT(reply.body,
+              HasSubstr("process_resident_memory_bytes{" + labels + ",process=\"agent\"}"));
+  EXPECT_THAT(reply.body,
+              HasSubstr("process_resident_memory_bytes{" + labels + ",process=\"runtime\"}"));
+}
+
+TEST(AgentEndpoints, WhenTheRuntimeIsNotReady_ReadyzSaysSoUntilItIs) {
+  AgentProcess agent({}, {kChild, "stats"}, kTask);
+  agent.WaitForText("up ");
+  EXPECT_EQ(agent.Get("/healthz").status, 200);
+  EXPECT_EQ(agent.Get("/readyz").status, 503);
+  agent.Signal(SIGUSR1);
+  agent.WaitForText("ready");
+  EXPECT_EQ(agent.Get("/readyz").status, 200);
+}
+
+TEST(AgentEndpoints, WhenAForeignProgramRuns_IsReady) {
+  AgentProcess agent({}, {kChild, "signals"});
+  agent.WaitForText("up ");
+  EXPECT_EQ(agent.Get("/readyz").status, 200);
+}
+
+TEST(AgentEndpoints, WhenAskedForProgress_AnswersJson) {
+  AgentProcess agent({}, {kChild, "stats"}, kTask);
+  const pid_t child = agent.WaitForPid("up ");
+  const auto json = ParseJson(agent.Get("/progress").body);
+  ASSERT_TRUE(json.ok()) << json.status().ToString();
+  EXPECT_EQ(*json->Find("role")->AsString(), "worker");
+  EXPECT_EQ(json->Find("index")->AsInt64(), 2);
+  EXPECT_EQ(json->Find("attempt")->AsInt64(), 3);
+  EXPECT_EQ(json->Find("child_pid")->AsInt64(), child);
+  EXPECT_EQ(*json->Find("state")->AsString(), "running");
+  EXPECT_EQ(json->Find("values")->Find("steps")->AsInt64(), 41);
+}
+
+TEST(AgentEndpoints, WhenToldToStop_CountTheNotice) {
+  AgentProcess agent({}, {kChild, "ignore-term"});
+  agent.WaitForText("up ");
+  agent.Signal(SIGTERM);
+  const auto deadline = std::chrono::steady_clock::now() + kTestDeadline;
+  std::string body;
+  while (body.find("\"stopping\"") == std::string::npos &&
+         std::chrono::steady_clock::now() < deadline) {
+    body = agent.Get("/progress").body;
+  }
+  EXPECT_THAT(body, HasSubstr("\"stopping\""));
+  const std::string metrics = agent.Get("/metrics").body;
+  EXPECT_THAT(metrics, HasSubstr("source=\"sigterm\"} 1\n"));
+}
+
+TEST(AgentEndpoints, WhenProcessesAreOrphaned_TheAgentReapsThem) {
+  AgentProcess agent(
+      {}, {"sh", "-c", std::string("( : & ) ; ( : & ) ; exec ") + kChild + " ignore-term"});
+  agent.WaitForText("up ");
+  const auto deadline = std::chrono::steady_clock::now() + kTestDeadline;
+  const std::string wanted =
+      "pstrain_agent_orphans_reaped_total{job_name=\"\",replica_type=\"\","
+      "replica_index=\"0\"} 2\n";
+  std::string body;
+  while (body.find(wanted) == std::string::npos && std::chrono::steady_clock::now() < deadline) {
+    body = agent.Get("/metrics").body;
+  }
+  EXPECT_THAT(body, HasSubstr(wanted));
+}
+
+TEST(AgentEndpoints, WhenThePortIsInUse_TheAgentExitsWith1BeforeItStartsAnything) {
+  AgentProcess first({}, {kChild, "ignore-term"});
+  const TempDir temp;
+  const std::string address = "127.0.0.1:" + std::to_string(first.Port());
+  AgentProcess second({"--metrics-address", address, "--termination-log", temp.File("log")},
+                      {"touch", temp.File("started")});
+  EXPECT_EQ(second.Wait(), 1);
+  EXPECT_FALSE(FileExists(temp.File("started")));
+  EXPECT_THAT(second.output(), HasSubstr(address));
+  const auto log = ReadFile(temp.File("log"));
+  ASSERT_TRUE(log.ok());
+  EXPECT_THAT(*log, HasSubstr("AgentError"));
+  EXPECT_THAT(*log, HasSubstr(address));
+}
+
+}  // namespace
+}  // namespace pstrain

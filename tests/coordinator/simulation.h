@@ -1,0 +1,180 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/coordinator/core.h"
+#include "runtime/ps/applied_set.h"
+
+namespace pstrain {
+
+/// Deliberate faults of the model, to show that the simulation sees them.
+struct Mutations {
+  /// A ps adds a token that it has applied before.
+  bool ps_applies_duplicates = false;
+  /// A ps answers a push of another term as applied, without touching anything.
+  bool ps_claims_terms = false;
+  /// The chief takes a report under any term for one under the current term.
+  bool chief_ignores_terms = false;
+  /// The chief believes that a restored shard has what the lost copy had.
+  bool chief_does_not_reopen = false;
+  /// A piece's values are copied before its applied set.
+  bool piece_not_atomic = false;
+};
+
+struct SimulationResult {
+  /// Empty: every invariant held and the job finished.
+  std::string error;
+  std::uint64_t steps = 0;
+  std::uint64_t faults = 0;
+  /// By the last chief.
+  std::uint64_t reopened = 0;
+  std::uint64_t cuts = 0;
+  std::uint64_t cuts_abandoned = 0;
+};
+
+/// A job of chief, ps, workers, a disk and a network that delivers in any order, run to its end.
+/// The chief is the real Core; everything else is a model. Everything follows from the seed.
+class Simulation {
+ public:
+  Simulation(std::uint64_t seed, Mutations mutations);
+  SimulationResult Run();
+
+ private:
+  using Process = std::uint64_t;
+  struct Copy {
+    Term term;
+    bool active = false;
+    AppliedSet applied;
+    /// Sum of the weights of all tokens that were ever added.
+    std::uint64_t value = 0;
+  };
+  struct Cut {
+    std::uint64_t epoch = 0;
+    std::string name;
+    std::map<ShardId, Copy> pieces;
+    bool bad = false;
+  };
+  struct Ps {
+    std::uint32_t index = 0;
+    Process chief = 0;
+    std::uint64_t chief_epoch = 0;
+    Incarnation incarnation = 0;
+    bool registered = false;
+    std::map<ShardId, Copy> copies;
+  };
+  struct Job {
+    std::vector<ShardId> shards;
+    std::map<ShardId, Term> answered;
+    bool reported = false;
+  };
+  struct Worker {
+    std::uint32_t index = 0;
+    Process chief = 0;
+    bool registered = false;
+    /// The poll whose reply is awaited; replies to any other are lost.
+    std::uint64_t poll = 0;
+    MembershipView view;
+    std::map<Token, Job> jobs;
+  };
+  struct ActiveCut {
+    std::uint64_t id = 0;
+    std::uint64_t started = 0;
+    std::map<ShardId, Copy> pieces;
+    bool final = false;
+  };
+  struct Chief {
+    explicit Chief(CoreOptions options) : epoch(options.chief_epoch), core(std::move(options)) {}
+    std::uint64_t epoch;
+    Core core;
+    std::map<std::uint64_t, AssignShardsAction> outstanding;
+    std::map<std::uint32_t, Process> workers;
+    /// What the shell has granted to each worker and believes to be with it.
+    std::map<std::uint32_t, std::set<Token>> granted;
+    std::optional<ActiveCut> cut;
+  };
+
+  // simulation.cc: the world
+  std::uint64_t Random(std::uint64_t below) { return random_() % below; }
+  bool Chance(std::uint64_t one_in) { return Random(one_in) == 0; }
+  void Send(std::function<void()> message) { network_.push_back(std::move(message)); }
+  void Step();
+  void Deliver();
+  void Supervise();
+  void StartChief();
+  void Fault();
+  void KillEverything();
+  void KillSlot(std::vector<Process>* slots);
+  Process NewestChief() const;
+  bool Faulty() const { return step_ < fault_steps_; }
+  std::uint64_t Weight(Token token) const;
+  std::uint64_t Sum(const AppliedSet& applied) const;
+  void Violated(const std::string& what);
+  void CheckTerms();
+
+  // simulation_chief.cc
+  void ChiefTick(Process process);
+  void SendAssignment(Process process, std::uint64_t id);
+  void AnswerAssignment(Process chief, std::uint64_t id, std::vector<HeldCopy> copies, bool bad);
+  void StartCut(Chief* chief, Process process);
+  void WritePieces(Process chief, std::uint64_t cut, std::uint32_t below, CutPlan::Ps part,
+                   Process ps);
+  void PieceArrived(Process chief, std::uint64_t cut, std::optional<Copy> piece, ShardId shard);
+  void PlaceCut(Chief* chief, Process process);
+  void Detect(Process process);
+  struct Poll {
+    std::uint64_t id = 0;
+    Process worker = 0;
+    bool fresh = false;
+    /// All that the worker holds.
+    std::map<Token, Job> jobs;
+    std::uint32_t want = 0;
+  };
+  void OnPoll(Process chief, const Poll& poll);
+  bool Welcome(Chief* chief, const Poll& poll);
+  void OnPollReply(const Poll& poll, const std::vector<GrantedToken>& grants,
+                   const MembershipView& view);
+  void CheckGrant(const Chief& chief);
+  std::vector<ReportedCopy> TermsOf(const Chief& chief, const Job& job) const;
+
+  // simulation_peers.cc: ps and workers
+  void PsStep(Process process);
+  void OnAssign(Process process, Process chief, std::uint64_t epoch, std::uint64_t id,
+                const AssignShardsAction& action);
+  bool Assigned(Ps* ps, const Assignment& assignment, const std::string& cut);
+  void WorkerStep(Process process);
+  void PushJob(Process process, Token token);
+  void OnPush(Process ps, Process worker, Token token, std::vector<ReportedCopy> sections);
+
+  std::mt19937_64 random_;
+  Mutations mutations_;
+  CoreOptions run_;
+  std::uint32_t worker_count_ = 1;
+  std::uint64_t fault_steps_ = 0;
+  std::uint64_t step_ = 0;
+  Process next_process_ = 1;
+  std::uint64_t next_id_ = 1;
+  std::uint64_t disk_epoch_ = 0;
+  std::vector<std::function<void()>> network_;
+  std::map<Process, Ps> ps_;
+  std::map<Process, Worker> workers_;
+  std::map<Process, std::unique_ptr<Chief>> chiefs_;
+  std::vector<Process> ps_slots_;
+  std::vector<Process> worker_slots_;
+  Process chief_slot_ = 0;
+  std::deque<Cut> disk_;
+  /// By any copy of the shard, also by those that are gone.
+  std::map<ShardId, AppliedSet> ever_applied_;
+  bool finished_ = false;
+  SimulationResult result_;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,260 @@
+// The chief: the real Core, and a model of the shell around it.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <variant>
+
+#include "tests/coordinator/simulation.h"
+
+namespace pstrain {
+namespace {
+
+constexpr std::uint64_t kCutPatienceSteps = 300;
+constexpr std::size_t kKeptCuts = 3;
+
+}  // namespace
+
+void Simulation::ChiefTick(Process process) {
+  Chief& chief = *chiefs_.at(process);
+  if (chief.epoch < disk_epoch_ && Chance(4)) {
+    chiefs_.erase(process);
+    return;
+  }
+  chief.core.Tick(CoreTime{std::chrono::milliseconds(step_)});
+  for (const CoreAction& action : chief.core.TakeActions()) {
+    if (const auto* assign = std::get_if<AssignShardsAction>(&action)) {
+      chief.outstanding[next_id_++] = *assign;
+    } else if (const auto* release = std::get_if<ReleasePsAction>(&action)) {
+      Send([this, incarnation = release->incarnation] {
+        std::erase_if(ps_, [&](const auto& ps) { return ps.second.incarnation == incarnation; });
+      });
+    } else {
+      Violated(std::get<FailAction>(action).status.ToString());
+    }
+  }
+  std::erase_if(chief.outstanding, [&](const auto& entry) {
+    return !chief.core.PsKnown(entry.second.ps, entry.second.incarnation);
+  });
+  for (const auto& [id, action] : chief.outstanding) SendAssignment(process, id);
+  if (chief.cut && step_ - chief.cut->started > kCutPatienceSteps) {
+    chief.core.CutFailed();
+    chief.cut.reset();
+    ++result_.cuts_abandoned;
+  }
+  const bool urgent = chief.core.CutWanted() || chief.core.AllCommitted() || chief.core.Drained();
+  if (!chief.cut && (urgent || Chance(20))) StartCut(&chief, process);
+  if (chief.cut && chief.cut->pieces.size() == run_.shards) PlaceCut(&chief, process);
+}
+
+void Simulation::SendAssignment(Process process, std::uint64_t id) {
+  const Chief& chief = *chiefs_.at(process);
+  const AssignShardsAction& action = chief.outstanding.at(id);
+  for (const MembershipView::Ps& ps : chief.core.membership().ps) {
+    if (ps.incarnation != action.incarnation) continue;
+    Send([this, to = std::stoull(ps.address), process, epoch = chief.epoch, id, action] {
+      OnAssign(to, process, epoch, id, action);
+    });
+  }
+}
+
+void Simulation::AnswerAssignment(Process process, std::uint64_t id, std::vector<HeldCopy> copies,
+                                  bool bad) {
+  const auto chief = chiefs_.find(process);
+  if (chief == chiefs_.end()) return;
+  const auto outstanding = chief->second->outstanding.find(id);
+  if (outstanding == chief->second->outstanding.end()) return;
+  const AssignShardsAction action = outstanding->second;
+  chief->second->outstanding.erase(outstanding);
+  for (HeldCopy& copy : copies) {
+    if (mutations_.chief_does_not_reopen && ever_applied_.contains(copy.shard)) {
+      copy.applied = ever_applied_.at(copy.shard);
+    }
+  }
+  chief->second->core.ShardsActivated(action.ps, action.incarnation, copies);
+  if (bad) chief->second->core.AssignFailed(action.ps, action.incarnation, action, true);
+}
+
+void Simulation::StartCut(Chief* chief, Process process) {
+  const bool final = chief->core.AllCommitted();
+  const std::optional<CutPlan> plan = chief->core.StartCut();
+  if (!plan) return;
+  chief->cut = ActiveCut{next_id_++, step_, {}, final};
+  for (const CutPlan::Ps& part : plan->ps) {
+    for (const MembershipView::Ps& ps : chief->core.membership().ps) {
+      if (ps.incarnation != part.incarnation) continue;
+      Send([this, process, cut = chief->cut->id, below = plan->close_epochs_below, part,
+            to = std::stoull(ps.address)] { WritePieces(process, cut, below, part, to); });
+    }
+  }
+}
+
+// The shards of a ps are copied at different moments.
+void Simulation::WritePieces(Process chief, std::uint64_t cut, std::uint32_t below,
+                             CutPlan::Ps part, Process ps) {
+  for (const ReportedCopy& wanted : part.shards) {
+    Send([this, chief, cut, below, wanted, ps] {
+      const auto it = ps_.find(ps);
+      if (it == ps_.end()) return;
+      const auto held = it->second.copies.find(wanted.shard);
+      if (held == it->second.copies.end() || held->second.term != wanted.term) {
+        return Send([=, this] { PieceArrived(chief, cut, std::nullopt, wanted.shard); });
+      }
+      held->second.applied.CloseEpochsBelow(below);
+      if (!mutations_.piece_not_atomic) {
+        return Send(
+            [=, this, piece = held->second] { PieceArrived(chief, cut, piece, wanted.shard); });
+      }
+      Send([=, this, value = held->second.value] {
+        const auto later = ps_.find(ps);
+        if (later == ps_.end() || !later->second.copies.contains(wanted.shard)) return;
+        Copy piece = later->second.copies.at(wanted.shard);
+        piece.value = value;
+        PieceArrived(chief, cut, piece, wanted.shard);
+      });
+    });
+  }
+}
+
+void Simulation::PieceArrived(Process process, std::uint64_t cut, std::optional<Copy> piece,
+                              ShardId shard) {
+  const auto chief = chiefs_.find(process);
+  if (chief == chiefs_.end() || !chief->second->cut || chief->second->cut->id != cut) return;
+  if (piece) {
+    chief->second->cut->pieces.insert_or_assign(shard, *std::move(piece));
+    return;
+  }
+  chief->second->core.CutFailed();
+  chief->second->cut.reset();
+  ++result_.cuts_abandoned;
+}
+
+void Simulation::PlaceCut(Chief* chief, Process process) {
+  const ActiveCut cut = *std::exchange(chief->cut, std::nullopt);
+  std::vector<ReportedCopy> pieces;
+  for (const auto& [shard, piece] : cut.pieces) pieces.push_back({shard, piece.term});
+  if (!chief->core.FinishCut(pieces).ok() || chief->epoch < disk_epoch_) {
+    chief->core.CutFailed();
+    ++result_.cuts_abandoned;
+    return;
+  }
+  if (Faulty() && Chance(10)) {  // Dies before the rename.
+    chiefs_.erase(process);
+    return;
+  }
+  ++result_.cuts;
+  // Only the newest cut is ever damaged, and only while another one is good.
+  const bool bad = Faulty() && !disk_.empty() && !cut.final && Chance(6) &&
+                   std::ranges::none_of(disk_, &Cut::bad);
+  disk_.push_front({chief->epoch, std::to_string(cut.id), cut.pieces, bad});
+  for (const auto& [shard, piece] : cut.pieces) {
+    if (piece.value != Sum(piece.applied)) Violated("a piece's value is not that of its tokens");
+    if (cut.final && !piece.applied.Missing(run_.epochs).empty()) {
+      Violated("the final cut lacks a token in shard " + std::to_string(shard));
+    }
+  }
+  if (Faulty() && Chance(10)) {  // Dies after the rename.
+    chiefs_.erase(process);
+    return;
+  }
+  chief->core.CutPlaced(disk_.front().name);
+  while (disk_.size() > kKeptCuts) {
+    chief->core.CutRemoved(disk_.back().name);
+    disk_.pop_back();
+  }
+  const CoreProgress progress = chief->core.Progress();
+  if (cut.final) {
+    finished_ = true;
+    result_.reopened = progress.tokens_reopened;
+    if (progress.examples_committed != progress.examples_expected) {
+      Violated("committed is not expected");
+    }
+  } else if (chief->core.Drained()) {
+    KillEverything();
+  }
+}
+
+// The shell's failure detector: finds the dead, and sometimes the living.
+void Simulation::Detect(Process process) {
+  Chief& chief = *chiefs_.at(process);
+  const bool mistaken = Faulty() && Chance(60);
+  for (const MembershipView::Ps& ps : std::vector(chief.core.membership().ps)) {
+    if (!mistaken && ps_.contains(std::stoull(ps.address))) continue;
+    chief.core.PsLost(ps.index, ps.incarnation);
+    break;
+  }
+  for (const auto& [index, worker] : chief.workers) {
+    if (!mistaken && workers_.contains(worker)) continue;
+    chief.core.WorkerLost(index, worker);
+    chief.workers.erase(index);
+    break;
+  }
+}
+
+std::vector<ReportedCopy> Simulation::TermsOf(const Chief& chief, const Job& job) const {
+  std::vector<ReportedCopy> copies;
+  for (const auto& [shard, term] : job.answered) {
+    copies.push_back({shard, mutations_.chief_ignores_terms
+                                 ? chief.core.membership().shards[shard].term
+                                 : term});
+  }
+  return copies;
+}
+
+// False: the worker has been replaced.
+bool Simulation::Welcome(Chief* chief, const Poll& poll) {
+  const std::uint32_t index = workers_.at(poll.worker).index;
+  std::vector<Token> holding;
+  for (const auto& [token, job] : poll.jobs) holding.push_back(token);
+  const auto known = chief->workers.find(index);
+  if (poll.fresh || known == chief->workers.end() || known->second != poll.worker) {
+    if (!chief->core.WorkerSeen(index, poll.worker, holding)) return false;
+    chief->workers[index] = poll.worker;
+  }
+  std::set<Token>& granted = chief->granted[index];
+  std::vector<Token> lost;
+  std::ranges::set_difference(granted, holding, std::back_inserter(lost));
+  chief->core.ReturnGrants(index, lost);
+  granted = {holding.begin(), holding.end()};
+  return true;
+}
+
+void Simulation::OnPoll(Process to, const Poll& poll) {
+  const auto it = chiefs_.find(to);
+  const auto sender = workers_.find(poll.worker);
+  if (it == chiefs_.end() || sender == workers_.end()) return;
+  Chief& chief = *it->second;
+  if (!Welcome(&chief, poll)) {
+    workers_.erase(sender);
+    return;
+  }
+  const std::uint32_t index = sender->second.index;
+  for (const auto& [token, job] : poll.jobs) {
+    if (!job.reported) continue;
+    chief.core.Report(index, token, TermsOf(chief, job));
+    chief.granted[index].erase(token);
+  }
+  const std::vector<GrantedToken> grants = chief.core.Grants(index, poll.want);
+  for (const GrantedToken& grant : grants) chief.granted[index].insert(grant.token);
+  if (!grants.empty()) CheckGrant(chief);
+  Send([this, poll, grants, view = chief.core.membership()] { OnPollReply(poll, grants, view); });
+}
+
+// A grant is given only while every shard has an owner that was told so and, unless it has died or
+// listens to a newer chief, still holds the copy.
+void Simulation::CheckGrant(const Chief& chief) {
+  const MembershipView& view = chief.core.membership();
+  for (ShardId s = 0; s < run_.shards; ++s) {
+    if (!view.shards[s].active) return Violated("granted while a shard has no active owner");
+    for (const MembershipView::Ps& owner : view.ps) {
+      const auto ps = ps_.find(std::stoull(owner.address));
+      if (owner.index != view.shards[s].ps || ps == ps_.end()) continue;
+      if (ps->second.chief_epoch > chief.epoch) continue;
+      const auto copy = ps->second.copies.find(s);
+      if (copy == ps->second.copies.end() || copy->second.term != view.shards[s].term) {
+        Violated("granted while the owner of a shard does not hold it");
+      }
+    }
+  }
+}
+
+}  // namespace pstrain

@@ -1,0 +1,188 @@
+// The model of ps and workers.
+#include <algorithm>
+
+#include "tests/coordinator/simulation.h"
+
+namespace pstrain {
+
+void Simulation::PsStep(Process process) {
+  Ps& ps = ps_.at(process);
+  const Process newest = NewestChief();
+  if (ps.chief != newest && newest != 0 && (!chiefs_.contains(ps.chief) || Chance(8))) {
+    ps.chief = newest;
+    ps.registered = false;
+  }
+  if (ps.registered) {
+    return Send([this, process, to = ps.chief, index = ps.index, incarnation = ps.incarnation] {
+      const auto chief = chiefs_.find(to);
+      const auto sender = ps_.find(process);
+      if (chief == chiefs_.end() || sender == ps_.end()) return;
+      if (sender->second.incarnation != incarnation) return;
+      if (!chief->second->core.PsKnown(index, incarnation)) sender->second.registered = false;
+    });
+  }
+  std::vector<HeldCopy> held;
+  for (const auto& [shard, copy] : ps.copies) {
+    held.push_back({shard, copy.term, copy.active, copy.applied, 0});
+  }
+  Send([this, process, to = ps.chief, index = ps.index, held] {
+    const auto chief = chiefs_.find(to);
+    if (chief == chiefs_.end()) return;
+    const Result<Incarnation> incarnation = chief->second->core.RegisterPs(
+        index, process, std::to_string(process), held, CoreTime{std::chrono::milliseconds(step_)});
+    const bool replaced = incarnation.status().code() == StatusCode::kFailedPrecondition;
+    if (!incarnation.ok() && !replaced) return;
+    Send([this, process, to, replaced, epoch = chief->second->epoch,
+          value = incarnation.ok() ? *incarnation : 0] {
+      const auto sender = ps_.find(process);
+      if (sender == ps_.end() || sender->second.chief_epoch > epoch) return;
+      if (replaced) {
+        ps_.erase(sender);
+        return;
+      }
+      if (sender->second.chief != to || sender->second.incarnation > value) return;
+      sender->second.chief_epoch = epoch;
+      sender->second.incarnation = value;
+      sender->second.registered = true;
+    });
+  });
+}
+
+void Simulation::OnAssign(Process process, Process chief, std::uint64_t epoch, std::uint64_t id,
+                          const AssignShardsAction& action) {
+  const auto it = ps_.find(process);
+  if (it == ps_.end()) return;
+  Ps& ps = it->second;
+  if (epoch < ps.chief_epoch || action.incarnation != ps.incarnation) return;
+  bool bad = false;
+  std::vector<HeldCopy> active;
+  for (const Assignment& assignment : action.shards) {
+    if (!Assigned(&ps, assignment, action.cut)) {
+      bad = true;
+      continue;
+    }
+    const auto copy = ps.copies.find(assignment.shard);
+    if (copy == ps.copies.end() || assignment.source == AssignSource::kDrop) continue;
+    if (copy->second.term != assignment.term) continue;
+    active.push_back({assignment.shard, copy->second.term, true, copy->second.applied, 0});
+  }
+  CheckTerms();
+  Send([this, chief, id, active, bad] { AnswerAssignment(chief, id, active, bad); });
+}
+
+// False: the cut cannot be read.
+bool Simulation::Assigned(Ps* ps, const Assignment& assignment, const std::string& cut) {
+  const auto held = ps->copies.find(assignment.shard);
+  if (assignment.source == AssignSource::kDrop) {
+    if (held != ps->copies.end() && held->second.term == assignment.term) ps->copies.erase(held);
+    return true;
+  }
+  // The same or an older assignment, once more.
+  if (held != ps->copies.end() && held->second.term >= assignment.term) return true;
+  if (assignment.source == AssignSource::kKeep) {
+    if (held != ps->copies.end()) held->second.term = assignment.term;
+    return true;
+  }
+  Copy copy{assignment.term, true, AppliedSet(run_.batches_per_epoch), 0};
+  if (assignment.source == AssignSource::kRestore) {
+    const auto source = std::ranges::find(disk_, cut, &Cut::name);
+    if (source == disk_.end() || source->bad) return false;
+    copy.applied = source->pieces.at(assignment.shard).applied;
+    copy.value = source->pieces.at(assignment.shard).value;
+  }
+  ps->copies.insert_or_assign(assignment.shard, std::move(copy));
+  return true;
+}
+
+void Simulation::WorkerStep(Process process) {
+  Worker& worker = workers_.at(process);
+  const Process newest = NewestChief();
+  if (worker.chief != newest && newest != 0 && (!chiefs_.contains(worker.chief) || Chance(8))) {
+    worker.chief = newest;
+    worker.registered = false;
+    worker.poll = 0;
+  }
+  if (!worker.jobs.empty() && Chance(2)) {
+    const auto job = std::next(worker.jobs.begin(), static_cast<long>(Random(worker.jobs.size())));
+    if (!job->second.reported) return PushJob(process, job->first);
+  }
+  if (worker.poll != 0 && !Chance(30)) return;
+  worker.poll = next_id_++;
+  const Poll poll{worker.poll, process, !worker.registered, worker.jobs,
+                  static_cast<std::uint32_t>(Random(4))};
+  Send([this, to = worker.chief, poll] { OnPoll(to, poll); });
+}
+
+void Simulation::OnPollReply(const Poll& poll, const std::vector<GrantedToken>& grants,
+                             const MembershipView& view) {
+  const auto receiver = workers_.find(poll.worker);
+  if (receiver == workers_.end() || receiver->second.poll != poll.id) return;
+  Worker& worker = receiver->second;
+  worker.poll = 0;
+  worker.registered = true;
+  for (const auto& [token, job] : poll.jobs) {
+    if (job.reported) worker.jobs.erase(token);
+  }
+  worker.view = view;
+  for (const GrantedToken& grant : grants) {
+    Job job{grant.shards, {}, false};
+    for (ShardId s = 0; s < run_.shards && grant.shards.empty(); ++s) job.shards.push_back(s);
+    worker.jobs.insert_or_assign(grant.token, std::move(job));
+  }
+}
+
+void Simulation::PushJob(Process process, Token token) {
+  Worker& worker = workers_.at(process);
+  Job& job = worker.jobs.at(token);
+  std::map<Process, std::vector<ReportedCopy>> pushes;
+  for (const ShardId shard : job.shards) {
+    if (job.answered.contains(shard)) continue;
+    const MembershipView::Shard& owner = worker.view.shards[shard];
+    for (const MembershipView::Ps& ps : worker.view.ps) {
+      if (owner.active && ps.index == owner.ps) {
+        pushes[std::stoull(ps.address)].push_back({shard, owner.term});
+      }
+    }
+  }
+  job.reported = job.answered.size() == job.shards.size() || Chance(16);
+  for (const auto& [ps, sections] : pushes) {
+    Send([this, ps = ps, process, token, sections = sections] {
+      OnPush(ps, process, token, sections);
+    });
+  }
+}
+
+void Simulation::OnPush(Process process, Process worker, Token token,
+                        std::vector<ReportedCopy> sections) {
+  const auto it = ps_.find(process);
+  if (it == ps_.end()) return;
+  std::vector<ReportedCopy> answered;
+  for (const ReportedCopy& section : sections) {
+    const auto held = it->second.copies.find(section.shard);
+    const bool owner =
+        held != it->second.copies.end() && held->second.active && held->second.term == section.term;
+    if (!owner) {
+      if (mutations_.ps_claims_terms && held != it->second.copies.end()) {
+        answered.push_back({section.shard, held->second.term});
+      }
+      continue;
+    }
+    if (held->second.applied.Insert(token) || mutations_.ps_applies_duplicates) {
+      held->second.value += Weight(token);
+    }
+    ever_applied_.try_emplace(section.shard, run_.batches_per_epoch).first->second.Insert(token);
+    answered.push_back(section);
+  }
+  Send([this, worker, token, answered] {
+    const auto sender = workers_.find(worker);
+    if (sender == workers_.end()) return;
+    const auto job = sender->second.jobs.find(token);
+    if (job == sender->second.jobs.end()) return;
+    for (const ReportedCopy& copy : answered) {
+      if (std::ranges::find(job->second.shards, copy.shard) == job->second.shards.end()) continue;
+      job->second.answered[copy.shard] = copy.term;
+    }
+  });
+}
+
+}  // namespace pstrain

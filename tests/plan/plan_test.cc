@@ -1,0 +1,136 @@
+// Single rules of the plan, one situation each.
+#include "operator/plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <variant>
+
+#include "operator/plan/timestamp.h"
+#include "tests/plan/simulation.h"
+
+namespace pstrain::plan {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr Time kNow{seconds(1'800'000'000)};
+
+template <typename T>
+std::vector<T> Actions(const PlanResult& plan) {
+  std::vector<T> found;
+  for (const Action& action : plan.actions) {
+    if (const T* typed = std::get_if<T>(&action)) found.push_back(*typed);
+  }
+  return found;
+}
+
+Replica Running(Role role, std::int32_t index, std::int32_t attempt = 0) {
+  Replica replica;
+  replica.id = {role, index};
+  replica.attempt = attempt;
+  replica.phase = ReplicaPhase::kRunning;
+  replica.started = kNow - seconds(10);
+  return replica;
+}
+
+Replica Ended(Replica replica, std::int32_t exit_code) {
+  replica.phase = exit_code == 0 ? ReplicaPhase::kSucceeded : ReplicaPhase::kFailed;
+  replica.exit_code = exit_code;
+  replica.ended = kNow;
+  return replica;
+}
+
+/// Everything of SimulatedJob runs, worker 0 is as given.
+Snapshot With(const Replica& worker, bool own_program = false) {
+  Snapshot snapshot;
+  snapshot.job = SimulatedJob(own_program);
+  snapshot.replicas = {
+      Running(Role::kChief, 0),  Running(Role::kPs, 0),     Running(Role::kPs, 1),       worker,
+      Running(Role::kWorker, 1), Running(Role::kWorker, 2), Running(Role::kEvaluator, 0)};
+  return snapshot;
+}
+
+TEST(Plan, WhenTheJobIsNew_StartsEveryPlaceAfterStoringTheStatus) {
+  Snapshot snapshot;
+  snapshot.job = SimulatedJob(false);
+  const PlanResult plan = Plan(snapshot, kNow);
+  ASSERT_FALSE(plan.actions.empty());
+  EXPECT_TRUE(std::holds_alternative<SetStatus>(plan.actions.front()));
+  EXPECT_EQ(Actions<StartReplica>(plan).size(), 7U);
+  EXPECT_EQ(plan.status.start_time(), FormatTimestamp(kNow));
+}
+
+TEST(Plan, WhenAWorkerCrashes_CountsItAndStartsTheNextAttemptAtOnce) {
+  const PlanResult plan = Plan(With(Ended(Running(Role::kWorker, 0), 1)), kNow);
+  const auto starts = Actions<StartReplica>(plan);
+  ASSERT_EQ(starts.size(), 1U);
+  EXPECT_EQ(starts[0].attempt, 1);
+  EXPECT_EQ(plan.status.restarts().failures(), 1);
+}
+
+TEST(Plan, WhenAWorkerCrashesAgain_WaitsOneSecond) {
+  Snapshot snapshot = With(Ended(Running(Role::kWorker, 0, 1), 1));
+  ReplicaRestarts& record =
+      (*snapshot.job.mutable_status()->mutable_restarts()->mutable_replicas())["worker-0"];
+  record.set_attempt(1);
+  record.set_consecutive_failures(1);
+  const PlanResult plan = Plan(snapshot, kNow);
+  EXPECT_TRUE(Actions<StartReplica>(plan).empty());
+  ASSERT_EQ(Actions<WakeAt>(plan).size(), 1U);
+  EXPECT_EQ(Actions<WakeAt>(plan)[0].time, kNow + seconds(1));
+}
+
+TEST(Plan, WhenAWorkerCrashesAfterTenHealthyMinutes_ForgetsEarlierCrashes) {
+  Replica worker = Running(Role::kWorker, 0, 5);
+  worker.started = kNow - seconds(600);
+  Snapshot snapshot = With(Ended(worker, 1));
+  ReplicaRestarts& record =
+      (*snapshot.job.mutable_status()->mutable_restarts()->mutable_replicas())["worker-0"];
+  record.set_attempt(5);
+  record.set_consecutive_failures(5);
+  EXPECT_EQ(Actions<StartReplica>(Plan(snapshot, kNow)).size(), 1U);
+}
+
+TEST(Plan, WhenAPodIsBeingDeleted_ReplacesItByTheRuleOfItsProgram) {
+  Replica worker = Running(Role::kWorker, 0);
+  worker.terminating = true;
+  EXPECT_EQ(Actions<StartReplica>(Plan(With(worker, false), kNow)).size(), 1U);
+  EXPECT_TRUE(Actions<StartReplica>(Plan(With(worker, true), kNow)).empty());
+  EXPECT_EQ(Plan(With(worker, false), kNow).status.restarts().disruptions(), 1);
+  EXPECT_EQ(Plan(With(worker, false), kNow).status.restarts().failures(), 0);
+}
+
+TEST(Plan, WhenAWorkerExitsZero_DoesNotReplaceIt) {
+  const PlanResult plan = Plan(With(Ended(Running(Role::kWorker, 0), 0)), kNow);
+  EXPECT_TRUE(Actions<StartReplica>(plan).empty());
+  EXPECT_EQ(plan.status.replica_statuses().at("worker").succeeded(), 1);
+}
+
+TEST(Plan, WhenWorkersAreScaledDown_StopsTheHighestIndexFirst) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0));
+  snapshot.job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(1);
+  const auto stops = Actions<StopReplica>(Plan(snapshot, kNow));
+  ASSERT_EQ(stops.size(), 2U);
+  EXPECT_EQ(stops[0].id.index, 2);
+  EXPECT_EQ(stops[1].id.index, 1);
+}
+
+TEST(Plan, WhenSuspended_StopsTheChiefFirst) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0));
+  snapshot.job.mutable_spec()->mutable_run_policy()->set_suspend(true);
+  const auto stops = Actions<StopReplica>(Plan(snapshot, kNow));
+  ASSERT_EQ(stops.size(), 1U);
+  EXPECT_EQ(stops[0].id.role, Role::kChief);
+  EXPECT_EQ(stops[0].grace, snapshot.grace);
+}
+
+TEST(Timestamp, RoundTrips) {
+  EXPECT_EQ(FormatTimestamp(kNow), "2027-01-15T08:00:00Z");
+  EXPECT_EQ(ParseTimestamp("2027-01-15T08:00:00Z"), kNow);
+  for (const char* text : {"", "2027-01-15", "2027-13-15T08:00:00Z", "2027-01-15T08:00:00+"}) {
+    EXPECT_FALSE(ParseTimestamp(text).has_value()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace pstrain::plan

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "operator/plan/plan.h"
+#include "operator/plan/policies.h"
+#include "operator/plan/snapshot.h"
+
+namespace pstrain::plan {
+
+/// A job with 1 chief, 2 ps, 3 workers, 1 evaluator, as the manifest reader would hand it over.
+PSTrainingJob SimulatedJob(bool own_program);
+
+/// An executor and its cluster in one: carries plans out, lets replicas run, crash, drain and
+/// vanish by a seeded generator, and checks after each plan what must hold. The first thing that
+/// does not hold stays in violation().
+class Simulation {
+ public:
+  Simulation(std::uint64_t seed, const Policies& policies);
+
+  /// Random events with plans between them, then a fair executor until the job has ended (or is
+  /// suspended). Empty when everything held.
+  std::string Run();
+
+ private:
+  void RandomEvent();
+  void ReplicaEvent(Replica& replica);
+  void End(Replica& replica, std::int32_t exit_code);
+  void Advance(std::int64_t milliseconds) { now_ += std::chrono::milliseconds(milliseconds); }
+  /// Plans and acts until only WakeAt remains; at times the executor dies in the middle.
+  void Settle(bool may_die);
+  void Apply(const Action& action);
+  void Start(const StartReplica& start);
+  void Stop(const StopReplica& stop);
+  void FairRounds();
+  void CheckPlan(const PlanResult& plan);
+  void CheckSettled();
+  void CheckConditions(const JobStatus& before, const JobStatus& after);
+  void Expect(bool holds, const std::string& what);
+  std::vector<Replica*> At(const ReplicaId& id);
+
+  Rng rng_;
+  const Policies* policies_;
+  Snapshot snapshot_;
+  Time now_;
+  Time active_since_;
+  /// Our own account of crashes, by place and in all.
+  std::map<std::string, int> crashes_;
+  std::map<std::string, int> crashes_in_a_row_;
+  std::map<std::string, Time> last_crash_;
+  int crashes_total_ = 0;
+  std::optional<Time> wake_;
+  std::string violation_;
+  std::uint64_t seed_;
+};
+
+}  // namespace pstrain::plan

@@ -1,0 +1,188 @@
+#include "proto/job_manifest.h"
+
+#include <google/protobuf/util/message_differencer.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "proto/manifest_checks.h"
+#include "proto/manifest_rules.h"
+#include "proto/tf_config.h"
+
+namespace pstrain {
+namespace {
+
+const std::string kFolder = std::string(PSTRAIN_SOURCE_DIR) + "/tests/golden/manifests/";
+
+std::vector<std::string> ManifestFiles(std::string_view prefix) {
+  std::vector<std::string> names;
+  const auto all = ListDirectory(kFolder);
+  if (!all.ok()) return names;
+  for (const std::string& name : *all) {
+    if (name.starts_with(prefix)) names.push_back(name);
+  }
+  return names;
+}
+
+ManifestReading Read(const std::string& name, bool allow_test_only = false) {
+  const auto text = ReadFile(kFolder + name);
+  EXPECT_TRUE(text.ok()) << text.status().ToString();
+  if (!text.ok()) return {};
+  return ReadJobManifestAll(*text, {.file_name = name, .allow_test_only = allow_test_only});
+}
+
+bool Same(const PSTrainingJob& a, const PSTrainingJob& b) {
+  return google::protobuf::util::MessageDifferencer::Equals(a, b);
+}
+
+PSTrainingJob ReadGood(const std::string& text) {
+  auto job = ReadJobManifest(text);
+  EXPECT_TRUE(job.ok()) << job.status().message();
+  return job.ok() ? *job : PSTrainingJob();
+}
+
+TEST(JobManifest_WhenGood, IsReadAndSurvivesARoundTrip) {
+  const auto names = ManifestFiles("good-");
+  ASSERT_GE(names.size(), 3U);
+  for (const std::string& name : names) {
+    const ManifestReading reading = Read(name);
+    ASSERT_TRUE(reading.ok()) << reading.errors.front().Format(name);
+    const auto again = ReadJobManifest(WriteJobManifest(reading.job));
+    ASSERT_TRUE(again.ok()) << name << "\n" << again.status().message();
+    EXPECT_TRUE(Same(*again, reading.job)) << name;
+  }
+}
+
+TEST(JobManifest_WhenBad, NamesFileLinePathAndReason) {
+  const auto expected_text = ReadFile(kFolder + "expected.txt");
+  ASSERT_TRUE(expected_text.ok());
+  const auto names = ManifestFiles("bad-");
+  ASSERT_GE(names.size(), 60U);
+  std::string found;
+  for (const std::string& name : names) {
+    const ManifestReading reading = Read(name);
+    EXPECT_FALSE(reading.ok()) << name;
+    for (const ManifestError& error : reading.errors) found += error.Format(name) + "\n";
+  }
+  EXPECT_EQ(found, *expected_text);
+}
+
+void CollectRules(const google::protobuf::Descriptor& type, std::set<std::string>& seen,
+                  std::set<std::string>& rules) {
+  if (!seen.insert(type.full_name()).second) return;
+  for (const Rule& rule : type.options().GetExtension(manifest_message).rules()) {
+    EXPECT_TRUE(rules.insert(rule.id()).second) << rule.id() << " is there twice";
+    EXPECT_FALSE(rule.cel().empty()) << rule.id();
+    EXPECT_FALSE(rule.message().empty()) << rule.id();
+  }
+  for (int i = 0; i < type.field_count(); ++i) {
+    if (type.field(i)->message_type() != nullptr) {
+      CollectRules(*type.field(i)->message_type(), seen, rules);
+    }
+  }
+}
+
+TEST(Rules_InSchema, EachHasAPredicateAndABadManifestAndNoMoreExist) {
+  std::set<std::string> seen;
+  std::set<std::string> rules;
+  CollectRules(*PSTrainingJob::descriptor(), seen, rules);
+  std::set<std::string> predicates;
+  for (const auto& [id, predicate] : RulePredicates()) predicates.emplace(id);
+  EXPECT_EQ(rules, predicates);
+  const auto names = ManifestFiles("bad-rule-");
+  EXPECT_EQ(names.size(), rules.size());
+  for (const std::string& id : rules) {
+    EXPECT_NE(std::find(names.begin(), names.end(), "bad-rule-" + id + ".yaml"), names.end()) << id;
+  }
+}
+
+TEST(Checks_OverMessages, EachHasABadManifestExceptTheNameLength) {
+  const auto names = ManifestFiles("bad-check-");
+  for (const ManifestCheck& check : ManifestChecks()) {
+    if (check.id == "names-fit") continue;  // the bounds of the schema keep it; see below
+    const std::string name = "bad-check-" + std::string(check.id) + ".yaml";
+    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+  }
+}
+
+TEST(Names_AtTheBoundsOfTheSchema, FitADnsLabel) {
+  EXPECT_LE((ReplicaName(std::string(40, 'a'), kEvaluatorRole, 9999) + "-99999").size(), 63U);
+}
+
+TEST(JobManifest_WithoutOptionalFields, GetsTheDefaults) {
+  const ManifestReading reading = Read("good-tiny.yaml");
+  ASSERT_TRUE(reading.ok());
+  const JobSpec& spec = reading.job.spec();
+  EXPECT_EQ(spec.strategy().mode(), Strategy::Coordinator);
+  EXPECT_TRUE(spec.strategy().consistency().has_async());
+  EXPECT_EQ(spec.strategy().variable_partitioner().min_size().min_shard_bytes(), 262144);
+  EXPECT_EQ(spec.strategy().shards(), 64);
+  EXPECT_EQ(spec.replica_specs().chief().replicas(), 1);
+  EXPECT_EQ(spec.replica_specs().ps().restart_policy(), OnFailure);
+  EXPECT_EQ(spec.replica_specs().ps().replacement(), Immediate);
+  EXPECT_EQ(spec.training().optimizer().sgd().learning_rate(), 0.01);
+  EXPECT_EQ(spec.training().model().wide_and_deep().features(0).column(), "age");
+  EXPECT_TRUE(spec.training().model().wide_and_deep().features(0).wide());
+  EXPECT_EQ(spec.training().evaluation().metrics_size(), 3);
+  EXPECT_EQ(spec.run_policy().backoff_limit(), 6);
+  EXPECT_FALSE(spec.run_policy().has_ttl_seconds_after_finished());
+  EXPECT_FALSE(spec.replica_specs().worker().has_min_replicas());
+}
+
+TEST(JobManifest_WithTemplateAndStatus, KeepsTheOneVerbatimAndWhatItKnowsOfTheOther) {
+  const ManifestReading reading = Read("good-own-program.yaml");
+  ASSERT_TRUE(reading.ok());
+  const JobSpec& spec = reading.job.spec();
+  EXPECT_EQ(spec.replica_specs().chief().template_(),
+            "{\"spec\":{\"containers\":[{\"name\":\"training\",\"image\":\"tf\",\"command\":"
+            "[\"python\",\"main.py\"],\"env\":[{\"name\":\"A\",\"value\":\"1\"}]}]}}");
+  EXPECT_EQ(spec.replica_specs().chief().replacement(), AfterTermination);
+  EXPECT_TRUE(spec.run_policy().has_ttl_seconds_after_finished());
+  EXPECT_EQ(reading.job.status().phase(), JobStatus::Running);
+  EXPECT_EQ(reading.job.status().restarts().replicas().at("worker-0").attempt(), 1);
+  EXPECT_EQ(reading.job.metadata().labels().at("app.kubernetes.io/name"), "own");
+}
+
+TEST(JobManifest_WithTestOnlyModel, IsReadOnlyWhereAsked) {
+  EXPECT_TRUE(Read("bad-test-only.yaml", true).ok());
+  EXPECT_FALSE(Read("bad-test-only.yaml", false).ok());
+}
+
+TEST(JobManifest_OfTheAdultExample, IsGood) {
+  const auto job = LoadJobManifest(std::string(PSTRAIN_SOURCE_DIR) + "/examples/adult/job.yaml");
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  EXPECT_EQ(job->metadata().name(), "adult");
+}
+
+TEST(JobManifest_WhenTooLarge, IsRefused) {
+  const std::string text = "a: " + std::string(kMaxManifestBytes, 'x');
+  const ManifestReading reading = ReadJobManifestAll(text);
+  ASSERT_EQ(reading.errors.size(), 1U);
+  EXPECT_EQ(reading.errors[0].message, "the text is larger than 4 MiB");
+}
+
+TEST(JobManifest_WhenTheFileIsMissing, SaysSo) {
+  EXPECT_EQ(LoadJobManifest("/nonexistent/job.yaml").status().code(), StatusCode::kNotFound);
+}
+
+TEST(Encoder_OfValuesThatAreZero, WritesThemWhereTheDefaultDiffers) {
+  PSTrainingJob job = ReadGood(*ReadFile(kFolder + "good-tiny.yaml"));
+  job.mutable_spec()->mutable_training()->mutable_checkpoint()->set_every_seconds(0);
+  job.mutable_spec()->mutable_training()->mutable_evaluation()->clear_metrics();
+  job.mutable_spec()
+      ->mutable_training()
+      ->mutable_model()
+      ->mutable_wide_and_deep()
+      ->mutable_features(0)
+      ->set_wide(false);
+  const PSTrainingJob again = ReadGood(WriteJobManifest(job));
+  EXPECT_TRUE(Same(again, job));
+}
+
+}  // namespace
+}  // namespace pstrain

@@ -1,0 +1,53 @@
+#include "runtime/stats/role_stats.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+
+namespace pstrain {
+namespace {
+
+void ExpectWellFormed(const StatsWriter& writer, std::size_t expected_slots) {
+  EXPECT_EQ(writer.dropped(), 0U);
+  const auto readings = writer.page()->Read();
+  ASSERT_TRUE(readings.ok());
+  EXPECT_EQ(readings->size(), expected_slots);
+  std::set<std::string> series;
+  std::map<std::string, StatKind> kinds;
+  for (const StatReading& reading : *readings) {
+    EXPECT_TRUE(series.insert(reading.name + "{" + reading.labels + "}").second) << reading.name;
+    EXPECT_EQ(kinds.try_emplace(reading.name, reading.kind).first->second, reading.kind);
+    EXPECT_TRUE(reading.name.starts_with("pstrain_")) << reading.name;
+    EXPECT_EQ(reading.kind == StatKind::kCounter, reading.name.ends_with("_total")) << reading.name;
+    EXPECT_FALSE(reading.help.empty()) << reading.name;
+  }
+}
+
+TEST(RoleStats, WhenAWorkerRegisters_EverySlotIsWellFormed) {
+  const auto writer = StatsWriter::InMemory();
+  const RuntimeStats runtime(*writer);
+  const WorkerStats worker(*writer);
+  ExpectWellFormed(*writer, 18);
+  EXPECT_TRUE(std::isnan(worker.loss->Value()));
+}
+
+TEST(RoleStats, WhenAPsRegisters_EverySlotIsWellFormed) {
+  const auto writer = StatsWriter::InMemory();
+  const RuntimeStats runtime(*writer);
+  const PsStats ps(*writer);
+  ExpectWellFormed(*writer, 14);
+}
+
+TEST(RoleStats, WhenAChiefRegisters_EverySlotIsWellFormed) {
+  const auto writer = StatsWriter::InMemory();
+  const RuntimeStats runtime(*writer);
+  const ChiefStats chief(*writer);
+  ExpectWellFormed(*writer, 22);
+  EXPECT_TRUE(std::isnan(chief.auc->Value()));
+}
+
+}  // namespace
+}  // namespace pstrain

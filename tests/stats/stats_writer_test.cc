@@ -1,0 +1,97 @@
+#include "runtime/stats/stats_writer.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+namespace pstrain {
+namespace {
+
+constexpr StatDefinition kSteps{"steps", "pstrain_worker_steps_total", "", "Steps done."};
+constexpr StatDefinition kBusy{"busy", "pstrain_ps_busy_seconds_total", "", "Busy."};
+constexpr StatDefinition kLoss{"loss", "pstrain_worker_loss", "", "Loss."};
+
+TEST(StatsWriter, WhenSeveralThreadsAdd_LosesNothing) {
+  const auto writer = StatsWriter::InMemory();
+  Counter* const steps = writer->AddCounter(kSteps);
+  SecondsCounter* const busy = writer->AddSeconds(kBusy);
+  constexpr int kRounds = 10000;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (int round = 0; round < kRounds; ++round) {
+          steps->Add();
+          busy->Add(0.5);
+        }
+      });
+    }
+  }
+  EXPECT_EQ(steps->Value(), 4U * kRounds);
+  EXPECT_EQ(busy->Value(), 2.0 * kRounds);
+}
+
+TEST(StatsWriter, WhenOpenedOnAnAgentsPage_IsReadByTheAgent) {
+  auto page = StatsPage::Create();
+  ASSERT_TRUE(page.ok());
+  auto writer = StatsWriter::OpenOrInMemory(dup((*page)->fd()));
+  ASSERT_TRUE(writer.ok()) << writer.status().ToString();
+  (*writer)->AddCounter(kSteps)->Add(3);
+  (*writer)->AddGauge(kLoss)->Set(-0.25);
+  writer->reset();
+
+  const auto readings = (*page)->Read();
+
+  ASSERT_TRUE(readings.ok());
+  ASSERT_EQ(readings->size(), 2U);
+  EXPECT_EQ((*readings)[0].bits, 3U);
+  EXPECT_EQ((*readings)[1].AsDouble(), -0.25);
+}
+
+TEST(StatsWriter, WhenAKeyIsAddedTwice_SharesTheCell) {
+  const auto writer = StatsWriter::InMemory();
+  writer->AddCounter(kSteps)->Add(1);
+  EXPECT_EQ(writer->AddCounter(kSteps)->Value(), 1U);
+  EXPECT_EQ(writer->page()->Read()->size(), 1U);
+}
+
+TEST(StatsWriter, WhenOpenedOnAPageInUse_GoesOnInItsSlots) {
+  auto page = StatsPage::Create();
+  ASSERT_TRUE(page.ok());
+  (*StatsWriter::Open(dup((*page)->fd())))->AddCounter(kSteps)->Add(2);
+  (*StatsWriter::Open(dup((*page)->fd())))->AddCounter(kSteps)->Add(3);
+  ASSERT_EQ((*page)->Read()->size(), 1U);
+  EXPECT_EQ((*page)->Read()->front().bits, 5U);
+}
+
+TEST(StatsWriter, WhenAKeyExistsWithAnotherType_CountsInPrivate) {
+  const auto writer = StatsWriter::InMemory();
+  writer->AddCounter(kSteps)->Add(1);
+  Gauge* const gauge = writer->AddGauge(kSteps);
+  gauge->Set(9);
+  EXPECT_EQ(gauge->Value(), 9);
+  EXPECT_EQ(writer->dropped(), 1U);
+  EXPECT_EQ(writer->page()->Read()->front().bits, 1U);
+}
+
+TEST(StatsWriter, WhenThePageIsFull_StillCounts) {
+  auto page = StatsPage::Create(1);
+  ASSERT_TRUE(page.ok());
+  auto writer = StatsWriter::Open(dup((*page)->fd()));
+  ASSERT_TRUE(writer.ok());
+  (*writer)->AddCounter(kSteps);
+  Gauge* const loss = (*writer)->AddGauge(kLoss);
+  loss->Set(4);
+  EXPECT_EQ(loss->Value(), 4);
+  EXPECT_EQ((*writer)->dropped(), 1U);
+}
+
+TEST(StatsWriter, WhenTheDescriptorIsBad_SaysSo) {
+  EXPECT_FALSE(StatsWriter::Open(9999).ok());
+  EXPECT_TRUE(StatsWriter::OpenOrInMemory(-1).ok());
+}
+
+}  // namespace
+}  // namespace pstrain

@@ -1,0 +1,22 @@
+# One translation unit per header that includes nothing but it; a header that needs another one to be
+# included first fails the build.
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
+  "${CMAKE_SOURCE_DIR}/base/*.h" "${CMAKE_SOURCE_DIR}/proto/*.h" "${CMAKE_SOURCE_DIR}/operator/*.h"
+  "${CMAKE_SOURCE_DIR}/agent/*.h" "${CMAKE_SOURCE_DIR}/runtime/*.h" "${CMAKE_SOURCE_DIR}/cli/*.h")
+
+set(units)
+foreach(header IN LISTS headers)
+  set(unit "${CMAKE_CURRENT_BINARY_DIR}/headers/${header}.cc")
+  file(CONFIGURE OUTPUT "${unit}" CONTENT "#include \"@header@\"\n" @ONLY)
+  list(APPEND units "${unit}")
+endforeach()
+
+add_library(headers_selfcontained OBJECT ${units})
+target_link_libraries(headers_selfcontained PRIVATE pstrain_flags)
+# For the include paths of generated and third-party headers, and so that the former exist.
+foreach(target IN ITEMS pstrain_messages pstrain_grpc pstrain_data pstrain_model pstrain_rpc
+        pstrain_ps)
+  if(TARGET ${target})
+    target_link_libraries(headers_selfcontained PRIVATE ${target})
+  endif()
+endforeach()
