@@ -48,7 +48,7 @@ LogLevel GetLogLevel();
 /// mix: `2026-01-31T12:00:00.000Z INFO component message key=value ...`. Values with spaces, quotes
 /// or control characters are quoted and escaped: a line stays a line. Any thread.
 void WriteLog(LogLevel level, std::string_view component, std::string_view message,
-         std::initializer_list<LogField> fields = {});
+              std::initializer_list<LogField> fields = {});
 
 inline void LogDebug(std::string_view component, std::string_view message,
                      std::initializer_list<LogField> fields = {}) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "base/utf8.h"
@@ -87,7 +88,10 @@ Result<Json> ParseFloat(std::string_view text) {
   if (digits.front() == '+') digits.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error == std::errc::result_out_of_range && std::abs(value) < 1) return Json::Double(0);
+  if (error == std::errc::result_out_of_range) {
+    value = std::strtod(std::string(digits).c_str(), nullptr);  // tells too small from too large
+    if (std::isfinite(value)) return Json::Double(value);
+  }
   if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) {
     return InvalidArgumentError("the number " + std::string(text) + " is too large");
   }

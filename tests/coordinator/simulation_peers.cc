@@ -145,10 +145,8 @@ void Simulation::PushJob(Process process, Token token) {
     }
   }
   job.reported = job.answered.size() == job.shards.size() || Chance(16);
-  for (const auto& [ps, sections] : pushes) {
-    Send([this, ps = ps, process, token, sections = sections] {
-      OnPush(ps, process, token, sections);
-    });
+  for (const auto& push : pushes) {
+    Send([this, push, process, token] { OnPush(push.first, process, token, push.second); });
   }
 }
 

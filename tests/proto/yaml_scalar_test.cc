@@ -25,6 +25,7 @@ TEST(PlainScalar_OfTheCoreSchema, IsResolved) {
   EXPECT_EQ(Resolved("0o17"), "15");
   EXPECT_EQ(Resolved("1e-07"), "1e-07");
   EXPECT_EQ(Resolved(".5"), "0.5");
+  EXPECT_EQ(Resolved("1e-999"), "0.0");
   EXPECT_EQ(Resolved("5."), "5.0");
   EXPECT_EQ(Resolved("."), "\".\"");
   EXPECT_EQ(Resolved("-"), "\"-\"");

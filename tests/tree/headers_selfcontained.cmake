@@ -13,6 +13,8 @@ endforeach()
 
 add_library(headers_selfcontained OBJECT ${units})
 target_link_libraries(headers_selfcontained PRIVATE pstrain_flags)
+find_package(Eigen3 CONFIG REQUIRED)
+target_link_libraries(headers_selfcontained PRIVATE Eigen3::Eigen)
 # For the include paths of generated and third-party headers, and so that the former exist.
 foreach(target IN ITEMS pstrain_messages pstrain_grpc pstrain_data pstrain_model pstrain_rpc
         pstrain_ps)
