@@ -219,7 +219,7 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
     ExplainFailure(local_job, workspace);
   }
   if (*end == local::SessionEnd::kAborted) outcome.reason = "killed by a second signal";
-  Result<Json> result = local::ReadRunResult(job, run.run_id);
+  Result<Json> result = local::ReadRunResult(job, run.run_id, *end == local::SessionEnd::kStopped);
   if (!result.ok()) return Failure(result.status());
   outcome.result = std::move(result).value();
   const Json report = local::MakeRunReport(outcome, job.spec());

@@ -1,7 +1,8 @@
 #include "proto/job_manifest.h"
 
-#include <algorithm>
 #include <charconv>
+#include <map>
+#include <utility>
 
 #include "base/files.h"
 #include "proto/job_manifest_yaml.h"
@@ -73,6 +74,14 @@ JobStatus TakeStatus(Json& tree) {
   return status;
 }
 
+/// Errors of one line keep their order.
+void SortByLine(std::vector<ManifestError>& errors) {
+  std::multimap<int, ManifestError> by_line;
+  for (ManifestError& error : errors) by_line.emplace(error.line, std::move(error));
+  errors.clear();
+  for (auto& [line, error] : by_line) errors.push_back(std::move(error));
+}
+
 }  // namespace
 
 std::string ManifestError::Format(std::string_view file_name) const {
@@ -109,8 +118,7 @@ ManifestReading ReadJobManifestAll(std::string_view text, const ReadOptions& opt
   }
   if (has_status) *reading.job.mutable_status() = std::move(status);
   if (reading.ok()) Complete(reading.job);
-  std::stable_sort(reading.errors.begin(), reading.errors.end(),
-                   [](const ManifestError& a, const ManifestError& b) { return a.line < b.line; });
+  SortByLine(reading.errors);
   return reading;
 }
 

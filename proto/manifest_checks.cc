@@ -1,5 +1,6 @@
 #include "proto/manifest_checks.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>

@@ -1,5 +1,6 @@
 #include "proto/message_decoder.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <set>
 

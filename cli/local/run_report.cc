@@ -136,10 +136,11 @@ std::string DescribeRun(const Json& report) {
   return text;
 }
 
-Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id) {
+Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id, bool stopped) {
   if (!job.spec().has_training()) return Json::Null();
   const std::string directory = job.spec().training().checkpoint().directory();
-  const std::string file = JoinPath(JoinPath(directory, run_id), "result.json");
+  const std::string file =
+      JoinPath(JoinPath(directory, run_id), stopped ? "stopped.json" : "result.json");
   if (!FileExists(file)) return Json::Null();
   PSTRAIN_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
   Result<Json> result = ParseJson(text);

@@ -39,10 +39,14 @@ Result<std::string> ListenAddress(const std::string& own) {
 
 std::string_view RoleName(Role role) {
   switch (role) {
-    case Role::kChief: return kChiefRole;
-    case Role::kPs: return kPsRole;
-    case Role::kWorker: return kWorkerRole;
-    case Role::kEvaluator: return kEvaluatorRole;
+    case Role::kChief:
+      return kChiefRole;
+    case Role::kPs:
+      return kPsRole;
+    case Role::kWorker:
+      return kWorkerRole;
+    case Role::kEvaluator:
+      return kEvaluatorRole;
   }
   return "unknown";
 }

@@ -27,7 +27,8 @@ struct TaskIdentity {
 };
 
 /// Reads the identity out of the text of TF_CONFIG. INVALID_ARGUMENT: as ParseTfConfig; a role that
-/// is none of the four ("master" counts as chief); no chief in the cluster; an address without a port.
+/// is none of the four ("master" counts as chief); no chief in the cluster; an address without a
+/// port.
 Result<TaskIdentity> ResolveTask(std::string_view tf_config);
 Result<TaskIdentity> ResolveTask(const TfConfig& config);
 

@@ -11,7 +11,8 @@
 
 namespace pstrain {
 
-/// Exit codes of pstrain-runtime. The Plan and the agent know them (ARCHITECTURE.md, Restart rules).
+/// Exit codes of pstrain-runtime. The Plan and the agent know them (ARCHITECTURE.md, Restart
+/// rules).
 inline constexpr int kExitSuccess = 0;
 inline constexpr int kExitFailure = 1;
 /// Bad configuration: another attempt would fail the same way.

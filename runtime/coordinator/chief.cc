@@ -40,15 +40,15 @@ CoreOptions MakeCoreOptions(const RoleContext& context, const ChiefSetup& setup)
     std::uint32_t epoch = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> batches;
   };
-  options.order = [index = setup.index, order = std::make_shared<Order>()](
-                      std::uint32_t epoch, std::uint32_t position) {
+  options.order = [index = setup.index, order = std::make_shared<Order>()](std::uint32_t epoch,
+                                                                           std::uint32_t position) {
     if (order->epoch != epoch) *order = {epoch, index->TokenOrder(epoch)};
     return order->batches[position];
   };
   options.ps_count = static_cast<std::uint32_t>(context.job.spec().replica_specs().ps().replicas());
-  options.shard_to_ps = PlaceShards(
-      {setup.run.variables().begin(), setup.run.variables().end()}, strategy.placement(),
-      options.shards, options.ps_count, static_cast<std::uint32_t>(context.training().batch_size()));
+  options.shard_to_ps = PlaceShards({setup.run.variables().begin(), setup.run.variables().end()},
+                                    strategy.placement(), options.shards, options.ps_count,
+                                    static_cast<std::uint32_t>(context.training().batch_size()));
   options.started = std::chrono::steady_clock::now();
   options.rejoin_timeout = seconds(context.training().rejoin_timeout_seconds());
   options.cuts = setup.cuts;
@@ -192,8 +192,8 @@ bool Chief::DrainFinished(Time now) const {
   if (!core_.Drained() || cut_) return false;
   const bool covered = core_.Progress().tokens_committed == tokens_at_cut_ && newest_cut_;
   if (!covered && (core_.AllActive() || core_.joining())) return false;
-  const bool evaluated = !HasEvaluator() || evaluation_.cut == newest_cut_ ||
-                         now - evaluator_seen_ > kReleasePatience;
+  const bool evaluated =
+      !HasEvaluator() || evaluation_.cut == newest_cut_ || now - evaluator_seen_ > kReleasePatience;
   return !covered || evaluated;
 }
 
@@ -207,8 +207,8 @@ void Chief::BeginRelease(bool finished, Time now) {
 
 bool Chief::ReleaseDone(Time now) const {
   if (now - release_since_ > kReleasePatience) return true;
-  const bool ps_done = std::all_of(ps_.begin(), ps_.end(),
-                                   [](const auto& peer) { return peer.second.released; });
+  const bool ps_done =
+      std::all_of(ps_.begin(), ps_.end(), [](const auto& peer) { return peer.second.released; });
   const bool workers_done = std::all_of(workers_.begin(), workers_.end(),
                                         [](const auto& peer) { return peer.second.told_end; });
   return ps_done && workers_done && (!HasEvaluator() || evaluator_told_end_);
@@ -248,8 +248,8 @@ std::string Chief::ResultJson() const {
 void Chief::PublishStats() {
   const CoreProgress progress = core_.Progress();
   stats_.examples_expected->Set(static_cast<double>(progress.examples_expected));
-  stats_.examples_committed->Set(static_cast<double>(
-      final_cut_ ? final_cut_->examples_committed() : progress.examples_committed));
+  stats_.examples_committed->Set(static_cast<double>(final_cut_ ? final_cut_->examples_committed()
+                                                                : progress.examples_committed));
   stats_.steps->Set(static_cast<double>(progress.tokens_committed));
   stats_.membership->Set(static_cast<double>(core_.membership().number));
   stats_.chief_epoch->Set(static_cast<double>(setup_.directory.chief_epoch()));

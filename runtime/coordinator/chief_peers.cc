@@ -42,10 +42,14 @@ Result<std::vector<HeldCopy>> ParseCopies(const Shards& shards) {
 
 ShardAssignment::Source SourceToWire(AssignSource source) {
   switch (source) {
-    case AssignSource::kInitial: return ShardAssignment::INITIAL;
-    case AssignSource::kRestore: return ShardAssignment::RESTORE;
-    case AssignSource::kKeep: return ShardAssignment::KEEP;
-    case AssignSource::kDrop: return ShardAssignment::DROP;
+    case AssignSource::kInitial:
+      return ShardAssignment::INITIAL;
+    case AssignSource::kRestore:
+      return ShardAssignment::RESTORE;
+    case AssignSource::kKeep:
+      return ShardAssignment::KEEP;
+    case AssignSource::kDrop:
+      return ShardAssignment::DROP;
   }
   return ShardAssignment::SOURCE_UNSPECIFIED;
 }
@@ -112,8 +116,7 @@ void Chief::ConfigurePs(PsPeer& peer, std::uint32_t index) {
       bool ok() const { return state.ok(); }
       const Status& status() const { return state; }
     };
-    const Outcome outcome =
-        UntilAnswered(stop, [&] { return Outcome{client.Configure(request)}; });
+    const Outcome outcome = UntilAnswered(stop, [&] { return Outcome{client.Configure(request)}; });
     if (outcome.ok() || stop.stop_requested()) return;
     const std::lock_guard lock(mutex_);
     Fail(outcome.status().WithContext("configure ps " + std::to_string(index)));
@@ -191,16 +194,17 @@ void Chief::ReleasePs(std::uint32_t index, bool finished) {
   request.set_chief_epoch(setup_.directory.chief_epoch());
   request.set_incarnation(peer.link->incarnation());
   request.set_finished(finished);
-  peer.link->Post([this, index, request = std::move(request)](ParameterServerClient& client,
-                                                              std::stop_token) {
-    const Status status = client.Release(request);
-    const std::lock_guard lock(mutex_);
-    const auto found = ps_.find(index);
-    if (found == ps_.end() || found->second.link->incarnation() != request.incarnation()) return;
-    found->second.released = true;
-    if (!status.ok()) LogWarning("chief", "a ps was gone before its release", {{"ps", index}});
-    changed_.notify_all();
-  });
+  peer.link->Post(
+      [this, index, request = std::move(request)](ParameterServerClient& client, std::stop_token) {
+        const Status status = client.Release(request);
+        const std::lock_guard lock(mutex_);
+        const auto found = ps_.find(index);
+        if (found == ps_.end() || found->second.link->incarnation() != request.incarnation())
+          return;
+        found->second.released = true;
+        if (!status.ok()) LogWarning("chief", "a ps was gone before its release", {{"ps", index}});
+        changed_.notify_all();
+      });
 }
 
 void Chief::ExpirePeers(Time now) {
@@ -267,17 +271,16 @@ Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request) {
   reply.set_chief_epoch(setup_.directory.chief_epoch());
   std::vector<Token> holding;
   for (const WireToken& token : request.holding()) holding.push_back(FromWire(token));
-  const bool known = workers_.contains(request.index()) &&
-                     workers_[request.index()].process == request.process();
+  const bool known =
+      workers_.contains(request.index()) && workers_[request.index()].process == request.process();
   if (!known) {
     if (!core_.WorkerSeen(request.index(), request.process(), holding)) {
       reply.set_directive(REPLACED);
       return reply;
     }
     if (workers_.contains(request.index())) stats_.worker_recoveries->Add();
-    workers_[request.index()] = {.process = request.process(),
-                                 .granted = {holding.begin(), holding.end()},
-                                 .seen = {}};
+    workers_[request.index()] = {
+        .process = request.process(), .granted = {holding.begin(), holding.end()}, .seen = {}};
   }
   WorkerPeer& worker = workers_[request.index()];
   worker.seen = std::chrono::steady_clock::now();

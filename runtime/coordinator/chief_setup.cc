@@ -30,8 +30,8 @@ Result<RunDescription> Describe(const RoleContext& context, const RunDirectory& 
   const Strategy& strategy = context.job.spec().strategy();
   const auto shards = static_cast<std::uint32_t>(strategy.shards());
   std::vector<VariableSpec> variables = model->variables();
-  PSTRAIN_RETURN_IF_ERROR(PlacePartitions(strategy.variable_partitioner(), strategy.placement(),
-                                          shards, &variables));
+  PSTRAIN_RETURN_IF_ERROR(
+      PlacePartitions(strategy.variable_partitioner(), strategy.placement(), shards, &variables));
   RunDescription fresh;
   fresh.set_run_id(context.run_id);
   fresh.set_run_directory(directory.path());
@@ -44,8 +44,7 @@ Result<RunDescription> Describe(const RoleContext& context, const RunDirectory& 
 }  // namespace
 
 Result<ChiefSetup> PrepareChief(const RoleContext& context) {
-  PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory,
-                           RunDirectory::Open(context.job, context.run_id));
+  PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, RunDirectory::Open(context.job, context.run_id));
   PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index,
                            directory.Index(context.scratch.string()));
   PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, Describe(context, directory, *index));

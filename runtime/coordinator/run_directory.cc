@@ -53,8 +53,8 @@ std::string RunDirectory::File(const char* name) const { return JoinPath(path_, 
 Result<RunDirectory> RunDirectory::Open(const PSTrainingJob& job, const std::string& run_id) {
   const std::string& directory = job.spec().training().checkpoint().directory();
   const std::string path = JoinPath(directory, run_id);
-  const std::string context = "spec.training.checkpoint.directory " + directory +
-                              " must be writable and have room";
+  const std::string context =
+      "spec.training.checkpoint.directory " + directory + " must be writable and have room";
   Status made = CreateDirectories(JoinPath(path, "cuts"));
   if (!made.ok()) return made.WithContext(context);
   Result<std::uint64_t> epoch = TakeChiefEpoch(path);

@@ -101,8 +101,8 @@ Result<int> RunEvaluator(const RoleContext& context) {
         request.set_pinned(reply->cut());
         if (metrics.ok()) {
           Fill(*metrics, &request);
-          LogInfo("evaluator", "evaluated", {{"cut", reply->cut()}, {"auc", metrics->auc},
-                                             {"log_loss", metrics->log_loss}});
+          LogInfo("evaluator", "evaluated",
+                  {{"cut", reply->cut()}, {"auc", metrics->auc}, {"log_loss", metrics->log_loss}});
           continue;
         }
         request.set_error(metrics.status().ToString());

@@ -53,7 +53,9 @@ class Reader {
     }
     const T* begin = reinterpret_cast<const T*>(bytes_.data() + position_);
     for (std::size_t i = size; i < Aligned(size); ++i) {
-      if (bytes_[position_ + i] != std::byte{0}) Fail("padding that is not zero");
+      if (bytes_[position_ + i] == std::byte{0}) continue;
+      Fail("padding that is not zero");
+      return {};
     }
     position_ += Aligned(size);
     return {begin, static_cast<std::size_t>(count)};

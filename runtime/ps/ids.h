@@ -12,8 +12,8 @@ using ShardId = std::uint32_t;
 /// A variable's id: its position in the chief's declaration.
 using VariableId = std::uint32_t;
 
-/// A batch of the input. `batch` counts through the epoch: the batches of block 0, then block 1, ...
-/// (the input index maps it to block and place in the block and back), so a token of the
+/// A batch of the input. `batch` counts through the epoch: the batches of block 0, then block 1,
+/// ... (the input index maps it to block and place in the block and back), so a token of the
 /// architecture's (epoch, block, batch) is these two numbers.
 struct Token {
   std::uint32_t epoch = 0;
@@ -21,7 +21,8 @@ struct Token {
   friend auto operator<=>(const Token&, const Token&) = default;
 };
 
-/// An assignment of a shard to a ps: the chief's epoch, then a counter of that chief. Higher is newer.
+/// An assignment of a shard to a ps: the chief's epoch, then a counter of that chief. Higher is
+/// newer.
 struct Term {
   std::uint64_t epoch = 0;
   std::uint64_t counter = 0;

@@ -33,8 +33,8 @@ void ByteLane::Call(std::uint16_t op, std::vector<Bytes> pieces,
   if (stream == nullptr) return callback(CancelledError("the transport is closed"));
   if (opened) stream->Start();
   if (!stream->Send(id, op, std::move(pieces))) {
-    pending_->Complete(stream->group(), id, UnavailableError("the stream to " + address_ +
-                                                             " broke"));
+    pending_->Complete(stream->group(), id,
+                       UnavailableError("the stream to " + address_ + " broke"));
   }
 }
 

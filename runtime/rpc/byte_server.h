@@ -9,17 +9,18 @@ namespace pstrain {
 /// The gRPC method of the data plane: a bidirectional stream of frames (runtime/rpc/frame.h).
 inline constexpr char kDataPlaneMethod[] = "/pstrain.DataPlane/Stream";
 
-/// The server's side of the data plane: one stream per client lane, requests to the handler, replies
-/// back in the order in which they are given. A frame that cannot be read ends its stream with
-/// INVALID_ARGUMENT; other methods are UNIMPLEMENTED. Streams may end while the handler still works
-/// on their requests. Owner: who starts the
-/// server; outlives it. For one server only: gRPC aborts when a second one is given the same.
+/// The server's side of the data plane: one stream per client lane, requests to the handler,
+/// replies back in the order in which they are given. A frame that cannot be read ends its stream
+/// with INVALID_ARGUMENT; other methods are UNIMPLEMENTED. Streams may end while the handler still
+/// works on their requests. Owner: who starts the server; outlives it. For one server only: gRPC
+/// aborts when a second one is given the same.
 class DataPlaneService final : public grpc::CallbackGenericService {
  public:
   /// `handler` outlives the server.
   explicit DataPlaneService(RequestHandler& handler) : handler_(handler) {}
 
-  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override;
+  grpc::ServerGenericBidiReactor* CreateReactor(
+      grpc::GenericCallbackServerContext* context) override;
 
  private:
   RequestHandler& handler_;

@@ -23,9 +23,9 @@ Bytes Bytes::Join(std::span<const Bytes> pieces) {
 
 BytesBuilder::BytesBuilder(std::size_t size) : size_(size) {
   constexpr std::align_val_t kAlignment{kBytesAlignment};
-  memory_ = std::shared_ptr<std::byte>(
-      static_cast<std::byte*>(::operator new(size, kAlignment)),
-      [](std::byte* memory) { ::operator delete(memory, kAlignment); });
+  memory_ =
+      std::shared_ptr<std::byte>(static_cast<std::byte*>(::operator new(size, kAlignment)),
+                                 [](std::byte* memory) { ::operator delete(memory, kAlignment); });
 }
 
 Bytes BytesBuilder::Finish() && {

@@ -10,7 +10,8 @@
 namespace pstrain {
 
 /// What a ps, a worker or the evaluator says to the chief. Any thread; each call blocks until the
-/// answer or the deadline. UNAVAILABLE and DEADLINE_EXCEEDED mean that the chief is away: call again.
+/// answer or the deadline. UNAVAILABLE and DEADLINE_EXCEEDED mean that the chief is away: call
+/// again.
 class CoordinatorClient {
  public:
   /// `chief_address`: host:port of the chief, from TF_CONFIG.

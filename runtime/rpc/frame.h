@@ -40,6 +40,7 @@ std::array<std::byte, kFrameHeaderSize> EncodeFrameHeader(const FrameHeader& hea
 /// Reads the header from the first bytes of a message that is `message_size` bytes long in all.
 /// INVALID_ARGUMENT: too short, another magic, version or flag, a status that does not exist, or a
 /// body length that is not what is left of the message.
-Result<FrameHeader> DecodeFrameHeader(std::span<const std::byte> header, std::uint64_t message_size);
+Result<FrameHeader> DecodeFrameHeader(std::span<const std::byte> header,
+                                      std::uint64_t message_size);
 
 }  // namespace pstrain

@@ -53,14 +53,14 @@ class InProcessNetwork::Link final : public Transport {
       pending_->Complete(group_, id, UnavailableError("nobody serves " + address_));
       return;
     }
-    Responder responder([pending = pending_, group = group_, id](Status status,
-                                                                 std::vector<Bytes> reply) {
-      if (!status.ok()) {
-        pending->Complete(group, id, std::move(status));
-      } else {
-        pending->Complete(group, id, Bytes::Join(reply));
-      }
-    });
+    Responder responder(
+        [pending = pending_, group = group_, id](Status status, std::vector<Bytes> reply) {
+          if (!status.ok()) {
+            pending->Complete(group, id, std::move(status));
+          } else {
+            pending->Complete(group, id, Bytes::Join(reply));
+          }
+        });
     server->handler.OnRequest(op, Bytes::Join(pieces), std::move(responder));
     server->Leave();
   }

@@ -27,7 +27,8 @@ std::uint64_t PendingCalls::Add(std::uint64_t group, TimePoint deadline, ReplyCa
     MutexLock lock(mutex_);
     id = next_++;
     calls_.emplace(id, Call{group, deadline, std::move(callback)});
-    first = deadlines_.emplace(deadline, id).first == deadlines_.begin();
+    deadlines_.emplace(deadline, id);
+    first = deadlines_.begin()->second == id;
   }
   if (first) changed_.NotifyAll();
   return id;

@@ -32,9 +32,9 @@ class Responder {
   Send send_;
 };
 
-/// What a server does with the requests of the data plane. Called from the threads of the transport,
-/// several at a time; must not block: hand the work to other threads and answer from there.
-/// Owned by who starts the server; outlives it.
+/// What a server does with the requests of the data plane. Called from the threads of the
+/// transport, several at a time; must not block: hand the work to other threads and answer from
+/// there. Owned by who starts the server; outlives it.
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;

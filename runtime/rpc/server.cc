@@ -26,8 +26,7 @@ Status WhyNotListening(const std::string& address) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
   addrinfo* found = nullptr;
-  const int resolved =
-      getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &found);
+  const int resolved = getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &found);
   if (resolved != 0) return InvalidArgumentError(action + ": " + gai_strerror(resolved));
   Status why = FailedPreconditionError(action + ": gRPC could not bind");
   const int fd = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, 0);

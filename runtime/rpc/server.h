@@ -37,8 +37,8 @@ class GrpcServer {
   /// The port that it listens on.
   std::uint16_t port() const { return port_; }
 
-  /// Stops listening at once, lets calls in flight end until `grace` is over, then cancels them, and
-  /// waits for the handlers of unary calls. Idempotent.
+  /// Stops listening at once, lets calls in flight end until `grace` is over, then cancels them,
+  /// and waits for the handlers of unary calls. Idempotent.
   void Shutdown(std::chrono::milliseconds grace);
 
  private:

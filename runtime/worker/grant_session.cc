@@ -147,8 +147,12 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
     queue_.push_back(std::move(grant));
   }
   switch (reply.directive()) {
-    case FINISH: end_ = SessionEnd::kFinished; break;
-    case REPLACED: end_ = SessionEnd::kReplaced; break;
+    case FINISH:
+      end_ = SessionEnd::kFinished;
+      break;
+    case REPLACED:
+      end_ = SessionEnd::kReplaced;
+      break;
     case DRAIN:
       // Released: everything that was reported is in the chief's cut.
       end_ = SessionEnd::kDrained;

@@ -21,11 +21,11 @@ namespace pstrain {
 
 /// How a worker's conversation with the chief ended.
 enum class SessionEnd : std::uint8_t {
-  kNone,       // goes on
-  kFinished,   // the job is done: exit 0
-  kDrained,    // the chief drains, or this process was told to stop: exit 85
-  kReplaced,   // a newer process has this index: exit 85
-  kFailed,     // see status()
+  kNone,      // goes on
+  kFinished,  // the job is done: exit 0
+  kDrained,   // the chief drains, or this process was told to stop: exit 85
+  kReplaced,  // a newer process has this index: exit 85
+  kFailed,    // see status()
 };
 
 /// A worker's conversation with the chief: one thread that polls, taking reports along and bringing

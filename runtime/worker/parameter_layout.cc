@@ -52,9 +52,8 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
         return Bad(spec, "partition " + std::to_string(p) + " does not fit");
       }
       const std::size_t step = floats / axis;
-      layout.slices_[part.shard()].push_back({static_cast<VariableId>(id),
-                                              static_cast<std::uint32_t>(p), begin * step,
-                                              size * step});
+      layout.slices_[part.shard()].push_back(
+          {static_cast<VariableId>(id), static_cast<std::uint32_t>(p), begin * step, size * step});
       begin += size;
     }
     if (begin != axis) return Bad(spec, "its partitions do not cover it");
@@ -97,8 +96,8 @@ Status ParameterLayout::CheckGradients(const BatchPlan& plan, const Parameters& 
   for (std::size_t v = 0; v < dense_floats_.size(); ++v) {
     if (!gradients.dense[v].empty() && gradients.dense[v].size() != dense_floats_[v]) {
       return InvalidArgumentError("gradient of variable " + std::to_string(v) + " has " +
-                                  std::to_string(gradients.dense[v].size()) + " values instead of " +
-                                  std::to_string(dense_floats_[v]));
+                                  std::to_string(gradients.dense[v].size()) +
+                                  " values instead of " + std::to_string(dense_floats_[v]));
     }
   }
   for (std::size_t r = 0; r < plan.requests.size(); ++r) {

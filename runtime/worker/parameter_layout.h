@@ -20,8 +20,8 @@ struct RoutedRows {
   std::vector<std::size_t> places;
 };
 
-/// Where the parameters of a run lie: which shard has which slice of which variable. Immutable after
-/// Create; any thread.
+/// Where the parameters of a run lie: which shard has which slice of which variable. Immutable
+/// after Create; any thread.
 class ParameterLayout {
  public:
   /// A dense partition.

@@ -102,9 +102,15 @@ Status ReadPushReply(const Result<Bytes>& bytes, const std::vector<std::size_t>&
     ShardPush& push = outcomes[asked[i]];
     if (reply.sections[i].shard != push.shard) return InternalError("push reply out of order");
     switch (reply.sections[i].status) {
-      case PushStatus::kApplied: push.outcome = ShardOutcome::kApplied; break;
-      case PushStatus::kDuplicate: push.outcome = ShardOutcome::kDuplicate; break;
-      case PushStatus::kNotOwner: push.outcome = ShardOutcome::kNotOwner; break;
+      case PushStatus::kApplied:
+        push.outcome = ShardOutcome::kApplied;
+        break;
+      case PushStatus::kDuplicate:
+        push.outcome = ShardOutcome::kDuplicate;
+        break;
+      case PushStatus::kNotOwner:
+        push.outcome = ShardOutcome::kNotOwner;
+        break;
     }
   }
   return OkStatus();
@@ -113,9 +119,12 @@ Status ReadPushReply(const Result<Bytes>& bytes, const std::vector<std::size_t>&
 Status PullError(const Status& status) {
   switch (status.code()) {
     case StatusCode::kInvalidArgument:
-    case StatusCode::kCancelled: return status;
-    case StatusCode::kFailedPrecondition: return AbortedError(status.message());
-    default: return UnavailableError(status.ToString());
+    case StatusCode::kCancelled:
+      return status;
+    case StatusCode::kFailedPrecondition:
+      return AbortedError(status.message());
+    default:
+      return UnavailableError(status.ToString());
   }
 }
 
@@ -206,8 +215,8 @@ Result<PushOutcome> PsClient::Push(Token token, std::uint32_t records, const Bat
     for (const auto& slice : layout_.slices(shard)) {
       const auto& values = gradients.dense[slice.variable];
       if (values.empty()) continue;
-      section.dense.push_back({slice.variable, slice.partition,
-                               std::span(values).subspan(slice.first, slice.count)});
+      section.dense.push_back(
+          {slice.variable, slice.partition, std::span(values).subspan(slice.first, slice.count)});
     }
     for (const RoutedRows& of_shard : routed[shard]) {
       const VariableId variable = plan.requests[of_shard.request].variable;
@@ -284,8 +293,8 @@ std::shared_ptr<Transport> PsClient::TransportTo(std::uint32_t ps, const Members
   Peer& peer = peers_[ps];
   if (peer.transport == nullptr || peer.incarnation != member->incarnation() ||
       peer.address != member->address()) {
-    old = std::exchange(peer, {member->incarnation(), member->address(),
-                               transports_.Connect(member->address())});
+    old = std::exchange(
+        peer, {member->incarnation(), member->address(), transports_.Connect(member->address())});
   }
   return peer.transport;
 }

@@ -72,15 +72,15 @@ class PsClient {
                                                   TransportFactory& transports,
                                                   PsClientOptions options = {});
 
-  /// The dense variables, whole, and the rows of the plan. UNAVAILABLE: a ps did not answer; ABORTED:
-  /// a shard has no active owner or another one than `membership` says. Both: try again with a newer
-  /// membership. INVALID_ARGUMENT: a ps refused the request.
+  /// The dense variables, whole, and the rows of the plan. UNAVAILABLE: a ps did not answer;
+  /// ABORTED: a shard has no active owner or another one than `membership` says. Both: try again
+  /// with a newer membership. INVALID_ARGUMENT: a ps refused the request.
   Result<Parameters> Pull(const BatchPlan& plan, const Membership& membership);
 
   /// Pushes the gradients of a batch; every shard gets a section, also an empty one. `records`: of
   /// the token's range, skipped ones included. `shards`: only these (ascending); empty: all. The
-  /// outcome of one ps does not touch another's. INVALID_ARGUMENT: the gradients do not fit, or a ps
-  /// refused the request.
+  /// outcome of one ps does not touch another's. INVALID_ARGUMENT: the gradients do not fit, or a
+  /// ps refused the request.
   Result<PushOutcome> Push(Token token, std::uint32_t records, const BatchPlan& plan,
                            const Parameters& gradients, const Membership& membership,
                            std::span<const ShardId> shards = {});

@@ -18,9 +18,12 @@ namespace {
 
 Result<int> ExitOf(const GrantSession& session) {
   switch (session.end()) {
-    case SessionEnd::kFinished: return kExitSuccess;
-    case SessionEnd::kFailed: return session.status();
-    default: return kExitDrained;
+    case SessionEnd::kFinished:
+      return kExitSuccess;
+    case SessionEnd::kFailed:
+      return session.status();
+    default:
+      return kExitDrained;
   }
 }
 
@@ -47,15 +50,13 @@ Result<int> RunWorker(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(context.training()));
   const auto features = std::make_shared<const FeatureSet>(std::move(set));
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
-  PSTRAIN_ASSIGN_OR_RETURN(
-      std::unique_ptr<BatchReader> reader,
-      BatchReader::Create(context.training().input(), features, index,
-                          {.scratch = context.scratch}));
+  PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<BatchReader> reader,
+                           BatchReader::Create(context.training().input(), features, index,
+                                               {.scratch = context.scratch}));
   ByteChannelFactory transports;
-  PSTRAIN_ASSIGN_OR_RETURN(
-      const std::unique_ptr<PsClient> ps,
-      PsClient::Create({run->variables().begin(), run->variables().end()}, run->shards(),
-                       transports));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<PsClient> ps,
+                           PsClient::Create({run->variables().begin(), run->variables().end()},
+                                            run->shards(), transports));
   LogInfo("worker", "training", {{"index", context.index}, {"run", run->run_id()}});
   std::stop_callback leave(context.stop, [&] { session.Leave(); });
   Status status;

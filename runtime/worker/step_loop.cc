@@ -107,8 +107,8 @@ Result<bool> StepLoop::Push(const PreparedBatch& prepared, const Parameters& gra
   std::vector<ShardId> wanted(prepared.grant.shards().begin(), prepared.grant.shards().end());
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
-    Result<PushOutcome> pushed = ps_.Push(token, index_.RecordCount(token), prepared.plan,
-                                          gradients, *membership, wanted);
+    Result<PushOutcome> pushed =
+        ps_.Push(token, index_.RecordCount(token), prepared.plan, gradients, *membership, wanted);
     if (!pushed.ok()) return pushed.status().WithContext("push");
     for (const ShardPush& shard : pushed->shards) {
       if (shard.outcome != ShardOutcome::kApplied && shard.outcome != ShardOutcome::kDuplicate) {

@@ -19,8 +19,10 @@ ChiefFinder MakeFinder(std::map<std::string, Result<std::uint64_t>> peers) {
 }
 
 TEST(ChiefFinder, WhenSeveralAnswer_KeepsTheHighestEpoch) {
-  const auto finder = MakeFinder(
-      {{"10.0.0.1:1", 3}, {"10.0.0.2:1", 5}, {"10.0.0.3:1", 4}, {"10.0.0.4:1", Status(StatusCode::kUnavailable, "x")}});
+  const auto finder = MakeFinder({{"10.0.0.1:1", 3},
+                                  {"10.0.0.2:1", 5},
+                                  {"10.0.0.3:1", 4},
+                                  {"10.0.0.4:1", Status(StatusCode::kUnavailable, "x")}});
   const auto found = finder.Find("chief:1");
   ASSERT_TRUE(found.ok()) << found.status().ToString();
   EXPECT_EQ(found->address, "10.0.0.2:1");

@@ -120,6 +120,13 @@ TEST(DataPlane, Parse_WhenAnyByteIsChanged_DoesNotReadOutside) {
   }
 }
 
+TEST(DataPlane, Parse_WhenThePaddingIsNotZero_Refuses) {
+  // Three floats are followed by four bytes of padding at the end of the message.
+  WireBuffer bad = EncodePullReply({1, {{2, PullStatus::kOk, kDense}}});
+  for (std::size_t i = 1; i <= 4; ++i) bad.data()[bad.size() - i] = std::byte{0x50};
+  EXPECT_EQ(ParsePullReply(bad.bytes()).status().code(), StatusCode::kInvalidArgument);
+}
+
 TEST(DataPlane, Parse_WhenMisaligned_Refuses) {
   const WireBuffer good = EncodePushReply({1, {{2, PushStatus::kApplied}}});
   WireBuffer shifted(good.size() + 1);

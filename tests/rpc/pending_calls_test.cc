@@ -23,6 +23,17 @@ TEST(PendingCalls, WhenTheDeadlinePasses_FailsAndForgets) {
   EXPECT_FALSE(pending.Complete(group, id, Bytes()));
 }
 
+TEST(PendingCalls, WhenItWasIdle_StillSeesANewDeadline) {
+  PendingCalls pending;
+  const std::uint64_t group = pending.NewGroup();
+  for (int i = 0; i < 5; ++i) {
+    Replies replies(1);
+    pending.Add(group, std::chrono::steady_clock::now() + std::chrono::milliseconds(5),
+                replies.Callback(0));
+    ASSERT_TRUE(replies.WaitForAll());
+  }
+}
+
 TEST(PendingCalls, WhenAGroupFails_OthersStay) {
   PendingCalls pending;
   Replies failed(1);
