@@ -264,9 +264,12 @@ int Run(RunOptions options) {
       options.resume ? workspace->ResumeRun() : workspace->BeginRun();
   if (!run_id.ok()) return Failure(run_id.status());
   run.run_id = *run_id;
-  const Result<local::Launcher> launcher = local::Launcher::Create(
-      *job, *workspace,
-      {.program_dir = *program_dir, .run_id = *run_id, .volumes = std::move(volumes).value()});
+  const Result<local::Launcher> launcher =
+      local::Launcher::Create(*job, *workspace,
+                              {.program_dir = *program_dir,
+                               .run_id = *run_id,
+                               .volumes = std::move(volumes).value(),
+                               .allow_test_only = options.allow_test_only});
   if (!launcher.ok()) {
     return launcher.status().code() == StatusCode::kInvalidArgument ? UsageError(launcher.status())
                                                                     : Failure(launcher.status());

@@ -55,6 +55,9 @@ struct TaskEnv {
   friend bool operator==(const TaskEnv&, const TaskEnv&) = default;
 };
 
+/// Set to anything: the training program admits the job's fields that are for tests only.
+inline constexpr std::string_view kAllowTestOnlyEnv = "PSTRAIN_ALLOW_TEST_ONLY";
+
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// Name and value of every variable, in the order above.

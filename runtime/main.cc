@@ -10,11 +10,12 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/log.h"
 #include "proto/job_manifest.h"
 #include "proto/task_env.h"
-#include "proto/tf_config.h"
+#include "runtime/cluster/cluster_resolver.h"
 #include "runtime/cluster/role_context.h"
 #include "runtime/coordinator/run_chief.h"
 #include "runtime/evaluator/run_evaluator.h"
@@ -59,7 +60,7 @@ class StopOnSignal {
 
 struct Task {
   TaskEnv env;
-  TfConfig cluster;
+  TaskIdentity identity;
   PSTrainingJob job;
 };
 
@@ -68,11 +69,11 @@ Result<Task> ReadTask() {
   PSTRAIN_ASSIGN_OR_RETURN(task.env, FromEnvironment(Environment));
   const std::optional<std::string> tf_config = Environment(kTfConfigEnv);
   if (!tf_config) return InvalidArgumentError("TF_CONFIG is not set");
-  Result<TfConfig> cluster = ParseTfConfig(*tf_config);
-  if (!cluster.ok()) return cluster.status().WithContext("TF_CONFIG");
-  task.cluster = std::move(cluster).value();
+  Result<TaskIdentity> identity = ResolveTask(*tf_config);
+  if (!identity.ok()) return identity.status().WithContext("TF_CONFIG");
+  task.identity = std::move(identity).value();
   ReadOptions options;
-  options.allow_test_only = Environment("PSTRAIN_ALLOW_TEST_ONLY").has_value();
+  options.allow_test_only = Environment(kAllowTestOnlyEnv).has_value();
   PSTRAIN_ASSIGN_OR_RETURN(task.job, LoadJobManifest(task.env.job_file, options));
   if (!task.job.spec().has_training()) {
     return FailedPreconditionError(
@@ -81,39 +82,31 @@ Result<Task> ReadTask() {
   return task;
 }
 
-/// "0.0.0.0:port" for the port of `address`; the loopback address stays.
-std::string ListenAddress(const std::string& address) {
-  if (address.starts_with("127.0.0.1:") || address.starts_with("localhost:")) return address;
-  return "0.0.0.0" + address.substr(address.rfind(':'));
-}
-
 Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) {
-  const std::string& role = task.cluster.task_type;
-  const std::string* chief = task.cluster.Address(kChiefRole, 0);
-  if (chief == nullptr) return InvalidArgumentError("TF_CONFIG names no chief");
-  const std::string* own = task.cluster.Address(role, task.cluster.task_index);
-  if (own == nullptr && role != kEvaluatorRole) {
-    return InvalidArgumentError("TF_CONFIG has no task " + role + " " +
-                                std::to_string(task.cluster.task_index));
-  }
+  const TaskIdentity& identity = task.identity;
   const RoleContext context{
       .job = task.job,
       .run_id = task.env.run_id,
-      .index = static_cast<std::uint32_t>(task.cluster.task_index),
-      .listen_address = own == nullptr ? "" : ListenAddress(*own),
-      .own_address = own == nullptr ? "" : *own,
-      .chief_address = *chief,
+      .index = identity.index,
+      .listen_address = identity.listen_address,
+      .own_address = identity.own_address,
+      .chief_address = identity.chief_address,
       .scratch = task.env.scratch_dir,
       .grace = std::chrono::seconds(task.env.grace_seconds),
       .stats = stats,
       .stop = std::move(stop),
   };
-  if (role == kChiefRole) return RunChief(context);
-  if (role == kPsRole) return RunPs(context);
-  if (role == kWorkerRole) return RunWorker(context);
-  if (role == kEvaluatorRole) return RunEvaluator(context);
-  return InvalidArgumentError("TF_CONFIG: task type \"" + role +
-                              "\" is none of chief, ps, worker, evaluator");
+  switch (identity.role) {
+    case Role::kChief:
+      return RunChief(context);
+    case Role::kPs:
+      return RunPs(context);
+    case Role::kWorker:
+      return RunWorker(context);
+    case Role::kEvaluator:
+      return RunEvaluator(context);
+  }
+  return InternalError("unknown role");
 }
 
 int Main() {
@@ -138,7 +131,7 @@ int Main() {
   const StopOnSignal stop;
   const Result<int> outcome = RunRole(*task, **stats, stop.token());
   if (outcome.ok()) return *outcome;
-  std::cerr << "pstrain-runtime: " << task->cluster.task_type << ' ' << task->cluster.task_index
+  std::cerr << "pstrain-runtime: " << RoleName(task->identity.role) << ' ' << task->identity.index
             << ": " << outcome.status().ToString() << '\n';
   return kExitFailure;
 }

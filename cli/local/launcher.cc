@@ -159,6 +159,7 @@ Result<ProcessSpec> Launcher::Prepare(const plan::ReplicaId& id, std::int32_t at
   for (auto& setting : ToEnvironment(task)) settings.push_back(std::move(setting));
   settings.emplace_back(kTfConfigEnv, tf_config);
   settings.emplace_back(kFinalStatsFileEnv, workspace_->StatsFile(id, attempt));
+  if (options_.allow_test_only) settings.emplace_back(kAllowTestOnlyEnv, "1");
   ProcessSpec spec;
   spec.arguments = Command(id);
   spec.environment = Flatten(settings);

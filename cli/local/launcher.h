@@ -19,6 +19,7 @@ struct LauncherOptions {
   std::string program_dir;  // where pstrain-agent and pstrain-runtime lie
   std::string run_id;
   std::map<std::string, std::string> volumes;  // NAME -> DIR of --volume
+  bool allow_test_only = false;                // the replicas admit what the manifest reader did
 };
 
 /// Turns a place of the cluster into a process: addresses, environment, command. Immutable after

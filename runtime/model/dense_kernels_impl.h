@@ -19,18 +19,18 @@ Eigen::Map<Matrix> Out(float* data, std::size_t rows, std::size_t columns) {
   return {data, static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns)};
 }
 
-void Multiply(std::size_t m, std::size_t k, std::size_t n, const float* a, const float* b,
-              float* c) {
+[[maybe_unused]] void Multiply(std::size_t m, std::size_t k, std::size_t n, const float* a,
+                               const float* b, float* c) {
   Out(c, m, n).noalias() = In(a, m, k) * In(b, k, n);
 }
 
-void MultiplyLeftTransposed(std::size_t m, std::size_t k, std::size_t n, const float* a,
-                            const float* b, float* c) {
+[[maybe_unused]] void MultiplyLeftTransposed(std::size_t m, std::size_t k, std::size_t n,
+                                             const float* a, const float* b, float* c) {
   Out(c, k, n).noalias() = In(a, m, k).transpose() * In(b, m, n);
 }
 
-void MultiplyRightTransposed(std::size_t m, std::size_t k, std::size_t n, const float* a,
-                             const float* b, float* c) {
+[[maybe_unused]] void MultiplyRightTransposed(std::size_t m, std::size_t k, std::size_t n,
+                                              const float* a, const float* b, float* c) {
   Out(c, m, k).noalias() = In(a, m, n) * In(b, k, n).transpose();
 }
 
