@@ -59,8 +59,11 @@ TEST(Mutex, TryLock_WhenHeldElsewhere_Fails) {
   MutexLock lock(mutex);
   bool taken = true;
   std::thread other([&mutex, &taken] {
-    taken = mutex.TryLock();
-    if (taken) mutex.Unlock();
+    if (mutex.TryLock()) {
+      mutex.Unlock();
+    } else {
+      taken = false;
+    }
   });
   other.join();
   EXPECT_FALSE(taken);
