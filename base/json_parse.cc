@@ -1,11 +1,10 @@
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
+#include <cstddef>
+#include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "base/utf8.h"
@@ -15,10 +14,36 @@ namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The keys of one object; a set only once there are many.
+bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+/// Walks over a text for the parser and shows where the parser is: it names tokens, not places.
+class ShowingIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  ShowingIterator(const char* at, const char** shown) : at_(at), shown_(shown) {}
+  reference operator*() const { return *at_; }
+  ShowingIterator& operator++() {
+    *shown_ = ++at_;
+    return *this;
+  }
+  friend bool operator==(const ShowingIterator& a, const ShowingIterator& b) {
+    return a.at_ == b.at_;
+  }
+
+ private:
+  const char* at_;
+  const char** shown_;
+};
+
+/// The keys of one object; a set only once there are many.
 class KeySet {
  public:
-  // False when the key is there already.
+  /// False when the key is there already.
   bool Add(const Json& object, const std::string& key) {
     constexpr std::size_t kFew = 16;
     if (object.size() < kFew) return object.Find(key) == nullptr;
@@ -32,41 +57,100 @@ class KeySet {
   std::unordered_set<std::string> keys_;
 };
 
-class Parser {
+/// Builds the value from the library's events. The lower-case functions are the interface that
+/// nlohmann::json::sax_parse calls; false ends the parse.
+class Builder {
  public:
-  Parser(std::string_view text, int max_depth) : text_(text), max_depth_(max_depth) {}
+  Builder(std::string_view text, int max_depth)
+      : text_(text), max_depth_(max_depth), shown_(text.data()) {}
 
-  Result<Json> ParseText() {
-    Json value;
-    SkipSpace();
-    if (!ParseValue(0, value)) return Error();
-    SkipSpace();
-    if (at_ < text_.size()) {
-      Fail("text after the value");
-      return Error();
+  Result<Json> Build() && {
+    const ShowingIterator begin(text_.data(), &shown_);
+    const ShowingIterator end(text_.data() + text_.size(), &shown_);
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    bool good = false;
+    if (text_.starts_with(kByteOrderMark)) {  // which the library would skip
+      Fail(0, "expected a value");
+    } else {
+      try {
+        good = nlohmann::json::sax_parse(begin, end, this, nlohmann::json::input_format_t::json,
+                                         /*strict=*/false);
+      } catch (const nlohmann::json::exception& error) {
+        Fail(at_, error.what());
+      }
     }
-    return value;
-  }
-
- private:
-  Status Error() const {
+    // The library takes a zero byte for the end of the text; hence the tail is looked at here.
+    if (good) {
+      SkipSpace();
+      if (at_ == text_.size()) return std::move(root_);
+      Fail(at_, "text after the value");
+    }
     return InvalidArgumentError(std::to_string(error_line_) + ":" + std::to_string(error_column_) +
                                 ": " + error_);
   }
 
-  bool Fail(std::string reason) {
-    error_ = std::move(reason);
-    error_line_ = line_;
-    error_column_ = column();
-    return false;
+  bool null() { return Scalar(Json::Null()); }
+  bool boolean(bool value) { return Scalar(Json::Bool(value)); }
+  bool number_integer(std::int64_t value) {
+    // Only negative numbers come here; "-0" is left to the double, which can hold its sign.
+    return Number(value == 0 ? Json::Double(-0.0) : Json::Int(value));
   }
-  bool FailExpecting(std::string_view wanted) {
-    if (at_ >= text_.size()) return Fail("the text ends where " + std::string(wanted) + " belongs");
-    return Fail("expected " + std::string(wanted));
+  bool number_unsigned(std::uint64_t value) { return Number(Json::Uint(value)); }
+  bool number_float(double value, const std::string& /*text*/) {
+    return Number(Json::Double(value));
+  }
+  bool string(std::string& value) { return Scalar(Json::String(std::move(value))); }
+  bool binary(nlohmann::json::binary_t& /*value*/) { return false; }  // no such thing in a text
+
+  bool start_object(std::size_t /*elements*/) { return Open(Json::Object()); }
+  bool start_array(std::size_t /*elements*/) { return Open(Json::Array()); }
+  bool end_object() { return Close(); }
+  bool end_array() { return Close(); }
+  bool key(std::string& name) {
+    SkipToToken();
+    Level& level = levels_.back();
+    if (!level.keys.Add(*level.container, name)) {
+      return Fail(at_, "member \"" + name + "\" appears twice");
+    }
+    level.key = std::move(name);
+    level.after_key = true;
+    at_ = Shown();
+    return true;
   }
 
-  int column() const { return static_cast<int>(at_ - line_start_) + 1; }
-  char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  /// `read`: bytes that the library has taken, the end of the text counts as one.
+  bool parse_error(std::size_t read, const std::string& /*token*/,
+                   const nlohmann::json::exception& error) {
+    constexpr int kNumberOverflow = 406;
+    if (error.id == kNumberOverflow) {
+      SkipToToken();
+      return Fail(at_, "a number beyond the range of a double");
+    }
+    return FailUnexpected(read - 1);
+  }
+
+ private:
+  struct Level {
+    Json* container = nullptr;  // below root_; stays where it is while the level is open
+    KeySet keys;
+    std::string key;
+    bool after_key = false;
+  };
+
+  bool Fail(std::size_t position, std::string reason) {
+    error_ = std::move(reason);
+    error_line_ = line_;
+    error_column_ = static_cast<int>(position - line_start_) + 1;
+    return false;
+  }
+  bool FailExpecting(std::size_t position, const std::string& wanted) {
+    if (position >= text_.size())
+      return Fail(position, "the text ends where " + wanted + " belongs");
+    return Fail(position, "expected " + wanted);
+  }
+
+  std::size_t Shown() const { return static_cast<std::size_t>(shown_ - text_.data()); }
+  char Peek(std::size_t position) const { return position < text_.size() ? text_[position] : '\0'; }
 
   void SkipSpace() {
     for (; at_ < text_.size(); ++at_) {
@@ -79,219 +163,137 @@ class Parser {
       }
     }
   }
+  /// To where the token of an event begins. The library has checked what lies before it.
+  void SkipToToken() {
+    SkipSpace();
+    while (Peek(at_) == ',' || Peek(at_) == ':') {
+      ++at_;
+      SkipSpace();
+    }
+  }
 
-  bool Take(char wanted) {
-    if (Peek() != wanted || at_ >= text_.size()) return false;
+  /// Puts a value that begins at at_ where it belongs.
+  Json& Place(Json value) {
+    value.set_position(line_, static_cast<int>(at_ - line_start_) + 1);
+    if (levels_.empty()) return root_ = std::move(value);
+    Level& level = levels_.back();
+    if (level.container->is_array()) return level.container->Append(std::move(value));
+    level.after_key = false;
+    return level.container->mutable_members()
+        .emplace_back(std::move(level.key), std::move(value))
+        .second;
+  }
+
+  bool Scalar(Json value) {
+    SkipToToken();
+    Place(std::move(value));
+    at_ = Shown();
+    return true;
+  }
+
+  bool Number(Json value) {
+    SkipToToken();
+    const std::size_t first_digit = at_ + (Peek(at_) == '-' ? 1 : 0);
+    if (Peek(first_digit) == '0' && IsDigit(Peek(first_digit + 1))) {
+      return Fail(at_, "a number with a leading zero");
+    }
+    Place(std::move(value));
+    // The library has read one byte more, unless there was none.
+    at_ = IsDigit(text_[Shown() - 1]) ? Shown() : Shown() - 1;
+    return true;
+  }
+
+  bool Open(Json container) {
+    SkipToToken();
+    if (levels_.size() >= static_cast<std::size_t>(max_depth_)) {
+      return Fail(at_, "nested deeper than " + std::to_string(max_depth_) + " levels");
+    }
+    Json& placed = Place(std::move(container));
+    levels_.emplace_back().container = &placed;
     ++at_;
     return true;
   }
 
-  bool TakeWord(std::string_view word) {
-    if (!text_.substr(at_).starts_with(word)) return false;
-    at_ += word.size();
+  bool Close() {
+    SkipToToken();
+    levels_.pop_back();
+    ++at_;
     return true;
   }
 
-  bool ParseValue(int depth, Json& value) {
-    const int line = line_;
-    const int start_column = column();
-    if (!ParseUnplaced(depth, value)) return false;
-    value.set_position(line, start_column);
-    return true;
-  }
-
-  bool ParseUnplaced(int depth, Json& value) {
-    const char c = Peek();
-    if (c == '{' || c == '[') {
-      if (depth >= max_depth_) {
-        return Fail("nested deeper than " + std::to_string(max_depth_) + " levels");
-      }
-      return c == '{' ? ParseObject(depth + 1, value) : ParseArray(depth + 1, value);
-    }
-    if (c == '"') {
-      std::string text;
-      if (!ParseString(text)) return false;
-      value = Json::String(std::move(text));
-      return true;
-    }
-    if (c == '-' || IsDigit(c)) return ParseNumber(value);
-    if (TakeWord("true")) {
-      value = Json::Bool(true);
-    } else if (TakeWord("false")) {
-      value = Json::Bool(false);
-    } else if (TakeWord("null")) {
-      value = Json::Null();
+  /// Says what should have stood where the parse ended; the library knows the byte that it disliked
+  /// but not where the token began.
+  bool FailUnexpected(std::size_t culprit) {
+    SkipSpace();
+    if (levels_.empty()) return FailInValue(culprit);
+    const Level& level = levels_.back();
+    const bool object = level.container->is_object();
+    const bool wants_key = object && !level.after_key;
+    if (level.after_key) {
+      if (Peek(at_) != ':') return FailExpecting(at_, "':'");
+    } else if (level.container->size() > 0) {
+      if (Peek(at_) != ',') return FailExpecting(at_, object ? "',' or '}'" : "',' or ']'");
     } else {
-      return FailExpecting("a value");
+      return wants_key ? FailInKey(culprit) : FailInValue(culprit);
     }
-    return true;
-  }
-
-  bool ParseObject(int depth, Json& object) {
     ++at_;
-    object = Json::Object();
-    KeySet keys;
     SkipSpace();
-    if (Take('}')) return true;
-    for (;;) {
-      const std::size_t key_at = at_;
-      std::string key;
-      if (Peek() != '"') return FailExpecting("a member name in quotes");
-      if (!ParseString(key)) return false;
-      if (!keys.Add(object, key)) {
-        at_ = key_at;
-        return Fail("member \"" + key + "\" appears twice");
-      }
-      SkipSpace();
-      if (!Take(':')) return FailExpecting("':'");
-      SkipSpace();
-      Json value;
-      if (!ParseValue(depth, value)) return false;
-      object.mutable_members().emplace_back(std::move(key), std::move(value));
-      SkipSpace();
-      if (Take('}')) return true;
-      if (!Take(',')) return FailExpecting("',' or '}'");
-      SkipSpace();
-    }
+    return wants_key ? FailInKey(culprit) : FailInValue(culprit);
   }
 
-  bool ParseArray(int depth, Json& array) {
-    ++at_;
-    array = Json::Array();
-    SkipSpace();
-    if (Take(']')) return true;
-    for (;;) {
-      if (!ParseValue(depth, array.Append(Json()))) return false;
-      SkipSpace();
-      if (Take(']')) return true;
-      if (!Take(',')) return FailExpecting("',' or ']'");
-      SkipSpace();
-    }
+  bool FailInKey(std::size_t culprit) {
+    if (Peek(at_) == '"') return FailInString(culprit);
+    return FailExpecting(at_, "a member name in quotes");
   }
 
-  bool ParseString(std::string& out) {
-    ++at_;
-    for (;;) {
-      if (at_ >= text_.size()) return Fail("the text ends inside a string");
-      const char c = text_[at_];
-      if (c == '"') {
-        ++at_;
-        return true;
-      }
-      if (c == '\\') {
-        if (!ParseEscape(out)) return false;
+  bool FailInValue(std::size_t culprit) {
+    const char c = Peek(at_);
+    if (c == '"') return FailInString(culprit);
+    if (c != '-' && !IsDigit(c)) return FailExpecting(at_, "a value");
+    if (culprit == at_ + 1) return Fail(at_, "not a number");
+    return FailExpecting(
+        culprit, Peek(culprit - 1) == '.' ? "a digit after the point" : "a digit in the exponent");
+  }
+
+  bool FailInString(std::size_t culprit) {
+    for (std::size_t at = at_ + 1; at < text_.size();) {
+      if (text_[at] == '\\') {
+        const std::size_t length = EscapeLength(at);
+        if (at + length > culprit) {
+          const bool unit_complete = culprit >= at + 5 && IsHexDigit(Peek(at + 5));
+          return Fail(at, unit_complete ? "half of a surrogate pair" : "unknown escape");
+        }
+        at += length;
         continue;
       }
-      if (static_cast<unsigned char>(c) < ' ') return Fail("control character inside a string");
-      const std::size_t length = Utf8SequenceLength(text_.substr(at_));
-      if (length == 0) return Fail("invalid UTF-8");
-      out.append(text_.substr(at_, length));
-      at_ += length;
+      if (static_cast<unsigned char>(text_[at]) < ' ') {
+        return Fail(at, "control character inside a string");
+      }
+      const std::size_t length = Utf8SequenceLength(text_.substr(at));
+      if (length == 0) return Fail(at, "invalid UTF-8");
+      at += length;
     }
+    return Fail(text_.size(), "the text ends inside a string");
   }
 
-  bool ParseEscape(std::string& out) {
-    constexpr std::string_view kNames = "\"\\/bfnrt";
-    constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
-    const std::size_t escape_at = at_++;
-    const char name = Peek();
-    if (const std::size_t i = kNames.find(name); i != std::string_view::npos) {
-      out += kValues[i];
-      ++at_;
-      return true;
-    }
-    char32_t unit = 0;
-    if (!TakeUnit(unit)) return FailAt(escape_at, "unknown escape");
-    if (unit >= 0xd800 && unit <= 0xdfff) {
-      char32_t low = 0;
-      const bool paired =
-          unit <= 0xdbff && Take('\\') && TakeUnit(low) && low >= 0xdc00 && low <= 0xdfff;
-      if (!paired) return FailAt(escape_at, "half of a surrogate pair");
-      unit = 0x10000 + ((unit - 0xd800) << 10U) + (low - 0xdc00);
-    }
-    AppendUtf8(unit, out);
-    return true;
-  }
-
-  bool FailAt(std::size_t position, std::string reason) {
-    at_ = position;
-    return Fail(std::move(reason));
-  }
-
-  // Takes uXXXX.
-  bool TakeUnit(char32_t& unit) {
-    if (!Take('u') || text_.size() - at_ < 4) return false;
-    std::uint32_t value = 0;
-    const char* begin = text_.data() + at_;
-    const auto [end, error] = std::from_chars(begin, begin + 4, value, 16);
-    if (error != std::errc() || end != begin + 4) return false;
-    at_ += 4;
-    unit = value;
-    return true;
-  }
-
-  bool ParseNumber(Json& value) {
-    const std::size_t start = at_;
-    Take('-');
-    if (!Take('0') && !TakeDigits()) return FailAt(start, "not a number");
-    if (IsDigit(Peek())) return FailAt(start, "a number with a leading zero");
-    bool integral = true;
-    if (Take('.')) {
-      integral = false;
-      if (!TakeDigits()) return FailExpecting("a digit after the point");
-    }
-    if (Take('e') || Take('E')) {
-      integral = false;
-      if (!Take('+')) Take('-');
-      if (!TakeDigits()) return FailExpecting("a digit in the exponent");
-    }
-    const std::string_view digits = text_.substr(start, at_ - start);
-    if (integral && ParseInteger(digits, value)) return true;
-    if (!ParseDouble(digits, value)) return FailAt(start, "a number beyond the range of a double");
-    return true;
-  }
-
-  bool TakeDigits() {
-    const std::size_t start = at_;
-    while (IsDigit(Peek())) ++at_;
-    return at_ > start;
-  }
-
-  // "-0" is left to the double, which can hold its sign.
-  static bool ParseInteger(std::string_view digits, Json& value) {
-    if (digits == "-0") return false;
-    std::int64_t number = 0;
-    const char* begin = digits.data();
-    const char* end = begin + digits.size();
-    if (std::from_chars(begin, end, number).ec == std::errc()) {
-      value = Json::Int(number);
-      return true;
-    }
-    std::uint64_t large = 0;
-    if (digits.front() == '-' || std::from_chars(begin, end, large).ec != std::errc()) {
-      return false;
-    }
-    value = Json::Uint(large);
-    return true;
-  }
-
-  static bool ParseDouble(std::string_view digits, Json& value) {
-    double number = 0;
-    const char* begin = digits.data();
-    if (std::from_chars(begin, begin + digits.size(), number).ec != std::errc()) {
-      // from_chars does not say whether it is too large or too small; too small is rounded.
-      number = std::strtod(std::string(digits).c_str(), nullptr);
-      if (!std::isfinite(number)) return false;
-    }
-    value = Json::Double(number);
-    return true;
+  /// How long the escape would be if it were right; with both halves of a pair.
+  std::size_t EscapeLength(std::size_t escape) const {
+    // The second digit of a high surrogate, D800 to DBFF.
+    constexpr std::string_view kHighSurrogates = "89abAB";
+    if (Peek(escape + 1) != 'u') return 2;
+    const bool pair = (Peek(escape + 2) == 'd' || Peek(escape + 2) == 'D') &&
+                      kHighSurrogates.find(Peek(escape + 3)) != std::string_view::npos;
+    return pair ? 12 : 6;
   }
 
   const std::string_view text_;
   const int max_depth_;
-  std::size_t at_ = 0;
+  const char* shown_;
+  std::size_t at_ = 0;  // behind the last event's token
   std::size_t line_start_ = 0;
   int line_ = 1;
+  Json root_;
+  std::vector<Level> levels_;
   std::string error_;
   int error_line_ = 0;
   int error_column_ = 0;
@@ -304,7 +306,7 @@ Result<Json> ParseJson(std::string_view text, const JsonParseOptions& options) {
     return InvalidArgumentError("1:1: the text has " + std::to_string(text.size()) +
                                 " bytes, the limit is " + std::to_string(options.max_bytes));
   }
-  return Parser(text, options.max_depth).ParseText();
+  return Builder(text, options.max_depth).Build();
 }
 
 }  // namespace pstrain

@@ -60,6 +60,11 @@ TEST(JsonParse, Positions_PointAtEachValue) {
   EXPECT_EQ(a.items()[1].column(), 5);
   EXPECT_EQ(root.Find("b")->line(), 4);
   EXPECT_EQ(root.Find("c"), nullptr);
+  const Json closed = ParseJson("[[\n],{\n\n},1]").value();
+  EXPECT_EQ(closed.items()[1].line(), 2);
+  EXPECT_EQ(closed.items()[1].column(), 3);
+  EXPECT_EQ(closed.items()[2].line(), 4);
+  EXPECT_EQ(closed.items()[2].column(), 3);
 }
 
 TEST(JsonParse, Members_KeepTheirOrder) {
@@ -89,6 +94,8 @@ TEST(JsonParse, Escapes_BecomeUtf8) {
   EXPECT_EQ(ErrorOf(R"("\x")"), "1:2: unknown escape");
   EXPECT_EQ(ErrorOf(R"("\u12g4")"), "1:2: unknown escape");
   EXPECT_EQ(ErrorOf(R"("\u+123")"), "1:2: unknown escape");
+  EXPECT_EQ(ErrorOf(R"("\ud83")"), "1:2: unknown escape");
+  EXPECT_EQ(ErrorOf(R"("a\n\u00e9\ud83d\u0041")"), "1:11: half of a surrogate pair");
 }
 
 TEST(JsonParse, InvalidUtf8_IsRefused) {
@@ -117,6 +124,10 @@ TEST(JsonParse, MalformedTexts_NameThePlace) {
   EXPECT_EQ(ErrorOf("NaN"), "1:1: expected a value");
   EXPECT_EQ(ErrorOf("// c\n1"), "1:1: expected a value");
   EXPECT_EQ(ErrorOf(std::string("1\0", 2)), "1:2: text after the value");
+  EXPECT_EQ(ErrorOf(std::string("[1,\0", 4)), "1:4: expected a value");
+  EXPECT_EQ(ErrorOf("[007]"), "1:2: a number with a leading zero");
+  EXPECT_EQ(ErrorOf("{\n}\n}"), "3:1: text after the value");
+  EXPECT_EQ(ErrorOf("[\n1\n2]"), "3:1: expected ',' or ']'");
 }
 
 TEST(JsonParse, DepthAndSize_AreLimited) {
