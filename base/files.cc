@@ -110,7 +110,7 @@ Result<std::string> ReadFile(const std::string& path) {
   return content;
 }
 
-Status WriteFileAtomically(const std::string& path, std::string_view content) {
+Status ReplaceFile(const std::string& path, std::string_view content) {
   const std::string temporary = TemporaryName(path);
   PSTRAIN_RETURN_IF_ERROR(CreateWithContent(temporary, O_EXCL, content));
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
@@ -118,6 +118,11 @@ Status WriteFileAtomically(const std::string& path, std::string_view content) {
     ::unlink(temporary.c_str());
     return PathError(error_number, "rename to", path);
   }
+  return OkStatus();
+}
+
+Status WriteFileAtomically(const std::string& path, std::string_view content) {
+  PSTRAIN_RETURN_IF_ERROR(ReplaceFile(path, content));
   return FsyncDirectory(ParentPath(path));
 }
 

@@ -21,6 +21,10 @@ Result<std::string> ReadFile(const std::string& path);
 /// the temporary file is removed. The directory must exist.
 Status WriteFileAtomically(const std::string& path, std::string_view content);
 
+/// As WriteFileAtomically without the last step: the content is durable, the name is once the
+/// directory has been fsynced, so that many files share one fsync of it (FsyncDirectory).
+Status ReplaceFile(const std::string& path, std::string_view content);
+
 /// Writes and fsyncs a file under its own name, replacing what is there; NOT atomic: for pieces
 /// that only count once something else (a manifest) names them. A half-written file is removed on
 /// error.

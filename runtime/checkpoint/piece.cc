@@ -244,7 +244,7 @@ Result<CutPiece> WritePiece(const std::string& directory, const ShardState& stat
   piece.set_term_epoch(state.term.epoch);
   piece.set_term_counter(state.term.counter);
   piece.set_examples_applied(state.examples);
-  PSTRAIN_RETURN_IF_ERROR(WriteFileAtomically(JoinPath(directory, piece.file()), bytes));
+  PSTRAIN_RETURN_IF_ERROR(ReplaceFile(JoinPath(directory, piece.file()), bytes));
   return piece;
 }
 

@@ -18,8 +18,8 @@ namespace pstrain {
 ///
 /// Rows ascend by key. Free functions; any thread, one writer per file.
 
-/// Writes the shard into `directory`, which exists: a temporary name, fsync, rename. The file's
-/// name becomes durable with the manifest. Errors name the path (RESOURCE_EXHAUSTED: full disk,
+/// Writes the shard into `directory`, which exists: a temporary name, fsync, rename. Its name
+/// is durable once who wrote the pieces has fsynced the directory, once for all of them. Errors name the path (RESOURCE_EXHAUSTED: full disk,
 /// PERMISSION_DENIED, ...) and leave no file of that name.
 Result<CutPiece> WritePiece(const std::string& directory, const ShardState& state);
 

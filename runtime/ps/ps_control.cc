@@ -175,7 +175,7 @@ Status PsControl::DoWritePieces(const WritePiecesRequest& request, WritePiecesRe
   const std::string folder = CutFolder(request.cut());
   while (true) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::optional<ShardState> state, queue->Pop());
-    if (!state) return OkStatus();
+    if (!state) return FsyncDirectory(folder);
     PSTRAIN_ASSIGN_OR_RETURN(*reply->add_pieces(), WritePiece(folder, *state));
   }
 }
