@@ -170,7 +170,7 @@ void Chief::CheckPatience(Time now) {
 void Chief::CheckRestored() {
   if (!stopped_loss_ || restored_loss_ || !evaluation_.cut || cuts_placed_ == 0) return;
   if (evaluation_.cut != newest_cut_) return;
-  restored_loss_ = evaluation_.metrics["log_loss"];
+  restored_loss_ = evaluation_.metrics["eval_loss"];
   LogInfo("chief", "the restored state was evaluated",
           {{"eval_loss", *stopped_loss_}, {"restored_eval_loss", *restored_loss_}});
   const Status forgotten = setup_.directory.ForgetStopped();
@@ -221,10 +221,9 @@ std::string Chief::ResultJson() const {
     return found == evaluation_.metrics.end() ? Json::Null() : Json::Double(found->second);
   };
   const CoreProgress progress = core_.Progress();
-  for (const char* name : {"auc", "accuracy", "log_loss", "calibration"}) {
+  for (const char* name : {"auc", "accuracy", "log_loss", "calibration", "eval_loss"}) {
     json.Set(name, metric(name));
   }
-  json.Set("eval_loss", metric("log_loss"));
   json.Set("examples_expected", Json::Int(progress.examples_expected));
   json.Set("examples_committed",
            Json::Int(final_cut_ ? final_cut_->examples_committed() : progress.examples_committed));

@@ -4,13 +4,15 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <utility>
 
 #include "base/files.h"
 #include "base/log.h"
 #include "runtime/checkpoint/cut_reader.h"
+#include "runtime/cluster/chief_patience.h"
+#include "runtime/cluster/process_id.h"
 #include "runtime/data/batch_reader.h"
+#include "runtime/evaluator/metric_report.h"
 #include "runtime/evaluator/metrics.h"
 #include "runtime/model/model.h"
 #include "runtime/rpc/coordinator_client.h"
@@ -18,8 +20,6 @@
 
 namespace pstrain {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll{200};
 constexpr std::uint32_t kRecordsPerBatch = 512;
@@ -54,16 +54,6 @@ class CutEvaluation {
   }
 };
 
-void Fill(const MetricValues& metrics, PollEvaluatorRequest* request) {
-  auto& map = *request->mutable_metrics();
-  map["auc"] = metrics.auc;
-  map["auc_200_thresholds"] = metrics.auc_200_thresholds;
-  map["accuracy"] = metrics.accuracy;
-  map["log_loss"] = metrics.log_loss;
-  map["calibration"] = metrics.calibration;
-  map["records"] = static_cast<double>(metrics.records);
-}
-
 }  // namespace
 
 Result<int> RunEvaluator(const RoleContext& context) {
@@ -75,18 +65,17 @@ Result<int> RunEvaluator(const RoleContext& context) {
       const std::unique_ptr<SequentialReader> input,
       SequentialReader::Create(context.training().evaluation().input(), features, context.scratch));
   CoordinatorClient chief(context.chief_address);
-  const std::chrono::seconds patience{context.training().peer_timeout_seconds()};
+  ChiefPatience patience(context);
   stats.ready->Set(1);
   PollEvaluatorRequest request;
-  request.set_process(std::random_device{}());
-  Clock::time_point last_answer = Clock::now();
+  request.set_process(RandomProcessId());
   std::mutex mutex;
   std::condition_variable_any never;
   while (true) {
     // SIGTERM alone does not end the evaluator while the chief drains: the last cut is to be seen.
     const Result<PollEvaluatorReply> reply = chief.PollEvaluator(request);
     if (reply.ok()) {
-      last_answer = Clock::now();
+      patience.Renew();
       request.clear_cut();
       request.clear_metrics();
       request.clear_error();
@@ -100,7 +89,8 @@ Result<int> RunEvaluator(const RoleContext& context) {
         request.set_cut(reply->cut());
         request.set_pinned(reply->cut());
         if (metrics.ok()) {
-          Fill(*metrics, &request);
+          const auto reported = ReportedMetrics(*metrics, context.training().evaluation());
+          request.mutable_metrics()->insert(reported.begin(), reported.end());
           LogInfo("evaluator", "evaluated",
                   {{"cut", reply->cut()}, {"auc", metrics->auc}, {"log_loss", metrics->log_loss}});
           continue;
@@ -108,10 +98,8 @@ Result<int> RunEvaluator(const RoleContext& context) {
         request.set_error(metrics.status().ToString());
         LogWarning("evaluator", "a cut could not be evaluated", {{"error", metrics.status()}});
       }
-    } else if (Clock::now() - last_answer > patience) {
-      return DeadlineExceededError("the chief at " + context.chief_address +
-                                   " has been away for longer than "
-                                   "spec.training.peerTimeoutSeconds");
+    } else {
+      PSTRAIN_RETURN_IF_ERROR(patience.Check());
     }
     if (context.stop.stop_requested()) return kExitDrained;
     std::unique_lock lock(mutex);

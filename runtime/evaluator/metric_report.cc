@@ -1,0 +1,31 @@
+#include "runtime/evaluator/metric_report.h"
+
+namespace pstrain {
+
+std::map<std::string, double> ReportedMetrics(const MetricValues& values,
+                                              const Evaluation& evaluation) {
+  std::map<std::string, double> report = {{"records", static_cast<double>(values.records)},
+                                          {"eval_loss", values.log_loss}};
+  for (const int metric : evaluation.metrics()) {
+    switch (metric) {
+      case Evaluation::auc:
+        report["auc"] = values.auc;
+        report["auc_200_thresholds"] = values.auc_200_thresholds;
+        break;
+      case Evaluation::accuracy:
+        report["accuracy"] = values.accuracy;
+        break;
+      case Evaluation::logLoss:
+        report["log_loss"] = values.log_loss;
+        break;
+      case Evaluation::calibration:
+        report["calibration"] = values.calibration;
+        break;
+      default:  // the manifest reader admits no other
+        break;
+    }
+  }
+  return report;
+}
+
+}  // namespace pstrain

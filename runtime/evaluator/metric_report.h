@@ -1,0 +1,17 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "proto/psjob.pb.h"
+#include "runtime/evaluator/metrics.h"
+
+namespace pstrain {
+
+/// What the evaluator tells the chief of one evaluation: the metrics that the job lists, by the
+/// names `auc` (with `auc_200_thresholds`), `accuracy`, `log_loss` and `calibration`; always
+/// `records`, and `eval_loss`, the mean loss by which a resumed run shows that it was restored.
+std::map<std::string, double> ReportedMetrics(const MetricValues& values,
+                                              const Evaluation& evaluation);
+
+}  // namespace pstrain

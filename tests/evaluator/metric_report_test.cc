@@ -1,0 +1,44 @@
+#include "runtime/evaluator/metric_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pstrain {
+namespace {
+
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+constexpr MetricValues kValues{.records = 10,
+                               .auc = 0.9,
+                               .auc_200_thresholds = 0.89,
+                               .accuracy = 0.8,
+                               .log_loss = 0.4,
+                               .calibration = 1.1};
+
+TEST(ReportedMetrics, WhenTheJobListsSome_ReportsThese) {
+  Evaluation evaluation;
+  evaluation.add_metrics(Evaluation::calibration);
+  EXPECT_THAT(
+      ReportedMetrics(kValues, evaluation),
+      UnorderedElementsAre(Pair("records", 10), Pair("eval_loss", 0.4), Pair("calibration", 1.1)));
+}
+
+TEST(ReportedMetrics, WhenTheJobListsAll_ReportsAll) {
+  Evaluation evaluation;
+  for (int metric = Evaluation::Metric_MIN + 1; metric <= Evaluation::Metric_MAX; ++metric) {
+    evaluation.add_metrics(static_cast<Evaluation::Metric>(metric));
+  }
+  EXPECT_THAT(ReportedMetrics(kValues, evaluation),
+              UnorderedElementsAre(Pair("records", 10), Pair("eval_loss", 0.4), Pair("auc", 0.9),
+                                   Pair("auc_200_thresholds", 0.89), Pair("accuracy", 0.8),
+                                   Pair("log_loss", 0.4), Pair("calibration", 1.1)));
+}
+
+TEST(ReportedMetrics, WhenTheJobListsNone_KeepsWhatTheRunNeeds) {
+  EXPECT_THAT(ReportedMetrics(kValues, Evaluation()),
+              UnorderedElementsAre(Pair("records", 10), Pair("eval_loss", 0.4)));
+}
+
+}  // namespace
+}  // namespace pstrain
