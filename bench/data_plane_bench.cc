@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "runtime/ps/data_handler.h"
+#include "runtime/ps_role/data_handler.h"
 #include "runtime/rpc/byte_channel.h"
 #include "runtime/rpc/byte_server.h"
 #include "runtime/rpc/server.h"

@@ -19,7 +19,7 @@
 #include "runtime/cluster/role_context.h"
 #include "runtime/coordinator/run_chief.h"
 #include "runtime/evaluator/run_evaluator.h"
-#include "runtime/ps/run_ps.h"
+#include "runtime/ps_role/run_ps.h"
 #include "runtime/worker/run_worker.h"
 
 namespace pstrain {

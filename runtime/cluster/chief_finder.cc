@@ -12,13 +12,11 @@ ChiefFinder::ChiefFinder(Probe probe, Resolve resolve)
   if (!resolve_) resolve_ = [](const std::string& address) { return ResolveAddress(address); };
 }
 
-Result<ChiefFinder::Found> ChiefFinder::Find(const std::string& chief_address,
-                                             std::stop_token stop) const {
+Result<ChiefFinder::Found> ChiefFinder::Find(const std::string& chief_address) const {
   PSTRAIN_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, resolve_(chief_address));
   std::optional<Found> best;
   Status last = UnavailableError("no address");
   for (const std::string& address : addresses) {
-    if (stop.stop_requested()) return CancelledError("told to stop");
     const Result<std::uint64_t> epoch = probe_(address, kProbeTimeout);
     if (!epoch.ok()) {
       last = epoch.status().WithContext(address);

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,7 @@ namespace pstrain {
 
 /// Finds the chief behind its name. Several addresses may answer for it, one of a terminating pod
 /// among them: each is tried, and the one with the highest chief epoch is kept. Stateless but for
-/// its functions; one thread at a time.
+/// its functions, which say whether several threads may use it.
 class ChiefFinder {
  public:
   /// How long one address may take.
@@ -34,8 +33,8 @@ class ChiefFinder {
   explicit ChiefFinder(Probe probe, Resolve resolve = nullptr);
 
   /// One round over all addresses of `chief_address` ("host:port"). UNAVAILABLE when none answers,
-  /// with the last error; CANCELLED when stopped; INVALID_ARGUMENT for a bad address.
-  Result<Found> Find(const std::string& chief_address, std::stop_token stop = {}) const;
+  /// with the last error; INVALID_ARGUMENT for a bad address.
+  Result<Found> Find(const std::string& chief_address) const;
 
  private:
   Probe probe_;

@@ -48,6 +48,7 @@ class Chief {
   /// Runs the job to its end: 0 finished, 85 drained or replaced, else the error (exit code 1).
   Result<int> Run();
 
+  std::uint64_t epoch() const { return setup_.directory.chief_epoch(); }
   Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request);
   Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request);
   Result<PollWorkerReply> PollWorker(const PollWorkerRequest& request);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "runtime/coordinator/chief.h"
+#include "runtime/ps/wire_ids.h"
 
 namespace pstrain {
 namespace {
@@ -13,15 +14,6 @@ using std::chrono::seconds;
 constexpr seconds kPsSilence{10};
 constexpr seconds kWorkerSilence{10};
 constexpr std::chrono::milliseconds kCallAgain{200};
-
-Token FromWire(const WireToken& token) { return {token.epoch(), token.batch()}; }
-
-Term FromWire(const WireTerm& term) { return {term.epoch(), term.counter()}; }
-
-void ToWire(const Term& term, WireTerm* wire) {
-  wire->set_epoch(term.epoch);
-  wire->set_counter(term.counter);
-}
 
 template <typename Shards>
 Result<std::vector<HeldCopy>> ParseCopies(const Shards& shards) {
@@ -54,19 +46,13 @@ ShardAssignment::Source SourceToWire(AssignSource source) {
   return ShardAssignment::SOURCE_UNSPECIFIED;
 }
 
-/// A call that did not reach the ps, or not the answer back: worth making again.
-bool Away(const Status& status) {
-  return status.code() == StatusCode::kUnavailable ||
-         status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kUnknown;
-}
-
 /// Makes the call again until the ps answers or the link ends.
 template <typename Call>
 auto UntilAnswered(std::stop_token stop, Call call) {
   auto outcome = call();
   std::mutex mutex;
   std::condition_variable_any never;
-  while (!stop.stop_requested() && !outcome.ok() && Away(outcome.status())) {
+  while (!stop.stop_requested() && !outcome.ok() && PeerIsAway(outcome.status())) {
     std::unique_lock lock(mutex);
     never.wait_for(lock, stop, kCallAgain, [] { return false; });
     outcome = call();
@@ -315,8 +301,7 @@ Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request) {
   if (request.want() > 0 && restored_checked) {
     for (const GrantedToken& granted : core_.Grants(request.index(), request.want())) {
       Grant* grant = reply.add_grants();
-      grant->mutable_token()->set_epoch(granted.token.epoch);
-      grant->mutable_token()->set_batch(granted.token.batch);
+      ToWire(granted.token, grant->mutable_token());
       for (ShardId shard : granted.shards) grant->add_shards(shard);
       worker.granted.insert(granted.token);
     }

@@ -11,6 +11,10 @@ class CoordinatorService final : public Coordinator::Service {
  public:
   explicit CoordinatorService(Chief& chief) : chief_(chief) {}
 
+  grpc::Status Hello(grpc::ServerContext*, const HelloRequest*, HelloReply* reply) override {
+    reply->set_chief_epoch(chief_.epoch());
+    return grpc::Status::OK;
+  }
   grpc::Status RegisterPs(grpc::ServerContext*, const RegisterPsRequest* request,
                           RegisterPsReply* reply) override {
     return Answer(chief_.RegisterPs(*request), reply);

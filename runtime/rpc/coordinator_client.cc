@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "proto/coordinator.grpc.pb.h"
 #include "runtime/rpc/channel.h"
 #include "runtime/rpc/grpc_status.h"
@@ -30,37 +31,84 @@ Result<Reply> Call(Stub& stub,
   return reply;
 }
 
-template <typename Reply, typename Request>
-Result<Reply> CallChief(Coordinator::Stub& stub,
-                        grpc::Status (Coordinator::Stub::*method)(grpc::ClientContext*,
-                                                                  const Request&, Reply*),
-                        const Request& request) {
+/// The epoch of the chief at `address`, if there is one.
+Result<std::uint64_t> AskForEpoch(const std::string& address, std::chrono::milliseconds timeout) {
+  Coordinator::Stub stub(MakeChannel(address));
   grpc::ClientContext context;
-  return Call(stub, method, request, context, kControlDeadline);
+  PSTRAIN_ASSIGN_OR_RETURN(const HelloReply reply,
+                           Call(stub, &Coordinator::Stub::Hello, HelloRequest(), context, timeout));
+  return reply.chief_epoch();
 }
 
 }  // namespace
 
-struct CoordinatorClient::Stub {
-  explicit Stub(const std::string& address) : stub(MakeChannel(address)) {}
-  Coordinator::Stub stub;
+bool PeerIsAway(const Status& status) {
+  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kUnknown ||
+         status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kCancelled;
+}
+
+/// Keeps the chief that was found until a call does not reach it.
+class CoordinatorClient::Line {
+ public:
+  Line(std::string chief_address, ChiefFinder::Resolve resolve)
+      : chief_address_(std::move(chief_address)), finder_(AskForEpoch, std::move(resolve)) {}
+
+  template <typename Reply, typename Request>
+  Result<Reply> Call(grpc::Status (Coordinator::Stub::*method)(grpc::ClientContext*, const Request&,
+                                                               Reply*),
+                     const Request& request) {
+    PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<Coordinator::Stub> chief, Chief());
+    grpc::ClientContext context;
+    Result<Reply> reply = pstrain::Call(*chief, method, request, context, kControlDeadline);
+    if (PeerIsAway(reply.status())) Forget(chief);
+    return reply;
+  }
+
+ private:
+  Result<std::shared_ptr<Coordinator::Stub>> Chief() {
+    {
+      const MutexLock lock(mutex_);
+      if (chief_) return chief_;
+    }
+    PSTRAIN_ASSIGN_OR_RETURN(const ChiefFinder::Found found, finder_.Find(chief_address_));
+    const MutexLock lock(mutex_);
+    if (found.epoch < highest_epoch_) {
+      return UnavailableError("the chief at " + found.address + " has epoch " +
+                              std::to_string(found.epoch) + ", it was replaced by epoch " +
+                              std::to_string(highest_epoch_));
+    }
+    highest_epoch_ = found.epoch;
+    chief_ = std::make_shared<Coordinator::Stub>(MakeChannel(found.address));
+    return chief_;
+  }
+
+  void Forget(const std::shared_ptr<Coordinator::Stub>& chief) {
+    const MutexLock lock(mutex_);
+    if (chief_ == chief) chief_.reset();
+  }
+
+  const std::string chief_address_;
+  const ChiefFinder finder_;
+  Mutex mutex_;
+  std::shared_ptr<Coordinator::Stub> chief_ PSTRAIN_GUARDED_BY(mutex_);
+  std::uint64_t highest_epoch_ PSTRAIN_GUARDED_BY(mutex_) = 0;
 };
 
-CoordinatorClient::CoordinatorClient(const std::string& chief_address)
-    : stub_(std::make_unique<Stub>(chief_address)) {}
+CoordinatorClient::CoordinatorClient(std::string chief_address, ChiefFinder::Resolve resolve)
+    : line_(std::make_unique<Line>(std::move(chief_address), std::move(resolve))) {}
 CoordinatorClient::~CoordinatorClient() = default;
 
 Result<RegisterPsReply> CoordinatorClient::RegisterPs(const RegisterPsRequest& request) {
-  return CallChief(stub_->stub, &Coordinator::Stub::RegisterPs, request);
+  return line_->Call(&Coordinator::Stub::RegisterPs, request);
 }
 Result<HeartbeatPsReply> CoordinatorClient::HeartbeatPs(const HeartbeatPsRequest& request) {
-  return CallChief(stub_->stub, &Coordinator::Stub::HeartbeatPs, request);
+  return line_->Call(&Coordinator::Stub::HeartbeatPs, request);
 }
 Result<PollWorkerReply> CoordinatorClient::PollWorker(const PollWorkerRequest& request) {
-  return CallChief(stub_->stub, &Coordinator::Stub::PollWorker, request);
+  return line_->Call(&Coordinator::Stub::PollWorker, request);
 }
 Result<PollEvaluatorReply> CoordinatorClient::PollEvaluator(const PollEvaluatorRequest& request) {
-  return CallChief(stub_->stub, &Coordinator::Stub::PollEvaluator, request);
+  return line_->Call(&Coordinator::Stub::PollEvaluator, request);
 }
 
 struct ParameterServerClient::Stub {

@@ -6,16 +6,26 @@
 
 #include "base/status.h"
 #include "proto/coordinator.pb.h"
+#include "runtime/cluster/chief_finder.h"
 
 namespace pstrain {
 
+/// A call that did not reach the peer, or not the answer back: worth making again.
+bool PeerIsAway(const Status& status);
+
 /// What a ps, a worker or the evaluator says to the chief. Any thread; each call blocks until the
-/// answer or the deadline. UNAVAILABLE and DEADLINE_EXCEEDED mean that the chief is away: call
-/// again.
+/// answer or the deadline. An error that PeerIsAway means that the chief is away: call again.
+///
+///   state   | call                                          | the chief is away
+///   seeking | asks every address for its epoch, -> found    | stays
+///   found   | goes to the chief with the highest epoch      | -> seeking
+///
+/// Addresses are asked for 1 s each. A chief of a lower epoch than one found before counts as away.
 class CoordinatorClient {
  public:
-  /// `chief_address`: host:port of the chief, from TF_CONFIG.
-  explicit CoordinatorClient(const std::string& chief_address);
+  /// `chief_address`: host:port of the chief, from TF_CONFIG. `resolve` is ResolveAddress, but for
+  /// tests; any thread calls it.
+  explicit CoordinatorClient(std::string chief_address, ChiefFinder::Resolve resolve = nullptr);
   ~CoordinatorClient();
 
   Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request);
@@ -24,8 +34,8 @@ class CoordinatorClient {
   Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request);
 
  private:
-  struct Stub;
-  std::unique_ptr<Stub> stub_;
+  class Line;
+  std::unique_ptr<Line> line_;
 };
 
 /// What the chief says to one ps. Calls block; one at a time.

@@ -1,7 +1,10 @@
 #include "runtime/worker/grant_session.h"
 
-#include <random>
 #include <utility>
+
+#include "runtime/cluster/chief_patience.h"
+#include "runtime/cluster/process_id.h"
+#include "runtime/ps/wire_ids.h"
 
 namespace pstrain {
 namespace {
@@ -12,13 +15,6 @@ constexpr std::chrono::milliseconds kHeartbeat{500};
 constexpr std::chrono::milliseconds kIdlePoll{20};
 /// How soon to ask again a chief that is away.
 constexpr std::chrono::milliseconds kAwayPoll{100};
-
-std::uint64_t RandomProcessId() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
-}
-
-Token FromWire(const WireToken& token) { return {token.epoch(), token.batch()}; }
 
 }  // namespace
 
@@ -32,19 +28,15 @@ GrantSession::~GrantSession() {
 
 Result<RunDescription> GrantSession::Start() {
   thread_ = std::jthread([this](std::stop_token stop) { Run(stop); });
-  const std::chrono::seconds patience{context_.training().peer_timeout_seconds()};
+  const ChiefPatience patience(context_);
   std::unique_lock lock(mutex_);
-  const bool ready = changed_.wait_for(lock, context_.stop, patience, [this] {
+  const bool ready = changed_.wait_for(lock, context_.stop, patience.limit(), [this] {
     return end_ != SessionEnd::kNone || (run_.has_value() && membership_ != nullptr);
   });
   if (end_ == SessionEnd::kFailed) return status_;
   if (end_ != SessionEnd::kNone) return CancelledError("the job ended before this worker began");
   if (context_.stop.stop_requested()) return CancelledError("told to stop");
-  if (!ready) {
-    return DeadlineExceededError("the chief at " + context_.chief_address +
-                                 " did not answer within spec.training.peerTimeoutSeconds (" +
-                                 std::to_string(patience.count()) + " s)");
-  }
+  if (!ready) return patience.Error();
   return *run_;
 }
 
@@ -123,9 +115,7 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_chief_epoch_seen(run_ ? chief_epoch_ : 0);
   for (const Report& report : reports_) *request.add_reports() = report;
   for (const auto& [token, unused] : holding_) {
-    WireToken* wire = request.add_holding();
-    wire->set_epoch(token.epoch);
-    wire->set_batch(token.batch);
+    ToWire(token, request.add_holding());
   }
   request.set_leaving(leaving_);
   const auto held = static_cast<std::uint32_t>(holding_.size());
@@ -173,9 +163,7 @@ void GrantSession::End(SessionEnd end, Status status) {
 }
 
 void GrantSession::Run(std::stop_token stop) {
-  using Clock = std::chrono::steady_clock;
-  const std::chrono::seconds patience{context_.training().peer_timeout_seconds()};
-  Clock::time_point last_answer = Clock::now();
+  ChiefPatience patience(context_);
   std::chrono::milliseconds pause{0};
   while (!stop.stop_requested()) {
     PollWorkerRequest request;
@@ -187,23 +175,17 @@ void GrantSession::Run(std::stop_token stop) {
     }
     Result<PollWorkerReply> reply = client_.PollWorker(request);
     if (reply.ok()) {
-      last_answer = Clock::now();
+      patience.Renew();
       const std::lock_guard lock(mutex_);
       Absorb(request, std::move(reply).value());
       pause = idle_ && holding_.size() < kWindow ? kIdlePoll : kHeartbeat;
       continue;
     }
     pause = kAwayPoll;
-    const StatusCode code = reply.status().code();
-    const bool away = code == StatusCode::kUnavailable || code == StatusCode::kDeadlineExceeded ||
-                      code == StatusCode::kCancelled || code == StatusCode::kUnknown;
-    if (!away) return End(SessionEnd::kFailed, reply.status().WithContext("poll the chief"));
-    if (Clock::now() - last_answer > patience) {
-      return End(SessionEnd::kFailed,
-                 DeadlineExceededError("the chief at " + context_.chief_address +
-                                       " has been away for longer than "
-                                       "spec.training.peerTimeoutSeconds"));
+    if (!PeerIsAway(reply.status())) {
+      return End(SessionEnd::kFailed, reply.status().WithContext("poll the chief"));
     }
+    if (Status late = patience.Check(); !late.ok()) return End(SessionEnd::kFailed, late);
   }
 }
 

@@ -36,13 +36,6 @@ TEST(ChiefFinder, WhenNoneAnswers_SaysTheLastError) {
   EXPECT_NE(found.status().message().find("10.0.0.1:1: refused"), std::string::npos);
 }
 
-TEST(ChiefFinder, WhenStopped_IsCancelled) {
-  std::stop_source stop;
-  stop.request_stop();
-  const auto found = MakeFinder({{"10.0.0.1:1", 1}}).Find("chief:1", stop.get_token());
-  EXPECT_EQ(found.status().code(), StatusCode::kCancelled);
-}
-
 TEST(ChiefFinder, WhenTheAddressIsBad_IsInvalid) {
   ChiefFinder finder([](const std::string&, std::chrono::milliseconds) -> Result<std::uint64_t> {
     return std::uint64_t{1};

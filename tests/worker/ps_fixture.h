@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "proto/coordinator.pb.h"
-#include "runtime/ps/data_handler.h"
+#include "runtime/ps_role/data_handler.h"
 #include "runtime/ps/shard_engine.h"
 #include "runtime/worker/ps_client.h"
 

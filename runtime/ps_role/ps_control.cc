@@ -1,4 +1,4 @@
-#include "runtime/ps/ps_control.h"
+#include "runtime/ps_role/ps_control.h"
 
 #include <deque>
 #include <future>
@@ -7,17 +7,15 @@
 #include "base/files.h"
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/piece.h"
+#include "runtime/ps/wire_ids.h"
 #include "runtime/rpc/grpc_status.h"
 
 namespace pstrain {
 namespace {
 
-Term FromWire(const WireTerm& term) { return {term.epoch(), term.counter()}; }
-
 void ToWire(const ShardHeld& held, HeldShard* wire) {
   wire->set_shard(held.shard);
-  wire->mutable_term()->set_epoch(held.term.epoch);
-  wire->mutable_term()->set_counter(held.term.counter);
+  ToWire(held.term, wire->mutable_term());
   wire->set_active(held.active);
   wire->set_applied(held.applied);
   wire->set_examples_applied(held.examples);

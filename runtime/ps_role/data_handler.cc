@@ -1,4 +1,4 @@
-#include "runtime/ps/data_handler.h"
+#include "runtime/ps_role/data_handler.h"
 
 #include <memory>
 #include <string>

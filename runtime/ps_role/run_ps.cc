@@ -1,14 +1,15 @@
-#include "runtime/ps/run_ps.h"
+#include "runtime/ps_role/run_ps.h"
 
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include "base/log.h"
-#include "runtime/ps/data_handler.h"
-#include "runtime/ps/ps_control.h"
+#include "runtime/cluster/chief_patience.h"
+#include "runtime/cluster/process_id.h"
+#include "runtime/ps_role/data_handler.h"
+#include "runtime/ps_role/ps_control.h"
 #include "runtime/rpc/byte_server.h"
 #include "runtime/rpc/coordinator_client.h"
 #include "runtime/rpc/server.h"
@@ -25,11 +26,6 @@ constexpr milliseconds kAwayPause{100};
 constexpr milliseconds kStatsInterval{200};
 /// Left of the grace period when a release does not come.
 constexpr std::chrono::seconds kGraceReserve{2};
-
-std::uint64_t RandomProcessId() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
-}
 
 void PublishStats(const ShardEngine& engine, const PsDataHandler& handler, PsStats& stats) {
   const ShardEngineStats& now = engine.stats();
@@ -94,16 +90,10 @@ class Registration {
   std::uint64_t chief_epoch_ = 0;
 };
 
-bool Away(const Status& status) {
-  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kUnknown ||
-         status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kCancelled;
-}
-
 Result<int> Serve(const RoleContext& context, Registration& registration, const PsControl& control,
                   const std::function<void()>& publish) {
-  const std::chrono::seconds patience{context.training().peer_timeout_seconds()};
-  Clock::time_point last_answer = Clock::now();
-  Clock::time_point next_step = last_answer;
+  ChiefPatience patience(context);
+  Clock::time_point next_step = Clock::now();
   std::optional<Clock::time_point> stopping;
   while (!control.released()) {
     const Clock::time_point now = Clock::now();
@@ -115,15 +105,11 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
     if (stopping && now - *stopping > context.grace - kGraceReserve) return kExitDrained;
     if (now >= next_step) {
       const Status status = registration.Step(stopping.has_value());
-      if (status.ok()) last_answer = Clock::now();
+      if (status.ok()) patience.Renew();
       next_step = Clock::now() + (status.ok() ? kHeartbeat : kAwayPause);
       if (status.code() == StatusCode::kFailedPrecondition) return kExitDrained;  // replaced
-      if (!status.ok() && !Away(status)) return status.WithContext("register with the chief");
-      if (Clock::now() - last_answer > patience) {
-        return DeadlineExceededError("the chief at " + context.chief_address +
-                                     " did not answer within spec.training.peerTimeoutSeconds (" +
-                                     std::to_string(patience.count()) + " s)");
-      }
+      if (!status.ok() && !PeerIsAway(status)) return status.WithContext("register with the chief");
+      PSTRAIN_RETURN_IF_ERROR(patience.Check());
     }
     publish();
     const auto pause = std::chrono::duration_cast<milliseconds>(next_step - Clock::now());

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/status.h"
+#include "runtime/cluster/role_context.h"
+
+namespace pstrain {
+
+/// How long a peer goes on asking a chief that does not answer: spec.training.peerTimeoutSeconds.
+/// Owner: the conversation with the chief; one thread.
+class ChiefPatience {
+ public:
+  explicit ChiefPatience(const RoleContext& context)
+      : chief_address_(context.chief_address), limit_(context.training().peer_timeout_seconds()) {}
+
+  std::chrono::seconds limit() const { return limit_; }
+  /// The chief has answered.
+  void Renew() { last_answer_ = std::chrono::steady_clock::now(); }
+  /// DEADLINE_EXCEEDED when the last answer, or the start, is too long ago.
+  Status Check() const {
+    if (std::chrono::steady_clock::now() - last_answer_ <= limit_) return OkStatus();
+    return Error();
+  }
+  Status Error() const {
+    return DeadlineExceededError("the chief at " + chief_address_ +
+                                 " did not answer within spec.training.peerTimeoutSeconds (" +
+                                 std::to_string(limit_.count()) + " s)");
+  }
+
+ private:
+  const std::string chief_address_;
+  const std::chrono::seconds limit_;
+  std::chrono::steady_clock::time_point last_answer_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace pstrain
