@@ -106,6 +106,41 @@ TEST(Plan, WhenAWorkerExitsZero_DoesNotReplaceIt) {
   EXPECT_EQ(plan.status.replica_statuses().at("worker").succeeded(), 1);
 }
 
+TEST(Plan, WhenTheBuiltInChiefSucceeds_TheJobHasWhateverTheEvaluatorDoes) {
+  for (const Replica& evaluator :
+       {Running(Role::kEvaluator, 0), Ended(Running(Role::kEvaluator, 0), 1),
+        Ended(Running(Role::kEvaluator, 0), 0)}) {
+    Snapshot snapshot = With(Running(Role::kWorker, 0));
+    snapshot.replicas.front() = Ended(Running(Role::kChief, 0), 0);
+    snapshot.replicas.back() = evaluator;
+    const PlanResult plan = Plan(snapshot, kNow);
+    EXPECT_EQ(plan.status.phase(), JobStatus::Succeeded);
+    EXPECT_TRUE(Actions<StartReplica>(plan).empty());
+  }
+}
+
+TEST(Plan, WhenAChiefOfOnesOwnSucceeds_TheJobWaitsForTheEvaluator) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0), /*own_program=*/true);
+  snapshot.replicas.front() = Ended(Running(Role::kChief, 0), 0);
+  EXPECT_EQ(Plan(snapshot, kNow).status.phase(), JobStatus::Running);
+  snapshot.replicas.back() = Ended(Running(Role::kEvaluator, 0), 1);
+  const PlanResult crashed = Plan(snapshot, kNow);
+  EXPECT_EQ(crashed.status.phase(), JobStatus::Running);
+  const auto starts = Actions<StartReplica>(crashed);
+  ASSERT_EQ(starts.size(), 1U);
+  EXPECT_EQ(starts[0].id.role, Role::kEvaluator);
+  snapshot.replicas.back() = Ended(Running(Role::kEvaluator, 0), 0);
+  EXPECT_EQ(Plan(snapshot, kNow).status.phase(), JobStatus::Succeeded);
+}
+
+TEST(Plan, WhenTheEvaluatorAloneSucceeds_TheJobGoesOn) {
+  for (const bool own_program : {false, true}) {
+    Snapshot snapshot = With(Running(Role::kWorker, 0), own_program);
+    snapshot.replicas.back() = Ended(Running(Role::kEvaluator, 0), 0);
+    EXPECT_EQ(Plan(snapshot, kNow).status.phase(), JobStatus::Running) << own_program;
+  }
+}
+
 TEST(Plan, WhenWorkersAreScaledDown_StopsTheHighestIndexFirst) {
   Snapshot snapshot = With(Running(Role::kWorker, 0));
   snapshot.job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(1);
