@@ -11,8 +11,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "agent/living_children.h"
+#include "base/child_processes.h"
 #include "base/log.h"
+#include "base/spawn.h"
 
 namespace pstrain {
 namespace {
@@ -75,8 +76,11 @@ ChildEnd Supervisor::Run(std::vector<std::string> command,
                          std::vector<std::pair<std::string, std::string>> environment,
                          int inherited_fd, std::chrono::milliseconds grace, const OomWatch& oom) {
   const std::uint64_t oom_kills_before = oom.Kills();
-  const SpawnRequest request{std::move(command), std::move(environment), inherited_fd,
-                             original_mask_, sigpipe_ignored_};
+  const SpawnRequest request{.command = std::move(command),
+                             .environment = std::move(environment),
+                             .inherited_fd = inherited_fd,
+                             .signal_mask = original_mask_,
+                             .ignore_sigpipe = sigpipe_ignored_};
   const auto child = Spawn(request);
   ChildEnd end;
   if (!child.ok()) {
@@ -161,7 +165,7 @@ std::optional<ChildEnd> Supervisor::Reap(pid_t child) {
 void Supervisor::KillWhatIsLeft() {
   const auto deadline = SteadyClock::now() + kCleanUpLimit;
   while (true) {
-    for (const pid_t pid : LivingChildren(getpid())) kill(pid, SIGKILL);
+    for (const pid_t pid : ChildProcesses(getpid())) kill(pid, SIGKILL);
     pid_t reaped;
     while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) ++state_.orphans_reaped;
     if (reaped < 0) return;  // ECHILD: nothing is left

@@ -11,7 +11,6 @@
 #include "agent/agent_state.h"
 #include "agent/child_end.h"
 #include "agent/oom_watch.h"
-#include "agent/spawn.h"
 #include "base/status.h"
 
 namespace pstrain {

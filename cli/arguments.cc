@@ -4,24 +4,10 @@
 #include <cstddef>
 #include <set>
 
+#include "base/edit_distance.h"
+
 namespace pstrain {
 namespace {
-
-/// Levenshtein's distance.
-std::size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
 
 constexpr std::size_t kLargestTypo = 3;
 
@@ -50,7 +36,7 @@ Status ArgumentParser::UnknownOption(std::string_view name) const {
   const Option* nearest = nullptr;
   std::size_t distance = kLargestTypo + 1;
   for (const Option& option : options_) {
-    const std::size_t d = Distance(name, option.name);
+    const std::size_t d = EditDistance(name, option.name);
     if (d < distance) {
       distance = d;
       nearest = &option;

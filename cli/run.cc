@@ -14,6 +14,7 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/local/chaos.h"
+#include "cli/local/guard.h"
 #include "cli/local/launcher.h"
 #include "cli/local/local_job.h"
 #include "cli/local/progress_view.h"
@@ -154,7 +155,13 @@ void PrintLogEnd(const std::string& file) {
   std::fprintf(stderr, "--- the last lines of %s\n%s", file.c_str(), text->c_str() + begin);
 }
 
-void ExplainFailure(const local::LocalJob& job, const local::Workspace& workspace) {
+/// cleanPodPolicy All: with a pod goes its log, once the job has ended.
+bool RemovesLogs(const JobSpec& spec) {
+  return spec.run_policy().clean_pod_policy() == RunPolicy::All;
+}
+
+void ExplainFailure(const local::LocalJob& job, const JobSpec& spec,
+                    const local::Workspace& workspace) {
   std::fprintf(stderr, "job failed: %s\n", job.FailureText().c_str());
   constexpr std::size_t kLogsShown = 2;
   const auto& crashed = job.crashed();
@@ -162,7 +169,9 @@ void ExplainFailure(const local::LocalJob& job, const local::Workspace& workspac
   for (std::size_t i = first; i < crashed.size(); ++i) {
     PrintLogEnd(workspace.LogFile(crashed[i].place, crashed[i].attempt));
   }
-  std::fprintf(stderr, "all logs are in %s\n", workspace.File("logs").c_str());
+  if (!RemovesLogs(spec)) {
+    std::fprintf(stderr, "all logs are in %s\n", workspace.File("logs").c_str());
+  }
 }
 
 std::string StateName(local::SessionEnd end) {
@@ -216,9 +225,13 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   outcome.kills = session.kills();
   if (*end == local::SessionEnd::kFailed) {
     outcome.reason = local_job.FailureText();
-    ExplainFailure(local_job, workspace);
+    ExplainFailure(local_job, job.spec(), workspace);
   }
-  if (*end == local::SessionEnd::kAborted) outcome.reason = "killed by a second signal";
+  if (RemovesLogs(job.spec()) && plan::IsFinished(local_job.status())) {
+    const Status removed = RemoveAll(workspace.File("logs"));
+    if (!removed.ok()) view.Say("the logs stay: " + removed.message());
+  }
+  if (*end == local::SessionEnd::kAborted) outcome.reason = "killed by a signal";
   Result<Json> result = local::ReadRunResult(job, run.run_id, *end == local::SessionEnd::kStopped);
   if (!result.ok()) return Failure(result.status());
   outcome.result = std::move(result).value();
@@ -287,7 +300,7 @@ int RunCommand(const std::vector<std::string>& args) {
     std::fputs(kRunUsage, stdout);
     return kExitOk;
   }
-  return Run(std::move(options).value());
+  return local::RunGuarded([&] { return Run(std::move(options).value()); });
 }
 
 }  // namespace pstrain

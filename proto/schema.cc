@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/edit_distance.h"
+
 namespace pstrain {
 namespace {
 
@@ -17,24 +19,6 @@ constexpr std::array<std::string_view, 6> kServerMetadata = {
 constexpr std::size_t kMaxComparedLength = 64;
 /// More names than this are not listed in a message.
 constexpr std::size_t kMaxListedNames = 14;
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-/// Levenshtein's distance without regard to case.
-std::size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replace = diagonal + (Lower(a[i - 1]) == Lower(b[j - 1]) ? 0U : 1U);
-      diagonal = row[j];
-      row[j] = std::min({replace, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
 
 }  // namespace
 

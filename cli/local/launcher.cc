@@ -1,9 +1,7 @@
 #include "cli/local/launcher.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "base/files.h"
 #include "cli/local/ports.h"
@@ -14,6 +12,8 @@ namespace pstrain::local {
 namespace {
 
 constexpr std::string_view kHost = "127.0.0.1:";
+/// Of a pod without terminationGracePeriodSeconds. Source: Kubernetes API, PodSpec v1.
+constexpr std::chrono::seconds kDefaultGrace{30};
 
 std::vector<plan::ReplicaId> Places(const JobSpec& spec) {
   std::vector<plan::ReplicaId> places;
@@ -22,25 +22,6 @@ std::vector<plan::ReplicaId> Places(const JobSpec& spec) {
       places.push_back({role, i});
   }
   return places;
-}
-
-/// Our own environment first; later settings of the same name replace earlier ones.
-std::vector<std::string> Flatten(const Environment& settings) {
-  std::map<std::string, std::string> merged;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::size_t equals = text.find('=');
-    if (equals != std::string::npos) merged[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  for (const auto& [name, value] : settings) merged[name] = value;
-  std::vector<std::string> result;
-  for (const auto& [name, value] : merged) {
-    std::string entry = name;
-    entry += '=';
-    entry += value;
-    result.push_back(std::move(entry));
-  }
-  return result;
 }
 
 }  // namespace
@@ -136,8 +117,12 @@ std::vector<std::string> Launcher::Command(const plan::ReplicaId& id) const {
   return command;
 }
 
-Result<ProcessSpec> Launcher::Prepare(const plan::ReplicaId& id, std::int32_t attempt,
-                                      std::chrono::seconds grace) const {
+std::chrono::seconds Launcher::Grace(plan::Role role) const {
+  const auto found = templates_.find(role);
+  return found == templates_.end() ? kDefaultGrace : found->second.grace.value_or(kDefaultGrace);
+}
+
+Result<ProcessSpec> Launcher::Prepare(const plan::ReplicaId& id, std::int32_t attempt) const {
   const std::string role(plan::RoleName(id.role));
   TaskEnv task;
   task.job_name = job_.metadata().name();
@@ -148,7 +133,7 @@ Result<ProcessSpec> Launcher::Prepare(const plan::ReplicaId& id, std::int32_t at
   task.run_id = options_.run_id;
   task.metrics_address = std::string(kHost) + std::to_string(MetricsPort(id));
   task.job_file = workspace_->File("job.json");
-  task.grace_seconds = static_cast<int>(grace.count());
+  task.grace_seconds = static_cast<int>(Grace(id.role).count());
   task.scratch_dir = workspace_->ScratchDir(id, attempt);
   PSTRAIN_RETURN_IF_ERROR(CreateDirectories(task.scratch_dir));
   PSTRAIN_ASSIGN_OR_RETURN(const std::string tf_config, TfConfigOf(job_, cluster_, role, id.index));
@@ -162,7 +147,7 @@ Result<ProcessSpec> Launcher::Prepare(const plan::ReplicaId& id, std::int32_t at
   if (options_.allow_test_only) settings.emplace_back(kAllowTestOnlyEnv, "1");
   ProcessSpec spec;
   spec.arguments = Command(id);
-  spec.environment = Flatten(settings);
+  spec.environment = std::move(settings);
   spec.log_file = workspace_->LogFile(id, attempt);
   return spec;
 }

@@ -37,8 +37,9 @@ class Launcher {
   const std::vector<std::string>& notes() const { return notes_; }
 
   /// Makes the attempt's scratch folder. REQUIRES: the place is in the job.
-  Result<ProcessSpec> Prepare(const plan::ReplicaId& id, std::int32_t attempt,
-                              std::chrono::seconds grace) const;
+  Result<ProcessSpec> Prepare(const plan::ReplicaId& id, std::int32_t attempt) const;
+  /// From SIGTERM to SIGKILL: the template's terminationGracePeriodSeconds, else Kubernetes' 30 s.
+  std::chrono::seconds Grace(plan::Role role) const;
   std::uint16_t MetricsPort(const plan::ReplicaId& id) const { return metrics_ports_.at(id); }
   /// Training address of the place; empty for an evaluator, which serves nobody.
   std::string Address(const plan::ReplicaId& id) const;

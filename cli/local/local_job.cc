@@ -9,7 +9,6 @@
 namespace pstrain::local {
 namespace {
 
-constexpr std::chrono::seconds kGrace{30};
 /// Of all kinds of actions only WakeAt may remain after the second round.
 constexpr int kRoundsPerStep = 8;
 
@@ -39,21 +38,31 @@ LocalJob::LocalJob(const Launcher& launcher, const Workspace& workspace, const C
       workspace_(&workspace),
       clock_(&clock),
       job_(launcher.job()),
-      grace_(kGrace),
       replicas_(launcher, workspace) {
   ReplaceAfterTermination(*job_.mutable_spec()->mutable_replica_specs());
   RunPolicy& policy = *job_.mutable_spec()->mutable_run_policy();
   policy.set_suspend(false);
-  // No process outlives the run.
-  policy.set_clean_pod_policy(RunPolicy::Running);
   job_.clear_status();
+  for (const plan::Role role : plan::kRoles) grace_ = std::max(grace_, launcher.Grace(role));
 }
 
 plan::Time LocalJob::Now() const {
   return plan::Time(std::chrono::milliseconds(clock_->UnixMillis()));
 }
 
-void LocalJob::Suspend() { job_.mutable_spec()->mutable_run_policy()->set_suspend(true); }
+void LocalJob::Suspend() {
+  RunPolicy& policy = *job_.mutable_spec()->mutable_run_policy();
+  if (!plan::IsFinished(job_.status())) return policy.set_suspend(true);
+  // No process outlives the run, not even what this policy has left running.
+  if (policy.clean_pod_policy() == RunPolicy::None) {
+    policy.set_clean_pod_policy(RunPolicy::Running);
+  }
+}
+
+bool LocalJob::Lingers() const {
+  return job_.spec().run_policy().clean_pod_policy() == RunPolicy::None &&
+         plan::IsFinished(job_.status()) && replicas_.AnyAlive();
+}
 
 Status LocalJob::Step() {
   const SteadyTime steady_now = std::chrono::steady_clock::now();
@@ -88,7 +97,7 @@ Status LocalJob::Start(const AttemptId& id) {
     events_.push_back(plan::ReplicaKey(id.place) + " ended with " + DescribeEnd(old) +
                       "; attempt " + std::to_string(id.attempt) + " starts");
   }
-  return replicas_.Start(id, Now(), grace_);
+  return replicas_.Start(id, Now());
 }
 
 Status LocalJob::Act(const plan::PlanResult& plan, SteadyTime now) {

@@ -23,10 +23,13 @@ class LocalJob {
   /// Looks at the processes, plans and acts until there is nothing more to do now. An error means
   /// that a process could not be started, which no restart would mend.
   Status Step();
-  /// Asks for a stop that saves the work: the job is suspended.
+  /// Asks for a stop that saves the work: the job is suspended. A finished job's replicas, which
+  /// cleanPodPolicy None has left running, are stopped.
   void Suspend();
 
   bool Finished() const { return plan::IsFinished(job_.status()) && !replicas_.AnyAlive(); }
+  /// Finished, but cleanPodPolicy None lets replicas run on to their own end.
+  bool Lingers() const;
   bool Suspended() const { return job_.status().phase() == JobStatus::Suspended; }
   bool Succeeded() const { return job_.status().phase() == JobStatus::Succeeded; }
   const JobStatus& status() const { return job_.status(); }
@@ -54,7 +57,7 @@ class LocalJob {
   const Workspace* workspace_;
   const Clock* clock_;
   PSTrainingJob job_;
-  std::chrono::seconds grace_;
+  std::chrono::seconds grace_{0};  // the longest of the roles; ReplicaSet shortens it
   ReplicaSet replicas_;
   std::optional<SteadyTime> wake_;
   std::vector<AttemptId> crashed_;

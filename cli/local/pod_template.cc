@@ -1,5 +1,6 @@
 #include "cli/local/pod_template.h"
 
+#include <cstdint>
 #include <string_view>
 
 #include "base/json.h"
@@ -55,6 +56,21 @@ Status ReadMounts(const Json& container, PodTemplate& out) {
   return OkStatus();
 }
 
+Status ReadGrace(const Json& root, PodTemplate& out) {
+  constexpr std::int64_t kLongest = 86400;
+  const Json* spec = root.Find("spec");
+  const Json* grace = spec == nullptr ? nullptr : spec->Find("terminationGracePeriodSeconds");
+  if (grace == nullptr) return OkStatus();
+  const std::optional<std::int64_t> seconds = grace->AsInt64();
+  if (!seconds || *seconds < 0 || *seconds > kLongest) {
+    return InvalidArgumentError(
+        "template: spec.terminationGracePeriodSeconds must be an integer from 0 to " +
+        std::to_string(kLongest));
+  }
+  out.grace = std::chrono::seconds(*seconds);
+  return OkStatus();
+}
+
 void MapFiles(const PathMap& mounts, Input& input) {
   if (!input.has_csv()) return;
   for (std::string& file : *input.mutable_csv()->mutable_files()) file = MapPath(mounts, file);
@@ -66,6 +82,7 @@ Result<PodTemplate> ReadPodTemplate(const ReplicaSpec& spec) {
   PodTemplate result;
   if (spec.template_().empty()) return result;
   PSTRAIN_ASSIGN_OR_RETURN(const Json root, ParseJson(spec.template_()));
+  PSTRAIN_RETURN_IF_ERROR(ReadGrace(root, result));
   const Json* container = FirstContainer(root);
   if (container == nullptr) return result;
   ReadStrings(container->Find("command"), result.command);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,11 +12,13 @@
 
 namespace pstrain::local {
 
-/// The part of a role's pod template that means something on one machine: its first container.
+/// The part of a role's pod template that means something on one machine: its first container and
+/// the grace period.
 struct PodTemplate {
   std::vector<std::string> command;                              // command and args
   std::vector<std::pair<std::string, std::string>> environment;  // literal values only
   std::map<std::string, std::string> mounts;                     // mountPath -> volume name
+  std::optional<std::chrono::seconds> grace;                     // terminationGracePeriodSeconds
   std::vector<std::string> ignored;                              // what has no meaning here
 };
 

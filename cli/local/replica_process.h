@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -11,9 +12,9 @@
 namespace pstrain::local {
 
 struct ProcessSpec {
-  std::vector<std::string> arguments;    // arguments[0] is the path of the program
-  std::vector<std::string> environment;  // NAME=value
-  std::string log_file;                  // stdout and stderr are appended to it
+  std::vector<std::string> arguments;  // arguments[0] is the path of the program
+  std::vector<std::pair<std::string, std::string>> environment;  // over our own
+  std::string log_file;  // stdout and stderr are appended to it
 };
 
 struct ProcessEnd {
@@ -63,8 +64,6 @@ class ForeignProcess {
   pid_t pid() const { return pid_; }
   /// False when it has ended already.
   bool Signal(int signal) const;
-  /// SIGKILLs the process, and its group when it leads one.
-  void KillWithGroup() const;
 
  private:
   ForeignProcess(pid_t pid, int pidfd) : pid_(pid), pidfd_(pidfd) {}

@@ -3,16 +3,18 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "base/child_processes.h"
 #include "base/files.h"
 
 namespace pstrain::local {
 
 ReplicaSet::~ReplicaSet() { KillAll(); }
 
-Status ReplicaSet::Start(const AttemptId& id, plan::Time now, std::chrono::seconds grace) {
-  PSTRAIN_ASSIGN_OR_RETURN(const ProcessSpec spec, launcher_->Prepare(id.place, id.attempt, grace));
+Status ReplicaSet::Start(const AttemptId& id, plan::Time now) {
+  PSTRAIN_ASSIGN_OR_RETURN(const ProcessSpec spec, launcher_->Prepare(id.place, id.attempt));
   PSTRAIN_ASSIGN_OR_RETURN(ReplicaProcess process, ReplicaProcess::Start(spec));
   auto attempt =
       std::make_unique<Attempt>(id, std::move(process), launcher_->MetricsPort(id.place));
@@ -27,7 +29,7 @@ void ReplicaSet::Stop(const AttemptId& id, std::chrono::seconds grace, SteadyTim
   if (found == attempts_.end() || !found->second->replica.Live()) return;
   Attempt& attempt = *found->second;
   attempt.replica.terminating = true;
-  attempt.kill_at = now + grace;
+  attempt.kill_at = now + std::min(grace, launcher_->Grace(id.place.role));
   attempt.process.Signal(SIGTERM);
 }
 
@@ -48,8 +50,6 @@ void ReplicaSet::Note(Attempt& attempt, AgentReading reading) {
 }
 
 void ReplicaSet::NoteEnd(Attempt& attempt, const ProcessEnd& end, plan::Time now) {
-  // A killed agent's child gets the kernel's SIGKILL by itself; its group would not.
-  if (attempt.child) attempt.child->KillWithGroup();
   plan::Replica& replica = attempt.replica;
   replica.exit_code = end.exit_code;
   replica.signal = end.signal;
@@ -82,17 +82,24 @@ bool ReplicaSet::Observe(plan::Time now, SteadyTime steady_now) {
       changed = true;
     }
   }
+  if (changed) KillOrphans();
   return changed;
+}
+
+void ReplicaSet::KillOrphans() {
+  std::set<pid_t> agents;
+  for (const auto& [id, attempt] : attempts_) {
+    if (!attempt->replica.Ended()) agents.insert(attempt->process.pid());
+  }
+  KillChildrenExcept(agents);
 }
 
 void ReplicaSet::KillAll() {
   for (auto& [id, attempt] : attempts_) {
     if (!attempt->replica.Ended()) attempt->process.KillGroup();
   }
-  for (auto& [id, attempt] : attempts_) {
-    if (!attempt->replica.Ended() && attempt->child) attempt->child->KillWithGroup();
-  }
   attempts_.clear();  // waits for each
+  KillOrphans();
 }
 
 std::vector<plan::Replica> ReplicaSet::Replicas() const {

@@ -52,7 +52,8 @@ class ReplicaSet {
   ReplicaSet& operator=(const ReplicaSet&) = delete;
   ~ReplicaSet();
 
-  Status Start(const AttemptId& id, plan::Time now, std::chrono::seconds grace);
+  Status Start(const AttemptId& id, plan::Time now);
+  /// SIGTERM now, SIGKILL after `grace` or the role's own, whichever is shorter.
   void Stop(const AttemptId& id, std::chrono::seconds grace, SteadyTime now);
   void Delete(const AttemptId& id);
 
@@ -60,7 +61,7 @@ class ReplicaSet {
   bool Observe(plan::Time now, SteadyTime steady_now);
   /// Takes a reading of an attempt over.
   void Note(Attempt& attempt, AgentReading reading);
-  /// SIGKILLs everything and waits.
+  /// SIGKILLs everything below this process and waits.
   void KillAll();
 
   std::vector<plan::Replica> Replicas() const;
@@ -76,6 +77,8 @@ class ReplicaSet {
   const std::map<AttemptId, AgentReading>& readings() const { return readings_; }
 
  private:
+  /// What a killed agent left to this process, which is the reaper (guard.h).
+  void KillOrphans();
   void NoteEnd(Attempt& attempt, const ProcessEnd& end, plan::Time now);
 
   const Launcher* launcher_;

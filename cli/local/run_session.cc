@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "cli/local/guard.h"
+
 namespace pstrain::local {
 namespace {
 
@@ -25,7 +27,7 @@ constexpr plan::ReplicaId kChief{plan::Role::kChief, 0};
 sigset_t SessionSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, GuardLostSignal()}) sigaddset(&signals, signal);
   return signals;
 }
 
@@ -55,6 +57,12 @@ Result<SessionEnd> RunSession::Run() {
       return stepped;
     }
     if (job_->Finished() || job_->Suspended()) break;
+    if (job_->Lingers() && !lingering_said_) {
+      lingering_said_ = true;
+      view_->Say(
+          "the job has ended; cleanPodPolicy None: waiting for what still runs, a signal "
+          "stops it");
+    }
     PSTRAIN_RETURN_IF_ERROR(Wait());
   }
   view_->Finish();
@@ -137,10 +145,12 @@ void RunSession::AdvanceProbes(SteadyTime now) {
 void RunSession::HandleSignals() {
   signalfd_siginfo info{};
   while (read(signal_fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
-    if (stop_requested_) {
+    const bool guard_lost = static_cast<int>(info.ssi_signo) == GuardLostSignal();
+    if (stop_requested_ || guard_lost) {
       aborted_ = true;
     } else {
-      RequestStop("stopping: the job saves its work; once more to kill it");
+      RequestStop(job_->Lingers() ? "stopping what still runs; once more to kill it"
+                                  : "stopping: the job saves its work; once more to kill it");
     }
   }
 }

@@ -22,7 +22,8 @@ enum class SessionEnd { kSucceeded, kFailed, kStopped, kAborted };
 
 /// Runs a job to its end, or until it is told to stop: one thread that waits for processes, agents,
 /// signals and the plan's time at once. SIGINT, SIGTERM and SIGHUP must be blocked; the first asks
-/// the job to stop and save its work, the second kills it.
+/// the job to stop and save its work, the second kills it, and so does the loss of the guard
+/// (guard.h).
 class RunSession {
  public:
   RunSession(LocalJob& job, SessionOptions options, ProgressView& view);
@@ -52,6 +53,7 @@ class RunSession {
   int signal_fd_ = -1;
   bool stop_requested_ = false;
   bool aborted_ = false;
+  bool lingering_said_ = false;
 };
 
 /// The signals that RunSession takes.

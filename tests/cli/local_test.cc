@@ -69,6 +69,19 @@ TEST(ReadPodTemplate, WithAContainer_TakesWhatMeansSomethingHere) {
   EXPECT_THAT(pod->ignored, testing::ElementsAre("env Y (valueFrom)", "image"));
 }
 
+TEST(ReadPodTemplate, WithAGracePeriod_TakesIt) {
+  ReplicaSpec spec;
+  EXPECT_EQ(ReadPodTemplate(spec)->grace, std::nullopt);
+  spec.set_template_(R"({"spec":{"terminationGracePeriodSeconds":120,"containers":[{}]}})");
+  EXPECT_EQ(ReadPodTemplate(spec)->grace, std::chrono::seconds(120));
+  for (const char* bad : {"-1", "1.5", "\"30\"", "86401"}) {
+    spec.set_template_(std::string(R"({"spec":{"terminationGracePeriodSeconds":)") + bad + "}}");
+    const Status status = ReadPodTemplate(spec).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << bad;
+    EXPECT_THAT(status.message(), testing::HasSubstr("terminationGracePeriodSeconds")) << bad;
+  }
+}
+
 TEST(ProbePorts, ReturnsDifferentPorts) {
   const auto ports = ProbePorts(20, 7);
   ASSERT_TRUE(ports.ok());

@@ -4,10 +4,11 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "base/child_processes.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "tests/process/program.h"
@@ -22,7 +23,8 @@ constexpr const char* kPstrain = PSTRAIN_BIN_DIR "/pstrain";
 class LocalRunTest : public testing::Test {
  protected:
   /// `body` is what every replica does; its pid is kept in pids/<role>-<index>-<attempt>.
-  void WriteJob(const std::string& body, const std::string& run_policy = "{}") {
+  void WriteJob(const std::string& body, const std::string& run_policy = "{}",
+                const std::string& pod_spec = "") {
     ASSERT_TRUE(CreateDirectories(dir_.File("pids")).ok());
     Write("program.sh",
           "#!/bin/sh\n"
@@ -30,8 +32,8 @@ class LocalRunTest : public testing::Test {
           "echo $$ > pids/$me.tmp; mv pids/$me.tmp pids/$me\n" +
               body);
     ASSERT_EQ(chmod(dir_.File("program.sh").c_str(), 0755), 0);
-    const std::string replica =
-        "template: {spec: {containers: [{name: main, command: [./program.sh]}]}}}\n";
+    const std::string replica = "template: {spec: {" + pod_spec +
+                                "containers: [{name: main, command: [./program.sh]}]}}}\n";
     Write("job.yaml",
           "apiVersion: pstrain.dev/v1alpha1\n"
           "kind: PSTrainingJob\n"
@@ -64,6 +66,32 @@ class LocalRunTest : public testing::Test {
     return text.ok() ? std::stoi(*text) : -1;
   }
 
+  /// The processes that a replica with kLeavesProcesses has started and does not end itself.
+  std::vector<pid_t> LeftBy(const std::string& replica) {
+    return {PidOf(replica + ".plain"), PidOf(replica + ".session")};
+  }
+
+  static bool NoneRuns(const std::vector<pid_t>& pids) {
+    return std::none_of(pids.begin(), pids.end(), Runs);
+  }
+
+  /// The agent of the only ps, from endpoints.json.
+  pid_t PsAgent() {
+    pid_t agent = -1;
+    EXPECT_TRUE(Eventually([&] {
+      const Result<std::string> text = ReadFile(dir_.File(".pstrain/own/endpoints.json"));
+      const Result<Json> endpoints = text.ok() ? ParseJson(*text) : Result<Json>(text.status());
+      if (!endpoints.ok()) return false;
+      for (const Json& replica : endpoints->Find("replicas")->items()) {
+        if (*replica.Find("role")->AsString() == "ps") {
+          agent = static_cast<pid_t>(*replica.Find("pid")->AsInt64());
+        }
+      }
+      return agent > 0;
+    }));
+    return agent;
+  }
+
   std::string State(const Program& program) {
     const std::string out = program.Stdout();
     const Result<Json> report = ParseJson(out.substr(0, out.find('\n')));
@@ -73,6 +101,12 @@ class LocalRunTest : public testing::Test {
 
   TempDir dir_;
 };
+
+/// One child in the program's own process group, one in a session of its own.
+constexpr const char* kLeavesProcesses =
+    "sleep 1000 & echo $! > pids/$me.plain.tmp; mv pids/$me.plain.tmp pids/$me.plain\n"
+    "setsid sleep 1000 & echo $! > pids/$me.session.tmp; mv pids/$me.session.tmp "
+    "pids/$me.session\n";
 
 constexpr const char* kChiefWaitsForSecondWorker =
     "case $me in\n"
@@ -136,21 +170,97 @@ TEST_F(LocalRunTest, WhenAnAgentIsKilled_ItsProgramDiesAndIsReplaced) {
       "  *) exec sleep 1000;; esac\n");
   Program program(Run(), dir_.path());
   const pid_t first = PidOf("ps-0-0");
-  std::optional<pid_t> agent;
-  ASSERT_TRUE(Eventually([&] {
-    const Result<std::string> text = ReadFile(dir_.File(".pstrain/own/endpoints.json"));
-    const Result<Json> endpoints = text.ok() ? ParseJson(*text) : Result<Json>(text.status());
-    if (!endpoints.ok()) return false;
-    for (const Json& replica : endpoints->Find("replicas")->items()) {
-      if (*replica.Find("role")->AsString() == "ps") {
-        agent = static_cast<pid_t>(*replica.Find("pid")->AsInt64());
-      }
-    }
-    return agent.has_value();
-  }));
-  kill(*agent, SIGKILL);
+  kill(PsAgent(), SIGKILL);
   EXPECT_EQ(program.Wait(), 0) << program.Stderr();
   EXPECT_FALSE(Runs(first));
+}
+
+TEST_F(LocalRunTest, WhenTheCliIsKilled_NothingThatProgramsStartedOutlivesIt) {
+  WriteJob(std::string(kLeavesProcesses) + "wait\n");
+  Program program(Run(), dir_.path());
+  std::vector<pid_t> left;
+  for (const char* replica : {"chief-0-0", "ps-0-0", "worker-0-0", "worker-1-0"}) {
+    for (const pid_t pid : LeftBy(replica)) left.push_back(pid);
+  }
+  const std::vector<pid_t> inner = ChildProcesses(program.pid());
+  ASSERT_EQ(inner.size(), 1U);
+  program.Signal(SIGKILL);
+  EXPECT_EQ(program.Wait(), 128 + SIGKILL);
+  EXPECT_TRUE(Eventually([&] { return NoneRuns(left) && NoneRuns(inner); }));
+}
+
+TEST_F(LocalRunTest, WhenTheGuardedPartOfTheCliIsKilled_TheGuardKillsTheRest) {
+  WriteJob(std::string(kLeavesProcesses) + "wait\n");
+  Program program(Run(), dir_.path());
+  std::vector<pid_t> left;
+  for (const char* replica : {"chief-0-0", "ps-0-0", "worker-0-0", "worker-1-0"}) {
+    for (const pid_t pid : LeftBy(replica)) left.push_back(pid);
+  }
+  const std::vector<pid_t> inner = ChildProcesses(program.pid());
+  ASSERT_EQ(inner.size(), 1U);
+  kill(inner.front(), SIGKILL);
+  EXPECT_EQ(program.Wait(), 128 + SIGKILL);
+  EXPECT_TRUE(NoneRuns(left));
+}
+
+TEST_F(LocalRunTest, WhenAnAgentIsKilled_NothingOfItsProgramIsLeftForTheNextAttempt) {
+  WriteJob(std::string(kLeavesProcesses) +
+           "case $me in chief-*) while [ ! -e go ]; do sleep 0.05; done; exit 0;;\n"
+           "  *) wait;; esac\n");
+  Program program(Run(), dir_.path());
+  const std::vector<pid_t> left = LeftBy("ps-0-0");
+  kill(PsAgent(), SIGKILL);
+  PidOf("ps-0-1");
+  EXPECT_TRUE(NoneRuns(left));
+  Write("go", "");
+  EXPECT_EQ(program.Wait(), 0) << program.Stderr();
+  EXPECT_TRUE(NoneRuns(LeftBy("chief-0-0")));
+}
+
+TEST_F(LocalRunTest, WhenCleanPodPolicyIsNone_LetsReplicasRunToTheirEnd) {
+  WriteJob("case $me in chief-*) exit 0;; *) while [ ! -e go ]; do sleep 0.05; done;; esac\n",
+           "{cleanPodPolicy: None}");
+  Program program(Run(), dir_.path());
+  const pid_t worker = PidOf("worker-1-0");
+  ASSERT_TRUE(Eventually([&] {
+    return program.Stderr().find("cleanPodPolicy None") != std::string::npos;
+  })) << program.Stderr();
+  EXPECT_TRUE(Runs(worker));
+  Write("go", "");
+  EXPECT_EQ(program.Wait(), 0) << program.Stderr();
+  EXPECT_EQ(State(program), "Succeeded");
+}
+
+TEST_F(LocalRunTest, WhenCleanPodPolicyIsNone_ASignalStopsWhatStillRuns) {
+  WriteJob("case $me in chief-*) exit 0;; *) exec sleep 1000;; esac\n", "{cleanPodPolicy: None}");
+  Program program(Run(), dir_.path());
+  const pid_t worker = PidOf("worker-1-0");
+  ASSERT_TRUE(Eventually([&] {
+    return program.Stderr().find("cleanPodPolicy None") != std::string::npos;
+  })) << program.Stderr();
+  program.Signal(SIGINT);
+  EXPECT_EQ(program.Wait(), 0) << program.Stderr();
+  EXPECT_EQ(State(program), "Succeeded");
+  EXPECT_FALSE(Runs(worker));
+}
+
+TEST_F(LocalRunTest, WhenCleanPodPolicyIsAll_RemovesTheLogsAtTheEnd) {
+  WriteJob("case $me in chief-*) exit 0;; *) exec sleep 1000;; esac\n", "{cleanPodPolicy: All}");
+  Program program(Run(), dir_.path());
+  EXPECT_EQ(program.Wait(), 0) << program.Stderr();
+  EXPECT_EQ(State(program), "Succeeded");
+  EXPECT_FALSE(FileExists(dir_.File(".pstrain/own/logs")));
+}
+
+TEST_F(LocalRunTest, WhenTheTemplateHasAGracePeriod_AProgramThatIgnoresSigtermIsKilledAfterIt) {
+  WriteJob(
+      "echo $PSTRAIN_GRACE_SECONDS > pids/$me.grace\n"
+      "case $me in chief-*) while [ ! -e pids/worker-1-0 ]; do sleep 0.05; done; exit 0;; esac\n"
+      "trap '' TERM; while :; do sleep 0.05; done\n",
+      "{}", "terminationGracePeriodSeconds: 2, ");
+  Program program(Run(), dir_.path());
+  EXPECT_EQ(program.Wait(), 0) << program.Stderr();
+  EXPECT_EQ(*ReadFile(dir_.File("pids/worker-0-0.grace")), "2\n");
 }
 
 TEST_F(LocalRunTest, WhenInterrupted_StopsAndTellsHowToGoOn) {

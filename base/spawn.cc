@@ -1,4 +1,4 @@
-#include "agent/spawn.h"
+#include "base/spawn.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <string_view>
+#include <map>
 
 namespace pstrain {
 namespace {
@@ -14,15 +14,16 @@ namespace {
 constexpr int kSpawnFailed = 127;
 
 std::vector<std::string> MergedEnvironment(const SpawnRequest& request) {
-  std::vector<std::string> merged;
+  std::map<std::string, std::string> values;
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::string_view name = text.substr(0, text.find('='));
-    bool replaced = false;
-    for (const auto& [key, value] : request.environment) replaced = replaced || key == name;
-    if (!replaced) merged.emplace_back(text);
+    const std::string text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos) values[text.substr(0, equals)] = text.substr(equals + 1);
   }
-  for (const auto& [key, value] : request.environment) merged.push_back(key + "=" + value);
+  for (const auto& [name, value] : request.environment) values[name] = value;
+  std::vector<std::string> merged;
+  merged.reserve(values.size());
+  for (const auto& [name, value] : values) merged.push_back(name + "=" + value);
   return merged;
 }
 
@@ -47,6 +48,13 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   // The parent may have ended before prctl took effect; then nobody would kill this process.
   if (getppid() != parent) _exit(kSpawnFailed);
   if (request.inherited_fd >= 0 && fcntl(request.inherited_fd, F_SETFD, 0) != 0) fail();
+  if (request.output_fd >= 0) {
+    const int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (empty < 0 || dup2(empty, STDIN_FILENO) < 0 || dup2(request.output_fd, STDOUT_FILENO) < 0 ||
+        dup2(request.output_fd, STDERR_FILENO) < 0) {
+      fail();
+    }
+  }
   struct sigaction action{};
   action.sa_handler = request.ignore_sigpipe ? SIG_IGN : SIG_DFL;
   sigaction(SIGPIPE, &action, nullptr);
