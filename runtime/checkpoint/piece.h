@@ -19,8 +19,9 @@ namespace pstrain {
 /// Rows ascend by key. Free functions; any thread, one writer per file.
 
 /// Writes the shard into `directory`, which exists: a temporary name, fsync, rename. Its name
-/// is durable once who wrote the pieces has fsynced the directory, once for all of them. Errors name the path (RESOURCE_EXHAUSTED: full disk,
-/// PERMISSION_DENIED, ...) and leave no file of that name.
+/// is durable once who wrote the pieces has fsynced the directory, once for all of them. Errors
+/// name the path (RESOURCE_EXHAUSTED: full disk, PERMISSION_DENIED, ...) and leave no file of that
+/// name.
 Result<CutPiece> WritePiece(const std::string& directory, const ShardState& state);
 
 /// Reads a piece and compares it with what the manifest says of it. DATA_LOSS says what differs:

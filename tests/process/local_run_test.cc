@@ -71,6 +71,14 @@ class LocalRunTest : public testing::Test {
     return {PidOf(replica + ".plain"), PidOf(replica + ".session")};
   }
 
+  std::vector<pid_t> LeftByAll() {
+    std::vector<pid_t> left;
+    for (const char* replica : {"chief-0-0", "ps-0-0", "worker-0-0", "worker-1-0"}) {
+      for (const pid_t pid : LeftBy(replica)) left.push_back(pid);
+    }
+    return left;
+  }
+
   static bool NoneRuns(const std::vector<pid_t>& pids) {
     return std::none_of(pids.begin(), pids.end(), Runs);
   }
@@ -178,10 +186,7 @@ TEST_F(LocalRunTest, WhenAnAgentIsKilled_ItsProgramDiesAndIsReplaced) {
 TEST_F(LocalRunTest, WhenTheCliIsKilled_NothingThatProgramsStartedOutlivesIt) {
   WriteJob(std::string(kLeavesProcesses) + "wait\n");
   Program program(Run(), dir_.path());
-  std::vector<pid_t> left;
-  for (const char* replica : {"chief-0-0", "ps-0-0", "worker-0-0", "worker-1-0"}) {
-    for (const pid_t pid : LeftBy(replica)) left.push_back(pid);
-  }
+  const std::vector<pid_t> left = LeftByAll();
   const std::vector<pid_t> inner = ChildProcesses(program.pid());
   ASSERT_EQ(inner.size(), 1U);
   program.Signal(SIGKILL);
@@ -192,10 +197,7 @@ TEST_F(LocalRunTest, WhenTheCliIsKilled_NothingThatProgramsStartedOutlivesIt) {
 TEST_F(LocalRunTest, WhenTheGuardedPartOfTheCliIsKilled_TheGuardKillsTheRest) {
   WriteJob(std::string(kLeavesProcesses) + "wait\n");
   Program program(Run(), dir_.path());
-  std::vector<pid_t> left;
-  for (const char* replica : {"chief-0-0", "ps-0-0", "worker-0-0", "worker-1-0"}) {
-    for (const pid_t pid : LeftBy(replica)) left.push_back(pid);
-  }
+  const std::vector<pid_t> left = LeftByAll();
   const std::vector<pid_t> inner = ChildProcesses(program.pid());
   ASSERT_EQ(inner.size(), 1U);
   kill(inner.front(), SIGKILL);

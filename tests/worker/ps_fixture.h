@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "proto/coordinator.pb.h"
-#include "runtime/ps_role/data_handler.h"
 #include "runtime/ps/shard_engine.h"
+#include "runtime/ps_role/data_handler.h"
 #include "runtime/worker/ps_client.h"
 
 namespace pstrain {
