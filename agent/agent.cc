@@ -80,9 +80,9 @@ Result<ChildEnd> RunAndReport(const AgentOptions& options) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<StatsPage> page, StatsPage::Create());
   MetricsRegistry registry;
   registry.Register([&] { return CollectAgentMetrics(options.task, state, *page); });
-  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<AdminServer> admin,
-                           AdminServer::Start(AdminOptions(options, state, *page, registry)));
-  LogInfo(kComponent, "serving", {{"url", admin->Url()}});
+  const auto admin = AdminServer::Start(AdminOptions(options, state, *page, registry));
+  if (!admin.ok()) return admin.status().WithContext(kMetricsAddressEnv);
+  LogInfo(kComponent, "serving", {{"url", (*admin)->Url()}});
   const auto cgroup = ReadFile("/proc/self/cgroup");
   const OomWatch oom("/sys/fs/cgroup", cgroup.ok() ? *cgroup : "");
   ChildEnd end =
