@@ -84,7 +84,7 @@ Result<ChildEnd> RunAndReport(const AgentOptions& options) {
   if (!admin.ok()) return admin.status().WithContext(kMetricsAddressEnv);
   LogInfo(kComponent, "serving", {{"url", (*admin)->Url()}});
   const auto cgroup = ReadFile("/proc/self/cgroup");
-  const OomWatch oom("/sys/fs/cgroup", cgroup.ok() ? *cgroup : "");
+  const OomWatch oom(options.cgroup_root, cgroup.ok() ? *cgroup : "");
   ChildEnd end =
       supervisor.Run(options.command, {{std::string(kStatsFdEnv), std::to_string(page->fd())}},
                      page->fd(), std::chrono::seconds(options.task.grace_seconds), oom);
