@@ -21,8 +21,8 @@ inline constexpr std::uint32_t kCutFormatVersion = 1;
 Status WriteManifest(const std::string& cut_directory, CutManifest manifest,
                      const std::function<Status()>& last_check);
 
-/// The content of a manifest's file. DATA_LOSS when it is damaged or contradicts itself (not exactly
-/// one piece per shard), FAILED_PRECONDITION for another format version.
+/// The content of a manifest's file. DATA_LOSS when it is damaged or contradicts itself (not
+/// exactly one piece per shard), FAILED_PRECONDITION for another format version.
 Result<CutManifest> ParseManifest(std::string_view bytes);
 
 /// As ParseManifest; NOT_FOUND without a manifest (an unfinished cut). Errors name the path.

@@ -90,8 +90,7 @@ Result<std::shared_ptr<const InputIndex>> RunDirectory::Index(const std::string&
   if (loaded.status().code() != StatusCode::kNotFound) return loaded.status();
   Result<InputIndex> built = BuildInputIndex(training.input(), shape, scratch);
   if (!built.ok()) return built.status().WithContext("spec.training.input");
-  PSTRAIN_RETURN_IF_ERROR(
-      SaveInputIndex(*built, File(kIndexFile)).WithContext(MustBeWritable()));
+  PSTRAIN_RETURN_IF_ERROR(SaveInputIndex(*built, File(kIndexFile)).WithContext(MustBeWritable()));
   return std::make_shared<const InputIndex>(std::move(built).value());
 }
 

@@ -34,7 +34,8 @@ Result<IndexedFile> FileOf(const IndexedFileRecord& record) {
   const std::uint64_t positions =
       file.records / kRecordsPerPosition + (file.records % kRecordsPerPosition != 0 ? 1 : 0);
   // A record has at least one byte.
-  if (file.records == 0 || file.records > file.text_size || record.offsets_size() != record.lines_size() ||
+  if (file.records == 0 || file.records > file.text_size ||
+      record.offsets_size() != record.lines_size() ||
       static_cast<std::uint64_t>(record.offsets_size()) != positions) {
     return Damaged();
   }

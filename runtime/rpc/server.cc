@@ -54,9 +54,12 @@ Status CheckCanListen(const std::string& address) {
   if (fd >= 0) {
     const int on = 1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, 1) != 0) {
-      status = ErrnoError(errno, action);
-      if (errno == EADDRINUSE) {
+    const bool listens = bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, 1) == 0;
+    const int error = listens ? 0 : errno;
+    // Where IPv6 is switched off, gRPC takes IPv4 for the wildcard.
+    if (error != 0 && !(host == "::" && error == EADDRNOTAVAIL)) {
+      status = ErrnoError(error, action);
+      if (error == EADDRINUSE) {
         status = FailedPreconditionError(status.message() +
                                          "; end the process that has the port, or take another");
       }

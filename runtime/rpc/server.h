@@ -16,9 +16,9 @@ class Service;
 
 namespace pstrain {
 
-/// OK when a server could listen on `address` ("host:port") now. INVALID_ARGUMENT for a bad address,
-/// FAILED_PRECONDITION when the port is in use, otherwise the error of the bind; the message names
-/// the address.
+/// OK when a server could listen on `address` ("host:port") now. INVALID_ARGUMENT for a bad
+/// address, FAILED_PRECONDITION when the port is in use, otherwise the error of the bind; the
+/// message names the address.
 Status CheckCanListen(const std::string& address);
 
 /// A gRPC server at one address, with the settings that the clients of channel.h expect. Owned by

@@ -58,7 +58,8 @@ TEST_F(CsvDecoderTest, WhenRecordsAreGood_FillsTheColumns) {
 TEST_F(CsvDecoderTest, WhenARecordIsBad_NamesFileLineAndColumn) {
   ExpectBadRecord(Read("31,clerk,no\n\nabc,cook,no\n"), ":3: column age: \"abc\" is not a number");
   ExpectBadRecord(Read("31,clerk\n"), ":1: has 2 fields, expected 3");
-  ExpectBadRecord(Read("31,clerk,no\n1,cook,maybe\n"), ":2: column y: unknown label \"maybe\", not in csv.labelMap");
+  ExpectBadRecord(Read("31,clerk,no\n1,cook,maybe\n"),
+                  ":2: column y: unknown label \"maybe\", not in csv.labelMap");
   ExpectBadRecord(Read("31,clerk,?\n"), ":1: column y: the label is missing");
   ExpectBadRecord(Read("1e999,clerk,no\n"), ":1: column age: \"1e999\" is out of range");
   ExpectBadRecord(Read("nan,clerk,no\n"), ":1: column age: \"nan\" is not a number");
