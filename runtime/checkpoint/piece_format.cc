@@ -89,6 +89,8 @@ class PieceReader {
     }
     return count * size;
   }
+  /// What was read contradicts itself.
+  void Refuse() { Fail(); }
   bool failed() const { return failed_; }
   bool Done() const { return !failed_ && rest_.empty(); }
 
@@ -189,6 +191,10 @@ TableState ReadTable(PieceReader& in) {
   in.U32();
   const std::uint64_t rows = in.U64();
   table.keys = in.Array<std::uint64_t>(rows);
+  const auto not_above = [](std::uint64_t key, std::uint64_t next) { return next <= key; };
+  if (std::adjacent_find(table.keys.begin(), table.keys.end(), not_above) != table.keys.end()) {
+    in.Refuse();
+  }
   if (in.failed()) return table;
   const std::uint64_t floats = rows == 0 ? 0 : in.Product(rows, dimension);
   table.values = in.Array<float>(floats);

@@ -19,8 +19,8 @@ namespace pstrain {
 /// Rows ascend by key. Free functions; any thread.
 std::string SerializePiece(const ShardState& state);
 
-/// DATA_LOSS for anything that SerializePiece does not write. What it allocates is bounded by the
-/// size of `bytes`.
+/// DATA_LOSS when the parts do not fit each other or the size, or keys do not ascend. What it
+/// allocates is bounded by the size of `bytes`.
 Result<ShardState> ParsePiece(std::string_view bytes);
 
 }  // namespace pstrain
