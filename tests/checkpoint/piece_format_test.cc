@@ -31,7 +31,7 @@ TEST(PieceFormat, WhenKeysDoNotAscend_IsDataLoss) {
   std::string bytes = SerializePiece(OneTable({3, 7}));
   const std::size_t second_key = bytes.size() - 2 * sizeof(float) - sizeof(std::uint64_t);
   ASSERT_EQ(bytes[second_key], 7);
-  for (const char key : {3, 2}) {
+  for (const char key : {'\3', '\2'}) {
     bytes[second_key] = key;
     EXPECT_EQ(ParsePiece(bytes).status().code(), StatusCode::kDataLoss);
   }

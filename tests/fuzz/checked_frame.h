@@ -1,5 +1,7 @@
 #pragma once
 
+#include <google/protobuf/stubs/logging.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8,6 +10,9 @@
 #include "base/crc32c.h"
 
 namespace pstrain {
+
+/// Protobuf would write a line for each text that is not UTF-8.
+inline void SilenceProtobuf() { google::protobuf::SetLogHandler(nullptr); }
 
 /// The input with the CRC-32C (little-endian, at byte 8) of what follows its header, so that what
 /// lies behind the checksum is reached. Shorter inputs stay as they are.

@@ -7,6 +7,11 @@
 #include "runtime/ps/catalog.h"
 #include "tests/fuzz/checked_frame.h"
 
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  pstrain::SilenceProtobuf();
+  return 0;
+}
+
 /// Any bytes are refused, or a manifest with one piece per shard, whose variables are refused or
 /// make a catalog.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -6,6 +6,11 @@
 #include "runtime/data/input_index.h"
 #include "tests/fuzz/checked_frame.h"
 
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  pstrain::SilenceProtobuf();
+  return 0;
+}
+
 /// Any bytes are refused, or an index that can be walked and written back.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace pstrain;
