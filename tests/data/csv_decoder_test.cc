@@ -97,7 +97,7 @@ TEST_F(CsvDecoderTest, WhenFilesHaveHeaders_TakesTheColumnsFromThem) {
   const Result<Batch> batch = Read("\xef\xbb\xbfy,\"job\",age\nyes,cook,4\n", header);
   ASSERT_TRUE(batch.ok()) << batch.status().ToString();
   EXPECT_THAT(batch->features[0].values, ElementsAre(4));
-  ExpectBadRecord(Read("y,y,age\nyes,cook,4\n", header), ":1: the header names column \"y\" twice");
+  ExpectError(Read("y,y,age\nyes,cook,4\n", header), ":1: the header names column \"y\" twice");
 }
 
 TEST_F(CsvDecoderTest, WhenColumnsDoNotFit_NamesThem) {
