@@ -80,11 +80,11 @@ Result<ChildEnd> RunAndReport(const AgentOptions& options) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<StatsPage> page, StatsPage::Create());
   MetricsRegistry registry;
   registry.Register([&] { return CollectAgentMetrics(options.task, state, *page); });
-  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<AdminServer> admin,
-                           AdminServer::Start(AdminOptions(options, state, *page, registry)));
-  LogInfo(kComponent, "serving", {{"url", admin->Url()}});
+  const auto admin = AdminServer::Start(AdminOptions(options, state, *page, registry));
+  if (!admin.ok()) return admin.status().WithContext(kMetricsAddressEnv);
+  LogInfo(kComponent, "serving", {{"url", (*admin)->Url()}});
   const auto cgroup = ReadFile("/proc/self/cgroup");
-  const OomWatch oom("/sys/fs/cgroup", cgroup.ok() ? *cgroup : "");
+  const OomWatch oom(options.cgroup_root, cgroup.ok() ? *cgroup : "");
   ChildEnd end =
       supervisor.Run(options.command, {{std::string(kStatsFdEnv), std::to_string(page->fd())}},
                      page->fd(), std::chrono::seconds(options.task.grace_seconds), oom);

@@ -19,7 +19,8 @@ const std::map<std::string_view, std::string_view>& FlagToVariable() {
       {"--metrics-address", kMetricsAddressEnv},
       {"--grace-seconds", kGraceSecondsEnv},
       {"--final-stats-file", kFinalStatsFileEnv},
-      {"--termination-log", kTerminationLogEnv}};
+      {"--termination-log", kTerminationLogEnv},
+      {"--cgroup-root", kCgroupRootEnv}};
   return table;
 }
 
@@ -100,6 +101,7 @@ Result<AgentOptions> ParseAgentOptions(const std::vector<std::string>& arguments
   options.command = std::move(line.command);
   if (options.command.empty()) options.command = {default_program};
   options.final_stats_file = lookup(kFinalStatsFileEnv).value_or("");
+  options.cgroup_root = lookup(kCgroupRootEnv).value_or(options.cgroup_root);
   const auto termination_log = lookup(kTerminationLogEnv);
   if (termination_log) {
     options.termination_log = *termination_log;

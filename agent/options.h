@@ -10,6 +10,9 @@
 
 namespace pstrain {
 
+/// Where the cgroup file systems are mounted.
+inline constexpr std::string_view kCgroupRootEnv = "PSTRAIN_CGROUP_ROOT";
+
 /// Command line of pstrain-agent; flags win over the environment (proto/task_env.h).
 inline constexpr std::string_view kAgentUsage =
     "usage: pstrain-agent [options] [-- COMMAND [ARGUMENT...]]\n"
@@ -25,6 +28,8 @@ inline constexpr std::string_view kAgentUsage =
     "                               (PSTRAIN_FINAL_STATS_FILE)\n"
     "  --termination-log FILE       write one line of JSON about the end there\n"
     "                               (PSTRAIN_TERMINATION_LOG, /dev/termination-log if it exists)\n"
+    "  --cgroup-root DIR            where the counters of out-of-memory kills are looked for\n"
+    "                               (PSTRAIN_CGROUP_ROOT, /sys/fs/cgroup)\n"
     "  --help, --version\n";
 
 struct AgentOptions {
@@ -36,6 +41,7 @@ struct AgentOptions {
   /// Empty: not written.
   std::string final_stats_file;
   std::string termination_log;
+  std::string cgroup_root = "/sys/fs/cgroup";
   bool help = false;
   bool version = false;
 };

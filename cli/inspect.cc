@@ -21,6 +21,8 @@ constexpr const char* kUsage =
     "  --digest  a digest per variable and slot, the same whatever the number of ps\n"
     "  --json    one line of JSON\n";
 
+constexpr const char* kWhatToGive = "give the folder <run>/cuts/<epoch>-<number> of a cut";
+
 struct Options {
   std::string cut;
   bool digest = false;
@@ -40,8 +42,11 @@ Result<Report> Inspect(const Options& options) {
   const std::string cut = options.cut.ends_with('/') && options.cut.size() > 1
                               ? options.cut.substr(0, options.cut.size() - 1)
                               : options.cut;
-  if (IsDirectory(cut) && !FileExists(JoinPath(cut, "manifest"))) {
-    return NotFoundError(cut + " has no manifest: not a cut, or one that was not finished");
+  if (!FileExists(cut)) return NotFoundError(cut + " does not exist; " + kWhatToGive);
+  if (!IsDirectory(cut)) return InvalidArgumentError(cut + " is a file; " + kWhatToGive);
+  if (!FileExists(JoinPath(cut, "manifest"))) {
+    return NotFoundError(cut + " has no manifest: not a cut, or one that was not finished; " +
+                         kWhatToGive);
   }
   PSTRAIN_ASSIGN_OR_RETURN(report.manifest, OpenCut(cut, {}));
   for (const CutPiece& piece : report.manifest.pieces()) report.bytes += piece.bytes();

@@ -274,7 +274,7 @@ int Run(RunOptions options) {
       local::Workspace::Open(options.state_dir, job->metadata().name());
   if (!workspace.ok()) return Failure(workspace.status());
   const Result<std::string> run_id =
-      options.resume ? workspace->ResumeRun() : workspace->BeginRun();
+      options.resume ? workspace->LastRunId() : local::Workspace::FreshRunId();
   if (!run_id.ok()) return Failure(run_id.status());
   run.run_id = *run_id;
   const Result<local::Launcher> launcher =
@@ -287,6 +287,9 @@ int Run(RunOptions options) {
     return launcher.status().code() == StatusCode::kInvalidArgument ? UsageError(launcher.status())
                                                                     : Failure(launcher.status());
   }
+  // Only now: what was refused above has left the run before as it was.
+  const Status begun = options.resume ? workspace->ResumeRun() : workspace->BeginRun(*run_id);
+  if (!begun.ok()) return Failure(begun);
   run.options = std::move(options);
   return RunPrepared(run, *launcher, *workspace);
 }

@@ -1,5 +1,7 @@
 #include "proto/tf_config.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <string>
@@ -13,7 +15,16 @@
 namespace pstrain {
 namespace {
 
+constexpr const char* kUsage =
+    "usage: pstrain tf-config JOB.yaml --role R --index I [--set PATH=VALUE]...\n"
+    "\n"
+    "Prints the TF_CONFIG that replica I of role R (chief, ps, worker, evaluator) has in the\n"
+    "cluster.\n"
+    "  --set PATH=VALUE  set a field of the manifest; may be repeated\n"
+    "exit code: 0 printed, 1 a bad manifest or no such replica, 2 wrong usage\n";
+
 struct Request {
+  bool help = false;
   std::string file;
   std::string role;
   int index = 0;
@@ -27,10 +38,18 @@ Result<Request> ParseRequest(const std::vector<std::string>& args) {
   parser.AddValue("--role", request.role);
   parser.AddValue("--index", index);
   parser.AddList("--set", request.read.overrides);
+  parser.AddFlag("--help", request.help);
+  parser.AddFlag("-h", request.help);
   PSTRAIN_ASSIGN_OR_RETURN(const std::vector<std::string> files, parser.Parse(args));
+  if (request.help) return request;
   if (files.size() != 1) return InvalidArgumentError("one job file is needed");
   if (request.role.empty() || index.empty()) {
     return InvalidArgumentError("--role and --index are needed");
+  }
+  constexpr std::array kRoles = {kChiefRole, kPsRole, kWorkerRole, kEvaluatorRole};
+  if (std::find(kRoles.begin(), kRoles.end(), request.role) == kRoles.end()) {
+    return InvalidArgumentError("--role must be chief, ps, worker or evaluator; found " +
+                                request.role);
   }
   const char* last = index.data() + index.size();
   const auto [end, error] = std::from_chars(index.data(), last, request.index);
@@ -51,11 +70,12 @@ Result<std::string> TfConfigFor(const Request& request) {
 int TfConfigCommand(const std::vector<std::string>& args) {
   const auto request = ParseRequest(args);
   if (!request.ok()) {
-    std::fprintf(stderr,
-                 "pstrain: %s\n"
-                 "usage: pstrain tf-config JOB.yaml --role R --index I [--set PATH=VALUE]...\n",
-                 request.status().message().c_str());
+    std::fprintf(stderr, "pstrain tf-config: %s\n%s", request.status().message().c_str(), kUsage);
     return 2;
+  }
+  if (request->help) {
+    std::fputs(kUsage, stdout);
+    return 0;
   }
   const auto text = TfConfigFor(*request);
   if (!text.ok()) {

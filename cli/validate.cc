@@ -10,6 +10,13 @@
 namespace pstrain {
 namespace {
 
+constexpr const char* kUsage =
+    "usage: pstrain validate [--allow-test-only] FILE...\n"
+    "\n"
+    "Checks manifests of PSTrainingJobs; one line per error, with file, line and field.\n"
+    "  --allow-test-only  admit fields that only pstrain's own tests use\n"
+    "exit code: 0 all are good, 1 one is not, 2 wrong usage\n";
+
 /// Prints what is wrong with one file; true when nothing is.
 bool ValidateFile(const std::string& path, ReadOptions options) {
   const auto text = ReadFile(path);
@@ -29,12 +36,19 @@ bool ValidateFile(const std::string& path, ReadOptions options) {
 
 int ValidateCommand(const std::vector<std::string>& args) {
   ReadOptions options;
+  bool help = false;
   ArgumentParser parser;
   parser.AddFlag("--allow-test-only", options.allow_test_only);
+  parser.AddFlag("--help", help);
+  parser.AddFlag("-h", help);
   const auto files = parser.Parse(args);
+  if (files.ok() && help) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
   if (!files.ok() || files->empty()) {
-    if (!files.ok()) std::fprintf(stderr, "pstrain: %s\n", files.status().message().c_str());
-    std::fprintf(stderr, "usage: pstrain validate [--allow-test-only] FILE...\n");
+    const std::string why = files.ok() ? "no file is given" : files.status().message();
+    std::fprintf(stderr, "pstrain validate: %s\n%s", why.c_str(), kUsage);
     return 2;
   }
   int exit_code = 0;

@@ -98,7 +98,7 @@ class ClusterReader {
     const auto [other, is_new] = owners_.emplace(*text, TaskName(role, index));
     if (!is_new) {
       return InvalidArgumentError("the address " + *text + " is there twice: " + other->second +
-                                  " and " + TaskName(role, index));
+                                  " and " + TaskName(role, index) + "; each needs its own");
     }
     if (!addresses.emplace(index, *text).second) {
       return InvalidArgumentError(TaskName(role, index) + " is there twice");
@@ -132,7 +132,8 @@ Status ReadTask(const Json& root, TfConfig& config) {
                                 ? "no role of that name"
                                 : std::to_string(tasks->second.size()) + " of that role";
   return InvalidArgumentError("there is no task " + TaskName(config.task_type, config.task_index) +
-                              " in the cluster, which has " + there);
+                              " in the cluster, which has " + there +
+                              "; add it to the cluster or correct the task");
 }
 
 Status ReadText(const Json& root, std::string_view name, std::string& out) {

@@ -69,9 +69,7 @@ Result<Task> ReadTask() {
   PSTRAIN_ASSIGN_OR_RETURN(task.env, FromEnvironment(Environment));
   const std::optional<std::string> tf_config = Environment(kTfConfigEnv);
   if (!tf_config) return InvalidArgumentError("TF_CONFIG is not set");
-  Result<TaskIdentity> identity = ResolveTask(*tf_config);
-  if (!identity.ok()) return identity.status().WithContext("TF_CONFIG");
-  task.identity = std::move(identity).value();
+  PSTRAIN_ASSIGN_OR_RETURN(task.identity, ResolveTask(*tf_config));
   ReadOptions options;
   options.allow_test_only = Environment(kAllowTestOnlyEnv).has_value();
   PSTRAIN_ASSIGN_OR_RETURN(task.job, LoadJobManifest(task.env.job_file, options));

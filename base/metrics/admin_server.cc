@@ -197,7 +197,9 @@ class AdminServer::Impl {
   Status StartError(const std::string& listen) {
     const std::string context = "admin server on " + listen;
     const int error_number = ErrnoOfBinding(address_, port_);
-    if (error_number == EADDRINUSE) return AlreadyExistsError(context + ": the port is in use");
+    if (error_number == EADDRINUSE)
+      return AlreadyExistsError(
+          context + ": the port is in use; end the process that has it, or take another");
     if (error_number != 0) return ErrnoError(error_number, context);
     MutexLock lock(mutex_);
     if (first_message_.empty()) return UnavailableError(context + ": cannot start");

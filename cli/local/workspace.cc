@@ -16,20 +16,6 @@
 namespace pstrain::local {
 namespace {
 
-Result<std::string> RandomRunId() {
-  std::array<unsigned char, 8> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return ErrnoError(errno, "getrandom");
-  }
-  std::string id;
-  for (const unsigned char byte : bytes) {
-    std::array<char, 3> hex{};
-    std::snprintf(hex.data(), hex.size(), "%02x", byte);
-    id += hex.data();
-  }
-  return id;
-}
-
 std::string AttemptName(const plan::ReplicaId& id, int attempt) {
   return plan::ReplicaKey(id) + "-" + std::to_string(attempt);
 }
@@ -41,7 +27,8 @@ Result<Workspace> Workspace::Open(const std::string& state_dir, const std::strin
   const std::string absolute = std::filesystem::absolute(state_dir, error).lexically_normal();
   if (error) return InvalidArgumentError("state directory " + state_dir + ": " + error.message());
   const std::string path = JoinPath(absolute, job);
-  PSTRAIN_RETURN_IF_ERROR(CreateDirectories(JoinPath(path, "volumes")));
+  const Status made = CreateDirectories(JoinPath(path, "volumes"));
+  if (!made.ok()) return made.WithContext("--state-dir " + state_dir + " must be writable");
   const std::string lock_file = JoinPath(path, "lock");
   const int fd = open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd < 0) return ErrnoError(errno, "open " + lock_file);
@@ -83,29 +70,42 @@ Status Workspace::ClearForRun(bool keep_logs) const {
   return CreateDirectories(File("scratch"));
 }
 
-Result<std::string> Workspace::BeginRun() const {
-  PSTRAIN_RETURN_IF_ERROR(ClearForRun(false));
-  PSTRAIN_ASSIGN_OR_RETURN(const std::string run_id, RandomRunId());
-  Json run = Json::Object();
-  run.Set("job", Json::String(job_));
-  run.Set("run_id", Json::String(run_id));
-  PSTRAIN_RETURN_IF_ERROR(WriteFileAtomically(File("run.json"), WriteJson(run) + "\n"));
-  return run_id;
+Result<std::string> Workspace::FreshRunId() {
+  std::array<unsigned char, 8> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    return ErrnoError(errno, "getrandom");
+  }
+  std::string id;
+  for (const unsigned char byte : bytes) {
+    std::array<char, 3> hex{};
+    std::snprintf(hex.data(), hex.size(), "%02x", byte);
+    id += hex.data();
+  }
+  return id;
 }
 
-Result<std::string> Workspace::ResumeRun() const {
+Result<std::string> Workspace::LastRunId() const {
   const std::string file = File("run.json");
   if (!FileExists(file)) {
     return NotFoundError("nothing to resume: " + file + " does not exist; run without --resume");
   }
   PSTRAIN_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
-  PSTRAIN_ASSIGN_OR_RETURN(const Json run, ParseJson(text));
-  const Json* run_id = run.Find("run_id");
+  const Result<Json> run = ParseJson(text);
+  const Json* run_id = run.ok() ? run->Find("run_id") : nullptr;
   if (run_id == nullptr || run_id->AsString() == nullptr || run_id->AsString()->empty()) {
-    return DataLossError(file + " names no run_id; run without --resume");
+    return DataLossError(file + " is damaged, it names no run_id; run without --resume");
   }
-  PSTRAIN_RETURN_IF_ERROR(ClearForRun(true));
   return *run_id->AsString();
 }
+
+Status Workspace::BeginRun(const std::string& run_id) const {
+  PSTRAIN_RETURN_IF_ERROR(ClearForRun(false));
+  Json run = Json::Object();
+  run.Set("job", Json::String(job_));
+  run.Set("run_id", Json::String(run_id));
+  return WriteFileAtomically(File("run.json"), WriteJson(run) + "\n");
+}
+
+Status Workspace::ResumeRun() const { return ClearForRun(true); }
 
 }  // namespace pstrain::local

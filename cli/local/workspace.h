@@ -34,10 +34,15 @@ class Workspace {
   std::string StatsFile(const plan::ReplicaId& id, int attempt) const;
   std::string ScratchDir(const plan::ReplicaId& id, int attempt) const;
 
-  /// A new random run id, stored; logs and stats of earlier runs are removed.
-  Result<std::string> BeginRun() const;
-  /// The stored run id; logs are kept and appended to. NOT_FOUND, with the way out, when none is.
-  Result<std::string> ResumeRun() const;
+  /// A random one.
+  static Result<std::string> FreshRunId();
+  /// The stored run id. NOT_FOUND when none is, DATA_LOSS when it cannot be read; both tell the way
+  /// out. Changes nothing.
+  Result<std::string> LastRunId() const;
+  /// Stores the id as that of the last run; logs and stats of earlier runs are removed.
+  Status BeginRun(const std::string& run_id) const;
+  /// Makes room for the next part of the last run; logs are kept and appended to.
+  Status ResumeRun() const;
 
  private:
   Workspace(std::string path, std::string job, int lock_fd)

@@ -50,7 +50,13 @@ Result<std::vector<float>> CutReader::Dense(const std::string& name) {
   if (variable == nullptr || variable->embedding) {
     return NotFoundError("cut " + directory_ + " has no dense variable " + name);
   }
-  std::vector<float> values(variable->rows * variable->dimension);
+  std::uint64_t bytes = 0;
+  for (const CutPiece& piece : manifest_.pieces()) bytes += piece.bytes();
+  const std::uint64_t count = variable->rows * variable->dimension;
+  if (count > bytes / sizeof(float)) {
+    return DataLossError("cut " + directory_ + ": its pieces are too small to hold " + name);
+  }
+  std::vector<float> values(count);
   for (std::uint32_t i = 0; i < variable->slices.size(); ++i) {
     const CatalogVariable::Slice& slice = variable->slices[i];
     PSTRAIN_ASSIGN_OR_RETURN(const Piece* piece, Load(slice.shard));

@@ -48,7 +48,7 @@ Status CheckVariables(const CutManifest& manifest, const std::vector<VariableSpe
 Status CheckExpectation(const CutManifest& manifest, const CutExpectation& expectation) {
   if (!expectation.run_id.empty() && manifest.run_id() != expectation.run_id) {
     return FailedPreconditionError("it is of run " + manifest.run_id() + ", not of " +
-                                   expectation.run_id);
+                                   expectation.run_id + "; move it out of this run's folder");
   }
   if (expectation.shards && manifest.shards() != *expectation.shards) {
     return FailedPreconditionError("it has " + std::to_string(manifest.shards()) + " shards, not " +
@@ -150,7 +150,7 @@ Result<GoodCut> NewestGoodCut(const std::string& run_directory, const CutExpecta
   }
   std::string message = "no cut in " + CutsDirectory(run_directory) + " can be read";
   for (const std::string& warning : warnings) message += "; " + warning;
-  return DataLossError(message);
+  return DataLossError(message + "; put a good copy back, or start a new run");
 }
 
 }  // namespace pstrain

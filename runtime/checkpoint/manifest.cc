@@ -41,7 +41,9 @@ Status CheckPieces(const CutManifest& manifest) {
   return OkStatus();
 }
 
-Result<CutManifest> Parse(std::string_view bytes) {
+}  // namespace
+
+Result<CutManifest> ParseManifest(std::string_view bytes) {
   if (bytes.size() < kHeaderBytes || !bytes.starts_with(kMagic)) {
     return DataLossError("truncated or not a manifest");
   }
@@ -66,8 +68,6 @@ Result<CutManifest> Parse(std::string_view bytes) {
   return manifest;
 }
 
-}  // namespace
-
 Status WriteManifest(const std::string& cut_directory, CutManifest manifest,
                      const std::function<Status()>& last_check) {
   manifest.set_format_version(kCutFormatVersion);
@@ -88,7 +88,7 @@ Status WriteManifest(const std::string& cut_directory, CutManifest manifest,
 Result<CutManifest> ReadManifest(const std::string& cut_directory) {
   const std::string path = JoinPath(cut_directory, kName);
   PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  auto manifest = Parse(bytes);
+  auto manifest = ParseManifest(bytes);
   if (!manifest.ok()) return manifest.status().WithContext(path);
   return manifest;
 }

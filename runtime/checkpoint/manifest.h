@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "proto/checkpoint.pb.h"
@@ -20,8 +21,11 @@ inline constexpr std::uint32_t kCutFormatVersion = 1;
 Status WriteManifest(const std::string& cut_directory, CutManifest manifest,
                      const std::function<Status()>& last_check);
 
-/// NOT_FOUND without a manifest (an unfinished cut), DATA_LOSS when it is damaged or contradicts
-/// itself (not exactly one piece per shard), FAILED_PRECONDITION for another format version.
+/// The content of a manifest's file. DATA_LOSS when it is damaged or contradicts itself (not
+/// exactly one piece per shard), FAILED_PRECONDITION for another format version.
+Result<CutManifest> ParseManifest(std::string_view bytes);
+
+/// As ParseManifest; NOT_FOUND without a manifest (an unfinished cut). Errors name the path.
 Result<CutManifest> ReadManifest(const std::string& cut_directory);
 
 }  // namespace pstrain

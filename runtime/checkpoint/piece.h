@@ -8,15 +8,8 @@
 
 namespace pstrain {
 
-/// The file of one shard in a cut, `shard-<id>`. Little-endian, every part at a multiple of 8:
-///
-///   "PSTPIECE", u32 version = 1, u32 shard, u64 term.epoch, u64 term.counter, i64 examples,
-///   u32 dense, u32 tables, u64 bytes of the applied set, applied set (AppliedSet::Serialize)
-///   dense  x {u32 variable, u32 partition, u32 slots, u32 0, u64 floats, values, slot...}
-///   tables x {u32 variable, u32 dimension, u32 slots, u32 0, u64 rows, u64 key x rows, values,
-///   slot...}
-///
-/// Rows ascend by key. Free functions; any thread, one writer per file.
+/// The file of one shard in a cut, `shard-<id>`; piece_format.h says what is in it. Free functions;
+/// any thread, one writer per file.
 
 /// Writes the shard into `directory`, which exists: a temporary name, fsync, rename. Its name
 /// is durable once who wrote the pieces has fsynced the directory, once for all of them. Errors

@@ -15,15 +15,11 @@ class ChiefPatience {
   explicit ChiefPatience(const RoleContext& context)
       : chief_address_(context.chief_address), limit_(context.training().peer_timeout_seconds()) {}
 
-  std::chrono::seconds limit() const { return limit_; }
   /// The chief has answered.
   void Renew() { last_answer_ = std::chrono::steady_clock::now(); }
   /// DEADLINE_EXCEEDED when the last answer, or the start, is too long ago.
   Status Check() const {
     if (std::chrono::steady_clock::now() - last_answer_ <= limit_) return OkStatus();
-    return Error();
-  }
-  Status Error() const {
     return DeadlineExceededError("the chief at " + chief_address_ +
                                  " did not answer within spec.training.peerTimeoutSeconds (" +
                                  std::to_string(limit_.count()) + " s)");

@@ -137,10 +137,15 @@ void Chief::Step(Time now) {
   CheckPatience(now);
   if (CutDue(now)) StartCut(now);
   if (cut_failures_ >= kCutFailures) {
-    Fail(cut_error_.WithContext("no cut can be written to spec.training.checkpoint.directory"));
+    Fail(cut_error_.WithContext(setup_.directory.MustBeWritable() + ": " +
+                                std::to_string(cut_failures_) + " cuts in a row failed"));
   } else if (RunFinished(now)) {
     const Status written = setup_.directory.WriteResult(ResultJson());
-    if (!written.ok()) return Fail(written.WithContext("write the result"));
+    if (!written.ok()) return Fail(written);
+    if (HasEvaluator() && evaluation_.cut != newest_cut_) {
+      LogWarning("chief",
+                 "no final evaluation came within spec.training.evaluation.deadlineSeconds");
+    }
     BeginRelease(true, now);
   } else if (DrainFinished(now)) {
     Status written = setup_.directory.WriteStopped(ResultJson());
@@ -162,9 +167,12 @@ void Chief::CheckPatience(Time now) {
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(ps_count); ++i) {
     if (!ps_.contains(i)) missing += (missing.empty() ? "ps " : ", ps ") + std::to_string(i);
   }
-  if (missing.empty()) missing = workers_.empty() ? "every worker" : "an owner of every shard";
-  Fail(DeadlineExceededError(missing + " did not come within spec.training.peerTimeoutSeconds (" +
-                             std::to_string(patience.count()) + " s)"));
+  missing = !missing.empty()   ? missing + " did not come"
+            : workers_.empty() ? "no worker came"
+                               : "not every shard got an owner";
+  Fail(DeadlineExceededError(missing + " within spec.training.peerTimeoutSeconds (" +
+                             std::to_string(patience.count()) +
+                             " s); see why in their logs, or raise it"));
 }
 
 void Chief::CheckRestored() {

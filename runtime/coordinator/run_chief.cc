@@ -11,6 +11,8 @@
 namespace pstrain {
 
 Result<int> RunChief(const RoleContext& context) {
+  // Before an epoch is taken, which would end a chief that runs.
+  PSTRAIN_RETURN_IF_ERROR(CheckCanListen(context.listen_address));
   PSTRAIN_ASSIGN_OR_RETURN(ChiefSetup setup, PrepareChief(context));
   if (setup.directory.HasResult()) {
     LogInfo("chief", "the run is finished already", {{"run", setup.directory.path()}});

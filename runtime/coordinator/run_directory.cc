@@ -22,6 +22,11 @@ BatchShape ShapeOf(const Training& training) {
           .seed = static_cast<std::uint64_t>(training.seed())};
 }
 
+std::string WritableHint(const PSTrainingJob& job) {
+  return "spec.training.checkpoint.directory " + job.spec().training().checkpoint().directory() +
+         " must be writable and have room";
+}
+
 /// Says which field of the job makes the stored description differ from the fresh one.
 Status CompareDescriptions(const RunDescription& stored, const RunDescription& fresh) {
   if (stored.shards() != fresh.shards()) {
@@ -53,13 +58,17 @@ std::string RunDirectory::File(const char* name) const { return JoinPath(path_, 
 Result<RunDirectory> RunDirectory::Open(const PSTrainingJob& job, const std::string& run_id) {
   const std::string& directory = job.spec().training().checkpoint().directory();
   const std::string path = JoinPath(directory, run_id);
-  const std::string context =
-      "spec.training.checkpoint.directory " + directory + " must be writable and have room";
   Status made = CreateDirectories(JoinPath(path, "cuts"));
-  if (!made.ok()) return made.WithContext(context);
+  if (!made.ok()) return made.WithContext(WritableHint(job));
   Result<std::uint64_t> epoch = TakeChiefEpoch(path);
-  if (!epoch.ok()) return epoch.status().WithContext(context);
+  if (!epoch.ok()) return epoch.status().WithContext(WritableHint(job));
   return RunDirectory(job, path, *epoch);
+}
+
+std::string RunDirectory::MustBeWritable() const { return WritableHint(*job_); }
+
+Status RunDirectory::Write(const char* name, const std::string& content) const {
+  return WriteFileAtomically(File(name), content).WithContext(MustBeWritable());
 }
 
 Result<bool> RunDirectory::Replaced() const {
@@ -75,16 +84,20 @@ Result<std::shared_ptr<const InputIndex>> RunDirectory::Index(const std::string&
     PSTRAIN_RETURN_IF_ERROR(CheckUnchanged(*loaded, training.input(), shape));
     return std::make_shared<const InputIndex>(std::move(loaded).value());
   }
+  if (loaded.status().code() == StatusCode::kDataLoss) {
+    return DataLossError(loaded.status().message() + "; restore it or start a new run");
+  }
   if (loaded.status().code() != StatusCode::kNotFound) return loaded.status();
-  PSTRAIN_ASSIGN_OR_RETURN(InputIndex built, BuildInputIndex(training.input(), shape, scratch));
-  PSTRAIN_RETURN_IF_ERROR(SaveInputIndex(built, File(kIndexFile)));
-  return std::make_shared<const InputIndex>(std::move(built));
+  Result<InputIndex> built = BuildInputIndex(training.input(), shape, scratch);
+  if (!built.ok()) return built.status().WithContext("spec.training.input");
+  PSTRAIN_RETURN_IF_ERROR(SaveInputIndex(*built, File(kIndexFile)).WithContext(MustBeWritable()));
+  return std::make_shared<const InputIndex>(std::move(built).value());
 }
 
 Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
   const std::string file = File(kRunFile);
   if (!FileExists(file)) {
-    PSTRAIN_RETURN_IF_ERROR(WriteFileAtomically(file, fresh.SerializeAsString()));
+    PSTRAIN_RETURN_IF_ERROR(Write(kRunFile, fresh.SerializeAsString()));
     return fresh;
   }
   PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file));
@@ -100,7 +113,7 @@ Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
 bool RunDirectory::HasResult() const { return FileExists(File(kResultFile)); }
 
 Status RunDirectory::WriteResult(const std::string& json) const {
-  return WriteFileAtomically(File(kResultFile), json + "\n");
+  return Write(kResultFile, json + "\n");
 }
 
 std::optional<double> RunDirectory::StoppedEvalLoss() const {
@@ -112,7 +125,7 @@ std::optional<double> RunDirectory::StoppedEvalLoss() const {
 }
 
 Status RunDirectory::WriteStopped(const std::string& json) const {
-  return WriteFileAtomically(File(kStoppedFile), json + "\n");
+  return Write(kStoppedFile, json + "\n");
 }
 
 Status RunDirectory::ForgetStopped() const {

@@ -33,6 +33,8 @@ class RunDirectory {
 
   const std::string& path() const { return path_; }
   std::uint64_t chief_epoch() const { return chief_epoch_; }
+  /// The field, the directory and what it must be, to put before what could not be written.
+  std::string MustBeWritable() const;
   /// A higher chief epoch exists: this chief has been replaced.
   Result<bool> Replaced() const;
 
@@ -56,6 +58,7 @@ class RunDirectory {
   RunDirectory(const PSTrainingJob& job, std::string path, std::uint64_t chief_epoch)
       : job_(&job), path_(std::move(path)), chief_epoch_(chief_epoch) {}
   std::string File(const char* name) const;
+  Status Write(const char* name, const std::string& content) const;
 
   const PSTrainingJob* job_;
   std::string path_;

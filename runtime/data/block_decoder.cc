@@ -15,7 +15,9 @@ Result<bool> DecodeNext(RecordScanner& scanner, CsvInput::BadRecords policy, Csv
   if (decoded.ok()) return true;
   if (policy != CsvInput::Skip) {
     return InvalidArgumentError(scanner.name() + ":" + std::to_string(record.line) + ": " +
-                                decoded.message());
+                                decoded.message() +
+                                "; mend the record, or leave such records out with "
+                                "csv.badRecords: Skip");
   }
   ++batch.skipped;
   return true;

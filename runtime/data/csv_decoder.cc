@@ -97,7 +97,8 @@ Result<float> CsvDecoder::Label(std::string_view text) const {
   if (!label_map_.empty()) {
     const auto found = label_map_.find(std::string(text));
     if (found == label_map_.end()) {
-      return InvalidArgumentError(column + "unknown label \"" + std::string(text) + "\"");
+      return InvalidArgumentError(column + "unknown label \"" + std::string(text) +
+                                  "\", not in csv.labelMap");
     }
     return found->second;
   }

@@ -18,6 +18,11 @@ std::uint64_t KeyOf(std::uint64_t seed, std::uint64_t stream, std::uint64_t epoc
 
 }  // namespace
 
+std::uint64_t MostBatches(const BatchShape& shape, std::uint64_t records) {
+  const std::uint64_t per_block = (shape.block_size - 1) / shape.batch_size + 1;
+  return (records / shape.block_size + 1) * per_block;
+}
+
 InputIndex::InputIndex(BatchShape shape, std::vector<std::string> columns,
                        std::vector<IndexedFile> files)
     : shape_(shape), columns_(std::move(columns)), files_(std::move(files)) {

@@ -64,6 +64,9 @@ struct BatchShape {
   friend bool operator==(const BatchShape&, const BatchShape&) = default;
 };
 
+/// At least as many batches as a file of so many records has, by one block at most.
+std::uint64_t MostBatches(const BatchShape& shape, std::uint64_t records);
+
 /// The input of a run, cut into blocks and batches. Built once by the chief, stored in the run
 /// directory as `index`, read by everyone. Immutable; any thread may use it.
 class InputIndex {

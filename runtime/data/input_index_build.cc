@@ -90,8 +90,7 @@ Result<InputIndex> BuildInputIndex(const Input& input, const BatchShape& shape,
   std::uint64_t batches = 0;
   for (const std::string& path : input.csv().files()) {
     PSTRAIN_ASSIGN_OR_RETURN(IndexedFile file, IndexFile(input.csv(), path, scratch, columns));
-    const std::uint64_t per_block = (shape.block_size - 1) / shape.batch_size + 1;
-    batches += (file.records / shape.block_size + 1) * per_block;
+    batches += MostBatches(shape, file.records);
     if (batches > std::numeric_limits<std::uint32_t>::max()) {
       return InvalidArgumentError("the input has more than 2^32 batches; raise batchSize");
     }
@@ -102,7 +101,8 @@ Result<InputIndex> BuildInputIndex(const Input& input, const BatchShape& shape,
 
 Status CheckUnchanged(const InputIndex& index, const Input& input, const BatchShape& shape) {
   const auto changed = [](const std::string& what) {
-    return FailedPreconditionError("the input is not the one that the run began with: " + what);
+    return FailedPreconditionError("the input is not the one that the run began with: " + what +
+                                   "; put it back or start a new run");
   };
   const auto differs = [&changed](const std::string& what, std::uint64_t then, std::uint64_t now) {
     return changed(what + " was " + std::to_string(then) + ", is " + std::to_string(now));

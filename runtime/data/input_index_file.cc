@@ -33,7 +33,9 @@ Result<IndexedFile> FileOf(const IndexedFileRecord& record) {
   file.records = record.records();
   const std::uint64_t positions =
       file.records / kRecordsPerPosition + (file.records % kRecordsPerPosition != 0 ? 1 : 0);
-  if (file.records == 0 || record.offsets_size() != record.lines_size() ||
+  // A record has at least one byte.
+  if (file.records == 0 || file.records > file.text_size ||
+      record.offsets_size() != record.lines_size() ||
       static_cast<std::uint64_t>(record.offsets_size()) != positions) {
     return Damaged();
   }
@@ -83,13 +85,16 @@ Result<InputIndex> InputIndex::Parse(std::string_view bytes) {
       record.batch_size() == 0 || record.block_size() == 0 || record.files_size() == 0) {
     return Damaged();
   }
+  const BatchShape shape{record.batch_size(), record.block_size(), record.seed()};
   std::vector<IndexedFile> files;
+  std::uint64_t batches = 0;
   for (const IndexedFileRecord& file : record.files()) {
     PSTRAIN_ASSIGN_OR_RETURN(IndexedFile indexed, FileOf(file));
+    batches += MostBatches(shape, indexed.records);
+    if (batches > std::numeric_limits<std::uint32_t>::max()) return Damaged();
     files.push_back(std::move(indexed));
   }
-  return InputIndex({record.batch_size(), record.block_size(), record.seed()},
-                    {record.columns().begin(), record.columns().end()}, std::move(files));
+  return InputIndex(shape, {record.columns().begin(), record.columns().end()}, std::move(files));
 }
 
 Status SaveInputIndex(const InputIndex& index, const std::filesystem::path& path) {

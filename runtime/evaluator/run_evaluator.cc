@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPoll{200};
 constexpr std::uint32_t kRecordsPerBatch = 512;
+constexpr const char* kInputField = "spec.training.evaluation.input";
 
 /// The model over the values of one cut.
 class CutEvaluation {
@@ -61,9 +62,9 @@ Result<int> RunEvaluator(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(context.training()));
   const auto features = std::make_shared<const FeatureSet>(std::move(set));
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
-  PSTRAIN_ASSIGN_OR_RETURN(
-      const std::unique_ptr<SequentialReader> input,
-      SequentialReader::Create(context.training().evaluation().input(), features, context.scratch));
+  const Result<std::unique_ptr<SequentialReader>> input =
+      SequentialReader::Create(context.training().evaluation().input(), features, context.scratch);
+  if (!input.ok()) return input.status().WithContext(kInputField);
   CoordinatorClient chief(context.chief_address);
   ChiefPatience patience(context);
   stats.ready->Set(1);
@@ -85,7 +86,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
         const std::string folder =
             JoinPath(JoinPath(reply->run().run_directory(), "cuts"), reply->cut());
         const Result<MetricValues> metrics =
-            CutEvaluation::Run(folder, *model, *input, context.stop);
+            CutEvaluation::Run(folder, *model, **input, context.stop);
         request.set_cut(reply->cut());
         request.set_pinned(reply->cut());
         if (metrics.ok()) {
@@ -94,6 +95,10 @@ Result<int> RunEvaluator(const RoleContext& context) {
           LogInfo("evaluator", "evaluated",
                   {{"cut", reply->cut()}, {"auc", metrics->auc}, {"log_loss", metrics->log_loss}});
           continue;
+        }
+        // The input stays as bad as it is; only cuts differ from one to the next.
+        if (metrics.status().code() == StatusCode::kInvalidArgument) {
+          return metrics.status().WithContext(kInputField);
         }
         request.set_error(metrics.status().ToString());
         LogWarning("evaluator", "a cut could not be evaluated", {{"error", metrics.status()}});

@@ -56,6 +56,9 @@ class Registration {
     request_.set_address(std::move(address));
   }
 
+  /// False until a chief has described the run.
+  bool MayHoldShards() const { return engine_.configured(); }
+
   /// Registers, or says that it is alive. UNAVAILABLE and the like: the chief is away.
   Status Step(bool leaving) {
     if (!incarnation_) return Register();
@@ -102,6 +105,7 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
       next_step = now;
       LogInfo("ps", "told to stop: serving until the shards are safe");
     }
+    if (stopping && !registration.MayHoldShards()) return kExitDrained;
     if (stopping && now - *stopping > context.grace - kGraceReserve) return kExitDrained;
     if (now >= next_step) {
       const Status status = registration.Step(stopping.has_value());

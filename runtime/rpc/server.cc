@@ -16,32 +16,6 @@
 namespace pstrain {
 namespace {
 
-/// gRPC says only that it could not bind. Tries the same bind to learn why.
-Status WhyNotListening(const std::string& address) {
-  const std::string action = "listen on " + address;
-  const std::size_t colon = address.rfind(':');
-  std::string host = address.substr(0, colon);
-  if (host.size() >= 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
-  addrinfo* found = nullptr;
-  const int resolved = getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &found);
-  if (resolved != 0) return InvalidArgumentError(action + ": " + gai_strerror(resolved));
-  Status why = FailedPreconditionError(action + ": gRPC could not bind");
-  const int fd = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, 0);
-  if (fd >= 0) {
-    const int on = 1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, 1) != 0) {
-      why = ErrnoError(errno, action);
-    }
-    close(fd);
-  }
-  freeaddrinfo(found);
-  return why;
-}
-
 void SetArguments(grpc::ServerBuilder& builder) {
   // With it a second server on the same port would start without an error.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -63,11 +37,43 @@ void SetArguments(grpc::ServerBuilder& builder) {
 
 }  // namespace
 
+Status CheckCanListen(const std::string& address) {
+  const std::string action = "listen on " + address;
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos) return InvalidArgumentError(action + ": no port");
+  std::string host = address.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  const int resolved = getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &found);
+  if (resolved != 0) return InvalidArgumentError(action + ": " + gai_strerror(resolved));
+  Status status;
+  const int fd = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, 0);
+  if (fd >= 0) {
+    const int on = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    const bool listens = bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, 1) == 0;
+    const int error = listens ? 0 : errno;
+    // Where IPv6 is switched off, gRPC takes IPv4 for the wildcard.
+    if (error != 0 && !(host == "::" && error == EADDRNOTAVAIL)) {
+      status = ErrnoError(error, action);
+      if (error == EADDRINUSE) {
+        status = FailedPreconditionError(status.message() +
+                                         "; end the process that has the port, or take another");
+      }
+    }
+    close(fd);
+  }
+  freeaddrinfo(found);
+  return status;
+}
+
 Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& address,
                                                       const Services& services) {
-  if (address.find(':') == std::string::npos) {
-    return InvalidArgumentError("listen on " + address + ": no port");
-  }
+  // gRPC says only that it could not bind, and says it in its own log.
+  PSTRAIN_RETURN_IF_ERROR(CheckCanListen(address));
   grpc::ServerBuilder builder;
   SetArguments(builder);
   int port = 0;
@@ -75,7 +81,9 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& address
   for (grpc::Service* service : services.services) builder.RegisterService(service);
   if (services.generic != nullptr) builder.RegisterCallbackGenericService(services.generic);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr || port == 0) return WhyNotListening(address);
+  if (server == nullptr || port == 0) {
+    return FailedPreconditionError("listen on " + address + ": gRPC could not bind");
+  }
   return std::unique_ptr<GrpcServer>(
       new GrpcServer(std::move(server), static_cast<std::uint16_t>(port)));
 }

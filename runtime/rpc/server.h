@@ -16,6 +16,11 @@ class Service;
 
 namespace pstrain {
 
+/// OK when a server could listen on `address` ("host:port") now. INVALID_ARGUMENT for a bad
+/// address, FAILED_PRECONDITION when the port is in use, otherwise the error of the bind; the
+/// message names the address.
+Status CheckCanListen(const std::string& address);
+
 /// A gRPC server at one address, with the settings that the clients of channel.h expect. Owned by
 /// the role; Start and Shutdown from one thread.
 class GrpcServer {
@@ -27,8 +32,8 @@ class GrpcServer {
     grpc::CallbackGenericService* generic = nullptr;
   };
 
-  /// Listens and serves. `address`: "host:port"; port 0 takes a free one. FAILED_PRECONDITION when
-  /// the port is in use, otherwise the error of the bind; the message names the address.
+  /// Listens and serves. `address`: "host:port"; port 0 takes a free one. Errors as
+  /// CheckCanListen.
   static Result<std::unique_ptr<GrpcServer>> Start(const std::string& address,
                                                    const Services& services);
   /// As Shutdown without grace.

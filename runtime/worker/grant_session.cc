@@ -28,15 +28,14 @@ GrantSession::~GrantSession() {
 
 Result<RunDescription> GrantSession::Start() {
   thread_ = std::jthread([this](std::stop_token stop) { Run(stop); });
-  const ChiefPatience patience(context_);
   std::unique_lock lock(mutex_);
-  const bool ready = changed_.wait_for(lock, context_.stop, patience.limit(), [this] {
+  // A chief that answers decides itself how long it waits for others; Run misses one that does not.
+  changed_.wait(lock, context_.stop, [this] {
     return end_ != SessionEnd::kNone || (run_.has_value() && membership_ != nullptr);
   });
   if (end_ == SessionEnd::kFailed) return status_;
   if (end_ != SessionEnd::kNone) return CancelledError("the job ended before this worker began");
   if (context_.stop.stop_requested()) return CancelledError("told to stop");
-  if (!ready) return patience.Error();
   return *run_;
 }
 

@@ -41,7 +41,8 @@ class GrantSession {
   ~GrantSession();
 
   /// Polls until the chief has described the run and every shard has an owner. DEADLINE_EXCEEDED
-  /// after spec.training.peerTimeoutSeconds; CANCELLED when told to stop.
+  /// when the chief does not answer for spec.training.peerTimeoutSeconds; CANCELLED when told to
+  /// stop.
   Result<RunDescription> Start();
 
   /// The next grant, oldest first; blocks. Nothing once the session has ended or is leaving.

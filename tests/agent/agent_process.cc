@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <utility>
 
 namespace pstrain {
 namespace {
@@ -47,9 +48,11 @@ bool WaitForExit(pid_t pid, SteadyClock::time_point deadline) {
 }  // namespace
 
 AgentProcess::AgentProcess(std::vector<std::string> options, std::vector<std::string> command,
-                           std::vector<std::string> environment) {
-  std::vector<std::string> arguments = {PSTRAIN_BIN_DIR "/pstrain-agent", "--metrics-address",
-                                        "127.0.0.1:0"};
+                           std::vector<std::string> environment,
+                           std::vector<std::string> launcher) {
+  std::vector<std::string> arguments = std::move(launcher);
+  arguments.insert(arguments.end(),
+                   {PSTRAIN_BIN_DIR "/pstrain-agent", "--metrics-address", "127.0.0.1:0"});
   arguments.insert(arguments.end(), options.begin(), options.end());
   arguments.emplace_back("--");
   arguments.insert(arguments.end(), command.begin(), command.end());

@@ -23,9 +23,10 @@ struct HttpReply {
 class AgentProcess {
  public:
   /// `options` stand before "--", `command` after it; `environment` is "NAME=VALUE" on top of the
-  /// test's own.
+  /// test's own. A `launcher` (a program and its arguments) is started instead and starts the
+  /// agent; then pid() is its pid.
   AgentProcess(std::vector<std::string> options, std::vector<std::string> command,
-               std::vector<std::string> environment = {});
+               std::vector<std::string> environment = {}, std::vector<std::string> launcher = {});
   ~AgentProcess();
   AgentProcess(const AgentProcess&) = delete;
   AgentProcess& operator=(const AgentProcess&) = delete;

@@ -3,6 +3,7 @@
 //   stats       counts 41 steps, not ready; ready on SIGUSR1
 //   ignore-term ignores SIGTERM
 //   descriptors prints the numbers of its open descriptors
+//   hog         takes memory until it is killed
 //   leave       starts a process in a session of its own, prints its pid, ends with 0
 #include <dirent.h>
 #include <signal.h>
@@ -83,6 +84,17 @@ int Descriptors() {
   return 0;
 }
 
+int Hog() {
+  constexpr std::size_t kStep = std::size_t{1} << 20;
+  Say("up " + std::to_string(getpid()));
+  while (true) {
+    // Never given back; the compiler must not see that nobody reads it.
+    auto* const memory = static_cast<volatile char*>(std::malloc(kStep));
+    if (memory == nullptr) return 1;
+    for (std::size_t i = 0; i < kStep; i += 4096) memory[i] = 1;
+  }
+}
+
 int Leave() {
   const pid_t pid = fork();
   if (pid == 0) {
@@ -101,6 +113,7 @@ int main(int argc, char** argv) {
   if (mode == "stats") return Stats();
   if (mode == "ignore-term") return IgnoreTerm();
   if (mode == "descriptors") return Descriptors();
+  if (mode == "hog") return Hog();
   if (mode == "leave") return Leave();
   return 2;
 }

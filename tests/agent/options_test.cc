@@ -31,6 +31,7 @@ TEST(AgentOptions, WhenNothingIsGiven_RunTheRuntime) {
   EXPECT_EQ(options->admin_host, "0.0.0.0");
   EXPECT_EQ(options->admin_port, 9464);
   EXPECT_EQ(options->task.grace_seconds, 30);
+  EXPECT_EQ(options->cgroup_root, "/sys/fs/cgroup");
 }
 
 TEST(AgentOptions, WhenFlagAndVariableDiffer_TheFlagWins) {

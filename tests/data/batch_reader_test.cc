@@ -121,7 +121,10 @@ TEST_F(BatchReaderTest, WhenARecordIsBad_NamesItsLine) {
   ASSERT_TRUE(reader.ok());
   const Result<Batch> batch = (*reader)->Read({0, index_->batches_per_epoch() - 1});
   ASSERT_FALSE(batch.ok());
-  EXPECT_EQ(batch.status().message(), path_ + ":10001: column age: \"x\" is not a number");
+  EXPECT_EQ(batch.status().message(),
+            path_ +
+                ":10001: column age: \"x\" is not a number; mend the record, or leave such "
+                "records out with csv.badRecords: Skip");
   EXPECT_EQ((*reader)->Read({0, index_->batches_per_epoch()}).status().code(),
             StatusCode::kOutOfRange);
 }

@@ -30,6 +30,11 @@ class CsvDecoderTest : public ::testing::Test {
   Result<Batch> Read(const std::string& content) {
     return Read(content, [](Training&) {});
   }
+  void ExpectBadRecord(const Result<Batch>& result, const std::string& what) {
+    ExpectError(result, what +
+                            "; mend the record, or leave such records out with "
+                            "csv.badRecords: Skip");
+  }
   void ExpectError(const Result<Batch>& result, const std::string& ending) {
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.status().code(), StatusCode::kInvalidArgument);
@@ -51,13 +56,14 @@ TEST_F(CsvDecoderTest, WhenRecordsAreGood_FillsTheColumns) {
 }
 
 TEST_F(CsvDecoderTest, WhenARecordIsBad_NamesFileLineAndColumn) {
-  ExpectError(Read("31,clerk,no\n\nabc,cook,no\n"), ":3: column age: \"abc\" is not a number");
-  ExpectError(Read("31,clerk\n"), ":1: has 2 fields, expected 3");
-  ExpectError(Read("31,clerk,no\n1,cook,maybe\n"), ":2: column y: unknown label \"maybe\"");
-  ExpectError(Read("31,clerk,?\n"), ":1: column y: the label is missing");
-  ExpectError(Read("1e999,clerk,no\n"), ":1: column age: \"1e999\" is out of range");
-  ExpectError(Read("nan,clerk,no\n"), ":1: column age: \"nan\" is not a number");
-  ExpectError(Read("1,\"clerk\"x,no\n"), ":1: text after a closing quote");
+  ExpectBadRecord(Read("31,clerk,no\n\nabc,cook,no\n"), ":3: column age: \"abc\" is not a number");
+  ExpectBadRecord(Read("31,clerk\n"), ":1: has 2 fields, expected 3");
+  ExpectBadRecord(Read("31,clerk,no\n1,cook,maybe\n"),
+                  ":2: column y: unknown label \"maybe\", not in csv.labelMap");
+  ExpectBadRecord(Read("31,clerk,?\n"), ":1: column y: the label is missing");
+  ExpectBadRecord(Read("1e999,clerk,no\n"), ":1: column age: \"1e999\" is out of range");
+  ExpectBadRecord(Read("nan,clerk,no\n"), ":1: column age: \"nan\" is not a number");
+  ExpectBadRecord(Read("1,\"clerk\"x,no\n"), ":1: text after a closing quote");
   ExpectError(Read("1,clerk,no\n1,\"clerk,no\n"), ":2: a quoted field is not closed");
 }
 
@@ -80,7 +86,7 @@ TEST_F(CsvDecoderTest, WhenLabelsAreNumbers_TakesThoseBetweenZeroAndOne) {
   const Result<Batch> batch = Read("1,cook,0.25\n", numbers);
   ASSERT_TRUE(batch.ok());
   EXPECT_THAT(batch->labels, ElementsAre(0.25F));
-  ExpectError(Read("1,cook,2\n", numbers), ":1: column y: label 2 is not between 0 and 1");
+  ExpectBadRecord(Read("1,cook,2\n", numbers), ":1: column y: label 2 is not between 0 and 1");
 }
 
 TEST_F(CsvDecoderTest, WhenFilesHaveHeaders_TakesTheColumnsFromThem) {

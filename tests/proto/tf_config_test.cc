@@ -88,12 +88,14 @@ TEST(TfConfig_WhenBad, SaysWhatIsWrong) {
   EXPECT_EQ(ErrorOf("{cluster:").substr(0, 21), "TF_CONFIG is not JSON");
   EXPECT_EQ(
       ErrorOf(R"({"cluster":{"ps":["a:1"],"worker":["b:1"]},"task":{"type":"ps","index":1}})"),
-      "TF_CONFIG: there is no task ps 1 in the cluster, which has 1 of that role");
+      "TF_CONFIG: there is no task ps 1 in the cluster, which has 1 of that role; "
+      "add it to the cluster or correct the task");
   EXPECT_EQ(ErrorOf(R"({"cluster":{"ps":["a:1"]},"task":{"type":"worker","index":0}})"),
-            "TF_CONFIG: there is no task worker 0 in the cluster, which has no role of that name");
+            "TF_CONFIG: there is no task worker 0 in the cluster, which has no role of that name; "
+            "add it to the cluster or correct the task");
   EXPECT_EQ(
       ErrorOf(R"({"cluster":{"ps":["a:1"],"worker":["a:1"]},"task":{"type":"ps","index":0}})"),
-      "TF_CONFIG: the address a:1 is there twice: ps 0 and worker 0");
+      "TF_CONFIG: the address a:1 is there twice: ps 0 and worker 0; each needs its own");
   EXPECT_EQ(ErrorOf("{}"), "TF_CONFIG: there is no cluster");
 }
 

@@ -26,8 +26,9 @@ TEST_F(GrpcServerTest, WhenThePortIsInUse_NamesTheAddressAndTheReason) {
   ASSERT_GT((*first)->port(), 0);
   const std::string address = "127.0.0.1:" + std::to_string((*first)->port());
   const auto second = Start(address, second_);
-  EXPECT_EQ(second.status(),
-            FailedPreconditionError("listen on " + address + ": Address already in use"));
+  EXPECT_EQ(second.status(), FailedPreconditionError("listen on " + address +
+                                                     ": Address already in use; end the process "
+                                                     "that has the port, or take another"));
 }
 
 TEST_F(GrpcServerTest, WhenStopped_ThePortIsFreeAgain) {

@@ -101,9 +101,10 @@ TEST(AdminServer, PortInUse_IsAlreadyExists) {
   auto second = AdminServer::Start({.port = (*first)->port()});
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.status().code(), StatusCode::kAlreadyExists);
-  EXPECT_EQ(
-      second.status().message(),
-      "admin server on 127.0.0.1:" + std::to_string((*first)->port()) + ": the port is in use");
+  EXPECT_EQ(second.status().message(),
+            "admin server on 127.0.0.1:" + std::to_string((*first)->port()) +
+                ": the port is in use; "
+                "end the process that has it, or take another");
 }
 
 TEST(AdminServer, BadAddress_IsInvalid) {

@@ -1,0 +1,224 @@
+// Checkpoint directories and cuts that cannot be used, as `pstrain run` and `inspect` meet them.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/process/small_job.h"
+
+namespace pstrain {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr const char* kDirectory = "spec.training.checkpoint.directory";
+// A page of a tmpfs is 4 KiB, and so is every small file in it: run and index take two pages, a cut
+// of four shards five. So two cuts fit into 60 KiB and the third does not.
+constexpr const char* kRoomForTwoCuts = "size=60k";
+
+class BadCheckpointDirectory : public SmallJob {};
+
+TEST_F(BadCheckpointDirectory, WhenAFileIsInTheWay_FailsAndSaysSo) {
+  Write("file", "mine");
+  const ProgramEnd end = Run({"--set", std::string(kDirectory) + "=file"});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err,
+              HasSubstr("FAILED_PRECONDITION: spec.training.checkpoint.directory file must be "
+                        "writable and have room: create directory file/"));
+  EXPECT_EQ(*ReadFile(dir_.File("file")), "mine");
+}
+
+TEST_F(BadCheckpointDirectory, WhenItIsReadOnly_FailsAndSaysSo) {
+  if (!CanMount()) GTEST_SKIP() << "no mount namespace may be made here";
+  const ProgramEnd end = RunOnTmpfs("ro", {});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("PERMISSION_DENIED: spec.training.checkpoint.directory full must "
+                                 "be writable and have room: create directory full/"));
+  EXPECT_THAT(end.err, HasSubstr("Read-only file system"));
+}
+
+TEST_F(BadCheckpointDirectory, WhenItIsFullFromTheStart_FailsAndLeavesNothingHalf) {
+  if (!CanMount()) GTEST_SKIP() << "no mount namespace may be made here";
+  const ProgramEnd end = RunOnTmpfs("size=4k", {});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("RESOURCE_EXHAUSTED: spec.training.checkpoint.directory full must "
+                                 "be writable and have room: write full/"));
+  EXPECT_THAT(end.err, HasSubstr("No space left on device"));
+  ExpectOnlyGoodCuts("copy", 0);
+}
+
+TEST_F(BadCheckpointDirectory, WhenItGetsFullInTheMiddleOfACut_FailsAndTheEarlierCutsAreGood) {
+  if (!CanMount()) GTEST_SKIP() << "no mount namespace may be made here";
+  const ProgramEnd end = RunOnTmpfs(kRoomForTwoCuts, {});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("RESOURCE_EXHAUSTED: spec.training.checkpoint.directory full must "
+                                 "be writable and have room: 5 cuts in a row failed: write full/"));
+  EXPECT_THAT(end.err, HasSubstr("No space left on device"));
+  EXPECT_EQ(end.Number("cuts"), 2);
+  ExpectOnlyGoodCuts("copy", 2);
+  // With room again the run goes on from the cuts that are there.
+  const ProgramEnd resumed =
+      Run({"--resume", "--set", std::string(kDirectory) + "=" + dir_.File("copy")});
+  ExpectAllAppliedOnce(resumed);
+}
+
+TEST_F(BadCheckpointDirectory, WhenItIsFullForAWhile_TheTrainingGoesOn) {
+  if (!CanMount()) GTEST_SKIP() << "no mount namespace may be made here";
+  // The ballast leaves room for the files of the run alone.
+  Write("ballast", std::string(100 * 1024, 'x'));
+  std::vector<std::string> command = OnTmpfs("size=120k", {});
+  std::string& script = command[command.size() - 2];
+  script.replace(script.find("&&"), 2, "&& cp ballast full &&");
+  Program program(command, dir_.path());
+  const std::string log = dir_.File(".pstrain/small/logs/chief-0-0.log");
+  ASSERT_TRUE(Eventually([&] {
+    const Result<std::string> text = ReadFile(log);
+    return text.ok() && text->find("a cut was abandoned") != std::string::npos;
+  })) << program.Stderr();
+  const std::string inside = "/proc/" + std::to_string(program.pid()) + "/root";
+  ASSERT_TRUE(RemoveFile(inside + dir_.File("full/ballast")).ok());
+  const ProgramEnd end = Finish(program);
+  ExpectAllAppliedOnce(end);
+  ExpectOnlyGoodCuts("copy", 1);
+}
+
+/// A run of several cuts that has ended but is not finished: it can be resumed.
+class BadCut : public SmallJob {
+ protected:
+  void SetUp() override {
+    SmallJob::SetUp();
+    const ProgramEnd end = Run();
+    ASSERT_EQ(end.code, 0) << end.err;
+    ASSERT_GE(Cuts().size(), 2U);
+    run_ = ParentPath(ParentPath(Cuts().front()));
+    ASSERT_TRUE(RemoveFile(JoinPath(run_, "result.json")).ok());
+  }
+
+  static void Truncate(const std::string& file) { fs::resize_file(file, fs::file_size(file) - 1); }
+
+  static void Flip(const std::string& file) {
+    std::string bytes = *ReadFile(file);
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+    ASSERT_TRUE(WriteFileSynced(file, bytes).ok());
+  }
+
+  void ExpectInspectRefuses(const std::string& cut, const std::string& message) {
+    const ProgramEnd end = Start("pstrain", {"inspect", cut});
+    EXPECT_EQ(end.code, 1) << end.out;
+    EXPECT_EQ(end.out, "");
+    EXPECT_THAT(end.err, HasSubstr(message));
+  }
+
+  std::string run_;
+};
+
+TEST_F(BadCut, Inspect_NamesWhatIsWrong) {
+  const std::string cut = Cuts().back();
+  const std::string piece = cut + "/shard-2";
+  const std::string good_piece = *ReadFile(piece);
+  const std::string manifest = cut + "/manifest";
+  const std::string good_manifest = *ReadFile(manifest);
+  const std::string size = std::to_string(good_piece.size());
+  const std::string less = std::to_string(good_piece.size() - 1);
+
+  Truncate(piece);
+  ExpectInspectRefuses(cut,
+                       "piece " + piece + ": truncated, " + less + " bytes instead of " + size);
+  ASSERT_TRUE(WriteFileSynced(piece, good_piece).ok());
+  Flip(piece);
+  ExpectInspectRefuses(cut, "piece " + piece + ": corrupt, its checksum differs");
+  ASSERT_TRUE(RemoveFile(piece).ok());
+  ExpectInspectRefuses(cut, "piece " + piece + ": missing");
+  ASSERT_TRUE(WriteFileSynced(piece, good_piece).ok());
+  Truncate(manifest);
+  ExpectInspectRefuses(cut, manifest + ": corrupt, its checksum differs");
+  ASSERT_TRUE(WriteFileSynced(manifest, "PSTMAN").ok());
+  ExpectInspectRefuses(cut, manifest + ": truncated or not a manifest");
+  ASSERT_TRUE(RemoveFile(manifest).ok());
+  ExpectInspectRefuses(cut, cut +
+                                " has no manifest: not a cut, or one that was not finished; give "
+                                "the folder <run>/cuts/<epoch>-<number> of a cut");
+  ExpectInspectRefuses("data.csv", "data.csv is a file; give the folder ");
+  ExpectInspectRefuses("absent", "absent does not exist; give the folder ");
+  ASSERT_TRUE(WriteFileSynced(manifest, good_manifest).ok());
+  EXPECT_EQ(Start("pstrain", {"inspect", cut}).code, 0);
+}
+
+TEST_F(BadCut, Resume_WhenTheNewestIsDamaged_GoesOnFromTheOneBefore) {
+  const std::string newest = Cuts().back();
+  Flip(newest + "/shard-2");
+  const ProgramEnd end = Run({"--resume"});
+  ExpectAllAppliedOnce(end);
+  const std::string log = *ReadFile(dir_.File(".pstrain/small/logs/chief-0-0.log"));
+  EXPECT_THAT(log, HasSubstr("cut " + BaseName(newest) + " is passed over: piece "));
+}
+
+TEST_F(BadCut, Resume_WhenAllAreDamaged_IsDataLossAndLeavesThemAlone) {
+  const std::vector<std::string> cuts = Cuts();
+  for (const std::string& cut : cuts) Truncate(cut + "/shard-1");
+  const ProgramEnd end = Run({"--resume"});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("pstrain-runtime: chief 0: DATA_LOSS: no cut in cuts/"));
+  for (const std::string& cut : cuts) {
+    EXPECT_THAT(end.err, HasSubstr("cut " + BaseName(cut) + " is passed over: piece "));
+  }
+  EXPECT_THAT(end.err, HasSubstr("; put a good copy back, or start a new run"));
+  EXPECT_EQ(Cuts(), cuts);
+}
+
+TEST_F(BadCut, Resume_WhenACutIsOfAnotherRun_IsRefusedByItsName) {
+  const ProgramEnd other =
+      Run({"--state-dir", "other", "--set", std::string(kDirectory) + "=more"});
+  ASSERT_EQ(other.code, 0) << other.err;
+  const std::string foreign = Cuts("more").back();
+  const std::string foreign_run = BaseName(ParentPath(ParentPath(foreign)));
+  fs::copy(foreign, run_ + "/cuts/9-1", fs::copy_options::recursive);
+  const ProgramEnd end = Run({"--resume"});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("FAILED_PRECONDITION: cut cuts/" + BaseName(run_) +
+                                 "/cuts/9-1: it is of run " + foreign_run + ", not of " +
+                                 BaseName(run_) + "; move it out of this run's folder"));
+}
+
+TEST_F(BadCut, Resume_WhenTheJobHasChanged_NamesTheField) {
+  const ProgramEnd end = Run({"--resume", "--set", "spec.strategy.shards=8"});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("FAILED_PRECONDITION: spec.strategy.shards is 8 but the run was "
+                                 "started with 4; set it back or start a new run"));
+}
+
+TEST_F(BadCut, Resume_WhenAFileOfTheRunIsDamaged_NamesIt) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {run_ + "/index", "index: this is not an input index; restore it or start a new run"},
+      {run_ + "/run", "run is damaged; restore it or start a new run"},
+      {dir_.File(".pstrain/small/run.json"),
+       "run.json is damaged, it names no run_id; run without --resume"}};
+  for (const auto& [file, message] : cases) {
+    const std::string good = *ReadFile(file);
+    Write("junk", "junk");
+    ASSERT_TRUE(WriteFileSynced(file, "junk").ok());
+    const ProgramEnd end = Run({"--resume"});
+    EXPECT_EQ(end.code, 1) << file;
+    EXPECT_THAT(end.err, HasSubstr(message));
+    ASSERT_TRUE(WriteFileSynced(file, good).ok());
+  }
+  ExpectAllAppliedOnce(Run({"--resume"}));
+}
+
+TEST_F(BadCut, Run_WhenRefused_LeavesTheRunBeforeToBeResumed) {
+  const std::string before = *ReadFile(dir_.File(".pstrain/small/run.json"));
+  const std::string log = *ReadFile(dir_.File(".pstrain/small/logs/chief-0-0.log"));
+  EXPECT_EQ(Run({"--volume", "data=elsewhere"}).code, 2);
+  EXPECT_EQ(Run({"--set", "spec.training.batchSize=none"}).code, 2);
+  EXPECT_EQ(*ReadFile(dir_.File(".pstrain/small/run.json")), before);
+  EXPECT_EQ(*ReadFile(dir_.File(".pstrain/small/logs/chief-0-0.log")), log);
+}
+
+TEST_F(BadCut, StateDirectory_WhenAFileIsInTheWay_IsNamed) {
+  const ProgramEnd end = Run({"--state-dir", "data.csv"});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("pstrain run: --state-dir data.csv must be writable: create "));
+}
+
+}  // namespace
+}  // namespace pstrain
