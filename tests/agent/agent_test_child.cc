@@ -56,6 +56,11 @@ int Stats() {
   const pstrain::WorkerStats worker(**writer);
   worker.steps->Add(41);
   worker.pull_seconds->Add(0.5);
+  for (const double seconds : {0.002, 0.02, 0.02, 100.0}) worker.step_duration->Observe(seconds);
+  worker.push_duration->Observe(0.0001);
+  // The other roles' numbers, so that one scrape shows the names of all.
+  const pstrain::PsStats ps(**writer);
+  const pstrain::ChiefStats chief(**writer);
   Say("up " + std::to_string(getpid()));
   while (true) {
     int signal = 0;
