@@ -8,7 +8,11 @@ namespace pstrain {
 namespace {
 
 const DenseKernels& Kernels() {
-#ifdef PSTRAIN_HAS_AVX2_KERNELS
+#ifdef PSTRAIN_HAS_X86_KERNELS
+  static const bool has_avx512 =
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+  if (has_avx512) return kDenseKernelsAvx512;
   static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (has_avx2) return kDenseKernelsAvx2;
 #endif
@@ -52,9 +56,8 @@ void ReluForward(std::span<float> y) {
 }
 
 void ReluBackward(std::span<const float> y, std::span<float> dy) {
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    if (!(y[i] > 0)) dy[i] = 0;
-  }
+  // Stored in any case: a loop with a store under a condition is not vectorised.
+  for (std::size_t i = 0; i < y.size(); ++i) dy[i] = y[i] > 0 ? dy[i] : 0;
 }
 
 }  // namespace pstrain
