@@ -53,6 +53,11 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+[[noreturn]] void Exit(const Status& status) {
+  std::fprintf(stderr, "data_plane_bench: %s\n", status.ToString().c_str());
+  std::exit(1);
+}
+
 /// Sends bytes in writes of `chunk` over a loopback connection to a reader; bytes per second.
 double RawTcp(std::size_t chunk, int part) {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -98,10 +103,7 @@ struct Served {
     GrpcServer::Services services;
     services.generic = &service;
     auto started = GrpcServer::Start("127.0.0.1:0", services);
-    if (!started.ok()) {
-      std::fprintf(stderr, "%s\n", started.status().ToString().c_str());
-      std::exit(1);
-    }
+    if (!started.ok()) Exit(started.status());
     server = std::move(started).value();
     address = "127.0.0.1:" + std::to_string(server->port());
   }
@@ -176,7 +178,7 @@ struct Cluster {
     config.variables = {std::move(variable)};
     config.shards = kShards;
     config.batches_per_epoch = 1'000'000;
-    if (!engine.Configure(config).ok()) std::exit(1);
+    if (const Status status = engine.Configure(config); !status.ok()) Exit(status);
     std::vector<ShardOrder> orders;
     membership.set_number(1);
     PsMember* member = membership.add_ps();
@@ -196,7 +198,8 @@ struct Cluster {
   }
   void Push(const RoutedPlan& plan, const Parameters& gradients) {
     const auto outcome = client->Push({0, batch++}, 512, plan, gradients, membership);
-    if (!outcome.ok() || !outcome->Missing().empty()) std::exit(1);
+    if (!outcome.ok()) Exit(outcome.status());
+    if (!outcome->Missing().empty()) Exit(UnavailableError("the push did not reach every shard"));
   }
 
   ShardEngine engine{ShardEngineOptions{}};
@@ -225,7 +228,8 @@ double DensePull(int part) {
   const int pulls = std::max(1, kDenseSteps / part);
   const auto pull = [&](int count) {
     for (int i = 0; i < count; ++i) {
-      if (!cluster.client->Pull({}, cluster.membership).ok()) std::exit(1);
+      const auto pulled = cluster.client->Pull({}, cluster.membership);
+      if (!pulled.ok()) Exit(pulled.status());
     }
   };
   pull(1);
@@ -250,7 +254,7 @@ double SparseStep(int part) {
   std::uint64_t rows = 0;
   const auto step = [&](const RoutedPlan& plan) {
     auto values = cluster.client->Pull(plan, cluster.membership);
-    if (!values.ok()) std::exit(1);
+    if (!values.ok()) Exit(values.status());
     cluster.Push(plan, values->values);
     rows += plan.rows();
   };
