@@ -53,7 +53,7 @@ TEST(StatsWriter, WhenOpenedOnAnAgentsPage_IsReadByTheAgent) {
 }
 
 TEST(StatsWriter, WhenAHistogramObserves_CountsInTheBucketOfTheBound) {
-  constexpr std::array kBounds{0.00005, 0.25};
+  static constexpr std::array kBounds{0.00005, 0.25};
   constexpr HistogramDefinition kPull{
       {"pull", "pstrain_worker_rpc_duration_seconds", R"(method="pull")", "Time."}, kBounds};
   const auto writer = StatsWriter::InMemory();
@@ -77,11 +77,11 @@ TEST(StatsWriter, WhenAHistogramObserves_CountsInTheBucketOfTheBound) {
 }
 
 TEST(StatsWriter, WhenAHistogramIsAddedTwice_SharesItsCells) {
-  constexpr std::array kBounds{1.0};
-  constexpr HistogramDefinition kSteps{{"step", "pstrain_step_seconds", "", "Time."}, kBounds};
+  static constexpr std::array kBounds{1.0};
+  constexpr HistogramDefinition kDuration{{"step", "pstrain_step_seconds", "", "Time."}, kBounds};
   const auto writer = StatsWriter::InMemory();
-  writer->AddHistogram(kSteps)->Observe(0.5);
-  writer->AddHistogram(kSteps)->Observe(0.5);
+  writer->AddHistogram(kDuration)->Observe(0.5);
+  writer->AddHistogram(kDuration)->Observe(0.5);
   const auto readings = writer->page()->Read();
   ASSERT_EQ(readings->size(), 3U);
   EXPECT_EQ((*readings)[0].bits, 2U);
