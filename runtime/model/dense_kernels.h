@@ -20,7 +20,5 @@ struct DenseKernels {
 extern const DenseKernels kDenseKernelsBaseline;
 /// Only on x86-64; REQUIRES a CPU with AVX2 and FMA.
 extern const DenseKernels kDenseKernelsAvx2;
-/// Only on x86-64; REQUIRES a CPU with AVX-512 F, DQ, VL and BW.
-extern const DenseKernels kDenseKernelsAvx512;
 
 }  // namespace pstrain

@@ -8,11 +8,7 @@ namespace pstrain {
 namespace {
 
 const DenseKernels& Kernels() {
-#ifdef PSTRAIN_HAS_X86_KERNELS
-  static const bool has_avx512 =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-  if (has_avx512) return kDenseKernelsAvx512;
+#ifdef PSTRAIN_HAS_AVX2_KERNELS
   static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (has_avx2) return kDenseKernelsAvx2;
 #endif

@@ -71,10 +71,6 @@ std::vector<const DenseKernels*> OtherKernels() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     kernels.push_back(&kDenseKernelsAvx2);
   }
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")) {
-    kernels.push_back(&kDenseKernelsAvx512);
-  }
 #endif
   return kernels;
 }
