@@ -2,12 +2,10 @@
 
 #include <sys/types.h>
 
-#include <algorithm>
-#include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 
+#include "agent/page_metrics.h"
 #include "base/metrics/process_metrics.h"
 
 namespace pstrain {
@@ -44,36 +42,6 @@ void AppendProcessMetrics(std::vector<MetricFamily>& families, const std::string
   }
 }
 
-/// The slot's labels that do not shadow ours, then ours.
-Labels SlotLabels(const StatReading& reading, const Labels& ours) {
-  Labels labels;
-  auto own = ParseStatLabels(reading.labels);
-  if (own) {
-    for (auto& [name, value] : *own) {
-      const bool taken = std::any_of(ours.begin(), ours.end(),
-                                     [&](const MetricLabel& l) { return l.name == name; });
-      if (!taken) labels.push_back({std::move(name), std::move(value)});
-    }
-  }
-  labels.insert(labels.end(), ours.begin(), ours.end());
-  return labels;
-}
-
-void AppendPage(std::vector<MetricFamily>& families, const StatsPage& page, const Labels& ours) {
-  auto readings = page.Read();
-  if (!readings.ok()) return;
-  std::map<std::string_view, std::size_t> family_of;
-  for (const StatReading& reading : *readings) {
-    const MetricType type =
-        reading.kind == StatKind::kCounter ? MetricType::kCounter : MetricType::kGauge;
-    const auto [at, is_new] = family_of.try_emplace(reading.name, families.size());
-    if (is_new) families.push_back({reading.name, reading.help, type, {}});
-    MetricFamily& family = families[at->second];
-    if (family.type != type) continue;
-    family.samples.push_back(Sample(SlotLabels(reading, ours), reading.AsDouble()));
-  }
-}
-
 }  // namespace
 
 std::vector<MetricFamily> CollectAgentMetrics(const TaskEnv& task, const AgentState& state,
@@ -101,7 +69,7 @@ std::vector<MetricFamily> CollectAgentMetrics(const TaskEnv& task, const AgentSt
     AppendProcessMetrics(families, "/proc/" + std::to_string(child),
                          With(ours, "process", "runtime"));
   }
-  AppendPage(families, page, ours);
+  AppendPageMetrics(page, ours, families);
   return families;
 }
 

@@ -106,8 +106,9 @@ std::optional<StatReading> ReadEntry(std::span<const std::byte> page, std::uint3
   if (!IsKey(*key) || !IsMetricName(*name) || !ParseStatLabels(*labels) || !IsPlain(*help)) {
     return std::nullopt;
   }
-  if (entry.type > 1 || entry.kind > 1 || entry.value_offset % 8 != 0 ||
-      entry.value_offset < CellOffset(max_slots, 0) ||
+  if (entry.type > static_cast<std::uint8_t>(StatType::kDouble) ||
+      entry.kind > static_cast<std::uint8_t>(StatKind::kHistogramSum) ||
+      entry.value_offset % 8 != 0 || entry.value_offset < CellOffset(max_slots, 0) ||
       entry.value_offset > CellOffset(max_slots, max_slots) - sizeof(std::uint64_t)) {
     return std::nullopt;
   }

@@ -35,7 +35,15 @@ inline constexpr std::uint32_t kStatsPageMaxSlots = 65536;
 inline constexpr std::size_t kStatsPageCellBytes = 64;
 
 enum class StatType : std::uint8_t { kU64 = 0, kDouble = 1 };
-enum class StatKind : std::uint8_t { kCounter = 0, kGauge = 1 };
+/// The slots of one histogram share name and labels; a bucket has a label le besides, its inclusive
+/// upper bound, and counts what lies above the bucket before it.
+enum class StatKind : std::uint8_t {
+  kCounter = 0,
+  kGauge = 1,
+  kHistogramBucket = 2,
+  kHistogramSum = 3,
+};
+inline constexpr std::string_view kStatBucketLabel = "le";
 
 struct StatsPageHeader {
   std::uint64_t magic;

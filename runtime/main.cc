@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/allocator.h"
 #include "base/log.h"
 #include "proto/job_manifest.h"
 #include "proto/task_env.h"
@@ -137,4 +138,7 @@ int Main() {
 }  // namespace
 }  // namespace pstrain
 
-int main() { return pstrain::Main(); }
+int main() {
+  pstrain::KeepFreedMemory();
+  return pstrain::Main();
+}

@@ -35,6 +35,10 @@ CoreOptions MakeCoreOptions(const RoleContext& context, const ChiefSetup& setup)
     records->push_back(setup.index->RecordCount({0, batch}));
   }
   options.records = [records](std::uint32_t batch) { return (*records)[batch]; };
+  options.block = [index = setup.index](std::uint32_t batch) {
+    const Result<BatchPlace> place = index->Place({0, batch});
+    return place.ok() ? place->block : 0;
+  };
   // One epoch's order at a time: grants walk through the epochs.
   struct Order {
     std::uint32_t epoch = std::numeric_limits<std::uint32_t>::max();

@@ -26,6 +26,10 @@ struct CoreOptions {
   std::function<std::uint32_t(std::uint32_t batch)> records;
   /// The batch at a position of an epoch's grant order (a permutation). Empty: in order.
   std::function<std::uint32_t(std::uint32_t epoch, std::uint32_t position)> order;
+  /// The input block of a batch. Batches of one block that follow each other in the grant order go
+  /// to one worker, as long as there are blocks enough, so that a block is read by one. Empty: each
+  /// batch is a block.
+  std::function<std::uint32_t(std::uint32_t batch)> block;
   std::uint32_t ps_count = 1;
   /// Index of the ps that gets a shard that nobody holds; one entry per shard, each < ps_count.
   std::vector<std::uint32_t> shard_to_ps;

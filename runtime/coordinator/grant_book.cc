@@ -12,6 +12,7 @@ GrantBook::GrantBook(const CoreOptions& options)
       batches_(options.batches_per_epoch),
       records_(options.records),
       order_(options.order),
+      block_(options.block),
       partial_(options.shards),
       known_(options.shards, false),
       committed_in_epoch_(options.epochs, 0) {
@@ -132,16 +133,44 @@ bool GrantBook::NextInOrder(Token* token) {
   return false;
 }
 
+bool GrantBook::ReserveBlock(std::uint32_t worker) {
+  Token token;
+  if (!NextInOrder(&token)) return false;
+  std::deque<Token>& reserved = reserved_[worker];
+  reserved.push_back(token);
+  if (!block_) return true;
+  const std::uint32_t block = block_(token.batch);
+  while (cursor_position_ < batches_) {
+    const std::uint32_t batch = order_ ? order_(token.epoch, cursor_position_) : cursor_position_;
+    if (block_(batch) != block) break;
+    reserved.push_back({token.epoch, batch});
+    ++cursor_position_;
+  }
+  return true;
+}
+
+bool GrantBook::NextFor(std::uint32_t worker, Token* token) {
+  const auto take_first = [token](std::deque<Token>& tokens) {
+    *token = tokens.front();
+    tokens.pop_front();
+    return true;
+  };
+  if (!returned_.empty()) return take_first(returned_);
+  if (!reserved_[worker].empty() || ReserveBlock(worker)) return take_first(reserved_[worker]);
+  const auto richest = std::max_element(
+      reserved_.begin(), reserved_.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  if (richest->second.empty()) return false;
+  // From the end that its own worker reaches last.
+  *token = richest->second.back();
+  richest->second.pop_back();
+  return true;
+}
+
 std::vector<GrantedToken> GrantBook::Grant(std::uint32_t worker, std::size_t want) {
   std::vector<GrantedToken> grants;
-  while (grants.size() < want) {
-    Token token;
-    if (!returned_.empty()) {
-      token = returned_.front();
-      returned_.pop_front();
-    } else if (!NextInOrder(&token)) {
-      break;
-    }
+  Token token;
+  while (grants.size() < want && NextFor(worker, &token)) {
     if (!Grantable(token)) continue;
     std::vector<ShardId> lacking = Lacking(token);
     if (lacking.size() == shards_) lacking.clear();
@@ -169,6 +198,9 @@ void GrantBook::Return(std::uint32_t worker, Token token) {
 }
 
 void GrantBook::ReturnAll(std::uint32_t worker) {
+  if (const auto reserved = reserved_.extract(worker)) {
+    returned_.insert(returned_.end(), reserved.mapped().begin(), reserved.mapped().end());
+  }
   const auto it = held_.find(worker);
   if (it == held_.end()) return;
   const std::set<Token> tokens = it->second;

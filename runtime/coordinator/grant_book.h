@@ -35,7 +35,8 @@ class GrantBook {
   bool Report(std::uint32_t worker, Token token, const std::vector<ShardId>& shards);
 
   /// Tokens that are neither committed nor with a worker; they are with `worker` afterwards. Tokens
-  /// that came back are first.
+  /// that came back are first, then the rest of the worker's last block, then further blocks, and
+  /// at the end of the input what is left of the other workers' blocks.
   std::vector<GrantedToken> Grant(std::uint32_t worker, std::size_t want);
   /// The worker says that it holds the token (after a change of chief).
   void Hold(std::uint32_t worker, Token token);
@@ -66,12 +67,17 @@ class GrantBook {
   bool Grantable(Token token) const;
   /// The next token of the grant order, or false at the end.
   bool NextInOrder(Token* token);
+  /// Puts the next block of the grant order aside for the worker; false at the end.
+  bool ReserveBlock(std::uint32_t worker);
+  /// The next token to be looked at for the worker, or false when there is none.
+  bool NextFor(std::uint32_t worker, Token* token);
 
   std::uint32_t shards_;
   std::uint32_t epochs_;
   std::uint32_t batches_;
   std::function<std::uint32_t(std::uint32_t)> records_;
   std::function<std::uint32_t(std::uint32_t, std::uint32_t)> order_;
+  std::function<std::uint32_t(std::uint32_t)> block_;
 
   TokenSet committed_;
   std::vector<TokenSet> partial_;
@@ -88,7 +94,11 @@ class GrantBook {
   std::unordered_map<Token, std::vector<std::uint32_t>> in_flight_;
   std::map<std::uint32_t, std::set<Token>> held_;
   std::deque<Token> returned_;
-  /// Position of the grant order up to which every token is committed, with a worker or returned.
+  /// What is left of the block that was put aside for each worker. Only a preference: others take
+  /// from it when nothing else is left, and after the cursor went back a token may be in two.
+  std::map<std::uint32_t, std::deque<Token>> reserved_;
+  /// Position of the grant order up to which every token is committed, with a worker, returned or
+  /// reserved.
   std::uint32_t cursor_epoch_ = 0;
   std::uint32_t cursor_position_ = 0;
 };

@@ -52,9 +52,8 @@ void ReluForward(std::span<float> y) {
 }
 
 void ReluBackward(std::span<const float> y, std::span<float> dy) {
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    if (!(y[i] > 0)) dy[i] = 0;
-  }
+  // Stored in any case: a loop with a store under a condition is not vectorised.
+  for (std::size_t i = 0; i < y.size(); ++i) dy[i] = y[i] > 0 ? dy[i] : 0;
 }
 
 }  // namespace pstrain

@@ -16,9 +16,9 @@ namespace pstrain {
 ///
 ///   header        u32 kind, u32 sections, then
 ///                 PullRequest  -
-///                 PullReply    u64 membership
+///                 PullReply    u64 membership, u64 updates
 ///                 PushRequest  u32 epoch, u32 batch, u32 records, u32 0
-///                 PushReply    u64 membership
+///                 PushReply    u64 membership, u64 updates
 ///   PullRequest   per section: u32 shard, u32 dense, u64 term.epoch, u64 term.counter, u32 tables,
 ///   u32 0
 ///                   dense  x {u32 variable, u32 partition}
@@ -79,6 +79,9 @@ struct PullReply {
   /// Number of the membership that the ps knows; 0: none.
   std::uint64_t membership = 0;
   std::vector<PullReplySection> sections;
+  /// Pushes that this ps has applied since it started, on average over the shards that it has. The
+  /// growth from a pull to a push is what the gradient did not know of.
+  std::uint64_t updates = 0;
 };
 
 /// The gradient of a whole partition, row-major.
@@ -130,6 +133,8 @@ struct PushReplySection {
 struct PushReply {
   std::uint64_t membership = 0;
   std::vector<PushReplySection> sections;
+  /// As PullReply::updates.
+  std::uint64_t updates = 0;
 };
 
 /// REQUIRES: fewer than 2^32 of anything that is counted in 32 bits.
@@ -154,6 +159,7 @@ class PullReplyWriter {
   std::span<float> values(std::size_t section);
   void set_status(std::size_t section, PullStatus status);
   void set_membership(std::uint64_t number);
+  void set_updates(std::uint64_t updates);
   /// The finished message. REQUIRES: all values are written, no other call is under way.
   WireBuffer Take() { return std::move(buffer_); }
 

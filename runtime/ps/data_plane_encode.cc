@@ -12,7 +12,7 @@ using data_plane_format::Aligned;
 using data_plane_format::Kind;
 
 constexpr std::size_t kSectionBytes = 32;
-constexpr std::size_t kPullReplyHeaderBytes = 16;
+constexpr std::size_t kReplyHeaderBytes = 24;
 constexpr std::size_t kPullReplySectionBytes = 16;
 
 /// Writes one part after the other into a buffer that is large enough.
@@ -91,13 +91,14 @@ WireBuffer EncodePullRequest(const PullRequest& request) {
 }
 
 WireBuffer EncodePullReply(const PullReply& reply) {
-  std::size_t size = kPullReplyHeaderBytes;
+  std::size_t size = kReplyHeaderBytes;
   for (const PullReplySection& section : reply.sections) {
     size += kPullReplySectionBytes + Aligned(section.values.size_bytes());
   }
   Writer out(size);
   out.Header(Kind::kPullReply, reply.sections.size());
   out.U64(reply.membership);
+  out.U64(reply.updates);
   for (const PullReplySection& section : reply.sections) {
     out.U32(section.shard);
     out.U32(static_cast<std::uint32_t>(section.status));
@@ -145,9 +146,10 @@ WireBuffer EncodePushRequest(const PushRequest& request) {
 }
 
 WireBuffer EncodePushReply(const PushReply& reply) {
-  Writer out(16 + reply.sections.size() * 8);
+  Writer out(kReplyHeaderBytes + reply.sections.size() * 8);
   out.Header(Kind::kPushReply, reply.sections.size());
   out.U64(reply.membership);
+  out.U64(reply.updates);
   for (const PushReplySection& section : reply.sections) {
     out.U32(section.shard);
     out.U32(static_cast<std::uint32_t>(section.status));
@@ -157,7 +159,7 @@ WireBuffer EncodePushReply(const PushReply& reply) {
 
 PullReplyWriter::PullReplyWriter(std::span<const ShardId> shards,
                                  std::span<const std::size_t> floats) {
-  std::size_t size = kPullReplyHeaderBytes;
+  std::size_t size = kReplyHeaderBytes;
   offsets_.reserve(shards.size());
   for (const std::size_t count : floats) {
     offsets_.push_back(size);
@@ -167,6 +169,7 @@ PullReplyWriter::PullReplyWriter(std::span<const ShardId> shards,
   Store32(buffer_, 0, static_cast<std::uint32_t>(Kind::kPullReply));
   Store32(buffer_, 4, static_cast<std::uint32_t>(shards.size()));
   Store64(buffer_, 8, 0);
+  Store64(buffer_, 16, 0);
   for (std::size_t i = 0; i < shards.size(); ++i) {
     Store32(buffer_, offsets_[i], shards[i]);
     Store32(buffer_, offsets_[i] + 4, static_cast<std::uint32_t>(PullStatus::kOk));
@@ -189,5 +192,7 @@ void PullReplyWriter::set_status(std::size_t section, PullStatus status) {
 }
 
 void PullReplyWriter::set_membership(std::uint64_t number) { Store64(buffer_, 8, number); }
+
+void PullReplyWriter::set_updates(std::uint64_t updates) { Store64(buffer_, 16, updates); }
 
 }  // namespace pstrain

@@ -6,12 +6,12 @@
 /// What the two sides of the data plane's codec share (data_plane.h has the layout).
 namespace pstrain::data_plane_format {
 
-/// First word of each body: "PSx1" by its bytes.
+/// First word of each body: "PSxn" by its bytes, n the version of that message.
 enum class Kind : std::uint32_t {
   kPullRequest = 0x31715350,  // PSq1
-  kPullReply = 0x31725350,    // PSr1
+  kPullReply = 0x32725350,    // PSr2
   kPushRequest = 0x31755350,  // PSu1
-  kPushReply = 0x31765350,    // PSv1
+  kPushReply = 0x32765350,    // PSv2
 };
 
 inline constexpr std::size_t kAlignment = 8;

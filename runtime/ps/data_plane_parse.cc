@@ -146,6 +146,7 @@ Result<PullReply> ParsePullReply(std::span<const std::byte> bytes) {
   PullReply reply;
   reply.sections.resize(in.Header(Kind::kPullReply, 16));
   reply.membership = in.U64();
+  reply.updates = in.U64();
   for (PullReplySection& section : reply.sections) {
     section.shard = in.U32();
     const std::uint32_t status = in.U32();
@@ -194,6 +195,7 @@ Result<PushReply> ParsePushReply(std::span<const std::byte> bytes) {
   PushReply reply;
   reply.sections.resize(in.Header(Kind::kPushReply, 8));
   reply.membership = in.U64();
+  reply.updates = in.U64();
   for (PushReplySection& section : reply.sections) {
     section.shard = in.U32();
     const std::uint32_t status = in.U32();

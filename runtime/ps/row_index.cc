@@ -15,6 +15,10 @@ class HashRowIndex final : public RowIndex {
     }
   }
 
+  void Prefetch(std::span<const std::uint64_t> keys) const override {
+    for (const std::uint64_t key : keys) map_.prefetch(key);
+  }
+
   std::size_t size() const override { return map_.size(); }
 
   std::size_t bytes() const override {

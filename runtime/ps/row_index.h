@@ -17,6 +17,8 @@ class RowIndex {
   /// is resized. REQUIRES: fewer than 2^32 keys in all.
   virtual void Resolve(std::span<const std::uint64_t> keys,
                        std::vector<std::uint32_t>* numbers) = 0;
+  /// Asks memory for what Resolve of these keys will look at.
+  virtual void Prefetch(std::span<const std::uint64_t> keys) const = 0;
   /// Keys known.
   virtual std::size_t size() const = 0;
   /// Memory held, about.

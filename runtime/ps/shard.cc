@@ -103,6 +103,7 @@ Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, Term term)
       dense.slots.emplace_back(slice.count, variable.optimizer.SlotInitialValue(slot));
     }
   }
+  bytes_ = MeasureBytes();
 }
 
 Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> catalog, Term term,
@@ -115,12 +116,13 @@ Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> cat
     shard->Table(table.variable).Load(table);
     shard->rows_ += table.keys.size();
   }
+  shard->bytes_ = shard->MeasureBytes();
   shard->applied_ = std::move(state.applied);
   shard->examples_ = state.examples;
   return shard;
 }
 
-std::size_t Shard::bytes() const {
+std::size_t Shard::MeasureBytes() const {
   std::size_t bytes = 0;
   for (const DenseState& dense : dense_) {
     bytes += dense.values.size() * (1 + dense.slots.size()) * sizeof(float);
@@ -136,6 +138,25 @@ DenseState& Shard::Dense(VariableId variable, std::uint32_t partition) {
   return *std::lower_bound(dense_.begin(), dense_.end(), std::pair(variable, partition), before);
 }
 
+template <typename Tables>
+void Shard::Locate(const Tables& tables) {
+  std::size_t count = 0;
+  for (const auto& rows : tables) {
+    Table(rows.variable).Prefetch(rows.keys);
+    count += rows.keys.size();
+  }
+  located_.resize(count);
+  std::span<float*> places(located_);
+  std::size_t made = 0;
+  for (const auto& rows : tables) {
+    made += Table(rows.variable).Locate(rows.keys, places);
+    places = places.subspan(rows.keys.size());
+  }
+  if (made == 0) return;
+  rows_ += made;
+  bytes_ = MeasureBytes();
+}
+
 void Shard::Read(const PullSection& section, std::span<float> out) {
   float* next = out.data();
   for (const PartitionRef& ref : section.dense) {
@@ -143,8 +164,11 @@ void Shard::Read(const PullSection& section, std::span<float> out) {
     std::memcpy(next, values.data(), values.size() * sizeof(float));
     next += values.size();
   }
+  Locate(section.tables);
+  std::span<float* const> places(located_);
   for (const RowKeys& rows : section.tables) {
-    rows_ += Table(rows.variable).Read(rows.keys, next);
+    Table(rows.variable).Read(places.first(rows.keys.size()), next);
+    places = places.subspan(rows.keys.size());
     next += rows.keys.size() * catalog_->variables()[rows.variable].dimension;
   }
 }
@@ -157,8 +181,11 @@ PushStatus Shard::Apply(Token token, std::uint32_t records, const PushSection& s
     catalog_->variables()[gradient.variable].optimizer.Apply(
         dense.values.data(), slots, gradient.values.data(), gradient.values.size());
   }
+  Locate(section.tables);
+  std::span<float* const> places(located_);
   for (const RowGradients& rows : section.tables) {
-    rows_ += Table(rows.variable).Apply(rows.keys, rows.values.data());
+    Table(rows.variable).Apply(places.first(rows.keys.size()), rows.values.data());
+    places = places.subspan(rows.keys.size());
   }
   examples_ += records;
   return PushStatus::kApplied;

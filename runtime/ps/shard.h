@@ -30,7 +30,7 @@ class Shard {
   std::int64_t examples() const { return examples_; }
   std::size_t rows() const { return rows_; }
   /// Values, slots, keys and index.
-  std::size_t bytes() const;
+  std::size_t bytes() const { return bytes_; }
 
   /// REQUIRES: the section passed Catalog::Check and `out` has Catalog::ReplyFloats of it.
   void Read(const PullSection& section, std::span<float> out);
@@ -43,6 +43,10 @@ class Shard {
  private:
   Shard(std::shared_ptr<const Catalog> catalog, ShardId id);
   DenseState& Dense(VariableId variable, std::uint32_t partition);
+  std::size_t MeasureBytes() const;
+  /// Makes the rows of all tables that are not there, and puts the place of each into located_.
+  template <typename Tables>
+  void Locate(const Tables& tables);
   TableShard& Table(VariableId variable) { return *tables_[table_of_[variable]]; }
 
   const std::shared_ptr<const Catalog> catalog_;
@@ -52,6 +56,8 @@ class Shard {
   std::vector<std::unique_ptr<TableShard>> tables_;  // by variable
   std::vector<std::size_t> table_of_;                // variable -> place in tables_
   std::size_t rows_ = 0;                             // of all tables
+  std::size_t bytes_ = 0;
+  std::vector<float*> located_;  // scratch
   AppliedSet applied_;
   std::int64_t examples_ = 0;
 };

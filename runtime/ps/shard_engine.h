@@ -164,6 +164,8 @@ class ShardEngine {
   /// when the set is empty). finish gets UNAVAILABLE when a thread no longer takes work.
   void Dispatch(const ThreadSet& threads, std::function<void(std::uint32_t thread)> work,
                 StatusDone finish);
+  /// PullReply::updates.
+  std::uint64_t Updates() const;
   /// The active shard in that term, or null. On its owner thread.
   Shard* Find(ShardId shard, Term term);
   Status Carry(ShardOrder& order, const std::shared_ptr<const Catalog>& catalog);

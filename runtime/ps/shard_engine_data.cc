@@ -36,12 +36,10 @@ struct Tally {
 
 /// Runs `change` on a shard and tallies the rows that it made.
 template <typename Change>
-void Measured(Shard* shard, std::size_t rows_touched, Tally* tally, Change change) {
+void Measured(Shard* shard, Tally* tally, Change change) {
   const std::size_t rows = shard->rows();
-  // Memory is measured only when rows may come into being, which is seldom once training runs.
-  const std::size_t bytes = rows_touched == 0 ? 0 : shard->bytes();
+  const std::size_t bytes = shard->bytes();
   change();
-  if (shard->rows() == rows) return;
   tally->rows_made += static_cast<std::int64_t>(shard->rows() - rows);
   tally->bytes_made += static_cast<std::int64_t>(shard->bytes() - bytes);
 }
@@ -54,6 +52,12 @@ std::size_t Rows(const Section& section) {
 }
 
 }  // namespace
+
+std::uint64_t ShardEngine::Updates() const {
+  const auto shards = stats_.shards_held.load(std::memory_order_relaxed);
+  return stats_.pushes_applied.load(std::memory_order_relaxed) /
+         static_cast<std::uint64_t>(std::max<std::int64_t>(shards, 1));
+}
 
 void ShardEngine::Pull(RequestBytes bytes, PullDone done) {
   struct Call {
@@ -94,7 +98,7 @@ void ShardEngine::Pull(RequestBytes bytes, PullDone done) {
         continue;
       }
       const std::size_t rows = Rows(section);
-      Measured(shard, rows, &tally, [&] { shard->Read(section, values); });
+      Measured(shard, &tally, [&] { shard->Read(section, values); });
       tally.rows_read += rows;
     }
     tally.AddTo(stats_);
@@ -102,6 +106,7 @@ void ShardEngine::Pull(RequestBytes bytes, PullDone done) {
   Dispatch(threads, work, [this, call, done = std::move(done)](Status status) {
     if (!status.ok()) return done(std::move(status));
     call->writer.set_membership(membership_.load(std::memory_order_relaxed));
+    call->writer.set_updates(Updates());
     done(call->writer.Take());
   });
 }
@@ -139,7 +144,7 @@ void ShardEngine::Push(RequestBytes bytes, PushDone done) {
       }
       const std::size_t rows = Rows(section);
       PushStatus& status = call->reply.sections[i].status;
-      Measured(shard, rows, &tally,
+      Measured(shard, &tally,
                [&] { status = shard->Apply(call->request.token, call->request.records, section); });
       const bool applied = status == PushStatus::kApplied;
       ++(applied ? tally.applied : tally.duplicates);
@@ -150,6 +155,7 @@ void ShardEngine::Push(RequestBytes bytes, PushDone done) {
   Dispatch(threads, work, [this, call, done = std::move(done)](Status status) {
     if (!status.ok()) return done(std::move(status));
     call->reply.membership = membership_.load(std::memory_order_relaxed);
+    call->reply.updates = Updates();
     done(EncodePushReply(call->reply));
   });
 }

@@ -48,20 +48,24 @@ std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initia
   return keys_.size() - before;
 }
 
-std::size_t TableShard::Read(std::span<const std::uint64_t> keys, float* out) {
+std::size_t TableShard::Locate(std::span<const std::uint64_t> keys, std::span<float*> rows) {
   const std::size_t made = Resolve(keys, /*initialise=*/true);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    std::memcpy(out + i * dimension_, Row(numbers_[i]), dimension_ * sizeof(float));
+    rows[i] = Row(numbers_[i]);
+    __builtin_prefetch(rows[i]);
   }
   return made;
 }
 
-std::size_t TableShard::Apply(std::span<const std::uint64_t> keys, const float* gradients) {
-  const std::size_t made = Resolve(keys, /*initialise=*/true);
-  row_pointers_.resize(keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) row_pointers_[i] = Row(numbers_[i]);
-  variable_.optimizer.ApplyRows(row_pointers_, dimension_, gradients);
-  return made;
+void TableShard::Read(std::span<float* const> rows, float* out) const {
+  for (const float* row : rows) {
+    std::memcpy(out, row, dimension_ * sizeof(float));
+    out += dimension_;
+  }
+}
+
+void TableShard::Apply(std::span<float* const> rows, const float* gradients) const {
+  variable_.optimizer.ApplyRows(rows, dimension_, gradients);
 }
 
 TableState TableShard::Copy() const {

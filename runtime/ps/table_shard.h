@@ -23,10 +23,17 @@ class TableShard {
   std::size_t rows() const { return keys_.size(); }
   std::size_t bytes() const;
 
-  /// keys.size() x dimension values to `out`. Returns how many rows were made.
-  std::size_t Read(std::span<const std::uint64_t> keys, float* out);
-  /// One optimizer step of each row. Returns how many rows were made. REQUIRES: keys are unique.
-  std::size_t Apply(std::span<const std::uint64_t> keys, const float* gradients);
+  /// Asks memory for what Locate of these keys will look at. Reading and writing rows waits for
+  /// memory most of the time, so a caller with several tables does each of Prefetch, Locate and the
+  /// work for all of them before the next.
+  void Prefetch(std::span<const std::uint64_t> keys) const { index_->Prefetch(keys); }
+  /// Where each row lies, and asks memory for it; rows that do not exist are made. Rows stay where
+  /// they are. Returns how many were made. REQUIRES: as many places as keys.
+  std::size_t Locate(std::span<const std::uint64_t> keys, std::span<float*> rows);
+  /// rows.size() x dimension values to `out`. REQUIRES: `rows` are of Locate.
+  void Read(std::span<float* const> rows, float* out) const;
+  /// One optimizer step of each row. REQUIRES: as Read, and no row twice.
+  void Apply(std::span<float* const> rows, const float* gradients) const;
 
   TableState Copy() const;
   /// REQUIRES: rows() == 0, the state fits the variable.
@@ -52,7 +59,6 @@ class TableShard {
   std::vector<std::uint64_t> keys_;  // by number
   std::vector<std::unique_ptr<float[]>> slabs_;
   std::vector<std::uint32_t> numbers_;  // scratch
-  std::vector<float*> row_pointers_;    // scratch
 };
 
 }  // namespace pstrain

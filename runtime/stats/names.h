@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+
 #include "proto/stats_page.h"
+#include "runtime/stats/stats_writer.h"
 
 /// Every stat of the runtime: key in /progress, Prometheus name, labels, help. The agent adds
 /// job_name, replica_type and replica_index. Kinds and cells are chosen in role_stats.h.
@@ -22,19 +25,19 @@ inline constexpr StatDefinition kWorkerLoss{"loss", "pstrain_worker_loss", "",
                                             "Loss of the last step."};
 inline constexpr StatDefinition kWorkerPhaseInput{
     "phase_seconds.input", "pstrain_worker_phase_seconds_total", R"(phase="input")",
-    "Time of the step loop by phase."};
+    "Time of the stages of a step, which overlap; wait: no values to compute with."};
 inline constexpr StatDefinition kWorkerPhasePull{
     "phase_seconds.pull", "pstrain_worker_phase_seconds_total", R"(phase="pull")",
-    "Time of the step loop by phase."};
+    "Time of the stages of a step, which overlap; wait: no values to compute with."};
 inline constexpr StatDefinition kWorkerPhaseCompute{
     "phase_seconds.compute", "pstrain_worker_phase_seconds_total", R"(phase="compute")",
-    "Time of the step loop by phase."};
+    "Time of the stages of a step, which overlap; wait: no values to compute with."};
 inline constexpr StatDefinition kWorkerPhasePush{
     "phase_seconds.push", "pstrain_worker_phase_seconds_total", R"(phase="push")",
-    "Time of the step loop by phase."};
+    "Time of the stages of a step, which overlap; wait: no values to compute with."};
 inline constexpr StatDefinition kWorkerPhaseWait{
     "phase_seconds.wait", "pstrain_worker_phase_seconds_total", R"(phase="wait")",
-    "Time of the step loop by phase."};
+    "Time of the stages of a step, which overlap; wait: no values to compute with."};
 inline constexpr StatDefinition kWorkerBytesSent{
     "bytes_sent", "pstrain_worker_rpc_request_bytes_total", "", "Bytes sent to ps."};
 inline constexpr StatDefinition kWorkerBytesReceived{
@@ -45,9 +48,28 @@ inline constexpr StatDefinition kWorkerRowsPushed{"rows_pushed", "pstrain_worker
                                                   "", "Embedding rows pushed."};
 inline constexpr StatDefinition kWorkerRetries{"retries", "pstrain_worker_rpc_retries_total", "",
                                                "Requests sent again."};
-inline constexpr StatDefinition kWorkerStaleness{
-    "staleness", "pstrain_worker_gradient_staleness_steps", "",
-    "Updates of others between pull and push of the last step."};
+inline constexpr std::array kStalenessBounds{0.0,  1.0,  2.0,  3.0,  4.0,  6.0,   8.0,
+                                             12.0, 16.0, 24.0, 32.0, 64.0, 128.0, 256.0};
+inline constexpr HistogramDefinition kWorkerStaleness{
+    {"staleness", "pstrain_worker_gradient_staleness_steps", "",
+     "Updates by other steps between the pull and the push of a step, about."},
+    kStalenessBounds};
+inline constexpr std::array kStepBounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                        0.25,  0.5,    1.0,   2.5,  5.0,   15.0, 60.0};
+inline constexpr HistogramDefinition kWorkerStepDuration{
+    {"step_seconds", "pstrain_worker_step_duration_seconds", "",
+     "Time of a step from its pull to the end of its push."},
+    kStepBounds};
+inline constexpr std::array kRpcBounds{0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
+                                       0.01,    0.025,  0.05,    0.1,    0.5,   1.0,    5.0};
+inline constexpr HistogramDefinition kWorkerPullDuration{
+    {"rpc_seconds.pull", "pstrain_worker_rpc_duration_seconds", R"(method="pull")",
+     "Time from sending a request to a ps to its reply."},
+    kRpcBounds};
+inline constexpr HistogramDefinition kWorkerPushDuration{
+    {"rpc_seconds.push", "pstrain_worker_rpc_duration_seconds", R"(method="push")",
+     "Time from sending a request to a ps to its reply."},
+    kRpcBounds};
 inline constexpr StatDefinition kWorkerCommitsReported{"commits_reported",
                                                        "pstrain_worker_commits_reported_total", "",
                                                        "Tokens reported to the chief as applied."};

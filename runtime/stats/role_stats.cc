@@ -23,7 +23,10 @@ WorkerStats::WorkerStats(StatsWriter& writer)
       rows_pulled(writer.AddCounter(stats::kWorkerRowsPulled)),
       rows_pushed(writer.AddCounter(stats::kWorkerRowsPushed)),
       retries(writer.AddCounter(stats::kWorkerRetries)),
-      staleness(writer.AddGauge(stats::kWorkerStaleness)),
+      staleness(writer.AddHistogram(stats::kWorkerStaleness)),
+      step_duration(writer.AddHistogram(stats::kWorkerStepDuration)),
+      pull_duration(writer.AddHistogram(stats::kWorkerPullDuration)),
+      push_duration(writer.AddHistogram(stats::kWorkerPushDuration)),
       commits_reported(writer.AddCounter(stats::kWorkerCommitsReported)),
       records_skipped(writer.AddCounter(stats::kWorkerRecordsSkipped)) {
   loss->Set(std::numeric_limits<double>::quiet_NaN());

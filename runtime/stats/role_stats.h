@@ -30,7 +30,10 @@ struct WorkerStats {
   Counter* rows_pulled;
   Counter* rows_pushed;
   Counter* retries;
-  Gauge* staleness;
+  Histogram* staleness;
+  Histogram* step_duration;
+  Histogram* pull_duration;
+  Histogram* push_duration;
   Counter* commits_reported;
   Counter* records_skipped;
 };

@@ -1,8 +1,21 @@
 #include "runtime/stats/stats_writer.h"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <utility>
 
 namespace pstrain {
+namespace {
+
+/// The shortest text that reads as the number.
+std::string BoundText(double bound) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), bound).ptr;
+  return {text.data(), end};
+}
+
+}  // namespace
 
 void SecondsCounter::Add(double seconds) {
   std::atomic_ref<std::uint64_t> cell(*cell_);
@@ -11,6 +24,12 @@ void SecondsCounter::Add(double seconds) {
       seen, std::bit_cast<std::uint64_t>(std::bit_cast<double>(seen) + seconds),
       std::memory_order_relaxed)) {
   }
+}
+
+void Histogram::Observe(double value) {
+  const auto at = std::lower_bound(bounds_.begin(), bounds_.end(), value);
+  buckets_[static_cast<std::size_t>(at - bounds_.begin())].Add();
+  sum_.Add(value);
 }
 
 Result<std::unique_ptr<StatsWriter>> StatsWriter::Open(int stats_fd) {
@@ -69,6 +88,26 @@ SecondsCounter* StatsWriter::AddSeconds(const StatDefinition& definition) {
 Gauge* StatsWriter::AddGauge(const StatDefinition& definition) {
   const MutexLock lock(mutex_);
   return &gauges_.emplace_back(CellFor(definition, StatType::kDouble, StatKind::kGauge));
+}
+
+Histogram* StatsWriter::AddHistogram(const HistogramDefinition& definition) {
+  const StatDefinition& stat = definition.stat;
+  const MutexLock lock(mutex_);
+  std::vector<Counter> buckets;
+  const auto add_bucket = [&](const std::string& bound,
+                              const std::string& key) PSTRAIN_REQUIRES(mutex_) {
+    const std::string bucket_key = std::string(stat.key) + ".le." + key;
+    const std::string labels = std::string(stat.labels) + (stat.labels.empty() ? "" : ",") +
+                               std::string(kStatBucketLabel) + "=\"" + bound + "\"";
+    buckets.emplace_back(CellFor({bucket_key, stat.name, labels, stat.help}, StatType::kU64,
+                                 StatKind::kHistogramBucket));
+  };
+  for (const double bound : definition.bounds) add_bucket(BoundText(bound), BoundText(bound));
+  add_bucket("+Inf", "inf");
+  const std::string sum_key = std::string(stat.key) + ".sum";
+  const SecondsCounter sum(CellFor({sum_key, stat.name, stat.labels, stat.help}, StatType::kDouble,
+                                   StatKind::kHistogramSum));
+  return &histograms_.emplace_back(definition.bounds, std::move(buckets), sum);
 }
 
 std::uint64_t StatsWriter::dropped() const {

@@ -8,8 +8,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/mutex.h"
 #include "base/status.h"
@@ -66,10 +69,35 @@ class Gauge {
   std::uint64_t* cell_;
 };
 
+/// How often values fell where, and their sum. Any thread; relaxed: a reader may see a value in its
+/// bucket and not yet in the sum.
+class Histogram {
+ public:
+  /// REQUIRES: bounds ascend; one bucket more than bounds.
+  Histogram(std::span<const double> bounds, std::vector<Counter> buckets, SecondsCounter sum)
+      : bounds_(bounds.begin(), bounds.end()), buckets_(std::move(buckets)), sum_(sum) {}
+  void Observe(double value);
+  void Observe(std::chrono::nanoseconds duration) {
+    Observe(std::chrono::duration<double>(duration).count());
+  }
+
+ private:
+  const std::vector<double> bounds_;
+  std::vector<Counter> buckets_;
+  SecondsCounter sum_;
+};
+
+/// A histogram's name, and the inclusive upper bounds of its buckets; one without a bound follows.
+struct HistogramDefinition {
+  StatDefinition stat;
+  std::span<const double> bounds;
+};
+
 /// What the training process writes its numbers through. Owner: main; must outlive every Counter,
-/// SecondsCounter and Gauge, which it owns. Registering takes a mutex, any thread; the same key
-/// twice gives the same cell. Registering never fails: a slot for which the page has no room, or
-/// whose key exists with another type, counts in memory that nobody reads, and dropped() tells.
+/// SecondsCounter, Gauge and Histogram, which it owns. Registering takes a mutex, any thread; the
+/// same key twice gives the same cell. Registering never fails: a slot for which the page has no
+/// room, or whose key exists with another type, counts in memory that nobody reads, and dropped()
+/// tells.
 class StatsWriter {
  public:
   /// Takes over the descriptor that the agent handed down (PSTRAIN_STATS_FD, read by main).
@@ -83,6 +111,8 @@ class StatsWriter {
   Counter* AddCounter(const StatDefinition& definition);
   SecondsCounter* AddSeconds(const StatDefinition& definition);
   Gauge* AddGauge(const StatDefinition& definition);
+  /// Keys of its slots: <key>.le.<bound>, <key>.le.inf and <key>.sum.
+  Histogram* AddHistogram(const HistogramDefinition& definition);
 
   /// Slots that found no room.
   std::uint64_t dropped() const;
@@ -108,6 +138,7 @@ class StatsWriter {
   std::deque<Counter> counters_ PSTRAIN_GUARDED_BY(mutex_);
   std::deque<SecondsCounter> seconds_ PSTRAIN_GUARDED_BY(mutex_);
   std::deque<Gauge> gauges_ PSTRAIN_GUARDED_BY(mutex_);
+  std::deque<Histogram> histograms_ PSTRAIN_GUARDED_BY(mutex_);
   std::uint64_t dropped_ PSTRAIN_GUARDED_BY(mutex_) = 0;
 };
 

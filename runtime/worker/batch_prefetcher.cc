@@ -2,13 +2,17 @@
 
 #include <utility>
 
+#include "runtime/stats/phase_timer.h"
+
 namespace pstrain {
 
 BatchPrefetcher::BatchPrefetcher(GrantSession& session, std::unique_ptr<BatchReader> reader,
-                                 const Model& model)
+                                 const Model& model, const PsClient& ps, SecondsCounter* busy)
     : session_(session),
       reader_(std::move(reader)),
       model_(model),
+      ps_(ps),
+      busy_(busy),
       thread_([this](std::stop_token stop) { Run(stop); }) {}
 
 BatchPrefetcher::~BatchPrefetcher() {
@@ -30,10 +34,13 @@ Result<std::optional<PreparedBatch>> BatchPrefetcher::Next() {
 }
 
 Result<PreparedBatch> BatchPrefetcher::Prepare(Grant grant) {
+  PhaseTimer timer;
   const Token token{grant.token().epoch(), grant.token().batch()};
   PSTRAIN_ASSIGN_OR_RETURN(Batch batch, reader_->Read(token));
   BatchPlan plan = model_.Plan(batch);
-  return PreparedBatch{std::move(grant), std::move(batch), std::move(plan)};
+  PSTRAIN_ASSIGN_OR_RETURN(RoutedPlan routed, ps_.Route(plan));
+  timer.Charge(busy_);
+  return PreparedBatch{std::move(grant), std::move(batch), std::move(plan), std::move(routed)};
 }
 
 void BatchPrefetcher::Run(std::stop_token stop) {

@@ -10,7 +10,9 @@
 #include "base/status.h"
 #include "runtime/data/batch_reader.h"
 #include "runtime/model/model.h"
+#include "runtime/stats/stats_writer.h"
 #include "runtime/worker/grant_session.h"
+#include "runtime/worker/ps_client.h"
 
 namespace pstrain {
 
@@ -19,15 +21,18 @@ struct PreparedBatch {
   Grant grant;
   Batch batch;
   BatchPlan plan;
+  RoutedPlan routed;
 };
 
-/// Reads granted batches ahead of the compute loop on a thread of its own. Owner: the worker.
+/// Reads granted batches ahead of the step loop on a thread of its own. Owner: the worker.
 class BatchPrefetcher {
  public:
   /// Batches read ahead.
   static constexpr std::size_t kDepth = 3;
 
-  BatchPrefetcher(GrantSession& session, std::unique_ptr<BatchReader> reader, const Model& model);
+  /// `busy`: takes the time that reading and planning took.
+  BatchPrefetcher(GrantSession& session, std::unique_ptr<BatchReader> reader, const Model& model,
+                  const PsClient& ps, SecondsCounter* busy);
   /// REQUIRES: the session has ended or is leaving (NextGrant returns nothing).
   ~BatchPrefetcher();
 
@@ -42,6 +47,8 @@ class BatchPrefetcher {
   GrantSession& session_;
   const std::unique_ptr<BatchReader> reader_;
   const Model& model_;
+  const PsClient& ps_;
+  SecondsCounter* const busy_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<PreparedBatch> ready_;

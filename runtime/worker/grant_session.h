@@ -34,7 +34,7 @@ enum class SessionEnd : std::uint8_t {
 class GrantSession {
  public:
   /// Grants held at once (queued, read or in work).
-  static constexpr std::uint32_t kWindow = 8;
+  static constexpr std::uint32_t kWindow = 12;
 
   explicit GrantSession(const RoleContext& context);
   /// Ends the conversation; joins.

@@ -1,5 +1,8 @@
 #include "runtime/worker/parameter_layout.h"
 
+#include <algorithm>
+#include <cstring>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -21,6 +24,15 @@ Result<std::size_t> Floats(const VariableSpec& spec) {
     }
   }
   return floats;
+}
+
+/// Most rows are short: a weight of the linear part is one float.
+inline void CopyRow(const float* from, std::size_t dimension, float* to) {
+  if (dimension == 1) {
+    *to = *from;
+  } else {
+    std::memcpy(to, from, dimension * sizeof(float));
+  }
 }
 
 }  // namespace
@@ -61,34 +73,59 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
   return layout;
 }
 
-Result<std::vector<std::vector<RoutedRows>>> ParameterLayout::Route(const BatchPlan& plan) const {
-  std::vector<std::vector<RoutedRows>> routed(shards());
-  for (std::size_t r = 0; r < plan.requests.size(); ++r) {
-    const RowRequest& request = plan.requests[r];
-    if (request.variable >= dimension_.size() || dimension_[request.variable] == 0) {
-      return InvalidArgumentError("variable " + std::to_string(request.variable) +
-                                  " is not a table");
+std::size_t RoutedPlan::rows() const {
+  std::size_t rows = 0;
+  for (const RoutedRequest& request : requests) rows += request.keys.size();
+  return rows;
+}
+
+bool ParameterLayout::Untouched(ShardId shard, const RoutedPlan& plan) const {
+  return slices_[shard].empty() &&
+         std::all_of(plan.requests.begin(), plan.requests.end(),
+                     [shard](const RoutedRequest& request) { return request.count(shard) == 0; });
+}
+
+Result<RoutedPlan> ParameterLayout::Route(const BatchPlan& plan) const {
+  RoutedPlan routed;
+  std::vector<ShardId> shard_of;
+  std::vector<std::uint32_t> next;
+  for (const RowRequest& request : plan.requests) {
+    const VariableId variable = request.variable;
+    if (variable >= dimension_.size() || dimension_[variable] == 0) {
+      return InvalidArgumentError("variable " + std::to_string(variable) + " is not a table");
     }
-    for (std::size_t i = 0; i < request.rows.size(); ++i) {
-      auto& of_shard = routed[ShardOfRow(request.variable, request.rows[i], shards())];
-      if (of_shard.empty() || of_shard.back().request != r) of_shard.push_back({r, {}, {}});
-      of_shard.back().keys.push_back(request.rows[i]);
-      of_shard.back().places.push_back(i);
+    RoutedRequest& to = routed.requests.emplace_back();
+    to.variable = variable;
+    to.dimension = dimension_[variable];
+    to.begin.assign(shards() + 1, 0);
+    shard_of.clear();
+    for (const std::uint64_t row : request.rows) {
+      shard_of.push_back(ShardOfRow(variable, row, shards()));
+      ++to.begin[shard_of.back() + 1];
+    }
+    std::partial_sum(to.begin.begin(), to.begin.end(), to.begin.begin());
+    next.assign(to.begin.begin(), to.begin.end() - 1);
+    to.keys.resize(request.rows.size());
+    to.places.resize(request.rows.size());
+    for (std::uint32_t i = 0; i < request.rows.size(); ++i) {
+      const std::uint32_t at = next[shard_of[i]]++;
+      to.keys[at] = request.rows[i];
+      to.places[at] = i;
     }
   }
   return routed;
 }
 
-Parameters ParameterLayout::Allocate(const BatchPlan& plan) const {
+Parameters ParameterLayout::Allocate(const RoutedPlan& plan) const {
   Parameters parameters;
   for (const std::size_t floats : dense_floats_) parameters.dense.emplace_back(floats);
-  for (const RowRequest& request : plan.requests) {
-    parameters.rows.emplace_back(request.rows.size() * dimension_[request.variable]);
+  for (const RoutedRequest& request : plan.requests) {
+    parameters.rows.emplace_back(request.keys.size() * request.dimension);
   }
   return parameters;
 }
 
-Status ParameterLayout::CheckGradients(const BatchPlan& plan, const Parameters& gradients) const {
+Status ParameterLayout::CheckGradients(const RoutedPlan& plan, const Parameters& gradients) const {
   if (gradients.dense.size() != dense_floats_.size() ||
       gradients.rows.size() != plan.requests.size()) {
     return InvalidArgumentError("gradients of another model");
@@ -101,13 +138,97 @@ Status ParameterLayout::CheckGradients(const BatchPlan& plan, const Parameters& 
     }
   }
   for (std::size_t r = 0; r < plan.requests.size(); ++r) {
-    const RowRequest& request = plan.requests[r];
-    if (gradients.rows[r].size() != request.rows.size() * dimension_[request.variable]) {
+    const RoutedRequest& request = plan.requests[r];
+    if (gradients.rows[r].size() != request.keys.size() * request.dimension) {
       return InvalidArgumentError("row gradients of variable " + std::to_string(request.variable) +
                                   " do not fit the batch");
     }
   }
   return OkStatus();
+}
+
+PullSection ParameterLayout::MakePullSection(ShardId shard, Term term,
+                                             const RoutedPlan& plan) const {
+  PullSection section{shard, term, {}, {}};
+  for (const Slice& slice : slices_[shard]) {
+    section.dense.push_back({slice.variable, slice.partition});
+  }
+  for (const RoutedRequest& request : plan.requests) {
+    if (request.count(shard) == 0) continue;
+    section.tables.push_back(
+        {request.variable,
+         std::span(request.keys).subspan(request.begin[shard], request.count(shard))});
+  }
+  return section;
+}
+
+std::size_t ParameterLayout::ReplyFloats(ShardId shard, const RoutedPlan& plan) const {
+  std::size_t floats = 0;
+  for (const Slice& slice : slices_[shard]) floats += slice.count;
+  for (const RoutedRequest& request : plan.requests) {
+    floats += request.count(shard) * request.dimension;
+  }
+  return floats;
+}
+
+Status ParameterLayout::Scatter(ShardId shard, std::span<const float> values,
+                                const RoutedPlan& plan, Parameters& to) const {
+  const std::size_t expected = ReplyFloats(shard, plan);
+  if (values.size() != expected) {
+    return InternalError("shard " + std::to_string(shard) + " answered " +
+                         std::to_string(values.size()) + " values instead of " +
+                         std::to_string(expected));
+  }
+  const float* from = values.data();
+  for (const Slice& slice : slices_[shard]) {
+    std::memcpy(&to.dense[slice.variable][slice.first], from, slice.count * sizeof(float));
+    from += slice.count;
+  }
+  for (std::size_t r = 0; r < plan.requests.size(); ++r) {
+    const RoutedRequest& request = plan.requests[r];
+    float* const rows = to.rows[r].data();
+    for (std::uint32_t i = request.begin[shard]; i < request.begin[shard + 1]; ++i) {
+      CopyRow(from, request.dimension, rows + request.places[i] * request.dimension);
+      from += request.dimension;
+    }
+  }
+  return OkStatus();
+}
+
+std::vector<std::vector<float>> ParameterLayout::GatherRows(const RoutedPlan& plan,
+                                                            const Parameters& gradients) const {
+  std::vector<std::vector<float>> gathered;
+  for (std::size_t r = 0; r < plan.requests.size(); ++r) {
+    const RoutedRequest& request = plan.requests[r];
+    std::vector<float>& rows = gathered.emplace_back(gradients.rows[r].size());
+    for (std::size_t i = 0; i < request.places.size(); ++i) {
+      CopyRow(gradients.rows[r].data() + request.places[i] * request.dimension, request.dimension,
+              rows.data() + i * request.dimension);
+    }
+  }
+  return gathered;
+}
+
+PushSection ParameterLayout::MakePushSection(ShardId shard, Term term, const RoutedPlan& plan,
+                                             const Parameters& gradients,
+                                             const std::vector<std::vector<float>>& rows) const {
+  PushSection section{shard, term, {}, {}};
+  for (const Slice& slice : slices_[shard]) {
+    const std::vector<float>& values = gradients.dense[slice.variable];
+    if (values.empty()) continue;
+    section.dense.push_back(
+        {slice.variable, slice.partition, std::span(values).subspan(slice.first, slice.count)});
+  }
+  for (std::size_t r = 0; r < plan.requests.size(); ++r) {
+    const RoutedRequest& request = plan.requests[r];
+    const std::size_t first = request.begin[shard];
+    const std::size_t count = request.count(shard);
+    if (count == 0) continue;
+    section.tables.push_back(
+        {request.variable, std::span(request.keys).subspan(first, count),
+         std::span(rows[r]).subspan(first * request.dimension, count * request.dimension)});
+  }
+  return section;
 }
 
 }  // namespace pstrain

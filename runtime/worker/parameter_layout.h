@@ -2,22 +2,37 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/status.h"
 #include "proto/checkpoint.pb.h"
 #include "runtime/model/model.h"
+#include "runtime/ps/data_plane.h"
 #include "runtime/ps/ids.h"
 
 namespace pstrain {
 
-/// The rows of one request that lie in one shard.
-struct RoutedRows {
-  /// Index into BatchPlan::requests.
-  std::size_t request = 0;
-  /// Ascending, and the place of each in RowRequest::rows.
+/// The rows of one RowRequest, put together by shard.
+struct RoutedRequest {
+  VariableId variable = 0;
+  std::size_t dimension = 0;
+  /// Those of shard s are [begin[s], begin[s + 1]), ascending: the key of each row, and its place
+  /// in RowRequest::rows.
+  std::vector<std::uint32_t> begin;
   std::vector<std::uint64_t> keys;
-  std::vector<std::size_t> places;
+  std::vector<std::uint32_t> places;
+
+  std::size_t count(ShardId shard) const { return begin[shard + 1] - begin[shard]; }
+};
+
+/// Where the rows of a BatchPlan lie. Made once per batch, for its pull and its push. A value.
+struct RoutedPlan {
+  /// Parallel to BatchPlan::requests.
+  std::vector<RoutedRequest> requests;
+
+  /// Rows of all requests.
+  std::size_t rows() const;
 };
 
 /// Where the parameters of a run lie: which shard has which slice of which variable. Immutable
@@ -38,24 +53,40 @@ class ParameterLayout {
                                         std::uint32_t shards);
 
   std::uint32_t shards() const { return static_cast<std::uint32_t>(slices_.size()); }
-  const std::vector<Slice>& slices(ShardId shard) const { return slices_[shard]; }
-  /// Length of a row of an embedding table; 0 for a dense variable.
-  std::size_t dimension(VariableId variable) const { return dimension_[variable]; }
-  /// Floats of each variable by id; 0 for embedding tables.
-  const std::vector<std::size_t>& dense_floats() const { return dense_floats_; }
+  /// True when the shard has neither a dense slice nor a row of the plan.
+  bool Untouched(ShardId shard, const RoutedPlan& plan) const;
 
-  /// The rows of the plan by shard. INVALID_ARGUMENT: a request for a variable that is not a table.
-  Result<std::vector<std::vector<RoutedRows>>> Route(const BatchPlan& plan) const;
+  /// INVALID_ARGUMENT: a request for a variable that is not a table.
+  Result<RoutedPlan> Route(const BatchPlan& plan) const;
   /// Parameters with room for every value of the plan.
-  Parameters Allocate(const BatchPlan& plan) const;
+  Parameters Allocate(const RoutedPlan& plan) const;
   /// INVALID_ARGUMENT when `gradients` are not of the sizes that Allocate makes; a dense variable
   /// may have none.
-  Status CheckGradients(const BatchPlan& plan, const Parameters& gradients) const;
+  Status CheckGradients(const RoutedPlan& plan, const Parameters& gradients) const;
+
+  /// What a pull asks of the shard; refers to `plan`.
+  PullSection MakePullSection(ShardId shard, Term term, const RoutedPlan& plan) const;
+  /// Floats of the answer to it.
+  std::size_t ReplyFloats(ShardId shard, const RoutedPlan& plan) const;
+  /// Copies the answer to its places. INTERNAL when it has another size. REQUIRES: `to` is of
+  /// Allocate(plan).
+  Status Scatter(ShardId shard, std::span<const float> values, const RoutedPlan& plan,
+                 Parameters& to) const;
+
+  /// The rows' gradients by request, in the order of RoutedRequest::keys.
+  /// REQUIRES: CheckGradients is OK.
+  std::vector<std::vector<float>> GatherRows(const RoutedPlan& plan,
+                                             const Parameters& gradients) const;
+  /// What a push brings the shard; refers to `plan`, `gradients` and `rows`, which is what
+  /// GatherRows made of them.
+  PushSection MakePushSection(ShardId shard, Term term, const RoutedPlan& plan,
+                              const Parameters& gradients,
+                              const std::vector<std::vector<float>>& rows) const;
 
  private:
   std::vector<std::vector<Slice>> slices_;  // by shard
-  std::vector<std::size_t> dimension_;
-  std::vector<std::size_t> dense_floats_;
+  std::vector<std::size_t> dimension_;      // of a row of each variable; 0 for a dense one
+  std::vector<std::size_t> dense_floats_;   // of each variable; 0 for tables
 };
 
 }  // namespace pstrain

@@ -1,11 +1,11 @@
 #include "runtime/worker/ps_client.h"
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <optional>
 #include <utility>
 
+#include "runtime/ps/data_op.h"
 #include "runtime/ps/data_plane.h"
 
 namespace pstrain {
@@ -19,76 +19,65 @@ Bytes ToBytes(WireBuffer buffer) {
   return {std::move(owner), bytes};
 }
 
-/// Counts replies down. Lives until the last callback has run.
-struct ReplyBoard {
-  Mutex mutex;
-  CondVar done;
-  std::vector<std::optional<Result<Bytes>>> replies PSTRAIN_GUARDED_BY(mutex);
-  std::size_t missing PSTRAIN_GUARDED_BY(mutex) = 0;
-};
-
-/// The rows' gradients of one shard, one after the other.
-std::vector<float> GatherRows(const RoutedRows& rows, const std::vector<float>& values,
-                              std::size_t dimension) {
-  std::vector<float> gathered(rows.keys.size() * dimension);
-  for (std::size_t i = 0; i < rows.places.size(); ++i) {
-    std::memcpy(&gathered[i * dimension], &values[rows.places[i] * dimension],
-                dimension * sizeof(float));
-  }
-  return gathered;
-}
-
-/// Copies a reply section's values to their places.
-Status Scatter(const PullReplySection& section, const std::vector<ParameterLayout::Slice>& slices,
-               const std::vector<RoutedRows>& rows, const BatchPlan& plan,
-               const ParameterLayout& layout, Parameters& to) {
-  std::size_t expected = 0;
-  for (const auto& slice : slices) expected += slice.count;
-  for (const auto& routed : rows) {
-    expected += routed.keys.size() * layout.dimension(plan.requests[routed.request].variable);
-  }
-  if (section.values.size() != expected) {
-    return InternalError("shard " + std::to_string(section.shard) + " answered " +
-                         std::to_string(section.values.size()) + " values instead of " +
-                         std::to_string(expected));
-  }
-  const float* from = section.values.data();
-  for (const auto& slice : slices) {
-    std::memcpy(&to.dense[slice.variable][slice.first], from, slice.count * sizeof(float));
-    from += slice.count;
-  }
-  for (const auto& routed : rows) {
-    const std::size_t dimension = layout.dimension(plan.requests[routed.request].variable);
-    for (const std::size_t place : routed.places) {
-      std::memcpy(&to.rows[routed.request][place * dimension], from, dimension * sizeof(float));
-      from += dimension;
-    }
-  }
-  return OkStatus();
-}
-
 Status CheckMembership(const Membership& membership, std::uint32_t shards) {
   if (membership.shards_size() == static_cast<int>(shards)) return OkStatus();
   return AbortedError("membership " + std::to_string(membership.number()) +
                       " does not name every shard");
 }
 
-PullSection MakePullSection(ShardId shard, Term term,
-                            const std::vector<ParameterLayout::Slice>& slices,
-                            const std::vector<RoutedRows>& rows, const BatchPlan& plan) {
-  PullSection section{shard, term, {}, {}};
-  for (const auto& slice : slices) section.dense.push_back({slice.variable, slice.partition});
-  for (const auto& routed : rows) {
-    section.tables.push_back({plan.requests[routed.request].variable, routed.keys});
+/// What goes to one ps in one message.
+template <typename Request>
+struct Outgoing {
+  std::uint32_t ps = 0;
+  Request request;
+  /// Parallel to the sections: what the caller calls them.
+  std::vector<std::size_t> asked;
+};
+
+/// Puts sections into messages.
+template <typename Request>
+class Packer {
+ public:
+  /// `bytes`: what the section adds to the larger of request and reply.
+  template <typename Section>
+  void Add(std::uint32_t ps, Section section, std::size_t bytes, std::size_t asked) {
+    const auto [at, first] = open_.try_emplace(ps);
+    if (first || at->second.bytes + bytes > PsClient::kMessageBytes) {
+      at->second = {messages_.size(), 0};
+      messages_.push_back({ps, {}, {}});
+    }
+    at->second.bytes += bytes;
+    Outgoing<Request>& message = messages_[at->second.message];
+    message.request.sections.push_back(std::move(section));
+    message.asked.push_back(asked);
   }
-  return section;
+  std::vector<Outgoing<Request>>& messages() { return messages_; }
+
+ private:
+  struct Open {
+    std::size_t message = 0;
+    std::size_t bytes = 0;
+  };
+  std::vector<Outgoing<Request>> messages_;
+  std::map<std::uint32_t, Open> open_;  // by ps
+};
+
+std::size_t PushBytes(const PushSection& section) {
+  std::size_t bytes = 0;
+  for (const DenseGradient& dense : section.dense) bytes += dense.values.size_bytes();
+  for (const RowGradients& rows : section.tables) {
+    bytes += rows.keys.size_bytes() + rows.values.size_bytes();
+  }
+  return bytes;
 }
 
 /// Fills the outcomes of one ps from its reply.
-Status ReadPushReply(const Result<Bytes>& bytes, const std::vector<std::size_t>& asked,
-                     std::vector<ShardPush>& outcomes) {
-  const auto set_all = [&](ShardOutcome outcome) {
-    for (const std::size_t i : asked) outcomes[i].outcome = outcome;
+Status ReadPushReply(const Result<Bytes>& bytes, const Outgoing<PushRequest>& message,
+                     PushOutcome& outcome) {
+  const std::vector<std::size_t>& asked = message.asked;
+  std::vector<ShardPush>& outcomes = outcome.shards;
+  const auto set_all = [&](ShardOutcome what) {
+    for (const std::size_t i : asked) outcomes[i].outcome = what;
     return OkStatus();
   };
   const StatusCode code = bytes.status().code();
@@ -98,6 +87,7 @@ Status ReadPushReply(const Result<Bytes>& bytes, const std::vector<std::size_t>&
   if (code != StatusCode::kOk) return set_all(ShardOutcome::kUnreachable);
   PSTRAIN_ASSIGN_OR_RETURN(const PushReply reply, ParsePushReply(bytes->span()));
   if (reply.sections.size() != asked.size()) return InternalError("push reply of another request");
+  outcome.updates[message.ps] = reply.updates;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     ShardPush& push = outcomes[asked[i]];
     if (reply.sections[i].shard != push.shard) return InternalError("push reply out of order");
@@ -130,6 +120,16 @@ Status PullError(const Status& status) {
 
 }  // namespace
 
+std::uint64_t StalenessOf(const UpdateCounts& pull, const UpdateCounts& push) {
+  std::uint64_t most = 0;
+  for (const auto& [ps, after] : push) {
+    const auto before = pull.find(ps);
+    if (before == pull.end() || after <= before->second) continue;
+    most = std::max(most, after - before->second - 1);
+  }
+  return most;
+}
+
 std::vector<ShardId> PushOutcome::Missing() const {
   std::vector<ShardId> missing;
   for (const ShardPush& push : shards) {
@@ -151,28 +151,105 @@ Result<std::unique_ptr<PsClient>> PsClient::Create(const std::vector<VariableSpe
 PsClient::PsClient(ParameterLayout layout, TransportFactory& transports, PsClientOptions options)
     : layout_(std::move(layout)), transports_(transports), options_(options) {}
 
-Result<Parameters> PsClient::Pull(const BatchPlan& plan, const Membership& membership) {
+/// Messages that are on their way to ps at the same time, and their replies.
+class PsClient::Exchange {
+ public:
+  /// `client` and `membership` outlive this.
+  Exchange(PsClient& client, DataOp op, const Membership& membership)
+      : client_(client),
+        op_(op),
+        membership_(membership),
+        deadline_(std::chrono::steady_clock::now() + client.options_.deadline) {}
+  /// Waits for all, so that no connection ends under a call.
+  ~Exchange() {
+    MutexLock lock(board_->mutex);
+    while (board_->missing > 0) board_->changed.Wait(board_->mutex);
+  }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  void Send(std::uint32_t ps, WireBuffer body) {
+    std::size_t place = 0;
+    {
+      MutexLock lock(board_->mutex);
+      place = board_->replies.size();
+      board_->replies.emplace_back();
+      ++board_->missing;
+    }
+    Histogram* const duration =
+        op_ == DataOp::kPull ? client_.options_.pull_duration : client_.options_.push_duration;
+    ReplyCallback done = [board = board_, place, duration,
+                          begin = std::chrono::steady_clock::now()](Result<Bytes> reply) {
+      if (duration != nullptr) duration->Observe(std::chrono::steady_clock::now() - begin);
+      MutexLock lock(board->mutex);
+      board->replies[place] = std::move(reply);
+      --board->missing;
+      board->changed.NotifyAll();
+    };
+    const std::shared_ptr<Transport> transport = client_.TransportTo(ps, membership_);
+    if (transport == nullptr) {
+      return done(UnavailableError("the membership has no ps " + std::to_string(ps)));
+    }
+    client_.stats_.bytes_sent += body.size();
+    transport->Call(static_cast<std::uint16_t>(op_), {ToBytes(std::move(body))}, deadline_,
+                    std::move(done));
+    held_.push_back(transport);
+  }
+
+  /// The reply to the message that was sent as the `place`-th; waits for it. Once per message.
+  Result<Bytes> Reply(std::size_t place) {
+    MutexLock lock(board_->mutex);
+    while (!board_->replies[place]) board_->changed.Wait(board_->mutex);
+    Result<Bytes> reply = *std::exchange(board_->replies[place], std::nullopt);
+    if (reply.ok()) {
+      client_.stats_.bytes_received += reply->size();
+    } else {
+      ++client_.stats_.failed_requests;
+    }
+    return reply;
+  }
+
+ private:
+  /// Lives until the last callback has run.
+  struct Board {
+    Mutex mutex;
+    CondVar changed;
+    std::deque<std::optional<Result<Bytes>>> replies PSTRAIN_GUARDED_BY(mutex);
+    std::size_t missing PSTRAIN_GUARDED_BY(mutex) = 0;
+  };
+
+  PsClient& client_;
+  const DataOp op_;
+  const Membership& membership_;
+  const std::chrono::steady_clock::time_point deadline_;
+  const std::shared_ptr<Board> board_ = std::make_shared<Board>();
+  std::vector<std::shared_ptr<Transport>> held_;
+};
+
+Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& membership) {
   PSTRAIN_RETURN_IF_ERROR(CheckMembership(membership, layout_.shards()));
-  PSTRAIN_ASSIGN_OR_RETURN(const auto routed, layout_.Route(plan));
-  std::map<std::uint32_t, PullRequest> requests;
+  Packer<PullRequest> packer;
   for (ShardId shard = 0; shard < layout_.shards(); ++shard) {
-    if (layout_.slices(shard).empty() && routed[shard].empty()) continue;
+    if (layout_.Untouched(shard, plan)) continue;
     const ShardOwner& owner = membership.shards(static_cast<int>(shard));
     if (!owner.active()) return AbortedError("shard " + std::to_string(shard) + " has no owner");
-    requests[owner.ps()].sections.push_back(
-        MakePullSection(shard, TermOf(owner), layout_.slices(shard), routed[shard], plan));
+    packer.Add(owner.ps(), layout_.MakePullSection(shard, TermOf(owner), plan),
+               layout_.ReplyFloats(shard, plan) * sizeof(float), shard);
   }
-  std::vector<Outgoing> messages;
-  for (const auto& [ps, request] : requests) {
-    messages.push_back({ps, ToBytes(EncodePullRequest(request))});
+  const auto& messages = packer.messages();
+  Exchange exchange(*this, DataOp::kPull, membership);
+  for (const auto& message : messages) {
+    exchange.Send(message.ps, EncodePullRequest(message.request));
   }
-  const auto replies = FanOut(DataOp::kPull, messages, membership);
-  Parameters values = layout_.Allocate(plan);
-  for (std::size_t i = 0; i < replies.size(); ++i) {
+  PullOutcome outcome{layout_.Allocate(plan), {}};
+  for (std::size_t i = 0; i < messages.size(); ++i) {
     const std::string who = "pull from ps " + std::to_string(messages[i].ps);
-    if (!replies[i].ok()) return PullError(replies[i].status()).WithContext(who);
-    PSTRAIN_ASSIGN_OR_RETURN(const PullReply reply, ParsePullReply(replies[i]->span()));
-    const auto& asked = requests[messages[i].ps].sections;
+    const Result<Bytes> bytes = exchange.Reply(i);
+    if (!bytes.ok()) return PullError(bytes.status()).WithContext(who);
+    PSTRAIN_ASSIGN_OR_RETURN(const PullReply reply, ParsePullReply(bytes->span()));
+    // Of several messages that with the oldest values counts.
+    outcome.updates.try_emplace(messages[i].ps, reply.updates);
+    const auto& asked = messages[i].request.sections;
     if (reply.sections.size() != asked.size()) return InternalError(who + ": another request's");
     for (std::size_t s = 0; s < asked.size(); ++s) {
       const PullReplySection& section = reply.sections[s];
@@ -181,28 +258,22 @@ Result<Parameters> PsClient::Pull(const BatchPlan& plan, const Membership& membe
       if (section.status != PullStatus::kOk) {
         return AbortedError(who + ": it does not own shard " + std::to_string(shard));
       }
-      PSTRAIN_RETURN_IF_ERROR(
-          Scatter(section, layout_.slices(shard), routed[shard], plan, layout_, values));
+      PSTRAIN_RETURN_IF_ERROR(layout_.Scatter(shard, section.values, plan, outcome.values));
     }
   }
-  for (const RowRequest& request : plan.requests) stats_.rows_pulled += request.rows.size();
-  return values;
+  stats_.rows_pulled += plan.rows();
+  return outcome;
 }
 
-Result<PushOutcome> PsClient::Push(Token token, std::uint32_t records, const BatchPlan& plan,
+Result<PushOutcome> PsClient::Push(Token token, std::uint32_t records, const RoutedPlan& plan,
                                    const Parameters& gradients, const Membership& membership,
                                    std::span<const ShardId> shards) {
   PSTRAIN_RETURN_IF_ERROR(CheckMembership(membership, layout_.shards()));
-  PSTRAIN_ASSIGN_OR_RETURN(const auto routed, layout_.Route(plan));
   PSTRAIN_RETURN_IF_ERROR(layout_.CheckGradients(plan, gradients));
-  struct ToPs {
-    PushRequest request;
-    std::vector<std::size_t> asked;  // places in PushOutcome::shards
-  };
+  const std::vector<std::vector<float>> rows = layout_.GatherRows(plan, gradients);
   PushOutcome outcome;
-  std::map<std::uint32_t, ToPs> requests;
-  std::deque<std::vector<float>> gathered;  // what the sections refer to
-  std::uint64_t rows = 0;
+  Packer<PushRequest> packer;
+  std::uint64_t rows_sent = 0;
   const std::size_t count = shards.empty() ? layout_.shards() : shards.size();
   for (std::size_t i = 0; i < count; ++i) {
     const ShardId shard = shards.empty() ? static_cast<ShardId>(i) : shards[i];
@@ -210,77 +281,24 @@ Result<PushOutcome> PsClient::Push(Token token, std::uint32_t records, const Bat
     const ShardOwner& owner = membership.shards(static_cast<int>(shard));
     outcome.shards.push_back({shard, TermOf(owner), ShardOutcome::kNotOwner});
     if (!owner.active()) continue;
-    ToPs& to = requests[owner.ps()];
-    PushSection section{shard, TermOf(owner), {}, {}};
-    for (const auto& slice : layout_.slices(shard)) {
-      const auto& values = gradients.dense[slice.variable];
-      if (values.empty()) continue;
-      section.dense.push_back(
-          {slice.variable, slice.partition, std::span(values).subspan(slice.first, slice.count)});
-    }
-    for (const RoutedRows& of_shard : routed[shard]) {
-      const VariableId variable = plan.requests[of_shard.request].variable;
-      gathered.push_back(
-          GatherRows(of_shard, gradients.rows[of_shard.request], layout_.dimension(variable)));
-      section.tables.push_back({variable, of_shard.keys, gathered.back()});
-      rows += of_shard.keys.size();
-    }
-    to.request.sections.push_back(std::move(section));
-    to.asked.push_back(i);
+    PushSection section = layout_.MakePushSection(shard, TermOf(owner), plan, gradients, rows);
+    for (const RowGradients& table : section.tables) rows_sent += table.keys.size();
+    const std::size_t bytes = PushBytes(section);
+    packer.Add(owner.ps(), std::move(section), bytes, i);
   }
-  std::vector<Outgoing> messages;
-  for (auto& [ps, to] : requests) {
-    to.request.token = token;
-    to.request.records = records;
-    messages.push_back({ps, ToBytes(EncodePushRequest(to.request))});
+  Exchange exchange(*this, DataOp::kPush, membership);
+  for (auto& message : packer.messages()) {
+    message.request.token = token;
+    message.request.records = records;
+    exchange.Send(message.ps, EncodePushRequest(message.request));
   }
-  const auto replies = FanOut(DataOp::kPush, messages, membership);
-  for (std::size_t i = 0; i < replies.size(); ++i) {
-    const Status read = ReadPushReply(replies[i], requests[messages[i].ps].asked, outcome.shards);
+  const auto& messages = packer.messages();
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const Status read = ReadPushReply(exchange.Reply(i), messages[i], outcome);
     if (!read.ok()) return read.WithContext("push to ps " + std::to_string(messages[i].ps));
   }
-  stats_.rows_pushed += rows;
+  stats_.rows_pushed += rows_sent;
   return outcome;
-}
-
-std::vector<Result<Bytes>> PsClient::FanOut(DataOp op, const std::vector<Outgoing>& messages,
-                                            const Membership& membership) {
-  const auto deadline = std::chrono::steady_clock::now() + options_.deadline;
-  const auto board = std::make_shared<ReplyBoard>();
-  {
-    MutexLock lock(board->mutex);
-    board->replies.resize(messages.size());
-    board->missing = messages.size();
-  }
-  // Held until all have answered, so that no connection ends under a call.
-  std::vector<std::shared_ptr<Transport>> held;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    ReplyCallback done = [board, i](Result<Bytes> reply) {
-      MutexLock lock(board->mutex);
-      board->replies[i] = std::move(reply);
-      if (--board->missing == 0) board->done.NotifyAll();
-    };
-    held.push_back(TransportTo(messages[i].ps, membership));
-    if (held.back() == nullptr) {
-      done(UnavailableError("the membership has no ps " + std::to_string(messages[i].ps)));
-      continue;
-    }
-    stats_.bytes_sent += messages[i].body.size();
-    held.back()->Call(static_cast<std::uint16_t>(op), {messages[i].body}, deadline,
-                      std::move(done));
-  }
-  std::vector<Result<Bytes>> replies;
-  MutexLock lock(board->mutex);
-  while (board->missing > 0) board->done.Wait(board->mutex);
-  for (auto& reply : board->replies) {
-    if (reply->ok()) {
-      stats_.bytes_received += (*reply)->size();
-    } else {
-      ++stats_.failed_requests;
-    }
-    replies.push_back(std::move(*reply));
-  }
-  return replies;
 }
 
 std::shared_ptr<Transport> PsClient::TransportTo(std::uint32_t ps, const Membership& membership) {

@@ -13,9 +13,9 @@
 #include "base/status.h"
 #include "proto/coordinator.pb.h"
 #include "runtime/model/model.h"
-#include "runtime/ps/data_op.h"
 #include "runtime/ps/ids.h"
 #include "runtime/rpc/transport.h"
+#include "runtime/stats/stats_writer.h"
 #include "runtime/worker/parameter_layout.h"
 
 namespace pstrain {
@@ -39,17 +39,33 @@ struct ShardPush {
   ShardOutcome outcome = ShardOutcome::kUnreachable;
 };
 
+/// PullReply::updates of each ps that answered.
+using UpdateCounts = std::map<std::uint32_t, std::uint64_t>;
+
+struct PullOutcome {
+  Parameters values;
+  UpdateCounts updates;
+};
+
 struct PushOutcome {
   /// One per shard that was to be pushed, ascending.
   std::vector<ShardPush> shards;
+  UpdateCounts updates;
 
   /// Shards that must be pushed again.
   std::vector<ShardId> Missing() const;
 };
 
+/// Updates that came between a pull and the end of a push, that push left out: the most of any ps,
+/// about. 0 for a ps that has started anew in between.
+std::uint64_t StalenessOf(const UpdateCounts& pull, const UpdateCounts& push);
+
 struct PsClientOptions {
   /// From sending a request to a ps to its reply.
   std::chrono::milliseconds deadline{10'000};
+  /// Take the time from sending a request to its reply; may be null.
+  Histogram* pull_duration = nullptr;
+  Histogram* push_duration = nullptr;
 };
 
 /// Counters since the start. Relaxed; any thread may read.
@@ -62,49 +78,52 @@ struct PsClientStats {
   std::atomic<std::uint64_t> failed_requests{0};
 };
 
-/// A worker's way to the parameters: one fused message per ps and step, to all ps at once. It does
-/// not repeat anything: the caller does, with a newer membership. Any thread; calls block.
+/// A worker's way to the parameters: fused messages, one per ps and step unless they get large, to
+/// all ps at once. It does not repeat anything: the caller does, with a newer membership. Any
+/// thread; calls block.
 class PsClient {
  public:
+  /// Sections are put into one message to a ps up to this size. What is larger goes out in several,
+  /// so that one is on the way while the next is written and the one before is applied.
+  static constexpr std::size_t kMessageBytes = std::size_t{2} << 20;
+
   /// `transports` outlives the client. INVALID_ARGUMENT as ParameterLayout::Create.
   static Result<std::unique_ptr<PsClient>> Create(const std::vector<VariableSpec>& variables,
                                                   std::uint32_t shards,
                                                   TransportFactory& transports,
                                                   PsClientOptions options = {});
 
+  /// Where the rows of a batch lie, for its pull and its push. INVALID_ARGUMENT: a row request for
+  /// a variable that is not a table.
+  Result<RoutedPlan> Route(const BatchPlan& plan) const { return layout_.Route(plan); }
+
   /// The dense variables, whole, and the rows of the plan. UNAVAILABLE: a ps did not answer;
   /// ABORTED: a shard has no active owner or another one than `membership` says. Both: try again
   /// with a newer membership. INVALID_ARGUMENT: a ps refused the request.
-  Result<Parameters> Pull(const BatchPlan& plan, const Membership& membership);
+  Result<PullOutcome> Pull(const RoutedPlan& plan, const Membership& membership);
 
   /// Pushes the gradients of a batch; every shard gets a section, also an empty one. `records`: of
   /// the token's range, skipped ones included. `shards`: only these (ascending); empty: all. The
   /// outcome of one ps does not touch another's. INVALID_ARGUMENT: the gradients do not fit, or a
   /// ps refused the request.
-  Result<PushOutcome> Push(Token token, std::uint32_t records, const BatchPlan& plan,
+  Result<PushOutcome> Push(Token token, std::uint32_t records, const RoutedPlan& plan,
                            const Parameters& gradients, const Membership& membership,
                            std::span<const ShardId> shards = {});
 
   const PsClientStats& stats() const { return stats_; }
 
  private:
+  class Exchange;
+
   /// The connection to one life of a ps.
   struct Peer {
     std::uint64_t incarnation = 0;
     std::string address;
     std::shared_ptr<Transport> transport;
   };
-  /// One message to one ps.
-  struct Outgoing {
-    std::uint32_t ps = 0;
-    Bytes body;
-  };
 
   PsClient(ParameterLayout layout, TransportFactory& transports, PsClientOptions options);
 
-  /// Sends all, waits for all replies; parallel to `messages`.
-  std::vector<Result<Bytes>> FanOut(DataOp op, const std::vector<Outgoing>& messages,
-                                    const Membership& membership);
   /// Null when the membership has no such ps.
   std::shared_ptr<Transport> TransportTo(std::uint32_t ps, const Membership& membership);
 

@@ -53,16 +53,19 @@ Result<int> RunWorker(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<BatchReader> reader,
                            BatchReader::Create(context.training().input(), features, index,
                                                {.scratch = context.scratch}));
+  WorkerStats stats(context.stats);
   ByteChannelFactory transports;
-  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<PsClient> ps,
-                           PsClient::Create({run->variables().begin(), run->variables().end()},
-                                            run->shards(), transports));
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const std::unique_ptr<PsClient> ps,
+      PsClient::Create(
+          {run->variables().begin(), run->variables().end()}, run->shards(), transports,
+          {.pull_duration = stats.pull_duration, .push_duration = stats.push_duration}));
   LogInfo("worker", "training", {{"index", context.index}, {"run", run->run_id()}});
   std::stop_callback leave(context.stop, [&] { session.Leave(); });
   Status status;
   {
-    BatchPrefetcher batches(session, std::move(reader), *model);
-    StepLoop loop(context, session, batches, *ps, *model, *index);
+    BatchPrefetcher batches(session, std::move(reader), *model, *ps, stats.input_seconds);
+    StepLoop loop(context, session, batches, *ps, *model, *index, stats);
     status = loop.Run();
     session.GiveBackAll();  // also what was read ahead
   }

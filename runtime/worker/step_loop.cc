@@ -1,9 +1,10 @@
 #include "runtime/worker/step_loop.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
+#include "runtime/stats/phase_timer.h"
 
 namespace pstrain {
 namespace {
@@ -17,82 +18,110 @@ bool Passing(const Status& status) {
          status.code() == StatusCode::kDeadlineExceeded;
 }
 
-class PhaseTimer {
- public:
-  /// Adds the time since construction or the last call to `phase`.
-  void Charge(SecondsCounter* phase) {
-    const auto now = std::chrono::steady_clock::now();
-    phase->Add(std::chrono::duration_cast<std::chrono::nanoseconds>(now - since_));
-    since_ = now;
-  }
-
- private:
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-};
-
 }  // namespace
 
 StepLoop::StepLoop(const RoleContext& context, GrantSession& session, BatchPrefetcher& batches,
-                   PsClient& ps, const Model& model, const InputIndex& index)
+                   PsClient& ps, const Model& model, const InputIndex& index, WorkerStats& stats)
     : context_(context),
       session_(session),
       batches_(batches),
       ps_(ps),
       model_(model),
       index_(index),
-      stats_(context.stats),
+      stats_(stats),
       common_stats_(context.stats) {}
 
 Status StepLoop::Run() {
   common_stats_.ready->Set(1);
-  while (true) {
+  {
+    const std::jthread pull([this] { PullStage(); });
+    const std::jthread push([this] { PushStage(); });
+    ComputeStage();
+  }
+  PublishTraffic();
+  const MutexLock lock(mutex_);
+  return status_;
+}
+
+void StepLoop::Abandon(Status status) {
+  {
+    const MutexLock lock(mutex_);
+    if (status_.ok()) status_ = std::move(status);
+  }
+  abandoned_ = true;
+  session_.GiveBackAll();  // also ends the wait for a batch
+  permits_.Stop();
+  pulled_.Stop();
+  computed_.Stop();
+}
+
+void StepLoop::PullStage() {
+  while (!abandoned_ && permits_.Push(true)) {
+    Result<std::optional<PreparedBatch>> prepared = batches_.Next();
+    if (!prepared.ok()) return Abandon(prepared.status());
+    if (!*prepared) break;
+    Step step;
+    step.prepared = std::move(**prepared);
+    step.begin = Clock::now();
     PhaseTimer timer;
-    PSTRAIN_ASSIGN_OR_RETURN(const std::optional<PreparedBatch> prepared, batches_.Next());
-    timer.Charge(stats_.input_seconds);
-    if (!prepared) return OkStatus();
-    PSTRAIN_ASSIGN_OR_RETURN(const bool done, Step(*prepared));
+    const Result<bool> pulled = Pull(step);
+    timer.Charge(stats_.pull_seconds);
+    if (!pulled.ok() || !*pulled) return Abandon(pulled.status());
+    pulled_.Push(std::move(step));
+  }
+  pulled_.Close();
+}
+
+void StepLoop::ComputeStage() {
+  PhaseTimer timer;
+  while (std::optional<Step> step = pulled_.Pop()) {
+    permits_.TryPop();
+    timer.Charge(stats_.wait_seconds);
+    step->result = model_.Step(step->prepared.batch, step->prepared.plan, step->pulled.values,
+                               &step->gradients);
+    timer.Charge(stats_.compute_seconds);
+    computed_.Push(*std::move(step));
+  }
+  computed_.Close();
+}
+
+void StepLoop::PushStage() {
+  while (std::optional<Step> step = computed_.Pop()) {
+    Report report;
+    PhaseTimer timer;
+    const Result<bool> pushed = Push(*step, &report);
+    timer.Charge(stats_.push_seconds);
+    if (!pushed.ok() || !*pushed) return Abandon(pushed.status());
+    Finish(*step, std::move(report));
     PublishTraffic();
-    if (!done) return OkStatus();
   }
 }
 
-Result<bool> StepLoop::Step(const PreparedBatch& prepared) {
-  PhaseTimer timer;
-  Parameters values;
-  PSTRAIN_ASSIGN_OR_RETURN(const bool pulled, Pull(prepared, &values));
-  timer.Charge(stats_.pull_seconds);
-  if (!pulled) return false;
-  Parameters gradients;
-  const StepResult result = model_.Step(prepared.batch, prepared.plan, values, &gradients);
-  timer.Charge(stats_.compute_seconds);
-  Report report;
-  *report.mutable_token() = prepared.grant.token();
-  report.set_loss(result.loss);
-  report.set_skipped(prepared.batch.skipped);
-  PSTRAIN_ASSIGN_OR_RETURN(const bool pushed, Push(prepared, gradients, &report));
-  timer.Charge(stats_.push_seconds);
-  if (!pushed) return false;
+void StepLoop::Finish(const Step& step, Report report) {
+  *report.mutable_token() = step.prepared.grant.token();
+  report.set_loss(step.result.loss);
+  report.set_skipped(step.prepared.batch.skipped);
   session_.Complete(std::move(report));
   stats_.commits_reported->Add();
   stats_.steps->Add();
-  stats_.examples->Add(result.records);
-  stats_.records_skipped->Add(prepared.batch.skipped);
-  stats_.loss->Set(result.loss);
-  return true;
+  stats_.examples->Add(step.result.records);
+  stats_.records_skipped->Add(step.prepared.batch.skipped);
+  stats_.loss->Set(step.result.loss);
+  stats_.step_duration->Observe(Clock::now() - step.begin);
 }
 
 bool StepLoop::WaitForChange(std::uint64_t number) {
   stats_.retries->Add();
   session_.WaitForMembership(number, kAskAgain);
-  return session_.end() == SessionEnd::kNone && !context_.stop.stop_requested();
+  return !abandoned_ && session_.end() == SessionEnd::kNone && !context_.stop.stop_requested();
 }
 
-Result<bool> StepLoop::Pull(const PreparedBatch& prepared, Parameters* values) {
+Result<bool> StepLoop::Pull(Step& step) {
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
-    Result<Parameters> pulled = ps_.Pull(prepared.plan, *membership);
+    Result<PullOutcome> pulled = ps_.Pull(step.prepared.routed, *membership);
     if (pulled.ok()) {
-      *values = std::move(pulled).value();
+      step.pulled = std::move(pulled).value();
       return true;
     }
     if (!Passing(pulled.status())) return pulled.status().WithContext("pull");
@@ -101,14 +130,14 @@ Result<bool> StepLoop::Pull(const PreparedBatch& prepared, Parameters* values) {
   }
 }
 
-Result<bool> StepLoop::Push(const PreparedBatch& prepared, const Parameters& gradients,
-                            Report* report) {
+Result<bool> StepLoop::Push(Step& step, Report* report) {
+  const PreparedBatch& prepared = step.prepared;
   const Token token{prepared.grant.token().epoch(), prepared.grant.token().batch()};
   std::vector<ShardId> wanted(prepared.grant.shards().begin(), prepared.grant.shards().end());
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
-    Result<PushOutcome> pushed =
-        ps_.Push(token, index_.RecordCount(token), prepared.plan, gradients, *membership, wanted);
+    Result<PushOutcome> pushed = ps_.Push(token, index_.RecordCount(token), prepared.routed,
+                                          step.gradients, *membership, wanted);
     if (!pushed.ok()) return pushed.status().WithContext("push");
     for (const ShardPush& shard : pushed->shards) {
       if (shard.outcome != ShardOutcome::kApplied && shard.outcome != ShardOutcome::kDuplicate) {
@@ -119,6 +148,8 @@ Result<bool> StepLoop::Push(const PreparedBatch& prepared, const Parameters& gra
       reported->mutable_term()->set_epoch(shard.term.epoch);
       reported->mutable_term()->set_counter(shard.term.counter);
     }
+    stats_.staleness->Observe(
+        static_cast<double>(StalenessOf(step.pulled.updates, pushed->updates)));
     wanted = pushed->Missing();
     if (wanted.empty()) return true;
     // What some shards have and others lack is no loss: the chief grants it again, they refuse it.

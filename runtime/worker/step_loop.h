@@ -1,9 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 
+#include "base/bounded_queue.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "proto/coordinator.pb.h"
 #include "runtime/cluster/role_context.h"
@@ -16,25 +18,49 @@
 
 namespace pstrain {
 
-/// Pull, compute, push, report, for one granted batch after the other. One thread.
+/// Turns granted batches into applied ones, in three stages at once: one thread pulls the values of
+/// the next batch, one computes, one pushes the gradients of the last and reports. So a gradient
+/// may be computed from values that lack the updates of the worker's own steps under way, at most
+/// kPullAhead + 3. Owner: the worker.
+///
+///   stage     waits for                    hands over to
+///   pull      a batch, a permit            compute (pulled_)
+///   compute   values                       push (computed_)
+///   push      gradients                    the session (report)
 class StepLoop {
  public:
-  StepLoop(const RoleContext& context, GrantSession& session, BatchPrefetcher& batches,
-           PsClient& ps, const Model& model, const InputIndex& index);
+  /// Batches whose values are pulled, or being pulled, while another is computed.
+  static constexpr std::size_t kPullAhead = 1;
 
-  /// Returns when the session gives no more grants. The error of a batch that cannot be read, or of
-  /// a ps that refuses a request.
+  StepLoop(const RoleContext& context, GrantSession& session, BatchPrefetcher& batches,
+           PsClient& ps, const Model& model, const InputIndex& index, WorkerStats& stats);
+
+  /// Returns when the session gives no more grants and what was begun is finished or given up. The
+  /// error of a batch that cannot be read, or of a ps that refuses a request. Once.
   Status Run();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// One batch. False: given up, because the session or the grace period ended meanwhile.
-  Result<bool> Step(const PreparedBatch& prepared);
-  Result<bool> Pull(const PreparedBatch& prepared, Parameters* values);
-  Result<bool> Push(const PreparedBatch& prepared, const Parameters& gradients, Report* report);
+  struct Step {
+    PreparedBatch prepared;
+    PullOutcome pulled;
+    Parameters gradients;
+    StepResult result;
+    Clock::time_point begin;
+  };
+
+  void PullStage();
+  void ComputeStage();
+  void PushStage();
+  /// False: given up, because the session or the grace period ended meanwhile.
+  Result<bool> Pull(Step& step);
+  Result<bool> Push(Step& step, Report* report);
+  void Finish(const Step& step, Report report);
   /// Waits for a membership newer than `number`. False: give up.
   bool WaitForChange(std::uint64_t number);
+  /// Ends all stages without finishing what is under way; the first error is Run's.
+  void Abandon(Status status);
   void PublishTraffic();
 
   const RoleContext& context_;
@@ -43,8 +69,15 @@ class StepLoop {
   PsClient& ps_;
   const Model& model_;
   const InputIndex& index_;
-  WorkerStats stats_;
+  WorkerStats& stats_;
   RuntimeStats common_stats_;
+  /// One item for each batch between the beginning of its pull and that of its computation.
+  BoundedQueue<bool> permits_{kPullAhead};
+  BoundedQueue<Step> pulled_{kPullAhead};
+  BoundedQueue<Step> computed_{1};
+  std::atomic<bool> abandoned_{false};
+  Mutex mutex_;
+  Status status_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
 }  // namespace pstrain

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <map>
+#include <string>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -33,6 +35,75 @@ TEST(AgentEndpoints, WhenScraped_ShowTheAgentThePageAndTheProcesses) {
               HasSubstr("process_resident_memory_bytes{" + labels + ",process=\"agent\"}"));
   EXPECT_THAT(reply.body,
               HasSubstr("process_resident_memory_bytes{" + labels + ",process=\"runtime\"}"));
+}
+
+TEST(AgentEndpoints, WhenScraped_ShowHistogramsWithCumulativeBuckets) {
+  AgentProcess agent({}, {kChild, "stats"}, kTask);
+  agent.WaitForText("up ");
+  const std::string body = agent.Get("/metrics").body;
+  const std::string labels(kLabels);
+  const std::string step = "pstrain_worker_step_duration_seconds";
+  EXPECT_THAT(body, HasSubstr("# TYPE " + step + " histogram\n"));
+  EXPECT_THAT(body, HasSubstr(step + "_count{" + labels + "} 4\n"));
+  EXPECT_THAT(body, HasSubstr(step + "_sum{" + labels + "} 100.042"));
+  EXPECT_THAT(body, HasSubstr(step + "_bucket{" + labels + ",le=\"0.001\"} 0\n"));
+  EXPECT_THAT(body, HasSubstr(step + "_bucket{" + labels + ",le=\"0.0025\"} 1\n"));
+  EXPECT_THAT(body, HasSubstr(step + "_bucket{" + labels + ",le=\"0.025\"} 3\n"));
+  EXPECT_THAT(body, HasSubstr(step + "_bucket{" + labels + ",le=\"60\"} 3\n"));
+  EXPECT_THAT(body, HasSubstr(step + "_bucket{" + labels + ",le=\"+Inf\"} 4\n"));
+  const std::string rpc = "pstrain_worker_rpc_duration_seconds";
+  EXPECT_THAT(body, HasSubstr(rpc + "_count{method=\"push\"," + labels + "} 1\n"));
+  EXPECT_THAT(body, HasSubstr(rpc + "_count{method=\"pull\"," + labels + "} 0\n"));
+}
+
+using Families = std::map<std::string, std::string>;  // name -> type
+
+/// What a scrape of the role's numbers lacks.
+void ExpectFamilies(const std::string& mode, const Families& wanted) {
+  AgentProcess agent({}, {kChild, mode}, kTask);
+  agent.WaitForText("up ");
+  const std::string body = agent.Get("/metrics").body;
+  for (const auto& [name, type] : wanted) {
+    EXPECT_THAT(body, HasSubstr("# TYPE " + name + " " + type + "\n"));
+    EXPECT_THAT(body, HasSubstr("# HELP " + name + " "));
+  }
+}
+
+// What dashboards and alerts are made of: a name that changes must be seen.
+TEST(AgentEndpoints, WhenAWorkerIsScraped_ItsNumbersHaveTheirNames) {
+  ExpectFamilies("stats", {{"pstrain_worker_examples_total", "counter"},
+                           {"pstrain_worker_steps_total", "counter"},
+                           {"pstrain_worker_loss", "gauge"},
+                           {"pstrain_worker_phase_seconds_total", "counter"},
+                           {"pstrain_worker_step_duration_seconds", "histogram"},
+                           {"pstrain_worker_rpc_duration_seconds", "histogram"},
+                           {"pstrain_worker_gradient_staleness_steps", "histogram"},
+                           {"pstrain_worker_rpc_request_bytes_total", "counter"},
+                           {"pstrain_worker_rpc_response_bytes_total", "counter"},
+                           {"pstrain_worker_rpc_retries_total", "counter"},
+                           {"pstrain_worker_rows_pulled_total", "counter"},
+                           {"pstrain_worker_rows_pushed_total", "counter"},
+                           {"pstrain_worker_input_errors_total", "counter"}});
+}
+
+TEST(AgentEndpoints, WhenAPsIsScraped_ItsNumbersHaveTheirNames) {
+  ExpectFamilies("ps-stats", {{"pstrain_ps_received_bytes_total", "counter"},
+                              {"pstrain_ps_sent_bytes_total", "counter"},
+                              {"pstrain_ps_rows_read_total", "counter"},
+                              {"pstrain_ps_rows_written_total", "counter"},
+                              {"pstrain_ps_queue_seconds_total", "counter"},
+                              {"pstrain_ps_busy_seconds_total", "counter"},
+                              {"pstrain_ps_queue_length", "gauge"},
+                              {"pstrain_ps_shards", "gauge"},
+                              {"pstrain_ps_held_bytes", "gauge"},
+                              {"pstrain_ps_updates_total", "counter"}});
+}
+
+TEST(AgentEndpoints, WhenAChiefIsScraped_ItsNumbersHaveTheirNames) {
+  ExpectFamilies("chief-stats", {{"pstrain_chief_global_step", "gauge"},
+                                 {"pstrain_chief_epoch", "gauge"},
+                                 {"pstrain_chief_recoveries_total", "counter"},
+                                 {"pstrain_chief_checkpoints_total", "counter"}});
 }
 
 TEST(AgentEndpoints, WhenTheRuntimeIsNotReady_ReadyzSaysSoUntilItIs) {

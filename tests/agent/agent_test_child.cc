@@ -1,6 +1,7 @@
 // What the process tests run under the agent: agent_test_child MODE.
 //   signals     prints each signal that it gets; ends with 85 on SIGTERM
 //   stats       counts 41 steps, not ready; ready on SIGUSR1
+//   ps-stats    registers the numbers of a ps; chief-stats: of a chief
 //   ignore-term ignores SIGTERM
 //   descriptors prints the numbers of its open descriptors
 //   hog         takes memory until it is killed
@@ -11,8 +12,10 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "runtime/stats/role_stats.h"
 
@@ -46,17 +49,34 @@ int Signals() {
   }
 }
 
+std::unique_ptr<pstrain::StatsWriter> OpenStats() {
+  auto writer = pstrain::StatsWriter::OpenOrInMemory(std::atoi(getenv("PSTRAIN_STATS_FD")));
+  if (writer.ok()) return std::move(writer).value();
+  Say(writer.status().ToString());
+  std::exit(1);
+}
+
+/// Registers the numbers of a role and waits for a signal.
+template <typename RoleStats>
+int StatsOf() {
+  const sigset_t set = BlockForwarded();
+  const auto writer = OpenStats();
+  const RoleStats role(*writer);
+  Say("up " + std::to_string(getpid()));
+  int signal = 0;
+  sigwait(&set, &signal);
+  return 0;
+}
+
 int Stats() {
   const sigset_t set = BlockForwarded();
-  const auto writer = pstrain::StatsWriter::OpenOrInMemory(std::atoi(getenv("PSTRAIN_STATS_FD")));
-  if (!writer.ok()) {
-    Say(writer.status().ToString());
-    return 1;
-  }
-  const pstrain::RuntimeStats runtime(**writer);
-  const pstrain::WorkerStats worker(**writer);
+  const auto writer = OpenStats();
+  const pstrain::RuntimeStats runtime(*writer);
+  const pstrain::WorkerStats worker(*writer);
   worker.steps->Add(41);
   worker.pull_seconds->Add(0.5);
+  for (const double seconds : {0.002, 0.02, 0.02, 100.0}) worker.step_duration->Observe(seconds);
+  worker.push_duration->Observe(0.0001);
   Say("up " + std::to_string(getpid()));
   while (true) {
     int signal = 0;
@@ -111,6 +131,8 @@ int main(int argc, char** argv) {
   const std::string_view mode = argc > 1 ? argv[1] : "";
   if (mode == "signals") return Signals();
   if (mode == "stats") return Stats();
+  if (mode == "ps-stats") return StatsOf<pstrain::PsStats>();
+  if (mode == "chief-stats") return StatsOf<pstrain::ChiefStats>();
   if (mode == "ignore-term") return IgnoreTerm();
   if (mode == "descriptors") return Descriptors();
   if (mode == "hog") return Hog();

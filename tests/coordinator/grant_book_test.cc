@@ -38,6 +38,58 @@ TEST(GrantBook, WhenAnOrderIsGiven_GrantsInThatOrderThroughAllEpochs) {
   EXPECT_EQ(grants[5].token, (Token{1, 0}));
 }
 
+/// Batches 0 to 3 are block 0, 4 to 7 block 1 and so on.
+CoreOptions InBlocksOfFour(std::uint32_t batches) {
+  CoreOptions options = Options(1, 1, batches);
+  options.block = [](std::uint32_t batch) { return batch / 4; };
+  return options;
+}
+
+std::vector<std::uint32_t> Batches(const std::vector<GrantedToken>& grants) {
+  std::vector<std::uint32_t> batches;
+  for (const GrantedToken& grant : grants) batches.push_back(grant.token.batch);
+  return batches;
+}
+
+TEST(GrantBook, WhenThereAreBlocks_AWorkerKeepsToItsOwn) {
+  GrantBook book(InBlocksOfFour(16));
+  book.SetShard(0, AppliedSet(16));
+  EXPECT_EQ(Batches(book.Grant(0, 3)), (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(Batches(book.Grant(1, 2)), (std::vector<std::uint32_t>{4, 5}));
+  EXPECT_EQ(Batches(book.Grant(0, 3)), (std::vector<std::uint32_t>{3, 8, 9}));
+  EXPECT_EQ(Batches(book.Grant(1, 2)), (std::vector<std::uint32_t>{6, 7}));
+}
+
+TEST(GrantBook, WhenOnlyOthersBlocksAreLeft_TakesFromTheirEnd) {
+  GrantBook book(InBlocksOfFour(8));
+  book.SetShard(0, AppliedSet(8));
+  EXPECT_EQ(Batches(book.Grant(0, 1)), (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(Batches(book.Grant(1, 6)), (std::vector<std::uint32_t>{4, 5, 6, 7, 3, 2}));
+  EXPECT_EQ(Batches(book.Grant(0, 4)), (std::vector<std::uint32_t>{1}));
+}
+
+TEST(GrantBook, WhenAWorkerIsLost_ItsBlockGoesToOthers) {
+  GrantBook book(InBlocksOfFour(4));
+  book.SetShard(0, AppliedSet(4));
+  EXPECT_EQ(book.Grant(0, 2).size(), 2u);
+  book.ReturnAll(0);
+  EXPECT_EQ(book.Grant(1, 10).size(), 4u);
+}
+
+TEST(GrantBook, WhenAShardIsRestored_ReservedTokensAreGrantedOnce) {
+  GrantBook book(InBlocksOfFour(8));
+  book.SetShard(0, AppliedSet(8));
+  EXPECT_EQ(book.Grant(0, 1).size(), 1u);
+  EXPECT_EQ(book.Grant(1, 1).size(), 1u);
+  EXPECT_TRUE(book.Report(0, {0, 0}, {0}));
+  book.SetShard(0, AppliedSet(8));  // lost batch 0, and the cursor is back at the start
+  std::multiset<std::uint32_t> granted{4};
+  for (const std::uint32_t worker : {0U, 1U, 2U}) {
+    for (const std::uint32_t batch : Batches(book.Grant(worker, 3))) granted.insert(batch);
+  }
+  EXPECT_EQ(granted, (std::multiset<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
 TEST(GrantBook, WhenTwoWorkersHoldAToken_ItComesBackAfterBothReturnIt) {
   GrantBook book(Options(1, 1, 1));
   book.SetShard(0, AppliedSet(1));

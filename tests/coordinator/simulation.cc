@@ -24,6 +24,7 @@ Simulation::Simulation(std::uint64_t seed, Mutations mutations)
   run_.order = [n = run_.batches_per_epoch](std::uint32_t epoch, std::uint32_t position) {
     return (position + epoch) % n;
   };
+  run_.block = [size = run_.shards](std::uint32_t batch) { return batch / size; };
   worker_count_ = static_cast<std::uint32_t>(1 + Random(3));
   fault_steps_ = Random(8000);
   ps_slots_.resize(run_.ps_count, 0);

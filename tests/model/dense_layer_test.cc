@@ -64,15 +64,42 @@ TEST(DenseLayer, WhenThereAreNoRows_GradientsAreZero) {
   EXPECT_EQ(dbias, std::vector<float>(3));
 }
 
-TEST(DenseLayer, WhenTheCpuHasAvx2_BaselineKernelsAgreeWithTheChosenOnes) {
+/// Every set of kernels that this CPU can run, beside the baseline.
+std::vector<const DenseKernels*> OtherKernels() {
+  std::vector<const DenseKernels*> kernels;
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    kernels.push_back(&kDenseKernelsAvx2);
+  }
+#endif
+  return kernels;
+}
+
+TEST(DenseKernels, WhenTheCpuHasMore_AllAgreeWithTheBaseline) {
+  constexpr std::size_t kM = 37;
+  constexpr std::size_t kK = 51;
+  constexpr std::size_t kN = 19;
   Rng rng(6);
-  const std::vector<float> a = Draw(rng, std::size_t{20} * 30);
-  const std::vector<float> b = Draw(rng, std::size_t{30} * 10);
-  std::vector<float> baseline(std::size_t{20} * 10);
-  kDenseKernelsBaseline.multiply(20, 30, 10, a.data(), b.data(), baseline.data());
-  std::vector<float> chosen(std::size_t{20} * 10);
-  DenseForward({20, 30, 10}, a, b, std::vector<float>(10), chosen);
-  for (std::size_t i = 0; i < chosen.size(); ++i) EXPECT_NEAR(chosen[i], baseline[i], 1e-5);
+  const std::vector<float> mk = Draw(rng, kM * kK);
+  const std::vector<float> kn = Draw(rng, kK * kN);
+  const std::vector<float> mn = Draw(rng, kM * kN);
+  const auto products = [&](const DenseKernels& kernels) {
+    std::vector<std::vector<float>> out = {std::vector<float>(kM * kN), std::vector<float>(kK * kN),
+                                           std::vector<float>(kM * kK)};
+    kernels.multiply(kM, kK, kN, mk.data(), kn.data(), out[0].data());
+    kernels.multiply_left_transposed(kM, kK, kN, mk.data(), mn.data(), out[1].data());
+    kernels.multiply_right_transposed(kM, kK, kN, mn.data(), kn.data(), out[2].data());
+    return out;
+  };
+  const auto expected = products(kDenseKernelsBaseline);
+  for (const DenseKernels* kernels : OtherKernels()) {
+    const auto actual = products(*kernels);
+    for (std::size_t p = 0; p < expected.size(); ++p) {
+      for (std::size_t i = 0; i < expected[p].size(); ++i) {
+        ASSERT_NEAR(actual[p][i], expected[p][i], 1e-5) << p << " " << i;
+      }
+    }
+  }
 }
 
 }  // namespace

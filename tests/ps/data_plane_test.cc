@@ -74,16 +74,18 @@ TEST(DataPlane, PullRequest_WhenRoundTripped_IsTheSame) {
 
 TEST(DataPlane, Replies_WhenRoundTripped_AreTheSame) {
   const WireBuffer push_bytes =
-      EncodePushReply({9, {{2, PushStatus::kDuplicate}, {7, PushStatus::kNotOwner}}});
+      EncodePushReply({9, {{2, PushStatus::kDuplicate}, {7, PushStatus::kNotOwner}}, 41});
   const auto push = ParsePushReply(push_bytes.bytes());
   ASSERT_TRUE(push.ok());
   EXPECT_EQ(push->membership, 9u);
+  EXPECT_EQ(push->updates, 41u);
   EXPECT_EQ(push->sections[1], (PushReplySection{7, PushStatus::kNotOwner}));
 
   const WireBuffer pull_bytes =
-      EncodePullReply({9, {{2, PullStatus::kOk, kDense}, {7, PullStatus::kNotOwner, {}}}});
+      EncodePullReply({9, {{2, PullStatus::kOk, kDense}, {7, PullStatus::kNotOwner, {}}}, 40});
   const auto pull = ParsePullReply(pull_bytes.bytes());
   ASSERT_TRUE(pull.ok());
+  EXPECT_EQ(pull->updates, 40u);
   EXPECT_TRUE(std::ranges::equal(pull->sections[0].values, kDense));
   EXPECT_EQ(pull->sections[1].status, PullStatus::kNotOwner);
 }
@@ -96,9 +98,10 @@ TEST(DataPlane, PullReplyWriter_WhenFilledInPlace_WritesWhatEncodeWrites) {
   std::ranges::copy(kRows, writer.values(1).begin());
   writer.set_status(1, PullStatus::kNotOwner);
   writer.set_membership(9);
+  writer.set_updates(40);
   const WireBuffer written = writer.Take();
   const WireBuffer encoded =
-      EncodePullReply({9, {{2, PullStatus::kOk, kDense}, {7, PullStatus::kNotOwner, kRows}}});
+      EncodePullReply({9, {{2, PullStatus::kOk, kDense}, {7, PullStatus::kNotOwner, kRows}}, 40});
   EXPECT_TRUE(std::ranges::equal(written.bytes(), encoded.bytes()));
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -48,6 +50,41 @@ TEST(StatsWriter, WhenOpenedOnAnAgentsPage_IsReadByTheAgent) {
   ASSERT_EQ(readings->size(), 2U);
   EXPECT_EQ((*readings)[0].bits, 3U);
   EXPECT_EQ((*readings)[1].AsDouble(), -0.25);
+}
+
+TEST(StatsWriter, WhenAHistogramObserves_CountsInTheBucketOfTheBound) {
+  static constexpr std::array kBounds{0.00005, 0.25};
+  constexpr HistogramDefinition kPull{
+      {"pull", "pstrain_worker_rpc_duration_seconds", R"(method="pull")", "Time."}, kBounds};
+  const auto writer = StatsWriter::InMemory();
+  Histogram* const histogram = writer->AddHistogram(kPull);
+  for (const double value : {0.00005, 0.25, 0.25, 0.5}) histogram->Observe(value);
+
+  const auto readings = writer->page()->Read();
+
+  ASSERT_TRUE(readings.ok());
+  ASSERT_EQ(readings->size(), 4U);
+  const std::array<std::string, 3> bounds = {"5e-05", "0.25", "+Inf"};
+  const std::array<std::uint64_t, 3> counts = {1, 2, 1};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ((*readings)[i].kind, StatKind::kHistogramBucket);
+    EXPECT_EQ((*readings)[i].labels, "method=\"pull\",le=\"" + bounds[i] + "\"");
+    EXPECT_EQ((*readings)[i].bits, counts[i]) << bounds[i];
+  }
+  EXPECT_EQ((*readings)[3].kind, StatKind::kHistogramSum);
+  EXPECT_EQ((*readings)[3].labels, R"(method="pull")");
+  EXPECT_DOUBLE_EQ((*readings)[3].AsDouble(), 1.00005);
+}
+
+TEST(StatsWriter, WhenAHistogramIsAddedTwice_SharesItsCells) {
+  static constexpr std::array kBounds{1.0};
+  constexpr HistogramDefinition kDuration{{"step", "pstrain_step_seconds", "", "Time."}, kBounds};
+  const auto writer = StatsWriter::InMemory();
+  writer->AddHistogram(kDuration)->Observe(0.5);
+  writer->AddHistogram(kDuration)->Observe(0.5);
+  const auto readings = writer->page()->Read();
+  ASSERT_EQ(readings->size(), 3U);
+  EXPECT_EQ((*readings)[0].bits, 2U);
 }
 
 TEST(StatsWriter, WhenAKeyIsAddedTwice_SharesTheCell) {
