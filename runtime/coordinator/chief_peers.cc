@@ -244,6 +244,7 @@ void Chief::AbsorbReports(const PollWorkerRequest& request, WorkerPeer& worker) 
     const ReportResult result = core_.Report(request.index(), token, copies);
     worker.granted.erase(token);
     if (result.outcome != ReportResult::Outcome::kCommitted) continue;
+    context_.fail_points.Pass(FailPoint::kChiefReportCounted);
     stats_.commits_counted->Add();
     skipped_ += report.skipped();
     loss_ = loss_known_ ? 0.98 * loss_ + 0.02 * report.loss() : report.loss();

@@ -234,13 +234,24 @@ Result<PushOutcome> PsClient::Push(Token token, std::uint32_t records, const Bat
     to.request.records = records;
     messages.push_back({ps, ToBytes(EncodePushRequest(to.request))});
   }
-  const auto replies = FanOut(DataOp::kPush, messages, membership);
+  const auto replies = SendPushes(messages, membership);
   for (std::size_t i = 0; i < replies.size(); ++i) {
     const Status read = ReadPushReply(replies[i], requests[messages[i].ps].asked, outcome.shards);
     if (!read.ok()) return read.WithContext("push to ps " + std::to_string(messages[i].ps));
   }
   stats_.rows_pushed += rows;
   return outcome;
+}
+
+std::vector<Result<Bytes>> PsClient::SendPushes(const std::vector<Outgoing>& messages,
+                                                const Membership& membership) {
+  if (!options_.between_pushes) return FanOut(DataOp::kPush, messages, membership);
+  std::vector<Result<Bytes>> replies;
+  for (const Outgoing& message : messages) {
+    if (!replies.empty()) options_.between_pushes();
+    replies.push_back(std::move(FanOut(DataOp::kPush, {message}, membership).front()));
+  }
+  return replies;
 }
 
 std::vector<Result<Bytes>> PsClient::FanOut(DataOp op, const std::vector<Outgoing>& messages,

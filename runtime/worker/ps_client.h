@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -50,6 +51,9 @@ struct PushOutcome {
 struct PsClientOptions {
   /// From sending a request to a ps to its reply.
   std::chrono::milliseconds deadline{10'000};
+  /// For tests. When set, ps get their pushes one after the other, in order of index, each when the
+  /// one before has answered; this is called in between.
+  std::function<void()> between_pushes;
 };
 
 /// Counters since the start. Relaxed; any thread may read.
@@ -102,6 +106,8 @@ class PsClient {
 
   PsClient(ParameterLayout layout, TransportFactory& transports, PsClientOptions options);
 
+  std::vector<Result<Bytes>> SendPushes(const std::vector<Outgoing>& messages,
+                                        const Membership& membership);
   /// Sends all, waits for all replies; parallel to `messages`.
   std::vector<Result<Bytes>> FanOut(DataOp op, const std::vector<Outgoing>& messages,
                                     const Membership& membership);
