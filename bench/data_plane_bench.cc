@@ -191,7 +191,7 @@ struct Cluster {
     client = PsClient::Create(config.variables, kShards, factory).value();
   }
   void Push(const BatchPlan& plan, const Parameters& gradients) {
-    const auto outcome = client->Push({0, batch++}, 512, plan, gradients, membership);
+    const auto outcome = client->Push({{0, batch++}, 512}, plan, gradients, membership);
     if (!outcome.ok() || !outcome->Missing().empty()) std::exit(1);
   }
 

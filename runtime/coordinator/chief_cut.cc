@@ -118,6 +118,7 @@ Status Chief::PlaceManifest() {
   };
   PSTRAIN_RETURN_IF_ERROR(WriteManifest(folder, manifest, last_check));
   context_.fail_points.Pass(FailPoint::kChiefAfterRename);
+  NoteCounts(manifest);
   if (manifest.final()) final_cut_ = std::move(manifest);
   return OkStatus();
 }

@@ -189,7 +189,7 @@ Result<Parameters> PsClient::Pull(const BatchPlan& plan, const Membership& membe
   return values;
 }
 
-Result<PushOutcome> PsClient::Push(Token token, std::uint32_t records, const BatchPlan& plan,
+Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const BatchPlan& plan,
                                    const Parameters& gradients, const Membership& membership,
                                    std::span<const ShardId> shards) {
   PSTRAIN_RETURN_IF_ERROR(CheckMembership(membership, layout_.shards()));
@@ -230,8 +230,9 @@ Result<PushOutcome> PsClient::Push(Token token, std::uint32_t records, const Bat
   }
   std::vector<Outgoing> messages;
   for (auto& [ps, to] : requests) {
-    to.request.token = token;
-    to.request.records = records;
+    to.request.token = batch.token;
+    to.request.records = batch.records;
+    to.request.skipped = batch.skipped;
     messages.push_back({ps, ToBytes(EncodePushRequest(to.request))});
   }
   const auto replies = SendPushes(messages, membership);

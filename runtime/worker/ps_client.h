@@ -48,6 +48,14 @@ struct PushOutcome {
   std::vector<ShardId> Missing() const;
 };
 
+/// What a push says of its batch.
+struct PushedBatch {
+  Token token;
+  /// Of the token's range, skipped ones included, and how many of them were skipped.
+  std::uint32_t records = 0;
+  std::uint32_t skipped = 0;
+};
+
 struct PsClientOptions {
   /// From sending a request to a ps to its reply.
   std::chrono::milliseconds deadline{10'000};
@@ -81,11 +89,10 @@ class PsClient {
   /// with a newer membership. INVALID_ARGUMENT: a ps refused the request.
   Result<Parameters> Pull(const BatchPlan& plan, const Membership& membership);
 
-  /// Pushes the gradients of a batch; every shard gets a section, also an empty one. `records`: of
-  /// the token's range, skipped ones included. `shards`: only these (ascending); empty: all. The
-  /// outcome of one ps does not touch another's. INVALID_ARGUMENT: the gradients do not fit, or a
-  /// ps refused the request.
-  Result<PushOutcome> Push(Token token, std::uint32_t records, const BatchPlan& plan,
+  /// Pushes the gradients of a batch; every shard gets a section, also an empty one. `shards`: only
+  /// these (ascending); empty: all. The outcome of one ps does not touch another's.
+  /// INVALID_ARGUMENT: the gradients do not fit, or a ps refused the request.
+  Result<PushOutcome> Push(const PushedBatch& batch, const BatchPlan& plan,
                            const Parameters& gradients, const Membership& membership,
                            std::span<const ShardId> shards = {});
 

@@ -68,7 +68,6 @@ Result<bool> StepLoop::Step(const PreparedBatch& prepared) {
   Report report;
   *report.mutable_token() = prepared.grant.token();
   report.set_loss(result.loss);
-  report.set_skipped(prepared.batch.skipped);
   PSTRAIN_ASSIGN_OR_RETURN(const bool pushed, Push(prepared, gradients, &report));
   timer.Charge(stats_.push_seconds);
   if (!pushed) return false;
@@ -104,11 +103,11 @@ Result<bool> StepLoop::Pull(const PreparedBatch& prepared, Parameters* values) {
 Result<bool> StepLoop::Push(const PreparedBatch& prepared, const Parameters& gradients,
                             Report* report) {
   const Token token{prepared.grant.token().epoch(), prepared.grant.token().batch()};
+  const PushedBatch batch{token, index_.RecordCount(token), prepared.batch.skipped};
   std::vector<ShardId> wanted(prepared.grant.shards().begin(), prepared.grant.shards().end());
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
-    Result<PushOutcome> pushed =
-        ps_.Push(token, index_.RecordCount(token), prepared.plan, gradients, *membership, wanted);
+    Result<PushOutcome> pushed = ps_.Push(batch, prepared.plan, gradients, *membership, wanted);
     if (!pushed.ok()) return pushed.status().WithContext("push");
     for (const ShardPush& shard : pushed->shards) {
       if (shard.outcome != ShardOutcome::kApplied && shard.outcome != ShardOutcome::kDuplicate) {

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{.name = "SecondPsBeforeApply", .points = {"ps-before-apply:1:0:700"}},
         Case{.name = "FirstPsBeforeApply", .points = {"ps-before-apply:0:0:700"}},
         Case{.name = "PsBetweenApplyAndReply", .points = {"ps-before-reply:1:0:700"}},
-        Case{.name = "PsBetweenShardsOfACut", .points = {"ps-between-pieces:0:0:40"}},
+        Case{.name = "PsBetweenShardsOfACut", .points = {"ps-between-pieces:1:0:90"}},
         Case{.name = "ChiefBetweenShardsOfACut", .points = {"chief-between-pieces:0:0:2"}},
         Case{.name = "ChiefBeforeRename", .points = {"chief-before-rename:0:0:2"}},
         Case{.name = "ChiefAfterRename", .points = {"chief-after-rename:0:0:2"}},

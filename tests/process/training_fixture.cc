@@ -26,7 +26,25 @@ TrainingRunTest::Ended TrainingRunTest::Run(std::vector<std::string> arguments,
                                             std::vector<std::string> environment) {
   arguments.insert(arguments.begin(), {kPstrain, "run"});
   arguments.push_back("--json");
-  Program program(std::move(arguments), dir_.path(), std::move(environment));
+  return RunCommand(std::move(arguments), std::move(environment));
+}
+
+std::vector<std::string> TrainingRunTest::AdultCommand(const std::vector<std::string>& more) {
+  std::vector<std::string> command = {
+      kPstrain, "run",      std::string(kAdult) + "/job.yaml",
+      "--json", "--volume", "data=" + std::string(kAdult) + "/data"};
+  command.insert(command.end(), more.begin(), more.end());
+  return command;
+}
+
+TrainingRunTest::Ended TrainingRunTest::RunAdult(const std::vector<std::string>& more,
+                                                 std::vector<std::string> environment) {
+  return RunCommand(AdultCommand(more), std::move(environment));
+}
+
+TrainingRunTest::Ended TrainingRunTest::RunCommand(std::vector<std::string> command,
+                                                   std::vector<std::string> environment) {
+  Program program(std::move(command), dir_.path(), std::move(environment));
   Ended ended;
   ended.code = program.Wait(kRunLimit);
   ended.errors = program.Stderr();
@@ -36,14 +54,6 @@ TrainingRunTest::Ended TrainingRunTest::Run(std::vector<std::string> arguments,
   const Result<Json> report = ParseJson(text.substr(text.rfind('\n') + 1));
   if (report.ok()) ended.report = *report;
   return ended;
-}
-
-TrainingRunTest::Ended TrainingRunTest::RunAdult(const std::vector<std::string>& more,
-                                                 std::vector<std::string> environment) {
-  std::vector<std::string> arguments = {std::string(kAdult) + "/job.yaml", "--volume",
-                                        "data=" + std::string(kAdult) + "/data"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return Run(std::move(arguments), std::move(environment));
 }
 
 void TrainingRunTest::ExpectAllAppliedOnce(const Ended& ended) {

@@ -31,6 +31,9 @@ class TrainingRunTest : public testing::Test {
   Ended RunAdult(const std::vector<std::string>& more = {},
                  std::vector<std::string> environment = {});
 
+  /// `pstrain run` of the Adult example with more arguments, without running it.
+  static std::vector<std::string> AdultCommand(const std::vector<std::string>& more);
+
   static void ExpectAllAppliedOnce(const Ended& ended);
   /// Each kill fired, and what came after it has worked.
   static void ExpectKills(const Ended& ended, std::size_t count);
@@ -39,6 +42,9 @@ class TrainingRunTest : public testing::Test {
   static void ExpectAdultAuc(const Ended& ended);
 
   TempDir dir_;
+
+ private:
+  Ended RunCommand(std::vector<std::string> command, std::vector<std::string> environment);
 };
 
 }  // namespace pstrain

@@ -43,7 +43,7 @@ class PsClientTest : public ::testing::Test {
 
 TEST_F(PsClientTest, PullAfterPush_GivesWhatWasPushedFromBothPs) {
   const Parameters gradients = SampleGradients(plan_);
-  const auto pushed = client_->Push({0, 1}, 10, plan_, gradients, membership_);
+  const auto pushed = client_->Push({{0, 1}, 10}, plan_, gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   ASSERT_EQ(pushed->shards.size(), kShards);
   for (const ShardPush& push : pushed->shards) {
@@ -63,10 +63,27 @@ TEST_F(PsClientTest, PullAfterPush_GivesWhatWasPushedFromBothPs) {
             ps_[0].handler.stats().bytes_sent + ps_[1].handler.stats().bytes_sent);
 }
 
+TEST_F(PsClientTest, Push_WhenInOrder_ReachesTheSecondPsAfterTheFirstHasApplied) {
+  int calls = 0;
+  PsClientOptions options;
+  options.between_pushes = [&] {
+    ++calls;
+    EXPECT_EQ(ps_[0].engine->stats().pushes_applied, 2u);
+    EXPECT_EQ(ps_[1].engine->stats().pushes_applied, 0u);
+  };
+  const auto client = PsClient::Create(SampleVariables(), kShards, network_, options);
+  ASSERT_TRUE(client.ok()) << client.status().ToString();
+  const auto pushed = (*client)->Push({{0, 1}, 10}, plan_, SampleGradients(plan_), membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  EXPECT_THAT(pushed->Missing(), IsEmpty());
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(ps_[1].engine->stats().pushes_applied, 2u);
+}
+
 TEST_F(PsClientTest, PushTwice_IsADuplicateEverywhereAndChangesNothing) {
   const Parameters gradients = SampleGradients(plan_);
-  ASSERT_TRUE(client_->Push({0, 1}, 10, plan_, gradients, membership_).ok());
-  const auto again = client_->Push({0, 1}, 10, plan_, gradients, membership_);
+  ASSERT_TRUE(client_->Push({{0, 1}, 10}, plan_, gradients, membership_).ok());
+  const auto again = client_->Push({{0, 1}, 10}, plan_, gradients, membership_);
   ASSERT_TRUE(again.ok()) << again.status().ToString();
   for (const ShardPush& push : again->shards) EXPECT_EQ(push.outcome, ShardOutcome::kDuplicate);
   EXPECT_EQ(client_->Pull(plan_, membership_)->dense, Expected(gradients, 1).dense);
@@ -77,7 +94,7 @@ TEST_F(PsClientTest, PushOfAnEmptyBatch_ReachesEveryShard) {
   Parameters gradients;
   gradients.dense.resize(2);
   gradients.rows.resize(1);
-  const auto pushed = client_->Push({0, 2}, 5, plan, gradients, membership_);
+  const auto pushed = client_->Push({{0, 2}, 5}, plan, gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   EXPECT_THAT(pushed->Missing(), IsEmpty());
 }
@@ -85,7 +102,7 @@ TEST_F(PsClientTest, PushOfAnEmptyBatch_ReachesEveryShard) {
 TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushedAgain) {
   const Parameters gradients = SampleGradients(plan_);
   network_.Remove(addresses_[1]);
-  const auto first = client_->Push({0, 1}, 10, plan_, gradients, membership_);
+  const auto first = client_->Push({{0, 1}, 10}, plan_, gradients, membership_);
   ASSERT_TRUE(first.ok()) << first.status().ToString();
   EXPECT_THAT(first->Missing(), ElementsAre(1, 3));
   EXPECT_EQ(first->shards[0].outcome, ShardOutcome::kApplied);
@@ -97,7 +114,7 @@ TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushe
   network_.Serve("ps1:2", ps_[1].handler);
   membership_.mutable_ps(1)->set_address("ps1:2");
   membership_.mutable_ps(1)->set_incarnation(2);
-  const auto second = client_->Push({0, 1}, 10, plan_, gradients, membership_, first->Missing());
+  const auto second = client_->Push({{0, 1}, 10}, plan_, gradients, membership_, first->Missing());
   ASSERT_TRUE(second.ok()) << second.status().ToString();
   ASSERT_EQ(second->shards.size(), 2u);
   EXPECT_EQ(second->shards[0].shard, 1u);
@@ -110,7 +127,7 @@ TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushe
 
 TEST_F(PsClientTest, WhenATermIsOld_IsNotOwner) {
   membership_.mutable_shards(3)->mutable_term()->set_counter(6);
-  const auto pushed = client_->Push({0, 1}, 1, plan_, SampleGradients(plan_), membership_);
+  const auto pushed = client_->Push({{0, 1}, 1}, plan_, SampleGradients(plan_), membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   EXPECT_THAT(pushed->Missing(), ElementsAre(3));
   EXPECT_EQ(pushed->shards[3].outcome, ShardOutcome::kNotOwner);
@@ -119,7 +136,7 @@ TEST_F(PsClientTest, WhenATermIsOld_IsNotOwner) {
 
 TEST_F(PsClientTest, WhenAShardHasNoOwner_IsNotOwnerAndNotPulled) {
   membership_.mutable_shards(2)->set_active(false);
-  const auto pushed = client_->Push({0, 1}, 1, plan_, SampleGradients(plan_), membership_);
+  const auto pushed = client_->Push({{0, 1}, 1}, plan_, SampleGradients(plan_), membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   EXPECT_THAT(pushed->Missing(), ElementsAre(2));
   EXPECT_EQ(client_->Pull(plan_, membership_).status().code(), StatusCode::kAborted);
@@ -128,7 +145,7 @@ TEST_F(PsClientTest, WhenAShardHasNoOwner_IsNotOwnerAndNotPulled) {
 TEST_F(PsClientTest, WhenTheGradientsDoNotFit_IsInvalidAndSendsNothing) {
   Parameters gradients = SampleGradients(plan_);
   gradients.rows[0].pop_back();
-  const auto pushed = client_->Push({0, 1}, 1, plan_, gradients, membership_);
+  const auto pushed = client_->Push({{0, 1}, 1}, plan_, gradients, membership_);
   EXPECT_EQ(pushed.status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(client_->stats().bytes_sent, 0u);
 }
@@ -146,7 +163,7 @@ TEST_F(PsClientTest, WhenTwoThreadsPushAndPull_EveryPushCountsOnce) {
       for (std::uint32_t i = 0; i < kPushes; ++i) {
         // Both threads push every token of their own epoch twice.
         for (int again = 0; again < 2; ++again) {
-          EXPECT_TRUE(client_->Push({t, i}, 1, plan_, gradients, membership_).ok());
+          EXPECT_TRUE(client_->Push({{t, i}, 1}, plan_, gradients, membership_).ok());
         }
         EXPECT_TRUE(client_->Pull(plan_, membership_).ok());
       }
