@@ -47,7 +47,7 @@ constexpr const char* kRunUsage =
     "                         kill: SIGKILL to the training process (default); term: SIGTERM to\n"
     "                         the replica; agent: SIGKILL to the whole replica\n"
     "  --json                 print one line of JSON on stdout at the end\n"
-    "  --allow-test-only      admit fields that only pstrain's own tests use\n"
+    "  --allow-test-only      admit fields and fail points that only pstrain's own tests use\n"
     "\n"
     "exit code: 0 succeeded or stopped, 1 failed, 2 wrong usage or a bad manifest, 3 a kill of\n"
     "--chaos did not fire\n";
