@@ -197,7 +197,7 @@ struct Cluster {
     client = PsClient::Create(config.variables, kShards, factory).value();
   }
   void Push(const RoutedPlan& plan, const Parameters& gradients) {
-    const auto outcome = client->Push({0, batch++}, 512, plan, gradients, membership);
+    const auto outcome = client->Push({{0, batch++}, 512}, plan, gradients, membership);
     if (!outcome.ok()) Exit(outcome.status());
     if (!outcome->Missing().empty()) Exit(UnavailableError("the push did not reach every shard"));
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -18,6 +19,7 @@
 #include "cli/local/launcher.h"
 #include "cli/local/local_job.h"
 #include "cli/local/progress_view.h"
+#include "cli/local/restored_loss.h"
 #include "cli/local/run_report.h"
 #include "cli/local/run_session.h"
 #include "cli/local/workspace.h"
@@ -45,7 +47,7 @@ constexpr const char* kRunUsage =
     "                         kill: SIGKILL to the training process (default); term: SIGTERM to\n"
     "                         the replica; agent: SIGKILL to the whole replica\n"
     "  --json                 print one line of JSON on stdout at the end\n"
-    "  --allow-test-only      admit fields that only pstrain's own tests use\n"
+    "  --allow-test-only      admit fields and fail points that only pstrain's own tests use\n"
     "\n"
     "exit code: 0 succeeded or stopped, 1 failed, 2 wrong usage or a bad manifest, 3 a kill of\n"
     "--chaos did not fire\n";
@@ -210,7 +212,15 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
            workspace.File("logs"));
   local::BlockSessionSignals();
   local::LocalJob local_job(launcher, workspace, clock);
-  local::RunSession session(local_job, run.session, view);
+  Result<local::RestoredLoss> restored =
+      run.options.resume ? local::RestoredLoss::Await(job, run.run_id) : local::RestoredLoss();
+  if (!restored.ok()) return Failure(restored.status());
+  local::SessionOptions session_options = run.session;
+  session_options.observe_chief = [&](const local::AgentReading& chief) {
+    const Status shown = restored->Update(chief, view, run.options.json ? stdout : nullptr);
+    if (!shown.ok()) view.Say(shown.message());
+  };
+  local::RunSession session(local_job, std::move(session_options), view);
   const auto begin = std::chrono::steady_clock::now();
   const Result<local::SessionEnd> end = session.Run();
   if (!end.ok()) return Failure(end.status());

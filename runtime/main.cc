@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/allocator.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "proto/job_manifest.h"
 #include "proto/task_env.h"
@@ -20,6 +21,7 @@
 #include "runtime/cluster/role_context.h"
 #include "runtime/coordinator/run_chief.h"
 #include "runtime/evaluator/run_evaluator.h"
+#include "runtime/failpoint/fail_points.h"
 #include "runtime/ps_role/run_ps.h"
 #include "runtime/worker/run_worker.h"
 
@@ -63,6 +65,7 @@ struct Task {
   TaskEnv env;
   TaskIdentity identity;
   PSTrainingJob job;
+  bool test_only = false;
 };
 
 Result<Task> ReadTask() {
@@ -72,7 +75,8 @@ Result<Task> ReadTask() {
   if (!tf_config) return InvalidArgumentError("TF_CONFIG is not set");
   PSTRAIN_ASSIGN_OR_RETURN(task.identity, ResolveTask(*tf_config));
   ReadOptions options;
-  options.allow_test_only = Environment(kAllowTestOnlyEnv).has_value();
+  task.test_only = Environment(kAllowTestOnlyEnv).has_value();
+  options.allow_test_only = task.test_only;
   PSTRAIN_ASSIGN_OR_RETURN(task.job, LoadJobManifest(task.env.job_file, options));
   if (!task.job.spec().has_training()) {
     return FailedPreconditionError(
@@ -81,7 +85,21 @@ Result<Task> ReadTask() {
   return task;
 }
 
+Result<FailPoints> ReadFailPoints(const Task& task) {
+  const std::optional<std::string> text = Environment(kFailPointsEnv);
+  if (!task.test_only || !text) return FailPoints();
+  Result<FailPoints> points = FailPoints::Parse(
+      *text,
+      {.role = RoleName(task.identity.role),
+       .index = task.identity.index,
+       .attempt = static_cast<std::uint32_t>(task.env.attempt)},
+      JoinPath(task.job.spec().training().checkpoint().directory(), task.env.run_id));
+  if (!points.ok()) return points.status().WithContext(std::string(kFailPointsEnv));
+  return points;
+}
+
 Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) {
+  PSTRAIN_ASSIGN_OR_RETURN(const FailPoints fail_points, ReadFailPoints(task));
   const TaskIdentity& identity = task.identity;
   const RoleContext context{
       .job = task.job,
@@ -93,6 +111,7 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
       .scratch = task.env.scratch_dir,
       .grace = std::chrono::seconds(task.env.grace_seconds),
       .stats = stats,
+      .fail_points = fail_points,
       .stop = std::move(stop),
   };
   switch (identity.role) {

@@ -62,7 +62,7 @@ Result<ChaosKill> ParseKill(std::string_view text, const JobSpec& spec) {
   return kill;
 }
 
-/// The stat that shows that a replica of the role is at work; empty for a role without one.
+/// The stat that shows that a replica of the role is at work.
 std::string_view WorkKey(plan::Role role) {
   switch (role) {
     case plan::Role::kChief:
@@ -72,7 +72,7 @@ std::string_view WorkKey(plan::Role role) {
     case plan::Role::kWorker:
       return "commits_reported";
     case plan::Role::kEvaluator:
-      break;
+      return "evaluations";
   }
   return {};
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/files.h"
-#include "cli/local/ports.h"
 #include "proto/job_manifest.h"
 #include "proto/task_env.h"
 
@@ -88,8 +87,8 @@ Status Launcher::MapVolumes() {
 Status Launcher::AssignPorts() {
   const std::vector<plan::ReplicaId> places = Places(job_.spec());
   const std::uint64_t seed = std::hash<std::string>{}(options_.run_id + workspace_->path());
-  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<std::uint16_t> ports,
-                           ProbePorts(places.size() * 2, seed));
+  PSTRAIN_ASSIGN_OR_RETURN(claimed_ports_, ClaimedPorts::Claim(places.size() * 2, seed));
+  const std::vector<std::uint16_t>& ports = claimed_ports_.ports();
   for (std::size_t i = 0; i < places.size(); ++i) {
     metrics_ports_[places[i]] = ports[2 * i];
     if (places[i].role == plan::Role::kEvaluator) continue;

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "cli/local/pod_template.h"
+#include "cli/local/ports.h"
 #include "cli/local/replica_process.h"
 #include "cli/local/workspace.h"
 #include "operator/plan/snapshot.h"
@@ -26,7 +27,7 @@ struct LauncherOptions {
 /// Create.
 class Launcher {
  public:
-  /// Reads the templates, maps the volumes (making the directories), probes the ports and writes
+  /// Reads the templates, maps the volumes (making the directories), claims the ports and writes
   /// job.json. `job` is the job as the person wrote it.
   static Result<Launcher> Create(const PSTrainingJob& job, const Workspace& workspace,
                                  LauncherOptions options);
@@ -58,6 +59,7 @@ class Launcher {
   PSTrainingJob job_;
   std::map<plan::Role, PodTemplate> templates_;
   PathMap mounts_;
+  ClaimedPorts claimed_ports_;
   ClusterAddresses cluster_;
   std::map<plan::ReplicaId, std::uint16_t> metrics_ports_;
   std::vector<std::string> notes_;

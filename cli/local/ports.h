@@ -8,10 +8,27 @@
 
 namespace pstrain::local {
 
-/// `count` different TCP ports of 127.0.0.1 that nobody listened on a moment ago, below the range
-/// from which the kernel takes ports for outgoing connections (so that no connection of a peer can
-/// take one while its owner restarts). The search starts at a place given by `seed`.
-/// RESOURCE_EXHAUSTED when there are not so many.
-Result<std::vector<std::uint16_t>> ProbePorts(std::size_t count, std::uint64_t seed);
+/// TCP ports of 127.0.0.1 for the replicas of one run. As long as this lives, no other run on this
+/// machine gets one of them, also while a replica is replaced and nobody listens: each port has a
+/// claim, a Unix socket of an abstract name, which ends with the process that holds it.
+class ClaimedPorts {
+ public:
+  ClaimedPorts() = default;
+  ClaimedPorts(ClaimedPorts&& other) noexcept;
+  ClaimedPorts& operator=(ClaimedPorts&& other) noexcept;
+  ~ClaimedPorts();
+
+  /// `count` different ports that nobody listened on a moment ago, below the range from which the
+  /// kernel takes ports for outgoing connections (so that no connection of a peer can take one
+  /// while its owner restarts). The search starts at a place given by `seed`. RESOURCE_EXHAUSTED
+  /// when there are not so many.
+  static Result<ClaimedPorts> Claim(std::size_t count, std::uint64_t seed);
+
+  const std::vector<std::uint16_t>& ports() const { return ports_; }
+
+ private:
+  std::vector<std::uint16_t> ports_;
+  std::vector<int> claims_;
+};
 
 }  // namespace pstrain::local

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/files.h"
+#include "proto/run_files.h"
 
 namespace pstrain::local {
 namespace {
@@ -136,11 +137,14 @@ std::string DescribeRun(const Json& report) {
   return text;
 }
 
+std::string RunDirectory(const PSTrainingJob& job, std::string_view run_id) {
+  return JoinPath(job.spec().training().checkpoint().directory(), run_id);
+}
+
 Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id, bool stopped) {
   if (!job.spec().has_training()) return Json::Null();
-  const std::string directory = job.spec().training().checkpoint().directory();
   const std::string file =
-      JoinPath(JoinPath(directory, run_id), stopped ? "stopped.json" : "result.json");
+      JoinPath(RunDirectory(job, run_id), stopped ? kRunStoppedFile : kRunResultFile);
   if (!FileExists(file)) return Json::Null();
   PSTRAIN_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
   Result<Json> result = ParseJson(text);

@@ -32,6 +32,9 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec);
 /// The same for a person, several lines.
 std::string DescribeRun(const Json& report);
 
+/// <checkpoint directory>/<run id>. REQUIRES: the job has spec.training.
+std::string RunDirectory(const PSTrainingJob& job, std::string_view run_id);
+
 /// `<checkpoint directory>/<run id>/result.json`, or stopped.json of a run that was stopped,
 /// parsed; null when there is none (yet).
 Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id, bool stopped);

@@ -56,6 +56,10 @@ Result<SessionEnd> RunSession::Run() {
       job_->replicas().KillAll();
       return stepped;
     }
+    // Also what a replica did last, between the last probe and its end.
+    for (const auto& [id, reading] : job_->replicas().readings()) {
+      chaos_.Observe(id, reading, std::chrono::steady_clock::now());
+    }
     if (job_->Finished() || job_->Suspended()) break;
     if (job_->Lingers() && !lingering_said_) {
       lingering_said_ = true;
@@ -131,6 +135,7 @@ void RunSession::AdvanceProbes(SteadyTime now) {
   }
   const Attempt* chief = job_->replicas().FindAlive(kChief);
   if (chief == nullptr || !chief->reading) return;
+  if (options_.observe_chief) options_.observe_chief(*chief->reading);
   view_->Update(*chief->reading, now);
   const double committed = chief->reading->Value("examples_committed");
   const double expected = chief->reading->Value("examples_expected");

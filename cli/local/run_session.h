@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct SessionOptions {
   std::vector<ChaosKill> kills;
   /// Stop, as by Ctrl-C, when so many percent of the examples are committed.
   std::optional<double> stop_at_percent;
+  /// Told of each reading of the chief, before it is shown. May be empty.
+  std::function<void(const AgentReading& chief)> observe_chief;
 };
 
 enum class SessionEnd { kSucceeded, kFailed, kStopped, kAborted };

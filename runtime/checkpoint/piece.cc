@@ -41,6 +41,7 @@ Result<CutPiece> WritePiece(const std::string& directory, const ShardState& stat
   piece.set_term_epoch(state.term.epoch);
   piece.set_term_counter(state.term.counter);
   piece.set_examples_applied(state.examples);
+  piece.set_records_skipped(state.skipped);
   PSTRAIN_RETURN_IF_ERROR(ReplaceFile(JoinPath(directory, piece.file()), bytes));
   return piece;
 }
@@ -51,7 +52,8 @@ Result<ShardState> ReadPiece(const std::string& directory, const CutPiece& piece
   if (!state.ok()) return state.status().WithContext(Describe(directory, piece));
   const bool same = state->shard == piece.shard() &&
                     state->term == Term{piece.term_epoch(), piece.term_counter()} &&
-                    state->examples == piece.examples_applied();
+                    state->examples == piece.examples_applied() &&
+                    state->skipped == piece.records_skipped();
   if (!same) {
     return DataLossError(Describe(directory, piece) +
                          ": its shard, term or count is not the manifest's");

@@ -12,7 +12,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "pieces are written as they lie");
 
 constexpr std::string_view kMagic = "PSTPIECE";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 /// Without values a slot has no bytes, so that the size of a piece does not bound their number.
 constexpr std::uint32_t kMaxSlots = 16;
 
@@ -150,6 +150,7 @@ std::string SerializePiece(const ShardState& state) {
   out.U64(state.term.epoch);
   out.U64(state.term.counter);
   out.U64(static_cast<std::uint64_t>(state.examples));
+  out.U64(static_cast<std::uint64_t>(state.skipped));
   out.U32(static_cast<std::uint32_t>(state.dense.size()));
   out.U32(static_cast<std::uint32_t>(state.tables.size()));
   out.U64(applied.size());
@@ -215,6 +216,7 @@ Result<ShardState> ParsePiece(std::string_view bytes) {
   state.term.epoch = in.U64();
   state.term.counter = in.U64();
   state.examples = static_cast<std::int64_t>(in.U64());
+  state.skipped = static_cast<std::int64_t>(in.U64());
   const std::uint32_t dense = in.U32();
   const std::uint32_t tables = in.U32();
   const std::uint64_t applied_bytes = in.U64();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "proto/psjob.pb.h"
+#include "runtime/failpoint/fail_points.h"
 #include "runtime/stats/stats_writer.h"
 
 namespace pstrain {
@@ -38,6 +39,8 @@ struct RoleContext {
   /// From SIGTERM to SIGKILL.
   std::chrono::seconds grace{30};
   StatsWriter& stats;
+  /// Where a test wants this process to die.
+  const FailPoints& fail_points;
   /// Requested when the process is told to stop (SIGTERM, SIGINT).
   std::stop_token stop;
 

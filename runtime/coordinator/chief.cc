@@ -20,6 +20,8 @@ constexpr seconds kReleasePatience{5};
 /// Left of the grace period for the peers when a drain has to be cut short.
 constexpr seconds kDrainReserve{4};
 constexpr seconds kEpochCheck{1};
+/// How long somebody may take to show the restored loss.
+constexpr seconds kAnnouncePatience{30};
 /// Cuts that fail one after the other before the job fails: the directory is not usable.
 constexpr int kCutFailures = 5;
 
@@ -73,6 +75,7 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup)
   if (setup_.cut) {
     newest_cut_ = setup_.cut->id;
     const CutManifest& manifest = setup_.cut->manifest;
+    NoteCounts(manifest);
     if (manifest.final() &&
         manifest.epochs() >= static_cast<std::uint32_t>(context_.training().epochs())) {
       final_cut_ = manifest;
@@ -80,6 +83,9 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup)
     }
   }
   if (HasEvaluator() && newest_cut_) stopped_loss_ = setup_.directory.StoppedEvalLoss();
+  if (!stopped_loss_) restored_loss_ = setup_.directory.RestoredEvalLoss();
+  announcing_ = (stopped_loss_ || restored_loss_) && setup_.directory.AnnouncementAwaited();
+  announce_since_ = last_cut_;
   if (setup_.directory.chief_epoch() > 1) stats_.chief_recoveries->Add();
 }
 
@@ -137,7 +143,7 @@ void Chief::Step(Time now) {
     core_.Drain();
     drain_since_ = now;
   }
-  CheckRestored();
+  CheckRestored(now);
   CheckPatience(now);
   if (CutDue(now)) StartCut(now);
   if (cut_failures_ >= kCutFailures) {
@@ -179,15 +185,20 @@ void Chief::CheckPatience(Time now) {
                              " s); see why in their logs, or raise it"));
 }
 
-void Chief::CheckRestored() {
+void Chief::CheckRestored(Time now) {
+  if (announcing_ && restored_loss_) {
+    announcing_ =
+        setup_.directory.AnnouncementAwaited() && now - announce_since_ < kAnnouncePatience;
+  }
   if (!stopped_loss_ || restored_loss_ || !evaluation_.cut || cuts_placed_ == 0) return;
   if (evaluation_.cut != newest_cut_) return;
   restored_loss_ = evaluation_.metrics["eval_loss"];
   LogInfo("chief", "the restored state was evaluated",
           {{"eval_loss", *stopped_loss_}, {"restored_eval_loss", *restored_loss_}});
-  const Status forgotten = setup_.directory.ForgetStopped();
-  if (!forgotten.ok()) LogWarning("chief", "stopped.json stays", {{"error", forgotten}});
+  const Status written = setup_.directory.WriteRestored(*restored_loss_);
+  if (!written.ok()) LogWarning("chief", "restored.json not written", {{"error", written}});
   stopped_loss_.reset();
+  announce_since_ = now;
 }
 
 bool Chief::RunFinished(Time now) const {
@@ -226,6 +237,16 @@ bool Chief::ReleaseDone(Time now) const {
   return ps_done && workers_done && (!HasEvaluator() || evaluator_told_end_);
 }
 
+void Chief::NoteCounts(const CutManifest& manifest) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  applied_ = {.lowest = kMost, .highest = 0, .skipped = kMost};
+  for (const CutPiece& piece : manifest.pieces()) {
+    applied_.lowest = std::min(applied_.lowest, piece.examples_applied());
+    applied_.highest = std::max(applied_.highest, piece.examples_applied());
+    applied_.skipped = std::min(applied_.skipped, piece.records_skipped());
+  }
+}
+
 std::string Chief::ResultJson() const {
   Json json = Json::Object();
   const auto metric = [&](const char* name) {
@@ -240,16 +261,10 @@ std::string Chief::ResultJson() const {
   json.Set("examples_committed",
            Json::Int(final_cut_ ? final_cut_->examples_committed() : progress.examples_committed));
   if (final_cut_) {
-    std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
-    std::int64_t highest = 0;
-    for (const CutPiece& piece : final_cut_->pieces()) {
-      lowest = std::min(lowest, piece.examples_applied());
-      highest = std::max(highest, piece.examples_applied());
-    }
-    json.Set("applied_min", Json::Int(lowest));
-    json.Set("applied_max", Json::Int(highest));
+    json.Set("applied_min", Json::Int(applied_.lowest));
+    json.Set("applied_max", Json::Int(applied_.highest));
   }
-  json.Set("records_skipped", Json::Int(skipped_));
+  json.Set("records_skipped", Json::Int(applied_.skipped));
   json.Set("cuts", Json::Uint(cuts_placed_));
   json.Set("cut", newest_cut_ ? Json::String(CutName(*newest_cut_)) : Json::Null());
   if (restored_loss_) json.Set("restored_eval_loss", Json::Double(*restored_loss_));
@@ -266,8 +281,13 @@ void Chief::PublishStats() {
   stats_.chief_epoch->Set(static_cast<double>(setup_.directory.chief_epoch()));
   stats_.epoch->Set(static_cast<double>(progress.tokens_committed /
                                         std::max(1u, setup_.run.batches_per_epoch())));
-  stats_.records_skipped->Set(static_cast<double>(skipped_));
+  stats_.records_skipped->Set(static_cast<double>(applied_.skipped));
+  if (newest_cut_) {
+    stats_.applied_min->Set(static_cast<double>(applied_.lowest));
+    stats_.applied_max->Set(static_cast<double>(applied_.highest));
+  }
   if (loss_known_) stats_.loss->Set(loss_);
+  if (restored_loss_) stats_.restored_eval_loss->Set(*restored_loss_);
   const auto publish = [&](const char* name, Gauge* gauge) {
     const auto found = evaluation_.metrics.find(name);
     if (found != evaluation_.metrics.end()) gauge->Set(found->second);

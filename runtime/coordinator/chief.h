@@ -76,6 +76,13 @@ class Chief {
     std::uint64_t tokens = 0;
     Status status;
   };
+  /// What the shards of the newest cut have counted themselves.
+  struct AppliedCounts {
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+    /// Bad records that were left out, in every shard at least.
+    std::int64_t skipped = 0;
+  };
   struct Evaluation {
     std::optional<CutId> cut;
     std::map<std::string, double> metrics;
@@ -107,10 +114,12 @@ class Chief {
   bool DrainFinished(Time now) const;
   void BeginRelease(bool finished, Time now);
   bool ReleaseDone(Time now) const;
+  void NoteCounts(const CutManifest& manifest);
   std::string ResultJson() const;
   void PublishStats();
   void CheckPatience(Time now);
-  void CheckRestored();
+  void CheckRestored(Time now);
+  bool GrantsHeld() const { return stopped_loss_.has_value() || announcing_; }
 
   const RoleContext& context_;
   ChiefSetup setup_;
@@ -145,6 +154,9 @@ class Chief {
   /// A stopped run goes on: grants wait until its restored state has been evaluated.
   std::optional<double> stopped_loss_;
   std::optional<double> restored_loss_;
+  /// Nothing is granted until somebody has shown that loss, or is late.
+  bool announcing_ = false;
+  Time announce_since_;
 
   Time drain_since_;
   Time release_since_;
@@ -152,7 +164,7 @@ class Chief {
   Time last_epoch_check_;
   double loss_ = 0;
   bool loss_known_ = false;
-  std::int64_t skipped_ = 0;
+  AppliedCounts applied_;
 };
 
 }  // namespace pstrain

@@ -83,6 +83,7 @@ void Chief::PiecesWritten(const CutId& id, const Result<WritePiecesReply>& reply
     cut_->status = reply.status();
   } else {
     cut_->pieces.insert(cut_->pieces.end(), reply->pieces().begin(), reply->pieces().end());
+    if (cut_->pending > 0) context_.fail_points.Pass(FailPoint::kChiefBetweenPieces);
   }
   changed_.notify_all();
 }
@@ -111,9 +112,13 @@ Status Chief::PlaceManifest() {
   const std::string folder = CutDirectory(setup_.run.run_directory(), cut_->id);
   const auto last_check = [&]() -> Status {
     PSTRAIN_RETURN_IF_ERROR(CheckChiefEpoch(setup_.run.run_directory(), cut_->id.epoch));
-    return core_.FinishCut(copies);
+    PSTRAIN_RETURN_IF_ERROR(core_.FinishCut(copies));
+    context_.fail_points.Pass(FailPoint::kChiefBeforeRename);
+    return OkStatus();
   };
   PSTRAIN_RETURN_IF_ERROR(WriteManifest(folder, manifest, last_check));
+  context_.fail_points.Pass(FailPoint::kChiefAfterRename);
+  NoteCounts(manifest);
   if (manifest.final()) final_cut_ = std::move(manifest);
   return OkStatus();
 }

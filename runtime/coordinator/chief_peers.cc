@@ -244,8 +244,8 @@ void Chief::AbsorbReports(const PollWorkerRequest& request, WorkerPeer& worker) 
     const ReportResult result = core_.Report(request.index(), token, copies);
     worker.granted.erase(token);
     if (result.outcome != ReportResult::Outcome::kCommitted) continue;
+    context_.fail_points.Pass(FailPoint::kChiefReportCounted);
     stats_.commits_counted->Add();
-    skipped_ += report.skipped();
     loss_ = loss_known_ ? 0.98 * loss_ + 0.02 * report.loss() : report.loss();
     loss_known_ = true;
   }
@@ -297,13 +297,13 @@ Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request) {
     }
     return reply;
   }
-  const bool restored_checked = !stopped_loss_;
-  if (request.want() > 0 && restored_checked) {
+  if (request.want() > 0 && !GrantsHeld()) {
     for (const GrantedToken& granted : core_.Grants(request.index(), request.want())) {
       Grant* grant = reply.add_grants();
       ToWire(granted.token, grant->mutable_token());
       for (ShardId shard : granted.shards) grant->add_shards(shard);
       worker.granted.insert(granted.token);
+      stats_.batches_granted->Add();
     }
   }
   if (reply.grants().empty()) reply.set_directive(WAIT);

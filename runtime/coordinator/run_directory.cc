@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "proto/run_files.h"
 #include "runtime/checkpoint/chief_epoch.h"
 
 namespace pstrain {
@@ -13,8 +14,8 @@ namespace {
 
 constexpr char kIndexFile[] = "index";
 constexpr char kRunFile[] = "run";
-constexpr char kResultFile[] = "result.json";
-constexpr char kStoppedFile[] = "stopped.json";
+constexpr char kRestoredFile[] = "restored.json";
+constexpr char kEvalLoss[] = "eval_loss";
 
 BatchShape ShapeOf(const Training& training) {
   return {.batch_size = static_cast<std::uint32_t>(training.batch_size()),
@@ -110,27 +111,40 @@ Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
   return stored;
 }
 
-bool RunDirectory::HasResult() const { return FileExists(File(kResultFile)); }
+bool RunDirectory::HasResult() const { return FileExists(File(kRunResultFile)); }
 
 Status RunDirectory::WriteResult(const std::string& json) const {
-  return Write(kResultFile, json + "\n");
+  return Write(kRunResultFile, json + "\n");
+}
+
+std::optional<double> RunDirectory::NumberIn(const char* file, const char* key) const {
+  const Result<std::string> text = ReadFile(File(file));
+  if (!text.ok()) return std::nullopt;
+  const Result<Json> json = ParseJson(*text);
+  const Json* number = json.ok() ? json->Find(key) : nullptr;
+  return number ? number->AsDouble() : std::nullopt;
 }
 
 std::optional<double> RunDirectory::StoppedEvalLoss() const {
-  const Result<std::string> text = ReadFile(File(kStoppedFile));
-  if (!text.ok()) return std::nullopt;
-  const Result<Json> json = ParseJson(*text);
-  const Json* loss = json.ok() ? json->Find("eval_loss") : nullptr;
-  return loss ? loss->AsDouble() : std::nullopt;
+  return NumberIn(kRunStoppedFile, kEvalLoss);
+}
+
+std::optional<double> RunDirectory::RestoredEvalLoss() const {
+  return NumberIn(kRestoredFile, kEvalLoss);
 }
 
 Status RunDirectory::WriteStopped(const std::string& json) const {
-  return Write(kStoppedFile, json + "\n");
+  PSTRAIN_RETURN_IF_ERROR(Write(kRunStoppedFile, json + "\n"));
+  return RemoveAll(File(kRestoredFile));
 }
 
-Status RunDirectory::ForgetStopped() const {
-  Status removed = RemoveFile(File(kStoppedFile));
-  return removed.code() == StatusCode::kNotFound ? OkStatus() : removed;
+Status RunDirectory::WriteRestored(double eval_loss) const {
+  Json json = Json::Object();
+  json.Set(kEvalLoss, Json::Double(eval_loss));
+  PSTRAIN_RETURN_IF_ERROR(Write(kRestoredFile, WriteJson(json) + "\n"));
+  return RemoveAll(File(kRunStoppedFile));
 }
+
+bool RunDirectory::AnnouncementAwaited() const { return FileExists(File(kRunAnnounceFile)); }
 
 }  // namespace pstrain

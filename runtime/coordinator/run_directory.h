@@ -21,6 +21,8 @@ namespace pstrain {
 ///   index         the input index
 ///   run           the RunDescription and what a resume must not change
 ///   stopped.json  a drain ended here; its eval_loss
+///   restored.json the run went on after a drain; what the evaluator made of the restored state
+///   announce      proto/run_files.h
 ///   result.json   the run is finished
 ///   cuts/         runtime/checkpoint
 ///
@@ -51,14 +53,20 @@ class RunDirectory {
   /// The eval_loss with which the run was stopped; nothing when it was not stopped or already went
   /// on, or when there was no evaluator.
   std::optional<double> StoppedEvalLoss() const;
+  /// The run is stopped now, whatever it was restored from.
   Status WriteStopped(const std::string& json) const;
-  Status ForgetStopped() const;
+  /// The run goes on from where it was stopped, with this loss; kept for later chiefs.
+  Status WriteRestored(double eval_loss) const;
+  std::optional<double> RestoredEvalLoss() const;
+  /// Somebody waits for the restored loss and has not shown it yet.
+  bool AnnouncementAwaited() const;
 
  private:
   RunDirectory(const PSTrainingJob& job, std::string path, std::uint64_t chief_epoch)
       : job_(&job), path_(std::move(path)), chief_epoch_(chief_epoch) {}
   std::string File(const char* name) const;
   Status Write(const char* name, const std::string& content) const;
+  std::optional<double> NumberIn(const char* file, const char* key) const;
 
   const PSTrainingJob* job_;
   std::string path_;

@@ -59,6 +59,7 @@ class CutEvaluation {
 
 Result<int> RunEvaluator(const RoleContext& context) {
   RuntimeStats stats(context.stats);
+  EvaluatorStats own_stats(context.stats);
   PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(context.training()));
   const auto features = std::make_shared<const FeatureSet>(std::move(set));
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
@@ -92,6 +93,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
         if (metrics.ok()) {
           const auto reported = ReportedMetrics(*metrics, context.training().evaluation());
           request.mutable_metrics()->insert(reported.begin(), reported.end());
+          own_stats.evaluations->Add();
           LogInfo("evaluator", "evaluated",
                   {{"cut", reply->cut()}, {"auc", metrics->auc}, {"log_loss", metrics->log_loss}});
           continue;

@@ -49,7 +49,8 @@ Result<std::vector<float>> Weights(const std::vector<std::int64_t>& sums, double
     if (std::abs(total) >= kExactFloats) {
       return InvalidArgumentError("constantGradient: a sum is too large to be exact in float32");
     }
-    weights.push_back(static_cast<float>(-rate * static_cast<double>(total)));
+    // From 0, as training does it: a sum of 0 leaves 0, not -0.
+    weights.push_back(static_cast<float>(0.0 - rate * static_cast<double>(total)));
   }
   return weights;
 }

@@ -17,7 +17,7 @@ namespace pstrain {
 ///   header        u32 kind, u32 sections, then
 ///                 PullRequest  -
 ///                 PullReply    u64 membership, u64 updates
-///                 PushRequest  u32 epoch, u32 batch, u32 records, u32 0
+///                 PushRequest  u32 epoch, u32 batch, u32 records, u32 skipped
 ///                 PushReply    u64 membership, u64 updates
 ///   PullRequest   per section: u32 shard, u32 dense, u64 term.epoch, u64 term.counter, u32 tables,
 ///   u32 0
@@ -109,8 +109,9 @@ struct PushSection {
 
 struct PushRequest {
   Token token;
-  /// Records of the token's range, skipped ones included.
+  /// Records of the token's range, skipped ones included, and how many of them were skipped.
   std::uint32_t records = 0;
+  std::uint32_t skipped = 0;
   /// One per shard that is to have the token, also when it carries nothing.
   std::vector<PushSection> sections;
 };

@@ -124,7 +124,7 @@ WireBuffer EncodePushRequest(const PushRequest& request) {
   out.U32(request.token.epoch);
   out.U32(request.token.batch);
   out.U32(request.records);
-  out.U32(0);
+  out.U32(request.skipped);
   for (const PushSection& section : request.sections) {
     out.SectionHeader(section);
     for (const DenseGradient& dense : section.dense) {

@@ -166,7 +166,8 @@ Result<PushRequest> ParsePushRequest(std::span<const std::byte> bytes) {
   request.token.epoch = in.U32();
   request.token.batch = in.U32();
   request.records = in.U32();
-  in.Zero32();
+  request.skipped = in.U32();
+  if (request.skipped > request.records) in.Fail("more skipped than there are records");
   for (PushSection& section : request.sections) {
     const SectionCounts counts = ReadSection(in, &section, 16, 24);
     for (std::uint32_t i = 0; i < counts.dense && !in.failed(); ++i) {

@@ -119,6 +119,7 @@ Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> cat
   shard->bytes_ = shard->MeasureBytes();
   shard->applied_ = std::move(state.applied);
   shard->examples_ = state.examples;
+  shard->skipped_ = state.skipped;
   return shard;
 }
 
@@ -173,8 +174,8 @@ void Shard::Read(const PullSection& section, std::span<float> out) {
   }
 }
 
-PushStatus Shard::Apply(Token token, std::uint32_t records, const PushSection& section) {
-  if (!applied_.Insert(token)) return PushStatus::kDuplicate;
+PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) {
+  if (!applied_.Insert(request.token)) return PushStatus::kDuplicate;
   for (const DenseGradient& gradient : section.dense) {
     DenseState& dense = Dense(gradient.variable, gradient.partition);
     float* slots = dense.slots.empty() ? nullptr : dense.slots.front().data();
@@ -187,7 +188,8 @@ PushStatus Shard::Apply(Token token, std::uint32_t records, const PushSection& s
     Table(rows.variable).Apply(places.first(rows.keys.size()), rows.values.data());
     places = places.subspan(rows.keys.size());
   }
-  examples_ += records;
+  examples_ += request.records;
+  skipped_ += request.skipped;
   return PushStatus::kApplied;
 }
 
@@ -199,6 +201,7 @@ ShardState Shard::Copy() const {
   for (const auto& table : tables_) state.tables.push_back(table->Copy());
   state.applied = applied_;
   state.examples = examples_;
+  state.skipped = skipped_;
   return state;
 }
 

@@ -34,9 +34,9 @@ class Shard {
 
   /// REQUIRES: the section passed Catalog::Check and `out` has Catalog::ReplyFloats of it.
   void Read(const PullSection& section, std::span<float> out);
-  /// Applies all of the section and remembers the token, or neither. REQUIRES: passed
-  /// Catalog::Check.
-  PushStatus Apply(Token token, std::uint32_t records, const PushSection& section);
+  /// Applies all of the section of `request`, remembers its token and counts its records, or does
+  /// nothing. REQUIRES: passed Catalog::Check.
+  PushStatus Apply(const PushRequest& request, const PushSection& section);
   void CloseEpochsBelow(std::uint32_t epoch) { applied_.CloseEpochsBelow(epoch); }
   ShardState Copy() const;
 
@@ -60,6 +60,7 @@ class Shard {
   std::vector<float*> located_;  // scratch
   AppliedSet applied_;
   std::int64_t examples_ = 0;
+  std::int64_t skipped_ = 0;
 };
 
 }  // namespace pstrain

@@ -144,8 +144,7 @@ void ShardEngine::Push(RequestBytes bytes, PushDone done) {
       }
       const std::size_t rows = Rows(section);
       PushStatus& status = call->reply.sections[i].status;
-      Measured(shard, &tally,
-               [&] { status = shard->Apply(call->request.token, call->request.records, section); });
+      Measured(shard, &tally, [&] { status = shard->Apply(call->request, section); });
       const bool applied = status == PushStatus::kApplied;
       ++(applied ? tally.applied : tally.duplicates);
       if (applied) tally.rows_written += rows;

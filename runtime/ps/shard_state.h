@@ -37,8 +37,9 @@ struct ShardState {
   /// By variable; every table of the run, also without rows.
   std::vector<TableState> tables;
   AppliedSet applied;
-  /// Records of the tokens in `applied`.
+  /// Records of the tokens in `applied`, and how many of them were bad and left out.
   std::int64_t examples = 0;
+  std::int64_t skipped = 0;
   friend bool operator==(const ShardState&, const ShardState&) = default;
 };
 

@@ -32,7 +32,12 @@ void PsDataHandler::OnRequest(std::uint16_t op, Bytes body, Responder responder)
     case DataOp::kPull:
       return engine_.Pull(std::move(request), std::move(done));
     case DataOp::kPush:
-      return engine_.Push(std::move(request), std::move(done));
+      fail_points_.Pass(FailPoint::kPsBeforeApply);
+      return engine_.Push(std::move(request), [&points = fail_points_,
+                                               done = std::move(done)](Result<WireBuffer> reply) {
+        if (reply.ok()) points.Pass(FailPoint::kPsBeforeReply);
+        done(std::move(reply));
+      });
   }
   shared->Fail(UnimplementedError("data op " + std::to_string(op) + " is not known"));
 }

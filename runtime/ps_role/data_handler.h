@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "runtime/failpoint/fail_points.h"
 #include "runtime/ps/data_op.h"
 #include "runtime/ps/shard_engine.h"
 #include "runtime/rpc/request_handler.h"
@@ -23,9 +24,9 @@ struct DataHandlerStats {
 /// caller waits while the engine's queues are full: that holds back its stream.
 class PsDataHandler final : public RequestHandler {
  public:
-  /// `engine` outlives the handler.
-  explicit PsDataHandler(ShardEngine& engine)
-      : engine_(engine), stats_(std::make_shared<DataHandlerStats>()) {}
+  /// `engine` and `fail_points` outlive the handler and the requests under way.
+  explicit PsDataHandler(ShardEngine& engine, const FailPoints& fail_points = FailPoints::None())
+      : engine_(engine), fail_points_(fail_points), stats_(std::make_shared<DataHandlerStats>()) {}
 
   void OnRequest(std::uint16_t op, Bytes body, Responder responder) override;
 
@@ -33,6 +34,7 @@ class PsDataHandler final : public RequestHandler {
 
  private:
   ShardEngine& engine_;
+  const FailPoints& fail_points_;
   const std::shared_ptr<DataHandlerStats> stats_;  // also held by requests under way
 };
 

@@ -174,6 +174,7 @@ Status PsControl::DoWritePieces(const WritePiecesRequest& request, WritePiecesRe
   while (true) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::optional<ShardState> state, queue->Pop());
     if (!state) return FsyncDirectory(folder);
+    if (reply->pieces_size() > 0) fail_points_.Pass(FailPoint::kPsBetweenPieces);
     PSTRAIN_ASSIGN_OR_RETURN(*reply->add_pieces(), WritePiece(folder, *state));
   }
 }

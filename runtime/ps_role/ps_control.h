@@ -7,6 +7,7 @@
 #include <string>
 
 #include "proto/coordinator.grpc.pb.h"
+#include "runtime/failpoint/fail_points.h"
 #include "runtime/ps/shard_engine.h"
 
 namespace pstrain {
@@ -16,7 +17,9 @@ namespace pstrain {
 /// with.
 class PsControl final : public ParameterServer::Service {
  public:
-  explicit PsControl(ShardEngine& engine) : engine_(engine) {}
+  /// `engine` and `fail_points` outlive it.
+  explicit PsControl(ShardEngine& engine, const FailPoints& fail_points = FailPoints::None())
+      : engine_(engine), fail_points_(fail_points) {}
 
   grpc::Status Configure(grpc::ServerContext*, const ConfigureRequest* request,
                          ConfigureReply*) override;
@@ -38,6 +41,7 @@ class PsControl final : public ParameterServer::Service {
   std::string CutFolder(const std::string& cut) const;
 
   ShardEngine& engine_;
+  const FailPoints& fail_points_;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
   std::uint64_t chief_epoch_ = 0;

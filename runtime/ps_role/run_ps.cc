@@ -130,8 +130,8 @@ Result<int> RunPs(const RoleContext& context) {
   PsStats stats(context.stats);
   RuntimeStats common(context.stats);
   ShardEngine engine(ShardEngineOptions{});
-  PsDataHandler handler(engine);
-  PsControl control(engine);
+  PsDataHandler handler(engine, context.fail_points);
+  PsControl control(engine, context.fail_points);
   DataPlaneService data_plane(handler);
   PSTRAIN_ASSIGN_OR_RETURN(
       const std::unique_ptr<GrpcServer> server,

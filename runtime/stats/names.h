@@ -115,6 +115,12 @@ inline constexpr StatDefinition kChiefExamplesCommitted{
 inline constexpr StatDefinition kChiefCommitsCounted{
     "commits_counted", "pstrain_chief_commits_counted_total", "",
     "Batches whose commit this chief has counted."};
+inline constexpr StatDefinition kChiefBatchesGranted{"batches_granted",
+                                                     "pstrain_chief_batches_granted_total", "",
+                                                     "Batches that this chief gave to workers."};
+inline constexpr StatDefinition kChiefRestoredEvalLoss{
+    "restored_eval_loss", "pstrain_chief_restored_eval_loss", "",
+    "Evaluation loss of the state from which a stopped run went on."};
 inline constexpr StatDefinition kChiefSteps{"steps", "pstrain_chief_global_step", "",
                                             "Committed batches, over the whole run."};
 inline constexpr StatDefinition kChiefLoss{"loss", "pstrain_chief_loss", "",
@@ -147,7 +153,11 @@ inline constexpr StatDefinition kChiefIncarnation{"chief_epoch", "pstrain_chief_
                                                   "The chief epoch that this chief took."};
 inline constexpr StatDefinition kChiefRecordsSkipped{
     "records_skipped", "pstrain_chief_records_skipped", "",
-    "Records that could not be used, over the whole run."};
+    "Records of the whole run that could not be used, by the last cut."};
+
+// Evaluator.
+inline constexpr StatDefinition kEvaluatorEvaluations{
+    "evaluations", "pstrain_evaluator_evaluations_total", "", "Cuts evaluated."};
 inline constexpr StatDefinition kEvaluatorAuc{"auc", "pstrain_evaluator_metric", R"(name="auc")",
                                               "Last result of the evaluator."};
 inline constexpr StatDefinition kEvaluatorAccuracy{

@@ -46,10 +46,15 @@ PsStats::PsStats(StatsWriter& writer)
       shards(writer.AddGauge(stats::kPsShards)),
       bytes_held(writer.AddGauge(stats::kPsBytesHeld)) {}
 
+EvaluatorStats::EvaluatorStats(StatsWriter& writer)
+    : evaluations(writer.AddCounter(stats::kEvaluatorEvaluations)) {}
+
 ChiefStats::ChiefStats(StatsWriter& writer)
     : examples_expected(writer.AddGauge(stats::kChiefExamplesExpected)),
       examples_committed(writer.AddGauge(stats::kChiefExamplesCommitted)),
       commits_counted(writer.AddCounter(stats::kChiefCommitsCounted)),
+      batches_granted(writer.AddCounter(stats::kChiefBatchesGranted)),
+      restored_eval_loss(writer.AddGauge(stats::kChiefRestoredEvalLoss)),
       steps(writer.AddGauge(stats::kChiefSteps)),
       loss(writer.AddGauge(stats::kChiefLoss)),
       cuts(writer.AddCounter(stats::kChiefCuts)),
@@ -67,7 +72,8 @@ ChiefStats::ChiefStats(StatsWriter& writer)
       accuracy(writer.AddGauge(stats::kEvaluatorAccuracy)),
       log_loss(writer.AddGauge(stats::kEvaluatorLogLoss)),
       calibration(writer.AddGauge(stats::kEvaluatorCalibration)) {
-  for (Gauge* gauge : {loss, applied_min, applied_max, auc, accuracy, log_loss, calibration}) {
+  for (Gauge* gauge :
+       {loss, restored_eval_loss, applied_min, applied_max, auc, accuracy, log_loss, calibration}) {
     gauge->Set(std::numeric_limits<double>::quiet_NaN());
   }
 }

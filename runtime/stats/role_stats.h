@@ -55,6 +55,12 @@ struct PsStats {
   Gauge* bytes_held;
 };
 
+struct EvaluatorStats {
+  explicit EvaluatorStats(StatsWriter& writer);
+
+  Counter* evaluations;
+};
+
 /// Gauges here are values over the whole run, which a new chief sets from what it recovers.
 /// A metric that is not known yet is left NaN (JSON null).
 struct ChiefStats {
@@ -63,6 +69,8 @@ struct ChiefStats {
   Gauge* examples_expected;
   Gauge* examples_committed;
   Counter* commits_counted;
+  Counter* batches_granted;
+  Gauge* restored_eval_loss;
   Gauge* steps;
   Gauge* loss;
   Counter* cuts;

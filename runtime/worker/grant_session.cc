@@ -174,6 +174,7 @@ void GrantSession::Run(std::stop_token stop) {
     }
     Result<PollWorkerReply> reply = client_.PollWorker(request);
     if (reply.ok()) {
+      if (request.reports_size() > 0) context_.fail_points.Pass(FailPoint::kWorkerReportSent);
       patience.Renew();
       const std::lock_guard lock(mutex_);
       Absorb(request, std::move(reply).value());

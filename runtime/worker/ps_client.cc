@@ -161,10 +161,7 @@ class PsClient::Exchange {
         membership_(membership),
         deadline_(std::chrono::steady_clock::now() + client.options_.deadline) {}
   /// Waits for all, so that no connection ends under a call.
-  ~Exchange() {
-    MutexLock lock(board_->mutex);
-    while (board_->missing > 0) board_->changed.Wait(board_->mutex);
-  }
+  ~Exchange() { WaitForAll(); }
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
@@ -194,6 +191,12 @@ class PsClient::Exchange {
     transport->Call(static_cast<std::uint16_t>(op_), {ToBytes(std::move(body))}, deadline_,
                     std::move(done));
     held_.push_back(transport);
+  }
+
+  /// Until every message that was sent has its reply.
+  void WaitForAll() {
+    MutexLock lock(board_->mutex);
+    while (board_->missing > 0) board_->changed.Wait(board_->mutex);
   }
 
   /// The reply to the message that was sent as the `place`-th; waits for it. Once per message.
@@ -265,7 +268,7 @@ Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& mem
   return outcome;
 }
 
-Result<PushOutcome> PsClient::Push(Token token, std::uint32_t records, const RoutedPlan& plan,
+Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& plan,
                                    const Parameters& gradients, const Membership& membership,
                                    std::span<const ShardId> shards) {
   PSTRAIN_RETURN_IF_ERROR(CheckMembership(membership, layout_.shards()));
@@ -286,13 +289,23 @@ Result<PushOutcome> PsClient::Push(Token token, std::uint32_t records, const Rou
     const std::size_t bytes = PushBytes(section);
     packer.Add(owner.ps(), std::move(section), bytes, i);
   }
-  Exchange exchange(*this, DataOp::kPush, membership);
-  for (auto& message : packer.messages()) {
-    message.request.token = token;
-    message.request.records = records;
-    exchange.Send(message.ps, EncodePushRequest(message.request));
+  auto& messages = packer.messages();
+  if (options_.between_pushes) {
+    std::stable_sort(messages.begin(), messages.end(),
+                     [](const auto& a, const auto& b) { return a.ps < b.ps; });
   }
-  const auto& messages = packer.messages();
+  Exchange exchange(*this, DataOp::kPush, membership);
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (options_.between_pushes && i > 0 && messages[i].ps != messages[i - 1].ps) {
+      exchange.WaitForAll();
+      options_.between_pushes();
+    }
+    PushRequest& request = messages[i].request;
+    request.token = batch.token;
+    request.records = batch.records;
+    request.skipped = batch.skipped;
+    exchange.Send(messages[i].ps, EncodePushRequest(request));
+  }
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const Status read = ReadPushReply(exchange.Reply(i), messages[i], outcome);
     if (!read.ok()) return read.WithContext("push to ps " + std::to_string(messages[i].ps));

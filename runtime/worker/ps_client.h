@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -59,6 +60,13 @@ struct PushOutcome {
 /// Updates that came between a pull and the end of a push, that push left out: the most of any ps,
 /// about. 0 for a ps that has started anew in between.
 std::uint64_t StalenessOf(const UpdateCounts& pull, const UpdateCounts& push);
+/// What a push says of its batch.
+struct PushedBatch {
+  Token token;
+  /// Of the token's range, skipped ones included, and how many of them were skipped.
+  std::uint32_t records = 0;
+  std::uint32_t skipped = 0;
+};
 
 struct PsClientOptions {
   /// From sending a request to a ps to its reply.
@@ -66,6 +74,9 @@ struct PsClientOptions {
   /// Take the time from sending a request to its reply; may be null.
   Histogram* pull_duration = nullptr;
   Histogram* push_duration = nullptr;
+  /// For tests. When set, ps get their pushes one after the other, in order of index, each when the
+  /// one before has answered; this is called in between.
+  std::function<void()> between_pushes;
 };
 
 /// Counters since the start. Relaxed; any thread may read.
@@ -102,11 +113,10 @@ class PsClient {
   /// with a newer membership. INVALID_ARGUMENT: a ps refused the request.
   Result<PullOutcome> Pull(const RoutedPlan& plan, const Membership& membership);
 
-  /// Pushes the gradients of a batch; every shard gets a section, also an empty one. `records`: of
-  /// the token's range, skipped ones included. `shards`: only these (ascending); empty: all. The
-  /// outcome of one ps does not touch another's. INVALID_ARGUMENT: the gradients do not fit, or a
-  /// ps refused the request.
-  Result<PushOutcome> Push(Token token, std::uint32_t records, const RoutedPlan& plan,
+  /// Pushes the gradients of a batch; every shard gets a section, also an empty one. `shards`: only
+  /// these (ascending); empty: all. The outcome of one ps does not touch another's.
+  /// INVALID_ARGUMENT: the gradients do not fit, or a ps refused the request.
+  Result<PushOutcome> Push(const PushedBatch& batch, const RoutedPlan& plan,
                            const Parameters& gradients, const Membership& membership,
                            std::span<const ShardId> shards = {});
 

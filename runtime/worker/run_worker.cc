@@ -16,6 +16,16 @@
 namespace pstrain {
 namespace {
 
+/// Where a test aims between two ps, pushes must have an order.
+PsClientOptions ClientOptions(const RoleContext& context) {
+  PsClientOptions options;
+  const FailPoints& points = context.fail_points;
+  if (points.Named(FailPoint::kWorkerBetweenPs) || points.Named(FailPoint::kPsBeforeApply)) {
+    options.between_pushes = [&points] { points.Pass(FailPoint::kWorkerBetweenPs); };
+  }
+  return options;
+}
+
 Result<int> ExitOf(const GrantSession& session) {
   switch (session.end()) {
     case SessionEnd::kFinished:
@@ -55,11 +65,12 @@ Result<int> RunWorker(const RoleContext& context) {
                                                {.scratch = context.scratch}));
   WorkerStats stats(context.stats);
   ByteChannelFactory transports;
-  PSTRAIN_ASSIGN_OR_RETURN(
-      const std::unique_ptr<PsClient> ps,
-      PsClient::Create(
-          {run->variables().begin(), run->variables().end()}, run->shards(), transports,
-          {.pull_duration = stats.pull_duration, .push_duration = stats.push_duration}));
+  PsClientOptions options = ClientOptions(context);
+  options.pull_duration = stats.pull_duration;
+  options.push_duration = stats.push_duration;
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<PsClient> ps,
+                           PsClient::Create({run->variables().begin(), run->variables().end()},
+                                            run->shards(), transports, std::move(options)));
   LogInfo("worker", "training", {{"index", context.index}, {"run", run->run_id()}});
   std::stop_callback leave(context.stop, [&] { session.Leave(); });
   Status status;

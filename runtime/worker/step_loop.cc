@@ -100,7 +100,6 @@ void StepLoop::PushStage() {
 void StepLoop::Finish(const Step& step, Report report) {
   *report.mutable_token() = step.prepared.grant.token();
   report.set_loss(step.result.loss);
-  report.set_skipped(step.prepared.batch.skipped);
   session_.Complete(std::move(report));
   stats_.commits_reported->Add();
   stats_.steps->Add();
@@ -133,11 +132,12 @@ Result<bool> StepLoop::Pull(Step& step) {
 Result<bool> StepLoop::Push(Step& step, Report* report) {
   const PreparedBatch& prepared = step.prepared;
   const Token token{prepared.grant.token().epoch(), prepared.grant.token().batch()};
+  const PushedBatch batch{token, index_.RecordCount(token), prepared.batch.skipped};
   std::vector<ShardId> wanted(prepared.grant.shards().begin(), prepared.grant.shards().end());
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
-    Result<PushOutcome> pushed = ps_.Push(token, index_.RecordCount(token), prepared.routed,
-                                          step.gradients, *membership, wanted);
+    Result<PushOutcome> pushed =
+        ps_.Push(batch, prepared.routed, step.gradients, *membership, wanted);
     if (!pushed.ok()) return pushed.status().WithContext("push");
     for (const ShardPush& shard : pushed->shards) {
       if (shard.outcome != ShardOutcome::kApplied && shard.outcome != ShardOutcome::kDuplicate) {

@@ -76,6 +76,7 @@ inline ShardState State(const Catalog& catalog, ShardId shard, float offset = 0)
   state.applied = AppliedSet(kBatches);
   state.applied.Insert({0, 1});
   state.examples = 128;
+  state.skipped = 5;
   return state;
 }
 

@@ -42,6 +42,7 @@ TEST_F(PieceTest, ReadPiece_BringsBackWhatWasWritten_WithRowsInOrder) {
   EXPECT_EQ(read->dense, state_.dense);
   EXPECT_EQ(read->applied, state_.applied);
   EXPECT_EQ(read->examples, state_.examples);
+  EXPECT_EQ(read->skipped, state_.skipped);
   EXPECT_EQ(read->term, state_.term);
   EXPECT_EQ(ListDirectory(dir_.path())->size(), 1u) << "a temporary file is left";
 }

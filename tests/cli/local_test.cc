@@ -1,7 +1,9 @@
 // The pure parts of cli/local.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <set>
 
 #include "cli/local/agent_reading.h"
@@ -82,10 +84,21 @@ TEST(ReadPodTemplate, WithAGracePeriod_TakesIt) {
   }
 }
 
-TEST(ProbePorts, ReturnsDifferentPorts) {
-  const auto ports = ProbePorts(20, 7);
-  ASSERT_TRUE(ports.ok());
-  EXPECT_EQ(std::set<std::uint16_t>(ports->begin(), ports->end()).size(), 20U);
+TEST(ClaimedPorts, WhenAnotherRunHoldsThem_AreOthersUntilItEnds) {
+  const auto seed = static_cast<std::uint64_t>(getpid());
+  std::set<std::uint16_t> first;
+  {
+    const auto one = ClaimedPorts::Claim(20, seed);
+    const auto other = ClaimedPorts::Claim(20, seed);
+    ASSERT_TRUE(one.ok() && other.ok());
+    first = {one->ports().begin(), one->ports().end()};
+    std::set<std::uint16_t> all(other->ports().begin(), other->ports().end());
+    all.insert(first.begin(), first.end());
+    EXPECT_EQ(all.size(), 40U);
+  }
+  const auto again = ClaimedPorts::Claim(20, seed);
+  ASSERT_TRUE(again.ok());
+  EXPECT_TRUE(std::ranges::any_of(again->ports(), [&](auto port) { return first.contains(port); }));
 }
 
 TEST(MakeRunReport, WithSeveralAttempts_SumsTheirLastReadings) {

@@ -33,7 +33,8 @@ std::string Content(const std::string& path) {
 
 }  // namespace
 
-Program::Program(std::vector<std::string> arguments, std::string directory)
+Program::Program(std::vector<std::string> arguments, std::string directory,
+                 std::vector<std::string> environment)
     : directory_(std::move(directory)), name_("program-" + std::to_string(next_program++)) {
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
@@ -43,6 +44,7 @@ Program::Program(std::vector<std::string> arguments, std::string directory)
   pid_ = fork();
   if (pid_ != 0) return;
   if (chdir(directory_.c_str()) != 0) _exit(126);
+  for (std::string& setting : environment) putenv(setting.data());
   Redirect(out, STDOUT_FILENO);
   Redirect(err, STDERR_FILENO);
   execv(pointers.front(), pointers.data());

@@ -13,7 +13,9 @@ namespace pstrain {
 /// The destructor kills it.
 class Program {
  public:
-  Program(std::vector<std::string> arguments, std::string directory);
+  /// `environment`: NAME=VALUE, besides what this process has.
+  Program(std::vector<std::string> arguments, std::string directory,
+          std::vector<std::string> environment = {});
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   ~Program();

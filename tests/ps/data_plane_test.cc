@@ -17,6 +17,7 @@ PushRequest SamplePush() {
   PushRequest push;
   push.token = {3, 17};
   push.records = 128;
+  push.skipped = 3;
   push.sections.push_back({2, {4, 5}, {{0, 1, kDense}}, {{1, kKeys, kRows}}});
   push.sections.push_back({7, {4, 6}, {}, {}});
   return push;
@@ -49,6 +50,7 @@ TEST(DataPlane, PushRequest_WhenRoundTripped_IsTheSame) {
   ASSERT_TRUE(push.ok()) << push.status().ToString();
   EXPECT_EQ(push->token, (Token{3, 17}));
   EXPECT_EQ(push->records, 128u);
+  EXPECT_EQ(push->skipped, 3u);
   ASSERT_EQ(push->sections.size(), 2u);
   const PushSection& first = push->sections[0];
   EXPECT_EQ(first.shard, 2u);

@@ -145,6 +145,7 @@ TEST_F(ShardEngineTest, Assign_FollowsTheTableOfTerms) {
 
 TEST_F(ShardEngineTest, Restore_BringsBackWhatSnapshotCopied) {
   PushRequest push = DensePush({0, 3});
+  push.skipped = 4;
   const std::vector<std::uint64_t> keys = KeysOf(0, kShards, 200);
   const std::vector<float> rows(keys.size() * 4, 2.0f);
   push.sections[0].tables.push_back({1, keys, rows});
@@ -166,6 +167,22 @@ TEST_F(ShardEngineTest, Restore_BringsBackWhatSnapshotCopied) {
   orders[0].term = {3, 1};
   orders[0].state->dense[0].values.pop_back();
   EXPECT_EQ(Assign(other, {orders[0]}).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(ShardEngineTest, Push_CountsRecordsAndSkippedOnesOncePerToken) {
+  PushRequest push = DensePush({0, 3});
+  push.skipped = 4;
+  ASSERT_EQ(Statuses(Push(engine_, push)), std::vector{PushStatus::kApplied});
+  ASSERT_EQ(Statuses(Push(engine_, push)), std::vector{PushStatus::kDuplicate});
+  push.token = {0, 4};
+  ASSERT_EQ(Statuses(Push(engine_, push)), std::vector{PushStatus::kApplied});
+  const std::vector<ShardState> states = SnapshotAll(engine_, kShards, kTerm);
+  EXPECT_EQ(states[0].examples, 20);
+  EXPECT_EQ(states[0].skipped, 8);
+  EXPECT_EQ(states[1].skipped, 0);
+  push.token = {0, 5};
+  push.skipped = 11;
+  EXPECT_EQ(Push(engine_, push).status().code(), StatusCode::kInvalidArgument);
 }
 
 TEST(ShardEngine, InitialValues_DoNotDependOnShardsPartitionsOrThreads) {

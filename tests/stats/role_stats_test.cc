@@ -48,11 +48,18 @@ TEST(RoleStats, WhenAPsRegisters_EverySlotIsWellFormed) {
   ExpectWellFormed(*writer, 14);
 }
 
+TEST(RoleStats, WhenAnEvaluatorRegisters_EverySlotIsWellFormed) {
+  const auto writer = StatsWriter::InMemory();
+  const RuntimeStats runtime(*writer);
+  const EvaluatorStats evaluator(*writer);
+  ExpectWellFormed(*writer, 3);
+}
+
 TEST(RoleStats, WhenAChiefRegisters_EverySlotIsWellFormed) {
   const auto writer = StatsWriter::InMemory();
   const RuntimeStats runtime(*writer);
   const ChiefStats chief(*writer);
-  ExpectWellFormed(*writer, 22);
+  ExpectWellFormed(*writer, 24);
   EXPECT_TRUE(std::isnan(chief.auc->Value()));
 }
 

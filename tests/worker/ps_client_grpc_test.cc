@@ -43,20 +43,20 @@ TEST(PsClientOverGrpc, WhenAPsRestartsOnItsPort_OnlyItsShardsArePushedAgain) {
   const Parameters gradients = SampleGradients(plan);
   const RoutedPlan routed = client->Route(plan).value();
 
-  const auto first = client->Push({0, 0}, 10, routed, gradients, membership);
+  const auto first = client->Push({{0, 0}, 10}, routed, gradients, membership);
   ASSERT_TRUE(first.ok()) << first.status().ToString();
   EXPECT_THAT(first->Missing(), IsEmpty());
 
   const std::string address = peers[1].address();
   peers[1].server.reset();
-  const auto second = client->Push({0, 1}, 10, routed, gradients, membership);
+  const auto second = client->Push({{0, 1}, 10}, routed, gradients, membership);
   ASSERT_TRUE(second.ok()) << second.status().ToString();
   EXPECT_THAT(second->Missing(), ElementsAre(1, 3));
 
   // The engine lived on: a server on the same port under a new incarnation.
   ASSERT_TRUE(peers[1].Listen(address).ok());
   membership.mutable_ps(1)->set_incarnation(2);
-  const auto third = client->Push({0, 1}, 10, routed, gradients, membership, second->Missing());
+  const auto third = client->Push({{0, 1}, 10}, routed, gradients, membership, second->Missing());
   ASSERT_TRUE(third.ok()) << third.status().ToString();
   EXPECT_THAT(third->Missing(), IsEmpty());
 

@@ -45,7 +45,7 @@ class PsClientTest : public ::testing::Test {
 
 TEST_F(PsClientTest, PullAfterPush_GivesWhatWasPushedFromBothPs) {
   const Parameters gradients = SampleGradients(plan_);
-  const auto pushed = client_->Push({0, 1}, 10, routed_, gradients, membership_);
+  const auto pushed = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   ASSERT_EQ(pushed->shards.size(), kShards);
   for (const ShardPush& push : pushed->shards) {
@@ -70,19 +70,36 @@ TEST_F(PsClientTest, WhenOthersPushInBetween_StalenessCountsThem) {
   const auto pulled = client_->Pull(routed_, membership_);
   ASSERT_TRUE(pulled.ok());
   for (std::uint32_t batch = 0; batch < 3; ++batch) {
-    ASSERT_TRUE(client_->Push({1, batch}, 10, routed_, gradients, membership_).ok());
+    ASSERT_TRUE(client_->Push({{1, batch}, 10}, routed_, gradients, membership_).ok());
   }
-  const auto pushed = client_->Push({0, 1}, 10, routed_, gradients, membership_);
+  const auto pushed = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
   ASSERT_TRUE(pushed.ok());
   EXPECT_EQ(StalenessOf(pulled->updates, pushed->updates), 3u);
   EXPECT_EQ(StalenessOf({}, pushed->updates), 0u);
   EXPECT_EQ(StalenessOf({{0, 100}}, {{0, 2}}), 0u);
 }
 
+TEST_F(PsClientTest, Push_WhenInOrder_ReachesTheSecondPsAfterTheFirstHasApplied) {
+  int calls = 0;
+  PsClientOptions options;
+  options.between_pushes = [&] {
+    ++calls;
+    EXPECT_EQ(ps_[0].engine->stats().pushes_applied, 2u);
+    EXPECT_EQ(ps_[1].engine->stats().pushes_applied, 0u);
+  };
+  const auto client = PsClient::Create(SampleVariables(), kShards, network_, options);
+  ASSERT_TRUE(client.ok()) << client.status().ToString();
+  const auto pushed = (*client)->Push({{0, 1}, 10}, routed_, SampleGradients(plan_), membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  EXPECT_THAT(pushed->Missing(), IsEmpty());
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(ps_[1].engine->stats().pushes_applied, 2u);
+}
+
 TEST_F(PsClientTest, PushTwice_IsADuplicateEverywhereAndChangesNothing) {
   const Parameters gradients = SampleGradients(plan_);
-  ASSERT_TRUE(client_->Push({0, 1}, 10, routed_, gradients, membership_).ok());
-  const auto again = client_->Push({0, 1}, 10, routed_, gradients, membership_);
+  ASSERT_TRUE(client_->Push({{0, 1}, 10}, routed_, gradients, membership_).ok());
+  const auto again = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
   ASSERT_TRUE(again.ok()) << again.status().ToString();
   for (const ShardPush& push : again->shards) EXPECT_EQ(push.outcome, ShardOutcome::kDuplicate);
   EXPECT_EQ(client_->Pull(routed_, membership_)->values.dense, Expected(gradients, 1).dense);
@@ -94,7 +111,7 @@ TEST_F(PsClientTest, PushOfAnEmptyBatch_ReachesEveryShard) {
   gradients.dense.resize(2);
   gradients.rows.resize(1);
   const auto pushed =
-      client_->Push({0, 2}, 5, client_->Route(plan).value(), gradients, membership_);
+      client_->Push({{0, 2}, 5}, client_->Route(plan).value(), gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   EXPECT_THAT(pushed->Missing(), IsEmpty());
 }
@@ -102,7 +119,7 @@ TEST_F(PsClientTest, PushOfAnEmptyBatch_ReachesEveryShard) {
 TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushedAgain) {
   const Parameters gradients = SampleGradients(plan_);
   network_.Remove(addresses_[1]);
-  const auto first = client_->Push({0, 1}, 10, routed_, gradients, membership_);
+  const auto first = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
   ASSERT_TRUE(first.ok()) << first.status().ToString();
   EXPECT_THAT(first->Missing(), ElementsAre(1, 3));
   EXPECT_EQ(first->shards[0].outcome, ShardOutcome::kApplied);
@@ -114,7 +131,7 @@ TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushe
   network_.Serve("ps1:2", ps_[1].handler);
   membership_.mutable_ps(1)->set_address("ps1:2");
   membership_.mutable_ps(1)->set_incarnation(2);
-  const auto second = client_->Push({0, 1}, 10, routed_, gradients, membership_, first->Missing());
+  const auto second = client_->Push({{0, 1}, 10}, routed_, gradients, membership_, first->Missing());
   ASSERT_TRUE(second.ok()) << second.status().ToString();
   ASSERT_EQ(second->shards.size(), 2u);
   EXPECT_EQ(second->shards[0].shard, 1u);
@@ -127,7 +144,7 @@ TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushe
 
 TEST_F(PsClientTest, WhenATermIsOld_IsNotOwner) {
   membership_.mutable_shards(3)->mutable_term()->set_counter(6);
-  const auto pushed = client_->Push({0, 1}, 1, routed_, SampleGradients(plan_), membership_);
+  const auto pushed = client_->Push({{0, 1}, 1}, routed_, SampleGradients(plan_), membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   EXPECT_THAT(pushed->Missing(), ElementsAre(3));
   EXPECT_EQ(pushed->shards[3].outcome, ShardOutcome::kNotOwner);
@@ -136,7 +153,7 @@ TEST_F(PsClientTest, WhenATermIsOld_IsNotOwner) {
 
 TEST_F(PsClientTest, WhenAShardHasNoOwner_IsNotOwnerAndNotPulled) {
   membership_.mutable_shards(2)->set_active(false);
-  const auto pushed = client_->Push({0, 1}, 1, routed_, SampleGradients(plan_), membership_);
+  const auto pushed = client_->Push({{0, 1}, 1}, routed_, SampleGradients(plan_), membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   EXPECT_THAT(pushed->Missing(), ElementsAre(2));
   EXPECT_EQ(client_->Pull(routed_, membership_).status().code(), StatusCode::kAborted);
@@ -145,7 +162,7 @@ TEST_F(PsClientTest, WhenAShardHasNoOwner_IsNotOwnerAndNotPulled) {
 TEST_F(PsClientTest, WhenTheGradientsDoNotFit_IsInvalidAndSendsNothing) {
   Parameters gradients = SampleGradients(plan_);
   gradients.rows[0].pop_back();
-  const auto pushed = client_->Push({0, 1}, 1, routed_, gradients, membership_);
+  const auto pushed = client_->Push({{0, 1}, 1}, routed_, gradients, membership_);
   EXPECT_EQ(pushed.status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(client_->stats().bytes_sent, 0u);
 }
@@ -163,7 +180,7 @@ TEST_F(PsClientTest, WhenTwoThreadsPushAndPull_EveryPushCountsOnce) {
       for (std::uint32_t i = 0; i < kPushes; ++i) {
         // Both threads push every token of their own epoch twice.
         for (int again = 0; again < 2; ++again) {
-          EXPECT_TRUE(client_->Push({t, i}, 1, routed_, gradients, membership_).ok());
+          EXPECT_TRUE(client_->Push({{t, i}, 1}, routed_, gradients, membership_).ok());
         }
         EXPECT_TRUE(client_->Pull(routed_, membership_).ok());
       }

@@ -1,0 +1,90 @@
+#include "tests/process/training_fixture.h"
+
+#include <iostream>
+#include <utility>
+
+#include "tests/process/program.h"
+
+namespace pstrain {
+namespace {
+
+constexpr const char* kPstrain = PSTRAIN_BIN_DIR "/pstrain";
+constexpr const char* kAdult = PSTRAIN_SOURCE_DIR "/examples/adult";
+constexpr std::chrono::seconds kRunLimit{240};
+/// What an undisturbed run reaches, and how far a disturbed one may be off.
+constexpr double kAuc = 0.9175;
+constexpr double kAucTolerance = 0.005;
+
+}  // namespace
+
+double Number(const Json& json, const char* key) {
+  const Json* value = json.Find(key);
+  return value == nullptr ? -1 : value->AsDouble().value_or(-1);
+}
+
+TrainingRunTest::Ended TrainingRunTest::Run(std::vector<std::string> arguments,
+                                            std::vector<std::string> environment) {
+  arguments.insert(arguments.begin(), {kPstrain, "run"});
+  arguments.push_back("--json");
+  return RunCommand(std::move(arguments), std::move(environment));
+}
+
+std::vector<std::string> TrainingRunTest::AdultCommand(const std::vector<std::string>& more) {
+  std::vector<std::string> command = {
+      kPstrain, "run",      std::string(kAdult) + "/job.yaml",
+      "--json", "--volume", "data=" + std::string(kAdult) + "/data"};
+  command.insert(command.end(), more.begin(), more.end());
+  return command;
+}
+
+TrainingRunTest::Ended TrainingRunTest::RunAdult(const std::vector<std::string>& more,
+                                                 std::vector<std::string> environment) {
+  return RunCommand(AdultCommand(more), std::move(environment));
+}
+
+TrainingRunTest::Ended TrainingRunTest::RunCommand(std::vector<std::string> command,
+                                                   std::vector<std::string> environment) {
+  Program program(std::move(command), dir_.path(), std::move(environment));
+  Ended ended;
+  ended.code = program.Wait(kRunLimit);
+  ended.errors = program.Stderr();
+  ended.output = program.Stdout();
+  std::string text = ended.output;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const Result<Json> report = ParseJson(text.substr(text.rfind('\n') + 1));
+  if (report.ok()) ended.report = *report;
+  return ended;
+}
+
+void TrainingRunTest::ExpectAllAppliedOnce(const Ended& ended) {
+  ASSERT_EQ(ended.code, 0) << ended.errors;
+  const double expected = Number(ended.report, "examples_expected");
+  EXPECT_GT(expected, 0);
+  EXPECT_EQ(Number(ended.report, "examples_committed"), expected);
+  EXPECT_EQ(Number(ended.report, "applied_min"), expected);
+  EXPECT_EQ(Number(ended.report, "applied_max"), expected);
+}
+
+void TrainingRunTest::ExpectKills(const Ended& ended, std::size_t count) {
+  const Json* kills = ended.report.Find("kills");
+  ASSERT_NE(kills, nullptr);
+  ASSERT_EQ(kills->items().size(), count);
+  for (const Json& kill : kills->items()) {
+    EXPECT_GE(Number(kill, "first_step_after_s"), 0) << WriteJson(kill);
+  }
+}
+
+void TrainingRunTest::ExpectAdultAuc(const Ended& ended) {
+  EXPECT_NEAR(Number(ended.report, "auc"), kAuc, kAucTolerance);
+}
+
+void TrainingRunTest::ExpectAdultSurvives(const std::string& chaos, std::size_t kills) {
+  const Ended ended = RunAdult({"--chaos", chaos});
+  ExpectAllAppliedOnce(ended);
+  ExpectKills(ended, kills);
+  ExpectAdultAuc(ended);
+  const Json* fired = ended.report.Find("kills");
+  std::cout << chaos << ": " << (fired == nullptr ? "no report" : WriteJson(*fired)) << std::endl;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+
+namespace pstrain {
+
+/// A number of a report; -1 when it is absent or none.
+double Number(const Json& json, const char* key);
+
+/// Runs jobs with spec.training by `pstrain run` in a directory of its own.
+class TrainingRunTest : public testing::Test {
+ protected:
+  struct Ended {
+    int code = -1;
+    Json report;
+    std::string output;
+    std::string errors;
+  };
+
+  /// `pstrain run ARGUMENTS --json` to its end; the report is the last line of standard output.
+  /// `environment`: NAME=VALUE.
+  Ended Run(std::vector<std::string> arguments, std::vector<std::string> environment = {});
+  /// The same with the Adult example.
+  Ended RunAdult(const std::vector<std::string>& more = {},
+                 std::vector<std::string> environment = {});
+
+  /// `pstrain run` of the Adult example with more arguments, without running it.
+  static std::vector<std::string> AdultCommand(const std::vector<std::string>& more);
+
+  static void ExpectAllAppliedOnce(const Ended& ended);
+  /// Each kill fired, and what came after it has worked.
+  static void ExpectKills(const Ended& ended, std::size_t count);
+  /// RunAdult with these kills: nothing is lost and the model is as good. Prints the kills.
+  void ExpectAdultSurvives(const std::string& chaos, std::size_t kills);
+  static void ExpectAdultAuc(const Ended& ended);
+
+  TempDir dir_;
+
+ private:
+  Ended RunCommand(std::vector<std::string> command, std::vector<std::string> environment);
+};
+
+}  // namespace pstrain
