@@ -79,8 +79,10 @@ class EventRecorder {
 
   void Run(const std::stop_token& stop);
   void Write(const Event& event, const std::stop_token& stop);
+  /// Whether the event of that key is counted up now; false: write a new one.
   bool CountUp(const std::string& key, const std::stop_token& stop);
-  void Remember(Series series);
+  void Create(const Event& event, const std::string& key, const std::stop_token& stop);
+  void Forget(const std::string& key);
 
   ApiClient& client_;
   const Clock& clock_;

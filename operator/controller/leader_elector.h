@@ -34,13 +34,19 @@ class LeaderElector {
     std::chrono::seconds lease_duration{15};
     std::chrono::nanoseconds renew_deadline = std::chrono::seconds(10);
     std::chrono::nanoseconds retry_period = std::chrono::seconds(2);
+    /// At most between two looks of one who waits: bounds a hand-over.
+    std::chrono::nanoseconds wait_period = std::chrono::seconds(1);
     std::uint64_t seed = 0;  // of the jitter
   };
 
   /// What the leader does: returns soon after `stop` is requested.
   using Lead = std::function<void(const std::stop_token& stop)>;
 
-  /// `client` should use Lane::kLease. Nothing is owned.
+  /// For the client of an elector: the lane of the Lease, and no call that lasts longer than half
+  /// of the renew deadline.
+  static ApiClient::Options ClientOptions(const Options& options, ClientMetrics* metrics);
+
+  /// `client` has ClientOptions. Nothing is owned.
   LeaderElector(ApiClient& client, Pause& pause, const Clock& clock, Options options);
 
   /// Waits for the lease, then runs `lead` on a thread while renewing it. At `stop` it first waits
@@ -61,11 +67,13 @@ class LeaderElector {
   enum class Outcome : std::uint8_t { kHeld, kOthers, kFailed };
 
   Outcome TryTakeOrRenew(const std::stop_token& stop);
+  Outcome Renew(const std::string& now, const std::stop_token& stop);
   Outcome Write(LeaseRecord record, const std::stop_token& stop);
   /// ABORTED when the lease is lost, OK at `stop`.
   Status KeepRenewing(const std::stop_token& stop);
   void Release();
-  std::chrono::nanoseconds JitteredRetry();
+  /// False when the server refused because the record has changed.
+  bool WriteReleased(LeaseRecord record);
 
   ApiClient& client_;
   Pause& pause_;

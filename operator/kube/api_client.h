@@ -73,7 +73,8 @@ using ObjectVisitor = std::function<Status(const Json&)>;
 /// Tries again by itself, at most `retries` times: 429, 503 and 504 (after Retry-After when given,
 /// else 0.5 s doubling to 5 s) and connections that broke off. A create is tried again because its
 /// name is fixed: when the second try finds the object there and it has the controller that we
-/// asked for, that is success. Conflicts (ABORTED) are the caller's: read again, decide again.
+/// asked for, that is success. A JSON patch must bear being repeated. Conflicts (ABORTED) are the
+/// caller's: read again, decide again.
 class ApiClient {
  public:
   struct Options {
@@ -124,10 +125,18 @@ class ApiClient {
  private:
   struct Call;
 
-  ApiResult<HttpReply> Execute(const Call& call, const std::stop_token& stop);
+  /// `tries`, if given, is set to the number of attempts.
+  ApiResult<HttpReply> Execute(const Call& call, const std::stop_token& stop, int* tries = nullptr);
   ApiResult<HttpReply> Attempt(const Call& call, const std::stop_token& stop);
-  ApiResult<Json> ExecuteForObject(const Call& call, const std::stop_token& stop);
-  ApiResult<HttpReply> ListPage(const Call& call, ListReader& reader, const std::stop_token& stop);
+  ApiResult<Json> ExecuteForObject(const Call& call, const std::stop_token& stop,
+                                   int* tries = nullptr);
+  std::optional<std::chrono::nanoseconds> RetryPause(const Call& call, const ApiError& error,
+                                                     int tries) const;
+  /// The object in the way of a repeated create, if it is the one that we asked for.
+  std::optional<Json> CreatedBefore(const Resource& resource, const ObjectKey& key,
+                                    const Json& wanted, const std::stop_token& stop);
+  Call Prepare(HttpMethod method, const Resource& resource, const ObjectKey& key,
+               std::string_view subresource = {}, const std::vector<QueryItem>& query = {}) const;
 
   Transport& transport_;
   RateLimiter& limiter_;
