@@ -168,9 +168,8 @@ std::optional<std::chrono::nanoseconds> ApiClient::RetryPause(const Call& call,
   return std::min(pause, options_.longest_pause);
 }
 
-ApiResult<HttpReply> ApiClient::Execute(const Call& call, const std::stop_token& stop, int* tries) {
+ApiResult<HttpReply> ApiClient::Execute(const Call& call, const std::stop_token& stop) {
   for (int attempt = 1;; ++attempt) {
-    if (tries != nullptr) *tries = attempt;
     ApiResult<HttpReply> reply = Attempt(call, stop);
     if (reply.ok()) return reply;
     const auto pause = RetryPause(call, reply.error(), attempt);
@@ -178,9 +177,8 @@ ApiResult<HttpReply> ApiClient::Execute(const Call& call, const std::stop_token&
   }
 }
 
-ApiResult<Json> ApiClient::ExecuteForObject(const Call& call, const std::stop_token& stop,
-                                            int* tries) {
-  const ApiResult<HttpReply> reply = Execute(call, stop, tries);
+ApiResult<Json> ApiClient::ExecuteForObject(const Call& call, const std::stop_token& stop) {
+  const ApiResult<HttpReply> reply = Execute(call, stop);
   if (!reply.ok()) return reply.error();
   Result<Json> object = ParseServerJson(reply->body);
   if (!object.ok()) {
@@ -217,10 +215,10 @@ ApiResult<Json> ApiClient::Create(const Resource& resource, const std::string& n
   call.action += " " + ObjectKey{name_space, name}.ToString();
   call.request.content_type = kJsonType;
   call.request.body = WriteJson(object);
-  int tries = 0;
-  ApiResult<Json> created = ExecuteForObject(call, stop, &tries);
-  if (created.ok() || tries == 1) return created;
-  if (created.error().status.code() != StatusCode::kAlreadyExists) return created;
+  ApiResult<Json> created = ExecuteForObject(call, stop);
+  if (created.ok() || created.error().status.code() != StatusCode::kAlreadyExists) {
+    return created;
+  }
   auto before = CreatedBefore(resource, {name_space, name}, object, stop);
   if (before) return std::move(*before);
   return created;

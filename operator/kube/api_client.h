@@ -31,36 +31,36 @@ enum class PatchKind : std::uint8_t {
 
 struct PatchOptions {
   PatchKind kind = PatchKind::kMerge;
-  std::string subresource;    // e.g. "status"
-  std::string field_manager;  // kApply: required
-  bool force = false;         // kApply: take fields over from other managers
+  std::string subresource = {};    // e.g. "status"
+  std::string field_manager = {};  // kApply: required
+  bool force = false;              // kApply: take fields over from other managers
 };
 
 enum class Propagation : std::uint8_t { kBackground, kForeground, kOrphan };
 
 /// Preconditions guard against deleting a successor of the same name.
 struct DeleteOptions {
-  std::string uid;               // empty: whichever has the name
-  std::string resource_version;  // empty: any
-  std::optional<std::int64_t> grace_seconds;
-  std::optional<Propagation> propagation;
+  std::string uid = {};               // empty: whichever has the name
+  std::string resource_version = {};  // empty: any
+  std::optional<std::int64_t> grace_seconds = {};
+  std::optional<Propagation> propagation = {};
 };
 
 /// Which objects a list or a watch is about.
 struct Selection {
-  std::string name_space;  // empty: all namespaces
-  std::string label_selector;
-  std::string field_selector;
+  std::string name_space = {};  // empty: all namespaces
+  std::string label_selector = {};
+  std::string field_selector = {};
 };
 
 struct ListOptions {
-  Selection selection;
+  Selection selection = {};
   int page_size = 500;  // objects; > 0
 };
 
 /// Where a list stands in the history of the server: what a watch goes on from.
 struct ListEnd {
-  std::string resource_version;
+  std::string resource_version = {};
   std::int64_t items = 0;
 };
 
@@ -71,10 +71,10 @@ using ObjectVisitor = std::function<Status(const Json&)>;
 /// block. Errors name verb and object.
 ///
 /// Tries again by itself, at most `retries` times: 429, 503 and 504 (after Retry-After when given,
-/// else 0.5 s doubling to 5 s) and connections that broke off. A create is tried again because its
-/// name is fixed: when the second try finds the object there and it has the controller that we
-/// asked for, that is success. A JSON patch must bear being repeated. Conflicts (ABORTED) are the
-/// caller's: read again, decide again.
+/// else 0.5 s doubling to 5 s) and connections that broke off. So does the transport's library with
+/// a connection that the server had closed. Therefore a create needs a fixed name, and to find the
+/// object there is success if it has the controller that we asked for: it is ours. A JSON patch
+/// must bear being repeated. Conflicts (ABORTED) are the caller's: read again, decide again.
 class ApiClient {
  public:
   struct Options {
@@ -95,7 +95,8 @@ class ApiClient {
   ApiResult<Json> Get(const Resource& resource, const ObjectKey& key, const std::stop_token& stop);
 
   /// Creates `object`, which needs metadata.name (generateName is INVALID_ARGUMENT: a repeated try
-  /// could create two). The object as stored. ALREADY_EXISTS when the name is taken.
+  /// could create two). The object as stored, also when it was there before with the same
+  /// controller. ALREADY_EXISTS when the name is taken by anything else.
   ApiResult<Json> Create(const Resource& resource, const std::string& name_space,
                          const Json& object, const std::stop_token& stop);
 
@@ -125,11 +126,9 @@ class ApiClient {
  private:
   struct Call;
 
-  /// `tries`, if given, is set to the number of attempts.
-  ApiResult<HttpReply> Execute(const Call& call, const std::stop_token& stop, int* tries = nullptr);
+  ApiResult<HttpReply> Execute(const Call& call, const std::stop_token& stop);
   ApiResult<HttpReply> Attempt(const Call& call, const std::stop_token& stop);
-  ApiResult<Json> ExecuteForObject(const Call& call, const std::stop_token& stop,
-                                   int* tries = nullptr);
+  ApiResult<Json> ExecuteForObject(const Call& call, const std::stop_token& stop);
   std::optional<std::chrono::nanoseconds> RetryPause(const Call& call, const ApiError& error,
                                                      int tries) const;
   /// The object in the way of a repeated create, if it is the one that we asked for.

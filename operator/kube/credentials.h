@@ -21,11 +21,11 @@ struct TextSource {
 
 /// Where the apiserver is and how we show who we are: what in-cluster files or a kubeconfig say.
 struct ConnectionConfig {
-  std::string server;  // "https://host:port" with an optional path; no IPv6 literal
-  TextSource ca;       // PEM; empty: the system's store
-  TextSource token;
-  TextSource client_certificate;  // PEM
-  TextSource client_key;          // PEM
+  std::string server = {};  // "https://host:port" with an optional path; no IPv6 literal
+  TextSource ca = {};       // PEM; empty: the system's store
+  TextSource token = {};
+  TextSource client_certificate = {};  // PEM
+  TextSource client_key = {};          // PEM
   std::string default_namespace = "default";
 };
 

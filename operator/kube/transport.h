@@ -22,11 +22,11 @@ struct HttpRequest {
   HttpMethod method = HttpMethod::kGet;
   /// Path and query, percent-encoded, from the first '/'. The transport puts its base URL before
   /// it.
-  std::string target;
-  std::string content_type;  // empty without a body
-  std::string body;
+  std::string target = {};
+  std::string content_type = {};  // empty without a body
+  std::string body = {};
   /// Sent as "Authorization: Bearer ..."; empty: no such header.
-  Secret bearer;
+  Secret bearer = {};
   /// Send: for the whole call. Stream: until the headers of the reply are there.
   std::chrono::nanoseconds timeout = std::chrono::seconds(30);
 };
