@@ -25,8 +25,8 @@ struct WatchEvent {
 using WatchVisitor = std::function<Status(WatchEvent)>;
 
 struct WatchOptions {
-  Selection selection;
-  std::string resource_version;             // where to go on; not empty
+  Selection selection = {};
+  std::string resource_version = {};        // where to go on; not empty
   std::chrono::seconds lifetime{270};       // asked of the server as timeoutSeconds
   std::size_t max_event_bytes = 16U << 20;  // as the apiserver's own frame limit
 };

@@ -80,6 +80,13 @@ std::string EventLine(const std::string& type, const Json& object) {
   return WriteJson(event);
 }
 
+int CountLines(const std::vector<std::string>& lines, std::string_view what) {
+  const auto count = std::count_if(lines.begin(), lines.end(), [what](const std::string& line) {
+    return line.find(what) != std::string::npos;
+  });
+  return static_cast<int>(count);
+}
+
 std::string ExpiredBody() { return StatusBody(410, "Expired", "too old resource version"); }
 
 }  // namespace
@@ -125,6 +132,12 @@ std::optional<FakeReply> FakeApiserver::NoteAndFault(const FakeRequest& request)
 
 FakeReply FakeApiserver::Handle(const FakeRequest& request) {
   const MutexLock lock(mutex_);
+  FakeReply reply = HandleLocked(request);
+  changed_.NotifyAll();
+  return reply;
+}
+
+FakeReply FakeApiserver::HandleLocked(const FakeRequest& request) {
   if (auto fault = NoteAndFault(request)) return *fault;
   const FakeTarget target = ParseTarget(request.target);
   if (request.method == "GET") return target.name.empty() ? List(target) : Get(target);
@@ -378,24 +391,26 @@ std::vector<std::string> FakeApiserver::requests() const {
 
 int FakeApiserver::CountRequests(std::string_view what) const {
   const MutexLock lock(mutex_);
-  const auto count = std::count_if(
-      requests_.begin(), requests_.end(),
-      [what](const std::string& line) { return line.find(what) != std::string::npos; });
-  return static_cast<int>(count);
+  return CountLines(requests_, what);
+}
+
+bool FakeApiserver::WaitForLines(const std::vector<std::string>& lines, std::string_view what,
+                                 int count) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (CountLines(lines, what) < count) {
+    if (!changed_.WaitUntil(mutex_, deadline)) return CountLines(lines, what) >= count;
+  }
+  return true;
 }
 
 bool FakeApiserver::WaitForWatches(std::string_view what, int count) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  const auto opened = [&]() PSTRAIN_REQUIRES(mutex_) {
-    return std::count_if(opened_.begin(), opened_.end(), [what](const std::string& target) {
-      return target.find(what) != std::string::npos;
-    });
-  };
   const MutexLock lock(mutex_);
-  while (opened() < count) {
-    if (!changed_.WaitUntil(mutex_, deadline)) return opened() >= count;
-  }
-  return true;
+  return WaitForLines(opened_, what, count);
+}
+
+bool FakeApiserver::WaitForRequests(std::string_view what, int count) {
+  const MutexLock lock(mutex_);
+  return WaitForLines(requests_, what, count);
 }
 
 }  // namespace pstrain::testing

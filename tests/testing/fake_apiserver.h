@@ -113,6 +113,8 @@ class FakeApiserver {
   int CountRequests(std::string_view what) const PSTRAIN_EXCLUDES(mutex_);
   /// Waits until `count` watches whose target contains `what` were opened; false after 10 s.
   bool WaitForWatches(std::string_view what, int count) PSTRAIN_EXCLUDES(mutex_);
+  /// The same for requests that were answered.
+  bool WaitForRequests(std::string_view what, int count) PSTRAIN_EXCLUDES(mutex_);
 
  private:
   struct Change {
@@ -128,6 +130,9 @@ class FakeApiserver {
   };
   using Objects = std::map<kube::ObjectKey, Json>;
 
+  FakeReply HandleLocked(const FakeRequest& request) PSTRAIN_REQUIRES(mutex_);
+  bool WaitForLines(const std::vector<std::string>& lines, std::string_view what, int count)
+      PSTRAIN_REQUIRES(mutex_);
   std::optional<FakeReply> NoteAndFault(const FakeRequest& request) PSTRAIN_REQUIRES(mutex_);
   FakeReply List(const FakeTarget& target) PSTRAIN_REQUIRES(mutex_);
   FakeReply Get(const FakeTarget& target) PSTRAIN_REQUIRES(mutex_);
