@@ -64,9 +64,7 @@ Status ListReader::Step(char c) {
       return Keep(c);
     case ':':
       if (!at_top || after_colon_) return Keep(c);
-      after_colon_ = true;
-      name_ = std::exchange(piece_, {});
-      return OkStatus();
+      return EndName();
     default:
       return Keep(c);
   }
@@ -79,7 +77,7 @@ Status ListReader::Open(char c) {
     return OkStatus();
   }
   const bool items_begin =
-      depth_ == kMemberDepth && after_colon_ && name_ == "\"items\"" && c == '[' && piece_.empty();
+      depth_ == kMemberDepth && after_colon_ && name_ == "items" && c == '[' && piece_.empty();
   ++depth_;
   if (items_begin) {
     in_items_ = true;
@@ -109,6 +107,14 @@ Status ListReader::Close(char c) {
   return OkStatus();
 }
 
+Status ListReader::EndName() {
+  const Result<Json> name = ParseServerJson(std::exchange(piece_, {}));
+  if (!name.ok() || name->AsString() == nullptr) return Malformed("a member's name is none");
+  name_ = *name->AsString();
+  after_colon_ = true;
+  return OkStatus();
+}
+
 Status ListReader::EndPiece() { return in_items_ ? EndItem() : EndMember(); }
 
 Status ListReader::EndItem() {
@@ -125,7 +131,7 @@ Status ListReader::EndMember() {
   const std::string value = std::exchange(piece_, {});
   const bool named = std::exchange(after_colon_, false);
   if (!named && !value.empty()) return Malformed("a member has no value");
-  if (name_ != "\"metadata\"") return OkStatus();
+  if (name_ != "metadata") return OkStatus();
   const Result<Json> metadata = ParseServerJson(value);
   if (!metadata.ok()) return Malformed(metadata.status().message().c_str());
   resource_version_ = TextOrEmpty(*metadata, "resourceVersion");

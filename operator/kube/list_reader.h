@@ -41,6 +41,7 @@ class ListReader final : public ByteSink {
   Status Keep(char c);
   Status Open(char c);
   Status Close(char c);
+  Status EndName();
   Status EndPiece();
   Status EndMember();
   Status EndItem();
@@ -49,7 +50,7 @@ class ListReader final : public ByteSink {
   const Visitor visit_;
   const std::size_t max_object_bytes_;
   std::string piece_;  // of the element or member that is being read, without white space
-  std::string name_;   // of the top level's member, quoted
+  std::string name_;   // of the top level's member
   int depth_ = 0;
   bool in_items_ = false;
   bool in_text_ = false;

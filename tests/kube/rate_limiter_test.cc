@@ -17,16 +17,16 @@ TEST(RateLimiter, NormalLane_NeverHasMoreThanItsPermitsUnderWay) {
   {
     std::vector<std::jthread> callers;
     for (int i = 0; i < 8; ++i) {
-      callers.emplace_back([&](const std::stop_token& stop) {
+      callers.emplace_back([&] {
         for (int call = 0; call < 200; ++call) {
-          const auto permit = limiter.Acquire(Lane::kNormal, stop);
+          const auto permit = limiter.Acquire(Lane::kNormal, {});
+          if (!permit.ok()) return;
           const int now = under_way.fetch_add(1) + 1;
           int seen = most.load();
           while (seen < now && !most.compare_exchange_weak(seen, now)) {
           }
           std::this_thread::yield();
           under_way.fetch_sub(1);
-          if (!permit.ok()) return;
         }
       });
     }
