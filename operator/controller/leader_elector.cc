@@ -34,8 +34,14 @@ Status LeaderElector::Run(const Lead& lead, const std::stop_token& stop) {
   LogInfo("leader", "leading",
           {{"lease", options_.lease.ToString()}, {"identity", options_.identity}});
   leading_.store(true);
-  std::jthread leader([&lead](const std::stop_token& end) { lead(end); });
-  Status ended = KeepRenewing(stop);
+  // Ends the renewing: at `stop`, and when `lead` returns by itself.
+  std::stop_source done;
+  const std::stop_callback pass_on(stop, [&done] { done.request_stop(); });
+  std::jthread leader([&lead, &done](const std::stop_token& end) {
+    lead(end);
+    done.request_stop();
+  });
+  Status ended = KeepRenewing(done.get_token());
   leader.request_stop();
   if (!ended.ok()) LogError("leader", "the lease is lost", {{"error", ended}});
   leader.join();

@@ -50,7 +50,8 @@ class LeaderElector {
   LeaderElector(ApiClient& client, Pause& pause, const Clock& clock, Options options);
 
   /// Waits for the lease, then runs `lead` on a thread while renewing it. At `stop` it first waits
-  /// for `lead` to end and then releases the lease, so that the next one may begin at once: OK.
+  /// for `lead` to end and then releases the lease, so that the next one may begin at once: OK. The
+  /// same when `lead` returns by itself.
   /// ABORTED when the lease was lost: `lead` has ended, and the process should exit non-zero.
   Status Run(const Lead& lead, const std::stop_token& stop);
 

@@ -141,8 +141,11 @@ ApiResult<HttpReply> ApiClient::Attempt(const Call& call, const std::stop_token&
   Result<HttpReply> reply = call.sink != nullptr ? transport_.Stream(call.request, *call.sink, stop)
                                                  : transport_.Send(call.request, stop);
   if (options_.metrics != nullptr) {
-    options_.metrics->Count(call.request.method, reply.ok() ? reply->status : 0,
-                            std::chrono::steady_clock::now() - start);
+    const int status = reply.ok() ? reply->status : 0;
+    options_.metrics->Count(call.request.method, status);
+    if (!call.watch) {
+      options_.metrics->Observe(call.request.method, std::chrono::steady_clock::now() - start);
+    }
   }
   if (!reply.ok()) return Refuse(reply.status());
   if (reply->status >= kFirstErrorStatus) return ErrorFromReply(*reply, call.action);
@@ -278,6 +281,9 @@ ApiResult<ListEnd> ApiClient::List(const Resource& resource, const ListOptions& 
     end.resource_version = reader.resource_version();
     continue_token = reader.continue_token();
   } while (!continue_token.empty());
+  if (end.resource_version.empty()) {
+    return Refuse(DataLossError("GET " + resource.Name() + ": the list has no resourceVersion"));
+  }
   return end;
 }
 

@@ -2,9 +2,13 @@
 
 namespace pstrain::kube {
 
-void ClientMetrics::Count(HttpMethod method, int http_status, std::chrono::nanoseconds took) {
+void ClientMetrics::Count(HttpMethod method, int http_status) {
   const MutexLock lock(mutex_);
   ++requests_[{http_status, method}];
+}
+
+void ClientMetrics::Observe(HttpMethod method, std::chrono::nanoseconds took) {
+  const MutexLock lock(mutex_);
   durations_[method].Observe(took);
 }
 

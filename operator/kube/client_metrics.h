@@ -23,8 +23,9 @@ class ClientMetrics {
   explicit ClientMetrics(std::string host) : host_(std::move(host)) {}
 
   /// `http_status` 0: there was no reply ("<error>", as client-go writes it).
-  void Count(HttpMethod method, int http_status, std::chrono::nanoseconds took)
-      PSTRAIN_EXCLUDES(mutex_);
+  void Count(HttpMethod method, int http_status) PSTRAIN_EXCLUDES(mutex_);
+  /// How long a request took; not for watches, which last for minutes by design.
+  void Observe(HttpMethod method, std::chrono::nanoseconds took) PSTRAIN_EXCLUDES(mutex_);
 
   std::vector<MetricFamily> Collect() const PSTRAIN_EXCLUDES(mutex_);
 

@@ -166,6 +166,16 @@ TEST_F(LeaderElectorTest, DeadLeader_IsFollowedWhenItsLeaseHasRunOutByOurClock) 
   EXPECT_TRUE(b.Stop().ok());
 }
 
+TEST_F(LeaderElectorTest, Lead_ThatReturnsByItself_ReleasesTheLease) {
+  ApiClient client(f_.transport(), f_.limiter(), f_.pause(),
+                   LeaderElector::ClientOptions({}, nullptr));
+  TickPause pause;
+  LeaderElector elector(client, pause, clock_, {.lease = kLease, .identity = "a"});
+  EXPECT_TRUE(elector.Run([](const std::stop_token&) {}, {}).ok());
+  EXPECT_FALSE(elector.leading());
+  EXPECT_EQ(Record().holder, "");
+}
+
 TEST_F(LeaderElectorTest, LeaseOfAnother_EndsTheLead) {
   Candidate a(f_, clock_, "a");
   ASSERT_TRUE(a.pause().WaitForPauses(1));

@@ -236,12 +236,13 @@ TEST(ApiClient, List_WhenTheVisitorFails_ReturnsItsError) {
   EXPECT_EQ(end.status().code(), StatusCode::kInternal);
 }
 
-TEST(ApiClient, List_WhenAPageIsCutShort_IsDataLoss) {
-  ApiFixture f;
-  f.server().FailNext("GET", {200, R"({"items":[{"metadata":{}})", {}});
-  Status status;
-  ListNames(f, {}, status);
-  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+TEST(ApiClient, List_WhenAPageIsNotWhole_IsDataLoss) {
+  for (const char* page : {R"({"items":[{"metadata":{}})", R"({"items":[]})"}) {
+    ApiFixture f;
+    f.server().FailNext("GET", {200, page, {}});
+    const auto end = f.client().List(PodResource(), {}, [](const Json&) { return OkStatus(); }, {});
+    EXPECT_EQ(end.status().code(), StatusCode::kDataLoss) << page;
+  }
 }
 
 }  // namespace
