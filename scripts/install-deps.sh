@@ -5,9 +5,9 @@ set -euo pipefail
 
 packages=(
   ca-certificates ccache cmake g++ git ninja-build
-  libabsl-dev libcivetweb-dev libeigen3-dev libfarmhash-dev libgmock-dev libgrpc++-dev libgrpc-dev
-  libgtest-dev libprotobuf-dev libssl-dev libyaml-cpp-dev nlohmann-json3-dev prometheus-cpp-dev
-  protobuf-compiler protobuf-compiler-grpc zlib1g-dev
+  libabsl-dev libcivetweb-dev libcpprest-dev libeigen3-dev libfarmhash-dev libgmock-dev
+  libgrpc++-dev libgrpc-dev libgtest-dev libprotobuf-dev libssl-dev libyaml-cpp-dev
+  nlohmann-json3-dev prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc zlib1g-dev
 )
 test_packages=(
   clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev lld-19 procps python3

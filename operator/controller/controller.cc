@@ -1,0 +1,88 @@
+#include "operator/controller/controller.h"
+
+#include <thread>
+#include <utility>
+
+#include "base/log.h"
+
+namespace pstrain::kube {
+
+Controller::Controller(std::string name, int workers, WorkQueue& queue, Reconciler reconcile)
+    : name_(std::move(name)), workers_(workers), queue_(queue), reconcile_(std::move(reconcile)) {}
+
+void Controller::Run(const std::stop_token& stop) {
+  std::vector<std::jthread> threads;
+  threads.reserve(static_cast<std::size_t>(workers_));
+  for (int i = 0; i < workers_; ++i) {
+    threads.emplace_back([this, stop] { Work(stop); });
+  }
+}
+
+void Controller::Work(const std::stop_token& stop) {
+  while (const std::optional<ObjectKey> key = queue_.Take(stop)) {
+    ReconcileOne(*key, stop);
+    queue_.Done(*key);
+  }
+}
+
+void Controller::ReconcileOne(const ObjectKey& key, const std::stop_token& stop) {
+  active_.fetch_add(1);
+  const auto start = std::chrono::steady_clock::now();
+  const auto outcome = reconcile_(key, stop);
+  durations_.Observe(std::chrono::steady_clock::now() - start);
+  active_.fetch_sub(1);
+  if (!outcome.ok()) {
+    if (stop.stop_requested()) return;
+    errors_.fetch_add(1);
+    LogWarning("controller", "reconcile failed",
+               {{"controller", name_}, {"key", key.ToString()}, {"error", outcome.status()}});
+    queue_.AddAfterFailure(key);
+    return;
+  }
+  queue_.Forget(key);
+  if (!outcome->has_value()) {
+    successes_.fetch_add(1);
+    return;
+  }
+  successes_with_requeue_.fetch_add(1);
+  queue_.AddAfter(key, **outcome);
+}
+
+std::vector<MetricFamily> Controller::Collect() const {
+  const auto sample = [this](double value, std::vector<MetricLabel> more = {}) {
+    MetricSample one;
+    one.labels = std::move(more);
+    one.labels.insert(one.labels.begin(), {"controller", name_});
+    one.value = value;
+    return one;
+  };
+  const auto count = [](const std::atomic<std::uint64_t>& counter) {
+    return static_cast<double>(counter.load());
+  };
+  return {
+      {"controller_runtime_reconcile_total",
+       "Reconciles by result.",
+       MetricType::kCounter,
+       {sample(count(successes_), {{"result", "success"}}),
+        sample(count(successes_with_requeue_), {{"result", "requeue_after"}}),
+        sample(count(errors_), {{"result", "error"}})}},
+      {"controller_runtime_reconcile_errors_total",
+       "Reconciles that failed.",
+       MetricType::kCounter,
+       {sample(count(errors_))}},
+      {"controller_runtime_active_workers",
+       "Reconciles under way.",
+       MetricType::kGauge,
+       {sample(active_.load())}},
+      {"controller_runtime_max_concurrent_reconciles",
+       "Reconciles that may be under way at once.",
+       MetricType::kGauge,
+       {sample(workers_)}},
+      {"controller_runtime_reconcile_time_seconds",
+       "Time of a reconcile.",
+       MetricType::kHistogram,
+       {durations_.Sample({{"controller", name_}})}},
+  };
+}
+
+}  // namespace pstrain::kube

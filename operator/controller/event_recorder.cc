@@ -1,0 +1,204 @@
+#include "operator/controller/event_recorder.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "operator/controller/lease.h"
+
+namespace pstrain::kube {
+namespace {
+
+// Limits of events.k8s.io/v1 (k8s.io/api, events/v1/types.go; names: RFC 1123 subdomain).
+constexpr std::size_t kLongestNote = 1024;
+constexpr std::size_t kLongestWord = 128;
+constexpr std::size_t kLongestName = 253;
+constexpr std::size_t kSuffix = 17;  // a dot and 16 hexadecimal digits
+constexpr std::chrono::seconds kDrainAtEnd{2};
+
+/// At most `longest` bytes, cut between characters of UTF-8.
+void Cut(std::string& text, std::size_t longest) {
+  if (text.size() <= longest) return;
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+  std::size_t end = longest;
+  while (end > 0 && continues(text[end])) --end;
+  text.resize(end);
+}
+
+std::string Hex(std::uint64_t value) {
+  constexpr int kBase = 16;
+  std::array<char, kSuffix> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, kBase).ptr;
+  return {digits.data(), end};
+}
+
+std::string_view TypeName(EventType type) {
+  return type == EventType::kWarning ? "Warning" : "Normal";
+}
+
+std::string SeriesKey(const Event& event) {
+  std::string key;
+  for (const std::string_view part :
+       {std::string_view(event.subject.uid), std::string_view(event.subject.kind),
+        std::string_view(event.subject.key.name_space), std::string_view(event.subject.key.name),
+        TypeName(event.type), std::string_view(event.reason), std::string_view(event.action)}) {
+    key.append(part).append(1, '\n');
+  }
+  return key;
+}
+
+Json Regarding(const EventSubject& subject) {
+  Json regarding = Json::Object();
+  regarding.Set("apiVersion", Json::String(subject.api_version));
+  regarding.Set("kind", Json::String(subject.kind));
+  regarding.Set("namespace", Json::String(subject.key.name_space));
+  regarding.Set("name", Json::String(subject.key.name));
+  regarding.Set("uid", Json::String(subject.uid));
+  return regarding;
+}
+
+}  // namespace
+
+EventRecorder::EventRecorder(ApiClient& client, const Clock& clock, Options options)
+    : client_(client),
+      clock_(clock),
+      options_(std::move(options)),
+      queue_(options_.queue_capacity),
+      thread_([this](const std::stop_token& stop) { Run(stop); }) {}
+
+EventRecorder::~EventRecorder() { Drain(kDrainAtEnd); }
+
+void EventRecorder::Record(Event event) {
+  Cut(event.note, kLongestNote);
+  Cut(event.reason, kLongestWord);
+  Cut(event.action, kLongestWord);
+  if (!queue_.TryPush(event)) dropped_.fetch_add(1);
+}
+
+void EventRecorder::Drain(std::chrono::nanoseconds limit) {
+  queue_.Close();
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  {
+    const MutexLock lock(mutex_);
+    while (!ended_) {
+      if (!ended_changed_.WaitUntil(mutex_, deadline)) break;
+    }
+    if (ended_) return;
+  }
+  dropped_.fetch_add(queue_.size());
+  queue_.Stop();
+  thread_.request_stop();
+}
+
+void EventRecorder::Run(const std::stop_token& stop) {
+  while (const std::optional<Event> event = queue_.Pop()) Write(*event, stop);
+  const MutexLock lock(mutex_);
+  ended_ = true;
+  ended_changed_.NotifyAll();
+}
+
+void EventRecorder::Write(const Event& event, const std::stop_token& stop) {
+  const std::string key = SeriesKey(event);
+  if (!CountUp(key, stop)) Create(event, key, stop);
+}
+
+void EventRecorder::Forget(const std::string& key) {
+  const auto at = by_key_.find(key);
+  if (at == by_key_.end()) return;
+  recent_.erase(at->second);
+  by_key_.erase(at);
+}
+
+bool EventRecorder::CountUp(const std::string& key, const std::stop_token& stop) {
+  const auto at = by_key_.find(key);
+  if (at == by_key_.end()) return false;
+  Series& series = *at->second;
+  const std::chrono::nanoseconds now = clock_.Now();
+  if (now - series.last > options_.series_window) {
+    Forget(key);
+    return false;
+  }
+  ++series.count;
+  series.last = now;
+  recent_.splice(recent_.begin(), recent_, at->second);
+  Json counts = Json::Object();
+  counts.Set("count", Json::Int(series.count));
+  counts.Set("lastObservedTime", Json::String(MicroTime(clock_.UnixMillis())));
+  Json patch = Json::Object();
+  patch.Set("series", std::move(counts));
+  const ApiResult<Json> patched = client_.Patch(EventResource(), series.event, patch, {}, stop);
+  if (patched.ok()) {
+    counted_.fetch_add(1);
+    return true;
+  }
+  if (patched.error().status.code() == StatusCode::kNotFound) {
+    Forget(key);  // the server keeps events for an hour only
+    return false;
+  }
+  failed_.fetch_add(1);
+  LogWarning("events", "event not counted up", {{"error", patched.status()}});
+  return true;
+}
+
+void EventRecorder::Create(const Event& event, const std::string& key,
+                           const std::stop_token& stop) {
+  const std::int64_t now = clock_.UnixMillis();
+  std::string name = event.subject.key.name;
+  Cut(name, kLongestName - kSuffix);
+  // Unique among processes and calls: the name of a subject has few events in one millisecond.
+  const std::uint64_t salt = std::hash<std::string>{}(options_.instance + key) + next_name_++;
+  name += "." + Hex(Mix64(static_cast<std::uint64_t>(now), salt));
+  Json metadata = Json::Object();
+  metadata.Set("name", Json::String(name));
+  metadata.Set("namespace", Json::String(event.subject.key.name_space));
+  Json object = Json::Object();
+  object.Set("apiVersion", Json::String(EventResource().ApiVersion()));
+  object.Set("kind", Json::String(EventResource().kind));
+  object.Set("metadata", std::move(metadata));
+  object.Set("eventTime", Json::String(MicroTime(now)));
+  object.Set("reportingController", Json::String(options_.controller));
+  object.Set("reportingInstance", Json::String(options_.instance));
+  object.Set("type", Json::String(std::string(TypeName(event.type))));
+  object.Set("reason", Json::String(event.reason));
+  object.Set("action", Json::String(event.action));
+  object.Set("note", Json::String(event.note));
+  object.Set("regarding", Regarding(event.subject));
+  const ApiResult<Json> created =
+      client_.Create(EventResource(), event.subject.key.name_space, object, stop);
+  if (!created.ok()) {
+    failed_.fetch_add(1);
+    LogWarning("events", "event not written",
+               {{"reason", event.reason}, {"error", created.status()}});
+    return;
+  }
+  created_.fetch_add(1);
+  recent_.push_front({key, {event.subject.key.name_space, name}, 1, clock_.Now()});
+  by_key_[key] = recent_.begin();
+  if (recent_.size() > options_.max_series) Forget(std::string(recent_.back().key));
+}
+
+std::vector<MetricFamily> EventRecorder::Collect() const {
+  MetricFamily family{"pstrain_operator_events_total",
+                      "Events for people, by what became of them.",
+                      MetricType::kCounter,
+                      {}};
+  for (const auto& [result, counter] : {std::pair{"created", &created_},
+                                        {"counted", &counted_},
+                                        {"dropped", &dropped_},
+                                        {"failed", &failed_}}) {
+    MetricSample sample;
+    sample.labels = {{"result", result}};
+    sample.value = static_cast<double>(counter->load());
+    family.samples.push_back(std::move(sample));
+  }
+  return {std::move(family)};
+}
+
+}  // namespace pstrain::kube

@@ -1,0 +1,121 @@
+#include "operator/controller/work_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pstrain::kube {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kLongestDelay = std::chrono::hours(24 * 365);
+
+MetricFamily OneSample(std::string name, std::string help, MetricType type,
+                       const std::string& queue, double value) {
+  MetricFamily family{std::move(name), std::move(help), type, {}};
+  MetricSample sample;
+  sample.labels = {{"name", queue}};
+  sample.value = value;
+  family.samples.push_back(std::move(sample));
+  return family;
+}
+
+MetricFamily Histogram(std::string name, std::string help, const std::string& queue,
+                       const DurationHistogram& histogram) {
+  MetricFamily family{std::move(name), std::move(help), MetricType::kHistogram, {}};
+  family.samples.push_back(histogram.Sample({{"name", queue}}));
+  return family;
+}
+
+double Seconds(nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+WorkQueue::WorkQueue(std::string name, QueueState::Options options)
+    : name_(std::move(name)), state_(options) {}
+
+void WorkQueue::Add(const ObjectKey& key, Priority priority) {
+  AddAfter(key, nanoseconds::zero(), priority);
+}
+
+void WorkQueue::AddAfter(const ObjectKey& key, nanoseconds delay, Priority priority) {
+  const MutexLock lock(mutex_);
+  ++adds_;
+  state_.Add(key, Now() + std::clamp(delay, nanoseconds::zero(), kLongestDelay), priority);
+  changed_.NotifyAll();
+}
+
+void WorkQueue::AddAfterFailure(const ObjectKey& key) {
+  const MutexLock lock(mutex_);
+  ++adds_;
+  ++retries_;
+  state_.Add(key, Now() + state_.NextBackoff(key), Priority::kNormal);
+  changed_.NotifyAll();
+}
+
+void WorkQueue::Forget(const ObjectKey& key) {
+  const MutexLock lock(mutex_);
+  state_.Forget(key);
+}
+
+std::optional<ObjectKey> WorkQueue::Take(const std::stop_token& stop) {
+  const std::stop_callback wake(stop, [this] {
+    const MutexLock lock(mutex_);
+    changed_.NotifyAll();
+  });
+  const MutexLock lock(mutex_);
+  while (!stop.stop_requested()) {
+    const nanoseconds now = Now();
+    if (auto taken = state_.Take(now)) {
+      queued_for_.Observe(now - taken->ready_at);
+      started_[taken->key] = now;
+      return std::move(taken->key);
+    }
+    if (const auto due = state_.NextDue()) {
+      changed_.WaitFor(mutex_, *due - now);
+    } else {
+      changed_.Wait(mutex_);
+    }
+  }
+  return std::nullopt;
+}
+
+void WorkQueue::Done(const ObjectKey& key) {
+  const MutexLock lock(mutex_);
+  const auto started = started_.find(key);
+  if (started != started_.end()) {
+    worked_for_.Observe(Now() - started->second);
+    started_.erase(started);
+  }
+  state_.Done(key);
+  changed_.NotifyAll();
+}
+
+std::vector<MetricFamily> WorkQueue::Collect() const {
+  const MutexLock lock(mutex_);
+  const nanoseconds now = Now();
+  nanoseconds unfinished{0};
+  nanoseconds longest{0};
+  for (const auto& entry : started_) {
+    unfinished += now - entry.second;
+    longest = std::max(longest, now - entry.second);
+  }
+  const auto counter = [this](const char* name, const char* help, std::uint64_t value) {
+    return OneSample(name, help, MetricType::kCounter, name_, static_cast<double>(value));
+  };
+  const auto gauge = [this](const char* name, const char* help, double value) {
+    return OneSample(name, help, MetricType::kGauge, name_, value);
+  };
+  return {gauge("workqueue_depth", "Keys that are due and not taken.",
+                static_cast<double>(state_.Depth(now))),
+          counter("workqueue_adds_total", "Requests to reconcile a key.", adds_),
+          counter("workqueue_retries_total", "Keys added again after a failure.", retries_),
+          gauge("workqueue_unfinished_work_seconds", "Age of the work under way, summed.",
+                Seconds(unfinished)),
+          gauge("workqueue_longest_running_processor_seconds", "Age of the oldest work under way.",
+                Seconds(longest)),
+          Histogram("workqueue_queue_duration_seconds", "From due to taken.", name_, queued_for_),
+          Histogram("workqueue_work_duration_seconds", "From taken to done.", name_, worked_for_)};
+}
+
+}  // namespace pstrain::kube

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "base/status.h"
+#include "operator/kube/transport.h"
+
+namespace pstrain::kube {
+
+/// One of details.causes of a Status object: why a field was refused, or which quota.
+struct ApiCause {
+  std::string reason;
+  std::string message;
+  std::string field;
+};
+
+/// Why the apiserver (or the way to it) did not do what was asked. A value.
+///
+/// HTTP      | code              | when
+/// 400, 422  | INVALID_ARGUMENT  | BadRequest, Invalid: details in causes
+/// 401       | UNAUTHENTICATED   |
+/// 403       | PERMISSION_DENIED | RBAC, quota, admission, a namespace that ends: see reason,
+/// causes 404       | NOT_FOUND         | 405, 406, 415 | UNIMPLEMENTED | 409       |
+/// ALREADY_EXISTS by reason AlreadyExists, else ABORTED (Conflict) 410       | OUT_OF_RANGE      |
+/// Gone, Expired: a resource version or continue token too old 413       | INVALID_ARGUMENT  |
+/// RequestEntityTooLarge 429       | RESOURCE_EXHAUSTED| TooManyRequests 500       | INTERNAL | 503
+/// | UNAVAILABLE       | 504       | DEADLINE_EXCEEDED | ServerTimeout has 500 and is UNAVAILABLE
+/// none      | as the Transport says, e.g. UNAVAILABLE; http_status is 0
+struct ApiError {
+  Status status;
+  int http_status = 0;
+  /// metav1.StatusReason, e.g. "AlreadyExists"; empty when the body was no Status object.
+  std::string reason;
+  /// The server's own words, without our context.
+  std::string message;
+  std::vector<ApiCause> causes;
+  /// The Retry-After header, else details.retryAfterSeconds.
+  std::optional<std::chrono::seconds> retry_after;
+
+  /// The server cannot tell the answer just now: worth another try later.
+  bool IsTransient() const;
+};
+
+/// The error that a reply with status >= 400 stands for. `action` names verb and object.
+ApiError ErrorFromReply(const HttpReply& reply, std::string_view action);
+
+/// The error that a Status object stands for, e.g. the object of an ERROR event of a watch.
+ApiError ErrorFromStatusObject(const Json& status_object, std::string_view action);
+
+/// A value, or the ApiError that says why there is none. Fits PSTRAIN_ASSIGN_OR_RETURN.
+template <typename T>
+class [[nodiscard]] ApiResult {
+ public:
+  ApiResult(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  ApiResult(ApiError error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+  bool ok() const { return state_.index() == 0; }
+  Status status() const { return ok() ? Status() : error().status; }
+
+  /// REQUIRES: !ok().
+  const ApiError& error() const { return std::get<1>(state_); }
+  ApiError&& TakeError() { return std::get<1>(std::move(state_)); }
+
+  /// REQUIRES: ok().
+  const T& value() const& { return std::get<0>(state_); }
+  T& value() & { return std::get<0>(state_); }
+  T&& value() && { return std::get<0>(std::move(state_)); }
+  const T& operator*() const& { return value(); }
+  T& operator*() & { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  const T* operator->() const { return &value(); }
+  T* operator->() { return &value(); }
+
+ private:
+  std::variant<T, ApiError> state_;
+};
+
+}  // namespace pstrain::kube

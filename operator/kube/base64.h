@@ -1,0 +1,13 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pstrain::kube {
+
+/// Decodes standard base64 (RFC 4648, 4) with padding; white space is skipped. nullopt for anything
+/// else.
+std::optional<std::string> DecodeBase64(std::string_view text);
+
+}  // namespace pstrain::kube

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/status.h"
+
+namespace pstrain::kube {
+
+/// A JSON text of the apiserver. Deeper than what people write by hand is fine: an object with
+/// fields that the schema does not know may nest.
+Result<Json> ParseServerJson(std::string_view text);
+
+/// Members of an object that the apiserver sent. An absent or null member leaves `value` as it is;
+/// one of another type is INVALID_ARGUMENT "PATH: must be a TYPE".
+Status ReadText(const Json& object, std::string_view path, std::string_view name,
+                std::string& value);
+Status ReadInteger(const Json& object, std::string_view path, std::string_view name,
+                   std::int64_t& value);
+Status ReadFlag(const Json& object, std::string_view path, std::string_view name, bool& value);
+
+/// The text of a member, or "" when it is absent or no text.
+std::string TextOrEmpty(const Json& object, std::string_view name);
+
+/// The member along a path of names, or nullptr.
+const Json* FindPath(const Json& object, std::initializer_list<std::string_view> names);
+
+}  // namespace pstrain::kube

@@ -1,0 +1,65 @@
+#include "operator/kube/rate_limiter.h"
+
+#include <algorithm>
+
+namespace pstrain::kube {
+
+RateLimiter::Permit::Permit(Permit&& other) noexcept
+    : limiter_(other.limiter_), lane_(other.lane_) {
+  other.limiter_ = nullptr;
+}
+
+RateLimiter::Permit::~Permit() {
+  if (limiter_ != nullptr) limiter_->Release(lane_);
+}
+
+RateLimiter::RateLimiter(Options options)
+    : options_(options), tokens_(options.burst), refilled_at_(std::chrono::steady_clock::now()) {}
+
+int& RateLimiter::InUse(Lane lane) { return lane == Lane::kLease ? lease_in_use_ : normal_in_use_; }
+
+RateLimiter::SteadyTime RateLimiter::TokenTime(SteadyTime now) {
+  const std::chrono::duration<double> passed = now - refilled_at_;
+  tokens_ = std::min<double>(options_.burst, tokens_ + passed.count() * options_.per_second);
+  refilled_at_ = now;
+  if (tokens_ >= 1) return now;
+  const std::chrono::duration<double> missing((1 - tokens_) / options_.per_second);
+  // Rounded up: a wait that ends a nanosecond early would be followed by another.
+  return now + std::chrono::duration_cast<std::chrono::nanoseconds>(missing) +
+         std::chrono::microseconds(1);
+}
+
+Result<RateLimiter::Permit> RateLimiter::Acquire(Lane lane, const std::stop_token& stop) {
+  const std::stop_callback wake(stop, [this] {
+    const MutexLock lock(mutex_);
+    changed_.NotifyAll();
+  });
+  const int places = lane == Lane::kLease ? options_.lease_permits : options_.permits;
+  const MutexLock lock(mutex_);
+  while (!stop.stop_requested()) {
+    if (InUse(lane) >= places) {
+      changed_.Wait(mutex_);
+      continue;
+    }
+    const SteadyTime now = std::chrono::steady_clock::now();
+    const SteadyTime token_at = lane == Lane::kLease ? now : TokenTime(now);
+    if (token_at > now) {
+      changed_.WaitUntil(mutex_, token_at);
+      continue;
+    }
+    if (lane == Lane::kNormal) tokens_ -= 1;
+    ++InUse(lane);
+    return Permit(*this, lane);
+  }
+  return CancelledError("stopped while waiting for the rate limiter");
+}
+
+void RateLimiter::Release(Lane lane) {
+  {
+    const MutexLock lock(mutex_);
+    --InUse(lane);
+  }
+  changed_.NotifyAll();
+}
+
+}  // namespace pstrain::kube

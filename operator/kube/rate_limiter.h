@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/status.h"
+
+namespace pstrain::kube {
+
+/// Which requests wait for which. A Lease renewal never waits behind anything else, so that a flood
+/// of other calls cannot cost the leadership.
+enum class Lane : std::uint8_t { kNormal, kLease };
+
+/// Bounds how many requests start per second and how many are under way at once. Shared by all
+/// clients of a process; owned by main; any thread.
+class RateLimiter {
+ public:
+  struct Options {
+    double per_second = 100;  // > 0
+    int burst = 200;          // >= 1
+    int permits = 16;         // >= 1: requests at once in the normal lane
+    int lease_permits = 2;    // >= 1
+  };
+
+  /// One request under way; its end frees the place.
+  class Permit {
+   public:
+    Permit(Permit&& other) noexcept;
+    Permit& operator=(Permit&&) = delete;
+    ~Permit();
+
+   private:
+    friend class RateLimiter;
+    Permit(RateLimiter& limiter, Lane lane) : limiter_(&limiter), lane_(lane) {}
+    RateLimiter* limiter_;
+    Lane lane_;
+  };
+
+  explicit RateLimiter(Options options);
+  RateLimiter(const RateLimiter&) = delete;
+  RateLimiter& operator=(const RateLimiter&) = delete;
+
+  /// Waits for a place and, in the normal lane, for a token of the bucket. CANCELLED when stopped.
+  Result<Permit> Acquire(Lane lane, const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
+
+ private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  int& InUse(Lane lane) PSTRAIN_REQUIRES(mutex_);
+  /// Now or in the future: when the bucket has a token.
+  SteadyTime TokenTime(SteadyTime now) PSTRAIN_REQUIRES(mutex_);
+  void Release(Lane lane) PSTRAIN_EXCLUDES(mutex_);
+
+  const Options options_;
+  Mutex mutex_;
+  CondVar changed_;
+  int normal_in_use_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  int lease_in_use_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  double tokens_ PSTRAIN_GUARDED_BY(mutex_);
+  SteadyTime refilled_at_ PSTRAIN_GUARDED_BY(mutex_);
+};
+
+}  // namespace pstrain::kube

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+namespace pstrain::testing {
+
+/// A certificate and its key, PEM. Made anew by each process; P-256, valid for a day.
+struct TestCertificate {
+  std::string certificate;
+  std::string key;
+};
+
+/// A certificate authority that nobody else trusts.
+TestCertificate MakeAuthority(const std::string& common_name);
+
+/// A certificate for servers (as "127.0.0.1" and "localhost") and clients, signed by `authority`.
+TestCertificate IssueCertificate(const TestCertificate& authority, const std::string& common_name);
+
+}  // namespace pstrain::testing
