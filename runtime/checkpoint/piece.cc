@@ -17,7 +17,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "pieces are written as they lie");
 
 constexpr std::string_view kMagic = "PSTPIECE";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 std::size_t Padding(std::size_t size) { return (8 - size % 8) % 8; }
 
@@ -143,6 +143,8 @@ std::string Serialize(const ShardState& state) {
   out.U64(state.term.epoch);
   out.U64(state.term.counter);
   out.U64(static_cast<std::uint64_t>(state.examples));
+  out.U32(state.incremental ? 1 : 0);
+  out.U32(0);
   out.U32(static_cast<std::uint32_t>(state.dense.size()));
   out.U32(static_cast<std::uint32_t>(state.tables.size()));
   out.U64(applied.size());
@@ -200,6 +202,8 @@ Result<ShardState> Parse(std::string_view bytes) {
   state.term.epoch = in.U64();
   state.term.counter = in.U64();
   state.examples = static_cast<std::int64_t>(in.U64());
+  state.incremental = in.U32() != 0;
+  in.U32();
   const std::uint32_t dense = in.U32();
   const std::uint32_t tables = in.U32();
   const std::uint64_t applied_bytes = in.U64();
@@ -244,6 +248,7 @@ Result<CutPiece> WritePiece(const std::string& directory, const ShardState& stat
   piece.set_term_epoch(state.term.epoch);
   piece.set_term_counter(state.term.counter);
   piece.set_examples_applied(state.examples);
+  piece.set_incremental(state.incremental);
   PSTRAIN_RETURN_IF_ERROR(ReplaceFile(JoinPath(directory, piece.file()), bytes));
   return piece;
 }
@@ -254,10 +259,11 @@ Result<ShardState> ReadPiece(const std::string& directory, const CutPiece& piece
   if (!state.ok()) return state.status().WithContext(Describe(directory, piece));
   const bool same = state->shard == piece.shard() &&
                     state->term == Term{piece.term_epoch(), piece.term_counter()} &&
-                    state->examples == piece.examples_applied();
+                    state->examples == piece.examples_applied() &&
+                    state->incremental == piece.incremental();
   if (!same) {
     return DataLossError(Describe(directory, piece) +
-                         ": its shard, term or count is not the manifest's");
+                         ": its shard, term, count or kind is not the manifest's");
   }
   return state;
 }

@@ -74,11 +74,14 @@ class Core {
 
   /// A ps is leaving and no cut has been placed since: take one now.
   bool CutWanted() const;
-  /// Starts a cut; none while a shard has no active owner or another cut is under way.
+  /// Starts a cut; none while a shard has no active owner or another cut is under way. It builds on
+  /// the newest one that this core has placed, unless it is the final one, full_every says
+  /// otherwise, or what was written since the last whole cut is more than half of that one.
   std::optional<CutPlan> StartCut();
-  /// Call right before the manifest is renamed, with every piece's shard and term. ABORTED: a term
-  /// has changed since StartCut, or a piece is missing; the cut is abandoned then.
-  Status FinishCut(const std::vector<ReportedCopy>& pieces);
+  /// Call right before the manifest is renamed, with every piece. ABORTED: a term has changed since
+  /// StartCut, a piece is missing, or one builds on a piece of another term; the cut is abandoned
+  /// then.
+  Status FinishCut(const std::vector<WrittenPiece>& pieces);
   /// The manifest is in place.
   void CutPlaced(std::string cut);
   /// The cut was given up (a ps did not answer, the disk is full).
@@ -127,6 +130,18 @@ class Core {
     std::vector<Term> terms;
     std::uint32_t complete_epochs = 0;
     std::set<Incarnation> leaving;
+    std::string base;
+    bool incremental = false;
+    std::uint64_t bytes = 0;
+  };
+  /// The last whole cut that this core has placed, and those that build on it.
+  struct Chain {
+    std::string newest;
+    /// Of the newest.
+    std::vector<Term> terms;
+    std::uint32_t increments = 0;
+    std::uint64_t whole_bytes = 0;
+    std::uint64_t increment_bytes = 0;
   };
 
   void EndJoining();
@@ -140,6 +155,8 @@ class Core {
   void Vacate(ShardId shard);
   void ForgetPs(std::uint32_t index);
   void Publish();
+  bool ChainMayGrow() const;
+  Status CheckPieces(const std::vector<WrittenPiece>& pieces) const;
 
   CoreOptions options_;
   GrantBook book_;
@@ -152,6 +169,7 @@ class Core {
   bool had_cuts_ = false;
   bool failed_ = false;
   std::optional<Cut> cut_;
+  Chain chain_;
   std::uint32_t closed_epochs_ = 0;
   std::uint32_t active_ = 0;
   std::uint64_t next_term_ = 1;

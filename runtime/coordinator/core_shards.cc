@@ -1,4 +1,4 @@
-// The part of Core that decides who owns which shard, and the cuts from which shards are restored.
+// The part of Core that decides who owns which shard.
 #include <algorithm>
 #include <utility>
 
@@ -87,75 +87,5 @@ void Core::Publish() {
     view_.shards.push_back({shard.ps, shard.term, shard.phase == ShardPhase::kActive});
   }
 }
-
-bool Core::CutWanted() const {
-  if (!AllActive() || cut_) return false;
-  return std::ranges::any_of(ps_, [](const auto& entry) { return entry.second.leaving; });
-}
-
-std::optional<CutPlan> Core::StartCut() {
-  if (!AllActive() || cut_) return std::nullopt;
-  Cut cut;
-  CutPlan plan;
-  plan.close_epochs_below = closed_epochs_;
-  plan.final = AllCommitted();
-  cut.complete_epochs = book_.CompleteEpochs();
-  for (const auto& [index, ps] : ps_) {
-    if (ps.leaving) cut.leaving.insert(ps.incarnation);
-    CutPlan::Ps part{index, ps.incarnation, {}};
-    for (ShardId s = 0; s < options_.shards; ++s) {
-      if (shards_[s].ps == index) part.shards.push_back({s, shards_[s].term});
-    }
-    if (!part.shards.empty()) plan.ps.push_back(std::move(part));
-  }
-  for (const Shard& shard : shards_) cut.terms.push_back(shard.term);
-  cut_ = std::move(cut);
-  return plan;
-}
-
-Status Core::FinishCut(const std::vector<ReportedCopy>& pieces) {
-  if (!cut_) return FailedPreconditionError("no cut is under way");
-  std::vector<bool> present(options_.shards, false);
-  Status status;
-  for (const ReportedCopy& piece : pieces) {
-    if (piece.shard >= options_.shards || piece.term != cut_->terms[piece.shard]) {
-      status = AbortedError("cut: a piece is of another term");
-      break;
-    }
-    present[piece.shard] = true;
-  }
-  for (ShardId s = 0; s < options_.shards && status.ok(); ++s) {
-    if (!present[s]) {
-      status = AbortedError("cut: the piece of shard " + std::to_string(s) + " is missing");
-    } else if (shards_[s].phase != ShardPhase::kActive || shards_[s].term != cut_->terms[s]) {
-      status = AbortedError("cut: shard " + std::to_string(s) + " has got a new term");
-    }
-  }
-  if (!status.ok()) cut_.reset();
-  return status;
-}
-
-void Core::CutPlaced(std::string cut) {
-  cuts_.insert(cuts_.begin(), std::move(cut));
-  had_cuts_ = true;
-  if (!cut_) return;
-  closed_epochs_ = std::max(closed_epochs_, cut_->complete_epochs);
-  std::vector<std::uint32_t> released;
-  for (const auto& [index, ps] : ps_) {
-    if (!cut_->leaving.contains(ps.incarnation)) continue;
-    actions_.emplace_back(ReleasePsAction{index, ps.incarnation});
-    released.push_back(index);
-  }
-  cut_.reset();
-  for (const std::uint32_t index : released) {
-    retired_ps_.insert(ps_.at(index).process);
-    ForgetPs(index);
-  }
-  if (!released.empty()) Publish();
-}
-
-void Core::CutFailed() { cut_.reset(); }
-
-void Core::CutRemoved(const std::string& cut) { std::erase(cuts_, cut); }
 
 }  // namespace pstrain

@@ -37,6 +37,8 @@ struct CoreOptions {
   /// Folder names of the cuts in place, newest first. Empty: shards without a holder start from
   /// their initial values.
   std::vector<std::string> cuts;
+  /// At least each so-manieth cut is whole; 1: every one.
+  std::uint32_t full_every = 1;
 };
 
 /// A shard as a ps reports it, at registration or in answer to an assignment.
@@ -104,6 +106,14 @@ struct ReportedCopy {
   Term term;
 };
 
+/// A piece of a cut as the ps has written it.
+struct WrittenPiece {
+  ShardId shard = 0;
+  Term term;
+  bool incremental = false;
+  std::uint64_t bytes = 0;
+};
+
 /// What became of a report.
 struct ReportResult {
   enum class Outcome : std::uint8_t {
@@ -137,6 +147,8 @@ struct CutPlan {
   std::vector<Ps> ps;
   /// WritePiecesRequest.close_epochs_below.
   std::uint32_t close_epochs_below = 0;
+  /// The cut in place that the pieces may build on (WritePiecesRequest.base); empty: none.
+  std::string base;
   /// Every batch of every epoch is committed: the cut will be the final one.
   bool final = false;
 };

@@ -58,6 +58,7 @@ Status CheckTable(const Catalog& catalog, const ShardState& state, const TableSt
 
 Status CheckState(const Catalog& catalog, const ShardState& state) {
   if (state.shard >= catalog.shards()) return Misfit(state.shard, "no such shard");
+  if (state.incremental) return Misfit(state.shard, "it is incremental and lacks its base");
   if (state.applied.batches_per_epoch() != catalog.batches_per_epoch()) {
     return Misfit(state.shard, "its applied set is of epochs of " +
                                    std::to_string(state.applied.batches_per_epoch()) + " batches");
@@ -158,20 +159,48 @@ PushStatus Shard::Apply(Token token, std::uint32_t records, const PushSection& s
         dense.values.data(), slots, gradient.values.data(), gradient.values.size());
   }
   for (const RowGradients& rows : section.tables) {
-    rows_ += Table(rows.variable).Apply(rows.keys, rows.values.data());
+    rows_ += Table(rows.variable).Apply(rows.keys, rows.values.data(), mark_);
   }
   examples_ += records;
   return PushStatus::kApplied;
 }
 
-ShardState Shard::Copy() const {
+void Shard::set_term(Term term) {
+  term_ = term;
+  copied_.clear();
+}
+
+ShardState Shard::CopyWithoutRows() const {
   ShardState state;
   state.shard = id_;
   state.term = term_;
   state.dense = dense_;
-  for (const auto& table : tables_) state.tables.push_back(table->Copy());
   state.applied = applied_;
   state.examples = examples_;
+  return state;
+}
+
+ShardState Shard::Copy() const {
+  ShardState state = CopyWithoutRows();
+  for (const auto& table : tables_) state.tables.push_back(table->Copy());
+  return state;
+}
+
+ShardState Shard::CopyForCut(const std::string& cut, const std::string& base) {
+  std::erase_if(copied_,
+                [&](const auto& copied) { return copied.first != base && copied.first != cut; });
+  ShardState state;
+  if (const auto found = copied_.find(base); found == copied_.end()) {
+    state = Copy();
+  } else {
+    state = CopyWithoutRows();
+    state.incremental = true;
+    for (const auto& table : tables_) {
+      state.tables.push_back(table->CopyWrittenAfter(found->second));
+    }
+  }
+  // Of two copies for one cut the first counts: nobody knows which of them the cut will hold.
+  if (copied_.try_emplace(cut, mark_).second) ++mark_;
   return state;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -25,7 +27,8 @@ class Shard {
 
   ShardId id() const { return id_; }
   Term term() const { return term_; }
-  void set_term(Term term) { term_ = term; }
+  /// What was copied for cuts under the former term is no base any more.
+  void set_term(Term term);
   const AppliedSet& applied() const { return applied_; }
   std::int64_t examples() const { return examples_; }
   std::size_t rows() const { return rows_; }
@@ -39,9 +42,14 @@ class Shard {
   PushStatus Apply(Token token, std::uint32_t records, const PushSection& section);
   void CloseEpochsBelow(std::uint32_t epoch) { applied_.CloseEpochsBelow(epoch); }
   ShardState Copy() const;
+  /// The copy for `cut`: incremental when `base` was copied in this term, else whole. Rows written
+  /// after this call are what a later copy with base `cut` holds, whatever becomes of the cuts in
+  /// between; bases older than `base` are forgotten.
+  ShardState CopyForCut(const std::string& cut, const std::string& base);
 
  private:
   Shard(std::shared_ptr<const Catalog> catalog, ShardId id);
+  ShardState CopyWithoutRows() const;
   DenseState& Dense(VariableId variable, std::uint32_t partition);
   TableShard& Table(VariableId variable) { return *tables_[table_of_[variable]]; }
 
@@ -54,6 +62,9 @@ class Shard {
   std::size_t rows_ = 0;                             // of all tables
   AppliedSet applied_;
   std::int64_t examples_ = 0;
+  std::uint32_t mark_ = 1;  // of the rows that are written now
+  /// The last base and the cut that may become the next: rows written since have marks above.
+  std::map<std::string, std::uint32_t> copied_;
 };
 
 }  // namespace pstrain

@@ -76,6 +76,18 @@ struct ShardInTerm {
   Term term;
 };
 
+/// Which shards to copy, and what for.
+struct CopyOrder {
+  std::vector<ShardInTerm> shards;
+  /// Epochs below this are closed in the applied sets before the copy.
+  std::uint32_t close_epochs_below = 0;
+  /// The cut that the copies are for; empty: none, all is copied.
+  std::string cut;
+  /// A cut in place. Of a shard that was copied for it in the same term, only the rows written
+  /// since are copied. Empty: all is copied.
+  std::string base;
+};
+
 /// Counters since the start, except where a present value is said. Relaxed; any thread may read.
 struct ShardEngineStats {
   /// Sections of pushes, by what became of them; not_owner also counts sections of pulls.
@@ -143,10 +155,9 @@ class ShardEngine {
   void Held(HeldDone done);
 
   /// Copies shards one by one while the others go on; `sink` gets each on its owner thread, several
-  /// threads at a time. Before the copy, epochs below `close_epochs_below` are closed in the
-  /// applied set. ABORTED names a shard that is not active in its term (its sink is not called).
-  void Snapshot(std::vector<ShardInTerm> shards, std::uint32_t close_epochs_below,
-                SnapshotSink sink, StatusDone done);
+  /// threads at a time. ABORTED names a shard that is not active in its term (its sink is not
+  /// called).
+  void Snapshot(CopyOrder order, SnapshotSink sink, StatusDone done);
 
   const ShardEngineStats& stats() const { return stats_; }
   /// Goes into every reply as a hint that the worker's membership may be old.

@@ -25,10 +25,14 @@ class TableShard {
 
   /// keys.size() x dimension values to `out`. Returns how many rows were made.
   std::size_t Read(std::span<const std::uint64_t> keys, float* out);
-  /// One optimizer step of each row. Returns how many rows were made. REQUIRES: keys are unique.
-  std::size_t Apply(std::span<const std::uint64_t> keys, const float* gradients);
+  /// One optimizer step of each row, which is marked with `mark`. Returns how many rows were made.
+  /// REQUIRES: keys are unique, mark > 0.
+  std::size_t Apply(std::span<const std::uint64_t> keys, const float* gradients,
+                    std::uint32_t mark);
 
   TableState Copy() const;
+  /// Only rows whose mark is above `mark`.
+  TableState CopyWrittenAfter(std::uint32_t mark) const;
   /// REQUIRES: rows() == 0, the state fits the variable.
   void Load(const TableState& state);
 
@@ -43,13 +47,15 @@ class TableShard {
   /// Numbers of the keys in numbers_; makes room for new rows and, if asked, initialises them.
   /// Returns how many are new.
   std::size_t Resolve(std::span<const std::uint64_t> keys, bool initialise);
+  TableState CopyRows(std::span<const std::uint32_t> numbers) const;
 
   const CatalogVariable& variable_;
   const std::size_t dimension_;
   const std::size_t stride_;  // floats of a row with its slots
   std::uint32_t rows_per_slab_log2_ = 0;
   std::unique_ptr<RowIndex> index_;
-  std::vector<std::uint64_t> keys_;  // by number
+  std::vector<std::uint64_t> keys_;   // by number
+  std::vector<std::uint32_t> marks_;  // by number; 0: not written since it was made or loaded
   std::vector<std::unique_ptr<float[]>> slabs_;
   std::vector<std::uint32_t> numbers_;  // scratch
   std::vector<float*> row_pointers_;    // scratch

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/files.h"
-#include "runtime/checkpoint/manifest.h"
+#include "runtime/checkpoint/cut_chain.h"
 #include "runtime/checkpoint/piece.h"
 #include "runtime/ps/wire_ids.h"
 #include "runtime/rpc/grpc_status.h"
@@ -21,8 +21,8 @@ void ToWire(const ShardHeld& held, HeldShard* wire) {
   wire->set_examples_applied(held.examples);
 }
 
-Result<ShardOrder> MakeOrder(const ShardAssignment& wire, const std::string& cut_folder,
-                             const CutManifest& manifest) {
+/// `cut`: where a RESTORE comes from.
+Result<ShardOrder> MakeOrder(const ShardAssignment& wire, const std::optional<CutChain>& cut) {
   ShardOrder order;
   order.shard = wire.shard();
   order.term = FromWire(wire.term());
@@ -42,12 +42,9 @@ Result<ShardOrder> MakeOrder(const ShardAssignment& wire, const std::string& cut
     default:
       return InvalidArgumentError("unknown source of a shard");
   }
-  for (const CutPiece& piece : manifest.pieces()) {
-    if (piece.shard() != wire.shard()) continue;
-    PSTRAIN_ASSIGN_OR_RETURN(order.state, ReadPiece(cut_folder, piece));
-    return order;
-  }
-  return DataLossError(cut_folder + " has no piece of shard " + std::to_string(wire.shard()));
+  if (!cut) return InvalidArgumentError("a shard to restore, and no cut is named");
+  PSTRAIN_ASSIGN_OR_RETURN(order.state, cut->Read(wire.shard()));
+  return order;
 }
 
 /// Copies that the owner threads hand over, for the thread that writes them.
@@ -132,16 +129,15 @@ grpc::Status PsControl::AssignShards(grpc::ServerContext*, const AssignShardsReq
 }
 
 Status PsControl::DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply) {
-  const std::string folder = CutFolder(request.cut());
-  CutManifest manifest;
+  std::optional<CutChain> cut;
   if (!request.cut().empty()) {
-    Result<CutManifest> read = ReadManifest(folder);
+    Result<CutChain> read = CutChain::Open(CutFolder(request.cut()));
     if (!read.ok()) return DataLossError(read.status().message());
-    manifest = std::move(read).value();
+    cut = std::move(read).value();
   }
   std::vector<ShardOrder> orders;
   for (const ShardAssignment& shard : request.shards()) {
-    PSTRAIN_ASSIGN_OR_RETURN(ShardOrder order, MakeOrder(shard, folder, manifest));
+    PSTRAIN_ASSIGN_OR_RETURN(ShardOrder order, MakeOrder(shard, cut));
     orders.push_back(std::move(order));
   }
   std::promise<Result<std::vector<ShardHeld>>> promise;
@@ -160,15 +156,14 @@ grpc::Status PsControl::WritePieces(grpc::ServerContext*, const WritePiecesReque
 }
 
 Status PsControl::DoWritePieces(const WritePiecesRequest& request, WritePiecesReply* reply) {
-  std::vector<ShardInTerm> shards;
+  CopyOrder order{{}, request.close_epochs_below(), request.cut(), request.base()};
   for (const ShardAssignment& shard : request.shards()) {
-    shards.push_back({shard.shard(), FromWire(shard.term())});
+    order.shards.push_back({shard.shard(), FromWire(shard.term())});
   }
   // Shared with the owner threads: a failed write ends this call before the last copy is made.
   auto queue = std::make_shared<CopyQueue>();
   engine_.Snapshot(
-      std::move(shards), request.close_epochs_below(),
-      [queue](ShardState state) { queue->Push(std::move(state)); },
+      std::move(order), [queue](ShardState state) { queue->Push(std::move(state)); },
       [queue](Status status) { queue->Close(std::move(status)); });
   const std::string folder = CutFolder(request.cut());
   while (true) {

@@ -58,6 +58,15 @@ std::vector<ReportedCopy> AllTerms(const Core& core) {
   return copies;
 }
 
+std::vector<WrittenPiece> AllPieces(const Core& core, bool incremental = false,
+                                    std::uint64_t bytes = 100) {
+  std::vector<WrittenPiece> pieces;
+  for (const ReportedCopy& copy : AllTerms(core)) {
+    pieces.push_back({copy.shard, copy.term, incremental, bytes});
+  }
+  return pieces;
+}
+
 struct Started {
   explicit Started(CoreOptions options = Options()) : core(std::move(options)) {
     ps0 = Register(&core, 0, 100);
@@ -243,14 +252,14 @@ TEST(Cut, WhenATermChangesBeforeTheRename_IsAbandoned) {
   Started s;
   ASSERT_TRUE(s.core.StartCut().has_value());
   EXPECT_FALSE(s.core.StartCut().has_value());
-  const auto pieces = AllTerms(s.core);
+  const auto pieces = AllPieces(s.core);
   Register(&s.core, 0, 200);
   Answer(&s.core);
   EXPECT_EQ(s.core.FinishCut(pieces).code(), StatusCode::kAborted);
   ASSERT_TRUE(s.core.StartCut().has_value());
-  EXPECT_EQ(s.core.FinishCut({AllTerms(s.core)[0]}).code(), StatusCode::kAborted);
+  EXPECT_EQ(s.core.FinishCut({AllPieces(s.core)[0]}).code(), StatusCode::kAborted);
   ASSERT_TRUE(s.core.StartCut().has_value());
-  EXPECT_TRUE(s.core.FinishCut(AllTerms(s.core)).ok());
+  EXPECT_TRUE(s.core.FinishCut(AllPieces(s.core)).ok());
 }
 
 TEST(Cut, WhenInPlace_ClosesEpochsThatWereCompleteAtItsStart) {
@@ -263,7 +272,7 @@ TEST(Cut, WhenInPlace_ClosesEpochsThatWereCompleteAtItsStart) {
   EXPECT_EQ(first->close_epochs_below, 0u);
   EXPECT_FALSE(first->final);
   ASSERT_EQ(first->ps.size(), 2u);
-  ASSERT_TRUE(s.core.FinishCut(AllTerms(s.core)).ok());
+  ASSERT_TRUE(s.core.FinishCut(AllPieces(s.core)).ok());
   s.core.CutPlaced("3-1");
   EXPECT_EQ(s.core.StartCut()->close_epochs_below, 1u);
 }
@@ -274,7 +283,7 @@ TEST(Cut, WhenAPsLeaves_IsWantedAndThenReleasesIt) {
   EXPECT_TRUE(s.core.CutWanted());
   EXPECT_EQ(s.core.RegisterPs(1, 201, "a:1", {}, {}).status().code(), StatusCode::kUnavailable);
   ASSERT_TRUE(s.core.StartCut().has_value());
-  ASSERT_TRUE(s.core.FinishCut(AllTerms(s.core)).ok());
+  ASSERT_TRUE(s.core.FinishCut(AllPieces(s.core)).ok());
   s.core.CutPlaced("3-1");
   const auto actions = s.core.TakeActions();
   ASSERT_EQ(actions.size(), 1u);
@@ -284,6 +293,76 @@ TEST(Cut, WhenAPsLeaves_IsWantedAndThenReleasesIt) {
   Register(&s.core, 1, 201);
   Answer(&s.core);
   EXPECT_TRUE(s.core.AllActive());
+}
+
+CoreOptions IncrementalOptions() {
+  CoreOptions options = Options();
+  options.full_every = 3;
+  return options;
+}
+
+// Takes a cut and places it; returns what it builds on.
+std::string TakeCut(Core* core, const std::string& name, std::uint64_t bytes = 100) {
+  const auto plan = core->StartCut();
+  EXPECT_TRUE(plan.has_value());
+  const bool incremental = !plan->base.empty();
+  const Status status = core->FinishCut(AllPieces(*core, incremental, bytes));
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  core->CutPlaced(name);
+  return plan->base;
+}
+
+TEST(Base, IsTheNewestPlacedCutUntilFullEvery) {
+  Started s(IncrementalOptions());
+  EXPECT_EQ(TakeCut(&s.core, "3-1"), "");
+  EXPECT_EQ(TakeCut(&s.core, "3-2", 10), "3-1");
+  ASSERT_EQ(s.core.StartCut()->base, "3-2");
+  s.core.CutFailed();
+  EXPECT_EQ(TakeCut(&s.core, "3-4", 10), "3-2");
+  EXPECT_EQ(TakeCut(&s.core, "3-5"), "");
+  EXPECT_EQ(TakeCut(&s.core, "3-6"), "3-5");
+}
+
+TEST(Base, WhenIncrementsAreMoreThanHalfOfTheWhole_IsNone) {
+  Started s(IncrementalOptions());
+  EXPECT_EQ(TakeCut(&s.core, "3-1", 100), "");
+  EXPECT_EQ(TakeCut(&s.core, "3-2", 51), "3-1");
+  EXPECT_EQ(TakeCut(&s.core, "3-3", 100), "");
+}
+
+TEST(Base, OfTheFirstCutOfAChiefAndOfTheFinalOne_IsNone) {
+  CoreOptions options = IncrementalOptions();
+  options.cuts = {"2-1"};
+  Started s(options);
+  EXPECT_EQ(TakeCut(&s.core, "3-1"), "");
+  for (const GrantedToken& grant : s.core.Grants(0, 8)) {
+    s.core.Report(0, grant.token, AllTerms(s.core));
+  }
+  const auto plan = s.core.StartCut();
+  EXPECT_TRUE(plan->final);
+  EXPECT_EQ(plan->base, "");
+}
+
+TEST(Base, WhenItWasFoundUnreadable_IsNone) {
+  Started s(IncrementalOptions());
+  EXPECT_EQ(TakeCut(&s.core, "3-1"), "");
+  ASSERT_EQ(s.core.StartCut()->base, "3-1");
+  s.core.CutRemoved("3-1");
+  EXPECT_EQ(s.core.FinishCut(AllPieces(s.core, true)).code(), StatusCode::kAborted);
+  EXPECT_EQ(TakeCut(&s.core, "3-3"), "");
+}
+
+TEST(Base, WhenAShardHasANewerTerm_ItsPieceMustBeWhole) {
+  Started s(IncrementalOptions());
+  EXPECT_EQ(TakeCut(&s.core, "3-1"), "");
+  Register(&s.core, 0, 200);
+  Answer(&s.core);
+  ASSERT_EQ(s.core.StartCut()->base, "3-1");
+  std::vector<WrittenPiece> pieces = AllPieces(s.core, true);
+  EXPECT_EQ(s.core.FinishCut(pieces).code(), StatusCode::kAborted);
+  ASSERT_EQ(s.core.StartCut()->base, "3-1");
+  pieces[0].incremental = false;
+  EXPECT_TRUE(s.core.FinishCut(pieces).ok());
 }
 
 TEST(Drain, WhenTokensAreReportedOrReturned_IsDrainedAndGrantsNoMore) {

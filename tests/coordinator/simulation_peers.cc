@@ -80,16 +80,21 @@ bool Simulation::Assigned(Ps* ps, const Assignment& assignment, const std::strin
   // The same or an older assignment, once more.
   if (held != ps->copies.end() && held->second.term >= assignment.term) return true;
   if (assignment.source == AssignSource::kKeep) {
-    if (held != ps->copies.end()) held->second.term = assignment.term;
+    if (held == ps->copies.end()) return true;
+    held->second.term = assignment.term;
+    held->second.copied.clear();
     return true;
   }
-  Copy copy{assignment.term, true, AppliedSet(run_.batches_per_epoch), 0};
+  Copy copy;
+  copy.applied = AppliedSet(run_.batches_per_epoch);
   if (assignment.source == AssignSource::kRestore) {
-    const auto source = std::ranges::find(disk_, cut, &Cut::name);
-    if (source == disk_.end() || source->bad) return false;
-    copy.applied = source->pieces.at(assignment.shard).applied;
-    copy.value = source->pieces.at(assignment.shard).value;
+    std::optional<Copy> source = ReadCut(cut, assignment.shard);
+    if (!source) return false;
+    copy.applied = std::move(source->applied);
+    copy.rows = std::move(source->rows);
   }
+  copy.term = assignment.term;
+  copy.active = true;
   ps->copies.insert_or_assign(assignment.shard, std::move(copy));
   return true;
 }
@@ -166,7 +171,7 @@ void Simulation::OnPush(Process process, Process worker, Token token,
       continue;
     }
     if (held->second.applied.Insert(token) || mutations_.ps_applies_duplicates) {
-      held->second.value += Weight(token);
+      AddToken(&held->second, token);
     }
     ever_applied_.try_emplace(section.shard, run_.batches_per_epoch).first->second.Insert(token);
     answered.push_back(section);

@@ -177,31 +177,38 @@ class ExactRunTest : public TrainingRunTest {
     ASSERT_TRUE(WriteFileAtomically(dir_.File("data.csv"), data).ok());
   }
 
+  /// What `pstrain inspect` says of the cuts of the run that was made last, oldest first.
+  std::vector<Json> InspectCuts() {
+    const std::string cuts = dir_.File("cuts/" + run_id_ + "/cuts");
+    std::vector<std::pair<std::pair<int, int>, std::string>> ordered;
+    for (const std::string& name : *ListDirectory(cuts)) {
+      ordered.push_back({{std::stoi(name), std::stoi(name.substr(name.find('-') + 1))}, name});
+    }
+    std::sort(ordered.begin(), ordered.end());
+    std::vector<Json> reports;
+    for (const auto& [id, name] : ordered) {
+      Program inspect({kPstrain, "inspect", JoinPath(cuts, name), "--digest", "--json"},
+                      dir_.path());
+      EXPECT_EQ(inspect.Wait(), 0) << inspect.Stderr();
+      const Result<Json> json = ParseJson(inspect.Stdout());
+      EXPECT_TRUE(json.ok()) << inspect.Stdout();
+      if (json.ok()) reports.push_back(*json);
+    }
+    return reports;
+  }
+
   /// Digests of the values and slots in the final cut of a run of job.yaml.
   std::string FinalDigest(const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {"job.yaml", "--allow-test-only"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Ended ended = Run(std::move(arguments));
     ExpectAllAppliedOnce(ended);
-    const std::string* run = ended.report.Find("run_id")->AsString();
-    const std::string cuts = dir_.File("cuts/" + *run + "/cuts");
-    const Result<std::vector<std::string>> names = ListDirectory(cuts);
-    if (!names.ok() || names->empty()) return "no cut";
-    std::string newest;
-    std::pair<int, int> highest{-1, -1};
-    for (const std::string& name : *names) {
-      const std::pair<int, int> id{std::stoi(name), std::stoi(name.substr(name.find('-') + 1))};
-      if (id > highest) std::tie(highest, newest) = std::make_pair(id, name);
-    }
-    Program inspect({kPstrain, "inspect", JoinPath(cuts, newest), "--digest", "--json"},
-                    dir_.path());
-    EXPECT_EQ(inspect.Wait(), 0) << inspect.Stderr();
-    const Result<Json> json = ParseJson(inspect.Stdout());
-    EXPECT_TRUE(json.ok()) << inspect.Stdout();
-    const Json* digests = json.ok() ? json->Find("digests") : nullptr;
-    EXPECT_NE(digests, nullptr) << inspect.Stdout();
-    return digests == nullptr ? "" : WriteJson(*digests);
+    run_id_ = *ended.report.Find("run_id")->AsString();
+    const std::vector<Json> cuts = InspectCuts();
+    return cuts.empty() ? "no cut" : WriteJson(*cuts.back().Find("digests"));
   }
+
+  std::string run_id_;
 };
 
 TEST_F(ExactRunTest, Weights_WhateverIsKilled_AreThoseOfTheUndisturbedRun) {
@@ -210,6 +217,28 @@ TEST_F(ExactRunTest, Weights_WhateverIsKilled_AreThoseOfTheUndisturbedRun) {
   EXPECT_EQ(FinalDigest({"--chaos", "chief@25,ps:1@45,worker:1@70"}), undisturbed);
   EXPECT_EQ(FinalDigest({"--chaos", "ps@30,ps:1@60:agent,worker@80"}), undisturbed);
   EXPECT_EQ(FinalDigest({"--set", "spec.replicaSpecs.ps.replicas=1"}), undisturbed);
+}
+
+TEST_F(ExactRunTest, Weights_WithIncrementalCuts_AreThoseOfTheRunWithWholeOnes) {
+  const std::vector<std::string> large = {"--set",
+                                          "spec.training.model.constantGradient.tableRows=20000",
+                                          "--set", "spec.training.checkpoint.everySteps=100"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), large.begin(), large.end());
+    return more;
+  };
+  const std::string whole = FinalDigest(with({"--set", "spec.training.checkpoint.fullEvery=1"}));
+  for (const Json& cut : InspectCuts()) EXPECT_TRUE(cut.Find("base")->is_null());
+  EXPECT_EQ(FinalDigest(with({})), whole);
+  // Without kills an increment follows each whole cut, and two cuts before the final one are kept.
+  const std::vector<Json> cuts = InspectCuts();
+  EXPECT_TRUE(std::any_of(cuts.begin(), cuts.end(),
+                          [](const Json& cut) { return !cut.Find("base")->is_null(); }));
+  EXPECT_TRUE(cuts.back().Find("base")->is_null()) << "the final cut stands alone";
+  EXPECT_EQ(FinalDigest(with({"--chaos", "ps@35,ps:1@65"})), whole);
+  const Ended stopped = Run(with({"job.yaml", "--allow-test-only", "--stop-at", "50"}));
+  ASSERT_EQ(stopped.code, 0) << stopped.errors;
+  EXPECT_EQ(FinalDigest(with({"--resume", "--set", "spec.replicaSpecs.ps.replicas=3"})), whole);
 }
 
 TEST_F(ExactRunTest, Resume_WhenTheInputHasChanged_IsRefusedByName) {
