@@ -126,7 +126,62 @@ void WriteTable(PieceWriter& out, const TableState& table) {
   for (const auto& slot : table.slots) out.Rows(slot, dimension, order);
 }
 
-std::string Serialize(const ShardState& state) {
+DenseState ReadDense(PieceReader& in) {
+  DenseState dense;
+  dense.variable = in.U32();
+  dense.partition = in.U32();
+  const std::uint32_t slots = in.U32();
+  in.U32();
+  const std::uint64_t floats = in.U64();
+  dense.values = in.Array<float>(floats);
+  for (std::uint32_t i = 0; i < slots && !in.failed(); ++i) {
+    dense.slots.push_back(in.Array<float>(floats));
+  }
+  return dense;
+}
+
+TableState ReadTable(PieceReader& in) {
+  TableState table;
+  table.variable = in.U32();
+  const std::uint32_t dimension = in.U32();
+  const std::uint32_t slots = in.U32();
+  in.U32();
+  const std::uint64_t rows = in.U64();
+  table.keys = in.Array<std::uint64_t>(rows);
+  if (in.failed()) return table;
+  const std::uint64_t floats = rows == 0 ? 0 : in.Product(rows, dimension);
+  table.values = in.Array<float>(floats);
+  for (std::uint32_t i = 0; i < slots && !in.failed(); ++i) {
+    table.slots.push_back(in.Array<float>(floats));
+  }
+  return table;
+}
+
+std::string Describe(const std::string& directory, const CutPiece& piece) {
+  return "piece " + JoinPath(directory, piece.file());
+}
+
+Result<std::string> ReadChecked(const std::string& directory, const CutPiece& piece) {
+  auto bytes = ReadFile(JoinPath(directory, piece.file()));
+  if (!bytes.ok()) {
+    if (bytes.status().code() != StatusCode::kNotFound) return bytes.status();
+    return DataLossError(Describe(directory, piece) + ": missing");
+  }
+  if (bytes->size() != piece.bytes()) {
+    return DataLossError(Describe(directory, piece) +
+                         (bytes->size() < piece.bytes() ? ": truncated, " : ": too long, ") +
+                         std::to_string(bytes->size()) + " bytes instead of " +
+                         std::to_string(piece.bytes()));
+  }
+  if (Crc32c(*bytes) != piece.crc32c()) {
+    return DataLossError(Describe(directory, piece) + ": corrupt, its checksum differs");
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string EncodePiece(const ShardState& state) {
   const std::string applied = state.applied.Serialize();
   std::size_t floats = 0;
   for (const DenseState& dense : state.dense) {
@@ -162,38 +217,7 @@ std::string Serialize(const ShardState& state) {
   return out.bytes();
 }
 
-DenseState ReadDense(PieceReader& in) {
-  DenseState dense;
-  dense.variable = in.U32();
-  dense.partition = in.U32();
-  const std::uint32_t slots = in.U32();
-  in.U32();
-  const std::uint64_t floats = in.U64();
-  dense.values = in.Array<float>(floats);
-  for (std::uint32_t i = 0; i < slots && !in.failed(); ++i) {
-    dense.slots.push_back(in.Array<float>(floats));
-  }
-  return dense;
-}
-
-TableState ReadTable(PieceReader& in) {
-  TableState table;
-  table.variable = in.U32();
-  const std::uint32_t dimension = in.U32();
-  const std::uint32_t slots = in.U32();
-  in.U32();
-  const std::uint64_t rows = in.U64();
-  table.keys = in.Array<std::uint64_t>(rows);
-  if (in.failed()) return table;
-  const std::uint64_t floats = rows == 0 ? 0 : in.Product(rows, dimension);
-  table.values = in.Array<float>(floats);
-  for (std::uint32_t i = 0; i < slots && !in.failed(); ++i) {
-    table.slots.push_back(in.Array<float>(floats));
-  }
-  return table;
-}
-
-Result<ShardState> Parse(std::string_view bytes) {
+Result<ShardState> ParsePiece(std::string_view bytes) {
   PieceReader in(bytes);
   if (in.Bytes(kMagic.size()) != kMagic) return DataLossError("not a piece of a cut");
   if (in.U32() != kVersion) return DataLossError("written by another version");
@@ -214,32 +238,8 @@ Result<ShardState> Parse(std::string_view bytes) {
   return state;
 }
 
-std::string Describe(const std::string& directory, const CutPiece& piece) {
-  return "piece " + JoinPath(directory, piece.file());
-}
-
-Result<std::string> ReadChecked(const std::string& directory, const CutPiece& piece) {
-  auto bytes = ReadFile(JoinPath(directory, piece.file()));
-  if (!bytes.ok()) {
-    if (bytes.status().code() != StatusCode::kNotFound) return bytes.status();
-    return DataLossError(Describe(directory, piece) + ": missing");
-  }
-  if (bytes->size() != piece.bytes()) {
-    return DataLossError(Describe(directory, piece) +
-                         (bytes->size() < piece.bytes() ? ": truncated, " : ": too long, ") +
-                         std::to_string(bytes->size()) + " bytes instead of " +
-                         std::to_string(piece.bytes()));
-  }
-  if (Crc32c(*bytes) != piece.crc32c()) {
-    return DataLossError(Describe(directory, piece) + ": corrupt, its checksum differs");
-  }
-  return bytes;
-}
-
-}  // namespace
-
 Result<CutPiece> WritePiece(const std::string& directory, const ShardState& state) {
-  const std::string bytes = Serialize(state);
+  const std::string bytes = EncodePiece(state);
   CutPiece piece;
   piece.set_shard(state.shard);
   piece.set_file("shard-" + std::to_string(state.shard));
@@ -255,7 +255,7 @@ Result<CutPiece> WritePiece(const std::string& directory, const ShardState& stat
 
 Result<ShardState> ReadPiece(const std::string& directory, const CutPiece& piece) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadChecked(directory, piece));
-  auto state = Parse(bytes);
+  auto state = ParsePiece(bytes);
   if (!state.ok()) return state.status().WithContext(Describe(directory, piece));
   const bool same = state->shard == piece.shard() &&
                     state->term == Term{piece.term_epoch(), piece.term_counter()} &&

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "proto/checkpoint.pb.h"
@@ -18,6 +19,10 @@ namespace pstrain {
 ///   slot...}
 ///
 /// Rows ascend by key. Free functions; any thread, one writer per file.
+
+/// The content of the file, and back. DATA_LOSS says why the bytes are not one.
+std::string EncodePiece(const ShardState& state);
+Result<ShardState> ParsePiece(std::string_view bytes);
 
 /// Writes the shard into `directory`, which exists: a temporary name, fsync, rename. Its name
 /// is durable once who wrote the pieces has fsynced the directory, once for all of them. Errors

@@ -20,8 +20,11 @@ namespace pstrain {
 /// shell locks around it). Events go in as calls; after each call the shell takes the actions out
 /// and looks whether membership().number has grown.
 ///
-/// A shard: vacant -> assigned (an action is out) -> active -> vacant (owner lost). Each assignment
-/// has a new term, also the one that keeps a copy. Nothing is assigned while the core is joining:
+/// A shard: vacant -> assigned (an action is out) -> active -> vacant (owner lost), or -> assigned
+/// to another ps that copies it from the owner (a move), who keeps its copy until the other one is
+/// active and gets the shard back when that fails. Each assignment has a new term, also the one
+/// that keeps a copy. Shards move away from a ps that is leaving, and to the ps of
+/// CoreOptions::shard_to_ps when it is there. Nothing is assigned while the core is joining:
 /// until all ps_count ps have registered or the rejoin timeout has passed.
 class Core {
  public:
@@ -42,15 +45,15 @@ class Core {
   /// The ps is gone; ignored for an incarnation that is not current. Its shards wait for the next
   /// process of that index.
   void PsLost(std::uint32_t index, Incarnation incarnation);
-  /// The ps was told to stop and still serves: CutWanted() until a cut is in place, then it is
-  /// released and counts as lost.
+  /// The ps was told to stop and still serves: its shards move to the others, or, when that is not
+  /// possible, CutWanted() until a cut is in place. Then it is released and counts as lost.
   void PsLeaving(std::uint32_t index, Incarnation incarnation);
   /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored.
   void ShardsActivated(std::uint32_t index, Incarnation incarnation,
                        const std::vector<HeldCopy>& copies);
   /// The assignment failed though the ps lives. `bad_cut`: the cut named in the action could not be
   /// read (checksum, missing piece); the shards are restored from the one before. Otherwise the
-  /// same is assigned again under new terms.
+  /// same is assigned again under new terms; shards that were to move go back to where they are.
   void AssignFailed(std::uint32_t index, Incarnation incarnation, const AssignShardsAction& action,
                     bool bad_cut);
 
@@ -72,7 +75,7 @@ class Core {
 
   // ---- cuts ----
 
-  /// A ps is leaving and no cut has been placed since: take one now.
+  /// A ps is leaving, its shards cannot move and no cut has been placed since: take one now.
   bool CutWanted() const;
   /// Starts a cut; none while a shard has no active owner or another cut is under way. It builds on
   /// the newest one that this core has placed, unless it is the final one, full_every says
@@ -111,12 +114,19 @@ class Core {
 
  private:
   enum class ShardPhase : std::uint8_t { kVacant, kAssigned, kActive };
+  /// The copy that a shard in kAssigned is moved from.
+  struct Origin {
+    std::uint32_t ps = 0;
+    Incarnation incarnation = 0;
+    Term term;
+  };
   struct Shard {
     ShardPhase phase = ShardPhase::kVacant;
     std::uint32_t ps = 0;
     Term term;
     /// Highest term under which a copy was known to be active.
     Term last_active;
+    std::optional<Origin> origin;
   };
   struct Ps {
     Incarnation incarnation = 0;
@@ -149,11 +159,26 @@ class Core {
   void Adopt(std::uint32_t index);
   /// Assigns vacant shards that belong to `index`.
   void FillVacant(std::uint32_t index);
+  void FillAllVacant();
   void Assign(ShardId shard, AssignSource source, AssignShardsAction* action);
   AssignShardsAction NewAction(std::uint32_t index) const;
   void Emit(AssignShardsAction action);
   void Vacate(ShardId shard);
   void ForgetPs(std::uint32_t index);
+
+  // core_moves.cc
+  using Actions = std::map<std::uint32_t, AssignShardsAction>;
+  bool Stays(std::uint32_t index) const;
+  std::uint32_t DesiredOwner(ShardId shard) const;
+  /// Starts all moves that are due.
+  void PlanMoves();
+  void Move(ShardId shard, std::uint32_t to, Actions* actions);
+  /// The move is given up; the former owner keeps the shard if it is still there.
+  void ReturnHome(ShardId shard, Actions* actions);
+  void EmitAll(Actions actions);
+  void Release(std::uint32_t index);
+  /// Releases leaving ps that hold nothing any more.
+  void ReleaseEmptied();
   void Publish();
   bool ChainMayGrow() const;
   Status CheckPieces(const std::vector<WrittenPiece>& pieces) const;
@@ -174,6 +199,8 @@ class Core {
   std::uint32_t active_ = 0;
   std::uint64_t next_term_ = 1;
   std::uint64_t next_incarnation_ = 1;
+  /// A move has failed; the next change of the members or of the cuts makes moves possible again.
+  bool moves_blocked_ = false;
   bool joining_ = true;
   bool draining_ = false;
   MembershipView view_;

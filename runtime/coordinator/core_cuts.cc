@@ -96,16 +96,13 @@ void Core::CutPlaced(std::string cut) {
   closed_epochs_ = std::max(closed_epochs_, cut_->complete_epochs);
   std::vector<std::uint32_t> released;
   for (const auto& [index, ps] : ps_) {
-    if (!cut_->leaving.contains(ps.incarnation)) continue;
-    actions_.emplace_back(ReleasePsAction{index, ps.incarnation});
-    released.push_back(index);
+    if (cut_->leaving.contains(ps.incarnation)) released.push_back(index);
   }
   cut_.reset();
-  for (const std::uint32_t index : released) {
-    retired_ps_.insert(ps_.at(index).process);
-    ForgetPs(index);
-  }
-  if (!released.empty()) Publish();
+  moves_blocked_ = false;
+  for (const std::uint32_t index : released) Release(index);
+  PlanMoves();
+  Publish();
 }
 
 void Core::CutFailed() { cut_.reset(); }

@@ -15,7 +15,7 @@ void Core::EndJoining() {
     }
   }
   for (const auto& [index, ps] : ps_) Adopt(index);
-  for (const auto& [index, ps] : ps_) FillVacant(index);
+  FillAllVacant();
 }
 
 void Core::Adopt(std::uint32_t index) {
@@ -25,7 +25,7 @@ void Core::Adopt(std::uint32_t index) {
     if (copy.active && shard.phase == ShardPhase::kVacant && copy.term >= shard.last_active) {
       Assign(copy.shard, AssignSource::kKeep, &action);
     } else {
-      action.shards.push_back({copy.shard, copy.term, AssignSource::kDrop});
+      action.shards.push_back({copy.shard, copy.term, AssignSource::kDrop, {}, {}});
     }
   }
   Emit(std::move(action));
@@ -57,9 +57,10 @@ AssignShardsAction Core::NewAction(std::uint32_t index) const {
 void Core::Assign(ShardId shard, AssignSource source, AssignShardsAction* action) {
   Shard& state = shards_[shard];
   state.phase = ShardPhase::kAssigned;
+  state.origin.reset();
   state.ps = action->ps;
   state.term = {options_.chief_epoch, next_term_++};
-  action->shards.push_back({shard, state.term, source});
+  action->shards.push_back({shard, state.term, source, {}, {}});
 }
 
 void Core::Emit(AssignShardsAction action) {
@@ -69,13 +70,35 @@ void Core::Emit(AssignShardsAction action) {
 void Core::Vacate(ShardId shard) {
   if (shards_[shard].phase == ShardPhase::kActive) --active_;
   shards_[shard].phase = ShardPhase::kVacant;
+  shards_[shard].origin.reset();
 }
 
 void Core::ForgetPs(std::uint32_t index) {
+  Actions actions;
   for (ShardId s = 0; s < options_.shards; ++s) {
-    if (shards_[s].phase != ShardPhase::kVacant && shards_[s].ps == index) Vacate(s);
+    const Shard& shard = shards_[s];
+    if (shard.phase == ShardPhase::kVacant || shard.ps != index) continue;
+    if (shard.origin) {
+      ReturnHome(s, &actions);
+    } else {
+      Vacate(s);
+    }
   }
   ps_.erase(index);
+  EmitAll(std::move(actions));
+  // A shard that was here for another ps goes there at once.
+  if (!joining_) FillAllVacant();
+}
+
+void Core::FillAllVacant() {
+  for (const auto& [index, ps] : ps_) FillVacant(index);
+}
+
+void Core::Release(std::uint32_t index) {
+  const Ps& ps = ps_.at(index);
+  actions_.emplace_back(ReleasePsAction{index, ps.incarnation});
+  retired_ps_.insert(ps.process);
+  ForgetPs(index);
 }
 
 void Core::Publish() {

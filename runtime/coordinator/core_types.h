@@ -27,7 +27,7 @@ struct CoreOptions {
   /// The batch at a position of an epoch's grant order (a permutation). Empty: in order.
   std::function<std::uint32_t(std::uint32_t epoch, std::uint32_t position)> order;
   std::uint32_t ps_count = 1;
-  /// Index of the ps that gets a shard that nobody holds; one entry per shard, each < ps_count.
+  /// Index of the ps that a shard belongs on; one entry per shard, each < ps_count.
   std::vector<std::uint32_t> shard_to_ps;
   /// Most tokens that one worker may hold; 0: no limit.
   std::uint32_t grant_window = 0;
@@ -50,13 +50,16 @@ struct HeldCopy {
   std::int64_t examples = 0;
 };
 
-enum class AssignSource : std::uint8_t { kInitial, kRestore, kKeep, kDrop };
+enum class AssignSource : std::uint8_t { kInitial, kRestore, kKeep, kDrop, kMove };
 
 struct Assignment {
   ShardId shard = 0;
   /// New with every assignment. kDrop: the term of the copy to forget; any other copy stays.
   Term term;
   AssignSource source = AssignSource::kInitial;
+  /// kMove: address of the ps that has the copy, and the term of that copy.
+  std::string from;
+  Term from_term;
   friend bool operator==(const Assignment&, const Assignment&) = default;
 };
 
@@ -69,7 +72,7 @@ struct AssignShardsAction {
   /// Cut to restore from; set when any source is kRestore.
   std::string cut;
 };
-/// A leaving ps may end: a cut holds what it has. It exits 85.
+/// A leaving ps may end: a cut or another ps holds what it had. It exits 85.
 struct ReleasePsAction {
   std::uint32_t ps = 0;
   Incarnation incarnation = 0;

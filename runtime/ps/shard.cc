@@ -167,6 +167,7 @@ PushStatus Shard::Apply(Token token, std::uint32_t records, const PushSection& s
 
 void Shard::set_term(Term term) {
   term_ = term;
+  frozen_ = false;
   copied_.clear();
 }
 

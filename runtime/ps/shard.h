@@ -27,8 +27,12 @@ class Shard {
 
   ShardId id() const { return id_; }
   Term term() const { return term_; }
-  /// What was copied for cuts under the former term is no base any more.
+  /// Serves again if it was frozen. What was copied for cuts under the former term is no base any
+  /// more.
   void set_term(Term term);
+  /// Frozen: another ps has taken the copy, nothing changes any more.
+  bool frozen() const { return frozen_; }
+  void Freeze() { frozen_ = true; }
   const AppliedSet& applied() const { return applied_; }
   std::int64_t examples() const { return examples_; }
   std::size_t rows() const { return rows_; }
@@ -56,6 +60,7 @@ class Shard {
   const std::shared_ptr<const Catalog> catalog_;
   const ShardId id_;
   Term term_;
+  bool frozen_ = false;
   std::vector<DenseState> dense_;                    // in the order of Catalog::DenseOf
   std::vector<std::unique_ptr<TableShard>> tables_;  // by variable
   std::vector<std::size_t> table_of_;                // variable -> place in tables_

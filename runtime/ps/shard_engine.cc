@@ -94,7 +94,7 @@ void ShardEngine::Dispatch(const ThreadSet& threads, std::function<void(std::uin
 
 Shard* ShardEngine::Find(ShardId shard, Term term) {
   Shard* found = shards_[shard].get();
-  return found != nullptr && found->term() == term ? found : nullptr;
+  return found != nullptr && found->term() == term && !found->frozen() ? found : nullptr;
 }
 
 void ShardEngine::Place(ShardId id, std::unique_ptr<Shard> shard) {
@@ -211,6 +211,27 @@ void ShardEngine::Held(HeldDone done) {
   });
 }
 
+Status ShardEngine::NotInTerm(const ShardInTerm& shard) {
+  return AbortedError("shard " + std::to_string(shard.shard) + " is not active in term " +
+                      TermText(shard.term));
+}
+
+void ShardEngine::Freeze(ShardInTerm wanted, StateDone done) {
+  const auto catalog = this->catalog();
+  if (catalog == nullptr) return done(NotConfigured());
+  if (wanted.shard >= catalog->shards()) return done(NotInTerm(wanted));
+  auto shared = std::make_shared<StateDone>(std::move(done));
+  const auto freeze = [this, wanted, shared] {
+    Shard* shard = shards_[wanted.shard].get();
+    if (shard == nullptr || shard->term() != wanted.term) return (*shared)(NotInTerm(wanted));
+    shard->Freeze();
+    (*shared)(shard->Copy());
+  };
+  if (!threads_[ThreadOf(wanted.shard)]->Post(freeze)) {
+    (*shared)(UnavailableError("the ps is ending"));
+  }
+}
+
 void ShardEngine::Snapshot(CopyOrder order, SnapshotSink sink, StatusDone done) {
   struct Join {
     Join(std::size_t count, StatusDone finish) : remaining(count), done(std::move(finish)) {}
@@ -248,8 +269,7 @@ void ShardEngine::Snapshot(CopyOrder order, SnapshotSink sink, StatusDone done) 
     const auto copy = [this, join, shared_sink, shared, wanted] {
       Shard* shard = Find(wanted.shard, wanted.term);
       if (shard == nullptr) {
-        return join->Arrive(AbortedError("shard " + std::to_string(wanted.shard) +
-                                         " is not active in term " + TermText(wanted.term)));
+        return join->Arrive(NotInTerm(wanted));
       }
       shard->CloseEpochsBelow(shared->close_epochs_below);
       (*shared_sink)(shared->cut.empty() ? shard->Copy()

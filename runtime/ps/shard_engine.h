@@ -65,6 +65,7 @@ struct ShardOrder {
 struct ShardHeld {
   ShardId shard = 0;
   Term term;
+  /// Complete: it can be kept. A frozen copy is, too.
   bool active = false;
   /// AppliedSet::Serialize.
   std::string applied;
@@ -115,6 +116,8 @@ struct ShardEngineStats {
 ///   absent   kInitial, kRestore: active   -                         not_owner
 ///   active   active under the new term    served                    not_owner
 ///            (kDrop of its term: absent)
+///   frozen   as active                    not_owner                 not_owner
+///   (active -> frozen: Freeze)
 class ShardEngine {
  public:
   using PullDone = std::function<void(Result<WireBuffer> reply)>;
@@ -122,6 +125,7 @@ class ShardEngine {
   using HeldDone = std::function<void(Result<std::vector<ShardHeld>> held)>;
   /// Takes the copy of one shard.
   using SnapshotSink = std::function<void(ShardState state)>;
+  using StateDone = std::function<void(Result<ShardState> state)>;
   using StatusDone = std::function<void(Status status)>;
 
   explicit ShardEngine(const ShardEngineOptions& options, const Clock* clock = nullptr);
@@ -159,6 +163,10 @@ class ShardEngine {
   /// called).
   void Snapshot(CopyOrder order, SnapshotSink sink, StatusDone done);
 
+  /// Stops serving a shard, which is to move, and copies it. The copy stays until it is dropped or
+  /// kept under a newer term; frozen again, the same is copied. ABORTED: not here in that term.
+  void Freeze(ShardInTerm shard, StateDone done);
+
   const ShardEngineStats& stats() const { return stats_; }
   /// Goes into every reply as a hint that the worker's membership may be old.
   void set_membership(std::uint64_t number) {
@@ -175,6 +183,7 @@ class ShardEngine {
   /// when the set is empty). finish gets UNAVAILABLE when a thread no longer takes work.
   void Dispatch(const ThreadSet& threads, std::function<void(std::uint32_t thread)> work,
                 StatusDone finish);
+  static Status NotInTerm(const ShardInTerm& shard);
   /// The active shard in that term, or null. On its owner thread.
   Shard* Find(ShardId shard, Term term);
   Status Carry(ShardOrder& order, const std::shared_ptr<const Catalog>& catalog);

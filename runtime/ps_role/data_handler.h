@@ -32,6 +32,8 @@ class PsDataHandler final : public RequestHandler {
   const DataHandlerStats& stats() const { return *stats_; }
 
  private:
+  void Fetch(const Bytes& body, Responder responder);
+
   ShardEngine& engine_;
   const std::shared_ptr<DataHandlerStats> stats_;  // also held by requests under way
 };

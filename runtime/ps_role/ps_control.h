@@ -5,9 +5,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "proto/coordinator.grpc.pb.h"
 #include "runtime/ps/shard_engine.h"
+#include "runtime/rpc/transport.h"
 
 namespace pstrain {
 
@@ -16,7 +18,9 @@ namespace pstrain {
 /// with.
 class PsControl final : public ParameterServer::Service {
  public:
-  explicit PsControl(ShardEngine& engine) : engine_(engine) {}
+  /// `transports`: the way to other ps, from which shards move here.
+  PsControl(ShardEngine& engine, TransportFactory& transports)
+      : engine_(engine), transports_(transports) {}
 
   grpc::Status Configure(grpc::ServerContext*, const ConfigureRequest* request,
                          ConfigureReply*) override;
@@ -33,11 +37,15 @@ class PsControl final : public ParameterServer::Service {
 
  private:
   Status Admit(std::uint64_t chief_epoch);
+  /// FAILED_PRECONDITION: a newer chief has come since.
+  Status CheckCurrent(std::uint64_t chief_epoch) const;
+  Status FetchMoved(const AssignShardsRequest& request, std::vector<ShardOrder>* orders) const;
   Status DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply);
   Status DoWritePieces(const WritePiecesRequest& request, WritePiecesReply* reply);
   std::string CutFolder(const std::string& cut) const;
 
   ShardEngine& engine_;
+  TransportFactory& transports_;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
   std::uint64_t chief_epoch_ = 0;

@@ -33,6 +33,8 @@ struct Mutations {
   bool marks_forgotten_early = false;
   /// Cuts are deleted though others build on them.
   bool retention_ignores_bases = false;
+  /// A moved shard's applied set is copied later than its values, from an owner that went on.
+  bool move_not_atomic = false;
 };
 
 struct SimulationResult {
@@ -45,6 +47,7 @@ struct SimulationResult {
   std::uint64_t cuts = 0;
   std::uint64_t cuts_abandoned = 0;
   std::uint64_t cuts_incremental = 0;
+  std::uint64_t moves = 0;
 };
 
 /// A job of chief, ps, workers, a disk and a network that delivers in any order, run to its end.
@@ -65,6 +68,8 @@ class Simulation {
   struct Copy {
     Term term;
     bool active = false;
+    /// Was copied for a move: serves nobody until it is kept.
+    bool frozen = false;
     AppliedSet applied;
     Rows rows;
     std::uint32_t mark = 1;
@@ -87,6 +92,9 @@ class Simulation {
     Incarnation incarnation = 0;
     bool registered = false;
     std::map<ShardId, Copy> copies;
+    /// Answers of other ps that were asked for a copy, by the term that it is for: the copy, or
+    /// nothing when it was refused.
+    std::map<Term, std::optional<Copy>> fetched;
   };
   struct Job {
     std::vector<ShardId> shards;
@@ -142,7 +150,9 @@ class Simulation {
   // simulation_chief.cc
   void ChiefTick(Process process);
   void SendAssignment(Process process, std::uint64_t id);
-  void AnswerAssignment(Process chief, std::uint64_t id, std::vector<HeldCopy> copies, bool bad);
+  enum class Carried : std::uint8_t { kDone, kWait, kBadCut, kFailed };
+  void AnswerAssignment(Process chief, std::uint64_t id, std::vector<HeldCopy> copies,
+                        Carried outcome);
   void StartCut(Chief* chief, Process process);
   void WritePieces(Process chief, const ActiveCut& cut, const CutPlan::Ps& part, Process ps);
   Copy CopyForCut(Copy* copy, const ActiveCut& cut) const;
@@ -173,7 +183,9 @@ class Simulation {
   void PsStep(Process process);
   void OnAssign(Process process, Process chief, std::uint64_t epoch, std::uint64_t id,
                 const AssignShardsAction& action);
-  bool Assigned(Ps* ps, const Assignment& assignment, const std::string& cut);
+  Carried Carry(Process process, const Assignment& assignment, const std::string& cut);
+  Carried CarryMove(Process process, const Assignment& assignment);
+  void OnFetch(Process from, Process to, const Assignment& assignment);
   void WorkerStep(Process process);
   void PushJob(Process process, Token token);
   void OnPush(Process ps, Process worker, Token token, std::vector<ReportedCopy> sections);

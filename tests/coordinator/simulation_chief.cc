@@ -55,7 +55,7 @@ void Simulation::SendAssignment(Process process, std::uint64_t id) {
 }
 
 void Simulation::AnswerAssignment(Process process, std::uint64_t id, std::vector<HeldCopy> copies,
-                                  bool bad) {
+                                  Carried outcome) {
   const auto chief = chiefs_.find(process);
   if (chief == chiefs_.end()) return;
   const auto outstanding = chief->second->outstanding.find(id);
@@ -68,7 +68,9 @@ void Simulation::AnswerAssignment(Process process, std::uint64_t id, std::vector
     }
   }
   chief->second->core.ShardsActivated(action.ps, action.incarnation, copies);
-  if (bad) chief->second->core.AssignFailed(action.ps, action.incarnation, action, true);
+  if (outcome == Carried::kDone) return;
+  chief->second->core.AssignFailed(action.ps, action.incarnation, action,
+                                   outcome == Carried::kBadCut);
 }
 
 // The shell's failure detector: finds the dead, and sometimes the living.

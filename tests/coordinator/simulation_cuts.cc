@@ -34,7 +34,8 @@ void Simulation::WritePieces(Process chief, const ActiveCut& cut, const CutPlan:
       const auto it = ps_.find(ps);
       if (it == ps_.end()) return;
       const auto held = it->second.copies.find(wanted.shard);
-      if (held == it->second.copies.end() || held->second.term != wanted.term) {
+      if (held == it->second.copies.end() || held->second.term != wanted.term ||
+          held->second.frozen) {
         return Send([=, this] { PieceArrived(chief, cut.id, std::nullopt, wanted.shard); });
       }
       held->second.applied.CloseEpochsBelow(cut.plan.close_epochs_below);

@@ -204,11 +204,13 @@ class ExactRunTest : public TrainingRunTest {
     const Ended ended = Run(std::move(arguments));
     ExpectAllAppliedOnce(ended);
     run_id_ = *ended.report.Find("run_id")->AsString();
+    report_ = ended.report;
     const std::vector<Json> cuts = InspectCuts();
     return cuts.empty() ? "no cut" : WriteJson(*cuts.back().Find("digests"));
   }
 
   std::string run_id_;
+  Json report_;
 };
 
 TEST_F(ExactRunTest, Weights_WhateverIsKilled_AreThoseOfTheUndisturbedRun) {
@@ -239,6 +241,21 @@ TEST_F(ExactRunTest, Weights_WithIncrementalCuts_AreThoseOfTheRunWithWholeOnes) 
   const Ended stopped = Run(with({"job.yaml", "--allow-test-only", "--stop-at", "50"}));
   ASSERT_EQ(stopped.code, 0) << stopped.errors;
   EXPECT_EQ(FinalDigest(with({"--resume", "--set", "spec.replicaSpecs.ps.replicas=3"})), whole);
+}
+
+TEST_F(ExactRunTest, Weights_WhenAPsIsToldToStop_AreTheSameAndNoCutIsNeeded) {
+  const std::vector<std::string> no_cuts = {"--set", "spec.training.checkpoint.everySteps=0",
+                                            "--set", "spec.training.checkpoint.everySeconds=0"};
+  const std::string undisturbed = FinalDigest(no_cuts);
+  std::vector<std::string> told = no_cuts;
+  told.insert(told.end(), {"--chaos", "ps:1@40:term"});
+  EXPECT_EQ(FinalDigest(told), undisturbed);
+  EXPECT_EQ(Number(report_, "cuts"), 1) << "only the final one";
+  // The next attempt has got shards back and has applied to them.
+  ExpectKills({0, report_, ""}, 1);
+  EXPECT_GT(Number(report_.Find("ps")->items()[1], "shards"), 0);
+  EXPECT_GT(Number(report_.Find("ps")->items()[1], "bytes_received"), 0);
+  std::cout << WriteJson(*report_.Find("kills")) << '\n';
 }
 
 TEST_F(ExactRunTest, Resume_WhenTheInputHasChanged_IsRefusedByName) {

@@ -169,6 +169,25 @@ TEST_F(ShardEngineTest, Restore_BringsBackWhatSnapshotCopied) {
   EXPECT_EQ(Assign(other, {orders[0]}).status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST_F(ShardEngineTest, Freeze_StopsServingUntilTheCopyIsKeptUnderANewTerm) {
+  const auto freeze = [&](ShardInTerm shard) {
+    return ps_test::Await<Result<ShardState>>([&](auto done) { engine_.Freeze(shard, done); });
+  };
+  ASSERT_EQ(Statuses(Push(engine_, DensePush({0, 3}))), std::vector{PushStatus::kApplied});
+  EXPECT_EQ(freeze({0, {1, 2}}).status().code(), StatusCode::kAborted) << "another term";
+  EXPECT_EQ(freeze({kShards, kTerm}).status().code(), StatusCode::kAborted);
+  const auto frozen = freeze({0, kTerm});
+  ASSERT_TRUE(frozen.ok());
+  EXPECT_TRUE(frozen->applied.Contains({0, 3}));
+  EXPECT_EQ(Statuses(Push(engine_, DensePush({0, 4}))), std::vector{PushStatus::kNotOwner});
+  EXPECT_EQ(*freeze({0, kTerm}), *frozen) << "asked again, the same";
+  const Status snapshot = ps_test::Await<Status>(
+      [&](auto done) { engine_.Snapshot({{{0, kTerm}}, 0, "", ""}, [](ShardState) {}, done); });
+  EXPECT_EQ(snapshot.code(), StatusCode::kAborted);
+  ASSERT_TRUE(Assign(engine_, {{0, {2, 1}, ShardSource::kKeep, std::nullopt}}).ok());
+  EXPECT_EQ(Statuses(Push(engine_, DensePush({0, 4}, {2, 1}))), std::vector{PushStatus::kApplied});
+}
+
 class IncrementalCopyTest : public ShardEngineTest {
  protected:
   /// Writes these rows of shard 0.
