@@ -51,7 +51,7 @@ Result<Report> Inspect(const Options& options) {
   PSTRAIN_ASSIGN_OR_RETURN(report.manifest, OpenCut(cut, {}));
   for (const CutPiece& piece : report.manifest.pieces()) report.bytes += piece.bytes();
   if (options.digest) {
-    PSTRAIN_ASSIGN_OR_RETURN(report.digests, DigestCut(cut, report.manifest));
+    PSTRAIN_ASSIGN_OR_RETURN(report.digests, DigestCut(cut));
   }
   return report;
 }
@@ -89,6 +89,7 @@ void PrintJson(const Options& options, const Report& report) {
   out.Set("examples_expected", Json::Int(manifest.examples_expected()));
   out.Set("final", Json::Bool(manifest.final()));
   out.Set("created_unix_ms", Json::Int(manifest.created_unix_ms()));
+  out.Set("base", report.manifest.base().empty() ? Json::Null() : Json::String(manifest.base()));
   out.Set("bytes", Json::Uint(report.bytes));
   Json& pieces = out.Set("pieces", Json::Array());
   for (const CutPiece& piece : manifest.pieces()) {
@@ -121,6 +122,7 @@ void PrintText(const Options& options, const Report& report) {
   std::printf("examples    %s of %s committed\n",
               std::to_string(manifest.examples_committed()).c_str(),
               std::to_string(manifest.examples_expected()).c_str());
+  if (!manifest.base().empty()) std::printf("builds on   %s\n", manifest.base().c_str());
   std::printf("pieces      %d, %s bytes\n", manifest.pieces_size(),
               std::to_string(report.bytes).c_str());
   for (const VariableSpec& spec : manifest.variables()) {

@@ -1,19 +1,15 @@
 #include "runtime/checkpoint/cut_reader.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "runtime/checkpoint/manifest.h"
-#include "runtime/checkpoint/piece.h"
 #include "runtime/ps/routing.h"
 
 namespace pstrain {
 
 Result<CutReader> CutReader::Open(const std::string& cut_directory) {
-  CutReader reader;
-  reader.directory_ = cut_directory;
-  PSTRAIN_ASSIGN_OR_RETURN(reader.manifest_, ReadManifest(cut_directory));
-  const CutManifest& manifest = reader.manifest_;
+  PSTRAIN_ASSIGN_OR_RETURN(CutChain chain, CutChain::Open(cut_directory));
+  CutReader reader(cut_directory, std::move(chain));
+  const CutManifest& manifest = reader.manifest();
   auto catalog =
       Catalog::Create({manifest.variables().begin(), manifest.variables().end()}, manifest.shards(),
                       static_cast<std::uint32_t>(manifest.batches_per_epoch()));
@@ -26,10 +22,7 @@ Result<CutReader> CutReader::Open(const std::string& cut_directory) {
 
 Result<const CutReader::Piece*> CutReader::Load(ShardId shard) {
   if (pieces_[shard] != nullptr) return pieces_[shard].get();
-  const auto found =
-      std::find_if(manifest_.pieces().begin(), manifest_.pieces().end(),
-                   [shard](const CutPiece& candidate) { return candidate.shard() == shard; });
-  PSTRAIN_ASSIGN_OR_RETURN(ShardState state, ReadPiece(directory_, *found));
+  PSTRAIN_ASSIGN_OR_RETURN(ShardState state, chain_.Read(shard));
   auto piece = std::make_unique<Piece>();
   for (DenseState& dense : state.dense) {
     piece->dense[{dense.variable, dense.partition}] = std::move(dense.values);

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "proto/checkpoint.pb.h"
+#include "runtime/checkpoint/cut_chain.h"
 #include "runtime/ps/catalog.h"
 #include "runtime/ps/ids.h"
 
@@ -19,10 +20,10 @@ namespace pstrain {
 /// their values kept (not the slots). One thread at a time.
 class CutReader {
  public:
-  /// Reads the manifest only; errors as ReadManifest.
+  /// Reads manifests only; errors as CutChain::Open.
   static Result<CutReader> Open(const std::string& cut_directory);
 
-  const CutManifest& manifest() const { return manifest_; }
+  const CutManifest& manifest() const { return chain_.manifest(); }
   const Catalog& catalog() const { return *catalog_; }
 
   /// The whole dense variable, row-major. NOT_FOUND: no such dense variable; DATA_LOSS: a piece is
@@ -43,11 +44,12 @@ class CutReader {
     std::map<VariableId, Table> tables;
   };
 
-  CutReader() = default;
+  CutReader(std::string directory, CutChain chain)
+      : directory_(std::move(directory)), chain_(std::move(chain)) {}
   Result<const Piece*> Load(ShardId shard);
 
   std::string directory_;
-  CutManifest manifest_;
+  CutChain chain_;
   std::shared_ptr<const Catalog> catalog_;
   std::vector<std::unique_ptr<Piece>> pieces_;  // by shard
 };

@@ -6,8 +6,7 @@
 #include <charconv>
 
 #include "base/files.h"
-#include "runtime/checkpoint/manifest.h"
-#include "runtime/checkpoint/piece.h"
+#include "runtime/checkpoint/cut_chain.h"
 
 namespace pstrain {
 namespace {
@@ -126,13 +125,11 @@ Result<std::vector<CutId>> ListCuts(const std::string& run_directory) {
 }
 
 Result<CutManifest> OpenCut(const std::string& cut_directory, const CutExpectation& expectation) {
-  PSTRAIN_ASSIGN_OR_RETURN(CutManifest manifest, ReadManifest(cut_directory));
+  PSTRAIN_ASSIGN_OR_RETURN(const CutChain chain, CutChain::Open(cut_directory));
   PSTRAIN_RETURN_IF_ERROR(
-      CheckExpectation(manifest, expectation).WithContext("cut " + cut_directory));
-  for (const CutPiece& piece : manifest.pieces()) {
-    PSTRAIN_RETURN_IF_ERROR(CheckPiece(cut_directory, piece));
-  }
-  return manifest;
+      CheckExpectation(chain.manifest(), expectation).WithContext("cut " + cut_directory));
+  PSTRAIN_RETURN_IF_ERROR(chain.Check());
+  return chain.manifest();
 }
 
 Result<GoodCut> NewestGoodCut(const std::string& run_directory, const CutExpectation& expectation) {

@@ -36,6 +36,8 @@ struct CutFolder {
   CutId id;
   /// It has a manifest.
   bool finished = false;
+  /// The cut that it builds on, where that was asked for (retention.h).
+  std::optional<CutId> base = std::nullopt;
 };
 /// All folders of cuts, oldest first; other names are passed over. None when nothing was written
 /// yet.
@@ -52,9 +54,9 @@ struct CutExpectation {
   std::optional<std::uint64_t> batches_per_epoch;
 };
 
-/// Reads the manifest and checks every piece's size and checksum. DATA_LOSS names the piece and
-/// what differs (missing, truncated, corrupt); FAILED_PRECONDITION names the run, variable or
-/// number that is not as expected.
+/// Reads the manifest and checks the size and checksum of every piece, also of those in the cuts
+/// that it builds on. DATA_LOSS names the piece and what differs (missing, truncated, corrupt);
+/// FAILED_PRECONDITION names the run, variable or number that is not as expected.
 Result<CutManifest> OpenCut(const std::string& cut_directory, const CutExpectation& expectation);
 
 struct GoodCut {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/random.h"
-#include "runtime/checkpoint/piece.h"
+#include "runtime/checkpoint/cut_chain.h"
 #include "runtime/ps/catalog.h"
 
 namespace pstrain {
@@ -95,8 +95,9 @@ Status AddTable(const Catalog& catalog, const TableState& table,
 
 }  // namespace
 
-Result<std::vector<CutDigest>> DigestCut(const std::string& cut_directory,
-                                         const CutManifest& manifest) {
+Result<std::vector<CutDigest>> DigestCut(const std::string& cut_directory) {
+  PSTRAIN_ASSIGN_OR_RETURN(const CutChain chain, CutChain::Open(cut_directory));
+  const CutManifest& manifest = chain.manifest();
   auto catalog =
       Catalog::Create({manifest.variables().begin(), manifest.variables().end()}, manifest.shards(),
                       static_cast<std::uint32_t>(manifest.batches_per_epoch()));
@@ -107,9 +108,9 @@ Result<std::vector<CutDigest>> DigestCut(const std::string& cut_directory,
   for (const CatalogVariable& variable : variables) {
     lanes.emplace_back(1 + variable.optimizer.slots());
   }
-  for (const CutPiece& piece : manifest.pieces()) {
-    PSTRAIN_ASSIGN_OR_RETURN(const ShardState state, ReadPiece(cut_directory, piece));
-    const std::string context = "piece " + piece.file() + " of " + cut_directory;
+  for (ShardId shard = 0; shard < manifest.shards(); ++shard) {
+    PSTRAIN_ASSIGN_OR_RETURN(const ShardState state, chain.Read(shard));
+    const std::string context = "shard " + std::to_string(shard) + " of " + cut_directory;
     for (const DenseState& dense : state.dense) {
       PSTRAIN_RETURN_IF_ERROR(AddDense(**catalog, dense, &lanes).WithContext(context));
     }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/status.h"
-#include "proto/checkpoint.pb.h"
 
 namespace pstrain {
 
@@ -22,8 +21,8 @@ struct CutDigest {
 
 /// Digests of all variables, in their order, values before slots. Equal arrays have equal digests
 /// whatever the numbers of ps, shards and partitions: a sum over rows of a hash of (row, bytes). A
-/// row of a table that still has its initial values counts as absent. Errors as ReadPiece.
-Result<std::vector<CutDigest>> DigestCut(const std::string& cut_directory,
-                                         const CutManifest& manifest);
+/// row of a table that still has its initial values counts as absent. Errors as CutChain::Open
+/// and Read.
+Result<std::vector<CutDigest>> DigestCut(const std::string& cut_directory);
 
 }  // namespace pstrain

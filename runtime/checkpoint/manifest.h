@@ -11,7 +11,7 @@
 namespace pstrain {
 
 /// Version of the whole cut's format that this code writes and reads.
-inline constexpr std::uint32_t kCutFormatVersion = 1;
+inline constexpr std::uint32_t kCutFormatVersion = 2;
 
 /// Makes the cut exist: the pieces' names are made durable, the manifest is written under a
 /// temporary name and fsynced, `last_check` is asked (a higher chief epoch, a changed term: its

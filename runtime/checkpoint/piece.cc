@@ -42,6 +42,7 @@ Result<CutPiece> WritePiece(const std::string& directory, const ShardState& stat
   piece.set_term_counter(state.term.counter);
   piece.set_examples_applied(state.examples);
   piece.set_records_skipped(state.skipped);
+  piece.set_incremental(state.incremental);
   PSTRAIN_RETURN_IF_ERROR(ReplaceFile(JoinPath(directory, piece.file()), bytes));
   return piece;
 }
@@ -53,10 +54,11 @@ Result<ShardState> ReadPiece(const std::string& directory, const CutPiece& piece
   const bool same = state->shard == piece.shard() &&
                     state->term == Term{piece.term_epoch(), piece.term_counter()} &&
                     state->examples == piece.examples_applied() &&
-                    state->skipped == piece.records_skipped();
+                    state->skipped == piece.records_skipped() &&
+                    state->incremental == piece.incremental();
   if (!same) {
     return DataLossError(Describe(directory, piece) +
-                         ": its shard, term or count is not the manifest's");
+                         ": its shard, term, count or kind is not the manifest's");
   }
   return state;
 }

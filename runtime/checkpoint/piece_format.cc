@@ -151,6 +151,8 @@ std::string SerializePiece(const ShardState& state) {
   out.U64(state.term.counter);
   out.U64(static_cast<std::uint64_t>(state.examples));
   out.U64(static_cast<std::uint64_t>(state.skipped));
+  out.U32(state.incremental ? 1 : 0);
+  out.U32(0);
   out.U32(static_cast<std::uint32_t>(state.dense.size()));
   out.U32(static_cast<std::uint32_t>(state.tables.size()));
   out.U64(applied.size());
@@ -217,6 +219,8 @@ Result<ShardState> ParsePiece(std::string_view bytes) {
   state.term.counter = in.U64();
   state.examples = static_cast<std::int64_t>(in.U64());
   state.skipped = static_cast<std::int64_t>(in.U64());
+  state.incremental = in.U32() != 0;
+  in.U32();
   const std::uint32_t dense = in.U32();
   const std::uint32_t tables = in.U32();
   const std::uint64_t applied_bytes = in.U64();

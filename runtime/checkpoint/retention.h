@@ -20,11 +20,13 @@ struct RetentionRule {
 };
 
 /// What may go, oldest first: finished cuts that are not among the newest `keep`, and unfinished
-/// folders of lower chief epochs; never a pinned one, never one of a higher epoch. Pure.
+/// folders of lower chief epochs; never a pinned one, never one of a higher epoch, and never one
+/// that a cut which stays builds on, directly or through others. When all that would stay build on
+/// one whole cut, the newest that does not stays too: one damaged file never spoils all. Pure.
 std::vector<CutId> PlanRetention(const std::vector<CutFolder>& folders, const RetentionRule& rule);
 
-/// Deletes what PlanRetention names and returns it. ABORTED, with nothing deleted, when a higher
-/// chief epoch exists; other errors name the path.
+/// Deletes what PlanRetention names, newest first, and returns it. ABORTED, with nothing deleted,
+/// when a higher chief epoch exists; other errors name the path.
 Result<std::vector<CutId>> ApplyRetention(const std::string& run_directory,
                                           const RetentionRule& rule);
 

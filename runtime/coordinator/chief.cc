@@ -58,6 +58,7 @@ CoreOptions MakeCoreOptions(const RoleContext& context, const ChiefSetup& setup)
   options.started = std::chrono::steady_clock::now();
   options.rejoin_timeout = seconds(context.training().rejoin_timeout_seconds());
   options.cuts = setup.cuts;
+  options.full_every = static_cast<std::uint32_t>(context.training().checkpoint().full_every());
   return options;
 }
 

@@ -75,6 +75,9 @@ class Chief {
     std::size_t pending = 0;
     std::uint64_t tokens = 0;
     Status status;
+    // Of the manifest in place.
+    std::string base;
+    std::uint64_t bytes = 0;
   };
   /// What the shards of the newest cut have counted themselves.
   struct AppliedCounts {

@@ -47,7 +47,9 @@ void Chief::StartCut(Time now) {
                        .pieces = {},
                        .pending = 0,
                        .tokens = core_.Progress().tokens_committed,
-                       .status = folder.status()};
+                       .status = folder.status(),
+                       .base = {},
+                       .bytes = 0};
   if (!folder.ok()) return;
   for (const CutPlan::Ps& ps : cut_->plan.ps) {
     const auto peer = ps_.find(ps.index);
@@ -60,6 +62,7 @@ void Chief::StartCut(Time now) {
     request.set_incarnation(ps.incarnation);
     request.set_cut(CutName(id));
     request.set_close_epochs_below(cut_->plan.close_epochs_below);
+    request.set_base(cut_->plan.base);
     for (const ReportedCopy& copy : ps.shards) {
       ShardAssignment* shard = request.add_shards();
       shard->set_shard(copy.shard);
@@ -104,21 +107,27 @@ Status Chief::PlaceManifest() {
   manifest.set_epochs(static_cast<std::uint32_t>(context_.training().epochs()));
   std::sort(cut_->pieces.begin(), cut_->pieces.end(),
             [](const CutPiece& a, const CutPiece& b) { return a.shard() < b.shard(); });
-  std::vector<ReportedCopy> copies;
+  std::vector<WrittenPiece> written;
   for (const CutPiece& piece : cut_->pieces) {
     *manifest.add_pieces() = piece;
-    copies.push_back({piece.shard(), {piece.term_epoch(), piece.term_counter()}});
+    if (piece.incremental()) manifest.set_base(cut_->plan.base);
+    written.push_back({piece.shard(),
+                       {piece.term_epoch(), piece.term_counter()},
+                       piece.incremental(),
+                       piece.bytes()});
   }
   const std::string folder = CutDirectory(setup_.run.run_directory(), cut_->id);
   const auto last_check = [&]() -> Status {
     PSTRAIN_RETURN_IF_ERROR(CheckChiefEpoch(setup_.run.run_directory(), cut_->id.epoch));
-    PSTRAIN_RETURN_IF_ERROR(core_.FinishCut(copies));
+    PSTRAIN_RETURN_IF_ERROR(core_.FinishCut(written));
     context_.fail_points.Pass(FailPoint::kChiefBeforeRename);
     return OkStatus();
   };
   PSTRAIN_RETURN_IF_ERROR(WriteManifest(folder, manifest, last_check));
   context_.fail_points.Pass(FailPoint::kChiefAfterRename);
   NoteCounts(manifest);
+  for (const CutPiece& piece : manifest.pieces()) cut_->bytes += piece.bytes();
+  cut_->base = manifest.base();
   if (manifest.final()) final_cut_ = std::move(manifest);
   return OkStatus();
 }
@@ -151,7 +160,12 @@ void Chief::FinishCut(Time now) {
   ++cuts_placed_;
   stats_.cuts->Add();
   core_.CutPlaced(CutName(cut_->id));
-  LogInfo("chief", "cut in place", {{"cut", CutName(cut_->id)}, {"final", cut_->plan.final}});
+  LogInfo("chief", "cut in place",
+          {{"cut", CutName(cut_->id)},
+           {"base", cut_->base},
+           {"bytes", cut_->bytes},
+           {"seconds", std::chrono::duration<double>(now - last_cut_).count()},
+           {"final", cut_->plan.final}});
   cut_.reset();
   RetentionRule rule;
   rule.keep = static_cast<std::uint32_t>(context_.training().checkpoint().keep());

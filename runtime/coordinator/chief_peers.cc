@@ -42,6 +42,8 @@ ShardAssignment::Source SourceToWire(AssignSource source) {
       return ShardAssignment::KEEP;
     case AssignSource::kDrop:
       return ShardAssignment::DROP;
+    case AssignSource::kMove:
+      return ShardAssignment::MOVE;
   }
   return ShardAssignment::SOURCE_UNSPECIFIED;
 }
@@ -149,12 +151,23 @@ void Chief::Assign(const AssignShardsAction& action) {
     wire->set_shard(assignment.shard);
     ToWire(assignment.term, wire->mutable_term());
     wire->set_source(SourceToWire(assignment.source));
+    if (assignment.source != AssignSource::kMove) continue;
+    wire->set_from_address(assignment.from);
+    ToWire(assignment.from_term, wire->mutable_from_term());
   }
   peer->second.link->Post([this, action, request = std::move(request)](
                               ParameterServerClient& client, std::stop_token stop) {
+    const Time begin = std::chrono::steady_clock::now();
     const auto reply = UntilAnswered(stop, [&] { return client.AssignShards(request); });
     if (stop.stop_requested()) return;
     const std::lock_guard lock(mutex_);
+    LogInfo("chief", "shards assigned",
+            {{"ps", action.ps},
+             {"shards", action.shards.size()},
+             {"moved", std::ranges::count(action.shards, AssignSource::kMove, &Assignment::source)},
+             {"seconds",
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()},
+             {"outcome", reply.status()}});
     Assigned(action, reply);
   });
 }

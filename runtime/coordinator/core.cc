@@ -49,6 +49,8 @@ Result<Incarnation> Core::RegisterPs(std::uint32_t index, std::uint64_t process,
     Adopt(index);
     FillVacant(index);
   }
+  moves_blocked_ = false;
+  PlanMoves();
   Tick(now);
   Publish();
   return incarnation;
@@ -62,16 +64,22 @@ bool Core::PsKnown(std::uint32_t index, Incarnation incarnation) const {
 void Core::PsLost(std::uint32_t index, Incarnation incarnation) {
   if (!PsKnown(index, incarnation)) return;
   ForgetPs(index);
+  // A leaving ps may have got back what it was giving away.
+  ReleaseEmptied();
   Publish();
 }
 
 void Core::PsLeaving(std::uint32_t index, Incarnation incarnation) {
-  if (PsKnown(index, incarnation)) ps_.at(index).leaving = true;
+  if (!PsKnown(index, incarnation) || std::exchange(ps_.at(index).leaving, true)) return;
+  PlanMoves();
+  ReleaseEmptied();
+  Publish();
 }
 
 void Core::ShardsActivated(std::uint32_t index, Incarnation incarnation,
                            const std::vector<HeldCopy>& copies) {
   if (!PsKnown(index, incarnation)) return;
+  Actions drops;
   for (const HeldCopy& copy : copies) {
     if (copy.shard >= options_.shards || !copy.active) continue;
     Shard& shard = shards_[copy.shard];
@@ -82,7 +90,14 @@ void Core::ShardsActivated(std::uint32_t index, Incarnation incarnation,
     shard.last_active = copy.term;
     ++active_;
     book_.SetShard(copy.shard, copy.applied);
+    const std::optional<Origin> origin = std::exchange(shard.origin, std::nullopt);
+    if (!origin || !PsKnown(origin->ps, origin->incarnation)) continue;
+    drops.try_emplace(origin->ps, NewAction(origin->ps))
+        .first->second.shards.push_back({copy.shard, origin->term, AssignSource::kDrop, {}, {}});
   }
+  EmitAll(std::move(drops));
+  ReleaseEmptied();
+  PlanMoves();
   Publish();
 }
 
@@ -90,15 +105,21 @@ void Core::AssignFailed(std::uint32_t index, Incarnation incarnation,
                         const AssignShardsAction& action, bool bad_cut) {
   if (bad_cut) CutRemoved(action.cut);
   if (!PsKnown(index, incarnation)) return;
+  Actions returned;
   for (const Assignment& assignment : action.shards) {
     if (assignment.shard >= options_.shards || assignment.source == AssignSource::kDrop) continue;
     const Shard& shard = shards_[assignment.shard];
     if (shard.phase == ShardPhase::kAssigned && shard.ps == index &&
         shard.term == assignment.term) {
-      Vacate(assignment.shard);
+      if (shard.origin) {
+        ReturnHome(assignment.shard, &returned);
+      } else {
+        Vacate(assignment.shard);
+      }
     }
   }
-  for (const auto& [other, ps] : ps_) FillVacant(other);
+  EmitAll(std::move(returned));
+  FillAllVacant();
   Publish();
 }
 

@@ -20,8 +20,11 @@ namespace pstrain {
 /// shell locks around it). Events go in as calls; after each call the shell takes the actions out
 /// and looks whether membership().number has grown.
 ///
-/// A shard: vacant -> assigned (an action is out) -> active -> vacant (owner lost). Each assignment
-/// has a new term, also the one that keeps a copy. Nothing is assigned while the core is joining:
+/// A shard: vacant -> assigned (an action is out) -> active -> vacant (owner lost), or -> assigned
+/// to another ps that copies it from the owner (a move), who keeps its copy until the other one is
+/// active and gets the shard back when that fails. Each assignment has a new term, also the one
+/// that keeps a copy. Shards move away from a ps that is leaving, and to the ps of
+/// CoreOptions::shard_to_ps when it is there. Nothing is assigned while the core is joining:
 /// until all ps_count ps have registered or the rejoin timeout has passed.
 class Core {
  public:
@@ -42,15 +45,15 @@ class Core {
   /// The ps is gone; ignored for an incarnation that is not current. Its shards wait for the next
   /// process of that index.
   void PsLost(std::uint32_t index, Incarnation incarnation);
-  /// The ps was told to stop and still serves: CutWanted() until a cut is in place, then it is
-  /// released and counts as lost.
+  /// The ps was told to stop and still serves: its shards move to the others, or, when that is not
+  /// possible, CutWanted() until a cut is in place. Then it is released and counts as lost.
   void PsLeaving(std::uint32_t index, Incarnation incarnation);
   /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored.
   void ShardsActivated(std::uint32_t index, Incarnation incarnation,
                        const std::vector<HeldCopy>& copies);
   /// The assignment failed though the ps lives. `bad_cut`: the cut named in the action could not be
   /// read (checksum, missing piece); the shards are restored from the one before. Otherwise the
-  /// same is assigned again under new terms.
+  /// same is assigned again under new terms; shards that were to move go back to where they are.
   void AssignFailed(std::uint32_t index, Incarnation incarnation, const AssignShardsAction& action,
                     bool bad_cut);
 
@@ -72,13 +75,16 @@ class Core {
 
   // ---- cuts ----
 
-  /// A ps is leaving and no cut has been placed since: take one now.
+  /// A ps is leaving, its shards cannot move and no cut has been placed since: take one now.
   bool CutWanted() const;
-  /// Starts a cut; none while a shard has no active owner or another cut is under way.
+  /// Starts a cut; none while a shard has no active owner or another cut is under way. It builds on
+  /// the newest one that this core has placed, unless it is the final one, full_every says
+  /// otherwise, or what was written since the last whole cut is more than half of that one.
   std::optional<CutPlan> StartCut();
-  /// Call right before the manifest is renamed, with every piece's shard and term. ABORTED: a term
-  /// has changed since StartCut, or a piece is missing; the cut is abandoned then.
-  Status FinishCut(const std::vector<ReportedCopy>& pieces);
+  /// Call right before the manifest is renamed, with every piece. ABORTED: a term has changed since
+  /// StartCut, a piece is missing, or one builds on a piece of another term; the cut is abandoned
+  /// then.
+  Status FinishCut(const std::vector<WrittenPiece>& pieces);
   /// The manifest is in place.
   void CutPlaced(std::string cut);
   /// The cut was given up (a ps did not answer, the disk is full).
@@ -108,12 +114,19 @@ class Core {
 
  private:
   enum class ShardPhase : std::uint8_t { kVacant, kAssigned, kActive };
+  /// The copy that a shard in kAssigned is moved from.
+  struct Origin {
+    std::uint32_t ps = 0;
+    Incarnation incarnation = 0;
+    Term term;
+  };
   struct Shard {
     ShardPhase phase = ShardPhase::kVacant;
     std::uint32_t ps = 0;
     Term term;
     /// Highest term under which a copy was known to be active.
     Term last_active;
+    std::optional<Origin> origin;
   };
   struct Ps {
     Incarnation incarnation = 0;
@@ -127,6 +140,18 @@ class Core {
     std::vector<Term> terms;
     std::uint32_t complete_epochs = 0;
     std::set<Incarnation> leaving;
+    std::string base;
+    bool incremental = false;
+    std::uint64_t bytes = 0;
+  };
+  /// The last whole cut that this core has placed, and those that build on it.
+  struct Chain {
+    std::string newest;
+    /// Of the newest.
+    std::vector<Term> terms;
+    std::uint32_t increments = 0;
+    std::uint64_t whole_bytes = 0;
+    std::uint64_t increment_bytes = 0;
   };
 
   void EndJoining();
@@ -134,12 +159,29 @@ class Core {
   void Adopt(std::uint32_t index);
   /// Assigns vacant shards that belong to `index`.
   void FillVacant(std::uint32_t index);
+  void FillAllVacant();
   void Assign(ShardId shard, AssignSource source, AssignShardsAction* action);
   AssignShardsAction NewAction(std::uint32_t index) const;
   void Emit(AssignShardsAction action);
   void Vacate(ShardId shard);
   void ForgetPs(std::uint32_t index);
+
+  // core_moves.cc
+  using Actions = std::map<std::uint32_t, AssignShardsAction>;
+  bool Stays(std::uint32_t index) const;
+  std::uint32_t DesiredOwner(ShardId shard) const;
+  /// Starts all moves that are due.
+  void PlanMoves();
+  void Move(ShardId shard, std::uint32_t to, Actions* actions);
+  /// The move is given up; the former owner keeps the shard if it is still there.
+  void ReturnHome(ShardId shard, Actions* actions);
+  void EmitAll(Actions actions);
+  void Release(std::uint32_t index);
+  /// Releases leaving ps that hold nothing any more.
+  void ReleaseEmptied();
   void Publish();
+  bool ChainMayGrow() const;
+  Status CheckPieces(const std::vector<WrittenPiece>& pieces) const;
 
   CoreOptions options_;
   GrantBook book_;
@@ -152,10 +194,13 @@ class Core {
   bool had_cuts_ = false;
   bool failed_ = false;
   std::optional<Cut> cut_;
+  Chain chain_;
   std::uint32_t closed_epochs_ = 0;
   std::uint32_t active_ = 0;
   std::uint64_t next_term_ = 1;
   std::uint64_t next_incarnation_ = 1;
+  /// A move has failed; the next change of the members or of the cuts makes moves possible again.
+  bool moves_blocked_ = false;
   bool joining_ = true;
   bool draining_ = false;
   MembershipView view_;

@@ -1,4 +1,4 @@
-// The part of Core that decides who owns which shard, and the cuts from which shards are restored.
+// The part of Core that decides who owns which shard.
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +15,7 @@ void Core::EndJoining() {
     }
   }
   for (const auto& [index, ps] : ps_) Adopt(index);
-  for (const auto& [index, ps] : ps_) FillVacant(index);
+  FillAllVacant();
 }
 
 void Core::Adopt(std::uint32_t index) {
@@ -25,7 +25,7 @@ void Core::Adopt(std::uint32_t index) {
     if (copy.active && shard.phase == ShardPhase::kVacant && copy.term >= shard.last_active) {
       Assign(copy.shard, AssignSource::kKeep, &action);
     } else {
-      action.shards.push_back({copy.shard, copy.term, AssignSource::kDrop});
+      action.shards.push_back({copy.shard, copy.term, AssignSource::kDrop, {}, {}});
     }
   }
   Emit(std::move(action));
@@ -57,9 +57,10 @@ AssignShardsAction Core::NewAction(std::uint32_t index) const {
 void Core::Assign(ShardId shard, AssignSource source, AssignShardsAction* action) {
   Shard& state = shards_[shard];
   state.phase = ShardPhase::kAssigned;
+  state.origin.reset();
   state.ps = action->ps;
   state.term = {options_.chief_epoch, next_term_++};
-  action->shards.push_back({shard, state.term, source});
+  action->shards.push_back({shard, state.term, source, {}, {}});
 }
 
 void Core::Emit(AssignShardsAction action) {
@@ -69,13 +70,35 @@ void Core::Emit(AssignShardsAction action) {
 void Core::Vacate(ShardId shard) {
   if (shards_[shard].phase == ShardPhase::kActive) --active_;
   shards_[shard].phase = ShardPhase::kVacant;
+  shards_[shard].origin.reset();
 }
 
 void Core::ForgetPs(std::uint32_t index) {
+  Actions actions;
   for (ShardId s = 0; s < options_.shards; ++s) {
-    if (shards_[s].phase != ShardPhase::kVacant && shards_[s].ps == index) Vacate(s);
+    const Shard& shard = shards_[s];
+    if (shard.phase == ShardPhase::kVacant || shard.ps != index) continue;
+    if (shard.origin) {
+      ReturnHome(s, &actions);
+    } else {
+      Vacate(s);
+    }
   }
   ps_.erase(index);
+  EmitAll(std::move(actions));
+  // A shard that was here for another ps goes there at once.
+  if (!joining_) FillAllVacant();
+}
+
+void Core::FillAllVacant() {
+  for (const auto& [index, ps] : ps_) FillVacant(index);
+}
+
+void Core::Release(std::uint32_t index) {
+  const Ps& ps = ps_.at(index);
+  actions_.emplace_back(ReleasePsAction{index, ps.incarnation});
+  retired_ps_.insert(ps.process);
+  ForgetPs(index);
 }
 
 void Core::Publish() {
@@ -87,75 +110,5 @@ void Core::Publish() {
     view_.shards.push_back({shard.ps, shard.term, shard.phase == ShardPhase::kActive});
   }
 }
-
-bool Core::CutWanted() const {
-  if (!AllActive() || cut_) return false;
-  return std::ranges::any_of(ps_, [](const auto& entry) { return entry.second.leaving; });
-}
-
-std::optional<CutPlan> Core::StartCut() {
-  if (!AllActive() || cut_) return std::nullopt;
-  Cut cut;
-  CutPlan plan;
-  plan.close_epochs_below = closed_epochs_;
-  plan.final = AllCommitted();
-  cut.complete_epochs = book_.CompleteEpochs();
-  for (const auto& [index, ps] : ps_) {
-    if (ps.leaving) cut.leaving.insert(ps.incarnation);
-    CutPlan::Ps part{index, ps.incarnation, {}};
-    for (ShardId s = 0; s < options_.shards; ++s) {
-      if (shards_[s].ps == index) part.shards.push_back({s, shards_[s].term});
-    }
-    if (!part.shards.empty()) plan.ps.push_back(std::move(part));
-  }
-  for (const Shard& shard : shards_) cut.terms.push_back(shard.term);
-  cut_ = std::move(cut);
-  return plan;
-}
-
-Status Core::FinishCut(const std::vector<ReportedCopy>& pieces) {
-  if (!cut_) return FailedPreconditionError("no cut is under way");
-  std::vector<bool> present(options_.shards, false);
-  Status status;
-  for (const ReportedCopy& piece : pieces) {
-    if (piece.shard >= options_.shards || piece.term != cut_->terms[piece.shard]) {
-      status = AbortedError("cut: a piece is of another term");
-      break;
-    }
-    present[piece.shard] = true;
-  }
-  for (ShardId s = 0; s < options_.shards && status.ok(); ++s) {
-    if (!present[s]) {
-      status = AbortedError("cut: the piece of shard " + std::to_string(s) + " is missing");
-    } else if (shards_[s].phase != ShardPhase::kActive || shards_[s].term != cut_->terms[s]) {
-      status = AbortedError("cut: shard " + std::to_string(s) + " has got a new term");
-    }
-  }
-  if (!status.ok()) cut_.reset();
-  return status;
-}
-
-void Core::CutPlaced(std::string cut) {
-  cuts_.insert(cuts_.begin(), std::move(cut));
-  had_cuts_ = true;
-  if (!cut_) return;
-  closed_epochs_ = std::max(closed_epochs_, cut_->complete_epochs);
-  std::vector<std::uint32_t> released;
-  for (const auto& [index, ps] : ps_) {
-    if (!cut_->leaving.contains(ps.incarnation)) continue;
-    actions_.emplace_back(ReleasePsAction{index, ps.incarnation});
-    released.push_back(index);
-  }
-  cut_.reset();
-  for (const std::uint32_t index : released) {
-    retired_ps_.insert(ps_.at(index).process);
-    ForgetPs(index);
-  }
-  if (!released.empty()) Publish();
-}
-
-void Core::CutFailed() { cut_.reset(); }
-
-void Core::CutRemoved(const std::string& cut) { std::erase(cuts_, cut); }
 
 }  // namespace pstrain

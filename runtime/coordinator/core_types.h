@@ -31,7 +31,7 @@ struct CoreOptions {
   /// batch is a block.
   std::function<std::uint32_t(std::uint32_t batch)> block;
   std::uint32_t ps_count = 1;
-  /// Index of the ps that gets a shard that nobody holds; one entry per shard, each < ps_count.
+  /// Index of the ps that a shard belongs on; one entry per shard, each < ps_count.
   std::vector<std::uint32_t> shard_to_ps;
   /// Most tokens that one worker may hold; 0: no limit.
   std::uint32_t grant_window = 0;
@@ -41,6 +41,8 @@ struct CoreOptions {
   /// Folder names of the cuts in place, newest first. Empty: shards without a holder start from
   /// their initial values.
   std::vector<std::string> cuts;
+  /// At least each so-manieth cut is whole; 1: every one.
+  std::uint32_t full_every = 1;
 };
 
 /// A shard as a ps reports it, at registration or in answer to an assignment.
@@ -52,13 +54,16 @@ struct HeldCopy {
   std::int64_t examples = 0;
 };
 
-enum class AssignSource : std::uint8_t { kInitial, kRestore, kKeep, kDrop };
+enum class AssignSource : std::uint8_t { kInitial, kRestore, kKeep, kDrop, kMove };
 
 struct Assignment {
   ShardId shard = 0;
   /// New with every assignment. kDrop: the term of the copy to forget; any other copy stays.
   Term term;
   AssignSource source = AssignSource::kInitial;
+  /// kMove: address of the ps that has the copy, and the term of that copy.
+  std::string from;
+  Term from_term;
   friend bool operator==(const Assignment&, const Assignment&) = default;
 };
 
@@ -71,7 +76,7 @@ struct AssignShardsAction {
   /// Cut to restore from; set when any source is kRestore.
   std::string cut;
 };
-/// A leaving ps may end: a cut holds what it has. It exits 85.
+/// A leaving ps may end: a cut or another ps holds what it had. It exits 85.
 struct ReleasePsAction {
   std::uint32_t ps = 0;
   Incarnation incarnation = 0;
@@ -108,6 +113,14 @@ struct ReportedCopy {
   Term term;
 };
 
+/// A piece of a cut as the ps has written it.
+struct WrittenPiece {
+  ShardId shard = 0;
+  Term term;
+  bool incremental = false;
+  std::uint64_t bytes = 0;
+};
+
 /// What became of a report.
 struct ReportResult {
   enum class Outcome : std::uint8_t {
@@ -141,6 +154,8 @@ struct CutPlan {
   std::vector<Ps> ps;
   /// WritePiecesRequest.close_epochs_below.
   std::uint32_t close_epochs_below = 0;
+  /// The cut in place that the pieces may build on (WritePiecesRequest.base); empty: none.
+  std::string base;
   /// Every batch of every epoch is committed: the cut will be the final one.
   bool final = false;
 };

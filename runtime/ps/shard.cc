@@ -58,6 +58,7 @@ Status CheckTable(const Catalog& catalog, const ShardState& state, const TableSt
 
 Status CheckState(const Catalog& catalog, const ShardState& state) {
   if (state.shard >= catalog.shards()) return Misfit(state.shard, "no such shard");
+  if (state.incremental) return Misfit(state.shard, "it is incremental and lacks its base");
   if (state.applied.batches_per_epoch() != catalog.batches_per_epoch()) {
     return Misfit(state.shard, "its applied set is of epochs of " +
                                    std::to_string(state.applied.batches_per_epoch()) + " batches");
@@ -140,7 +141,7 @@ DenseState& Shard::Dense(VariableId variable, std::uint32_t partition) {
 }
 
 template <typename Tables>
-void Shard::Locate(const Tables& tables) {
+void Shard::Locate(const Tables& tables, std::uint32_t mark) {
   std::size_t count = 0;
   for (const auto& rows : tables) {
     Table(rows.variable).Prefetch(rows.keys);
@@ -150,7 +151,7 @@ void Shard::Locate(const Tables& tables) {
   std::span<float*> places(located_);
   std::size_t made = 0;
   for (const auto& rows : tables) {
-    made += Table(rows.variable).Locate(rows.keys, places);
+    made += Table(rows.variable).Locate(rows.keys, places, mark);
     places = places.subspan(rows.keys.size());
   }
   if (made == 0) return;
@@ -165,7 +166,7 @@ void Shard::Read(const PullSection& section, std::span<float> out) {
     std::memcpy(next, values.data(), values.size() * sizeof(float));
     next += values.size();
   }
-  Locate(section.tables);
+  Locate(section.tables, TableShard::kUnmarked);
   std::span<float* const> places(located_);
   for (const RowKeys& rows : section.tables) {
     Table(rows.variable).Read(places.first(rows.keys.size()), next);
@@ -182,7 +183,7 @@ PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) 
     catalog_->variables()[gradient.variable].optimizer.Apply(
         dense.values.data(), slots, gradient.values.data(), gradient.values.size());
   }
-  Locate(section.tables);
+  Locate(section.tables, mark_);
   std::span<float* const> places(located_);
   for (const RowGradients& rows : section.tables) {
     Table(rows.variable).Apply(places.first(rows.keys.size()), rows.values.data());
@@ -193,15 +194,44 @@ PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) 
   return PushStatus::kApplied;
 }
 
-ShardState Shard::Copy() const {
+void Shard::set_term(Term term) {
+  term_ = term;
+  frozen_ = false;
+  copied_.clear();
+}
+
+ShardState Shard::CopyWithoutRows() const {
   ShardState state;
   state.shard = id_;
   state.term = term_;
   state.dense = dense_;
-  for (const auto& table : tables_) state.tables.push_back(table->Copy());
   state.applied = applied_;
   state.examples = examples_;
   state.skipped = skipped_;
+  return state;
+}
+
+ShardState Shard::Copy() const {
+  ShardState state = CopyWithoutRows();
+  for (const auto& table : tables_) state.tables.push_back(table->Copy());
+  return state;
+}
+
+ShardState Shard::CopyForCut(const std::string& cut, const std::string& base) {
+  std::erase_if(copied_,
+                [&](const auto& copied) { return copied.first != base && copied.first != cut; });
+  ShardState state;
+  if (const auto found = copied_.find(base); found == copied_.end()) {
+    state = Copy();
+  } else {
+    state = CopyWithoutRows();
+    state.incremental = true;
+    for (const auto& table : tables_) {
+      state.tables.push_back(table->CopyWrittenAfter(found->second));
+    }
+  }
+  // Of two copies for one cut the first counts: nobody knows which of them the cut will hold.
+  if (copied_.try_emplace(cut, mark_).second) ++mark_;
   return state;
 }
 

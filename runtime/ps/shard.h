@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -25,7 +27,12 @@ class Shard {
 
   ShardId id() const { return id_; }
   Term term() const { return term_; }
-  void set_term(Term term) { term_ = term; }
+  /// Serves again if it was frozen. What was copied for cuts under the former term is no base any
+  /// more.
+  void set_term(Term term);
+  /// Frozen: another ps has taken the copy, nothing changes any more.
+  bool frozen() const { return frozen_; }
+  void Freeze() { frozen_ = true; }
   const AppliedSet& applied() const { return applied_; }
   std::int64_t examples() const { return examples_; }
   std::size_t rows() const { return rows_; }
@@ -39,19 +46,26 @@ class Shard {
   PushStatus Apply(const PushRequest& request, const PushSection& section);
   void CloseEpochsBelow(std::uint32_t epoch) { applied_.CloseEpochsBelow(epoch); }
   ShardState Copy() const;
+  /// The copy for `cut`: incremental when `base` was copied in this term, else whole. Rows written
+  /// after this call are what a later copy with base `cut` holds, whatever becomes of the cuts in
+  /// between; bases older than `base` are forgotten.
+  ShardState CopyForCut(const std::string& cut, const std::string& base);
 
  private:
   Shard(std::shared_ptr<const Catalog> catalog, ShardId id);
+  ShardState CopyWithoutRows() const;
   DenseState& Dense(VariableId variable, std::uint32_t partition);
   std::size_t MeasureBytes() const;
-  /// Makes the rows of all tables that are not there, and puts the place of each into located_.
+  /// Makes the rows of all tables that are not there, marks all with `mark` and puts the place of
+  /// each into located_.
   template <typename Tables>
-  void Locate(const Tables& tables);
+  void Locate(const Tables& tables, std::uint32_t mark);
   TableShard& Table(VariableId variable) { return *tables_[table_of_[variable]]; }
 
   const std::shared_ptr<const Catalog> catalog_;
   const ShardId id_;
   Term term_;
+  bool frozen_ = false;
   std::vector<DenseState> dense_;                    // in the order of Catalog::DenseOf
   std::vector<std::unique_ptr<TableShard>> tables_;  // by variable
   std::vector<std::size_t> table_of_;                // variable -> place in tables_
@@ -61,6 +75,9 @@ class Shard {
   AppliedSet applied_;
   std::int64_t examples_ = 0;
   std::int64_t skipped_ = 0;
+  std::uint32_t mark_ = 1;  // of the rows that are written now
+  /// The last base and the cut that may become the next: rows written since have marks above.
+  std::map<std::string, std::uint32_t> copied_;
 };
 
 }  // namespace pstrain

@@ -94,7 +94,7 @@ void ShardEngine::Dispatch(const ThreadSet& threads, std::function<void(std::uin
 
 Shard* ShardEngine::Find(ShardId shard, Term term) {
   Shard* found = shards_[shard].get();
-  return found != nullptr && found->term() == term ? found : nullptr;
+  return found != nullptr && found->term() == term && !found->frozen() ? found : nullptr;
 }
 
 void ShardEngine::Place(ShardId id, std::unique_ptr<Shard> shard) {
@@ -211,8 +211,28 @@ void ShardEngine::Held(HeldDone done) {
   });
 }
 
-void ShardEngine::Snapshot(std::vector<ShardInTerm> shards, std::uint32_t close_epochs_below,
-                           SnapshotSink sink, StatusDone done) {
+Status ShardEngine::NotInTerm(const ShardInTerm& shard) {
+  return AbortedError("shard " + std::to_string(shard.shard) + " is not active in term " +
+                      TermText(shard.term));
+}
+
+void ShardEngine::Freeze(ShardInTerm wanted, StateDone done) {
+  const auto catalog = this->catalog();
+  if (catalog == nullptr) return done(NotConfigured());
+  if (wanted.shard >= catalog->shards()) return done(NotInTerm(wanted));
+  auto shared = std::make_shared<StateDone>(std::move(done));
+  const auto freeze = [this, wanted, shared] {
+    Shard* shard = shards_[wanted.shard].get();
+    if (shard == nullptr || shard->term() != wanted.term) return (*shared)(NotInTerm(wanted));
+    shard->Freeze();
+    (*shared)(shard->Copy());
+  };
+  if (!threads_[ThreadOf(wanted.shard)]->Post(freeze)) {
+    (*shared)(UnavailableError("the ps is ending"));
+  }
+}
+
+void ShardEngine::Snapshot(CopyOrder order, SnapshotSink sink, StatusDone done) {
   struct Join {
     Join(std::size_t count, StatusDone finish) : remaining(count), done(std::move(finish)) {}
     void Arrive(Status outcome) {
@@ -235,24 +255,25 @@ void ShardEngine::Snapshot(std::vector<ShardInTerm> shards, std::uint32_t close_
   };
   const auto catalog = this->catalog();
   if (catalog == nullptr) return done(NotConfigured());
-  for (const ShardInTerm& shard : shards) {
+  for (const ShardInTerm& shard : order.shards) {
     if (shard.shard >= catalog->shards()) {
       return done(InvalidArgumentError("shard " + std::to_string(shard.shard) + " of " +
                                        std::to_string(catalog->shards())));
     }
   }
-  auto join = std::make_shared<Join>(shards.size() + 1, std::move(done));
+  auto join = std::make_shared<Join>(order.shards.size() + 1, std::move(done));
   auto shared_sink = std::make_shared<SnapshotSink>(std::move(sink));
+  auto shared = std::make_shared<const CopyOrder>(std::move(order));
   // A task for each shard, so that pushes pass between two copies.
-  for (const ShardInTerm& wanted : shards) {
-    const auto copy = [this, join, shared_sink, wanted, close_epochs_below] {
+  for (const ShardInTerm& wanted : shared->shards) {
+    const auto copy = [this, join, shared_sink, shared, wanted] {
       Shard* shard = Find(wanted.shard, wanted.term);
       if (shard == nullptr) {
-        return join->Arrive(AbortedError("shard " + std::to_string(wanted.shard) +
-                                         " is not active in term " + TermText(wanted.term)));
+        return join->Arrive(NotInTerm(wanted));
       }
-      shard->CloseEpochsBelow(close_epochs_below);
-      (*shared_sink)(shard->Copy());
+      shard->CloseEpochsBelow(shared->close_epochs_below);
+      (*shared_sink)(shared->cut.empty() ? shard->Copy()
+                                         : shard->CopyForCut(shared->cut, shared->base));
       join->Arrive(OkStatus());
     };
     if (!threads_[ThreadOf(wanted.shard)]->Post(copy)) {

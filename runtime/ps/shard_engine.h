@@ -65,6 +65,7 @@ struct ShardOrder {
 struct ShardHeld {
   ShardId shard = 0;
   Term term;
+  /// Complete: it can be kept. A frozen copy is, too.
   bool active = false;
   /// AppliedSet::Serialize.
   std::string applied;
@@ -74,6 +75,18 @@ struct ShardHeld {
 struct ShardInTerm {
   ShardId shard = 0;
   Term term;
+};
+
+/// Which shards to copy, and what for.
+struct CopyOrder {
+  std::vector<ShardInTerm> shards;
+  /// Epochs below this are closed in the applied sets before the copy.
+  std::uint32_t close_epochs_below = 0;
+  /// The cut that the copies are for; empty: none, all is copied.
+  std::string cut;
+  /// A cut in place. Of a shard that was copied for it in the same term, only the rows written
+  /// since are copied. Empty: all is copied.
+  std::string base;
 };
 
 /// Counters since the start, except where a present value is said. Relaxed; any thread may read.
@@ -103,6 +116,8 @@ struct ShardEngineStats {
 ///   absent   kInitial, kRestore: active   -                         not_owner
 ///   active   active under the new term    served                    not_owner
 ///            (kDrop of its term: absent)
+///   frozen   as active                    not_owner                 not_owner
+///   (active -> frozen: Freeze)
 class ShardEngine {
  public:
   using PullDone = std::function<void(Result<WireBuffer> reply)>;
@@ -110,6 +125,7 @@ class ShardEngine {
   using HeldDone = std::function<void(Result<std::vector<ShardHeld>> held)>;
   /// Takes the copy of one shard.
   using SnapshotSink = std::function<void(ShardState state)>;
+  using StateDone = std::function<void(Result<ShardState> state)>;
   using StatusDone = std::function<void(Status status)>;
 
   explicit ShardEngine(const ShardEngineOptions& options, const Clock* clock = nullptr);
@@ -143,10 +159,13 @@ class ShardEngine {
   void Held(HeldDone done);
 
   /// Copies shards one by one while the others go on; `sink` gets each on its owner thread, several
-  /// threads at a time. Before the copy, epochs below `close_epochs_below` are closed in the
-  /// applied set. ABORTED names a shard that is not active in its term (its sink is not called).
-  void Snapshot(std::vector<ShardInTerm> shards, std::uint32_t close_epochs_below,
-                SnapshotSink sink, StatusDone done);
+  /// threads at a time. ABORTED names a shard that is not active in its term (its sink is not
+  /// called).
+  void Snapshot(CopyOrder order, SnapshotSink sink, StatusDone done);
+
+  /// Stops serving a shard, which is to move, and copies it. The copy stays until it is dropped or
+  /// kept under a newer term; frozen again, the same is copied. ABORTED: not here in that term.
+  void Freeze(ShardInTerm shard, StateDone done);
 
   const ShardEngineStats& stats() const { return stats_; }
   /// Goes into every reply as a hint that the worker's membership may be old.
@@ -166,6 +185,7 @@ class ShardEngine {
                 StatusDone finish);
   /// PullReply::updates.
   std::uint64_t Updates() const;
+  static Status NotInTerm(const ShardInTerm& shard);
   /// The active shard in that term, or null. On its owner thread.
   Shard* Find(ShardId shard, Term term);
   Status Carry(ShardOrder& order, const std::shared_ptr<const Catalog>& catalog);

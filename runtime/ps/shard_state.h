@@ -17,7 +17,8 @@ struct DenseState {
   friend bool operator==(const DenseState&, const DenseState&) = default;
 };
 
-/// The rows of one embedding table that exist in a shard, in any order.
+/// Rows of one embedding table in a shard, in any order: all that exist, or in an incremental state
+/// those that were written since its base.
 struct TableState {
   VariableId variable = 0;
   /// Global row ids, unique.
@@ -28,7 +29,8 @@ struct TableState {
   friend bool operator==(const TableState&, const TableState&) = default;
 };
 
-/// A copy of everything that a shard is: what a cut stores and a restore brings back. A value.
+/// A copy of everything that a shard is: what a cut stores and a restore brings back; an
+/// incremental one is whole only together with its base (runtime/checkpoint/cut_chain.h). A value.
 struct ShardState {
   ShardId shard = 0;
   Term term;
@@ -40,6 +42,7 @@ struct ShardState {
   /// Records of the tokens in `applied`, and how many of them were bad and left out.
   std::int64_t examples = 0;
   std::int64_t skipped = 0;
+  bool incremental = false;
   friend bool operator==(const ShardState&, const ShardState&) = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace pstrain {
 namespace {
@@ -23,7 +24,8 @@ TableShard::TableShard(const CatalogVariable& variable)
 
 std::size_t TableShard::bytes() const {
   return slabs_.size() * (stride_ * sizeof(float) << rows_per_slab_log2_) +
-         keys_.capacity() * sizeof(std::uint64_t) + index_->bytes();
+         keys_.capacity() * sizeof(std::uint64_t) + marks_.capacity() * sizeof(std::uint32_t) +
+         index_->bytes();
 }
 
 std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initialise) {
@@ -34,6 +36,7 @@ std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initia
     // New numbers come in the order of their keys.
     if (numbers_[i] != keys_.size()) continue;
     keys_.push_back(keys[i]);
+    marks_.push_back(0);
     if (numbers_[i] >> rows_per_slab_log2_ == slabs_.size()) {
       slabs_.emplace_back(new float[stride_ << rows_per_slab_log2_]);
     }
@@ -48,9 +51,11 @@ std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initia
   return keys_.size() - before;
 }
 
-std::size_t TableShard::Locate(std::span<const std::uint64_t> keys, std::span<float*> rows) {
+std::size_t TableShard::Locate(std::span<const std::uint64_t> keys, std::span<float*> rows,
+                               std::uint32_t mark) {
   const std::size_t made = Resolve(keys, /*initialise=*/true);
   for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (mark != kUnmarked) marks_[numbers_[i]] = mark;
     rows[i] = Row(numbers_[i]);
     __builtin_prefetch(rows[i]);
   }
@@ -69,14 +74,29 @@ void TableShard::Apply(std::span<float* const> rows, const float* gradients) con
 }
 
 TableState TableShard::Copy() const {
+  std::vector<std::uint32_t> all(keys_.size());
+  std::iota(all.begin(), all.end(), 0u);
+  return CopyRows(all);
+}
+
+TableState TableShard::CopyWrittenAfter(std::uint32_t mark) const {
+  std::vector<std::uint32_t> written;
+  for (std::uint32_t i = 0; i < marks_.size(); ++i) {
+    if (marks_[i] > mark) written.push_back(i);
+  }
+  return CopyRows(written);
+}
+
+TableState TableShard::CopyRows(std::span<const std::uint32_t> numbers) const {
   TableState state;
   state.variable = variable();
-  state.keys = keys_;
-  state.values.resize(keys_.size() * dimension_);
+  state.keys.resize(numbers.size());
+  state.values.resize(numbers.size() * dimension_);
   state.slots.resize(variable_.optimizer.slots());
   for (auto& slot : state.slots) slot.resize(state.values.size());
-  for (std::size_t i = 0; i < keys_.size(); ++i) {
-    const float* row = Row(static_cast<std::uint32_t>(i));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const float* row = Row(numbers[i]);
+    state.keys[i] = keys_[numbers[i]];
     std::memcpy(&state.values[i * dimension_], row, dimension_ * sizeof(float));
     for (std::size_t slot = 0; slot < state.slots.size(); ++slot) {
       std::memcpy(&state.slots[slot][i * dimension_], row + (slot + 1) * dimension_,

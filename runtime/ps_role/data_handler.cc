@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "runtime/ps_role/shard_transfer.h"
+
 namespace pstrain {
 namespace {
 
@@ -18,12 +20,23 @@ void Answer(Responder& responder, Result<WireBuffer> reply, DataHandlerStats& st
 
 }  // namespace
 
+void PsDataHandler::Fetch(const Bytes& body, Responder responder) {
+  const Result<ShardInTerm> shard = ParseFetch(body);
+  if (!shard.ok()) return responder.Fail(shard.status());
+  auto shared = std::make_shared<Responder>(std::move(responder));
+  engine_.Freeze(*shard, [shared, stats = stats_](Result<ShardState> state) {
+    if (!state.ok()) return shared->Fail(state.status());
+    Bytes reply = EncodeTransfer(*state);
+    stats->bytes_sent.fetch_add(reply.size(), std::memory_order_relaxed);
+    shared->Reply({std::move(reply)});
+  });
+}
+
 void PsDataHandler::OnRequest(std::uint16_t op, Bytes body, Responder responder) {
   stats_->requests.fetch_add(1, std::memory_order_relaxed);
   stats_->bytes_received.fetch_add(body.size(), std::memory_order_relaxed);
-  auto owner = std::make_shared<const Bytes>(std::move(body));
-  const auto bytes = owner->span();
-  RequestBytes request{std::move(owner), bytes};
+  const auto owner = std::make_shared<const Bytes>(std::move(body));
+  RequestBytes request{owner, owner->span()};
   auto shared = std::make_shared<Responder>(std::move(responder));
   auto done = [shared, stats = stats_](Result<WireBuffer> reply) {
     Answer(*shared, std::move(reply), *stats);
@@ -38,6 +51,8 @@ void PsDataHandler::OnRequest(std::uint16_t op, Bytes body, Responder responder)
         if (reply.ok()) points.Pass(FailPoint::kPsBeforeReply);
         done(std::move(reply));
       });
+    case DataOp::kFetch:
+      return Fetch(*owner, std::move(*shared));
   }
   shared->Fail(UnimplementedError("data op " + std::to_string(op) + " is not known"));
 }

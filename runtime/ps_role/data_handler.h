@@ -33,6 +33,8 @@ class PsDataHandler final : public RequestHandler {
   const DataHandlerStats& stats() const { return *stats_; }
 
  private:
+  void Fetch(const Bytes& body, Responder responder);
+
   ShardEngine& engine_;
   const FailPoints& fail_points_;
   const std::shared_ptr<DataHandlerStats> stats_;  // also held by requests under way

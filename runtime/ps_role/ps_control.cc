@@ -1,17 +1,25 @@
 #include "runtime/ps_role/ps_control.h"
 
+#include <algorithm>
+#include <chrono>
 #include <deque>
 #include <future>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "base/files.h"
-#include "runtime/checkpoint/manifest.h"
+#include "runtime/checkpoint/cut_chain.h"
 #include "runtime/checkpoint/piece.h"
 #include "runtime/ps/wire_ids.h"
+#include "runtime/ps_role/shard_transfer.h"
 #include "runtime/rpc/grpc_status.h"
 
 namespace pstrain {
 namespace {
+
+/// For all shards that move from one ps.
+constexpr std::chrono::minutes kFetchDeadline{5};
 
 void ToWire(const ShardHeld& held, HeldShard* wire) {
   wire->set_shard(held.shard);
@@ -21,8 +29,8 @@ void ToWire(const ShardHeld& held, HeldShard* wire) {
   wire->set_examples_applied(held.examples);
 }
 
-Result<ShardOrder> MakeOrder(const ShardAssignment& wire, const std::string& cut_folder,
-                             const CutManifest& manifest) {
+/// `cut`: where a RESTORE comes from. The state of a MOVE is added later.
+Result<ShardOrder> MakeOrder(const ShardAssignment& wire, const std::optional<CutChain>& cut) {
   ShardOrder order;
   order.shard = wire.shard();
   order.term = FromWire(wire.term());
@@ -36,18 +44,17 @@ Result<ShardOrder> MakeOrder(const ShardAssignment& wire, const std::string& cut
     case ShardAssignment::DROP:
       order.source = ShardSource::kDrop;
       return order;
+    case ShardAssignment::MOVE:
     case ShardAssignment::RESTORE:
       order.source = ShardSource::kRestore;
       break;
     default:
       return InvalidArgumentError("unknown source of a shard");
   }
-  for (const CutPiece& piece : manifest.pieces()) {
-    if (piece.shard() != wire.shard()) continue;
-    PSTRAIN_ASSIGN_OR_RETURN(order.state, ReadPiece(cut_folder, piece));
-    return order;
-  }
-  return DataLossError(cut_folder + " has no piece of shard " + std::to_string(wire.shard()));
+  if (wire.source() == ShardAssignment::MOVE) return order;
+  if (!cut) return InvalidArgumentError("a shard to restore, and no cut is named");
+  PSTRAIN_ASSIGN_OR_RETURN(order.state, cut->Read(wire.shard()));
+  return order;
 }
 
 /// Copies that the owner threads hand over, for the thread that writes them.
@@ -96,13 +103,11 @@ void DescribeHeld(ShardEngine& engine, RegisterPsRequest* request) {
 }
 
 Status PsControl::Admit(std::uint64_t chief_epoch) {
-  const std::lock_guard lock(mutex_);
-  if (chief_epoch < chief_epoch_) {
-    return FailedPreconditionError("chief epoch " + std::to_string(chief_epoch) +
-                                   " was replaced by " + std::to_string(chief_epoch_));
+  {
+    const std::lock_guard lock(mutex_);
+    chief_epoch_ = std::max(chief_epoch_, chief_epoch);
   }
-  chief_epoch_ = chief_epoch;
-  return OkStatus();
+  return CheckCurrent(chief_epoch);
 }
 
 std::string PsControl::CutFolder(const std::string& cut) const {
@@ -131,19 +136,51 @@ grpc::Status PsControl::AssignShards(grpc::ServerContext*, const AssignShardsReq
   return ToGrpcStatus(status);
 }
 
+Status PsControl::CheckCurrent(std::uint64_t chief_epoch) const {
+  const std::lock_guard lock(mutex_);
+  if (chief_epoch == chief_epoch_) return OkStatus();
+  return FailedPreconditionError("chief epoch " + std::to_string(chief_epoch) +
+                                 " was replaced by " + std::to_string(chief_epoch_));
+}
+
+Status PsControl::FetchMoved(const AssignShardsRequest& request,
+                             std::vector<ShardOrder>* orders) const {
+  std::map<std::string, std::vector<int>> by_source;
+  for (int i = 0; i < request.shards_size(); ++i) {
+    if (request.shards(i).source() != ShardAssignment::MOVE) continue;
+    by_source[request.shards(i).from_address()].push_back(i);
+  }
+  for (const auto& [address, places] : by_source) {
+    const std::unique_ptr<Transport> source = transports_.Connect(address);
+    std::vector<ShardInTerm> wanted;
+    for (const int place : places) {
+      const ShardAssignment& shard = request.shards(place);
+      wanted.push_back({shard.shard(), FromWire(shard.from_term())});
+    }
+    auto states = FetchShards(*source, wanted, std::chrono::steady_clock::now() + kFetchDeadline);
+    // The chief must not ask this ps again, which is well, but give the shards back.
+    if (!states.ok()) return AbortedError("from " + address + ": " + states.status().message());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      (*orders)[static_cast<std::size_t>(places[i])].state = std::move((*states)[i]);
+    }
+  }
+  return OkStatus();
+}
+
 Status PsControl::DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply) {
-  const std::string folder = CutFolder(request.cut());
-  CutManifest manifest;
+  std::optional<CutChain> cut;
   if (!request.cut().empty()) {
-    Result<CutManifest> read = ReadManifest(folder);
+    Result<CutChain> read = CutChain::Open(CutFolder(request.cut()));
     if (!read.ok()) return DataLossError(read.status().message());
-    manifest = std::move(read).value();
+    cut = std::move(read).value();
   }
   std::vector<ShardOrder> orders;
   for (const ShardAssignment& shard : request.shards()) {
-    PSTRAIN_ASSIGN_OR_RETURN(ShardOrder order, MakeOrder(shard, folder, manifest));
+    PSTRAIN_ASSIGN_OR_RETURN(ShardOrder order, MakeOrder(shard, cut));
     orders.push_back(std::move(order));
   }
+  PSTRAIN_RETURN_IF_ERROR(FetchMoved(request, &orders));
+  PSTRAIN_RETURN_IF_ERROR(CheckCurrent(request.chief_epoch()));
   std::promise<Result<std::vector<ShardHeld>>> promise;
   engine_.Assign(std::move(orders),
                  [&](Result<std::vector<ShardHeld>> held) { promise.set_value(std::move(held)); });
@@ -160,15 +197,14 @@ grpc::Status PsControl::WritePieces(grpc::ServerContext*, const WritePiecesReque
 }
 
 Status PsControl::DoWritePieces(const WritePiecesRequest& request, WritePiecesReply* reply) {
-  std::vector<ShardInTerm> shards;
+  CopyOrder order{{}, request.close_epochs_below(), request.cut(), request.base()};
   for (const ShardAssignment& shard : request.shards()) {
-    shards.push_back({shard.shard(), FromWire(shard.term())});
+    order.shards.push_back({shard.shard(), FromWire(shard.term())});
   }
   // Shared with the owner threads: a failed write ends this call before the last copy is made.
   auto queue = std::make_shared<CopyQueue>();
   engine_.Snapshot(
-      std::move(shards), request.close_epochs_below(),
-      [queue](ShardState state) { queue->Push(std::move(state)); },
+      std::move(order), [queue](ShardState state) { queue->Push(std::move(state)); },
       [queue](Status status) { queue->Close(std::move(status)); });
   const std::string folder = CutFolder(request.cut());
   while (true) {

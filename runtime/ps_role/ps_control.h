@@ -5,10 +5,12 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "proto/coordinator.grpc.pb.h"
 #include "runtime/failpoint/fail_points.h"
 #include "runtime/ps/shard_engine.h"
+#include "runtime/rpc/transport.h"
 
 namespace pstrain {
 
@@ -17,9 +19,10 @@ namespace pstrain {
 /// with.
 class PsControl final : public ParameterServer::Service {
  public:
-  /// `engine` and `fail_points` outlive it.
-  explicit PsControl(ShardEngine& engine, const FailPoints& fail_points = FailPoints::None())
-      : engine_(engine), fail_points_(fail_points) {}
+  /// All outlive it. `transports`: the way to other ps, from which shards move here.
+  PsControl(ShardEngine& engine, TransportFactory& transports,
+            const FailPoints& fail_points = FailPoints::None())
+      : engine_(engine), transports_(transports), fail_points_(fail_points) {}
 
   grpc::Status Configure(grpc::ServerContext*, const ConfigureRequest* request,
                          ConfigureReply*) override;
@@ -36,11 +39,15 @@ class PsControl final : public ParameterServer::Service {
 
  private:
   Status Admit(std::uint64_t chief_epoch);
+  /// FAILED_PRECONDITION: a newer chief has come since.
+  Status CheckCurrent(std::uint64_t chief_epoch) const;
+  Status FetchMoved(const AssignShardsRequest& request, std::vector<ShardOrder>* orders) const;
   Status DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply);
   Status DoWritePieces(const WritePiecesRequest& request, WritePiecesReply* reply);
   std::string CutFolder(const std::string& cut) const;
 
   ShardEngine& engine_;
+  TransportFactory& transports_;
   const FailPoints& fail_points_;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;

@@ -10,6 +10,7 @@
 #include "runtime/cluster/process_id.h"
 #include "runtime/ps_role/data_handler.h"
 #include "runtime/ps_role/ps_control.h"
+#include "runtime/rpc/byte_channel.h"
 #include "runtime/rpc/byte_server.h"
 #include "runtime/rpc/coordinator_client.h"
 #include "runtime/rpc/server.h"
@@ -131,7 +132,8 @@ Result<int> RunPs(const RoleContext& context) {
   RuntimeStats common(context.stats);
   ShardEngine engine(ShardEngineOptions{});
   PsDataHandler handler(engine, context.fail_points);
-  PsControl control(engine, context.fail_points);
+  ByteChannelFactory transports;
+  PsControl control(engine, transports, context.fail_points);
   DataPlaneService data_plane(handler);
   PSTRAIN_ASSIGN_OR_RETURN(
       const std::unique_ptr<GrpcServer> server,

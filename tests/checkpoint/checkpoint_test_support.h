@@ -80,13 +80,12 @@ inline ShardState State(const Catalog& catalog, ShardId shard, float offset = 0)
   return state;
 }
 
-/// Writes a whole cut and returns its directory.
-inline std::string WriteCut(const std::string& run, CutId id, std::uint32_t shards,
-                            std::uint32_t partitions = 2, float offset = 0,
-                            const std::string& run_id = "run-a") {
-  const auto variables = Variables(shards, partitions);
-  const auto catalog = Catalog::Create(variables, shards, kBatches);
-  EXPECT_TRUE(catalog.ok()) << catalog.status().ToString();
+/// Writes a cut of these states, one per shard, and returns its directory.
+inline std::string WriteCutOf(const std::string& run, CutId id,
+                              const std::vector<VariableSpec>& variables,
+                              const std::vector<ShardState>& states, const std::string& base = "",
+                              const std::string& run_id = "run-a") {
+  const auto shards = static_cast<std::uint32_t>(states.size());
   const auto directory = CreateCutDirectory(run, id);
   EXPECT_TRUE(directory.ok()) << directory.status().ToString();
   CutManifest manifest;
@@ -96,14 +95,28 @@ inline std::string WriteCut(const std::string& run, CutId id, std::uint32_t shar
   manifest.set_shards(shards);
   manifest.set_batches_per_epoch(kBatches);
   for (const VariableSpec& spec : variables) *manifest.add_variables() = spec;
-  for (ShardId shard = 0; shard < shards; ++shard) {
-    auto piece = WritePiece(*directory, State(**catalog, shard, offset));
+  manifest.set_base(base);
+  for (const ShardState& state : states) {
+    auto piece = WritePiece(*directory, state);
     EXPECT_TRUE(piece.ok()) << piece.status().ToString();
     *manifest.add_pieces() = *piece;
   }
   const Status status = WriteManifest(*directory, manifest, nullptr);
   EXPECT_TRUE(status.ok()) << status.ToString();
   return *directory;
+}
+
+/// Writes a whole cut and returns its directory.
+inline std::string WriteCut(const std::string& run, CutId id, std::uint32_t shards,
+                            std::uint32_t partitions = 2, float offset = 0,
+                            const std::string& run_id = "run-a") {
+  const auto variables = Variables(shards, partitions);
+  const auto catalog = Catalog::Create(variables, shards, kBatches);
+  EXPECT_TRUE(catalog.ok()) << catalog.status().ToString();
+  std::vector<ShardState> states;
+  for (ShardId shard = 0; shard < shards; ++shard)
+    states.push_back(State(**catalog, shard, offset));
+  return WriteCutOf(run, id, variables, states, "", run_id);
 }
 
 }  // namespace pstrain::checkpoint_test

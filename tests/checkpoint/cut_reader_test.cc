@@ -50,7 +50,7 @@ TEST(CutReader, Rows_WhenAPieceIsMissing_SaysSo) {
 
 std::vector<std::string> Digests(const std::string& cut) {
   std::vector<std::string> texts;
-  const auto digests = DigestCut(cut, *ReadManifest(cut));
+  const auto digests = DigestCut(cut);
   EXPECT_TRUE(digests.ok()) << digests.status().ToString();
   for (const CutDigest& digest : *digests) {
     texts.push_back(digest.variable + "/" + digest.slot + " " + digest.digest + " " +

@@ -16,6 +16,11 @@ struct Row {
   std::vector<CutId> removable;
 };
 
+CutFolder Whole(std::uint64_t number) { return {{1, number}, true}; }
+CutFolder On(std::uint64_t number, std::uint64_t base) {
+  return {{1, number}, true, CutId{1, base}};
+}
+
 TEST(Retention, Plan_FollowsTheTable) {
   const std::vector<Row> table = {
       {"nothing", {}, {2, 1, {}}, {}},
@@ -39,6 +44,22 @@ TEST(Retention, Plan_FollowsTheTable) {
        {{{3, 1}, true}, {{3, 2}, true}, {{3, 3}, true}, {{3, 4}, false}},
        {2, 2, {}},
        {}},
+      {"bases of what stays",
+       {Whole(1), On(2, 1), On(3, 2), Whole(4), On(5, 4), On(6, 5)},
+       {2, 1, {}},
+       {}},
+      {"increments that nothing builds on",
+       {Whole(1), Whole(2), On(3, 2), Whole(4), On(5, 4)},
+       {2, 1, {}},
+       {{1, 1}}},
+      {"the bases of a pinned one",
+       {Whole(1), On(2, 1), On(3, 2), Whole(4), Whole(5)},
+       {2, 1, {{1, 2}}},
+       {{1, 3}}},
+      {"the newest of another chain, when one whole cut would carry all",
+       {Whole(1), Whole(2), Whole(3), On(4, 3), On(5, 4), On(6, 5)},
+       {2, 1, {}},
+       {{1, 1}}},
   };
   for (const Row& row : table) {
     EXPECT_EQ(PlanRetention(row.folders, row.rule), row.removable) << row.name;
@@ -57,6 +78,22 @@ TEST(Retention, Apply_DeletesAndIsRefusedToAnOlderChief) {
   EXPECT_EQ(*ApplyRetention(run.path(), {2, 2, {}}), (std::vector<CutId>{{1, 1}}));
   EXPECT_EQ(*ListCuts(run.path()), (std::vector<CutId>{{1, 2}, {1, 3}}));
   EXPECT_FALSE(FileExists(CutDirectory(run.path(), {1, 1})));
+}
+
+TEST(Retention, Apply_ReadsFromTheManifestsWhatBuildsOnWhat) {
+  const TempDir run;
+  ASSERT_EQ(*TakeChiefEpoch(run.path()), 1u);
+  const auto variables = checkpoint_test::Variables(1);
+  const auto catalog = Catalog::Create(variables, 1, checkpoint_test::kBatches);
+  const ShardState state = checkpoint_test::State(**catalog, 0);
+  for (std::uint64_t number = 1; number <= 6; ++number) {
+    const bool whole = number % 3 == 1;
+    checkpoint_test::WriteCutOf(run.path(), {1, number}, variables, {state},
+                                whole ? "" : CutName({1, number - 1}));
+  }
+  EXPECT_TRUE(ApplyRetention(run.path(), {2, 1, {}})->empty());
+  checkpoint_test::WriteCut(run.path(), {1, 7}, 1);
+  EXPECT_EQ(*ApplyRetention(run.path(), {2, 1, {}}), (std::vector<CutId>{{1, 1}, {1, 2}, {1, 3}}));
 }
 
 }  // namespace

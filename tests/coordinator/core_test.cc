@@ -4,72 +4,17 @@
 
 #include <variant>
 
+#include "tests/coordinator/core_test_support.h"
+
 namespace pstrain {
 namespace {
 
-CoreOptions Options() {
-  CoreOptions options;
-  options.chief_epoch = 3;
-  options.shards = 2;
-  options.epochs = 2;
-  options.batches_per_epoch = 4;
-  options.records = [](std::uint32_t batch) { return batch == 3 ? 5u : 10u; };
-  options.ps_count = 2;
-  options.shard_to_ps = {0, 1};
-  return options;
-}
-
-AppliedSet Applied(const std::vector<Token>& tokens) {
-  AppliedSet set(4);
-  for (const Token token : tokens) set.Insert(token);
-  return set;
-}
-
-// Answers all assignments as a ps would that has exactly `applied` in every restored or kept copy.
-std::vector<AssignShardsAction> Answer(Core* core, const AppliedSet& applied = AppliedSet(4)) {
-  std::vector<AssignShardsAction> assigned;
-  for (const CoreAction& action : core->TakeActions()) {
-    const auto* assign = std::get_if<AssignShardsAction>(&action);
-    if (assign == nullptr) continue;
-    assigned.push_back(*assign);
-    std::vector<HeldCopy> copies;
-    for (const Assignment& a : assign->shards) {
-      if (a.source == AssignSource::kDrop) continue;
-      copies.push_back(
-          {a.shard, a.term, true, a.source == AssignSource::kInitial ? AppliedSet(4) : applied, 0});
-    }
-    core->ShardsActivated(assign->ps, assign->incarnation, copies);
-  }
-  return assigned;
-}
-
-Incarnation Register(Core* core, std::uint32_t index, std::uint64_t process,
-                     std::vector<HeldCopy> held = {}) {
-  const Result<Incarnation> result = core->RegisterPs(index, process, "a:1", std::move(held), {});
-  EXPECT_TRUE(result.ok()) << result.status().ToString();
-  return result.ok() ? *result : 0;
-}
-
-std::vector<ReportedCopy> AllTerms(const Core& core) {
-  std::vector<ReportedCopy> copies;
-  for (ShardId s = 0; s < core.membership().shards.size(); ++s) {
-    copies.push_back({s, core.membership().shards[s].term});
-  }
-  return copies;
-}
-
-struct Started {
-  explicit Started(CoreOptions options = Options()) : core(std::move(options)) {
-    ps0 = Register(&core, 0, 100);
-    ps1 = Register(&core, 1, 101);
-    Answer(&core);
-    core.WorkerSeen(0, 7, {});
-  }
-  Core core;
-  Incarnation ps0 = 0;
-  Incarnation ps1 = 0;
-};
-
+using core_test::AllTerms;
+using core_test::Answer;
+using core_test::Applied;
+using core_test::Options;
+using core_test::Register;
+using core_test::Started;
 using Outcome = ReportResult::Outcome;
 
 TEST(Core, WhileAPsIsMissing_GrantsNothing) {
@@ -191,7 +136,7 @@ TEST(Core, WhenTheChiefIsNew_TheHighestActiveTermIsKeptAndOthersAreDropped) {
   ASSERT_EQ(assigned.size(), 2u);
   EXPECT_EQ(assigned[0].shards[0].source, AssignSource::kKeep);
   EXPECT_EQ(assigned[0].shards[0].term.epoch, 3u);
-  EXPECT_EQ(assigned[0].shards[1], (Assignment{1, {2, 6}, AssignSource::kDrop}));
+  EXPECT_EQ(assigned[0].shards[1], (Assignment{1, {2, 6}, AssignSource::kDrop, {}, {}}));
   EXPECT_EQ(assigned[1].shards[0].source, AssignSource::kKeep);
   EXPECT_EQ(assigned[1].shards[1].source, AssignSource::kDrop);
   EXPECT_TRUE(core.AllActive());
@@ -237,53 +182,6 @@ TEST(Core, WhenTheSameProcessComesBackAfterItWasLost_ItsCopyIsKept) {
   ASSERT_EQ(assigned.size(), 1u);
   EXPECT_EQ(assigned[0].shards[0].source, AssignSource::kKeep);
   EXPECT_GT(assigned[0].shards[0].term, term);
-}
-
-TEST(Cut, WhenATermChangesBeforeTheRename_IsAbandoned) {
-  Started s;
-  ASSERT_TRUE(s.core.StartCut().has_value());
-  EXPECT_FALSE(s.core.StartCut().has_value());
-  const auto pieces = AllTerms(s.core);
-  Register(&s.core, 0, 200);
-  Answer(&s.core);
-  EXPECT_EQ(s.core.FinishCut(pieces).code(), StatusCode::kAborted);
-  ASSERT_TRUE(s.core.StartCut().has_value());
-  EXPECT_EQ(s.core.FinishCut({AllTerms(s.core)[0]}).code(), StatusCode::kAborted);
-  ASSERT_TRUE(s.core.StartCut().has_value());
-  EXPECT_TRUE(s.core.FinishCut(AllTerms(s.core)).ok());
-}
-
-TEST(Cut, WhenInPlace_ClosesEpochsThatWereCompleteAtItsStart) {
-  Started s;
-  for (const GrantedToken& grant : s.core.Grants(0, 4)) {
-    s.core.Report(0, grant.token, AllTerms(s.core));
-  }
-  const auto first = s.core.StartCut();
-  ASSERT_TRUE(first.has_value());
-  EXPECT_EQ(first->close_epochs_below, 0u);
-  EXPECT_FALSE(first->final);
-  ASSERT_EQ(first->ps.size(), 2u);
-  ASSERT_TRUE(s.core.FinishCut(AllTerms(s.core)).ok());
-  s.core.CutPlaced("3-1");
-  EXPECT_EQ(s.core.StartCut()->close_epochs_below, 1u);
-}
-
-TEST(Cut, WhenAPsLeaves_IsWantedAndThenReleasesIt) {
-  Started s;
-  s.core.PsLeaving(1, s.ps1);
-  EXPECT_TRUE(s.core.CutWanted());
-  EXPECT_EQ(s.core.RegisterPs(1, 201, "a:1", {}, {}).status().code(), StatusCode::kUnavailable);
-  ASSERT_TRUE(s.core.StartCut().has_value());
-  ASSERT_TRUE(s.core.FinishCut(AllTerms(s.core)).ok());
-  s.core.CutPlaced("3-1");
-  const auto actions = s.core.TakeActions();
-  ASSERT_EQ(actions.size(), 1u);
-  EXPECT_EQ(std::get<ReleasePsAction>(actions[0]).ps, 1u);
-  EXPECT_FALSE(s.core.AllActive());
-  EXPECT_FALSE(s.core.CutWanted());
-  Register(&s.core, 1, 201);
-  Answer(&s.core);
-  EXPECT_TRUE(s.core.AllActive());
 }
 
 TEST(Drain, WhenTokensAreReportedOrReturned_IsDrainedAndGrantsNoMore) {

@@ -9,6 +9,8 @@ namespace {
 
 // Far beyond what any seed needs after its last fault: more is a lack of liveness.
 constexpr std::uint64_t kMostSteps = 60'000;
+// Of the table of each shard.
+constexpr std::uint32_t kRows = 11;
 
 }  // namespace
 
@@ -19,6 +21,7 @@ Simulation::Simulation(std::uint64_t seed, Mutations mutations)
   run_.batches_per_epoch = static_cast<std::uint32_t>(2 + Random(Chance(4) ? 150 : 30));
   run_.ps_count = static_cast<std::uint32_t>(1 + Random(3));
   run_.grant_window = static_cast<std::uint32_t>(Random(4));
+  run_.full_every = static_cast<std::uint32_t>(1 + Random(5));
   run_.rejoin_timeout = std::chrono::milliseconds(200);
   run_.records = [](std::uint32_t batch) { return batch % 7 + 1; };
   run_.order = [n = run_.batches_per_epoch](std::uint32_t epoch, std::uint32_t position) {
@@ -169,14 +172,20 @@ std::uint64_t Simulation::Weight(Token token) const {
          std::uint64_t{token.epoch + 3} * (token.batch + 7) * (token.batch + 11);
 }
 
-std::uint64_t Simulation::Sum(const AppliedSet& applied) const {
-  std::uint64_t sum = 0;
+void Simulation::AddToken(Copy* copy, Token token) const {
+  Row& row = copy->rows[token.batch % kRows];
+  row.value += Weight(token);
+  row.mark = copy->mark;
+}
+
+std::map<std::uint32_t, std::uint64_t> Simulation::Expected(const AppliedSet& applied) const {
+  std::map<std::uint32_t, std::uint64_t> rows;
   for (std::uint32_t epoch = 0; epoch < run_.epochs; ++epoch) {
     for (std::uint32_t batch = 0; batch < run_.batches_per_epoch; ++batch) {
-      if (applied.Contains({epoch, batch})) sum += Weight({epoch, batch});
+      if (applied.Contains({epoch, batch})) rows[batch % kRows] += Weight({epoch, batch});
     }
   }
-  return sum;
+  return rows;
 }
 
 void Simulation::Violated(const std::string& what) {

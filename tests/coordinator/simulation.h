@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/checkpoint/cuts.h"
 #include "runtime/coordinator/core.h"
 #include "runtime/ps/applied_set.h"
 
@@ -28,6 +29,12 @@ struct Mutations {
   bool chief_does_not_reopen = false;
   /// A piece's values are copied before its applied set.
   bool piece_not_atomic = false;
+  /// A ps writes only what changed since it last copied a shard, also for a cut that was abandoned.
+  bool marks_forgotten_early = false;
+  /// Cuts are deleted though others build on them.
+  bool retention_ignores_bases = false;
+  /// A moved shard's applied set is copied later than its values, from an owner that went on.
+  bool move_not_atomic = false;
 };
 
 struct SimulationResult {
@@ -39,6 +46,8 @@ struct SimulationResult {
   std::uint64_t reopened = 0;
   std::uint64_t cuts = 0;
   std::uint64_t cuts_abandoned = 0;
+  std::uint64_t cuts_incremental = 0;
+  std::uint64_t moves = 0;
 };
 
 /// A job of chief, ps, workers, a disk and a network that delivers in any order, run to its end.
@@ -50,16 +59,29 @@ class Simulation {
 
  private:
   using Process = std::uint64_t;
+  struct Row {
+    /// Sum of the weights of all tokens that were ever added.
+    std::uint64_t value = 0;
+    std::uint32_t mark = 0;
+  };
+  using Rows = std::map<std::uint32_t, Row>;
   struct Copy {
     Term term;
     bool active = false;
+    /// Was copied for a move: serves nobody until it is kept.
+    bool frozen = false;
     AppliedSet applied;
-    /// Sum of the weights of all tokens that were ever added.
-    std::uint64_t value = 0;
+    Rows rows;
+    std::uint32_t mark = 1;
+    /// Cuts that may be named as a base: rows that were written since have marks above.
+    std::map<std::string, std::uint32_t> copied;
+    /// A piece of a cut: only rows that were written since its base.
+    bool incremental = false;
   };
   struct Cut {
-    std::uint64_t epoch = 0;
+    CutId id;
     std::string name;
+    std::string base;
     std::map<ShardId, Copy> pieces;
     bool bad = false;
   };
@@ -70,6 +92,9 @@ class Simulation {
     Incarnation incarnation = 0;
     bool registered = false;
     std::map<ShardId, Copy> copies;
+    /// Answers of other ps that were asked for a copy, by the term that it is for: the copy, or
+    /// nothing when it was refused.
+    std::map<Term, std::optional<Copy>> fetched;
   };
   struct Job {
     std::vector<ShardId> shards;
@@ -86,10 +111,10 @@ class Simulation {
     std::map<Token, Job> jobs;
   };
   struct ActiveCut {
-    std::uint64_t id = 0;
+    CutId id;
     std::uint64_t started = 0;
+    CutPlan plan;
     std::map<ShardId, Copy> pieces;
-    bool final = false;
   };
   struct Chief {
     explicit Chief(CoreOptions options) : epoch(options.chief_epoch), core(std::move(options)) {}
@@ -116,19 +141,28 @@ class Simulation {
   Process NewestChief() const;
   bool Faulty() const { return step_ < fault_steps_; }
   std::uint64_t Weight(Token token) const;
-  std::uint64_t Sum(const AppliedSet& applied) const;
+  /// What the rows of a shard are that has exactly these tokens.
+  std::map<std::uint32_t, std::uint64_t> Expected(const AppliedSet& applied) const;
+  void AddToken(Copy* copy, Token token) const;
   void Violated(const std::string& what);
   void CheckTerms();
 
   // simulation_chief.cc
   void ChiefTick(Process process);
   void SendAssignment(Process process, std::uint64_t id);
-  void AnswerAssignment(Process chief, std::uint64_t id, std::vector<HeldCopy> copies, bool bad);
+  enum class Carried : std::uint8_t { kDone, kWait, kBadCut, kFailed };
+  void AnswerAssignment(Process chief, std::uint64_t id, std::vector<HeldCopy> copies,
+                        Carried outcome);
   void StartCut(Chief* chief, Process process);
-  void WritePieces(Process chief, std::uint64_t cut, std::uint32_t below, CutPlan::Ps part,
-                   Process ps);
-  void PieceArrived(Process chief, std::uint64_t cut, std::optional<Copy> piece, ShardId shard);
+  void WritePieces(Process chief, const ActiveCut& cut, const CutPlan::Ps& part, Process ps);
+  Copy CopyForCut(Copy* copy, const ActiveCut& cut) const;
+  void PieceArrived(Process chief, CutId cut, std::optional<Copy> piece, ShardId shard);
+  void AbandonCut(Chief* chief);
   void PlaceCut(Chief* chief, Process process);
+  void CheckCut(const Cut& cut, bool final);
+  void Retain(Chief* chief);
+  /// A shard of a cut on disk, with the rows of its bases; nothing when one is gone or damaged.
+  std::optional<Copy> ReadCut(const std::string& name, ShardId shard) const;
   void Detect(Process process);
   struct Poll {
     std::uint64_t id = 0;
@@ -149,7 +183,9 @@ class Simulation {
   void PsStep(Process process);
   void OnAssign(Process process, Process chief, std::uint64_t epoch, std::uint64_t id,
                 const AssignShardsAction& action);
-  bool Assigned(Ps* ps, const Assignment& assignment, const std::string& cut);
+  Carried Carry(Process process, const Assignment& assignment, const std::string& cut);
+  Carried CarryMove(Process process, const Assignment& assignment);
+  void OnFetch(Process from, Process to, const Assignment& assignment);
   void WorkerStep(Process process);
   void PushJob(Process process, Token token);
   void OnPush(Process ps, Process worker, Token token, std::vector<ReportedCopy> sections);

@@ -10,7 +10,6 @@ namespace pstrain {
 namespace {
 
 constexpr std::uint64_t kCutPatienceSteps = 300;
-constexpr std::size_t kKeptCuts = 3;
 
 }  // namespace
 
@@ -37,9 +36,7 @@ void Simulation::ChiefTick(Process process) {
   });
   for (const auto& [id, action] : chief.outstanding) SendAssignment(process, id);
   if (chief.cut && step_ - chief.cut->started > kCutPatienceSteps) {
-    chief.core.CutFailed();
-    chief.cut.reset();
-    ++result_.cuts_abandoned;
+    AbandonCut(&chief);
   }
   const bool urgent = chief.core.CutWanted() || chief.core.AllCommitted() || chief.core.Drained();
   if (!chief.cut && (urgent || Chance(20))) StartCut(&chief, process);
@@ -58,7 +55,7 @@ void Simulation::SendAssignment(Process process, std::uint64_t id) {
 }
 
 void Simulation::AnswerAssignment(Process process, std::uint64_t id, std::vector<HeldCopy> copies,
-                                  bool bad) {
+                                  Carried outcome) {
   const auto chief = chiefs_.find(process);
   if (chief == chiefs_.end()) return;
   const auto outstanding = chief->second->outstanding.find(id);
@@ -71,106 +68,9 @@ void Simulation::AnswerAssignment(Process process, std::uint64_t id, std::vector
     }
   }
   chief->second->core.ShardsActivated(action.ps, action.incarnation, copies);
-  if (bad) chief->second->core.AssignFailed(action.ps, action.incarnation, action, true);
-}
-
-void Simulation::StartCut(Chief* chief, Process process) {
-  const bool final = chief->core.AllCommitted();
-  const std::optional<CutPlan> plan = chief->core.StartCut();
-  if (!plan) return;
-  chief->cut = ActiveCut{next_id_++, step_, {}, final};
-  for (const CutPlan::Ps& part : plan->ps) {
-    for (const MembershipView::Ps& ps : chief->core.membership().ps) {
-      if (ps.incarnation != part.incarnation) continue;
-      Send([this, process, cut = chief->cut->id, below = plan->close_epochs_below, part,
-            to = std::stoull(ps.address)] { WritePieces(process, cut, below, part, to); });
-    }
-  }
-}
-
-// The shards of a ps are copied at different moments.
-void Simulation::WritePieces(Process chief, std::uint64_t cut, std::uint32_t below,
-                             CutPlan::Ps part, Process ps) {
-  for (const ReportedCopy& wanted : part.shards) {
-    Send([this, chief, cut, below, wanted, ps] {
-      const auto it = ps_.find(ps);
-      if (it == ps_.end()) return;
-      const auto held = it->second.copies.find(wanted.shard);
-      if (held == it->second.copies.end() || held->second.term != wanted.term) {
-        return Send([=, this] { PieceArrived(chief, cut, std::nullopt, wanted.shard); });
-      }
-      held->second.applied.CloseEpochsBelow(below);
-      if (!mutations_.piece_not_atomic) {
-        return Send(
-            [=, this, piece = held->second] { PieceArrived(chief, cut, piece, wanted.shard); });
-      }
-      Send([=, this, value = held->second.value] {
-        const auto later = ps_.find(ps);
-        if (later == ps_.end() || !later->second.copies.contains(wanted.shard)) return;
-        Copy piece = later->second.copies.at(wanted.shard);
-        piece.value = value;
-        PieceArrived(chief, cut, piece, wanted.shard);
-      });
-    });
-  }
-}
-
-void Simulation::PieceArrived(Process process, std::uint64_t cut, std::optional<Copy> piece,
-                              ShardId shard) {
-  const auto chief = chiefs_.find(process);
-  if (chief == chiefs_.end() || !chief->second->cut || chief->second->cut->id != cut) return;
-  if (piece) {
-    chief->second->cut->pieces.insert_or_assign(shard, *std::move(piece));
-    return;
-  }
-  chief->second->core.CutFailed();
-  chief->second->cut.reset();
-  ++result_.cuts_abandoned;
-}
-
-void Simulation::PlaceCut(Chief* chief, Process process) {
-  const ActiveCut cut = *std::exchange(chief->cut, std::nullopt);
-  std::vector<ReportedCopy> pieces;
-  for (const auto& [shard, piece] : cut.pieces) pieces.push_back({shard, piece.term});
-  if (!chief->core.FinishCut(pieces).ok() || chief->epoch < disk_epoch_) {
-    chief->core.CutFailed();
-    ++result_.cuts_abandoned;
-    return;
-  }
-  if (Faulty() && Chance(10)) {  // Dies before the rename.
-    chiefs_.erase(process);
-    return;
-  }
-  ++result_.cuts;
-  // Only the newest cut is ever damaged, and only while another one is good.
-  const bool bad = Faulty() && !disk_.empty() && !cut.final && Chance(6) &&
-                   std::ranges::none_of(disk_, &Cut::bad);
-  disk_.push_front({chief->epoch, std::to_string(cut.id), cut.pieces, bad});
-  for (const auto& [shard, piece] : cut.pieces) {
-    if (piece.value != Sum(piece.applied)) Violated("a piece's value is not that of its tokens");
-    if (cut.final && !piece.applied.Missing(run_.epochs).empty()) {
-      Violated("the final cut lacks a token in shard " + std::to_string(shard));
-    }
-  }
-  if (Faulty() && Chance(10)) {  // Dies after the rename.
-    chiefs_.erase(process);
-    return;
-  }
-  chief->core.CutPlaced(disk_.front().name);
-  while (disk_.size() > kKeptCuts) {
-    chief->core.CutRemoved(disk_.back().name);
-    disk_.pop_back();
-  }
-  const CoreProgress progress = chief->core.Progress();
-  if (cut.final) {
-    finished_ = true;
-    result_.reopened = progress.tokens_reopened;
-    if (progress.examples_committed != progress.examples_expected) {
-      Violated("committed is not expected");
-    }
-  } else if (chief->core.Drained()) {
-    KillEverything();
-  }
+  if (outcome == Carried::kDone) return;
+  chief->second->core.AssignFailed(action.ps, action.incarnation, action,
+                                   outcome == Carried::kBadCut);
 }
 
 // The shell's failure detector: finds the dead, and sometimes the living.

@@ -54,11 +54,13 @@ void Simulation::OnAssign(Process process, Process chief, std::uint64_t epoch, s
   if (it == ps_.end()) return;
   Ps& ps = it->second;
   if (epoch < ps.chief_epoch || action.incarnation != ps.incarnation) return;
-  bool bad = false;
+  Carried outcome = Carried::kDone;
   std::vector<HeldCopy> active;
   for (const Assignment& assignment : action.shards) {
-    if (!Assigned(&ps, assignment, action.cut)) {
-      bad = true;
+    const Carried carried = Carry(process, assignment, action.cut);
+    if (carried == Carried::kWait) return;  // the chief sends it again
+    if (carried != Carried::kDone) {
+      outcome = carried;
       continue;
     }
     const auto copy = ps.copies.find(assignment.shard);
@@ -67,31 +69,78 @@ void Simulation::OnAssign(Process process, Process chief, std::uint64_t epoch, s
     active.push_back({assignment.shard, copy->second.term, true, copy->second.applied, 0});
   }
   CheckTerms();
-  Send([this, chief, id, active, bad] { AnswerAssignment(chief, id, active, bad); });
+  Send([this, chief, id, active, outcome] { AnswerAssignment(chief, id, active, outcome); });
 }
 
-// False: the cut cannot be read.
-bool Simulation::Assigned(Ps* ps, const Assignment& assignment, const std::string& cut) {
+Simulation::Carried Simulation::Carry(Process process, const Assignment& assignment,
+                                      const std::string& cut) {
+  Ps* ps = &ps_.at(process);
   const auto held = ps->copies.find(assignment.shard);
   if (assignment.source == AssignSource::kDrop) {
     if (held != ps->copies.end() && held->second.term == assignment.term) ps->copies.erase(held);
-    return true;
+    return Carried::kDone;
   }
   // The same or an older assignment, once more.
-  if (held != ps->copies.end() && held->second.term >= assignment.term) return true;
+  if (held != ps->copies.end() && held->second.term >= assignment.term) return Carried::kDone;
   if (assignment.source == AssignSource::kKeep) {
-    if (held != ps->copies.end()) held->second.term = assignment.term;
-    return true;
+    if (held == ps->copies.end()) return Carried::kFailed;
+    held->second.term = assignment.term;
+    held->second.copied.clear();
+    held->second.frozen = false;
+    return Carried::kDone;
   }
-  Copy copy{assignment.term, true, AppliedSet(run_.batches_per_epoch), 0};
+  if (assignment.source == AssignSource::kMove) return CarryMove(process, assignment);
+  Copy copy;
+  copy.applied = AppliedSet(run_.batches_per_epoch);
   if (assignment.source == AssignSource::kRestore) {
-    const auto source = std::ranges::find(disk_, cut, &Cut::name);
-    if (source == disk_.end() || source->bad) return false;
-    copy.applied = source->pieces.at(assignment.shard).applied;
-    copy.value = source->pieces.at(assignment.shard).value;
+    std::optional<Copy> source = ReadCut(cut, assignment.shard);
+    if (!source) return Carried::kBadCut;
+    copy.applied = std::move(source->applied);
+    copy.rows = std::move(source->rows);
   }
+  copy.term = assignment.term;
+  copy.active = true;
   ps->copies.insert_or_assign(assignment.shard, std::move(copy));
-  return true;
+  return Carried::kDone;
+}
+
+Simulation::Carried Simulation::CarryMove(Process process, const Assignment& assignment) {
+  Ps& ps = ps_.at(process);
+  const Process from = std::stoull(assignment.from);
+  const auto fetched = ps.fetched.find(assignment.term);
+  if (fetched == ps.fetched.end()) {
+    if (!ps_.contains(from)) return Carried::kFailed;
+    Send([this, from, process, assignment] { OnFetch(from, process, assignment); });
+    return Carried::kWait;
+  }
+  if (!fetched->second) return Carried::kFailed;
+  Copy copy = *std::move(fetched->second);
+  ps.fetched.erase(fetched);
+  if (mutations_.move_not_atomic && ps_.contains(from) &&
+      ps_.at(from).copies.contains(assignment.shard)) {
+    copy.applied = ps_.at(from).copies.at(assignment.shard).applied;
+  }
+  copy.term = assignment.term;
+  copy.frozen = false;
+  copy.copied.clear();
+  ps.copies.insert_or_assign(assignment.shard, std::move(copy));
+  ++result_.moves;
+  return Carried::kDone;
+}
+
+void Simulation::OnFetch(Process from, Process to, const Assignment& assignment) {
+  std::optional<Copy> copy;
+  if (const auto source = ps_.find(from); source != ps_.end()) {
+    const auto held = source->second.copies.find(assignment.shard);
+    if (held != source->second.copies.end() && held->second.term == assignment.from_term) {
+      held->second.frozen = !mutations_.move_not_atomic;
+      copy = held->second;
+    }
+  }
+  Send([this, to, term = assignment.term, copy] {
+    const auto target = ps_.find(to);
+    if (target != ps_.end()) target->second.fetched.insert_or_assign(term, copy);
+  });
 }
 
 void Simulation::WorkerStep(Process process) {
@@ -157,8 +206,8 @@ void Simulation::OnPush(Process process, Process worker, Token token,
   std::vector<ReportedCopy> answered;
   for (const ReportedCopy& section : sections) {
     const auto held = it->second.copies.find(section.shard);
-    const bool owner =
-        held != it->second.copies.end() && held->second.active && held->second.term == section.term;
+    const bool owner = held != it->second.copies.end() && held->second.active &&
+                       !held->second.frozen && held->second.term == section.term;
     if (!owner) {
       if (mutations_.ps_claims_terms && held != it->second.copies.end()) {
         answered.push_back({section.shard, held->second.term});
@@ -166,7 +215,7 @@ void Simulation::OnPush(Process process, Process worker, Token token,
       continue;
     }
     if (held->second.applied.Insert(token) || mutations_.ps_applies_duplicates) {
-      held->second.value += Weight(token);
+      AddToken(&held->second, token);
     }
     ever_applied_.try_emplace(section.shard, run_.batches_per_epoch).first->second.Insert(token);
     answered.push_back(section);

@@ -25,12 +25,16 @@ TEST(Simulation, UnderRandomFaults_EveryShardHasEveryTokenExactlyOnce) {
     total.faults += result.faults;
     total.cuts += result.cuts;
     total.cuts_abandoned += result.cuts_abandoned;
+    total.cuts_incremental += result.cuts_incremental;
     total.reopened += result.reopened;
+    total.moves += result.moves;
   }
   std::cout << seeds << " seeds: " << total.steps << " steps, " << total.faults << " faults, "
-            << total.cuts << " cuts, " << total.cuts_abandoned << " abandoned, " << total.reopened
-            << " tokens re-opened\n";
-  EXPECT_TRUE(seeds < 100 || (total.faults > 0 && total.cuts_abandoned > 0 && total.reopened > 0));
+            << total.cuts << " cuts, " << total.cuts_incremental << " of them incremental, "
+            << total.cuts_abandoned << " abandoned, " << total.reopened << " tokens re-opened, "
+            << total.moves << " shards moved\n";
+  EXPECT_TRUE(seeds < 100 || (total.faults > 0 && total.cuts_abandoned > 0 &&
+                              total.cuts_incremental > 0 && total.reopened > 0 && total.moves > 0));
 }
 
 TEST(Simulation, WhenRepeated_IsTheSame) {
@@ -68,6 +72,18 @@ TEST(SimulationMutation, WhenTheChiefDoesNotReopen_IsCaught) {
 
 TEST(SimulationMutation, WhenAPieceIsNotAtomic_IsCaught) {
   EXPECT_GT(Caught({.piece_not_atomic = true}), 0);
+}
+
+TEST(SimulationMutation, WhenMarksOfAnAbandonedCutAreForgotten_IsCaught) {
+  EXPECT_GT(Caught({.marks_forgotten_early = true}), 0);
+}
+
+TEST(SimulationMutation, WhenAMoveIsNotAtomic_IsCaught) {
+  EXPECT_GT(Caught({.move_not_atomic = true}), 0);
+}
+
+TEST(SimulationMutation, WhenACutIsDeletedThatOthersBuildOn_IsCaught) {
+  EXPECT_GT(Caught({.retention_ignores_bases = true}), 0);
 }
 
 }  // namespace

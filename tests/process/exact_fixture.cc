@@ -81,6 +81,7 @@ void ExactRunTest::WriteJob(const std::string& input) {
 TrainingRunTest::Ended ExactRunTest::RunExact(const std::vector<std::string>& more,
                                               std::vector<std::string> environment) {
   std::vector<std::string> arguments = {"job.yaml", "--allow-test-only"};
+  for (const std::string& text : overrides_) arguments.insert(arguments.end(), {"--set", text});
   arguments.insert(arguments.end(), more.begin(), more.end());
   return Run(std::move(arguments), std::move(environment));
 }
@@ -104,7 +105,7 @@ void ExactRunTest::ExpectClosedForm(const Ended& ended) const {
   const Result<Weights> weights = ReadWeights(*cut);
   ASSERT_TRUE(weights.ok()) << weights.status().ToString();
   Result<PSTrainingJob> job =
-      LoadJobManifest(dir_.File("job.yaml"), {.allow_test_only = true, .overrides = {}});
+      LoadJobManifest(dir_.File("job.yaml"), {.allow_test_only = true, .overrides = overrides_});
   ASSERT_TRUE(job.ok()) << job.status().ToString();
   Training& training = *job->mutable_spec()->mutable_training();
   training.mutable_input()->mutable_csv()->set_files(0, dir_.File("data.csv"));

@@ -20,6 +20,8 @@ class ExactRunTest : public TrainingRunTest {
   /// `input`: more members of spec.training.input.csv.
   void WriteJob(const std::string& input = "");
 
+  /// PATH=VALUE of every run of job.yaml from now on.
+  std::vector<std::string> overrides_;
   /// Runs job.yaml; `environment`: NAME=VALUE.
   Ended RunExact(const std::vector<std::string>& more, std::vector<std::string> environment = {});
   /// The weights of the final cut are those of the closed form, bit for bit.

@@ -20,14 +20,15 @@ using ps_test::Statuses;
 
 constexpr Term kTerm{1, 1};
 
-std::vector<ShardState> SnapshotAll(ShardEngine& engine, std::uint32_t shards, Term term) {
-  std::vector<ShardInTerm> wanted;
-  for (ShardId shard = 0; shard < shards; ++shard) wanted.push_back({shard, term});
+std::vector<ShardState> SnapshotAll(ShardEngine& engine, std::uint32_t shards, Term term,
+                                    const std::string& cut = "", const std::string& base = "") {
+  CopyOrder order{{}, 0, cut, base};
+  for (ShardId shard = 0; shard < shards; ++shard) order.shards.push_back({shard, term});
   Mutex mutex;
   std::vector<ShardState> states;
   const Status status = ps_test::Await<Status>([&](auto done) {
     engine.Snapshot(
-        wanted, 0,
+        order,
         [&](ShardState state) {
           MutexLock lock(mutex);
           states.push_back(std::move(state));
@@ -183,6 +184,102 @@ TEST_F(ShardEngineTest, Push_CountsRecordsAndSkippedOnesOncePerToken) {
   push.token = {0, 5};
   push.skipped = 11;
   EXPECT_EQ(Push(engine_, push).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(ShardEngineTest, Freeze_StopsServingUntilTheCopyIsKeptUnderANewTerm) {
+  const auto freeze = [&](ShardInTerm shard) {
+    return ps_test::Await<Result<ShardState>>([&](auto done) { engine_.Freeze(shard, done); });
+  };
+  ASSERT_EQ(Statuses(Push(engine_, DensePush({0, 3}))), std::vector{PushStatus::kApplied});
+  EXPECT_EQ(freeze({0, {1, 2}}).status().code(), StatusCode::kAborted) << "another term";
+  EXPECT_EQ(freeze({kShards, kTerm}).status().code(), StatusCode::kAborted);
+  const auto frozen = freeze({0, kTerm});
+  ASSERT_TRUE(frozen.ok());
+  EXPECT_TRUE(frozen->applied.Contains({0, 3}));
+  EXPECT_EQ(Statuses(Push(engine_, DensePush({0, 4}))), std::vector{PushStatus::kNotOwner});
+  EXPECT_EQ(*freeze({0, kTerm}), *frozen) << "asked again, the same";
+  const Status snapshot = ps_test::Await<Status>(
+      [&](auto done) { engine_.Snapshot({{{0, kTerm}}, 0, "", ""}, [](ShardState) {}, done); });
+  EXPECT_EQ(snapshot.code(), StatusCode::kAborted);
+  ASSERT_TRUE(Assign(engine_, {{0, {2, 1}, ShardSource::kKeep, std::nullopt}}).ok());
+  EXPECT_EQ(Statuses(Push(engine_, DensePush({0, 4}, {2, 1}))), std::vector{PushStatus::kApplied});
+}
+
+class IncrementalCopyTest : public ShardEngineTest {
+ protected:
+  /// Writes these rows of shard 0.
+  void PushRows(std::uint32_t batch, const std::vector<std::uint64_t>& keys, Term term = kTerm) {
+    const std::vector<float> gradients(keys.size() * 4, 2.0f);
+    PushRequest push = DensePush({0, batch}, term);
+    push.sections[0].tables.push_back({1, keys, gradients});
+    ASSERT_EQ(Statuses(Push(engine_, push)), std::vector{PushStatus::kApplied});
+  }
+  /// The rows of shard 0 that a copy for `cut` holds, ascending.
+  std::vector<std::uint64_t> Copied(const std::string& cut, const std::string& base,
+                                    bool incremental, Term term = kTerm) {
+    const ShardState state = SnapshotAll(engine_, 1, term, cut, base)[0];
+    EXPECT_EQ(state.incremental, incremental) << cut;
+    EXPECT_EQ(state.dense[0].values.size(), 18u) << "dense partitions are whole";
+    std::vector<std::uint64_t> keys = state.tables[0].keys;
+    std::ranges::sort(keys);
+    return keys;
+  }
+  using Keys = std::vector<std::uint64_t>;
+  const Keys all_ = KeysOf(0, kShards, 100);
+  const Keys some_ = {all_[0], all_[1]};
+  const Keys others_ = {all_[2]};
+};
+
+TEST_F(IncrementalCopyTest, Copy_HoldsRowsWrittenSinceItsBase) {
+  PushRows(0, all_);
+  EXPECT_EQ(Copied("1-1", "", false), all_);
+  PushRows(1, some_);
+  EXPECT_EQ(Copied("1-2", "1-1", true), some_);
+  EXPECT_EQ(Copied("1-3", "1-2", true), Keys());
+  PushRows(2, others_);
+  EXPECT_EQ(Copied("1-4", "1-3", true), others_);
+  EXPECT_EQ(Copied("1-5", "", false), all_);
+}
+
+TEST_F(IncrementalCopyTest, Copy_AfterAnAbandonedCut_HoldsItsRowsToo) {
+  PushRows(0, all_);
+  EXPECT_EQ(Copied("1-1", "", false), all_);
+  PushRows(1, some_);
+  EXPECT_EQ(Copied("1-2", "1-1", true), some_);  // never placed
+  PushRows(2, others_);
+  EXPECT_EQ(Copied("1-3", "1-1", true), (Keys{all_[0], all_[1], all_[2]}));
+  EXPECT_EQ(Copied("1-4", "1-2", false), all_) << "a cut that was given up is no base";
+}
+
+TEST_F(IncrementalCopyTest, Copy_WhenMadeTwiceForACut_IsABaseAsOfTheFirst) {
+  PushRows(0, all_);
+  EXPECT_EQ(Copied("1-1", "", false), all_);
+  PushRows(1, some_);
+  EXPECT_EQ(Copied("1-1", "", false), all_);
+  EXPECT_EQ(Copied("1-2", "1-1", true), some_);
+}
+
+TEST_F(IncrementalCopyTest, Copy_UnderANewTerm_IsWhole) {
+  PushRows(0, all_);
+  EXPECT_EQ(Copied("1-1", "", false), all_);
+  ASSERT_TRUE(Assign(engine_, {{0, {2, 1}, ShardSource::kKeep, std::nullopt}}).ok());
+  PushRows(1, some_, {2, 1});
+  EXPECT_EQ(Copied("2-1", "1-1", false, {2, 1}), all_);
+  EXPECT_EQ(Copied("2-2", "2-1", true, {2, 1}), Keys());
+}
+
+TEST_F(IncrementalCopyTest, Copy_LeavesOutRowsThatWereOnlyRead) {
+  EXPECT_EQ(Copied("1-1", "", false), Keys());
+  ASSERT_TRUE(Pull(engine_, {{{0, kTerm, {}, {{1, all_}}}}}).ok());
+  EXPECT_EQ(Copied("1-2", "1-1", true), Keys()) << "they have their initial values";
+}
+
+TEST_F(IncrementalCopyTest, Restore_FromAnIncrementalCopyAlone_IsRefused) {
+  PushRows(0, all_);
+  EXPECT_EQ(Copied("1-1", "", false), all_);
+  ShardState state = SnapshotAll(engine_, 1, kTerm, "1-2", "1-1")[0];
+  EXPECT_EQ(Assign(engine_, {{0, {2, 1}, ShardSource::kRestore, std::move(state)}}).status().code(),
+            StatusCode::kInvalidArgument);
 }
 
 TEST(ShardEngine, InitialValues_DoNotDependOnShardsPartitionsOrThreads) {

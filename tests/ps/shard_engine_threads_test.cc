@@ -91,7 +91,7 @@ TEST(ShardEngine, Push_WhenManyThreadsPushTheSameTokens_AppliesEachOnceAndSnapsh
   std::uint64_t snapshots = 0;
   while (running > 0 || snapshots == 0) {
     const Status status = ps_test::Await<Status>([&](auto done) {
-      engine.Snapshot(all, 0, [](ShardState state) { ExpectConsistent(state); }, done);
+      engine.Snapshot({all, 0, "", ""}, [](ShardState state) { ExpectConsistent(state); }, done);
     });
     ASSERT_TRUE(status.ok());
     ++snapshots;
@@ -104,7 +104,7 @@ TEST(ShardEngine, Push_WhenManyThreadsPushTheSameTokens_AppliesEachOnceAndSnapsh
   EXPECT_EQ(engine.stats().queue_length, 0);
   const Status status = ps_test::Await<Status>([&](auto done) {
     engine.Snapshot(
-        all, kEpochs,
+        {all, kEpochs, "", ""},
         [](ShardState state) {
           ExpectConsistent(state);
           EXPECT_EQ(state.applied.size(), kTokens);
@@ -121,7 +121,7 @@ TEST(ShardEngine, Snapshot_WhenATermIsAnother_IsAbortedAndNamesTheShard) {
   ASSERT_TRUE(ps_test::AssignAll(engine, kShards, kTerm).ok());
   std::atomic<int> copied{0};
   const Status status = ps_test::Await<Status>([&](auto done) {
-    engine.Snapshot({{0, kTerm}, {1, {1, 2}}}, 0, [&](ShardState) { ++copied; }, done);
+    engine.Snapshot({{{0, kTerm}, {1, {1, 2}}}, 0, "", ""}, [&](ShardState) { ++copied; }, done);
   });
   EXPECT_EQ(status.code(), StatusCode::kAborted);
   EXPECT_NE(status.message().find("shard 1"), std::string::npos);
