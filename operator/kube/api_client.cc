@@ -127,7 +127,7 @@ ApiClient::Call ApiClient::Prepare(HttpMethod method, const Resource& resource,
   call.request.target = RequestTarget(resource, key, subresource, query);
   call.request.timeout = options_.request_timeout;
   call.action = std::string(HttpMethodName(method)) + " " + resource.Name();
-  if (const std::string name = key.ToString(); !name.empty()) call.action += " " + name;
+  if (!key.name.empty()) call.action += " " + key.ToString();
   return call;
 }
 
