@@ -90,7 +90,15 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup)
   if (setup_.directory.chief_epoch() > 1) stats_.chief_recoveries->Add();
 }
 
-Chief::~Chief() = default;
+Chief::~Chief() {
+  // The threads of the lines call back into all other members, also into ps_ itself: they end
+  // before anything else does, and until then find no ps.
+  std::map<std::uint32_t, PsPeer> ps;
+  std::vector<std::unique_ptr<PsLink>> retired;
+  const std::lock_guard lock(mutex_);
+  ps.swap(ps_);
+  retired.swap(retired_);
+}
 
 bool Chief::HasEvaluator() const {
   return context_.training().has_evaluation() &&
