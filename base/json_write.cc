@@ -104,7 +104,7 @@ class Writer {
   void BreakLine(int level) {
     if (indent_ < 0) return;
     out_ += '\n';
-    out_.append(static_cast<std::size_t>(indent_ * level), ' ');
+    out_.append(static_cast<std::size_t>(indent_) * static_cast<std::size_t>(level), ' ');
   }
 
   void WriteArray(const Json& array, int level) {

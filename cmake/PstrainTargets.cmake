@@ -1,4 +1,5 @@
-include(GoogleTest)
+# Every test without the label "process" or "long", and what those need: what the sanitizers build.
+add_custom_target(unit_tests)
 
 # pstrain_library(NAME SOURCES a.cc ... [DEPS t ...] [PRIVATE_DEPS t ...])
 # One static library per folder; alias pstrain::NAME (the prefix pstrain_ removed).
@@ -36,6 +37,9 @@ function(pstrain_test name)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  if(NOT ARG_LABELS MATCHES "process|long")
+    add_dependencies(unit_tests ${name})
+  endif()
 endfunction()
 
 # pstrain_fuzzer(NAME SOURCES x_fuzz.cc [DEPS t ...])   only in the fuzz preset
