@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# test_script_detects.sh ROOT: scripts/test.sh passes when all its tools do, and fails, naming the
+# step, when any one of them fails; the steps after it run all the same. The tools are stand-ins.
+set -euo pipefail
+root=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+mkdir -p "$scratch/bin" "$scratch/tree/"{base,proto,crds,operator,agent,runtime,cli}
+cp -r "$root/scripts" "$scratch/tree/scripts"
+touch "$scratch/tree/base/a.cc"
+
+# tool NAME: reports its call and fails when the call begins with $BREAK.
+tool() {
+  cat >"$scratch/bin/$1" <<'TOOL'
+#!/usr/bin/env bash
+call="$(basename "$0") $*"
+echo "$call" >>"$CALLS"
+if [[ -n $BREAK && $call == $BREAK* ]]; then
+  echo "stand-in: $call fails"
+  exit 1
+fi
+TOOL
+  cat >>"$scratch/bin/$1"
+  chmod +x "$scratch/bin/$1"
+}
+tool cmake <<'TOOL'
+if [[ $* == "--build build/fuzz"* ]]; then
+  mkdir -p build/fuzz/fuzz
+  cp "$(dirname "$0")/a_fuzz" build/fuzz/fuzz/
+fi
+TOOL
+tool ctest <<<'echo "100% tests passed"'
+tool clang-tidy-19 <<<''
+tool dpkg-query <<<'echo installed'
+tool a_fuzz <<<''
+
+failures=0
+# expect STATUS BREAK STEPS ARGUMENT...: STEPS is what the line FAILED names.
+expect() {
+  local wanted=$1 break=$2 steps=$3 status=0
+  shift 3
+  : >"$scratch/calls"
+  rm -rf "$scratch/tree/build"
+  PATH=$scratch/bin:$PATH CALLS=$scratch/calls BREAK=$break XDG_CACHE_HOME=$scratch/cache \
+    bash "$scratch/tree/scripts/test.sh" "$@" >"$scratch/output" 2>&1 || status=$?
+  local named
+  named=$(sed -n 's/^FAILED: //p' "$scratch/output")
+  local last=ctest
+  if [[ $* == --all ]]; then last='cmake --preset tidy'; fi
+  if [[ $status != "$wanted" || $named != "$steps" ]] || ! grep -q "^$last" "$scratch/calls"; then
+    echo "test.sh $* with failing '$break': status $status, FAILED: $named; expected $wanted, $steps"
+    cat "$scratch/output"
+    failures=$((failures + 1))
+  fi
+}
+
+expect 0 '' ''
+expect 0 '' '' --all
+expect 1 'ctest --test-dir build/dev' 'test-dev'
+expect 1 'ctest --test-dir build/asan' 'test-asan'
+expect 1 'cmake --preset asan' 'build-asan'
+expect 1 'cmake --build build/asan' 'build-asan'
+expect 1 'cmake --build build/dev' 'build-dev' --all
+expect 1 'ctest --test-dir build/release' 'test-release' --all
+expect 1 'cmake --build build/tsan' 'build-tsan' --all
+expect 1 'ctest --test-dir build/tsan' 'test-tsan' --all
+expect 1 'cmake --build build/fuzz' 'build-fuzz' --all
+expect 1 'a_fuzz' 'fuzz' --all
+expect 1 'cmake --preset tidy' 'tidy' --all
+expect 1 'clang-tidy-19' 'tidy' --all
+expect 1 'ctest' 'test-dev test-asan test-release test-tsan' --all
+
+exit "$((failures > 0))"
