@@ -159,6 +159,27 @@ TEST(Plan, WhenSuspended_StopsTheChiefFirst) {
   EXPECT_EQ(stops[0].grace, snapshot.grace);
 }
 
+TEST(Plan, WhenSuspendedPastItsDeadline_GoesOnDraining) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0));
+  snapshot.job.mutable_spec()->mutable_run_policy()->set_active_deadline_seconds(60);
+  snapshot.job.mutable_spec()->mutable_run_policy()->set_suspend(true);
+  snapshot.job.mutable_status()->set_start_time(FormatTimestamp(kNow - seconds(61)));
+  const PlanResult plan = Plan(snapshot, kNow);
+  EXPECT_NE(plan.status.phase(), JobStatus::Failed);
+  EXPECT_EQ(Actions<StopReplica>(plan).size(), 1U);
+}
+
+TEST(Plan, WhenSeveralAttemptsHaveEnded_DeletesAllButTheLast) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0, 2));
+  snapshot.replicas.push_back(Ended(Running(Role::kWorker, 0, 0), 1));
+  snapshot.replicas.push_back(Ended(Running(Role::kWorker, 0, 1), 1));
+  (*snapshot.job.mutable_status()->mutable_restarts()->mutable_replicas())["worker-0"].set_attempt(
+      2);
+  const auto deletes = Actions<DeleteReplica>(Plan(snapshot, kNow));
+  ASSERT_EQ(deletes.size(), 1U);
+  EXPECT_EQ(deletes[0].attempt, 0);
+}
+
 TEST(Timestamp, RoundTrips) {
   EXPECT_EQ(FormatTimestamp(kNow), "2027-01-15T08:00:00Z");
   EXPECT_EQ(ParseTimestamp("2027-01-15T08:00:00Z"), kNow);
