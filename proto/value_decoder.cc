@@ -44,7 +44,8 @@ std::string LiteralOf(const std::string& pattern) {
   std::string literal;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (std::string_view("[](){}*+?|^$.").find(pattern[i]) != std::string_view::npos) return {};
-    if (pattern[i] == '\\' && ++i == pattern.size()) return {};
+    if (pattern[i] == '\\') ++i;
+    if (i == pattern.size()) return {};
     literal += pattern[i];
   }
   return literal;
