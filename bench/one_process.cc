@@ -81,10 +81,13 @@ class Store {
   void Push(Token token, std::uint32_t records, const RoutedPlan& plan,
             const Parameters& gradients) {
     const std::vector<std::vector<float>> rows = layout_.GatherRows(plan, gradients);
+    PushRequest request;
+    request.token = token;
+    request.records = records;
     for (ShardId s = 0; s < layout_.shards(); ++s) {
       const PushSection section = layout_.MakePushSection(s, Term{1, 1}, plan, gradients, rows);
       const MutexLock lock(mutexes_[s]);
-      shards_[s]->Apply(token, records, section);
+      shards_[s]->Apply(request, section);
     }
   }
 

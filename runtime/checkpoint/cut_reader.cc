@@ -44,7 +44,7 @@ Result<std::vector<float>> CutReader::Dense(const std::string& name) {
     return NotFoundError("cut " + directory_ + " has no dense variable " + name);
   }
   std::uint64_t bytes = 0;
-  for (const CutPiece& piece : manifest_.pieces()) bytes += piece.bytes();
+  for (const CutPiece& piece : chain_.manifest().pieces()) bytes += piece.bytes();
   const std::uint64_t count = variable->rows * variable->dimension;
   if (count > bytes / sizeof(float)) {
     return DataLossError("cut " + directory_ + ": its pieces are too small to hold " + name);

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/crc32c.h"
-#include "runtime/checkpoint/piece.h"
+#include "runtime/checkpoint/piece_format.h"
 #include "runtime/ps/data_op.h"
 
 namespace pstrain {

@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "agent/living_children.h"
+#include "base/child_processes.h"
 #include "tests/agent/agent_process.h"
 
 namespace pstrain {
@@ -27,7 +27,7 @@ class AgentAsPid1 : public ::testing::Test {
 
   /// The agent's pid outside of its namespace.
   static pid_t AgentOf(const AgentProcess& launched) {
-    const std::vector<pid_t> children = LivingChildren(launched.pid());
+    const std::vector<pid_t> children = ChildProcesses(launched.pid());
     EXPECT_EQ(children.size(), 1U);
     return children.empty() ? -1 : children.front();
   }
