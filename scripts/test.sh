@@ -70,7 +70,7 @@ tidy() {
   cmake --preset tidy >/dev/null
   # Generated headers must exist before a file that includes them can be parsed.
   scripts/build.sh tidy pstrain_messages pstrain_grpc pstrain_data_messages | tail -n 5
-  find base proto operator agent runtime cli -name '*.cc' -print0 |
+  find base proto crds operator agent runtime cli -name '*.cc' -print0 |
     xargs -0 -P "$(nproc)" -n 4 clang-tidy-19 -p build/tidy --quiet
 }
 
