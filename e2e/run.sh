@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# run.sh CASE...|all: runs cases of cases/ on a real Kubernetes cluster on this machine, which it
+# run.sh [--tools] CASE...|all: runs cases of cases/ on a real Kubernetes cluster on this machine, which it
 # builds (once, into a cache), starts and removes again. Prints one line for each case with its time
 # and at the end `N passed, N failed`; fails when a case does. Where no cluster can run it prints
-# `0 passed, 0 failed, N skipped: REASON` and exits 77.
+# `0 passed, 0 failed, N skipped: REASON` and exits 77. With --tools it only builds what the cluster
+# is made of.
 #
 # PSTRAIN_E2E_PRESET   whose programs are tried, default release
 # PSTRAIN_E2E_KEEP     set: the cluster stays when the cases are done
@@ -25,6 +26,11 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # The value of a line `# NAME: VALUE` at the head of a case.
 case_setting() { sed -n "s/^# $2: //p;/^[^#]/q" "$root/e2e/cases/$1.sh"; } # CASE NAME
 
+tools_only=''
+if [[ ${1:-} == --tools ]]; then
+  tools_only=1
+  shift
+fi
 cases=()
 for name in "$@"; do
   if [[ $name == all ]]; then
@@ -62,6 +68,7 @@ fi
 preset=${PSTRAIN_E2E_PRESET:-release}
 programs=$root/build/$preset/bin
 "$root/e2e/cluster/build-tools.sh" "${tools[@]}" >&2
+[[ -z $tools_only ]] || exit 0
 "$root/scripts/build.sh" "$preset" "${targets[@]}" >&2
 export PATH=$bin:$PATH
 

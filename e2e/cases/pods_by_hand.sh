@@ -4,7 +4,6 @@
 
 run_case() {
   make_volumes
-  # Every pod on a node of its own choice; a disruption is not part of this case.
   python3 "$root/e2e/pods_by_hand.py" "$programs/pstrain" "$root/examples/adult/job.yaml" "$job" \
     "$namespace" "$training_image" chief=1 ps=2 worker=3 evaluator=1 | k apply -f - >/dev/null
   until_true 60 all_ready
@@ -13,15 +12,18 @@ run_case() {
   for role in ps-0 ps-1 worker-0 worker-1 worker-2 evaluator-0; do
     until_is 30 Succeeded field "pod/$job-$role" '{.status.phase}'
   done
-  local result
-  result=$(find "$work/volumes/$namespace" -name 'result*' -type f)
-  [[ -n $result ]] || { fail "there is no result"; return 1; }
-  cat "$result"
-  # shellcheck disable=SC2016 # Python
-  python3 - "$result" <<'END'
+  counts_agree "$work/volumes/$namespace/adult/by-hand/result.json"
+}
+
+# Every shard has every example once.
+counts_agree() { # RESULT
+  cat "$1"
+  python3 - "$1" <<'END'
 import json, sys
 result = json.load(open(sys.argv[1]))
-print(json.dumps(result))
+names = ("examples_expected", "examples_committed", "applied_min", "applied_max")
+counts = [result[name] for name in names]
+sys.exit(0 if counts[0] > 0 and len(set(counts)) == 1 else f"{names}: {counts}")
 END
 }
 

@@ -8,7 +8,7 @@ run_case() {
   cluster_auc=$(job_field '{.status.training.metrics.auc}')
   (cd "$work" && "$programs/pstrain" run "$root/examples/adult/job.yaml" \
     --volume data="$root/examples/adult/data" --json >"$work/local.json")
-  local_auc=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["metrics"]["auc"])' \
+  local_auc=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["auc"])' \
     "$work/local.json")
   echo "AUC $cluster_auc in the cluster, $local_auc on this machine alone"
   awk -v a="$cluster_auc" -v b="$local_auc" \

@@ -148,6 +148,22 @@ TEST(JobManifest_WithTemplateAndStatus, KeepsTheOneVerbatimAndWhatItKnowsOfTheOt
   EXPECT_EQ(reading.job.metadata().labels().at("app.kubernetes.io/name"), "own");
 }
 
+TEST(JobManifest_WithAStatusOfALaterVersion, KeepsWhatItKnows) {
+  const std::string text = *ReadFile(kFolder + "good-tiny.yaml") +
+                           "status: {unknownYet: 7, phase: Running, restarts: {failures: two}}\n";
+  const PSTrainingJob job = ReadGood(text);
+  EXPECT_EQ(job.status().phase(), JobStatus::Running);
+  EXPECT_EQ(job.status().restarts().failures(), 0);
+}
+
+TEST(JobManifest_WithAWholeNumberWrittenAsADouble, IsRead) {
+  const PSTrainingJob job = ReadGood(
+      "apiVersion: pstrain.dev/v1alpha1\nkind: PSTrainingJob\nmetadata: {name: a}\n"
+      "spec: {replicaSpecs: {ps: {replicas: 7.0}, worker: {replicas: 2e1}}}\n");
+  EXPECT_EQ(job.spec().replica_specs().ps().replicas(), 7);
+  EXPECT_EQ(job.spec().replica_specs().worker().replicas(), 20);
+}
+
 TEST(JobManifest_WithTestOnlyModel, IsReadOnlyWhereAsked) {
   EXPECT_TRUE(Read("bad-test-only.yaml", true).ok());
   EXPECT_FALSE(Read("bad-test-only.yaml", false).ok());
