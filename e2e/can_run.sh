@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2154 # variables of common.sh
 
 # Programs that the kinds of cluster are made of.
-api_tools=(etcd kube-apiserver kubectl)
-node_tools=("${api_tools[@]}" kube-controller-manager kube-scheduler kubelet kube-proxy coredns)
+api_tools=(etcd kube-apiserver)
+node_tools=("${api_tools[@]}" kubectl kube-controller-manager kube-scheduler kubelet kube-proxy coredns)
 
 has_command() { command -v "$1" >/dev/null; }
 

@@ -55,8 +55,8 @@ cmd_up() {
   if [[ -n $api_only ]] || { [[ -z $nodes ]] && ((kwok > 0)); }; then nodes=0; fi
   nodes=${nodes:-1}
   [[ ! -e $state/run ]] || die "a cluster is there already ($state); run: cluster.sh down"
-  local -a need=(etcd kube-apiserver kubectl)
-  [[ -n $api_only ]] || need+=(kube-controller-manager kube-scheduler)
+  local -a need=(etcd kube-apiserver)
+  [[ -n $api_only ]] || need+=(kubectl kube-controller-manager kube-scheduler)
   ((kwok == 0)) || need+=(kwok)
   ((nodes == 0)) || need+=(kubelet kube-proxy coredns)
   for name in "${need[@]}"; do

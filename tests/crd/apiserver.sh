@@ -46,9 +46,5 @@ fi
 
 trap '"$root/e2e/cluster/cluster.sh" down; rm -rf "$work"' EXIT
 "$root/e2e/cluster/cluster.sh" up --api-only >"$work/up"
-"$bin/kubectl" --kubeconfig "$state/admin.kubeconfig" apply --server-side \
-  -f "$root/crds/pstrain.dev_pstrainingjobs.yaml"
-"$bin/kubectl" --kubeconfig "$state/admin.kubeconfig" wait --for=condition=Established --timeout=30s \
-  crd/pstrainingjobs.pstrain.dev
-"$dump" "$root/tests/golden/manifests" >"$work/manifests"
+"$dump" "$root/tests/golden/manifests" "$root/crds/pstrain.dev_pstrainingjobs.yaml" >"$work/manifests"
 python3 "$root/tests/crd/table.py" "https://127.0.0.1:$port" "$state/pki" "$work/manifests"

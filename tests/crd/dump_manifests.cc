@@ -1,7 +1,8 @@
-// dump_manifests FOLDER: one line of JSON for each manifest of the folder, for tests/crd/table.py:
+// dump_manifests FOLDER CRD: one line of JSON for each manifest of the folder, for
+// tests/crd/table.py:
 // {"name", "body": the manifest as an apiserver gets it, or absent when it is no single YAML
 // document or holds what JSON cannot say, "errors": [{"path", "message"}] of `pstrain validate`}.
-// The line {"rules": [...]} holds the messages of all rules.
+// The line {"rules": [...]} holds the messages of all rules, {"crd": {...}} the file CRD.
 
 #include <cstdio>
 #include <set>
@@ -55,7 +56,7 @@ Status DumpManifest(const std::string& folder, const std::string& name) {
   return OkStatus();
 }
 
-Status Dump(const std::string& folder) {
+Status Dump(const std::string& folder, const std::string& crd_path) {
   PSTRAIN_ASSIGN_OR_RETURN(const auto names, ListDirectory(folder));
   for (const std::string& name : names) {
     if (name.ends_with(".yaml")) PSTRAIN_RETURN_IF_ERROR(DumpManifest(folder, name));
@@ -66,6 +67,10 @@ Status Dump(const std::string& folder) {
   Json line = Json::Object();
   line.Set("rules", std::move(messages));
   std::puts(WriteJson(line).c_str());
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string crd, ReadFile(crd_path));
+  line = Json::Object();
+  line.Set("crd", Body(crd));
+  std::puts(WriteJson(line).c_str());
   return OkStatus();
 }
 
@@ -73,8 +78,8 @@ Status Dump(const std::string& folder) {
 }  // namespace pstrain
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
-  const pstrain::Status status = pstrain::Dump(argv[1]);
+  if (argc != 3) return 2;
+  const pstrain::Status status = pstrain::Dump(argv[1], argv[2]);
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.message().c_str());
   return status.ok() ? 0 : 1;
 }

@@ -9,6 +9,7 @@ that are no single YAML document are for `pstrain validate` alone.
 import json
 import ssl
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -31,16 +32,35 @@ class Apiserver:
 
     def post(self, path, body, query="?fieldValidation=Strict&dryRun=All"):
         """(HTTP status, answer)"""
+        return self.call(path + query, json.dumps(body).encode())
+
+    def call(self, path, data=None):
         request = urllib.request.Request(
-            self.server + path + query,
-            data=json.dumps(body).encode(),
-            headers={"Content-Type": "application/json"},
+            self.server + path, data=data, headers={"Content-Type": "application/json"}
         )
         try:
             with urllib.request.urlopen(request, context=self.context, timeout=30) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
-            return error.code, json.load(error)
+            text = error.read().decode()
+            is_json = error.headers.get_content_type() == "application/json"
+            return error.code, json.loads(text) if is_json else {"message": text}
+
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+def install(crd, apiserver):
+    """Makes the CRD and waits until jobs can be made."""
+    status, answer = apiserver.post(CRDS, crd, query="?fieldValidation=Strict")
+    if status != 201:
+        sys.exit(f"the CRD is refused: {answer.get('message')}")
+    deadline = time.monotonic() + 30
+    while apiserver.call("/apis/pstrain.dev/v1alpha1/pstrainingjobs")[0] != 200:
+        if time.monotonic() > deadline:
+            _, crd = apiserver.call(f"{CRDS}/{crd['metadata']['name']}")
+            sys.exit(f"the CRD is not served: {crd.get('status')}")
+        time.sleep(0.1)
 
 
 def job_path(body):
@@ -106,6 +126,7 @@ def main():
     with open(manifests, encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     rules = {text for row in rows if "rules" in row for text in row["rules"]}
+    install(next(row["crd"] for row in rows if "crd" in row), apiserver)
     rows = [row for row in rows if "name" in row]
     # No controller makes it in a cluster that is an apiserver alone; pods ask for it.
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
