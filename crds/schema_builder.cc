@@ -39,12 +39,50 @@ void SetInteger(std::string_view format, const FieldOptions& options, Json& sche
   SetNumberBounds(options, schema);
 }
 
+/// An object whose members are kept as they are.
+Json Verbatim() {
+  Json schema = Json::Object();
+  schema.Set("type", Json::String("object"));
+  schema.Set("x-kubernetes-preserve-unknown-fields", Json::Bool(true));
+  return schema;
+}
+
+Json WithProperty(Json schema, std::string_view name, Json property) {
+  Json properties = Json::Object();
+  properties.Set(name, std::move(property));
+  schema.Set("properties", std::move(properties));
+  return schema;
+}
+
+Json ListOf(std::int64_t most, Json items) {
+  Json schema = Json::Object();
+  schema.Set("type", Json::String("array"));
+  schema.Set("maxItems", Json::Int(most));
+  schema.Set("items", std::move(items));
+  return schema;
+}
+
+/// Of a PodTemplateSpec only what a rule looks at has a schema: the names in `env`. The bounds are
+/// those that keep the rule within CEL's budget.
+Json PodTemplateSchema() {
+  Json name = Json::Object();
+  name.Set("type", Json::String("string"));
+  name.Set("maxLength", Json::Int(1024));
+  Json containers =
+      ListOf(64, WithProperty(Verbatim(), "env",
+                              ListOf(1024, WithProperty(Verbatim(), "name", std::move(name)))));
+  Json pod = WithProperty(Verbatim(), "containers", containers);
+  pod.FindMutable("properties")->Set("initContainers", std::move(containers));
+  return WithProperty(Verbatim(), "spec", std::move(pod));
+}
+
+/// Members of `from` at the end of `to`.
+void Append(const Json& from, Json& to) {
+  for (const Json::Member& member : from.members()) to.Set(member.first, member.second);
+}
+
 void SetText(const FieldOptions& options, Json& schema) {
-  if (options.raw_json()) {
-    schema.Set("type", Json::String("object"));
-    schema.Set("x-kubernetes-preserve-unknown-fields", Json::Bool(true));
-    return;
-  }
+  if (options.raw_json()) return Append(PodTemplateSchema(), schema);
   schema.Set("type", Json::String("string"));
   if (options.has_min_length()) schema.Set("minLength", Json::Uint(options.min_length()));
   if (options.has_max_length()) schema.Set("maxLength", Json::Uint(options.max_length()));
@@ -60,11 +98,6 @@ void SetEnum(const pb::EnumDescriptor& type, Json& schema) {
     if (type.value(i)->number() != 0) values.Append(Json::String(type.value(i)->name()));
   }
   schema.Set("enum", std::move(values));
-}
-
-/// Members of `from` at the end of `to`.
-void Append(const Json& from, Json& to) {
-  for (const Json::Member& member : from.members()) to.Set(member.first, member.second);
 }
 
 /// Type and bounds of a single value, without description and default.

@@ -160,6 +160,7 @@ class Decoder {
     const auto& predicates = RulePredicates();
     for (const Rule& rule :
          message.GetDescriptor()->options().GetExtension(manifest_message).rules()) {
+      if (!rule.check().empty()) continue;
       const auto predicate = predicates.find(rule.id());
       if (predicate == predicates.end()) {
         Report(tree, path, "has a rule that this program does not know: " + rule.id());

@@ -42,7 +42,9 @@ const Json& RootSchema(const Json& crd) {
   return schema == nullptr ? kNothing : *schema;
 }
 
+/// Of our own fields; a pod template's are Kubernetes'.
 void ExpectDescriptions(const Json& schema, const std::string& path) {
+  if (schema.Find("x-kubernetes-preserve-unknown-fields") != nullptr) return;
   const Json* properties = schema.Find("properties");
   if (properties != nullptr) {
     for (const Json::Member& member : properties->members()) {

@@ -76,7 +76,14 @@ void CollectRules(const google::protobuf::Descriptor& type, std::set<std::string
                   std::set<std::string>& rules) {
   if (!seen.insert(type.full_name()).second) return;
   for (const Rule& rule : type.options().GetExtension(manifest_message).rules()) {
-    EXPECT_TRUE(rules.insert(rule.id()).second) << rule.id() << " is there twice";
+    if (rule.check().empty()) {
+      EXPECT_TRUE(rules.insert(rule.id()).second) << rule.id() << " is there twice";
+    } else {
+      const auto& checks = ManifestChecks();
+      EXPECT_TRUE(std::any_of(checks.begin(), checks.end(),
+                              [&rule](const auto& check) { return check.id == rule.check(); }))
+          << rule.id() << ": there is no check " << rule.check();
+    }
     EXPECT_FALSE(rule.cel().empty()) << rule.id();
     EXPECT_FALSE(rule.message().empty()) << rule.id();
   }
