@@ -34,5 +34,5 @@ make_own_program_image() {
   image --ref "$own_program_image" --out "$work/own-program.tar" \
     --with-libs "$programs/pstrain-agent:/usr/bin/pstrain-agent" \
     --add /bin/busybox:/bin/sh --add "$root/e2e/own_program.sh:/usr/bin/own-program" \
-    --entrypoint /usr/bin/pstrain-agent --entrypoint=-- --entrypoint /usr/bin/own-program
+    --entrypoint /usr/bin/pstrain-agent
 }

@@ -22,7 +22,7 @@ END
 own_replicas() { # COUNT
   cat <<END
 {replicas: $1, template: {spec: {containers: [{name: training, image: "$own_program_image",
-      imagePullPolicy: Never}]}}}
+      imagePullPolicy: Never, args: [--, /usr/bin/own-program]}]}}}
 END
 }
 
