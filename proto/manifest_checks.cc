@@ -69,20 +69,6 @@ void CrossedFeaturesKnown(const PSTrainingJob& job, const Json& tree, Errors& er
   }
 }
 
-void BoundariesIncrease(const PSTrainingJob& job, const Json& tree, Errors& errors) {
-  const auto& features = job.spec().training().model().wide_and_deep().features();
-  for (int i = 0; i < features.size(); ++i) {
-    const auto& boundaries = features[i].numeric().transform().bucketize().boundaries();
-    for (int j = 1; j < boundaries.size(); ++j) {
-      if (boundaries[j] > boundaries[j - 1]) continue;
-      Report(tree,
-             JoinIndex(FeaturePath(i, "numeric.transform.bucketize.boundaries"),
-                       static_cast<std::size_t>(j)),
-             "must be greater than the boundary before it", errors);
-    }
-  }
-}
-
 /// The columns that features read must be columns of `csv`, neither ignored nor the label.
 void CheckColumns(const PSTrainingJob& job, const CsvInput& csv, std::string_view which,
                   const Json& tree, Errors& errors) {
@@ -190,7 +176,6 @@ const std::vector<ManifestCheck>& ManifestChecks() {
   static const std::vector<ManifestCheck> checks = {
       {"feature-names-unique", FeatureNamesUnique},
       {"crossed-features-known", CrossedFeaturesKnown},
-      {"boundaries-increase", BoundariesIncrease},
       {"feature-columns-exist", FeatureColumnsExist},
       {"names-fit", NamesFit},
       {"tf-config-fits", TfConfigFits},

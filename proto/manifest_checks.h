@@ -8,8 +8,8 @@
 
 namespace pstrain {
 
-/// Checks that reach over several messages and that CEL cannot afford or express. `tree` gives the
-/// lines.
+/// Checks that reach over several messages: those that CEL cannot afford or express, and those
+/// whose rule in psjob.proto cannot name the very place. `tree` gives the lines.
 struct ManifestCheck {
   /// Stable name, as the rules of psjob.proto have one.
   std::string_view id;

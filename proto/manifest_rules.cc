@@ -1,6 +1,7 @@
 #include "proto/manifest_rules.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace pstrain {
 namespace {
@@ -83,6 +84,12 @@ bool EmbeddingNeedsCategories(const pb::Message& message) {
          feature.numeric().transform().has_bucketize();
 }
 
+bool BoundariesIncrease(const pb::Message& message) {
+  const auto& boundaries = static_cast<const Bucketize&>(message).boundaries();
+  return std::adjacent_find(boundaries.begin(), boundaries.end(), std::greater_equal<>()) ==
+         boundaries.end();
+}
+
 bool ColumnsOrHeader(const pb::Message& message) {
   return Csv(message).header() || Csv(message).columns_size() > 0;
 }
@@ -120,6 +127,7 @@ const std::map<std::string_view, RulePredicate>& RulePredicates() {
       {"block-holds-batches", BlockHoldsBatches},
       {"crossed-has-no-column", CrossedHasNoColumn},
       {"embedding-needs-categories", EmbeddingNeedsCategories},
+      {"boundaries-increase", BoundariesIncrease},
       {"columns-or-header", ColumnsOrHeader},
       {"label-column-exists", LabelColumnExists},
       {"ignored-columns-exist", IgnoredColumnsExist},

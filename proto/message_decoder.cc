@@ -160,6 +160,7 @@ class Decoder {
     const auto& predicates = RulePredicates();
     for (const Rule& rule :
          message.GetDescriptor()->options().GetExtension(manifest_message).rules()) {
+      if (!rule.check().empty()) continue;
       const auto predicate = predicates.find(rule.id());
       if (predicate == predicates.end()) {
         Report(tree, path, "has a rule that this program does not know: " + rule.id());
@@ -172,16 +173,7 @@ class Decoder {
   /// At the rule's field, or at the deepest node on the way to it that the text has.
   void ReportRule(const Json& tree, const std::string& path, const pb::Descriptor& type,
                   const Rule& rule) {
-    std::string field_path;
-    const pb::Descriptor* current = &type;
-    for (std::size_t begin = 0; begin < rule.field().size() && current != nullptr;) {
-      const std::size_t end = std::min(rule.field().find('.', begin), rule.field().size());
-      const auto* descriptor = current->FindFieldByName(rule.field().substr(begin, end - begin));
-      if (descriptor == nullptr) break;
-      field_path = JoinMember(field_path, descriptor->json_name());
-      current = descriptor->message_type();
-      begin = end + 1;
-    }
+    const std::string field_path = ManifestPathOf(type, rule.field());
     const int line = LineAt(tree, field_path);
     const std::string whole = field_path.empty() ? path
                               : path.empty()     ? field_path

@@ -78,6 +78,21 @@ const FieldOptions& OptionsOf(const pb::FieldDescriptor& descriptor) {
   return descriptor.options().GetExtension(manifest_field);
 }
 
+std::string ManifestPathOf(const pb::Descriptor& message, std::string_view field) {
+  std::string path;
+  const pb::Descriptor* current = &message;
+  for (std::size_t begin = 0; begin < field.size() && current != nullptr;) {
+    const std::size_t end = std::min(field.find('.', begin), field.size());
+    const auto* descriptor =
+        current->FindFieldByName(std::string(field.substr(begin, end - begin)));
+    if (descriptor == nullptr) break;
+    path += (path.empty() ? "" : ".") + descriptor->json_name();
+    current = descriptor->message_type();
+    begin = end + 1;
+  }
+  return path;
+}
+
 bool IsUnion(const pb::Descriptor& message) {
   return message.real_oneof_decl_count() == 1 &&
          message.oneof_decl(0)->field_count() == message.field_count();

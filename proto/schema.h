@@ -32,6 +32,10 @@ std::string JoinNames(const std::vector<std::string>& names, std::string_view la
 /// The options of a field (bounds, default, pattern).
 const FieldOptions& OptionsOf(const google::protobuf::FieldDescriptor& descriptor);
 
+/// "replicaSpecs.worker.minReplicas" for "replica_specs.worker.min_replicas" of `message`, the way
+/// a rule names its field.
+std::string ManifestPathOf(const google::protobuf::Descriptor& message, std::string_view field);
+
 /// Whether the message is a oneof and nothing else.
 bool IsUnion(const google::protobuf::Descriptor& message);
 

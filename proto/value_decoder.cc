@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <regex>
 
 #include "proto/schema.h"
@@ -83,10 +84,23 @@ std::string CheckText(const std::string& text, const FieldOptions& options) {
   return {};
 }
 
+/// 7.0 is an integer to an apiserver, as to JSON Schema from draft 6 on. Beyond 2^53 a double is no
+/// certain integer.
+constexpr double kMaxExactInteger = 9007199254740992.0;
+
+std::optional<std::int64_t> WholeNumber(const Json& value) {
+  if (value.is_integer()) return value.AsInt64();
+  const auto number = value.AsDouble();
+  if (!number || std::trunc(*number) != *number || std::abs(*number) > kMaxExactInteger) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(*number);
+}
+
 std::string DecodeInteger(const Json& value, std::int64_t lowest, std::int64_t highest,
                           const FieldOptions& options, std::int64_t& out) {
-  if (!value.is_integer()) return "must be an integer; " + Found(value);
-  const auto number = value.AsInt64();
+  const auto number = WholeNumber(value);
+  if (!number && !value.is_integer()) return "must be an integer; " + Found(value);
   if (number) {
     const std::string error = CheckBounds(static_cast<double>(*number), options);
     if (!error.empty()) return error;

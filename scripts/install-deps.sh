@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# install-deps.sh [--test]: installs what the build needs from Debian 12's main archive, and with
-# --test also what the tests need. Does nothing when all of it is there. Needs root or sudo.
+# install-deps.sh [--test | --cluster]: installs what the build needs from Debian 12's main archive,
+# with --test also what the tests need, with --cluster what e2e/run.sh needs. Does nothing when all
+# of it is there. Needs root or sudo.
 set -euo pipefail
 
 packages=(
@@ -9,6 +10,12 @@ packages=(
   libgrpc++-dev libgrpc-dev libgtest-dev libprotobuf-dev libssl-dev libyaml-cpp-dev
   nlohmann-json3-dev prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc zlib1g-dev
 )
+# A Kubernetes cluster on this machine; its programs are built from Go modules.
+cluster_packages=(
+  busybox-static containerd containernetworking-plugins curl iproute2 iptables openssl python3 runc
+  socat
+)
+if ! command -v go >/dev/null; then cluster_packages+=(golang-go); fi
 test_packages=(
   clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev lld-19 procps python3
 )
@@ -16,8 +23,9 @@ test_packages=(
 case "${1-}" in
   "") ;;
   --test) packages+=("${test_packages[@]}") ;;
+  --cluster) packages+=("${cluster_packages[@]}") ;;
   *)
-    echo "usage: $0 [--test]" >&2
+    echo "usage: $0 [--test | --cluster]" >&2
     exit 2
     ;;
 esac

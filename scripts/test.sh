@@ -2,6 +2,8 @@
 # test.sh [--all]: installs what the tests need, builds and runs them; fails when any of them does.
 #   dev   all tests without the label "long"
 #   asan  the unit tests again under AddressSanitizer and UBSan (no real processes, no tree checks)
+#   e2e   cases on a real Kubernetes cluster on this machine; where none can run (not root, no cgroup
+#         v1, ...) that is said and the rest goes on, unless PSTRAIN_REQUIRE_CLUSTER is set
 # --all adds the long tests, the unit tests as they ship (release) and under the thread sanitizer,
 # 30 s of each fuzz target, and clang-tidy.
 set -euo pipefail
@@ -67,10 +69,25 @@ fuzz() {
   ((count > 0 && bad == 0))
 }
 
+cluster_cases=(install train_adult worker_deleted)
+
+# e2e [--tools]: what e2e/run.sh says; that it cannot run here is no failure unless it must.
+e2e() {
+  local rc=0
+  PSTRAIN_E2E_PRESET=dev e2e/run.sh "$@" "${cluster_cases[@]}" || rc=$?
+  if ((rc == 77)) && [[ -z ${PSTRAIN_REQUIRE_CLUSTER:-} ]]; then rc=0; fi
+  return "$rc"
+}
+
+# The cluster's programs first: a test of the CRD uses some of them.
+if ((EUID == 0)); then scripts/install-deps.sh --cluster; fi
+step cluster-tools e2e --tools || true
+
 long_tests=(-LE long)
 if $all; then long_tests=(); fi
 if step build-dev build dev; then step test-dev run_ctest dev "${long_tests[@]}" || true; fi
 PSTRAIN_SIMULATION_SEEDS=$sanitizer_seeds unit_tests asan
+step e2e e2e || true
 if $all; then
   unit_tests release
   PSTRAIN_SIMULATION_SEEDS=$sanitizer_seeds unit_tests tsan
@@ -82,6 +99,10 @@ printf '=== ran:'
 printf ' %s,' "${steps[@]}"
 echo " ${#failed[@]} failed"
 if ((${#failed[@]} > 0)); then echo "FAILED: ${failed[*]}"; fi
+if [[ -f $logs/e2e.log ]]; then
+  echo "--- e2e"
+  tail -n 1 "$logs/e2e.log"
+fi
 # Last of all what ctest said at its end, of the dev preset last.
 for preset in tsan release asan dev; do
   if [[ -f $logs/test-$preset.log ]]; then

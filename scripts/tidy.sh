@@ -9,7 +9,7 @@ scripts/build.sh tidy pstrain_messages pstrain_grpc pstrain_data_messages | tail
 if (($# > 0)); then
   printf '%s\0' "$@"
 else
-  find base proto operator agent runtime cli -name '*.cc' -print0
+  find base proto crds operator agent runtime cli -name '*.cc' -print0
 fi |
   # What clang-tidy writes to stderr is the count of what it left out.
   xargs -0 -P "${JOBS:-$(nproc)}" -n 2 clang-tidy-19 -p build/tidy --quiet 2> >(

@@ -47,6 +47,7 @@ void CountAttempts(const Draft& draft, Role role, ReplicaStatus& counts) {
     counts.set_failed(counts.failed() + record.failures());
     if (record.succeeded()) counts.set_succeeded(counts.succeeded() + 1);
   }
+  counts.set_summary(std::to_string(counts.ready()) + "/" + std::to_string(counts.desired()));
 }
 
 void SetReplicaStatuses(Draft& draft) {

@@ -76,7 +76,14 @@ void CollectRules(const google::protobuf::Descriptor& type, std::set<std::string
                   std::set<std::string>& rules) {
   if (!seen.insert(type.full_name()).second) return;
   for (const Rule& rule : type.options().GetExtension(manifest_message).rules()) {
-    EXPECT_TRUE(rules.insert(rule.id()).second) << rule.id() << " is there twice";
+    if (rule.check().empty()) {
+      EXPECT_TRUE(rules.insert(rule.id()).second) << rule.id() << " is there twice";
+    } else {
+      const auto& checks = ManifestChecks();
+      EXPECT_TRUE(std::any_of(checks.begin(), checks.end(),
+                              [&rule](const auto& check) { return check.id == rule.check(); }))
+          << rule.id() << ": there is no check " << rule.check();
+    }
     EXPECT_FALSE(rule.cel().empty()) << rule.id();
     EXPECT_FALSE(rule.message().empty()) << rule.id();
   }
@@ -146,6 +153,22 @@ TEST(JobManifest_WithTemplateAndStatus, KeepsTheOneVerbatimAndWhatItKnowsOfTheOt
   EXPECT_EQ(reading.job.status().phase(), JobStatus::Running);
   EXPECT_EQ(reading.job.status().restarts().replicas().at("worker-0").attempt(), 1);
   EXPECT_EQ(reading.job.metadata().labels().at("app.kubernetes.io/name"), "own");
+}
+
+TEST(JobManifest_WithAStatusOfALaterVersion, KeepsWhatItKnows) {
+  const std::string text = *ReadFile(kFolder + "good-tiny.yaml") +
+                           "status: {unknownYet: 7, phase: Running, restarts: {failures: two}}\n";
+  const PSTrainingJob job = ReadGood(text);
+  EXPECT_EQ(job.status().phase(), JobStatus::Running);
+  EXPECT_EQ(job.status().restarts().failures(), 0);
+}
+
+TEST(JobManifest_WithAWholeNumberWrittenAsADouble, IsRead) {
+  const PSTrainingJob job = ReadGood(
+      "apiVersion: pstrain.dev/v1alpha1\nkind: PSTrainingJob\nmetadata: {name: a}\n"
+      "spec: {replicaSpecs: {ps: {replicas: 7.0}, worker: {replicas: 2e1}}}\n");
+  EXPECT_EQ(job.spec().replica_specs().ps().replicas(), 7);
+  EXPECT_EQ(job.spec().replica_specs().worker().replicas(), 20);
 }
 
 TEST(JobManifest_WithTestOnlyModel, IsReadOnlyWhereAsked) {

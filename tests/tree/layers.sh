@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$1"
 
 folders=()
-for folder in base proto operator agent runtime cli tests bench; do
+for folder in base proto crds operator agent runtime cli tests bench; do
   if [[ -d $folder ]]; then folders+=("$folder"); fi
 done
 

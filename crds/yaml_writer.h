@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+
+namespace pstrain {
+
+/// The value as YAML in block style, two spaces a level, members in their order, every text in
+/// double quotes, so that no reader takes one for something else. Ends with a newline. Pure; any
+/// thread.
+std::string WriteYaml(const Json& value);
+
+}  // namespace pstrain

@@ -1,0 +1,37 @@
+# A program of the user's own under the agent: it sees TF_CONFIG, and is started again when it fails.
+
+run_case() {
+  job=own
+  k apply -f - <<END
+apiVersion: pstrain.dev/v1alpha1
+kind: PSTrainingJob
+metadata: {name: own}
+spec:
+  replicaSpecs:
+    chief: $(own_replicas 1)
+    ps: $(own_replicas 1)
+    worker: $(own_replicas 2)
+END
+  phase_is Succeeded 180
+  [[ $(job_field '{.status.restarts.failures}') == 2 ]] ||
+    fail "wanted 2 failures, got $(job_field '{.status.restarts.failures}')" || return 1
+  [[ $(job_field '{.status.restarts.replicas.chief-0.attempt}') == 2 ]] || fail "not the third attempt" || return 1
+  sees_cluster
+}
+
+own_replicas() { # COUNT
+  cat <<END
+{replicas: $1, template: {spec: {containers: [{name: training, image: "$own_program_image",
+      imagePullPolicy: Never, args: [--, /usr/bin/own-program]}]}}}
+END
+}
+
+sees_cluster() {
+  k logs own-worker-1 | sed -n 's/^TF_CONFIG=//p' >"$work/tf_config"
+  python3 - "$work/tf_config" "$namespace" <<'END'
+import json, sys
+config = json.load(open(sys.argv[1]))
+assert config["task"] == {"type": "worker", "index": 1}, config
+assert config["cluster"]["ps"] == [f"own-ps-0.own.{sys.argv[2]}.svc:2222"], config
+END
+}

@@ -1,0 +1,14 @@
+# A node is drained: what ran there goes on elsewhere.
+# nodes: 2
+
+run_case() {
+  start_long_job
+  strike drain
+  succeeds 600
+  kubectl uncordon n2
+}
+
+drain() {
+  [[ -n $(k get pods --field-selector spec.nodeName=n2 -o name) ]] || fail "no pod runs on n2" || return 1
+  kubectl drain n2 --force --ignore-daemonsets --delete-emptydir-data --timeout=120s
+}

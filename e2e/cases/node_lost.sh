@@ -1,0 +1,20 @@
+# A node is cut off the network: the job goes on before the node is back.
+# nodes: 2
+
+run_case() {
+  start_long_job
+  strike lose_node
+  cluster heal n2
+  until_is 90 True kubectl get node n2 -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'
+  succeeds 600
+}
+
+lose_node() {
+  [[ -n $(k get pods --field-selector spec.nodeName=n2 -o name) ]] || fail "no pod runs on n2" || return 1
+  cluster partition n2
+  until_is 90 Unknown kubectl get node n2 -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'
+  local before
+  before=$(done_percent)
+  # Two percent more, with the node still away.
+  until_true 180 has_done $((before + 2))
+}

@@ -1,0 +1,20 @@
+# A job is suspended and resumed; it goes on from its last checkpoint.
+
+run_case() {
+  start_long_job
+  strike suspend
+  local before
+  before=$(job_field '{.status.training.examplesCommitted}')
+  k patch "pstj/$job" --type=merge -p '{"spec": {"runPolicy": {"suspend": false}}}'
+  phase_is Running 120
+  until_true 120 replacement_ready chief 0 none
+  (($(job_field '{.status.training.examplesCommitted}') >= before)) ||
+    fail "the job began anew" || return 1
+  succeeds 600
+}
+
+suspend() {
+  k patch "pstj/$job" --type=merge -p '{"spec": {"runPolicy": {"suspend": true}}}'
+  phase_is Suspended 120
+  until_is 60 '' k get pods --field-selector status.phase=Running -o name
+}

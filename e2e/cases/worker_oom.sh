@@ -1,0 +1,34 @@
+# The kernel kills a worker's training process because its pod's memory is used up.
+
+run_case() {
+  make_volumes
+  adult_job "[$(epochs 200), {\"op\": \"add\",
+    \"path\": \"/spec/replicaSpecs/worker/template/spec/containers/0/resources\",
+    \"value\": {\"limits\": {\"memory\": \"400Mi\"}}}]" | k apply -f - >/dev/null
+  strike use_up_memory
+  succeeds 600
+  (($(job_field '{.status.restarts.failures}') >= 1)) || fail "the kill was not counted as a failure"
+}
+
+# A process of ours joins the container's memory cgroup and grows; the kernel is told to take the
+# training process first.
+use_up_memory() {
+  local pod pid group
+  pod=$(pod_of worker 1)
+  pid=$(pids_in_pod "$pod" pstrain-runtime)
+  [[ -n $pid ]] || { fail "no training process in $pod"; return 1; }
+  echo 1000 >"/proc/$pid/oom_score_adj"
+  group=/sys/fs/cgroup/memory$(awk -F: '$2 == "memory" { print $3 }' "/proc/$pid/cgroup")
+  # The shell moves itself, then becomes the process that grows.
+  (
+    echo "$BASHPID" >"$group/cgroup.procs"
+    exec tail /dev/zero
+  ) &
+  local hog=$!
+  until_true 60 process_is_gone "$pid"
+  kill -KILL "$hog" 2>/dev/null || true
+  wait "$hog" 2>/dev/null || true
+  replaced worker 1 "$pod"
+}
+
+process_is_gone() { [[ ! -e /proc/$1 || $(awk '/^State/ { print $2 }' "/proc/$1/status") == Z ]]; }

@@ -1,0 +1,154 @@
+# What the cases are written with. To be sourced by run.sh. Every wait has a deadline and fails with
+# what it wanted and what it saw.
+# shellcheck shell=bash disable=SC2154 # variables of run.sh
+
+# --- waiting -------------------------------------------------------------------
+
+fail() { echo "$*" >&2; return 1; }
+
+# until_is SECONDS WANTED COMMAND...: polls until the command's output is WANTED.
+until_is() {
+  local end=$((SECONDS + $1)) wanted=$2 got=''
+  shift 2
+  until got=$("$@" 2>/dev/null) && [[ $got == "$wanted" ]]; do
+    ((SECONDS < end)) || { fail "wanted '$wanted', got '$got' from: $*"; return 1; }
+    sleep 0.2
+  done
+}
+
+# until_true SECONDS COMMAND...: polls until the command succeeds.
+until_true() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    ((SECONDS < end)) || { fail "not in time: $*"; return 1; }
+    sleep 0.2
+  done
+}
+
+# --- the cluster ---------------------------------------------------------------
+
+cluster() { "$root/e2e/cluster/cluster.sh" "$@"; }
+# The namespace of the case.
+k() { kubectl --namespace "$namespace" "$@"; }
+field() { k get "$1" -o "jsonpath=$2"; } # KIND/NAME JSONPATH
+
+# What refuses pods that are not restricted is switched on.
+make_namespace() { # NAME
+  kubectl create namespace "$1" >/dev/null
+  kubectl label namespace "$1" pod-security.kubernetes.io/enforce=restricted >/dev/null
+  until_is 20 default kubectl --namespace "$1" get serviceaccount default -o 'jsonpath={.metadata.name}'
+}
+
+# The claims that examples/adult/job.yaml names, on directories of this machine, which all nodes see.
+make_volumes() {
+  local checkpoints=$work/volumes/$namespace
+  mkdir -p "$checkpoints"
+  chown 65532:65532 "$checkpoints"
+  make_volume adult-data "$root/examples/adult/data" ReadOnlyMany
+  make_volume adult-checkpoints "$checkpoints" ReadWriteMany
+}
+make_volume() { # CLAIM DIRECTORY ACCESS-MODE
+  kubectl apply -f - >/dev/null <<END
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: $namespace-$1}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [$3]
+  persistentVolumeReclaimPolicy: Retain
+  storageClassName: ""
+  claimRef: {namespace: $namespace, name: $1}
+  hostPath: {path: "$2", type: Directory}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: $1, namespace: $namespace}
+spec:
+  accessModes: [$3]
+  storageClassName: ""
+  volumeName: $namespace-$1
+  resources: {requests: {storage: 1Gi}}
+END
+  until_is 30 Bound field "pvc/$1" '{.status.phase}'
+}
+
+# --- jobs ----------------------------------------------------------------------
+
+job=adult
+
+# adult_job [JSON-PATCH]: examples/adult/job.yaml, changed. The manifest is on stdout.
+adult_job() {
+  kubectl patch --local -f "$root/examples/adult/job.yaml" --type=json -p "${1:-[]}" -o yaml
+}
+epochs() { echo "{\"op\": \"replace\", \"path\": \"/spec/training/epochs\", \"value\": $1}"; }
+
+# The job of the fault cases: long enough that a strike after 20 % hits it in the middle.
+start_long_job() {
+  make_volumes
+  adult_job "[$(epochs 200)]" | k apply -f - >/dev/null
+}
+
+job_field() { field "pstj/$job" "$1"; }
+phase_is() { until_is "$2" "$1" job_field '{.status.phase}'; } # PHASE SECONDS
+
+# Share of the examples that every shard has, in percent; 0 while nothing is known.
+done_percent() {
+  job_field '{.status.training.examplesCommitted} {.status.training.examplesExpected}' |
+    awk '{ print $2 > 0 ? int(100 * $1 / $2) : 0 }'
+}
+has_done() { (($(done_percent) >= $1)); }
+
+# strike COMMAND...: waits for 20 % of the examples, strikes, and shows that it was in the middle.
+strike() {
+  until_true 300 has_done 20
+  local before
+  before=$(done_percent)
+  ((before < 80)) || fail "the job was at $before % before the strike" || return 1
+  "$@"
+}
+
+# The job ends well and every shard has every example once.
+succeeds() { # SECONDS
+  phase_is Succeeded "$1" || { fail "phase $(job_field '{.status.phase}')"; return 1; }
+  exactly_once
+}
+exactly_once() {
+  local counts
+  counts=$(job_field '{.status.training.examplesExpected} {.status.training.examplesCommitted} {.status.training.examplesAppliedMin} {.status.training.examplesAppliedMax}')
+  awk '{ exit !(NF == 4 && $1 > 0 && $1 == $2 && $1 == $3 && $1 == $4) }' <<<"$counts" ||
+    fail "expected, committed, applied min and max differ: $counts"
+}
+
+# --- replicas ------------------------------------------------------------------
+
+# Pods of one replica that are neither ended nor being stopped, newest attempt last.
+live_pods() { # ROLE INDEX
+  k get pods -o 'jsonpath={range .items[*]}{.metadata.name} {.metadata.deletionTimestamp} {.status.phase}{"\n"}{end}' |
+    awk -v name="^$job-$1-$2(-[0-9]+)?$" '$1 ~ name && NF == 2 && $2 ~ /Running|Pending/ { print $1 }' |
+    sort -V
+}
+pod_of() { live_pods "$1" "$2" | tail -n 1; }
+node_of() { field "pod/$1" '{.spec.nodeName}'; }
+uid_of() { field "pod/$1" '{.metadata.uid}'; }
+
+# Another pod than POD is ready in its place.
+replaced() { # ROLE INDEX POD
+  until_true "${4:-120}" replacement_ready "$1" "$2" "$3" || fail "$3 has no ready replacement"
+}
+replacement_ready() {
+  local now
+  now=$(pod_of "$1" "$2")
+  [[ -n $now && $now != "$3" ]] &&
+    [[ $(field "pod/$now" '{.status.conditions[?(@.type=="Ready")].status}') == True ]]
+}
+
+# Process ids, on this machine, of the programs of that name in a pod.
+pids_in_pod() { # POD PROGRAM
+  local uid pid
+  uid=$(uid_of "$1")
+  find /sys/fs/cgroup/memory/pst-n* -path "*pod$uid/*" -name cgroup.procs -exec cat {} + |
+    while read -r pid; do
+      [[ $(cat "/proc/$pid/comm" 2>/dev/null) != "$2" ]] || echo "$pid"
+    done
+}

@@ -1,0 +1,22 @@
+# The operator of the cluster under test. To be sourced.
+# shellcheck shell=bash disable=SC2154 # variables of run.sh
+
+operator_namespace=pstrain-system
+
+install_operator() {
+  kubectl create namespace "$operator_namespace" >/dev/null
+  kubectl label namespace "$operator_namespace" pod-security.kubernetes.io/enforce=restricted >/dev/null
+  # On the first node, which no case takes away.
+  helm install pstrain "$root/helm/pstrain" --namespace "$operator_namespace" --wait --timeout 120s \
+    --set image.repository="${operator_image%:*}" --set image.tag="$version" \
+    --set image.pullPolicy=Never --set trainingImage="$training_image" \
+    --set-string 'nodeSelector.kubernetes\.io/hostname=n1' >/dev/null
+}
+
+operator_pods() {
+  kubectl --namespace "$operator_namespace" get pods -l app.kubernetes.io/component=operator -o name
+}
+operator_logs() {
+  local pod
+  for pod in $(operator_pods); do kubectl --namespace "$operator_namespace" logs "$pod" --all-containers; done
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# run.sh [--tools] CASE...|all: runs cases of cases/ on a real Kubernetes cluster on this machine, which it
+# builds (once, into a cache), starts and removes again. Prints one line for each case with its time
+# and at the end `N passed, N failed`; fails when a case does. Where no cluster can run it prints
+# `0 passed, 0 failed, N skipped: REASON` and exits 77. With --tools it only builds what the cluster
+# is made of.
+#
+# PSTRAIN_E2E_PRESET   whose programs are tried, default release
+# PSTRAIN_E2E_KEEP     set: the cluster stays when the cases are done
+# PSTRAIN_E2E_LOGS     directory for what a failed case left to look at, default build/e2e
+# and those of cluster/cluster.sh
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=e2e/cluster/lib/common.sh
+. "$root/e2e/cluster/lib/common.sh"
+# shellcheck source=e2e/cluster/lib/go.sh
+. "$root/e2e/cluster/lib/go.sh"
+# shellcheck source=e2e/can_run.sh
+. "$root/e2e/can_run.sh"
+# shellcheck source=e2e/lib.sh
+. "$root/e2e/lib.sh"
+# shellcheck source=e2e/operator.sh
+. "$root/e2e/operator.sh"
+
+# The value of a line `# NAME: VALUE` at the head of a case.
+case_setting() { sed -n "s/^# $2: //p;/^[^#]/q" "$root/e2e/cases/$1.sh"; } # CASE NAME
+
+tools_only=''
+if [[ ${1:-} == --tools ]]; then
+  tools_only=1
+  shift
+fi
+cases=()
+for name in "$@"; do
+  if [[ $name == all ]]; then
+    for file in "$root"/e2e/cases/*.sh; do cases+=("$(basename "$file" .sh)"); done
+  elif [[ -f $root/e2e/cases/$name.sh ]]; then
+    cases+=("$name")
+  else
+    die "there is no case '$name'"
+  fi
+done
+((${#cases[@]} > 0)) || die "which case? all, or of: $(cd "$root/e2e/cases" && echo *.sh | sed 's/\.sh//g')"
+
+reason=$(why_no_nodes "$root/e2e/cluster/build-tools.sh")
+if [[ -n $reason ]]; then
+  echo "0 passed, 0 failed, ${#cases[@]} skipped: $reason"
+  exit 77
+fi
+
+nodes=1
+tools=("${node_tools[@]}")
+targets=(pstrain pstrain-agent pstrain-runtime)
+with_operator=''
+for name in "${cases[@]}"; do
+  wanted=$(case_setting "$name" nodes)
+  ((${wanted:-1} <= nodes)) || nodes=$wanted
+  # shellcheck disable=SC2207 # words
+  tools+=($(case_setting "$name" tools))
+  [[ $(case_setting "$name" operator) == none ]] || with_operator=1
+done
+if [[ -n $with_operator ]]; then
+  tools+=(helm)
+  targets+=(pstrain-operator)
+fi
+
+preset=${PSTRAIN_E2E_PRESET:-release}
+programs=$root/build/$preset/bin
+"$root/e2e/cluster/build-tools.sh" "${tools[@]}" >&2
+[[ -z $tools_only ]] || exit 0
+"$root/scripts/build.sh" "$preset" "${targets[@]}" >&2
+export PATH=$bin:$PATH
+
+work=$(mktemp -d)
+logs=${PSTRAIN_E2E_LOGS:-$root/build/e2e}
+mkdir -p "$logs"
+clean_up() {
+  [[ -n ${PSTRAIN_E2E_KEEP:-} ]] || cluster down
+  rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+# shellcheck source=e2e/images.sh
+. "$root/e2e/images.sh"
+make_training_image
+make_own_program_image
+cluster down
+cluster up --nodes "$nodes" >/dev/null
+KUBECONFIG=$(cluster kubeconfig)
+export KUBECONFIG
+cluster load-image "$work/runtime.tar" "$work/own-program.tar"
+if [[ -n $with_operator ]]; then
+  make_operator_image
+  cluster load-image "$work/operator.tar"
+  install_operator
+fi
+
+# What there is to look at after a failure.
+collect() { # CASE
+  local out=$logs/$1
+  mkdir -p "$out"
+  k get pstj,pods,events,pvc -o wide >"$out/objects" 2>&1 || true
+  k get pstj,pods,configmaps,services -o yaml >"$out/objects.yaml" 2>&1 || true
+  local pod
+  for pod in $(k get pods -o name 2>/dev/null); do
+    k logs "$pod" >"$out/${pod#pod/}.log" 2>&1 || true
+  done
+  [[ -z $with_operator ]] || operator_logs >"$out/operator.log" 2>&1 || true
+}
+
+passed=0
+failed=0
+for name in "${cases[@]}"; do
+  namespace=e2e-${name//_/-}
+  begun=$EPOCHREALTIME
+  verdict=ok
+  # A case in a process of its own: `set -e` holds in it, and what it sets goes with it.
+  set +e
+  (
+    set -e
+    # shellcheck source=/dev/null # one of cases/*.sh
+    . "$root/e2e/cases/$name.sh"
+    make_namespace "$namespace"
+    run_case
+  ) >"$logs/$name.log" 2>&1
+  rc=$?
+  set -e
+  if ((rc == 0)); then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    verdict=FAIL
+    collect "$name"
+  fi
+  printf '%-4s %-28s %7.1f s\n' "$verdict" "$name" "$(seconds_between "$EPOCHREALTIME" "$begun")"
+  ((rc == 0)) || sed 's/^/     | /' <(tail -n 15 "$logs/$name.log")
+  kubectl delete namespace "$namespace" --wait --timeout=120s >/dev/null 2>&1 || true
+  kubectl delete pv "$namespace-adult-data" "$namespace-adult-checkpoints" --ignore-not-found >/dev/null 2>&1 || true
+done
+echo "$passed passed, $failed failed"
+((failed == 0))

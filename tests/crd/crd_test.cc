@@ -1,0 +1,128 @@
+#include "crds/crd.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <string>
+
+#include "base/files.h"
+#include "crds/yaml_writer.h"
+#include "proto/job_manifest_yaml.h"
+#include "proto/tf_config.h"
+
+namespace pstrain {
+namespace {
+
+/// RFC 1035, 2.3.1, and no longer than 63 characters (2.3.4).
+bool IsLabel(const std::string& text) {
+  return text.size() <= 63 && std::regex_match(text, std::regex("[a-z]([-a-z0-9]*[a-z0-9])?"));
+}
+
+Json BuildFromTree() {
+  const auto descriptor_set = ReadFile(PSTRAIN_JOB_DESCRIPTORS);
+  EXPECT_TRUE(descriptor_set.ok()) << descriptor_set.status().message();
+  auto descriptions = Descriptions::Load(descriptor_set.ok() ? *descriptor_set : std::string());
+  EXPECT_TRUE(descriptions.ok()) << descriptions.status().message();
+  return descriptions.ok() ? BuildCrd(*descriptions) : Json::Object();
+}
+
+const Json* FindPath(const Json& tree, std::initializer_list<std::string_view> names) {
+  const Json* node = &tree;
+  for (const std::string_view name : names) {
+    if (node != nullptr) node = node->Find(name);
+  }
+  return node;
+}
+
+const Json& RootSchema(const Json& crd) {
+  static const Json kNothing;
+  const Json* versions = FindPath(crd, {"spec", "versions"});
+  if (versions == nullptr || versions->items().empty()) return kNothing;
+  const Json* schema = FindPath(versions->items().front(), {"schema", "openAPIV3Schema"});
+  return schema == nullptr ? kNothing : *schema;
+}
+
+/// Of our own fields; a pod template's are Kubernetes'.
+void ExpectDescriptions(const Json& schema, const std::string& path) {
+  if (schema.Find("x-kubernetes-preserve-unknown-fields") != nullptr) return;
+  const Json* properties = schema.Find("properties");
+  if (properties != nullptr) {
+    for (const Json::Member& member : properties->members()) {
+      const std::string inner = path + "." + member.first;
+      EXPECT_NE(member.second.Find("description"), nullptr) << inner << " has no comment";
+      ExpectDescriptions(member.second, inner);
+    }
+  }
+  for (const std::string_view nested : {"items", "additionalProperties"}) {
+    const Json* inner = schema.Find(nested);
+    if (inner != nullptr) ExpectDescriptions(*inner, path + "[]");
+  }
+}
+
+TEST(Crd_InTheTree, IsWhatTheGeneratorWrites) {
+  const auto text =
+      ReadFile(std::string(PSTRAIN_SOURCE_DIR) + "/crds/pstrain.dev_pstrainingjobs.yaml");
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  const std::size_t first_line_end = text->find('\n');
+  EXPECT_EQ(text->substr(first_line_end + 1), WriteYaml(BuildFromTree()))
+      << "the file is stale: run scripts/generate.sh";
+}
+
+TEST(Crd_AsYaml, ReadsBackAsTheSameTree) {
+  const Json crd = BuildFromTree();
+  const YamlReading reading = ReadYaml(WriteYaml(crd));
+  ASSERT_TRUE(reading.errors.empty()) << reading.errors.front().message;
+  EXPECT_EQ(reading.tree, crd);
+}
+
+TEST(Crd_EveryField, HasADescription) {
+  const Json crd = BuildFromTree();
+  for (const std::string_view part : {"spec", "status"}) {
+    const Json* schema = FindPath(RootSchema(crd), {"properties", part});
+    ASSERT_NE(schema, nullptr);
+    ExpectDescriptions(*schema, std::string(part));
+  }
+}
+
+TEST(Crd_OfOptions, CarriesDefaultsBoundsListTypesAndRules) {
+  const Json crd = BuildFromTree();
+  const Json* spec = FindPath(RootSchema(crd), {"properties", "spec"});
+  ASSERT_NE(spec, nullptr);
+  const Json* strategy = FindPath(*spec, {"properties", "strategy"});
+  ASSERT_NE(strategy, nullptr);
+  EXPECT_EQ(WriteJson(*strategy->Find("default")), "{}");
+  const Json* shards = FindPath(*strategy, {"properties", "shards"});
+  EXPECT_EQ(WriteJson(*shards->Find("default")), "64");
+  EXPECT_EQ(WriteJson(*shards->Find("minimum")), "1");
+  EXPECT_EQ(WriteJson(*shards->Find("maximum")), "4096");
+  const Json* worker = FindPath(*spec, {"properties", "replicaSpecs", "properties", "worker"});
+  EXPECT_EQ(WriteJson(*FindPath(
+                *worker, {"properties", "template", "x-kubernetes-preserve-unknown-fields"})),
+            "true");
+  EXPECT_EQ(WriteJson(*FindPath(*worker, {"properties", "restartPolicy", "enum"})),
+            "[\"OnFailure\",\"Never\"]");
+  const Json* conditions =
+      FindPath(RootSchema(crd), {"properties", "status", "properties", "conditions"});
+  EXPECT_EQ(WriteJson(*conditions->Find("x-kubernetes-list-map-keys")), "[\"type\"]");
+  const Json* rules = spec->Find("x-kubernetes-validations");
+  ASSERT_NE(rules, nullptr);
+  EXPECT_EQ(WriteJson(*rules->items().front().Find("fieldPath")),
+            "\".replicaSpecs.worker.minReplicas\"");
+}
+
+TEST(Crd_OfTestOnlyFields, HasNone) {
+  EXPECT_EQ(WriteYaml(BuildFromTree()).find("constantGradient"), std::string::npos);
+}
+
+TEST(Names_AtTheBoundsOfTheSchema, AreLabelsOfRfc1035) {
+  const std::string job = "a" + std::string(39, '9');
+  for (const std::string_view role : {kChiefRole, kPsRole, kWorkerRole, kEvaluatorRole}) {
+    const std::string host = ReplicaName(job, role, 9999);
+    EXPECT_TRUE(IsLabel(host)) << host;
+    EXPECT_TRUE(IsLabel(host + "-99999")) << "name of attempt 99999";
+  }
+  EXPECT_TRUE(IsLabel(job)) << "name of the Service";
+}
+
+}  // namespace
+}  // namespace pstrain
