@@ -66,17 +66,18 @@ std::string WriteSparseClusterInner(const ClusterAddresses& cluster) {
 }
 
 std::string WriteTfConfig(const TfConfig& config) {
-  std::string cluster;
+  return WriteTfConfigAround(config, config.sparse ? WriteSparseClusterInner(config.cluster)
+                                                   : WriteClusterJson(config.cluster));
+}
+
+std::string WriteTfConfigAround(const TfConfig& config, std::string cluster) {
   if (config.sparse) {
-    cluster = WriteSparseClusterInner(config.cluster);
     const std::string* own = config.Address(config.task_type, config.task_index);
     if (config.task_type == kWorkerRole && own != nullptr) {
       AppendSeparated(cluster,
                       Quoted(kWorkerRole) + ":{" + SparseEntry(config.task_index, *own) + "}");
     }
     cluster = "{" + cluster + "}";
-  } else {
-    cluster = WriteClusterJson(config.cluster);
   }
   return "{\"cluster\":" + cluster + ",\"task\":{\"type\":" + Quoted(config.task_type) +
          ",\"index\":" + std::to_string(config.task_index) +

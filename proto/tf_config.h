@@ -58,6 +58,11 @@ std::string WriteSparseClusterInner(const ClusterAddresses& cluster);
 /// index -> address. REQUIRES: the task, unless an evaluator, is in the cluster.
 std::string WriteTfConfig(const TfConfig& config);
 
+/// The same around a text that stands for the cluster, e.g. "$(PSTRAIN_CLUSTER)", which the kubelet
+/// replaces by what WriteClusterJson or, when sparse, WriteSparseClusterInner wrote. REQUIRES: a
+/// cluster whose inner text is not empty.
+std::string WriteTfConfigAround(const TfConfig& config, std::string cluster);
+
 /// Reads TF_CONFIG as TFConfigClusterResolver (TensorFlow 2.16) does: lists or index maps under
 /// `cluster`, an index that may be text, unknown members ignored. `sparseCluster` stands in when
 /// there is no `cluster`. Absent rpc_layer and environment are empty. Stricter than TensorFlow:

@@ -1,33 +1,21 @@
 #include <string>
 #include <string_view>
 
+#include "operator/plan/conditions.h"
 #include "operator/plan/policies.h"
 #include "operator/plan/timestamp.h"
 
 namespace pstrain::plan {
 namespace {
 
-Condition& FindCondition(JobStatus& status, std::string_view type) {
-  for (Condition& condition : *status.mutable_conditions()) {
-    if (condition.type() == type) return condition;
-  }
-  Condition& added = *status.add_conditions();
-  added.set_type(std::string(type));
-  return added;
-}
-
-/// lastTransitionTime moves only when the value changes.
 void SetCondition(Draft& draft, std::string_view type, bool value, std::string_view reason,
                   std::string_view message = {}) {
-  Condition& condition = FindCondition(draft.status(), type);
-  const std::string_view text = value ? "True" : "False";
-  if (condition.status() != text) {
-    condition.set_status(std::string(text));
-    condition.set_last_transition_time(FormatTimestamp(draft.now()));
-  }
-  condition.set_reason(std::string(reason));
-  condition.set_message(std::string(message));
-  condition.set_observed_generation(draft.snapshot().job.metadata().generation());
+  PutCondition({.type = type,
+                .value = value,
+                .reason = reason,
+                .message = message,
+                .generation = draft.snapshot().job.metadata().generation()},
+               draft.now(), draft.status());
 }
 
 void CountAttempts(const Draft& draft, Role role, ReplicaStatus& counts) {

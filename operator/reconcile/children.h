@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "proto/psjob.pb.h"
+
+namespace pstrain::reconcile {
+
+/// The owner reference that every object of a job carries: controller and blockOwnerDeletion, so
+/// that foreground deletion waits for them.
+Json OwnerReferences(const PSTrainingJob& job);
+
+/// metadata of an object of the job: name, namespace, our labels and the owner.
+Json ChildMetadata(const PSTrainingJob& job, const std::string& name);
+
+/// The headless Service that gives every pod its name: `<job>`, publishNotReadyAddresses.
+Json BuildService(const PSTrainingJob& job);
+
+/// Keys of the ConfigMap: the job as the runtime reads it, and the value of PSTRAIN_CLUSTER.
+inline constexpr char kJobKey[] = "job.yaml";
+inline constexpr char kClusterKey[] = "cluster";
+
+/// The immutable ConfigMap of the job as it is now; metadata.name is `<job>-<hash of content>`.
+/// The job in it has no status and of its metadata only name and namespace, so that the content
+/// changes with the specification alone.
+Json BuildConfigMap(const PSTrainingJob& job);
+
+}  // namespace pstrain::reconcile

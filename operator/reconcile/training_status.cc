@@ -1,0 +1,73 @@
+#include "operator/reconcile/training_status.h"
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace pstrain::reconcile {
+namespace {
+
+/// Key on the chief's stats page -> key of status.training.metrics, which is the job's name of it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kMetrics = {{
+    {"auc", "auc"},
+    {"accuracy", "accuracy"},
+    {"log_loss", "logLoss"},
+    {"calibration", "calibration"},
+}};
+
+std::optional<double> Number(const Json& values, std::string_view key) {
+  const Json* value = values.Find(key);
+  return value == nullptr ? std::nullopt : value->AsDouble();
+}
+
+std::int64_t Count(const Json& values, std::string_view key) {
+  return static_cast<std::int64_t>(std::llround(Number(values, key).value_or(0)));
+}
+
+}  // namespace
+
+Result<ProgressReading> ParseProgress(std::string_view body, plan::Time at) {
+  PSTRAIN_ASSIGN_OR_RETURN(const Json progress, ParseJson(body));
+  const Json* values = progress.Find("values");
+  if (values == nullptr || !values->is_object()) {
+    return InvalidArgumentError("/progress: has no object \"values\"");
+  }
+  return ProgressReading{.values = *values, .at = at};
+}
+
+std::optional<ProgressReading> ReadingFromTermination(std::string_view message, plan::Time at) {
+  Result<ProgressReading> reading = ParseProgress(message, at);
+  if (!reading.ok()) return std::nullopt;
+  return std::move(*reading);
+}
+
+TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const ProgressReading* before,
+                                  const TrainingStatus& former) {
+  const Json& values = reading.values;
+  TrainingStatus status;
+  status.set_step(Count(values, "steps"));
+  status.set_examples_per_second(former.examples_per_second());
+  if (before != nullptr && reading.at > before->at) {
+    const double seconds = std::chrono::duration<double>(reading.at - before->at).count();
+    const std::int64_t examples =
+        Count(values, "examples_committed") - Count(before->values, "examples_committed");
+    // Tokens that a restored shard lacks are taken back, so the count may fall.
+    if (examples >= 0) status.set_examples_per_second(static_cast<double>(examples) / seconds);
+  }
+  status.set_loss(Number(values, "loss").value_or(former.loss()));
+  *status.mutable_metrics() = former.metrics();
+  for (const auto& [key, name] : kMetrics) {
+    if (const auto value = Number(values, key)) {
+      (*status.mutable_metrics())[std::string(name)] = *value;
+    }
+  }
+  status.set_examples_expected(Count(values, "examples_expected"));
+  status.set_examples_committed(Count(values, "examples_committed"));
+  status.set_applied_min(Count(values, "applied_min"));
+  status.set_applied_max(Count(values, "applied_max"));
+  return status;
+}
+
+}  // namespace pstrain::reconcile
