@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "operator/controller/event_recorder.h"
+#include "operator/plan/plan.h"
+#include "operator/reconcile/job_state.h"
+#include "proto/psjob.pb.h"
+
+namespace pstrain::reconcile {
+
+/// The event that a replica has been created: ReplicaStarted, or ReplicaRestarted for a later
+/// attempt.
+kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& start);
+
+/// The events of a change of status: Succeeded, Failed, Suspended and Resumed, each once.
+std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatus& before,
+                                        const JobStatus& after);
+
+/// A warning about the job: `reason` is CamelCase, `note` says what to do.
+kube::Event Warning(const PSTrainingJob& job, std::string reason, std::string note);
+
+}  // namespace pstrain::reconcile

@@ -1,0 +1,257 @@
+#include "operator/reconcile/job_reconciler.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "base/log.h"
+#include "operator/plan/conditions.h"
+#include "operator/plan/timestamp.h"
+#include "operator/reconcile/job_events.h"
+#include "operator/reconcile/names.h"
+#include "operator/reconcile/status_writer.h"
+
+namespace pstrain::reconcile {
+namespace {
+
+using Wake = std::optional<plan::Time>;
+
+/// Kubernetes' default; a pod's own is used where nothing shorter is asked for.
+constexpr std::chrono::seconds kGrace{30};
+constexpr std::int64_t kPodsOwnGrace = -1;
+
+Wake Earlier(Wake a, Wake b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+}  // namespace
+
+JobReconciler::JobReconciler(World world, Actuator::Options options)
+    : world_(world),
+      actuator_(world.client, world.services, world.config_maps, world.observations,
+                std::move(options), [this](const JobInHand& hand, const plan::StartReplica& start) {
+                  if (const auto age = world_.observations.TakeLossAge(hand.state.uid, start.id)) {
+                    world_.metrics.ObserveReplacement(start.id.role, *age);
+                  }
+                  world_.events.Record(EventOfStart(hand.job, start));
+                }) {}
+
+JobState& JobReconciler::StateOf(const kube::ObjectKey& key, const kube::ObjectMeta& meta) {
+  MutexLock lock(mutex_);
+  std::unique_ptr<JobState>& state = states_[key];
+  if (!state || state->uid != meta.uid) {
+    state = std::make_unique<JobState>();
+    state->uid = meta.uid;
+  }
+  return *state;
+}
+
+void JobReconciler::Forget(const kube::ObjectKey& key) {
+  MutexLock lock(mutex_);
+  const auto state = states_.find(key);
+  if (state == states_.end()) return;
+  world_.observations.Forget(state->second->uid);
+  world_.progress.Forget(state->second->uid);
+  states_.erase(state);
+}
+
+Result<std::optional<std::chrono::nanoseconds>> JobReconciler::Reconcile(
+    const kube::ObjectKey& key, const std::stop_token& stop) {
+  const JobStore::Object cached = world_.jobs.Get(key);
+  if (!cached) {
+    Forget(key);
+    return std::optional<std::chrono::nanoseconds>();
+  }
+  // What a job that is being deleted has is the garbage collector's.
+  if (cached->meta.deleting()) return std::optional<std::chrono::nanoseconds>();
+  JobState& state = StateOf(key, cached->meta);
+  if (state.version.empty() && cached->object.ok()) state.stored = cached->object->status();
+  if (cached->meta.resource_version == state.version) state.ahead_of_cache = false;
+  if (!state.ahead_of_cache) state.version = cached->meta.resource_version;
+  if (!cached->object.ok()) {
+    PSTRAIN_RETURN_IF_ERROR(Refuse(key, cached, state, stop));
+    return std::optional<std::chrono::nanoseconds>();
+  }
+  const plan::Time now{std::chrono::milliseconds(world_.clock.UnixMillis())};
+  const std::vector<PodStore::Object> pods = world_.pods.ByOwner(state.uid);
+  const JobInHand hand{
+      .job = *cached->object, .pods = pods, .state = state, .now = now, .stop = stop};
+  PSTRAIN_ASSIGN_OR_RETURN(const Wake wake, Advance(hand));
+  if (!wake) return std::optional<std::chrono::nanoseconds>();
+  return std::optional<std::chrono::nanoseconds>(
+      std::max(*wake - now, std::chrono::milliseconds(1)));
+}
+
+Status JobReconciler::Refuse(const kube::ObjectKey& key, const JobStore::Object& cached,
+                             JobState& state, const std::stop_token& stop) {
+  const std::string reason = cached->object.status().message();
+  JobStatus status = state.stored;
+  status.set_observed_generation(cached->meta.generation);
+  plan::PutCondition({.type = "Accepted",
+                      .value = false,
+                      .reason = "InvalidSpec",
+                      .message = reason,
+                      .generation = cached->meta.generation},
+                     plan::Time(std::chrono::milliseconds(world_.clock.UnixMillis())), status);
+  PSTRAIN_RETURN_IF_ERROR(WriteStatus(world_.client, key, status, state, stop));
+  if (std::exchange(state.announced, reason) != reason) {
+    PSTrainingJob job;
+    job.mutable_metadata()->set_name(key.name);
+    job.mutable_metadata()->set_namespace_(key.name_space);
+    job.mutable_metadata()->set_uid(state.uid);
+    world_.events.Record(Warning(job, "InvalidSpec", reason));
+  }
+  return OkStatus();
+}
+
+Result<Wake> JobReconciler::Advance(const JobInHand& hand) {
+  JobState& state = hand.state;
+  for (const PodStore::Object& pod : hand.pods) {
+    if (!pod->object.ok() || pod->object->place.role != plan::Role::kChief) continue;
+    const PodView::Container& container = pod->object->container;
+    if (!container.terminated || !container.finished) continue;
+    if (auto reading = ReadingFromTermination(container.message, *container.finished)) {
+      world_.progress.Record(state.uid, std::move(*reading));
+    }
+  }
+  plan::Snapshot snapshot;
+  snapshot.job = hand.job;
+  *snapshot.job.mutable_status() = state.stored;
+  snapshot.replicas = CollectReplicas(hand.pods, world_.observations, state);
+  snapshot.grace = kGrace;
+  const plan::PlanResult plan = plan::Plan(snapshot, hand.now);
+  const JobStatus before = state.stored;
+  const kube::ObjectKey key{.name_space = hand.job.metadata().namespace_(),
+                            .name = hand.job.metadata().name()};
+  PSTRAIN_RETURN_IF_ERROR(
+      WriteStatus(world_.client, key, CompleteStatus(hand, plan.status), state, hand.stop));
+  world_.observations.DropCounted(state.uid, state.stored.restarts());
+  Announce(hand, before);
+  PSTRAIN_RETURN_IF_ERROR(Act(hand, plan, snapshot.grace));
+  // What the acts have met: a refused create shows in the status at once.
+  PSTRAIN_RETURN_IF_ERROR(
+      WriteStatus(world_.client, key, CompleteStatus(hand, state.stored), state, hand.stop));
+  Announce(hand, state.stored);
+  PSTRAIN_RETURN_IF_ERROR(actuator_.CollectConfigMaps(hand));
+  PSTRAIN_ASSIGN_OR_RETURN(const Wake expiry, ExpireFinished(hand));
+  return Earlier(expiry, NextWake(hand, plan));
+}
+
+Status JobReconciler::Act(const JobInHand& hand, const plan::PlanResult& plan,
+                          std::chrono::seconds grace) {
+  std::map<Actuator::Target, std::int64_t> deletions;
+  std::vector<plan::StartReplica> starts;
+  for (const plan::Action& action : plan.actions) {
+    if (const auto* stop = std::get_if<plan::StopReplica>(&action)) {
+      deletions[{stop->id, stop->attempt}] =
+          stop->grace < grace ? stop->grace.count() : kPodsOwnGrace;
+    } else if (const auto* removal = std::get_if<plan::DeleteReplica>(&action)) {
+      deletions[{removal->id, removal->attempt}] = kPodsOwnGrace;
+    } else if (const auto* start = std::get_if<plan::StartReplica>(&action)) {
+      starts.push_back(*start);
+    }
+  }
+  if (starts.empty()) {
+    hand.state.refused.reset();
+    hand.state.name_conflict.reset();
+    hand.state.refusals = 0;
+  }
+  PSTRAIN_RETURN_IF_ERROR(actuator_.Start(hand, starts));
+  if (deletions.empty()) return OkStatus();
+  return actuator_.Delete(hand, deletions);
+}
+
+std::optional<Trouble> JobReconciler::FindTrouble(const JobInHand& hand) const {
+  if (plan::IsFinished(hand.state.stored)) return std::nullopt;
+  if (hand.state.refused) return hand.state.refused;
+  for (const PodStore::Object& pod : hand.pods) {
+    if (!pod->object.ok()) continue;
+    if (auto trouble = TroubleOf(*pod->object, hand.now)) return trouble;
+  }
+  return std::nullopt;
+}
+
+JobStatus JobReconciler::CompleteStatus(const JobInHand& hand, JobStatus status) const {
+  const std::int64_t generation = hand.job.metadata().generation();
+  status.set_selector(WorkerSelector(hand.job.metadata().name()));
+  if (auto training = world_.progress.Status(hand.state.uid, status.training())) {
+    *status.mutable_training() = std::move(*training);
+  }
+  SetBlocked(FindTrouble(hand), generation, hand.now, status);
+  const auto& conflict = hand.state.name_conflict;
+  if (conflict || plan::FindCondition(status, "NameConflict") != nullptr) {
+    plan::PutCondition({.type = "NameConflict",
+                        .value = conflict.has_value(),
+                        .reason = conflict ? "NameTaken" : "NameFree",
+                        .message = conflict.value_or(""),
+                        .generation = generation},
+                       hand.now, status);
+  }
+  if (plan::FindCondition(status, "Accepted") != nullptr) {
+    plan::PutCondition({.type = "Accepted",
+                        .value = true,
+                        .reason = "ValidSpec",
+                        .message = "",
+                        .generation = generation},
+                       hand.now, status);
+  }
+  return status;
+}
+
+void JobReconciler::Announce(const JobInHand& hand, const JobStatus& before) {
+  JobState& state = hand.state;
+  for (kube::Event& event : EventsOfStatus(hand.job, before, state.stored)) {
+    if (plan::IsFinished(state.stored)) {
+      world_.metrics.CountFinished(
+          hand.job.metadata().namespace_(),
+          state.stored.phase() == JobStatus::Succeeded ? "succeeded" : "failed", event.reason);
+    }
+    world_.events.Record(std::move(event));
+  }
+  std::string reason;
+  std::string note;
+  if (state.name_conflict) {
+    reason = "NameConflict";
+    note = *state.name_conflict;
+  } else if (const auto trouble = FindTrouble(hand)) {
+    reason = trouble->reason;
+    note = trouble->message;
+  }
+  if (std::exchange(state.announced, reason) != reason && !reason.empty()) {
+    world_.events.Record(Warning(hand.job, reason, note));
+  }
+}
+
+Result<Wake> JobReconciler::ExpireFinished(const JobInHand& hand) {
+  const RunPolicy& policy = hand.job.spec().run_policy();
+  const JobStatus& status = hand.state.stored;
+  if (!policy.has_ttl_seconds_after_finished() || !plan::IsFinished(status)) return Wake();
+  const auto completed = plan::ParseTimestamp(status.completion_time());
+  if (!completed) return Wake();
+  const plan::Time due = *completed + std::chrono::seconds(policy.ttl_seconds_after_finished());
+  if (due > hand.now) return Wake(due);
+  const auto deleted = world_.client.Delete(
+      JobResource(),
+      {.name_space = hand.job.metadata().namespace_(), .name = hand.job.metadata().name()},
+      {.uid = hand.state.uid, .propagation = kube::Propagation::kBackground}, hand.stop);
+  if (!deleted.ok() && deleted.status().code() != StatusCode::kNotFound) return deleted.status();
+  return Wake();
+}
+
+Wake JobReconciler::NextWake(const JobInHand& hand, const plan::PlanResult& plan) const {
+  Wake wake;
+  for (const plan::Action& action : plan.actions) {
+    if (const auto* at = std::get_if<plan::WakeAt>(&action)) wake = at->time;
+  }
+  if (plan::IsFinished(hand.state.stored)) return wake;
+  if (hand.state.refused || hand.state.name_conflict) {
+    wake = Earlier(wake, hand.state.create_after);
+  }
+  for (const PodStore::Object& pod : hand.pods) {
+    if (pod->object.ok()) wake = Earlier(wake, NextLook(*pod->object, hand.now));
+  }
+  return wake;
+}
+
+}  // namespace pstrain::reconcile

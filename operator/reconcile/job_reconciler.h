@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "operator/controller/event_recorder.h"
+#include "operator/kube/api_client.h"
+#include "operator/plan/plan.h"
+#include "operator/reconcile/actuator.h"
+#include "operator/reconcile/job_state.h"
+#include "operator/reconcile/job_view.h"
+#include "operator/reconcile/observations.h"
+#include "operator/reconcile/operator_metrics.h"
+#include "operator/reconcile/progress_book.h"
+
+namespace pstrain::reconcile {
+
+/// What a reconcile reads and writes. Nothing is owned.
+struct World {
+  kube::ApiClient& client;
+  const JobStore& jobs;
+  const PodStore& pods;
+  const ChildStore& services;
+  const ChildStore& config_maps;
+  Observations& observations;
+  ProgressBook& progress;
+  kube::EventRecorder& events;
+  OperatorMetrics& metrics;
+  const Clock& clock;
+};
+
+/// Brings jobs from what they are to what they shall be: caches and own memory -> Snapshot -> Plan
+/// -> status first, then pods. Any threads, one job at a time each (the work queue sees to it).
+class JobReconciler {
+ public:
+  JobReconciler(World world, Actuator::Options options);
+
+  /// For a Controller: when to look again though nothing changes.
+  Result<std::optional<std::chrono::nanoseconds>> Reconcile(const kube::ObjectKey& key,
+                                                            const std::stop_token& stop);
+
+ private:
+  using Wake = std::optional<plan::Time>;
+
+  JobState& StateOf(const kube::ObjectKey& key, const kube::ObjectMeta& meta)
+      PSTRAIN_EXCLUDES(mutex_);
+  void Forget(const kube::ObjectKey& key) PSTRAIN_EXCLUDES(mutex_);
+  Status Refuse(const kube::ObjectKey& key, const JobStore::Object& cached, JobState& state,
+                const std::stop_token& stop);
+  Result<Wake> Advance(const JobInHand& hand);
+  Status Act(const JobInHand& hand, const plan::PlanResult& plan, std::chrono::seconds grace);
+  /// The Plan's status with what only the operator knows.
+  JobStatus CompleteStatus(const JobInHand& hand, JobStatus status) const;
+  std::optional<Trouble> FindTrouble(const JobInHand& hand) const;
+  void Announce(const JobInHand& hand, const JobStatus& before);
+  /// Deletes a job whose ttlSecondsAfterFinished is over; else when that will be.
+  Result<Wake> ExpireFinished(const JobInHand& hand);
+  Wake NextWake(const JobInHand& hand, const plan::PlanResult& plan) const;
+
+  const World world_;
+  Actuator actuator_;
+  Mutex mutex_;
+  std::map<kube::ObjectKey, std::unique_ptr<JobState>> states_ PSTRAIN_GUARDED_BY(mutex_);
+};
+
+}  // namespace pstrain::reconcile

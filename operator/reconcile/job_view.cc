@@ -1,0 +1,29 @@
+#include "operator/reconcile/job_view.h"
+
+#include <string>
+
+#include "operator/reconcile/names.h"
+#include "proto/job_manifest.h"
+
+namespace pstrain::reconcile {
+
+const kube::Resource& JobResource() {
+  static const kube::Resource resource{.group = "pstrain.dev",
+                                       .version = "v1alpha1",
+                                       .plural = "pstrainingjobs",
+                                       .kind = std::string(kKind)};
+  return resource;
+}
+
+Result<PSTrainingJob> DecodeJob(const Json& object) {
+  ManifestReading reading = ReadJobManifestAll(WriteJson(object));
+  if (reading.ok()) return std::move(reading.job);
+  std::string text;
+  for (const ManifestError& error : reading.errors) {
+    if (!text.empty()) text += "; ";
+    text += error.path.empty() ? error.message : error.path + ": " + error.message;
+  }
+  return InvalidArgumentError(std::move(text));
+}
+
+}  // namespace pstrain::reconcile

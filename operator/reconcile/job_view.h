@@ -1,0 +1,26 @@
+#pragma once
+
+#include "base/json.h"
+#include "base/status.h"
+#include "operator/cache/store.h"
+#include "operator/kube/resource.h"
+#include "operator/reconcile/pod_view.h"
+#include "proto/psjob.pb.h"
+
+namespace pstrain::reconcile {
+
+/// pstrain.dev/v1alpha1 pstrainingjobs.
+const kube::Resource& JobResource();
+
+/// A PSTrainingJob as the apiserver gives it. INVALID_ARGUMENT lists every field that cannot be
+/// used, "path: reason" each: a CR may be older than the CRD that would refuse it now.
+Result<PSTrainingJob> DecodeJob(const Json& object);
+
+/// Services and ConfigMaps are known by their metadata alone.
+struct MetadataOnly {};
+
+using JobStore = kube::Store<PSTrainingJob>;
+using PodStore = kube::Store<PodView>;
+using ChildStore = kube::Store<MetadataOnly>;
+
+}  // namespace pstrain::reconcile

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <stop_token>
+
+#include "base/status.h"
+#include "operator/kube/api_client.h"
+#include "operator/reconcile/job_state.h"
+
+namespace pstrain::reconcile {
+
+/// Stores a job's status through /status: a merge patch of what differs from `state.stored`, on
+/// condition that nobody has changed the job since (its resourceVersion), so that of two operators
+/// that both believe to lead one fails. Nothing is sent when nothing differs. On ABORTED the state
+/// has been read anew: plan again. NOT_FOUND: the job is gone.
+Status WriteStatus(kube::ApiClient& client, const kube::ObjectKey& key, const JobStatus& status,
+                   JobState& state, const std::stop_token& stop);
+
+/// The status as the API has it.
+Json EncodeStatus(const JobStatus& status);
+
+}  // namespace pstrain::reconcile
