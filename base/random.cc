@@ -4,8 +4,14 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <random>
 
 namespace pstrain {
+
+std::uint64_t RandomSeed() {
+  std::random_device device;
+  return Mix64(device(), device());
+}
 
 std::uint64_t Rng::Uniform(std::uint64_t n) {
   // Words below 2^64 mod n would make the small remainders more likely.

@@ -25,6 +25,10 @@ constexpr double ToUnitDouble(std::uint64_t word) {
   return static_cast<double>(word >> 11) * 0x1.0p-53;
 }
 
+/// A number that no other process has drawn, from the system's entropy. For seeds and identities,
+/// not for secrets. Any thread.
+std::uint64_t RandomSeed();
+
 /// A small deterministic generator (splitmix64). Equal seeds give equal sequences on every machine.
 /// A value; not thread-safe. Not for secrets.
 class Rng {

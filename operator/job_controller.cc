@@ -1,0 +1,204 @@
+#include "operator/job_controller.h"
+
+#include <array>
+#include <thread>
+#include <utility>
+
+#include "base/log.h"
+#include "base/random.h"
+#include "operator/cache/informer.h"
+#include "operator/controller/controller.h"
+#include "operator/controller/event_recorder.h"
+#include "operator/controller/work_queue.h"
+#include "operator/kube/cpprest_transport.h"
+#include "operator/kube/credentials.h"
+#include "operator/reconcile/job_reconciler.h"
+#include "operator/reconcile/names.h"
+#include "operator/reconcile/progress_poller.h"
+
+namespace pstrain {
+namespace {
+
+using kube::Informer;
+using kube::ObjectKey;
+using reconcile::ChildStore;
+using reconcile::JobStore;
+using reconcile::MetadataOnly;
+using reconcile::PodStore;
+using reconcile::PodView;
+
+constexpr std::chrono::seconds kEventsDrain{5};
+
+kube::Watcher::Options WatchOf(const OperatorOptions& options, bool ours_only) {
+  kube::Watcher::Options watch;
+  watch.selection.name_space = options.name_space;
+  if (ours_only) {
+    watch.selection.label_selector =
+        std::string(reconcile::kManagedByLabel) + "=" + std::string(reconcile::kManagedBy);
+  }
+  watch.seed = RandomSeed();
+  return watch;
+}
+
+/// The job that a child belongs to, by its owner reference.
+template <typename Object>
+ObjectKey OwnerOf(const Object& before, const Object& after) {
+  const kube::ObjectMeta& meta = (after ? after : before)->meta;
+  const kube::OwnerReference* owner = meta.Controller();
+  return {.name_space = meta.key.name_space, .name = owner == nullptr ? "" : owner->name};
+}
+
+/// Asks one agent. A client of its own for each call: the chief of a job answers a few hundred
+/// bytes every few seconds.
+Result<std::string> FetchProgress(const Clock& clock, const std::string& host_and_port,
+                                  const std::stop_token& stop) {
+  constexpr std::chrono::seconds kTimeout{2};
+  kube::ConnectionConfig config;
+  config.server = "http://" + host_and_port;
+  const kube::Credentials nobody(config, clock);
+  PSTRAIN_ASSIGN_OR_RETURN(const auto transport, kube::CpprestTransport::Create(nobody, {}));
+  kube::HttpRequest request;
+  request.target = "/progress";
+  request.timeout = kTimeout;
+  PSTRAIN_ASSIGN_OR_RETURN(kube::HttpReply reply, transport->Send(request, stop));
+  constexpr int kOk = 200;
+  if (reply.status != kOk) {
+    return UnavailableError("/progress answered " + std::to_string(reply.status));
+  }
+  return std::move(reply.body);
+}
+
+void Append(std::vector<MetricFamily> more, std::vector<MetricFamily>& families) {
+  for (MetricFamily& family : more) families.push_back(std::move(family));
+}
+
+}  // namespace
+
+class JobController::Impl {
+ public:
+  Impl(kube::ApiClient& client, kube::Pause& pause, const Clock& clock,
+       const OperatorOptions& options, const std::string& identity)
+      : clock_(clock),
+        events_(client, clock, {.controller = "pstrain.dev/operator", .instance = identity}),
+        queue_("pstrainingjob", {}),
+        observations_(clock),
+        jobs_(client, pause, clock, reconcile::JobResource(), WatchOf(options, false),
+              {.decode = reconcile::DecodeJob,
+               .annotation_prefixes = {},
+               .on_change = [this](const auto& before,
+                                   const auto& after) { JobChanged(before, after); }}),
+        services_(client, pause, clock, kube::ServiceResource(), WatchOf(options, true),
+                  ChildOptions()),
+        config_maps_(client, pause, clock, kube::ConfigMapResource(), WatchOf(options, true),
+                     ChildOptions()),
+        pods_(client, pause, clock, kube::PodResource(), WatchOf(options, true),
+              {.decode = reconcile::DecodePod,
+               .annotation_prefixes = {},
+               .on_change = [this](const auto& before,
+                                   const auto& after) { PodChanged(before, after); }}),
+        metrics_(jobs_.store()),
+        reconciler_({.client = client,
+                     .jobs = jobs_.store(),
+                     .pods = pods_.store(),
+                     .services = services_.store(),
+                     .config_maps = config_maps_.store(),
+                     .observations = observations_,
+                     .progress = progress_,
+                     .events = events_,
+                     .metrics = metrics_,
+                     .clock = clock},
+                    {.pods = {.training_image = options.training_image,
+                              .image_pull_policy = options.training_image_pull_policy},
+                     .parallel_calls = static_cast<std::size_t>(options.api_calls)}),
+        poller_(jobs_.store(), pods_.store(), clock, progress_, queue_,
+                [&clock](const std::string& address, const std::stop_token& stop) {
+                  return FetchProgress(clock, address, stop);
+                },
+                {.period = options.progress_period}),
+        controller_("pstrainingjob", options.workers, queue_,
+                    [this](const ObjectKey& key, const std::stop_token& stop) {
+                      return reconciler_.Reconcile(key, stop);
+                    }) {}
+
+  void Run(const std::stop_token& stop) {
+    for (kube::Watcher* watcher : Watchers()) {
+      if (!watcher->WaitUntilSynced(stop)) return;
+    }
+    for (const JobStore::Object& job : jobs_.store().All()) {
+      queue_.Add(job->meta.key, kube::Priority::kLow);
+    }
+    LogInfo("operator", "reconciling", {{"jobs", jobs_.store().size()}});
+    {
+      const std::jthread polling([this](const std::stop_token& end) { poller_.Run(end); });
+      controller_.Run(stop);
+    }
+    events_.Drain(kEventsDrain);
+  }
+
+  Status Synced() const {
+    for (const kube::Watcher* watcher :
+         {&jobs_.watcher(), &pods_.watcher(), &services_.watcher(), &config_maps_.watcher()}) {
+      if (!watcher->synced()) return UnavailableError(watcher->resource().Name() + " not listed");
+    }
+    return OkStatus();
+  }
+
+  std::vector<MetricFamily> Collect() const {
+    std::vector<MetricFamily> families = metrics_.Collect();
+    Append(queue_.Collect(), families);
+    Append(controller_.Collect(), families);
+    Append(events_.Collect(), families);
+    return families;
+  }
+
+ private:
+  std::array<kube::Watcher*, 4> Watchers() {
+    return {&jobs_.watcher(), &pods_.watcher(), &services_.watcher(), &config_maps_.watcher()};
+  }
+
+  ChildStore::Options ChildOptions() {
+    return {.decode = [](const Json&) { return Result<MetadataOnly>(MetadataOnly{}); },
+            .annotation_prefixes = {},
+            .on_change = [this](const auto& before,
+                                const auto& after) { queue_.Add(OwnerOf(before, after)); }};
+  }
+
+  void JobChanged(const JobStore::Object& before, const JobStore::Object& after) {
+    if (!after) observations_.Forget(before->meta.uid);
+    queue_.Add((after ? after : before)->meta.key);
+  }
+
+  void PodChanged(const PodStore::Object& before, const PodStore::Object& after) {
+    const ObjectKey owner = OwnerOf(before, after);
+    const JobStore::Object job = jobs_.store().Get(owner);
+    // Pods of a job that is gone go with it.
+    if (job) observations_.PodChanged(before, after);
+    queue_.Add(owner);
+  }
+
+  const Clock& clock_;
+  kube::EventRecorder events_;
+  kube::WorkQueue queue_;
+  reconcile::Observations observations_;
+  reconcile::ProgressBook progress_;
+  Informer<PSTrainingJob> jobs_;
+  Informer<MetadataOnly> services_;
+  Informer<MetadataOnly> config_maps_;
+  Informer<PodView> pods_;
+  reconcile::OperatorMetrics metrics_;
+  reconcile::JobReconciler reconciler_;
+  reconcile::ProgressPoller poller_;
+  kube::Controller controller_;
+};
+
+JobController::JobController(kube::ApiClient& client, kube::Pause& pause, const Clock& clock,
+                             const OperatorOptions& options, const std::string& identity)
+    : impl_(std::make_unique<Impl>(client, pause, clock, options, identity)) {}
+
+JobController::~JobController() = default;
+
+void JobController::Run(const std::stop_token& stop) { impl_->Run(stop); }
+Status JobController::Synced() const { return impl_->Synced(); }
+std::vector<MetricFamily> JobController::Collect() const { return impl_->Collect(); }
+
+}  // namespace pstrain

@@ -1,0 +1,75 @@
+#include <pthread.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <stop_token>
+#include <thread>
+
+#include "base/log.h"
+#include "operator/kube/cpprest_transport.h"
+#include "operator/operator_process.h"
+#include "operator/options.h"
+
+namespace {
+
+constexpr int kExitUsage = 2;
+
+/// SIGTERM and SIGINT end the operator by a stop token instead of a handler.
+sigset_t BlockStopSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  // To end the thread that waits for the two.
+  sigaddset(&signals, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+int Run(const pstrain::OperatorOptions& options, const sigset_t& signals) {
+  pstrain::SetLogLevel(options.log_level);
+  const auto connection = pstrain::FindApiServer(options);
+  if (!connection.ok()) {
+    pstrain::LogError("operator", "cannot start", {{"error", connection.status()}});
+    return EXIT_FAILURE;
+  }
+  std::stop_source stop;
+  std::jthread waiter([&signals, &stop] {
+    int signal = 0;
+    sigwait(&signals, &signal);
+    if (signal != SIGUSR1) pstrain::LogInfo("operator", "stopping", {{"signal", signal}});
+    stop.request_stop();
+  });
+  const pstrain::Status ended = pstrain::RunOperator(options, *connection, stop.get_token());
+  pthread_kill(waiter.native_handle(), SIGUSR1);
+  waiter.join();
+  if (ended.ok()) {
+    pstrain::LogInfo("operator", "stopped");
+    return EXIT_SUCCESS;
+  }
+  pstrain::LogError("operator", "ended", {{"error", ended}});
+  return EXIT_FAILURE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  pstrain::kube::PrepareCpprest();
+  const sigset_t signals = BlockStopSignals();
+  const auto options = pstrain::ParseOperatorOptions({argv + 1, argv + argc});
+  if (!options.ok()) {
+    std::cerr << "pstrain-operator: " << options.status().message() << "\n"
+              << "pstrain-operator --help lists the options\n";
+    return kExitUsage;
+  }
+  if (options->help) {
+    std::cout << pstrain::OperatorUsage();
+    return EXIT_SUCCESS;
+  }
+  if (options->version) {
+    std::cout << "pstrain-operator " << PSTRAIN_VERSION << "\n";
+    return EXIT_SUCCESS;
+  }
+  return Run(*options, signals);
+}
