@@ -71,7 +71,7 @@ void ReportEnd(const AgentOptions& options, const AgentState& state, const Stats
         options.final_stats_file, WriteJson(FinalStatsJson(options.task, state, page, end)) + "\n");
     if (!status.ok()) LogWarning(kComponent, "the final stats are lost", {{"error", status}});
   }
-  WriteTerminationLog(options, TerminationMessage(end, LastStep(page)));
+  WriteTerminationLog(options, TerminationMessage(end, LastStep(page), ValuesJson(page)));
 }
 
 Result<ChildEnd> RunAndReport(const AgentOptions& options) {

@@ -41,7 +41,26 @@ Json ExitToJson(const ChildEnd& end) {
   return exit;
 }
 
-std::string TerminationMessage(const ChildEnd& end, std::optional<std::uint64_t> last_step) {
+namespace {
+
+constexpr std::size_t kLongestTerminationMessage = 4096;
+
+/// The members of `values` that fit into `room` bytes of JSON.
+Json Fitting(const Json& values, std::size_t room) {
+  Json fitting = Json::Object();
+  std::size_t used = 2;
+  for (const auto& [key, value] : values.members()) {
+    used += WriteJson(Json::String(key)).size() + 1 + WriteJson(value).size() + 1;
+    if (used > room) break;
+    fitting.Set(key, value);
+  }
+  return fitting;
+}
+
+}  // namespace
+
+std::string TerminationMessage(const ChildEnd& end, std::optional<std::uint64_t> last_step,
+                               const Json& values) {
   Json message = Json::Object();
   message.Set("reason", Json::String(std::string(end.Reason())));
   if (end.code) message.Set("exit_code", Json::Int(*end.code));
@@ -49,6 +68,13 @@ std::string TerminationMessage(const ChildEnd& end, std::optional<std::uint64_t>
   message.Set("oom", Json::Bool(end.out_of_memory));
   if (last_step) message.Set("last_step", Json::Uint(*last_step));
   message.Set("message", Json::String(end.Message()));
+  if (values.size() > 0) {
+    constexpr std::size_t kAround = std::string_view(R"(,"values":)").size() + 1;
+    const std::size_t used = WriteJson(message).size() + kAround;
+    if (used < kLongestTerminationMessage) {
+      message.Set("values", Fitting(values, kLongestTerminationMessage - used));
+    }
+  }
   return WriteJson(message) + "\n";
 }
 

@@ -41,9 +41,12 @@ struct ChildEnd {
 Json ExitToJson(const ChildEnd& end);
 
 /// The termination message, one line:
-/// {"reason":..,"exit_code":n?,"signal":n?,"oom":..,"last_step":n?,"message":..}
-/// A number is left out when it is not known.
-std::string TerminationMessage(const ChildEnd& end, std::optional<std::uint64_t> last_step);
+/// {"reason":..,"exit_code":n?,"signal":n?,"oom":..,"last_step":n?,"message":..,"values":{..}}
+/// A number is left out when it is not known. `values` are those of /progress, as many of them from
+/// the first as fit: they are the last that anyone learns of a pod that has ended. The kubelet
+/// keeps 4,096 bytes of the message (kubernetes.io, "Determine the Reason for Pod Failure").
+std::string TerminationMessage(const ChildEnd& end, std::optional<std::uint64_t> last_step,
+                               const Json& values);
 
 /// The same for an agent that could not do its own work: reason AgentError.
 std::string AgentErrorMessage(std::string_view error);

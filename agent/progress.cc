@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace pstrain {
 namespace {
@@ -23,7 +24,18 @@ std::optional<double> Find(const StatsPage& page, std::string_view key) {
   return std::nullopt;
 }
 
+Json ValuesOf(const Result<std::vector<StatReading>>& readings) {
+  Json values = Json::Object();
+  if (!readings.ok()) return values;
+  for (const StatReading& reading : *readings) {
+    values.mutable_members().emplace_back(reading.key, ValueJson(reading));
+  }
+  return values;
+}
+
 }  // namespace
+
+Json ValuesJson(const StatsPage& page) { return ValuesOf(page.Read()); }
 
 Json ProgressJson(const TaskEnv& task, const AgentState& state, const StatsPage& page) {
   Json progress = Json::Object();
@@ -34,13 +46,7 @@ Json ProgressJson(const TaskEnv& task, const AgentState& state, const StatsPage&
   progress.Set("state", Json::String(std::string(AgentPhaseName(state.phase))));
   const auto readings = page.Read();
   if (!readings.ok()) progress.Set("error", Json::String(readings.status().message()));
-  Json values = Json::Object();
-  if (readings.ok()) {
-    for (const StatReading& reading : *readings) {
-      values.mutable_members().emplace_back(reading.key, ValueJson(reading));
-    }
-  }
-  progress.Set("values", std::move(values));
+  progress.Set("values", ValuesOf(readings));
   return progress;
 }
 

@@ -11,8 +11,12 @@
 
 namespace pstrain {
 
+/// Every value of the page by its key; empty when the page cannot be read. A double that is not
+/// finite is null.
+Json ValuesJson(const StatsPage& page);
+
 /// What /progress answers: {"role","index","attempt","child_pid","state","values":{key: number}}.
-/// A double that is not finite is null. An unreadable page adds "error" and leaves values empty.
+/// An unreadable page adds "error" and leaves values empty.
 Json ProgressJson(const TaskEnv& task, const AgentState& state, const StatsPage& page);
 
 /// The same after the end, with "exit" (child_end.h), for the final stats file.
