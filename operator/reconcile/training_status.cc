@@ -65,8 +65,8 @@ TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const Progress
   }
   status.set_examples_expected(Count(values, "examples_expected"));
   status.set_examples_committed(Count(values, "examples_committed"));
-  status.set_applied_min(Count(values, "applied_min"));
-  status.set_applied_max(Count(values, "applied_max"));
+  status.set_examples_applied_min(Count(values, "applied_min"));
+  status.set_examples_applied_max(Count(values, "applied_max"));
   return status;
 }
 

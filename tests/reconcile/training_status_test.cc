@@ -21,8 +21,8 @@ TEST(TrainingStatus, TakesCountsAndScoresByTheJobsNames) {
   EXPECT_EQ(status.loss(), 0.5);
   EXPECT_EQ(status.examples_expected(), 100);
   EXPECT_EQ(status.examples_committed(), 40);
-  EXPECT_EQ(status.applied_min(), 38);
-  EXPECT_EQ(status.applied_max(), 41);
+  EXPECT_EQ(status.examples_applied_min(), 38);
+  EXPECT_EQ(status.examples_applied_max(), 41);
   EXPECT_EQ(status.metrics().at("auc"), 0.9);
   EXPECT_EQ(status.metrics().at("logLoss"), 0.3);
 }

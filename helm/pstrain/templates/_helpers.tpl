@@ -1,0 +1,77 @@
+{{- define "pstrain.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "pstrain.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains (include "pstrain.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "pstrain.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "pstrain.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "pstrain.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: operator
+{{- end -}}
+
+{{- define "pstrain.labels" -}}
+{{ include "pstrain.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: pstrain
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- define "pstrain.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "pstrain.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- required "serviceAccount.name is needed when serviceAccount.create is false" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "pstrain.image" -}}
+{{- $name := .Values.image.repository -}}
+{{- if .Values.image.registry -}}{{- $name = printf "%s/%s" .Values.image.registry $name -}}{{- end -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" $name .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $name (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "pstrain.trainingImage" -}}
+{{- default (printf "pstrain/runtime:%s" .Chart.AppVersion) .Values.trainingImage -}}
+{{- end -}}
+
+{{/* What the operator does with the objects of jobs, in each namespace that it looks after. Every
+verb is used; a test compares them with the audit log. */}}
+{{- define "pstrain.jobRules" -}}
+- apiGroups: [pstrain.dev]
+  resources: [pstrainingjobs]
+  # get: after a conflict. delete: ttlSecondsAfterFinished.
+  verbs: [get, list, watch, delete]
+- apiGroups: [pstrain.dev]
+  resources: [pstrainingjobs/status]
+  verbs: [patch]
+- apiGroups: [pstrain.dev]
+  # For ownerReferences with blockOwnerDeletion, where the cluster enforces that permission.
+  resources: [pstrainingjobs/finalizers]
+  verbs: [update]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [get, list, watch, create, delete]
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get, list, watch, create]
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get, list, watch, create, delete]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+{{- end -}}
