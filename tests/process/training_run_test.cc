@@ -181,7 +181,9 @@ class ExactRunTest : public TrainingRunTest {
   std::vector<Json> InspectCuts() {
     const std::string cuts = dir_.File("cuts/" + run_id_ + "/cuts");
     std::vector<std::pair<std::pair<int, int>, std::string>> ordered;
-    for (const std::string& name : *ListDirectory(cuts)) {
+    const Result<std::vector<std::string>> names = ListDirectory(cuts);
+    EXPECT_TRUE(names.ok()) << names.status().ToString();
+    for (const std::string& name : *names) {
       ordered.push_back({{std::stoi(name), std::stoi(name.substr(name.find('-') + 1))}, name});
     }
     std::sort(ordered.begin(), ordered.end());
