@@ -34,7 +34,8 @@ Result<Incarnation> Core::RegisterPs(std::uint32_t index, std::uint64_t process,
   }
   if (const auto it = ps_.find(index); it != ps_.end()) {
     if (it->second.process == process) return it->second.incarnation;
-    if (it->second.leaving) return UnavailableError(name + " is leaving; its shards are being saved");
+    if (it->second.leaving)
+      return UnavailableError(name + " is leaving; its shards are being saved");
     retired_ps_.insert(it->second.process);
     ForgetPs(index);
   }
