@@ -34,7 +34,8 @@ Result<Incarnation> Core::RegisterPs(std::uint32_t index, std::uint64_t process,
   }
   if (const auto it = ps_.find(index); it != ps_.end()) {
     if (it->second.process == process) return it->second.incarnation;
-    if (it->second.leaving) return UnavailableError(name + " is leaving; its cut is awaited");
+    if (it->second.leaving)
+      return UnavailableError(name + " is leaving; its shards are being saved");
     retired_ps_.insert(it->second.process);
     ForgetPs(index);
   }
@@ -64,8 +65,6 @@ bool Core::PsKnown(std::uint32_t index, Incarnation incarnation) const {
 void Core::PsLost(std::uint32_t index, Incarnation incarnation) {
   if (!PsKnown(index, incarnation)) return;
   ForgetPs(index);
-  // A leaving ps may have got back what it was giving away.
-  ReleaseEmptied();
   Publish();
 }
 

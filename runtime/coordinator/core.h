@@ -36,7 +36,7 @@ class Core {
   /// A ps announces itself and what it holds. The same process again gets its incarnation again
   /// while it is current; another process of that index replaces the former.
   /// FAILED_PRECONDITION: a newer process has replaced this one (it should exit 85).
-  /// UNAVAILABLE: the former process is leaving and its cut is not in place yet; try again.
+  /// UNAVAILABLE: the former process is leaving and its shards are not safe yet; try again.
   /// INVALID_ARGUMENT: index not below ps_count, or a shard that the run does not have.
   Result<Incarnation> RegisterPs(std::uint32_t index, std::uint64_t process, std::string address,
                                  std::vector<HeldCopy> held, CoreTime now);

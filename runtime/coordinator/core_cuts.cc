@@ -102,7 +102,7 @@ void Core::CutPlaced(std::string cut) {
   moves_blocked_ = false;
   for (const std::uint32_t index : released) Release(index);
   PlanMoves();
-  Publish();
+  if (!AllActive()) Publish();
 }
 
 void Core::CutFailed() { cut_.reset(); }
