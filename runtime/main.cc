@@ -23,6 +23,7 @@
 #include "runtime/evaluator/run_evaluator.h"
 #include "runtime/failpoint/fail_points.h"
 #include "runtime/ps_role/run_ps.h"
+#include "runtime/rpc/system_resolver.h"
 #include "runtime/worker/run_worker.h"
 
 namespace pstrain {
@@ -158,6 +159,7 @@ int Main() {
 }  // namespace pstrain
 
 int main() {
+  pstrain::UseSystemResolver();
   pstrain::KeepFreedMemory();
   return pstrain::Main();
 }
