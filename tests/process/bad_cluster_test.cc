@@ -136,11 +136,11 @@ TEST_F(BadCluster, Chief_WhenItNeverComes_IsMissedByEveryRole) {
 
 TEST_F(BadCluster, Ps_WhenItNeverComes_FailsTheJobByItsName) {
   const ProgramEnd end = Run(
-      {"--set", "spec.training.peerTimeoutSeconds=2", "--set",
+      {"--set", "spec.training.peerTimeoutSeconds=10", "--set",
        "spec.replicaSpecs.ps.template={spec: {containers: [{name: m, command: [sleep, '999']}]}}"});
   EXPECT_EQ(end.code, 1);
   EXPECT_THAT(end.err, HasSubstr("pstrain-runtime: chief 0: DEADLINE_EXCEEDED: ps 0 did not come "
-                                 "within spec.training.peerTimeoutSeconds (2 s); see why in their "
+                                 "within spec.training.peerTimeoutSeconds (10 s); see why in their "
                                  "logs, or raise it"));
 }
 

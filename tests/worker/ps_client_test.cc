@@ -131,7 +131,8 @@ TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushe
   network_.Serve("ps1:2", ps_[1].handler);
   membership_.mutable_ps(1)->set_address("ps1:2");
   membership_.mutable_ps(1)->set_incarnation(2);
-  const auto second = client_->Push({{0, 1}, 10}, routed_, gradients, membership_, first->Missing());
+  const auto second =
+      client_->Push({{0, 1}, 10}, routed_, gradients, membership_, first->Missing());
   ASSERT_TRUE(second.ok()) << second.status().ToString();
   ASSERT_EQ(second->shards.size(), 2u);
   EXPECT_EQ(second->shards[0].shard, 1u);
