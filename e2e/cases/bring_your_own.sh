@@ -15,7 +15,7 @@ END
   phase_is Succeeded 180
   [[ $(job_field '{.status.restarts.failures}') == 2 ]] ||
     fail "wanted 2 failures, got $(job_field '{.status.restarts.failures}')" || return 1
-  [[ $(job_field '{.status.restarts.replicas.chief-0.attempt}') == 2 ]] || fail "not the third attempt" || return 1
+  [[ $(job_field '{.status.restarts.replicas.chief-0.attempt}') == 3 ]] || fail "not after the third attempt" || return 1
   sees_cluster
 }
 
