@@ -34,6 +34,9 @@ tool ctest <<<'echo "100% tests passed"'
 tool clang-tidy-19 <<<''
 tool dpkg-query <<<'echo installed'
 tool a_fuzz <<<''
+tool run.sh <<<''
+mkdir "$scratch/tree/e2e"
+cp "$scratch/bin/run.sh" "$scratch/tree/e2e/run.sh"
 
 failures=0
 # expect STATUS BREAK STEPS ARGUMENT...: STEPS is what the line FAILED names.
@@ -58,6 +61,8 @@ expect() {
 expect 0 '' ''
 expect 0 '' '' --all
 expect 1 'ctest --test-dir build/dev' 'test-dev'
+expect 1 'run.sh --tools' 'cluster-tools'
+expect 1 'run.sh install' 'e2e'
 expect 1 'ctest --test-dir build/asan' 'test-asan'
 expect 1 'cmake --preset asan' 'build-asan'
 expect 1 'cmake --build build/asan' 'build-asan'
