@@ -65,9 +65,9 @@ void Core::ReleaseEmptied() {
   std::vector<std::uint32_t> emptied;
   for (const auto& [index, ps] : ps_) {
     if (!ps.leaving) continue;
-    const bool holds = std::ranges::any_of(shards_, [index = index](const Shard& shard) {
-      return (shard.phase != ShardPhase::kVacant && shard.ps == index) ||
-             (shard.origin && shard.origin->ps == index);
+    const bool holds = std::ranges::any_of(shards_, [owner = index](const Shard& shard) {
+      return (shard.phase != ShardPhase::kVacant && shard.ps == owner) ||
+             (shard.origin && shard.origin->ps == owner);
     });
     if (!holds) emptied.push_back(index);
   }
