@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "runtime/ps/data_op.h"
@@ -291,8 +292,9 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
   }
   auto& messages = packer.messages();
   if (options_.between_pushes) {
-    std::stable_sort(messages.begin(), messages.end(),
-                     [](const auto& a, const auto& b) { return a.ps < b.ps; });
+    std::sort(messages.begin(), messages.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.ps, a.asked.front()) < std::tie(b.ps, b.asked.front());
+    });
   }
   Exchange exchange(*this, DataOp::kPush, membership);
   for (std::size_t i = 0; i < messages.size(); ++i) {
