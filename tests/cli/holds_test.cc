@@ -78,7 +78,9 @@ class AwaitedKillsTest : public testing::Test {
   void SetUp() override {
     PSTrainingJob job;
     job.mutable_metadata()->set_name("j");
-    job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(1);
+    ReplicaSpec& worker = *job.mutable_spec()->mutable_replica_specs()->mutable_worker();
+    worker.set_replicas(1);
+    worker.set_template_(R"({"spec":{"containers":[{"command":["a"]}]}})");
     auto workspace = Workspace::Open(dir_.path(), "j");
     ASSERT_TRUE(workspace.ok()) << workspace.status().ToString();
     workspace_.emplace(std::move(*workspace));

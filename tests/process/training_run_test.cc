@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -68,6 +69,7 @@ TEST_F(TrainingRunTest, Adult_WhenTwoReplicasAreToldToStop_LosesNothing) {
 class FrozenCliTest : public TrainingRunTest {
  protected:
   static constexpr double kBatch = 128;
+  static constexpr std::chrono::seconds kLimit{120};
 
   /// Those that are in the directory of the run.
   std::vector<std::string> HoldFiles(const Ended& ended) const {
@@ -94,7 +96,7 @@ class FrozenCliTest : public TrainingRunTest {
     const double expected = chief.Value("examples_expected");
     return std::ranges::any_of(percents, [&](double percent) {
       const double beyond = committed - expected * percent / 100;
-      return beyond >= 0 && beyond < kBatch;
+      return expected > 0 && beyond >= 0 && beyond < kBatch;
     });
   }
 };
@@ -102,15 +104,17 @@ class FrozenCliTest : public TrainingRunTest {
 TEST_F(FrozenCliTest, Adult_WhenItsCliIsFrozen_WaitsForTheKills) {
   // Neither kill keeps the others from training on, whenever the freezing comes.
   Program program(AdultCommand({"--chaos", "worker@20,evaluator@85"}), dir_.path());
-  ASSERT_TRUE(Eventually([&] { return ReadChief("adult").has_value(); })) << program.Stderr();
+  ASSERT_TRUE(Eventually([&] { return ReadChief("adult").has_value(); }, kLimit))
+      << program.Stderr();
   const pid_t frozen = Freeze(program);
   std::optional<local::AgentReading> chief;
   const auto stands = [&] {
     chief = ReadChief("adult");
     return chief && StandsAt(*chief, {30, 95});
   };
-  EXPECT_TRUE(Eventually(stands, std::chrono::seconds(120))) << program.Stderr();
-  for (int i = 0; i < 100; ++i) EXPECT_TRUE(stands() || !chief);
+  EXPECT_TRUE(Eventually(stands, kLimit)) << program.Stderr();
+  for (int i = 0; i < 100; ++i)
+    EXPECT_TRUE(stands() || !chief) << chief->Value("examples_committed");
   kill(frozen, SIGCONT);
   const Ended ended = WaitFor(program);
   ExpectAllAppliedOnce(ended);
