@@ -107,14 +107,16 @@ TEST_F(FrozenCliTest, Adult_WhenItsCliIsFrozen_WaitsForTheKills) {
   ASSERT_TRUE(Eventually([&] { return ReadChief("adult").has_value(); }, kLimit))
       << program.Stderr();
   const pid_t frozen = Freeze(program);
+  ASSERT_GT(frozen, 0);
   std::optional<local::AgentReading> chief;
   const auto stands = [&] {
     chief = ReadChief("adult");
     return chief && StandsAt(*chief, {30, 95});
   };
   EXPECT_TRUE(Eventually(stands, kLimit)) << program.Stderr();
-  for (int i = 0; i < 100; ++i)
+  for (int i = 0; i < 100; ++i) {
     EXPECT_TRUE(stands() || !chief) << chief->Value("examples_committed");
+  }
   kill(frozen, SIGCONT);
   const Ended ended = WaitFor(program);
   ExpectAllAppliedOnce(ended);
