@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/local/chaos.h"
 #include "cli/local/guard.h"
+#include "cli/local/hold_files.h"
 #include "cli/local/launcher.h"
 #include "cli/local/local_job.h"
 #include "cli/local/progress_view.h"
@@ -215,7 +217,12 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   Result<local::RestoredLoss> restored =
       run.options.resume ? local::RestoredLoss::Await(job, run.run_id) : local::RestoredLoss();
   if (!restored.ok()) return Failure(restored.status());
+  Result<local::HoldFiles> holds = local::HoldFiles::Open(job, run.run_id);
+  if (!holds.ok()) return Failure(holds.status());
   local::SessionOptions session_options = run.session;
+  session_options.hold_grants = [&](const std::set<double>& percents) {
+    return holds->Set(percents);
+  };
   session_options.observe_chief = [&](const local::AgentReading& chief) {
     const Status shown = restored->Update(chief, view, run.options.json ? stdout : nullptr);
     if (!shown.ok()) view.Say(shown.message());

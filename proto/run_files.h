@@ -10,5 +10,9 @@ inline constexpr char kRunStoppedFile[] = "stopped.json";
 /// Made by who wants to show a resumed run's restored_eval_loss before training goes on, removed
 /// when that is done. The chief grants nothing while it is there, within limits.
 inline constexpr char kRunAnnounceFile[] = "announce";
+/// Followed by a percentage, e.g. hold-20 or hold-40.5. Made by `pstrain run` before it starts the
+/// replicas, for each moment of --chaos and --stop-at, and removed when what was to happen then has
+/// happened. While it is there, the chief grants little beyond that percentage.
+inline constexpr char kRunHoldPrefix[] = "hold-";
 
 }  // namespace pstrain

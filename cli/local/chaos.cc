@@ -103,7 +103,9 @@ void Chaos::Update(double committed, double expected, ReplicaSet& replicas, Stea
   if (expected <= 0 || committed >= expected) return;
   for (KillRecord& record : records_) {
     if (record.fired || committed * kPercent < record.kill.percent * expected) continue;
+    if (!record.due_since) record.due_since = now;
     if (Fire(record, replicas, now)) record.at_examples = static_cast<std::int64_t>(committed);
+    record.late = !record.fired && now - *record.due_since >= kKillPatience;
   }
 }
 
@@ -140,6 +142,14 @@ void Chaos::Observe(const AttemptId& id, const AgentReading& reading, SteadyTime
 bool Chaos::AllFired() const {
   return std::all_of(records_.begin(), records_.end(),
                      [](const KillRecord& record) { return record.fired; });
+}
+
+std::set<double> Chaos::AwaitedPercents() const {
+  std::set<double> percents;
+  for (const KillRecord& record : records_) {
+    if (!record.fired && !record.late) percents.insert(record.kill.percent);
+  }
+  return percents;
 }
 
 bool Chaos::Awaits(const plan::ReplicaId& place) const {

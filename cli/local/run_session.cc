@@ -49,6 +49,7 @@ RunSession::~RunSession() {
 }
 
 Result<SessionEnd> RunSession::Run() {
+  PSTRAIN_RETURN_IF_ERROR(HoldGrants());
   while (!aborted_) {
     const Status stepped = job_->Step();
     for (const std::string& event : job_->TakeEvents()) view_->Say(event);
@@ -113,8 +114,7 @@ milliseconds RunSession::ProbePeriod(const Attempt& attempt) const {
   if (chaos_.Awaits(place)) return kAfterKillPeriod;
   if (!attempt.child) return kFirstReadingPeriod;
   if (place != kChief) return kOtherPeriod;
-  const bool stop_to_come = options_.stop_at_percent && !stop_requested_;
-  return stop_to_come || !chaos_.AllFired() ? kTriggerPeriod : kChiefPeriod;
+  return StopAwaited() || !chaos_.AllFired() ? kTriggerPeriod : kChiefPeriod;
 }
 
 void RunSession::BeginProbes(SteadyTime now) {
@@ -145,6 +145,15 @@ void RunSession::AdvanceProbes(SteadyTime now) {
       committed * kPercent >= *options_.stop_at_percent * expected) {
     RequestStop("");
   }
+  const Status held = HoldGrants();
+  if (!held.ok()) view_->Say(held.message());
+}
+
+Status RunSession::HoldGrants() const {
+  if (!options_.hold_grants) return OkStatus();
+  std::set<double> percents = chaos_.AwaitedPercents();
+  if (StopAwaited()) percents.insert(*options_.stop_at_percent);
+  return options_.hold_grants(percents);
 }
 
 void RunSession::HandleSignals() {

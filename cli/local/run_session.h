@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct SessionOptions {
   std::optional<double> stop_at_percent;
   /// Told of each reading of the chief, before it is shown. May be empty.
   std::function<void(const AgentReading& chief)> observe_chief;
+  /// Told beyond which percentages the chief should not go far yet (hold_files.h): before anything
+  /// is started, and after each reading of the chief; then an error is only shown. May be empty.
+  std::function<Status(const std::set<double>& percents)> hold_grants;
 };
 
 enum class SessionEnd { kSucceeded, kFailed, kStopped, kAborted };
@@ -47,6 +51,8 @@ class RunSession {
   void AdvanceProbes(SteadyTime now);
   std::chrono::milliseconds ProbePeriod(const Attempt& attempt) const;
   void HandleSignals();
+  Status HoldGrants() const;
+  bool StopAwaited() const { return options_.stop_at_percent && !stop_requested_; }
   void RequestStop(const std::string& why);
 
   LocalJob* job_;

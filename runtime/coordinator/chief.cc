@@ -142,6 +142,7 @@ Result<int> Chief::Run() {
 
 void Chief::Step(Time now) {
   core_.Tick(now);
+  setup_.holds.Refresh();
   ExpirePeers(now);
   Dispatch();
   FinishCut(now);

@@ -16,6 +16,7 @@
 #include "runtime/checkpoint/cuts.h"
 #include "runtime/cluster/role_context.h"
 #include "runtime/coordinator/core.h"
+#include "runtime/coordinator/grant_holds.h"
 #include "runtime/coordinator/ps_link.h"
 #include "runtime/coordinator/run_directory.h"
 #include "runtime/stats/role_stats.h"
@@ -31,6 +32,7 @@ struct ChiefSetup {
   std::optional<GoodCut> cut;
   /// Names of all finished cuts that are not newer than `cut`, newest first.
   std::vector<std::string> cuts;
+  GrantHolds holds;
 };
 
 /// Everything up to a running chief: run directory, input index, variables and their placement, the
@@ -100,6 +102,7 @@ class Chief {
   void ExpirePeers(Time now);
   void FillMembership(Membership* wire) const;
   std::uint64_t MembershipNumber() const;
+  void AddGrants(const PollWorkerRequest& request, WorkerPeer& worker, PollWorkerReply* reply);
   void AbsorbReports(const PollWorkerRequest& request, WorkerPeer& worker);
   bool HasEvaluator() const;
 
@@ -122,7 +125,7 @@ class Chief {
   void PublishStats();
   void CheckPatience(Time now);
   void CheckRestored(Time now);
-  bool GrantsHeld() const { return stopped_loss_.has_value() || announcing_; }
+  bool RestoredLossAwaited() const { return stopped_loss_.has_value() || announcing_; }
 
   const RoleContext& context_;
   ChiefSetup setup_;

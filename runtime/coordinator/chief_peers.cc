@@ -310,17 +310,21 @@ Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request) {
     }
     return reply;
   }
-  if (request.want() > 0 && !GrantsHeld()) {
-    for (const GrantedToken& granted : core_.Grants(request.index(), request.want())) {
-      Grant* grant = reply.add_grants();
-      ToWire(granted.token, grant->mutable_token());
-      for (ShardId shard : granted.shards) grant->add_shards(shard);
-      worker.granted.insert(granted.token);
-      stats_.batches_granted->Add();
-    }
-  }
+  AddGrants(request, worker, &reply);
   if (reply.grants().empty()) reply.set_directive(WAIT);
   return reply;
+}
+
+void Chief::AddGrants(const PollWorkerRequest& request, WorkerPeer& worker,
+                      PollWorkerReply* reply) {
+  if (RestoredLossAwaited()) return;
+  for (const GrantedToken& granted : setup_.holds.Grants(core_, request.index(), request.want())) {
+    Grant* grant = reply->add_grants();
+    ToWire(granted.token, grant->mutable_token());
+    for (ShardId shard : granted.shards) grant->add_shards(shard);
+    worker.granted.insert(granted.token);
+    stats_.batches_granted->Add();
+  }
 }
 
 Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request) {

@@ -56,8 +56,9 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context) {
       if (*id <= cut->id) names.push_back(CutName(*id));
     }
   }
-  return ChiefSetup{std::move(directory), std::move(index), std::move(run), std::move(cut),
-                    std::move(names)};
+  PSTRAIN_ASSIGN_OR_RETURN(GrantHolds holds, GrantHolds::Find(directory.path()));
+  return ChiefSetup{std::move(directory), std::move(index), std::move(run),
+                    std::move(cut),       std::move(names), std::move(holds)};
 }
 
 }  // namespace pstrain

@@ -187,6 +187,7 @@ CoreProgress Core::Progress() const {
   CoreProgress progress;
   progress.examples_expected = book_.examples_expected();
   progress.examples_committed = book_.examples_committed();
+  progress.examples_in_flight = book_.examples_in_flight();
   progress.tokens_expected = book_.tokens_expected();
   progress.tokens_committed = book_.tokens_committed();
   progress.tokens_in_flight = book_.in_flight();

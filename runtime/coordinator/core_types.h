@@ -163,6 +163,7 @@ struct CutPlan {
 struct CoreProgress {
   std::int64_t examples_expected = 0;
   std::int64_t examples_committed = 0;
+  std::int64_t examples_in_flight = 0;
   std::uint64_t tokens_expected = 0;
   std::uint64_t tokens_committed = 0;
   std::uint64_t tokens_in_flight = 0;

@@ -79,8 +79,13 @@ void GrantBook::Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits
     const auto it = in_flight_.find(token);
     if (it == in_flight_.end()) continue;
     for (const std::uint32_t holder : it->second) held_[holder].erase(token);
-    in_flight_.erase(it);
+    Land(it);
   }
+}
+
+void GrantBook::Land(InFlight::iterator token) {
+  examples_in_flight_ -= RecordsOf(token->first.batch);
+  in_flight_.erase(token);
 }
 
 void GrantBook::Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word, std::uint64_t bits) {
@@ -182,7 +187,10 @@ std::vector<GrantedToken> GrantBook::Grant(std::uint32_t worker, std::size_t wan
 
 void GrantBook::Hold(std::uint32_t worker, Token token) {
   if (!Valid(token) || committed_.Contains(token)) return;
-  if (held_[worker].insert(token).second) in_flight_[token].push_back(worker);
+  if (!held_[worker].insert(token).second) return;
+  std::vector<std::uint32_t>& holders = in_flight_[token];
+  if (holders.empty()) examples_in_flight_ += RecordsOf(token.batch);
+  holders.push_back(worker);
 }
 
 void GrantBook::Return(std::uint32_t worker, Token token) {
@@ -192,7 +200,7 @@ void GrantBook::Return(std::uint32_t worker, Token token) {
   }
   if (const auto it = in_flight_.find(token); it != in_flight_.end()) {
     if (!it->second.empty()) return;
-    in_flight_.erase(it);
+    Land(it);
   }
   returned_.push_back(token);
 }

@@ -51,6 +51,8 @@ class GrantBook {
   /// Tokens with some worker; of one worker.
   std::size_t in_flight() const { return in_flight_.size(); }
   std::size_t held_by(std::uint32_t worker) const;
+  /// Records of the tokens that are with some worker.
+  std::int64_t examples_in_flight() const { return examples_in_flight_; }
   std::uint64_t tokens_expected() const { return std::uint64_t{epochs_} * batches_; }
   std::uint64_t tokens_committed() const { return committed_count_; }
   std::uint64_t tokens_reopened() const { return reopened_count_; }
@@ -63,6 +65,9 @@ class GrantBook {
   /// Committed tokens are with nobody.
   void Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
   void Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word, std::uint64_t bits);
+  using InFlight = std::unordered_map<Token, std::vector<std::uint32_t>>;
+  /// The token is with nobody any more.
+  void Land(InFlight::iterator token);
   std::vector<ShardId> Lacking(Token token) const;
   bool Grantable(Token token) const;
   /// The next token of the grant order, or false at the end.
@@ -91,7 +96,8 @@ class GrantBook {
   std::int64_t examples_committed_ = 0;
 
   /// More than one worker may hold a token after a change of chief.
-  std::unordered_map<Token, std::vector<std::uint32_t>> in_flight_;
+  InFlight in_flight_;
+  std::int64_t examples_in_flight_ = 0;
   std::map<std::uint32_t, std::set<Token>> held_;
   std::deque<Token> returned_;
   /// What is left of the block that was put aside for each worker. Only a preference: others take

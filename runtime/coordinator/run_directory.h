@@ -17,14 +17,14 @@ namespace pstrain {
 
 /// What lies in <checkpoint directory>/<run id> and belongs to no single cut:
 ///
-///   chiefs/<n>    one file per chief, created exclusively: the chief epoch
-///   index         the input index
-///   run           the RunDescription and what a resume must not change
-///   stopped.json  a drain ended here; its eval_loss
-///   restored.json the run went on after a drain; what the evaluator made of the restored state
-///   announce      proto/run_files.h
-///   result.json   the run is finished
-///   cuts/         runtime/checkpoint
+///   chiefs/<n>        one file per chief, created exclusively: the chief epoch
+///   index             the input index
+///   run               the RunDescription and what a resume must not change
+///   stopped.json      a drain ended here; its eval_loss
+///   restored.json     the run went on after a drain; what the evaluator made of the restored state
+///   announce, hold-*  proto/run_files.h
+///   result.json       the run is finished
+///   cuts/             runtime/checkpoint
 ///
 /// Owned by the chief; one thread at a time.
 class RunDirectory {

@@ -2,18 +2,15 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/local/agent_probe.h"
 #include "tests/process/exact_fixture.h"
 #include "tests/process/program.h"
 
@@ -58,34 +55,6 @@ class ResumeTest : public ExactRunTest {
  protected:
   std::vector<std::string> ResumedAdult() const {
     return {"--resume", "--set", "spec.replicaSpecs.ps.replicas=3"};
-  }
-
-  /// What the chief's agent says now.
-  std::optional<local::AgentReading> ReadChief(const std::string& job) const {
-    const Result<std::string> text = ReadFile(dir_.File(".pstrain/" + job + "/endpoints.json"));
-    const Result<Json> endpoints = text.ok() ? ParseJson(*text) : Result<Json>(text.status());
-    if (!endpoints.ok()) return std::nullopt;
-    for (const Json& replica : endpoints->Find("replicas")->items()) {
-      if (*replica.Find("role")->AsString() != "chief") continue;
-      const std::string& url = *replica.Find("metrics")->AsString();
-      std::uint16_t port = 0;
-      std::from_chars(url.data() + url.rfind(':') + 1, url.data() + url.size(), port);
-      return Probe(port);
-    }
-    return std::nullopt;
-  }
-
- private:
-  static std::optional<local::AgentReading> Probe(std::uint16_t port) {
-    local::AgentProbe probe(port);
-    probe.Begin(std::chrono::steady_clock::now());
-    std::optional<local::AgentReading> reading;
-    while (probe.busy() && !reading) {
-      pollfd wait{probe.fd(), probe.events(), 0};
-      poll(&wait, 1, 100);
-      reading = probe.Advance(std::chrono::steady_clock::now());
-    }
-    return reading;
   }
 };
 

@@ -1,8 +1,14 @@
 #include "tests/process/training_fixture.h"
 
+#include <poll.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <iostream>
 #include <utility>
 
+#include "cli/local/agent_probe.h"
 #include "tests/process/program.h"
 
 namespace pstrain {
@@ -14,6 +20,18 @@ constexpr std::chrono::seconds kRunLimit{240};
 /// What an undisturbed run reaches, and how far a disturbed one may be off.
 constexpr double kAuc = 0.9175;
 constexpr double kAucTolerance = 0.005;
+
+std::optional<local::AgentReading> Probe(std::uint16_t port) {
+  local::AgentProbe probe(port);
+  probe.Begin(std::chrono::steady_clock::now());
+  std::optional<local::AgentReading> reading;
+  while (probe.busy() && !reading) {
+    pollfd wait{probe.fd(), probe.events(), 0};
+    poll(&wait, 1, 100);
+    reading = probe.Advance(std::chrono::steady_clock::now());
+  }
+  return reading;
+}
 
 }  // namespace
 
@@ -45,6 +63,10 @@ TrainingRunTest::Ended TrainingRunTest::RunAdult(const std::vector<std::string>&
 TrainingRunTest::Ended TrainingRunTest::RunCommand(std::vector<std::string> command,
                                                    std::vector<std::string> environment) {
   Program program(std::move(command), dir_.path(), std::move(environment));
+  return WaitFor(program);
+}
+
+TrainingRunTest::Ended TrainingRunTest::WaitFor(Program& program) {
   Ended ended;
   ended.code = program.Wait(kRunLimit);
   ended.errors = program.Stderr();
@@ -54,6 +76,20 @@ TrainingRunTest::Ended TrainingRunTest::RunCommand(std::vector<std::string> comm
   const Result<Json> report = ParseJson(text.substr(text.rfind('\n') + 1));
   if (report.ok()) ended.report = *report;
   return ended;
+}
+
+std::optional<local::AgentReading> TrainingRunTest::ReadChief(const std::string& job) const {
+  const Result<std::string> text = ReadFile(dir_.File(".pstrain/" + job + "/endpoints.json"));
+  const Result<Json> endpoints = text.ok() ? ParseJson(*text) : Result<Json>(text.status());
+  if (!endpoints.ok()) return std::nullopt;
+  for (const Json& replica : endpoints->Find("replicas")->items()) {
+    if (*replica.Find("role")->AsString() != "chief") continue;
+    const std::string& url = *replica.Find("metrics")->AsString();
+    std::uint16_t port = 0;
+    std::from_chars(url.data() + url.rfind(':') + 1, url.data() + url.size(), port);
+    return Probe(port);
+  }
+  return std::nullopt;
 }
 
 void TrainingRunTest::ExpectAllAppliedOnce(const Ended& ended) {

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
 #include "base/json.h"
+#include "cli/local/agent_reading.h"
+#include "tests/process/program.h"
 
 namespace pstrain {
 
@@ -34,12 +37,18 @@ class TrainingRunTest : public testing::Test {
   /// `pstrain run` of the Adult example with more arguments, without running it.
   static std::vector<std::string> AdultCommand(const std::vector<std::string>& more);
 
+  /// A `pstrain run --json`'s end.
+  static Ended WaitFor(Program& program);
+
   static void ExpectAllAppliedOnce(const Ended& ended);
   /// Each kill fired, and what came after it has worked.
   static void ExpectKills(const Ended& ended, std::size_t count);
   /// RunAdult with these kills: nothing is lost and the model is as good. Prints the kills.
   void ExpectAdultSurvives(const std::string& chaos, std::size_t kills);
   static void ExpectAdultAuc(const Ended& ended);
+
+  /// What the chief's agent says now; nothing when there is none.
+  std::optional<local::AgentReading> ReadChief(const std::string& job) const;
 
   TempDir dir_;
 

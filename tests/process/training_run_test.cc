@@ -1,13 +1,20 @@
 // `pstrain run` of jobs with spec.training: real processes, real data, SIGKILL.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <chrono>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/child_processes.h"
 #include "base/json.h"
+#include "proto/run_files.h"
 #include "tests/process/exact_fixture.h"
+#include "tests/process/program.h"
 
 namespace pstrain {
 namespace {
@@ -56,6 +63,65 @@ TEST_F(TrainingRunTest, Adult_WhenPsAndChiefAreKilledTogether_LosesNothing) {
 
 TEST_F(TrainingRunTest, Adult_WhenTwoReplicasAreToldToStop_LosesNothing) {
   ExpectAdultSurvives("worker@30:term,ps@50:term", 2);
+}
+
+/// Runs whose CLI gets no CPU for longer than the job takes.
+class FrozenCliTest : public TrainingRunTest {
+ protected:
+  static constexpr double kBatch = 128;
+  static constexpr std::chrono::seconds kLimit{120};
+
+  /// Those that are in the directory of the run.
+  std::vector<std::string> HoldFiles(const Ended& ended) const {
+    const Result<std::vector<std::string>> names = ListDirectory(dir_.File(
+        ".pstrain/adult/volumes/checkpoints/adult/" + *ended.report.Find("run_id")->AsString()));
+    EXPECT_TRUE(names.ok()) << names.status().ToString();
+    std::vector<std::string> files = names.ok() ? *names : std::vector<std::string>();
+    std::erase_if(files, [](const std::string& name) { return !name.starts_with(kRunHoldPrefix); });
+    return files;
+  }
+
+  /// SIGSTOPs the process that watches the job, not its guard.
+  static pid_t Freeze(const Program& program) {
+    const std::vector<pid_t> inner = ChildProcesses(program.pid());
+    EXPECT_EQ(inner.size(), 1u);
+    if (inner.size() != 1) return -1;
+    kill(inner.front(), SIGSTOP);
+    return inner.front();
+  }
+
+  /// The chief has committed what it may at one of these percentages and less than a batch more.
+  static bool StandsAt(const local::AgentReading& chief, std::initializer_list<double> percents) {
+    const double committed = chief.Value("examples_committed");
+    const double expected = chief.Value("examples_expected");
+    return std::ranges::any_of(percents, [&](double percent) {
+      const double beyond = committed - expected * percent / 100;
+      return expected > 0 && beyond >= 0 && beyond < kBatch;
+    });
+  }
+};
+
+TEST_F(FrozenCliTest, Adult_WhenItsCliIsFrozen_WaitsForTheKills) {
+  // Neither kill keeps the others from training on, whenever the freezing comes.
+  Program program(AdultCommand({"--chaos", "worker@20,evaluator@85"}), dir_.path());
+  ASSERT_TRUE(Eventually([&] { return ReadChief("adult").has_value(); }, kLimit))
+      << program.Stderr();
+  const pid_t frozen = Freeze(program);
+  ASSERT_GT(frozen, 0);
+  std::optional<local::AgentReading> chief;
+  const auto stands = [&] {
+    chief = ReadChief("adult");
+    return chief && StandsAt(*chief, {30, 95});
+  };
+  EXPECT_TRUE(Eventually(stands, kLimit)) << program.Stderr();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(stands() || !chief) << chief->Value("examples_committed");
+  }
+  kill(frozen, SIGCONT);
+  const Ended ended = WaitFor(program);
+  ExpectAllAppliedOnce(ended);
+  ExpectKills(ended, 2);
+  EXPECT_TRUE(HoldFiles(ended).empty());
 }
 
 TEST_F(ExactRunTest, Weights_WhateverIsKilled_AreThoseOfTheClosedForm) {
