@@ -12,10 +12,8 @@
 namespace pstrain::reconcile {
 namespace {
 
-using pstrain::testing::StatusBody;
 using std::chrono::seconds;
 using ::testing::Contains;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -32,31 +30,10 @@ void SetSuspend(Json& job, bool suspend) {
 
 class JobReconcilerTest : public ::testing::Test {
  protected:
-  void StartJob() {
-    world_.PutJob();
-    world_.Settle();
-    world_.RunAllPods();
-    world_.Settle();
-  }
   void ExpectFixedPoint() {
     const int before = world_.Calls();
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(world_.ReconcileOnce().ok());
     EXPECT_EQ(world_.Calls(), before);
-  }
-  /// A refusal of the creation of one kind, for good.
-  void RefuseCreates(const std::string& plural, int code, const std::string& reason,
-                     const std::string& message) {
-    world_.server().FailNext("POST /api/v1/namespaces/ml/" + plural,
-                             {code, StatusBody(code, reason, message), {}}, 1'000'000);
-  }
-  /// One minute of a job that cannot run: few calls, one condition, one event.
-  void ExpectQuietlyBlocked(const std::string& reason) {
-    world_.PutJob();
-    world_.RunFor(seconds(60));
-    EXPECT_EQ(world_.ConditionOf("Blocked"), "True");
-    EXPECT_THAT(world_.MessageOf("Blocked"), HasSubstr(reason + ": "));
-    EXPECT_THAT(world_.FinishEvents(), ElementsAre(reason));
-    EXPECT_LE(world_.Calls() + world_.CallsOf("/events"), 10);
   }
 
   ReconcileWorld world_;
@@ -79,7 +56,7 @@ TEST_F(JobReconcilerTest, ANewJob_GetsServiceConfigMapAndPodsAndThenNoCalls) {
 }
 
 TEST_F(JobReconcilerTest, ARestartedOperator_ChangesNothing) {
-  StartJob();
+  world_.StartJob();
   const int before = world_.Calls();
   world_.RestartOperator();
   world_.Settle();
@@ -119,7 +96,7 @@ TEST_F(JobReconcilerTest, WhenTheCacheOfJobsIsBehind_WritesOfTheStatusFollowOneA
 }
 
 TEST_F(JobReconcilerTest, ADeletedPod_IsReplacedAndCountedOnce) {
-  StartJob();
+  world_.StartJob();
   world_.server().LingerOnDelete(kube::PodResource());
   world_.EditPod("byo-worker-1", [](Json& pod) {
     At(pod, {"metadata"}).Set("deletionTimestamp", Json::String("2026-01-02T03:04:05Z"));
@@ -136,7 +113,7 @@ TEST_F(JobReconcilerTest, ADeletedPod_IsReplacedAndCountedOnce) {
 }
 
 TEST_F(JobReconcilerTest, APodThatVanishes_IsCountedOnceAlsoAcrossAConflict) {
-  StartJob();
+  world_.StartJob();
   world_.RemovePod("byo-ps-0");
   // Somebody writes the job at the same time: the first write of the status conflicts.
   world_.EditJob([](Json& job) { SetWorkers(job, 3); });
@@ -163,7 +140,7 @@ TEST_F(JobReconcilerTest, ACreatedPodThatTheWatchNeverShows_IsFoundGoneAndReplac
 }
 
 TEST_F(JobReconcilerTest, ADeletedService_ComesBackWhileTheJobRuns) {
-  StartJob();
+  world_.StartJob();
   world_.server().Remove(kube::ServiceResource(), {"ml", "byo"});
   world_.Settle();
   EXPECT_EQ(world_.server().All(kube::ServiceResource()).size(), 1U);
@@ -200,7 +177,7 @@ TEST_F(JobReconcilerTest, ANameConflict_CostsFewCalls) {
 }
 
 TEST_F(JobReconcilerTest, AJobOfTheSameName_WaitsForThePodsOfTheFormerAndTakesNoneOver) {
-  StartJob();
+  world_.StartJob();
   const std::string former = world_.uid();
   world_.RemoveJob();
   world_.Settle();
@@ -223,7 +200,7 @@ TEST_F(JobReconcilerTest, AJobOfTheSameName_WaitsForThePodsOfTheFormerAndTakesNo
 }
 
 TEST_F(JobReconcilerTest, ADeletingJob_GetsNoPods) {
-  StartJob();
+  world_.StartJob();
   world_.EditJob([](Json& job) {
     At(job, {"metadata"}).Set("deletionTimestamp", Json::String("2026-01-02T03:04:05Z"));
   });
@@ -239,7 +216,7 @@ TEST_F(JobReconcilerTest, ADeletingJob_GetsNoPods) {
 }
 
 TEST_F(JobReconcilerTest, AJobThatIsGone_GetsNoPodsThoughTheCacheStillHasIt) {
-  StartJob();
+  world_.StartJob();
   world_.RemoveJob();
   world_.RemovePod("byo-worker-0");
   world_.SyncPods();
@@ -250,7 +227,7 @@ TEST_F(JobReconcilerTest, AJobThatIsGone_GetsNoPodsThoughTheCacheStillHasIt) {
 }
 
 TEST_F(JobReconcilerTest, OrphanedPods_AreLeftAlone) {
-  StartJob();
+  world_.StartJob();
   world_.EditJob([](Json& job) {
     At(job, {"metadata"}).Set("deletionTimestamp", Json::String("2026-01-02T03:04:05Z"));
   });
@@ -267,7 +244,7 @@ TEST_F(JobReconcilerTest, OrphanedPods_AreLeftAlone) {
 }
 
 TEST_F(JobReconcilerTest, Suspend_DrainsChiefFirstAndResumeStartsTheNextAttempts) {
-  StartJob();
+  world_.StartJob();
   world_.server().LingerOnDelete(kube::PodResource());
   world_.EditJob([](Json& job) { SetSuspend(job, true); });
   world_.Settle();
@@ -293,7 +270,7 @@ TEST_F(JobReconcilerTest, Suspend_DrainsChiefFirstAndResumeStartsTheNextAttempts
 }
 
 TEST_F(JobReconcilerTest, ScaleDown_DeletesTheHighestIndexAndItsFormerConfigMapGoesLast) {
-  StartJob();
+  world_.StartJob();
   world_.EditJob([](Json& job) { SetWorkers(job, 1); });
   world_.Settle();
   EXPECT_THAT(world_.PodNames(), UnorderedElementsAre("byo-chief-0", "byo-ps-0", "byo-worker-0"));
@@ -331,7 +308,7 @@ TEST_F(JobReconcilerTest, AFinishedJob_StopsItsPodsAndExpires) {
 }
 
 TEST_F(JobReconcilerTest, ACrash_WaitsLongerEachTimeAndCountsAgainstTheLimit) {
-  StartJob();
+  world_.StartJob();
   world_.EndPod("byo-worker-0", 1);
   world_.Settle();
   EXPECT_THAT(world_.PodNames(), Contains("byo-worker-0-1"));
@@ -341,71 +318,6 @@ TEST_F(JobReconcilerTest, ACrash_WaitsLongerEachTimeAndCountsAgainstTheLimit) {
   world_.RunFor(seconds(2));
   EXPECT_THAT(world_.PodNames(), Contains("byo-worker-0-2"));
   EXPECT_EQ(world_.StatusOfJob().restarts().failures(), 2);
-}
-
-TEST_F(JobReconcilerTest, AnExceededQuota_IsQuiet) {
-  RefuseCreates("pods", 403, "Forbidden", "pods \"x\" is forbidden: exceeded quota: q");
-  ExpectQuietlyBlocked("QuotaExceeded");
-}
-
-TEST_F(JobReconcilerTest, AViolationOfPodSecurity_IsQuiet) {
-  RefuseCreates("pods", 403, "Forbidden", "pods \"x\" is forbidden: violates PodSecurity");
-  ExpectQuietlyBlocked("PodSecurityViolation");
-}
-
-TEST_F(JobReconcilerTest, AMissingPermission_IsQuiet) {
-  RefuseCreates("services", 403, "Forbidden", "services is forbidden: User cannot create");
-  ExpectQuietlyBlocked("CreateForbidden");
-}
-
-TEST_F(JobReconcilerTest, AWebhookThatDoesNotAnswer_IsQuiet) {
-  RefuseCreates("pods", 500, "InternalError", "failed calling webhook \"w\"");
-  ExpectQuietlyBlocked("CreateFailed");
-}
-
-TEST_F(JobReconcilerTest, ATemplateThatCannotBeUsed_IsQuietUntilItIsMended) {
-  world_.PutJob([](Json& job) {
-    At(job, {"spec", "replicaSpecs", "chief", "template", "spec"})
-        .Set("volumes", *ParseJson(R"([{"name": "pstrain-job", "emptyDir": {}}])"));
-  });
-  world_.RunFor(seconds(60));
-  EXPECT_THAT(world_.MessageOf("Blocked"), HasSubstr("InvalidTemplate: spec.replicaSpecs.chief"));
-  EXPECT_LE(world_.Calls(), 10);
-  world_.EditJob([](Json& job) {
-    At(job, {"spec", "replicaSpecs", "chief", "template", "spec"}).Set("volumes", Json::Array());
-  });
-  world_.Settle();  // at once, though the next try was due later
-  EXPECT_EQ(world_.ConditionOf("Blocked"), "False");
-  EXPECT_EQ(world_.PodNames().size(), 4U);
-  EXPECT_THAT(world_.FinishEvents(), Contains("InvalidTemplate").Times(1));
-}
-
-TEST_F(JobReconcilerTest, AnImageThatCannotBePulled_IsOneConditionAndOneEvent) {
-  world_.PutJob();
-  world_.Settle();
-  const int before = world_.Calls();
-  for (int i = 0; i < 8; ++i) {
-    const std::string state = i % 2 == 0
-                                  ? R"({"reason": "ErrImagePull", "message": "no such host"})"
-                                  : R"({"reason": "ImagePullBackOff", "message": "Back-off"})";
-    world_.SetPodStatus("byo-worker-0", R"({"phase": "Pending", "containerStatuses":
-        [{"name": "c", "state": {"waiting": )" +
-                                            state + "}}]}");
-    world_.Settle();
-  }
-  EXPECT_EQ(world_.Calls() - before, 1);
-  EXPECT_THAT(world_.MessageOf("Blocked"), HasSubstr("no such host"));
-  EXPECT_THAT(world_.FinishEvents(), Contains("ImagePullBackOff").Times(1));
-}
-
-TEST_F(JobReconcilerTest, ARefusedCreate_DoesNotKeepOtherPodsFromGoing) {
-  StartJob();
-  RefuseCreates("pods", 403, "Forbidden", "exceeded quota: q");
-  world_.RemovePod("byo-ps-0");
-  world_.EditJob([](Json& job) { SetWorkers(job, 1); });
-  world_.Settle();
-  EXPECT_EQ(world_.ConditionOf("Blocked"), "True");
-  EXPECT_THAT(world_.PodNames(), UnorderedElementsAre("byo-chief-0", "byo-worker-0"));
 }
 
 TEST_F(JobReconcilerTest, ACreateWhoseAnswerIsLost_MakesOnePod) {
@@ -418,7 +330,7 @@ TEST_F(JobReconcilerTest, ACreateWhoseAnswerIsLost_MakesOnePod) {
 }
 
 TEST_F(JobReconcilerTest, AJobThatDoesNotParse_KeepsItsPodsAndItsCounts) {
-  StartJob();
+  world_.StartJob();
   world_.EndPod("byo-worker-0", 1);
   world_.Settle();
   world_.RunPod("byo-worker-0-1");

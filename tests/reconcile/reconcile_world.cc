@@ -155,6 +155,13 @@ void ReconcileWorld::EditJob(const Change& change) {
   server().Put(JobResource(), std::move(job));
 }
 
+void ReconcileWorld::StartJob() {
+  PutJob();
+  Settle();
+  RunAllPods();
+  Settle();
+}
+
 void ReconcileWorld::RemoveJob() { server().Remove(JobResource(), key_); }
 
 void ReconcileWorld::RestartOperator() {

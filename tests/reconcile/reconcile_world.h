@@ -34,6 +34,8 @@ class ReconcileWorld {
   /// The job "byo" in namespace "ml": a chief, a ps and two workers that run their own program,
   /// replaced at once. `change` alters the object first. Its uid becomes uid().
   void PutJob(const Change& change = {});
+  /// The same job with all its pods running.
+  void StartJob();
   /// Alters the job as a person would; the generation rises.
   void EditJob(const Change& change);
   void RemoveJob();
