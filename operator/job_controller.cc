@@ -12,6 +12,7 @@
 #include "operator/controller/work_queue.h"
 #include "operator/kube/cpprest_transport.h"
 #include "operator/kube/credentials.h"
+#include "operator/reconcile/change_router.h"
 #include "operator/reconcile/job_reconciler.h"
 #include "operator/reconcile/names.h"
 #include "operator/reconcile/progress_poller.h"
@@ -38,14 +39,6 @@ kube::Watcher::Options WatchOf(const OperatorOptions& options, bool ours_only) {
   }
   watch.seed = RandomSeed();
   return watch;
-}
-
-/// The job that a child belongs to, by its owner reference.
-template <typename Object>
-ObjectKey OwnerOf(const Object& before, const Object& after) {
-  const kube::ObjectMeta& meta = (after ? after : before)->meta;
-  const kube::OwnerReference* owner = meta.Controller();
-  return {.name_space = meta.key.name_space, .name = owner == nullptr ? "" : owner->name};
 }
 
 /// Asks one agent. A client of its own for each call: the chief of a job answers a few hundred
@@ -82,11 +75,12 @@ class JobController::Impl {
         events_(client, clock, {.controller = "pstrain.dev/operator", .instance = identity}),
         queue_("pstrainingjob", {}),
         observations_(clock),
+        router_(observations_, [this](const ObjectKey& job) { queue_.Add(job); }),
         jobs_(client, pause, clock, reconcile::JobResource(), WatchOf(options, false),
               {.decode = reconcile::DecodeJob,
                .annotation_prefixes = {},
                .on_change = [this](const auto& before,
-                                   const auto& after) { JobChanged(before, after); }}),
+                                   const auto& after) { router_.JobChanged(before, after); }}),
         services_(client, pause, clock, kube::ServiceResource(), WatchOf(options, true),
                   ChildOptions()),
         config_maps_(client, pause, clock, kube::ConfigMapResource(), WatchOf(options, true),
@@ -94,8 +88,10 @@ class JobController::Impl {
         pods_(client, pause, clock, kube::PodResource(), WatchOf(options, true),
               {.decode = reconcile::DecodePod,
                .annotation_prefixes = {},
-               .on_change = [this](const auto& before,
-                                   const auto& after) { PodChanged(before, after); }}),
+               .on_change =
+                   [this](const auto& before, const auto& after) {
+                     router_.PodChanged(jobs_.store(), before, after);
+                   }}),
         metrics_(jobs_.store()),
         reconciler_({.client = client,
                      .jobs = jobs_.store(),
@@ -160,26 +156,14 @@ class JobController::Impl {
     return {.decode = [](const Json&) { return Result<MetadataOnly>(MetadataOnly{}); },
             .annotation_prefixes = {},
             .on_change = [this](const auto& before,
-                                const auto& after) { queue_.Add(OwnerOf(before, after)); }};
-  }
-
-  void JobChanged(const JobStore::Object& before, const JobStore::Object& after) {
-    if (!after) observations_.Forget(before->meta.uid);
-    queue_.Add((after ? after : before)->meta.key);
-  }
-
-  void PodChanged(const PodStore::Object& before, const PodStore::Object& after) {
-    const ObjectKey owner = OwnerOf(before, after);
-    const JobStore::Object job = jobs_.store().Get(owner);
-    // Pods of a job that is gone go with it.
-    if (job) observations_.PodChanged(before, after);
-    queue_.Add(owner);
+                                const auto& after) { router_.ChildChanged(before, after); }};
   }
 
   const Clock& clock_;
   kube::EventRecorder events_;
   kube::WorkQueue queue_;
   reconcile::Observations observations_;
+  reconcile::ChangeRouter router_;
   reconcile::ProgressBook progress_;
   Informer<PSTrainingJob> jobs_;
   Informer<MetadataOnly> services_;

@@ -55,8 +55,9 @@ int Run(const pstrain::OperatorOptions& options, const sigset_t& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  pstrain::kube::PrepareCpprest();
+  // Before any thread starts: the signals must find no thread that would take them.
   const sigset_t signals = BlockStopSignals();
+  pstrain::kube::PrepareCpprest();
   const auto options = pstrain::ParseOperatorOptions({argv + 1, argv + argc});
   if (!options.ok()) {
     std::cerr << "pstrain-operator: " << options.status().message() << "\n"

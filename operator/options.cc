@@ -9,6 +9,9 @@
 namespace pstrain {
 namespace {
 
+constexpr int kMostThreads = 1000;
+constexpr int kMostRequests = 1'000'000;
+
 using Apply = Status (*)(std::string_view value, OperatorOptions& options);
 
 Status Bad(std::string_view value, std::string_view wanted) {
@@ -59,9 +62,13 @@ Status SetSeconds(std::string_view value, std::chrono::seconds& seconds) {
 }
 
 template <typename T>
-Status SetPositive(std::string_view value, T& target) {
+Status SetPositive(std::string_view value, T& target, T most) {
   const auto number = ParseNumber<T>(value);
-  if (!number || !(*number > 0)) return Bad(value, "a number greater than 0");
+  // Written so that NaN is refused too.
+  if (!number || !(*number > 0 && *number <= most)) {
+    return Bad(value, "a number greater than 0 and up to " +
+                          std::to_string(static_cast<std::int64_t>(most)));
+  }
   target = *number;
   return OkStatus();
 }
@@ -116,13 +123,15 @@ constexpr std::array<Flag, 21> kFlags = {{
     {"training-image-pull-policy", "POLICY", "Always, IfNotPresent or Never, for that image",
      [](Text v, Options& o) { return SetText(v, o.training_image_pull_policy); }},
     {"max-concurrent-reconciles", "N", "jobs worked on at once; default 8",
-     [](Text v, Options& o) { return SetPositive(v, o.workers); }},
+     [](Text v, Options& o) { return SetPositive(v, o.workers, kMostThreads); }},
     {"kube-api-calls", "N", "requests to the apiserver at once; default 32",
-     [](Text v, Options& o) { return SetPositive(v, o.api_calls); }},
+     [](Text v, Options& o) { return SetPositive(v, o.api_calls, kMostThreads); }},
     {"kube-api-qps", "N", "requests to the apiserver per second; default 500",
-     [](Text v, Options& o) { return SetPositive(v, o.api_qps); }},
+     [](Text v, Options& o) {
+       return SetPositive(v, o.api_qps, static_cast<double>(kMostRequests));
+     }},
     {"kube-api-burst", "N", "requests before that limit counts; default 1000",
-     [](Text v, Options& o) { return SetPositive(v, o.api_burst); }},
+     [](Text v, Options& o) { return SetPositive(v, o.api_burst, kMostRequests); }},
     {"progress-period", "TIME", "how often chiefs are asked for their progress; default 5s",
      [](Text v, Options& o) {
        const auto duration = ParseDuration(v);

@@ -15,8 +15,8 @@ namespace pstrain::kube {
 /// before anything else may start the library's thread pool. It sets the size of that pool, which
 /// is one for the whole process, and points SSL_CERT_FILE and SSL_CERT_DIR at nothing: the library
 /// would otherwise read the system's certificates for each connection (18 ms and 1 MB) only to
-/// trust them beside ours. One thread is enough: it only moves bytes. Idempotent. From here on the process
-/// ignores SIGPIPE.
+/// trust them beside ours. One thread is enough: it only moves bytes. Idempotent. From here on the
+/// process ignores SIGPIPE.
 void PrepareCpprest(int threads = 1);
 
 /// HTTP/1.1 over TLS by cpprestsdk 2.10. Owned by main. Each of the library's traps is closed here:

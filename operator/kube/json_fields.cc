@@ -52,10 +52,19 @@ Status ReadFlag(const Json& object, std::string_view path, std::string_view name
   return Read(object, path, name, "true or false", &Json::AsBool, value);
 }
 
-std::string TextOrEmpty(const Json& object, std::string_view name) {
-  const Json* member = object.Find(name);
+std::string TextOrEmpty(const Json* object, std::string_view name) {
+  const Json* member = object == nullptr ? nullptr : object->Find(name);
   const std::string* text = member == nullptr ? nullptr : member->AsString();
   return text == nullptr ? std::string() : *text;
+}
+
+std::string TextOrEmpty(const Json& object, std::string_view name) {
+  return TextOrEmpty(&object, name);
+}
+
+std::int64_t IntegerOrZero(const Json& object, std::string_view name) {
+  const Json* member = object.Find(name);
+  return member == nullptr ? 0 : member->AsInt64().value_or(0);
 }
 
 const Json* FindPath(const Json& object, std::initializer_list<std::string_view> names) {

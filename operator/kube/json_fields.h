@@ -22,8 +22,12 @@ Status ReadInteger(const Json& object, std::string_view path, std::string_view n
                    std::int64_t& value);
 Status ReadFlag(const Json& object, std::string_view path, std::string_view name, bool& value);
 
-/// The text of a member, or "" when it is absent or no text.
+/// The text of a member, or "" when it is absent or no text, or there is no object.
+std::string TextOrEmpty(const Json* object, std::string_view name);
 std::string TextOrEmpty(const Json& object, std::string_view name);
+
+/// The integer of a member, or 0 when it is absent or no integer of 64 bits.
+std::int64_t IntegerOrZero(const Json& object, std::string_view name);
 
 /// The member along a path of names, or nullptr.
 const Json* FindPath(const Json& object, std::initializer_list<std::string_view> names);

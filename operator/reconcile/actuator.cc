@@ -1,28 +1,22 @@
 #include "operator/reconcile/actuator.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
+#include "operator/kube/json_fields.h"
 #include "operator/reconcile/children.h"
-#include "operator/reconcile/json_text.h"
+#include "operator/reconcile/names.h"
 #include "operator/reconcile/parallel.h"
+#include "operator/reconcile/pod_ending.h"
 
 namespace pstrain::reconcile {
 namespace {
 
-constexpr std::string_view kNameConflict = "NameConflict";
 constexpr std::chrono::seconds kFirstRetry{10};
 constexpr std::chrono::seconds kLongestRetry{60};
-
-kube::ObjectKey KeyOf(const PSTrainingJob& job, const Json& object) {
-  return {.name_space = job.metadata().namespace_(),
-          .name = TextOf(object.Find("metadata"), "name")};
-}
-
-std::string Describe(const kube::Resource& resource, const std::string& name) {
-  return resource.kind + " " + name;
-}
 
 /// Waits that grow with each refusal: a job that cannot run must not cost the apiserver much.
 plan::Time NextTry(const JobState& state, plan::Time now) {
@@ -30,83 +24,157 @@ plan::Time NextTry(const JobState& state, plan::Time now) {
   return now + std::min(kFirstRetry * (1 << doublings), kLongestRetry);
 }
 
+void ForgetRefusal(JobState& state) {
+  state.refused.reset();
+  state.name_conflict.reset();
+  state.taken.reset();
+}
+
+bool IsRefused(const JobState& state) { return state.refused || state.name_conflict; }
+
+/// Pods of the job that have not ended, by our own memory too.
+bool HasLivePods(const JobState& state) {
+  return std::any_of(state.pods.begin(), state.pods.end(),
+                     [](const auto& entry) { return !ToReplica(*entry.second.view).Ended(); });
+}
+
+kube::ObjectKey KeyIn(const PSTrainingJob& job, std::string name) {
+  return {.name_space = job.metadata().namespace_(), .name = std::move(name)};
+}
+
 }  // namespace
 
 Actuator::Actuator(kube::ApiClient& client, const ChildStore& services,
-                   const ChildStore& config_maps, const Observations& observations, Options options,
-                   Created created)
+                   const ChildStore& config_maps, const PodStore& pods, Observations& observations,
+                   Options options, Created created)
     : client_(client),
       services_(services),
       config_maps_(config_maps),
+      pods_(pods),
       observations_(observations),
       options_(std::move(options)),
       created_(std::move(created)) {}
 
-kube::ApiResult<Json> Actuator::CreateOwned(const JobInHand& hand, const kube::Resource& resource,
-                                            const Json& object) {
-  const kube::ObjectKey key = KeyOf(hand.job, object);
-  auto created = client_.Create(resource, key.name_space, object, hand.stop);
-  if (created.ok() || created.status().code() != StatusCode::kAlreadyExists) return created;
-  auto found = client_.Get(resource, key, hand.stop);
-  if (!found.ok()) return found;
-  const auto meta = kube::DecodeObjectMeta(*found);
-  const kube::OwnerReference* owner = meta.ok() ? meta->Controller() : nullptr;
-  if (owner != nullptr && owner->uid == hand.state.uid) return found;
-  kube::ApiError error = created.error();
-  error.reason = kNameConflict;
-  error.message = Describe(resource, key.name) +
-                  " exists and belongs to another; delete it or give the job another name";
-  return error;
-}
-
-Status Actuator::Refused(const JobInHand& hand, const std::string& object,
-                         const kube::ApiError& error) {
-  JobState& state = hand.state;
-  const bool forbidden = error.status.code() == StatusCode::kPermissionDenied;
-  const bool invalid = error.status.code() == StatusCode::kInvalidArgument;
-  if (error.reason == kNameConflict) {
-    state.name_conflict = error.message;
-  } else if (forbidden || invalid) {
-    state.refused = TroubleOfCreate(object, error.message, forbidden, invalid);
-  } else {
-    return error.status;
+Status Actuator::CheckUnseen(const kube::ObjectKey& job, JobState& state, plan::Time now,
+                             const std::stop_token& stop) {
+  for (auto& [uid, pod] : state.pods) {
+    if (!pod.unseen_since || now < *pod.unseen_since + kUnseenLimit) continue;
+    const auto found = client_.Get(kube::PodResource(),
+                                   {.name_space = job.name_space, .name = pod.view->name}, stop);
+    if (!found.ok() && found.status().code() != StatusCode::kNotFound) return found.status();
+    if (found.ok() && kube::TextOrEmpty(found->Find("metadata"), "uid") == uid) {
+      pod.unseen_since = now;
+    } else {
+      observations_.PodIsGone(state.uid, *pod.view);
+    }
   }
-  state.create_after = NextTry(state, hand.now);
-  ++state.refusals;
   return OkStatus();
 }
 
-Status Actuator::EnsureChild(const JobInHand& hand, const kube::Resource& resource,
-                             const ChildStore& store, const Json& object) {
-  const kube::ObjectKey key = KeyOf(hand.job, object);
-  const std::string name = Describe(resource, key.name);
+bool Actuator::Shows(const JobState::Taken& object) const {
+  if (object.kind == kube::PodResource().kind) return pods_.Get(object.key) != nullptr;
+  const bool service = object.kind == kube::ServiceResource().kind;
+  return (service ? services_ : config_maps_).Get(object.key) != nullptr;
+}
+
+Status Actuator::Refused(const JobInHand& hand, const kube::Resource& resource,
+                         const std::string& name, const kube::ApiError& error) {
+  JobState& state = hand.state;
+  const std::string object = resource.kind + " " + name;
+  const StatusCode code = error.status.code();
+  if (code == StatusCode::kAlreadyExists) {
+    // The client has looked: it is not ours.
+    state.name_conflict =
+        object + " exists and belongs to another; delete it or give the job another name";
+    const JobState::Taken taken{.kind = resource.kind, .key = KeyIn(hand.job, name)};
+    if (Shows(taken)) state.taken = taken;
+    return OkStatus();
+  }
+  const bool passes = error.http_status == 0 || error.IsTransient();
+  if (passes || code == StatusCode::kAborted) return error.status;
+  state.refused =
+      TroubleOfCreate(object, error.message.empty() ? error.status.message() : error.message,
+                      code == StatusCode::kPermissionDenied, code == StatusCode::kInvalidArgument);
+  return OkStatus();
+}
+
+bool Actuator::HasChild(const JobInHand& hand, const ChildStore& store, const kube::ObjectKey& key,
+                        const std::string& name) const {
+  auto& made = hand.state.made;
   const auto cached = store.Get(key);
   const kube::OwnerReference* owner = cached ? cached->meta.Controller() : nullptr;
   if (owner != nullptr && owner->uid == hand.state.uid) {
-    hand.state.made.erase(name);
+    made.erase(name);
+    return true;
+  }
+  const auto at = made.find(name);
+  return !cached && at != made.end() && hand.now < at->second + kUnseenLimit;
+}
+
+Status Actuator::CreateChild(const JobInHand& hand, const kube::Resource& resource,
+                             const Json& object) {
+  const std::string name = kube::TextOrEmpty(object.Find("metadata"), "name");
+  const auto created =
+      client_.Create(resource, hand.job.metadata().namespace_(), object, hand.stop);
+  if (!created.ok()) return Refused(hand, resource, name, created.error());
+  hand.state.made[resource.kind + "/" + name] = hand.now;
+  return OkStatus();
+}
+
+Status Actuator::EnsureService(const JobInHand& hand) {
+  const kube::Resource& resource = kube::ServiceResource();
+  const std::string& name = hand.job.metadata().name();
+  if (HasChild(hand, services_, KeyIn(hand.job, name), resource.kind + "/" + name)) {
     return OkStatus();
   }
-  if (!cached && hand.state.made.contains(name)) return OkStatus();
-  const auto created = CreateOwned(hand, resource, object);
-  if (!created.ok()) return Refused(hand, name, created.error());
-  hand.state.made.insert(name);
-  return OkStatus();
+  return CreateChild(hand, resource, BuildService(hand.job));
+}
+
+Result<std::string> Actuator::EnsureConfigMap(const JobInHand& hand, bool starts) {
+  const kube::Resource& resource = kube::ConfigMapResource();
+  const auto has = [&](const std::string& name) {
+    return HasChild(hand, config_maps_, KeyIn(hand.job, name), resource.kind + "/" + name);
+  };
+  const auto lacks = [&](const auto& entry) {
+    const PodView& pod = *entry.second.view;
+    return !ToReplica(pod).Ended() && !pod.config_map.empty() && !has(pod.config_map);
+  };
+  const auto& pods = hand.state.pods;
+  if (!starts && std::none_of(pods.begin(), pods.end(), lacks)) return std::string();
+  const Json config_map = BuildConfigMap(hand.job);
+  std::string name = kube::TextOrEmpty(config_map.Find("metadata"), "name");
+  const bool named = starts || std::any_of(pods.begin(), pods.end(), [&](const auto& entry) {
+                       return entry.second.view->config_map == name;
+                     });
+  if (named && !has(name)) PSTRAIN_RETURN_IF_ERROR(CreateChild(hand, resource, config_map));
+  return name;
 }
 
 Status Actuator::Start(const JobInHand& hand, const std::vector<plan::StartReplica>& starts) {
   JobState& state = hand.state;
-  if (starts.empty() || hand.now < state.create_after) return OkStatus();
-  state.refused.reset();
-  state.name_conflict.reset();
-  const auto is_refused = [&state] { return state.refused || state.name_conflict; };
-  PSTRAIN_RETURN_IF_ERROR(
-      EnsureChild(hand, kube::ServiceResource(), services_, BuildService(hand.job)));
-  if (is_refused()) return OkStatus();
-  const Json config_map = BuildConfigMap(hand.job);
-  PSTRAIN_RETURN_IF_ERROR(EnsureChild(hand, kube::ConfigMapResource(), config_maps_, config_map));
-  if (is_refused()) return OkStatus();
-  PSTRAIN_RETURN_IF_ERROR(CreatePods(hand, starts, TextOf(config_map.Find("metadata"), "name")));
-  if (!is_refused()) state.refusals = 0;
+  const std::int64_t generation = hand.job.metadata().generation();
+  const bool idle = starts.empty() && !HasLivePods(state);
+  const bool freed = state.taken && !Shows(*state.taken);
+  if (idle || plan::IsFinished(state.stored)) {
+    ForgetRefusal(state);
+    state.refusals = 0;
+    return OkStatus();
+  }
+  const bool waits = IsRefused(state) && hand.now < state.create_after;
+  if (waits && !freed && generation == state.refused_generation) return OkStatus();
+  ForgetRefusal(state);
+  PSTRAIN_RETURN_IF_ERROR(EnsureService(hand));
+  if (!IsRefused(state)) {
+    PSTRAIN_ASSIGN_OR_RETURN(const std::string config_map, EnsureConfigMap(hand, !starts.empty()));
+    if (!IsRefused(state)) PSTRAIN_RETURN_IF_ERROR(CreatePods(hand, starts, config_map));
+  }
+  if (!IsRefused(state)) {
+    state.refusals = 0;
+    return OkStatus();
+  }
+  state.create_after = NextTry(state, hand.now);
+  state.refused_generation = generation;
+  ++state.refusals;
   return OkStatus();
 }
 
@@ -125,7 +193,8 @@ Status Actuator::CreatePods(const JobInHand& hand, const std::vector<plan::Start
       outcomes[i].template_error = pod.status();
       return false;
     }
-    auto created = CreateOwned(hand, kube::PodResource(), *pod);
+    auto created =
+        client_.Create(kube::PodResource(), hand.job.metadata().namespace_(), *pod, hand.stop);
     if (!created.ok()) {
       outcomes[i].error = created.TakeError();
       return false;
@@ -139,18 +208,20 @@ Status Actuator::CreatePods(const JobInHand& hand, const std::vector<plan::Start
     Outcome& outcome = outcomes[i];
     if (outcome.pod) {
       Result<PodView> view = DecodePod(*outcome.pod);
-      if (view.ok() && !observations_.IsGone(hand.state.uid, view->uid)) {
-        hand.state.created[view->uid] = std::move(*view);
-      }
+      if (!view.ok()) continue;
+      const std::string uid = view->uid;
+      hand.state.pods[uid] = {.view = std::make_shared<const PodView>(std::move(*view)),
+                              .unseen_since = hand.now};
       continue;
     }
     Status status;
     if (outcome.error) {
-      status = Refused(hand, "pod of " + plan::ReplicaKey(starts[i].id), *outcome.error);
+      const plan::StartReplica& start = starts[i];
+      status =
+          Refused(hand, kube::PodResource(),
+                  PodName(hand.job.metadata().name(), start.id, start.attempt), *outcome.error);
     } else if (!outcome.template_error.ok()) {
       hand.state.refused = Trouble{"InvalidTemplate", outcome.template_error.message()};
-      hand.state.create_after = NextTry(hand.state, hand.now);
-      ++hand.state.refusals;
     }
     if (first_error.ok()) first_error = status;
   }
@@ -165,19 +236,16 @@ Status Actuator::Delete(const JobInHand& hand, const std::map<Target, std::int64
     bool done = false;
   };
   std::vector<Order> orders;
-  const auto add = [&](const PodView& pod) {
+  for (const auto& [uid, known] : hand.state.pods) {
+    const PodView& pod = *known.view;
     const auto target = targets.find({pod.place, pod.attempt});
-    if (target == targets.end()) return;
+    if (target == targets.end()) continue;
     Order order{.key = {.name_space = pod.name_space, .name = pod.name},
                 .options = {.uid = pod.uid},
                 .status = {}};
     if (target->second >= 0) order.options.grace_seconds = target->second;
     orders.push_back(std::move(order));
-  };
-  for (const PodStore::Object& pod : hand.pods) {
-    if (pod->object.ok()) add(*pod->object);
   }
-  for (const auto& [uid, pod] : hand.state.created) add(pod);
   RunParallel(orders.size(), options_.parallel_calls, [&](std::size_t i) {
     const auto deleted =
         client_.Delete(kube::PodResource(), orders[i].key, orders[i].options, hand.stop);
@@ -199,13 +267,10 @@ Status Actuator::Delete(const JobInHand& hand, const std::map<Target, std::int64
 
 Status Actuator::CollectConfigMaps(const JobInHand& hand) {
   std::set<std::string> named;
-  for (const PodStore::Object& pod : hand.pods) {
-    if (pod->object.ok()) named.insert(pod->object->config_map);
-  }
-  for (const auto& [uid, pod] : hand.state.created) named.insert(pod.config_map);
+  for (const auto& [uid, pod] : hand.state.pods) named.insert(pod.view->config_map);
   const auto owned = config_maps_.ByOwner(hand.state.uid);
   if (owned.size() <= 1) return OkStatus();
-  named.insert(TextOf(BuildConfigMap(hand.job).Find("metadata"), "name"));
+  named.insert(kube::TextOrEmpty(BuildConfigMap(hand.job).Find("metadata"), "name"));
   for (const auto& config_map : owned) {
     if (named.contains(config_map->meta.key.name) || config_map->meta.deleting()) continue;
     const auto deleted = client_.Delete(kube::ConfigMapResource(), config_map->meta.key,

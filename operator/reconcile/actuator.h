@@ -31,8 +31,9 @@ struct JobInHand {
 
 /// Does what the Plan says, with the apiserver: POST with deterministic names, so that a repeated
 /// try cannot make two; DELETE with the uid as precondition, so that a successor of the same name
-/// is safe. What is refused for good (quota, Pod Security, an invalid template, a name that belongs
-/// to another) goes into the job's state and waits; what may pass by itself is the error returned.
+/// is safe. What is refused (quota, Pod Security, an invalid template, a name that belongs to
+/// another, an admission webhook) goes into the job's state and waits; what passes by itself within
+/// seconds is the error returned.
 /// Several reconciles at once, of different jobs.
 class Actuator {
  public:
@@ -46,9 +47,15 @@ class Actuator {
 
   /// None of the references is owned.
   Actuator(kube::ApiClient& client, const ChildStore& services, const ChildStore& config_maps,
-           const Observations& observations, Options options, Created created);
+           const PodStore& pods, Observations& observations, Options options, Created created);
 
-  /// Makes the Service, the ConfigMap and then the pods of the starts.
+  /// Asks the server for pods that the cache should have shown long ago and tells the observations
+  /// of those that are gone: a pod that came and went while no watch was open leaves no news.
+  Status CheckUnseen(const kube::ObjectKey& job, JobState& state, plan::Time now,
+                     const std::stop_token& stop);
+
+  /// Makes the Service, the ConfigMap and then the pods of the starts. The Service and the
+  /// ConfigMap of live pods come back when somebody has deleted them.
   Status Start(const JobInHand& hand, const std::vector<plan::StartReplica>& starts);
 
   using Target = std::pair<plan::ReplicaId, std::int32_t>;  // place and attempt
@@ -59,19 +66,25 @@ class Actuator {
   Status CollectConfigMaps(const JobInHand& hand);
 
  private:
-  kube::ApiResult<Json> CreateOwned(const JobInHand& hand, const kube::Resource& resource,
-                                    const Json& object);
-  Status EnsureChild(const JobInHand& hand, const kube::Resource& resource, const ChildStore& store,
-                     const Json& object);
-  /// Records what will not pass by itself; the error otherwise.
-  Status Refused(const JobInHand& hand, const std::string& object, const kube::ApiError& error);
+  /// True when the job has it, or made it so lately that the cache need not show it yet.
+  bool HasChild(const JobInHand& hand, const ChildStore& store, const kube::ObjectKey& key,
+                const std::string& name) const;
+  Status CreateChild(const JobInHand& hand, const kube::Resource& resource, const Json& object);
+  Status EnsureService(const JobInHand& hand);
+  /// The job's ConfigMap as it is now, if a start or a live pod needs it; its name.
+  Result<std::string> EnsureConfigMap(const JobInHand& hand, bool starts);
+  /// Records what does not pass by itself; the error otherwise.
+  Status Refused(const JobInHand& hand, const kube::Resource& resource, const std::string& name,
+                 const kube::ApiError& error);
+  bool Shows(const JobState::Taken& object) const;
   Status CreatePods(const JobInHand& hand, const std::vector<plan::StartReplica>& starts,
                     const std::string& config_map);
 
   kube::ApiClient& client_;
   const ChildStore& services_;
   const ChildStore& config_maps_;
-  const Observations& observations_;
+  const PodStore& pods_;
+  Observations& observations_;
   const Options options_;
   const Created created_;
 };

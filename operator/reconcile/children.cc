@@ -2,14 +2,14 @@
 
 #include <string_view>
 
+#include "operator/kube/object_meta.h"
 #include "operator/reconcile/names.h"
+#include "operator/reconcile/template_json.h"
 #include "proto/job_manifest.h"
 #include "proto/tf_config.h"
 
 namespace pstrain::reconcile {
 namespace {
-
-Json Text(std::string_view text) { return Json::String(std::string(text)); }
 
 /// The text that stands for $(PSTRAIN_CLUSTER) in the pods' TF_CONFIG.
 std::string ClusterText(const PSTrainingJob& job) {
@@ -36,15 +36,12 @@ std::string JobText(PSTrainingJob job) {
 }  // namespace
 
 Json OwnerReferences(const PSTrainingJob& job) {
-  Json owner = Json::Object();
-  owner.Set("apiVersion", Text(kApiVersion));
-  owner.Set("kind", Text(kKind));
-  owner.Set("name", Text(job.metadata().name()));
-  owner.Set("uid", Text(job.metadata().uid()));
-  owner.Set("controller", Json::Bool(true));
-  owner.Set("blockOwnerDeletion", Json::Bool(true));
   Json owners = Json::Array();
-  owners.Append(std::move(owner));
+  owners.Append(kube::ControllerReference({.api_version = std::string(kApiVersion),
+                                           .kind = std::string(kKind),
+                                           .name = job.metadata().name(),
+                                           .uid = job.metadata().uid(),
+                                           .controller = true}));
   return owners;
 }
 

@@ -29,9 +29,10 @@ Wake Earlier(Wake a, Wake b) {
 
 JobReconciler::JobReconciler(World world, Actuator::Options options)
     : world_(world),
-      actuator_(world.client, world.services, world.config_maps, world.observations,
+      actuator_(world.client, world.services, world.config_maps, world.pods, world.observations,
                 std::move(options), [this](const JobInHand& hand, const plan::StartReplica& start) {
-                  if (const auto age = world_.observations.TakeLossAge(hand.state.uid, start.id)) {
+                  if (const auto age = world_.observations.TakeLossAge(hand.state.uid, start.id,
+                                                                       start.attempt)) {
                     world_.metrics.ObserveReplacement(start.id.role, *age);
                   }
                   world_.events.Record(EventOfStart(hand.job, start));
@@ -66,14 +67,14 @@ Result<std::optional<std::chrono::nanoseconds>> JobReconciler::Reconcile(
   // What a job that is being deleted has is the garbage collector's.
   if (cached->meta.deleting()) return std::optional<std::chrono::nanoseconds>();
   JobState& state = StateOf(key, cached->meta);
-  if (state.version.empty() && cached->object.ok()) state.stored = cached->object->status();
-  if (cached->meta.resource_version == state.version) state.ahead_of_cache = false;
-  if (!state.ahead_of_cache) state.version = cached->meta.resource_version;
+  CatchUp(*cached, state);
+  if (state.deleting) return std::optional<std::chrono::nanoseconds>();
   if (!cached->object.ok()) {
     PSTRAIN_RETURN_IF_ERROR(Refuse(key, cached, state, stop));
     return std::optional<std::chrono::nanoseconds>();
   }
   const plan::Time now{std::chrono::milliseconds(world_.clock.UnixMillis())};
+  PSTRAIN_RETURN_IF_ERROR(actuator_.CheckUnseen(key, state, now, stop));
   const std::vector<PodStore::Object> pods = world_.pods.ByOwner(state.uid);
   const JobInHand hand{
       .job = *cached->object, .pods = pods, .state = state, .now = now, .stop = stop};
@@ -83,8 +84,23 @@ Result<std::optional<std::chrono::nanoseconds>> JobReconciler::Reconcile(
       std::max(*wake - now, std::chrono::milliseconds(1)));
 }
 
+void JobReconciler::CatchUp(const kube::Cached<PSTrainingJob>& cached, JobState& state) {
+  if (state.replaced.contains(cached.meta.resource_version)) return;
+  state.replaced.clear();
+  state.version = cached.meta.resource_version;
+  state.deleting = false;
+  if (!cached.object.ok()) return;
+  state.stored = cached.object->status();
+  state.stored_known = true;
+}
+
 Status JobReconciler::Refuse(const kube::ObjectKey& key, const JobStore::Object& cached,
                              JobState& state, const std::stop_token& stop) {
+  if (!state.stored_known) {
+    // The cache has only the reason, and the status has what must not be lost: the counts.
+    PSTRAIN_RETURN_IF_ERROR(ReadAnew(world_.client, key, state, stop));
+    if (state.deleting) return OkStatus();
+  }
   const std::string reason = cached->object.status().message();
   JobStatus status = state.stored;
   status.set_observed_generation(cached->meta.generation);
@@ -111,14 +127,16 @@ Result<Wake> JobReconciler::Advance(const JobInHand& hand) {
     if (!pod->object.ok() || pod->object->place.role != plan::Role::kChief) continue;
     const PodView::Container& container = pod->object->container;
     if (!container.terminated || !container.finished) continue;
-    if (auto reading = ReadingFromTermination(container.message, *container.finished)) {
+    if (auto reading =
+            ReadingFromTermination(container.message, *container.finished, pod->object->attempt)) {
       world_.progress.Record(state.uid, std::move(*reading));
     }
   }
   plan::Snapshot snapshot;
   snapshot.job = hand.job;
   *snapshot.job.mutable_status() = state.stored;
-  snapshot.replicas = CollectReplicas(hand.pods, world_.observations, state);
+  const std::vector<GonePod> gone = world_.observations.Gone(state.uid);
+  snapshot.replicas = CollectReplicas(hand.pods, gone, hand.now, state);
   snapshot.grace = kGrace;
   const plan::PlanResult plan = plan::Plan(snapshot, hand.now);
   const JobStatus before = state.stored;
@@ -126,12 +144,14 @@ Result<Wake> JobReconciler::Advance(const JobInHand& hand) {
                             .name = hand.job.metadata().name()};
   PSTRAIN_RETURN_IF_ERROR(
       WriteStatus(world_.client, key, CompleteStatus(hand, plan.status), state, hand.stop));
-  world_.observations.DropCounted(state.uid, state.stored.restarts());
+  if (state.deleting) return Wake();
+  world_.observations.Drop(state.uid, gone);
   Announce(hand, before);
   PSTRAIN_RETURN_IF_ERROR(Act(hand, plan, snapshot.grace));
   // What the acts have met: a refused create shows in the status at once.
   PSTRAIN_RETURN_IF_ERROR(
       WriteStatus(world_.client, key, CompleteStatus(hand, state.stored), state, hand.stop));
+  if (state.deleting) return Wake();
   Announce(hand, state.stored);
   PSTRAIN_RETURN_IF_ERROR(actuator_.CollectConfigMaps(hand));
   PSTRAIN_ASSIGN_OR_RETURN(const Wake expiry, ExpireFinished(hand));
@@ -152,14 +172,10 @@ Status JobReconciler::Act(const JobInHand& hand, const plan::PlanResult& plan,
       starts.push_back(*start);
     }
   }
-  if (starts.empty()) {
-    hand.state.refused.reset();
-    hand.state.name_conflict.reset();
-    hand.state.refusals = 0;
-  }
-  PSTRAIN_RETURN_IF_ERROR(actuator_.Start(hand, starts));
-  if (deletions.empty()) return OkStatus();
-  return actuator_.Delete(hand, deletions);
+  const Status started = actuator_.Start(hand, starts);
+  // What has to go goes, whether or not its successor could be made.
+  const Status deleted = deletions.empty() ? OkStatus() : actuator_.Delete(hand, deletions);
+  return started.ok() ? deleted : started;
 }
 
 std::optional<Trouble> JobReconciler::FindTrouble(const JobInHand& hand) const {
@@ -235,7 +251,10 @@ Result<Wake> JobReconciler::ExpireFinished(const JobInHand& hand) {
       JobResource(),
       {.name_space = hand.job.metadata().namespace_(), .name = hand.job.metadata().name()},
       {.uid = hand.state.uid, .propagation = kube::Propagation::kBackground}, hand.stop);
-  if (!deleted.ok() && deleted.status().code() != StatusCode::kNotFound) return deleted.status();
+  const StatusCode code = deleted.status().code();
+  // Gone already, and perhaps another job has the name.
+  if (code == StatusCode::kNotFound || code == StatusCode::kAborted) return Wake();
+  PSTRAIN_RETURN_IF_ERROR(deleted.status());
   return Wake();
 }
 
@@ -248,8 +267,9 @@ Wake JobReconciler::NextWake(const JobInHand& hand, const plan::PlanResult& plan
   if (hand.state.refused || hand.state.name_conflict) {
     wake = Earlier(wake, hand.state.create_after);
   }
-  for (const PodStore::Object& pod : hand.pods) {
-    if (pod->object.ok()) wake = Earlier(wake, NextLook(*pod->object, hand.now));
+  for (const auto& [uid, pod] : hand.state.pods) {
+    wake = Earlier(wake, NextLook(*pod.view, hand.now));
+    if (pod.unseen_since) wake = Earlier(wake, *pod.unseen_since + kUnseenLimit);
   }
   return wake;
 }

@@ -50,6 +50,8 @@ class JobReconciler {
 
   JobState& StateOf(const kube::ObjectKey& key, const kube::ObjectMeta& meta)
       PSTRAIN_EXCLUDES(mutex_);
+  /// Takes the server's version and status from the cache, unless the cache is behind us.
+  static void CatchUp(const kube::Cached<PSTrainingJob>& cached, JobState& state);
   void Forget(const kube::ObjectKey& key) PSTRAIN_EXCLUDES(mutex_);
   Status Refuse(const kube::ObjectKey& key, const JobStore::Object& cached, JobState& state,
                 const std::stop_token& stop);

@@ -1,9 +1,10 @@
 #include "operator/reconcile/job_state.h"
 
+#include <utility>
+
 #include "operator/reconcile/pod_ending.h"
 
 namespace pstrain::reconcile {
-
 namespace {
 
 /// Adds the replica as it is after our own deletions; an ended one that we deleted is as good as
@@ -23,21 +24,26 @@ void AddPod(const PodView& pod, const JobState& state, std::set<std::string>& st
 }  // namespace
 
 std::vector<plan::Replica> CollectReplicas(const std::vector<PodStore::Object>& cached,
-                                           const Observations& observations, JobState& state) {
-  std::vector<plan::Replica> replicas;
-  std::set<std::string> still_stopped;
+                                           const std::vector<GonePod>& gone, plan::Time now,
+                                           JobState& state) {
+  std::set<std::string> shown;
   for (const PodStore::Object& pod : cached) {
     if (!pod->object.ok()) continue;
-    state.created.erase(pod->object->uid);
-    AddPod(*pod->object, state, still_stopped, replicas);
+    // Shares the ownership of the cache's object.
+    std::shared_ptr<const PodView> view(pod, &*pod->object);
+    shown.insert(view->uid);
+    const std::string uid = view->uid;
+    state.pods[uid] = {.view = std::move(view), .unseen_since = std::nullopt};
   }
-  std::erase_if(state.created,
-                [&](const auto& entry) { return observations.IsGone(state.uid, entry.first); });
-  for (const auto& [uid, pod] : state.created) AddPod(pod, state, still_stopped, replicas);
+  for (const GonePod& pod : gone) state.pods.erase(pod.uid);
+  std::vector<plan::Replica> replicas;
+  std::set<std::string> still_stopped;
+  for (auto& [uid, pod] : state.pods) {
+    if (!shown.contains(uid) && !pod.unseen_since) pod.unseen_since = now;
+    AddPod(*pod.view, state, still_stopped, replicas);
+  }
   state.stopped = std::move(still_stopped);
-  for (plan::Replica& replica : observations.Gone(state.uid)) {
-    replicas.push_back(std::move(replica));
-  }
+  for (const GonePod& pod : gone) replicas.push_back(pod.replica);
   return replicas;
 }
 

@@ -26,4 +26,8 @@ Result<PSTrainingJob> DecodeJob(const Json& object) {
   return InvalidArgumentError(std::move(text));
 }
 
+JobStatus DecodeJobStatus(const Json& object) {
+  return ReadJobManifestAll(WriteJson(object)).job.status();
+}
+
 }  // namespace pstrain::reconcile

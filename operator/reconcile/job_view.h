@@ -16,6 +16,9 @@ const kube::Resource& JobResource();
 /// used, "path: reason" each: a CR may be older than the CRD that would refuse it now.
 Result<PSTrainingJob> DecodeJob(const Json& object);
 
+/// The status of such an object, also when the rest of it cannot be used.
+JobStatus DecodeJobStatus(const Json& object);
+
 /// Services and ConfigMaps are known by their metadata alone.
 struct MetadataOnly {};
 

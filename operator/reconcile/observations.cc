@@ -11,58 +11,69 @@ bool NeedsSuccessor(const plan::Replica& replica) {
   return replica.terminating || replica.phase == plan::ReplicaPhase::kFailed;
 }
 
+/// Readable and somebody's.
+bool IsOwned(const PodStore::Object& pod) {
+  return pod && pod->object.ok() && !pod->object->controller_uid.empty();
+}
+
 }  // namespace
 
+void Observations::NoteLoss(const plan::Replica& replica, Job& job) const {
+  if (!NeedsSuccessor(replica)) return;
+  const auto [known, added] =
+      job.lost.try_emplace(replica.id, Loss{.attempt = replica.attempt, .at = clock_.Now()});
+  if (!added && known->second.attempt < replica.attempt) {
+    known->second = {.attempt = replica.attempt, .at = clock_.Now()};
+  }
+}
+
 void Observations::PodChanged(const PodStore::Object& before, const PodStore::Object& after) {
-  const PodStore::Object& pod = after ? after : before;
-  if (!pod || !pod->object.ok() || pod->object->controller_uid.empty()) return;
-  const PodView& view = *pod->object;
+  const bool left =
+      IsOwned(before) && (!after || after->meta.uid != before->meta.uid || !after->object.ok() ||
+                          after->object->controller_uid != before->object->controller_uid);
+  if (left) PodIsGone(before->object->controller_uid, *before->object);
+  if (!IsOwned(after)) return;
+  MutexLock lock(mutex_);
+  NoteLoss(ToReplica(*after->object), jobs_[after->object->controller_uid]);
+}
+
+void Observations::PodIsGone(const std::string& job_uid, const PodView& pod) {
   const plan::Replica replica =
-      after ? ToReplica(view)
-            : ToGoneReplica(view, plan::Time(std::chrono::milliseconds(clock_.UnixMillis())));
+      ToGoneReplica(pod, plan::Time(std::chrono::milliseconds(clock_.UnixMillis())));
   MutexLock lock(mutex_);
-  Job& job = jobs_[view.controller_uid];
-  if (NeedsSuccessor(replica)) job.lost_at.emplace(view.place, clock_.Now());
-  if (!after) job.gone.push_back({.uid = view.uid, .replica = replica});
+  Job& job = jobs_[job_uid];
+  NoteLoss(replica, job);
+  const bool known = std::any_of(job.gone.begin(), job.gone.end(),
+                                 [&pod](const GonePod& gone) { return gone.uid == pod.uid; });
+  if (!known) job.gone.push_back({.uid = pod.uid, .replica = replica});
 }
 
-std::vector<plan::Replica> Observations::Gone(const std::string& job_uid) const {
-  std::vector<plan::Replica> replicas;
-  MutexLock lock(mutex_);
-  const auto job = jobs_.find(job_uid);
-  if (job == jobs_.end()) return replicas;
-  for (const GonePod& pod : job->second.gone) replicas.push_back(pod.replica);
-  return replicas;
-}
-
-bool Observations::IsGone(const std::string& job_uid, const std::string& pod_uid) const {
+std::vector<GonePod> Observations::Gone(const std::string& job_uid) const {
   MutexLock lock(mutex_);
   const auto job = jobs_.find(job_uid);
-  if (job == jobs_.end()) return false;
-  const auto& gone = job->second.gone;
-  return std::any_of(gone.begin(), gone.end(),
-                     [&pod_uid](const GonePod& pod) { return pod.uid == pod_uid; });
+  return job == jobs_.end() ? std::vector<GonePod>() : job->second.gone;
 }
 
-void Observations::DropCounted(const std::string& job_uid, const Restarts& restarts) {
+void Observations::Drop(const std::string& job_uid, const std::vector<GonePod>& counted) {
   MutexLock lock(mutex_);
   const auto job = jobs_.find(job_uid);
   if (job == jobs_.end()) return;
-  std::erase_if(job->second.gone, [&restarts](const GonePod& pod) {
-    const auto record = restarts.replicas().find(plan::ReplicaKey(pod.replica.id));
-    return record != restarts.replicas().end() && record->second.attempt() > pod.replica.attempt;
+  std::erase_if(job->second.gone, [&counted](const GonePod& pod) {
+    return std::any_of(counted.begin(), counted.end(),
+                       [&pod](const GonePod& one) { return one.uid == pod.uid; });
   });
 }
 
 std::optional<std::chrono::nanoseconds> Observations::TakeLossAge(const std::string& job_uid,
-                                                                  const plan::ReplicaId& place) {
+                                                                  const plan::ReplicaId& place,
+                                                                  std::int32_t attempt) {
   MutexLock lock(mutex_);
   const auto job = jobs_.find(job_uid);
   if (job == jobs_.end()) return std::nullopt;
-  const auto lost = job->second.lost_at.find(place);
-  if (lost == job->second.lost_at.end()) return std::nullopt;
-  const std::chrono::nanoseconds age = clock_.Now() - lost->second;
-  job->second.lost_at.erase(lost);
+  const auto lost = job->second.lost.find(place);
+  if (lost == job->second.lost.end() || lost->second.attempt + 1 != attempt) return std::nullopt;
+  const std::chrono::nanoseconds age = clock_.Now() - lost->second.at;
+  job->second.lost.erase(lost);
   return age;
 }
 

@@ -2,9 +2,10 @@
 
 #include <utility>
 
+#include "operator/kube/json_fields.h"
 #include "operator/reconcile/children.h"
-#include "operator/reconcile/json_text.h"
 #include "operator/reconcile/names.h"
+#include "operator/reconcile/template_json.h"
 #include "operator/reconcile/training_container.h"
 
 namespace pstrain::reconcile {
@@ -13,8 +14,6 @@ namespace {
 constexpr std::int64_t kDefaultGraceSeconds = 30;
 constexpr std::string_view kJobDirectory = "/etc/pstrain";
 constexpr std::string_view kScratchDirectory = "/tmp";
-
-Json Text(std::string_view text) { return Json::String(std::string(text)); }
 
 /// The template as an object with spec and metadata.
 Result<Json> ReadTemplate(const ReplicaSpec& spec) {
@@ -65,7 +64,7 @@ Json Mount(std::string_view name, std::string_view path, bool read_only) {
 
 bool Mounts(const Json& mounts, std::string_view path) {
   for (const Json& mount : mounts.items()) {
-    if (TextOf(&mount, "mountPath") == path) return true;
+    if (kube::TextOrEmpty(mount, "mountPath") == path) return true;
   }
   return false;
 }
@@ -77,7 +76,7 @@ Status AddVolumes(const std::string& config_map, bool scratch, Json& spec, Json&
     return InvalidArgumentError("template.spec: volumes and volumeMounts must be lists");
   }
   for (const Json& volume : volumes.items()) {
-    const std::string name = TextOf(&volume, "name");
+    const std::string name = kube::TextOrEmpty(volume, "name");
     if (name == kJobVolume || name == kScratchVolume) {
       return InvalidArgumentError("template.spec.volumes: the name " + name +
                                   " is pstrain's own; choose another");

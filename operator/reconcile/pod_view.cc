@@ -3,8 +3,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "operator/kube/json_fields.h"
 #include "operator/plan/timestamp.h"
-#include "operator/reconcile/json_text.h"
 #include "operator/reconcile/names.h"
 #include "operator/reconcile/pod_builder.h"
 
@@ -20,10 +20,10 @@ std::optional<std::int32_t> ParseNumber(const std::string& text) {
 
 Status ReadLabels(const Json& metadata, PodView& view) {
   const Json* labels = metadata.Find("labels");
-  view.job_name = TextOf(labels, kJobNameLabel);
-  const auto role = plan::RoleFromName(TextOf(labels, kReplicaTypeLabel));
-  const auto index = ParseNumber(TextOf(labels, kReplicaIndexLabel));
-  const auto attempt = ParseNumber(TextOf(labels, kAttemptLabel));
+  view.job_name = kube::TextOrEmpty(labels, kJobNameLabel);
+  const auto role = plan::RoleFromName(kube::TextOrEmpty(labels, kReplicaTypeLabel));
+  const auto index = ParseNumber(kube::TextOrEmpty(labels, kReplicaIndexLabel));
+  const auto attempt = ParseNumber(kube::TextOrEmpty(labels, kAttemptLabel));
   if (view.job_name.empty() || !role || !index || !attempt) {
     return InvalidArgumentError("pod " + view.name +
                                 ": metadata.labels: " + std::string(kJobNameLabel) +
@@ -39,15 +39,15 @@ void ReadConditions(const Json& status, PodView& view) {
   const Json* conditions = status.Find("conditions");
   if (conditions == nullptr) return;
   for (const Json& condition : conditions->items()) {
-    const std::string type = TextOf(&condition, "type");
-    const bool is_true = TextOf(&condition, "status") == "True";
+    const std::string type = kube::TextOrEmpty(condition, "type");
+    const bool is_true = kube::TextOrEmpty(condition, "status") == "True";
     if (type == "Ready") view.ready = is_true;
     if (type == "DisruptionTarget" && is_true) {
-      view.disruption_reason = TextOf(&condition, "reason");
+      view.disruption_reason = kube::TextOrEmpty(condition, "reason");
     }
     if (type == "PodScheduled" && !is_true) {
-      view.unscheduled_reason = TextOf(&condition, "reason");
-      view.unscheduled_message = TextOf(&condition, "message");
+      view.unscheduled_reason = kube::TextOrEmpty(condition, "reason");
+      view.unscheduled_message = kube::TextOrEmpty(condition, "message");
     }
   }
 }
@@ -57,31 +57,31 @@ void ReadContainer(const Json& status, PodView::Container& container) {
   const Json* state = status.Find("state");
   if (state == nullptr) return;
   if (const Json* waiting = state->Find("waiting")) {
-    container.waiting_reason = TextOf(waiting, "reason");
-    container.waiting_message = TextOf(waiting, "message");
+    container.waiting_reason = kube::TextOrEmpty(waiting, "reason");
+    container.waiting_message = kube::TextOrEmpty(waiting, "message");
   }
   container.running = state->Find("running") != nullptr;
   const Json* terminated = state->Find("terminated");
   if (terminated == nullptr) return;
   container.terminated = true;
-  container.exit_code = static_cast<std::int32_t>(IntegerOf(terminated, "exitCode"));
-  container.signal = static_cast<std::int32_t>(IntegerOf(terminated, "signal"));
-  container.reason = TextOf(terminated, "reason");
-  container.message = TextOf(terminated, "message");
-  container.finished = plan::ParseTimestamp(TextOf(terminated, "finishedAt"));
+  container.exit_code = static_cast<std::int32_t>(kube::IntegerOrZero(*terminated, "exitCode"));
+  container.signal = static_cast<std::int32_t>(kube::IntegerOrZero(*terminated, "signal"));
+  container.reason = kube::TextOrEmpty(terminated, "reason");
+  container.message = kube::TextOrEmpty(terminated, "message");
+  container.finished = plan::ParseTimestamp(kube::TextOrEmpty(terminated, "finishedAt"));
 }
 
 void ReadStatus(const Json& status, const std::string& training_container, PodView& view) {
-  view.phase = TextOf(&status, "phase");
-  view.pod_reason = TextOf(&status, "reason");
-  view.pod_message = TextOf(&status, "message");
-  view.pod_ip = TextOf(&status, "podIP");
-  view.started = plan::ParseTimestamp(TextOf(&status, "startTime"));
+  view.phase = kube::TextOrEmpty(status, "phase");
+  view.pod_reason = kube::TextOrEmpty(status, "reason");
+  view.pod_message = kube::TextOrEmpty(status, "message");
+  view.pod_ip = kube::TextOrEmpty(status, "podIP");
+  view.started = plan::ParseTimestamp(kube::TextOrEmpty(status, "startTime"));
   ReadConditions(status, view);
   const Json* containers = status.Find("containerStatuses");
   if (containers == nullptr) return;
   for (const Json& container : containers->items()) {
-    if (TextOf(&container, "name") == training_container) {
+    if (kube::TextOrEmpty(container, "name") == training_container) {
       ReadContainer(container, view.container);
     }
   }
@@ -92,7 +92,9 @@ std::string ConfigMapOf(const Json& spec) {
   const Json* volumes = spec.Find("volumes");
   if (volumes == nullptr) return {};
   for (const Json& volume : volumes->items()) {
-    if (TextOf(&volume, "name") == kJobVolume) return TextOf(volume.Find("configMap"), "name");
+    if (kube::TextOrEmpty(volume, "name") == kJobVolume) {
+      return kube::TextOrEmpty(volume.Find("configMap"), "name");
+    }
   }
   return {};
 }
@@ -102,7 +104,9 @@ std::string ControllerUid(const Json& metadata) {
   if (owners == nullptr) return {};
   for (const Json& owner : owners->items()) {
     const Json* controller = owner.Find("controller");
-    if (controller != nullptr && controller->AsBool().value_or(false)) return TextOf(&owner, "uid");
+    if (controller != nullptr && controller->AsBool().value_or(false)) {
+      return kube::TextOrEmpty(owner, "uid");
+    }
   }
   return {};
 }
@@ -113,24 +117,24 @@ Result<PodView> DecodePod(const Json& pod) {
   const Json* metadata = pod.Find("metadata");
   if (metadata == nullptr) return InvalidArgumentError("pod: metadata is missing");
   PodView view;
-  view.name = TextOf(metadata, "name");
-  view.name_space = TextOf(metadata, "namespace");
-  view.uid = TextOf(metadata, "uid");
+  view.name = kube::TextOrEmpty(metadata, "name");
+  view.name_space = kube::TextOrEmpty(metadata, "namespace");
+  view.uid = kube::TextOrEmpty(metadata, "uid");
   if (view.name.empty() || view.uid.empty()) {
     return InvalidArgumentError("pod: metadata.name and metadata.uid must be given");
   }
-  view.resource_version = TextOf(metadata, "resourceVersion");
+  view.resource_version = kube::TextOrEmpty(metadata, "resourceVersion");
   view.controller_uid = ControllerUid(*metadata);
-  view.created = plan::ParseTimestamp(TextOf(metadata, "creationTimestamp"));
-  view.deleted = plan::ParseTimestamp(TextOf(metadata, "deletionTimestamp"));
+  view.created = plan::ParseTimestamp(kube::TextOrEmpty(metadata, "creationTimestamp"));
+  view.deleted = plan::ParseTimestamp(kube::TextOrEmpty(metadata, "deletionTimestamp"));
   PSTRAIN_RETURN_IF_ERROR(ReadLabels(*metadata, view));
   std::string training_container;
   if (const Json* spec = pod.Find("spec")) {
     view.config_map = ConfigMapOf(*spec);
-    view.node = TextOf(spec, "nodeName");
+    view.node = kube::TextOrEmpty(spec, "nodeName");
     const Json* containers = spec->Find("containers");
     if (containers != nullptr && containers->size() > 0) {
-      training_container = TextOf(&containers->items().front(), "name");
+      training_container = kube::TextOrEmpty(&containers->items().front(), "name");
     }
   }
   if (const Json* status = pod.Find("status")) ReadStatus(*status, training_container, view);

@@ -12,7 +12,7 @@ bool ProgressBook::Record(const std::string& job_uid, ProgressReading reading) {
     return true;
   }
   Readings& readings = known->second;
-  if (reading.at <= readings.last.at) return false;
+  if (!reading.IsNewerThan(readings.last)) return false;
   const bool news = !(reading.values == readings.last.values);
   readings.before = std::exchange(readings.last, std::move(reading));
   return news;

@@ -46,7 +46,8 @@ std::vector<ProgressPoller::Target> ProgressPoller::Targets() const {
       }
       targets.push_back({.job = job->meta.key,
                          .job_uid = job->meta.uid,
-                         .address = view.pod_ip + ":" + std::to_string(kAgentPort)});
+                         .address = view.pod_ip + ":" + std::to_string(kAgentPort),
+                         .attempt = view.attempt});
     }
   }
   return targets;
@@ -58,7 +59,8 @@ void ProgressPoller::PollOnce(const std::stop_token& stop) {
     const Target& target = targets[i];
     const auto body = fetch_(target.address, stop);
     const plan::Time now{std::chrono::milliseconds(clock_.UnixMillis())};
-    auto reading = body.ok() ? ParseProgress(*body, now) : Result<ProgressReading>(body.status());
+    auto reading = body.ok() ? ParseProgress(*body, now, target.attempt)
+                             : Result<ProgressReading>(body.status());
     if (!reading.ok()) {
       LogDebug("progress", "no answer",
                {{"job", target.job.ToString()}, {"error", reading.status()}});

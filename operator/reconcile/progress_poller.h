@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -42,6 +43,7 @@ class ProgressPoller {
     kube::ObjectKey job;
     std::string job_uid;
     std::string address;
+    std::int32_t attempt = 0;
   };
   std::vector<Target> Targets() const;
 

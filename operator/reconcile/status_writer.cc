@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "operator/kube/json_fields.h"
 #include "operator/reconcile/job_view.h"
-#include "operator/reconcile/json_text.h"
 #include "operator/reconcile/merge_patch.h"
 #include "proto/job_manifest.h"
 
@@ -11,25 +11,34 @@ namespace pstrain::reconcile {
 namespace {
 
 void Adopt(const Json& object, JobState& state) {
-  state.version = TextOf(object.Find("metadata"), "resourceVersion");
-  state.ahead_of_cache = true;
+  const Json* metadata = object.Find("metadata");
+  state.replaced.insert(state.version);
+  state.version = kube::TextOrEmpty(metadata, "resourceVersion");
+  state.replaced.erase(state.version);
+  state.deleting = !kube::TextOrEmpty(metadata, "deletionTimestamp").empty();
 }
 
-/// What somebody else has stored meanwhile.
+/// Another job has the name, or none: ours needs nothing more.
+bool Vanished(const Status& status) { return status.code() == StatusCode::kNotFound; }
+
+}  // namespace
+
 Status ReadAnew(kube::ApiClient& client, const kube::ObjectKey& key, JobState& state,
                 const std::stop_token& stop) {
   const auto object = client.Get(JobResource(), key, stop);
-  if (!object.ok()) return object.status();
-  if (TextOf(object->Find("metadata"), "uid") != state.uid) {
-    return NotFoundError("another job has taken the name " + key.ToString());
+  const bool vanished = object.ok()
+                            ? kube::TextOrEmpty(object->Find("metadata"), "uid") != state.uid
+                            : Vanished(object.status());
+  if (vanished) {
+    state.deleting = true;
+    return OkStatus();
   }
+  if (!object.ok()) return object.status();
   Adopt(*object, state);
-  const Result<PSTrainingJob> job = DecodeJob(*object);
-  if (job.ok()) state.stored = job->status();
+  state.stored = DecodeJobStatus(*object);
+  state.stored_known = true;
   return OkStatus();
 }
-
-}  // namespace
 
 Json EncodeStatus(const JobStatus& status) {
   PSTrainingJob job;
@@ -53,11 +62,17 @@ Status WriteStatus(kube::ApiClient& client, const kube::ObjectKey& key, const Jo
       JobResource(), key, patch, {.kind = kube::PatchKind::kMerge, .subresource = "status"}, stop);
   if (stored.ok()) {
     state.stored = status;
+    state.stored_known = true;
     Adopt(*stored, state);
+    return OkStatus();
+  }
+  if (Vanished(stored.status())) {
+    state.deleting = true;
     return OkStatus();
   }
   if (stored.status().code() == StatusCode::kAborted) {
     PSTRAIN_RETURN_IF_ERROR(ReadAnew(client, key, state, stop));
+    if (state.deleting) return OkStatus();
   }
   return stored.status();
 }

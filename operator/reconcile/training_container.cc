@@ -3,9 +3,10 @@
 #include <string_view>
 #include <utility>
 
+#include "operator/kube/json_fields.h"
 #include "operator/reconcile/children.h"
-#include "operator/reconcile/json_text.h"
 #include "operator/reconcile/pod_builder.h"
+#include "operator/reconcile/template_json.h"
 #include "proto/task_env.h"
 #include "proto/tf_config.h"
 
@@ -13,8 +14,6 @@ namespace pstrain::reconcile {
 namespace {
 
 constexpr std::string_view kAgentProgram = "pstrain-agent";
-
-Json Text(std::string_view text) { return Json::String(std::string(text)); }
 
 Json EnvEntry(std::string_view name, std::string_view value) {
   Json entry = Json::Object();
@@ -67,7 +66,7 @@ Status SetEnvironment(const TrainingContainer& training, Json& container) {
   for (const auto& [name, value] : ours) env.Append(EnvEntry(name, value));
   if (const Json* theirs = container.Find("env")) {
     for (const Json& entry : theirs->items()) {
-      const std::string name = TextOf(&entry, "name");
+      const std::string name = kube::TextOrEmpty(entry, "name");
       for (const auto& [taken, value] : ours) {
         if (name != taken) continue;
         return InvalidArgumentError("template.spec.containers[0].env: sets " + name +
@@ -119,8 +118,8 @@ Status SetPorts(bool listens, Json& container) {
   bool has_training = false;
   bool has_metrics = false;
   for (const Json& port : ports.items()) {
-    has_training |= IntegerOf(&port, "containerPort") == kTrainingPort;
-    has_metrics |= IntegerOf(&port, "containerPort") == kAgentPort;
+    has_training |= kube::IntegerOrZero(port, "containerPort") == kTrainingPort;
+    has_metrics |= kube::IntegerOrZero(port, "containerPort") == kAgentPort;
   }
   if (listens && !has_training) ports.Append(Port("training", kTrainingPort));
   if (!has_metrics) ports.Append(Port("metrics", kAgentPort));

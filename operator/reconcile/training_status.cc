@@ -28,18 +28,20 @@ std::int64_t Count(const Json& values, std::string_view key) {
 
 }  // namespace
 
-Result<ProgressReading> ParseProgress(std::string_view body, plan::Time at) {
+Result<ProgressReading> ParseProgress(std::string_view body, plan::Time at, std::int32_t attempt) {
   PSTRAIN_ASSIGN_OR_RETURN(const Json progress, ParseJson(body));
   const Json* values = progress.Find("values");
   if (values == nullptr || !values->is_object()) {
     return InvalidArgumentError("/progress: has no object \"values\"");
   }
-  return ProgressReading{.values = *values, .at = at};
+  return ProgressReading{.values = *values, .at = at, .attempt = attempt};
 }
 
-std::optional<ProgressReading> ReadingFromTermination(std::string_view message, plan::Time at) {
-  Result<ProgressReading> reading = ParseProgress(message, at);
+std::optional<ProgressReading> ReadingFromTermination(std::string_view message, plan::Time at,
+                                                      std::int32_t attempt) {
+  Result<ProgressReading> reading = ParseProgress(message, at, attempt);
   if (!reading.ok()) return std::nullopt;
+  reading->last = true;
   return std::move(*reading);
 }
 
@@ -49,7 +51,9 @@ TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const Progress
   TrainingStatus status;
   status.set_step(Count(values, "steps"));
   status.set_examples_per_second(former.examples_per_second());
-  if (before != nullptr && reading.at > before->at) {
+  // The time of an end is in whole seconds: a rate over less than a few would be far off.
+  const std::chrono::seconds shortest(reading.last ? 2 : 0);
+  if (before != nullptr && reading.at - before->at > shortest) {
     const double seconds = std::chrono::duration<double>(reading.at - before->at).count();
     const std::int64_t examples =
         Count(values, "examples_committed") - Count(before->values, "examples_committed");

@@ -9,6 +9,10 @@
 namespace pstrain::reconcile {
 namespace {
 
+/// The kubelet goes to and fro between ErrImagePull and this one while it tries; one reason for
+/// both, or the status would change with each try.
+constexpr std::string_view kImagePull = "ImagePullBackOff";
+
 /// A pod that is scheduled and says nothing for so long waits for something that is not there.
 constexpr std::chrono::seconds kPatience{60};
 
@@ -19,7 +23,7 @@ struct Advice {
 
 constexpr std::array<Advice, 8> kWaiting = {{
     {"ErrImagePull", "name an image that the nodes can pull, or an imagePullSecret"},
-    {"ImagePullBackOff", "name an image that the nodes can pull, or an imagePullSecret"},
+    {kImagePull, "name an image that the nodes can pull, or an imagePullSecret"},
     {"ErrImageNeverPull", "load the image on the nodes or change imagePullPolicy"},
     {"InvalidImageName", "correct the image's name"},
     {"CreateContainerConfigError", "create the ConfigMap or Secret that the template names"},
@@ -53,6 +57,13 @@ std::string WayOutOfUnschedulable(std::string_view message) {
          "and tolerations";
 }
 
+/// The same failure to pull as the condition has already, in other words.
+bool SaidAlready(const Condition* known, const Trouble& trouble) {
+  if (known == nullptr || known->status() != "True" || trouble.reason != kImagePull) return false;
+  const std::string pod = trouble.message.substr(0, trouble.message.find(": ") + 1);
+  return known->reason() == trouble.reason && known->message().starts_with(pod);
+}
+
 bool Mentions(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -72,7 +83,8 @@ std::optional<Trouble> TroubleOf(const PodView& pod, plan::Time now) {
     const std::string what = container.waiting_message.empty()
                                  ? container.waiting_reason
                                  : container.waiting_reason + ": " + container.waiting_message;
-    return Trouble{.reason = container.waiting_reason,
+    const bool pull = container.waiting_reason == "ErrImagePull";
+    return Trouble{.reason = pull ? std::string(kImagePull) : container.waiting_reason,
                    .message = Sentence(pod, what, advice.way_out)};
   }
   if (pod.node.empty() || !pod.created || now < *pod.created + kPatience) return std::nullopt;
@@ -117,11 +129,14 @@ Trouble TroubleOfCreate(const std::string& object, const std::string& server_mes
 
 void SetBlocked(const std::optional<Trouble>& trouble, std::int64_t generation, plan::Time now,
                 JobStatus& status) {
-  if (!trouble && plan::FindCondition(status, "Blocked") == nullptr) return;
+  const Condition* known = plan::FindCondition(status, "Blocked");
+  if (!trouble && known == nullptr) return;
+  std::string message;
+  if (trouble) message = SaidAlready(known, *trouble) ? known->message() : trouble->message;
   plan::PutCondition({.type = "Blocked",
                       .value = trouble.has_value(),
                       .reason = trouble ? trouble->reason : "ReplicasStart",
-                      .message = trouble ? trouble->message : "",
+                      .message = message,
                       .generation = generation},
                      now, status);
 }

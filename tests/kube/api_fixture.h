@@ -22,6 +22,7 @@ class ApiFixture {
         client_(transport_, limiter_, pause_, options) {}
 
   testing::FakeApiserver& server() { return server_; }
+  const testing::FakeApiserver& server() const { return server_; }
   testing::InProcessTransport& transport() { return transport_; }
   RateLimiter& limiter() { return limiter_; }
   testing::RecordingPause& pause() { return pause_; }

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "operator/kube/json_fields.h"
 #include "operator/reconcile/children.h"
-#include "operator/reconcile/json_text.h"
 #include "operator/reconcile/names.h"
 #include "operator/reconcile/pod_view.h"
 #include "proto/job_manifest.h"
@@ -56,7 +56,7 @@ const Json& Container(const Json& pod) {
 
 std::string EnvOf(const Json& pod, std::string_view name) {
   for (const Json& entry : Container(pod).Find("env")->items()) {
-    if (TextOf(&entry, "name") == name) return TextOf(&entry, "value");
+    if (kube::TextOrEmpty(entry, "name") == name) return kube::TextOrEmpty(entry, "value");
   }
   return "absent";
 }
@@ -65,16 +65,16 @@ TEST(BuildPod, KeepsTheTemplateAndAddsWhatMakesAReplica) {
   const auto pod = BuildPod(OwnProgram(), kWorker1, 2, "byo-hash", {});
   ASSERT_TRUE(pod.ok()) << pod.status().message();
   const Json& metadata = *pod->Find("metadata");
-  EXPECT_EQ(TextOf(&metadata, "name"), "byo-worker-1-2");
+  EXPECT_EQ(kube::TextOrEmpty(metadata, "name"), "byo-worker-1-2");
   const Json* labels = metadata.Find("labels");
-  EXPECT_EQ(TextOf(labels, "team"), "ads");
-  EXPECT_EQ(TextOf(labels, kJobNameLabel), "byo");
-  EXPECT_EQ(TextOf(labels, kAttemptLabel), "2");
-  EXPECT_EQ(TextOf(&metadata.Find("ownerReferences")->items().front(), "uid"), "1234");
+  EXPECT_EQ(kube::TextOrEmpty(labels, "team"), "ads");
+  EXPECT_EQ(kube::TextOrEmpty(labels, kJobNameLabel), "byo");
+  EXPECT_EQ(kube::TextOrEmpty(labels, kAttemptLabel), "2");
+  EXPECT_EQ(kube::TextOrEmpty(&metadata.Find("ownerReferences")->items().front(), "uid"), "1234");
   const Json& spec = *pod->Find("spec");
-  EXPECT_EQ(TextOf(&spec, "restartPolicy"), "Never");
-  EXPECT_EQ(TextOf(&spec, "hostname"), "byo-worker-1");
-  EXPECT_EQ(TextOf(&spec, "subdomain"), "byo");
+  EXPECT_EQ(kube::TextOrEmpty(spec, "restartPolicy"), "Never");
+  EXPECT_EQ(kube::TextOrEmpty(spec, "hostname"), "byo-worker-1");
+  EXPECT_EQ(kube::TextOrEmpty(spec, "subdomain"), "byo");
   EXPECT_EQ(WriteJson(*spec.Find("enableServiceLinks")), "false");
   EXPECT_EQ(WriteJson(*Container(*pod).Find("command")),
             R"(["pstrain-agent","--","python","train.py"])");
@@ -89,7 +89,7 @@ TEST(BuildPod, MeetsRestrictedPodSecurity) {
   const auto pod = BuildPod(OwnProgram(), kWorker1, 0, "byo-hash", {});
   const Json& context = *pod->Find("spec")->Find("securityContext");
   EXPECT_EQ(WriteJson(*context.Find("runAsNonRoot")), "true");
-  EXPECT_EQ(TextOf(context.Find("seccompProfile"), "type"), "RuntimeDefault");
+  EXPECT_EQ(kube::TextOrEmpty(context.Find("seccompProfile"), "type"), "RuntimeDefault");
   const Json& container = *Container(*pod).Find("securityContext");
   EXPECT_EQ(WriteJson(*container.Find("runAsUser")), "7");
   EXPECT_EQ(WriteJson(*container.Find("allowPrivilegeEscalation")), "false");
@@ -102,12 +102,12 @@ void ExpectExpandsToTfConfig(const std::string& form) {
   const Json config_map = BuildConfigMap(job);
   const auto pod = BuildPod(job, kWorker1, 0, "x", {});
   const Json& first = Container(*pod).Find("env")->items()[0];
-  EXPECT_EQ(TextOf(&first, "name"), "PSTRAIN_CLUSTER");
-  EXPECT_EQ(TextOf(&Container(*pod).Find("env")->items()[1], "name"), "TF_CONFIG");
+  EXPECT_EQ(kube::TextOrEmpty(first, "name"), "PSTRAIN_CLUSTER");
+  EXPECT_EQ(kube::TextOrEmpty(&Container(*pod).Find("env")->items()[1], "name"), "TF_CONFIG");
   std::string text = EnvOf(*pod, "TF_CONFIG");
   constexpr std::string_view kReference = "$(PSTRAIN_CLUSTER)";
   text.replace(text.find(kReference), kReference.size(),
-               TextOf(config_map.Find("data"), kClusterKey));
+               kube::TextOrEmpty(config_map.Find("data"), kClusterKey));
   const auto expected = TfConfigOf(job, KubernetesCluster(job), "worker", 1);
   ASSERT_TRUE(expected.ok());
   EXPECT_EQ(text, *expected);
@@ -148,19 +148,19 @@ TEST(BuildPod, WithoutAnImageAndWithoutTraining_NamesTheField) {
 
 TEST(BuildConfigMap, NameFollowsTheSpecificationOnly) {
   PSTrainingJob job = OwnProgram();
-  const std::string name = TextOf(BuildConfigMap(job).Find("metadata"), "name");
+  const std::string name = kube::TextOrEmpty(BuildConfigMap(job).Find("metadata"), "name");
   job.mutable_metadata()->set_resource_version("77");
   job.mutable_status()->set_phase(JobStatus::Running);
   job.mutable_spec()->mutable_run_policy()->set_suspend(true);
-  EXPECT_EQ(TextOf(BuildConfigMap(job).Find("metadata"), "name"), name);
+  EXPECT_EQ(kube::TextOrEmpty(BuildConfigMap(job).Find("metadata"), "name"), name);
   job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(3);
-  EXPECT_NE(TextOf(BuildConfigMap(job).Find("metadata"), "name"), name);
+  EXPECT_NE(kube::TextOrEmpty(BuildConfigMap(job).Find("metadata"), "name"), name);
   EXPECT_EQ(name.size(), std::string("byo-").size() + 13);
 }
 
 TEST(BuildConfigMap, HoldsAJobThatTheRuntimeReads) {
   const Json config_map = BuildConfigMap(OwnProgram());
-  const auto job = ReadJobManifest(TextOf(config_map.Find("data"), kJobKey));
+  const auto job = ReadJobManifest(kube::TextOrEmpty(config_map.Find("data"), kJobKey));
   ASSERT_TRUE(job.ok()) << job.status().message();
   EXPECT_EQ(job->metadata().name(), "byo");
 }
@@ -168,7 +168,7 @@ TEST(BuildConfigMap, HoldsAJobThatTheRuntimeReads) {
 TEST(BuildService, IsHeadlessAndPublishesEarly) {
   const Json service = BuildService(OwnProgram());
   const Json& spec = *service.Find("spec");
-  EXPECT_EQ(TextOf(&spec, "clusterIP"), "None");
+  EXPECT_EQ(kube::TextOrEmpty(spec, "clusterIP"), "None");
   EXPECT_EQ(WriteJson(*spec.Find("publishNotReadyAddresses")), "true");
   EXPECT_EQ(WriteJson(*spec.Find("selector")), R"({"pstrain.dev/job-name":"byo"})");
 }

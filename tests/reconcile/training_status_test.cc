@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 
 ProgressReading Reading(const char* body, int ms) {
-  return *ParseProgress(body, plan::Time(milliseconds(ms)));
+  return *ParseProgress(body, plan::Time(milliseconds(ms)), 0);
 }
 
 TEST(TrainingStatus, TakesCountsAndScoresByTheJobsNames) {
@@ -45,9 +45,9 @@ TEST(TrainingStatus, KeepsTheRateWhenTheChiefStartedAnew) {
 }
 
 TEST(ReadingFromTermination, OfAForeignProgramsText_IsNothing) {
-  EXPECT_FALSE(ReadingFromTermination("bye", {}).has_value());
-  EXPECT_FALSE(ReadingFromTermination(R"({"reason":"Error"})", {}).has_value());
-  EXPECT_TRUE(ReadingFromTermination(R"({"reason":"Completed","values":{}})", {}).has_value());
+  EXPECT_FALSE(ReadingFromTermination("bye", {}, 0).has_value());
+  EXPECT_FALSE(ReadingFromTermination(R"({"reason":"Error"})", {}, 0).has_value());
+  EXPECT_TRUE(ReadingFromTermination(R"({"reason":"Completed","values":{}})", {}, 0).has_value());
 }
 
 }  // namespace

@@ -207,7 +207,9 @@ FakeReply FakeApiserver::Patch(const FakeTarget& target, const FakeRequest& requ
   if (at == objects.end() && !apply) return Failure(404, "NotFound", key.name + " not found");
   Json object = at == objects.end() ? Json::Object() : at->second;
   const std::string wanted = MetaText(patch, "resourceVersion");
-  if (!wanted.empty() && wanted != MetaText(object, "resourceVersion")) {
+  const std::string uid = MetaText(patch, "uid");
+  if ((!wanted.empty() && wanted != MetaText(object, "resourceVersion")) ||
+      (!uid.empty() && uid != MetaText(object, "uid"))) {
     return Failure(409, "Conflict", "the object has been modified");
   }
   MergePatch(object, patch);
@@ -226,7 +228,13 @@ FakeReply FakeApiserver::Delete(const FakeTarget& target, const Json& options) {
                        (!version.empty() && version != MetaText(at->second, "resourceVersion"));
     if (other) return Failure(409, "Conflict", "Precondition failed");
   }
-  Erase(target.collection, key);
+  if (!lingering_.contains(target.collection)) {
+    Erase(target.collection, key);
+  } else if (MetaText(at->second, "deletionTimestamp").empty()) {
+    Json object = at->second;
+    Metadata(object).Set("deletionTimestamp", Json::String("2026-01-02T03:04:05Z"));
+    Store(target.collection, key, std::move(object));
+  }
   return {200, R"({"kind":"Status","apiVersion":"v1","status":"Success"})", {}};
 }
 
@@ -283,6 +291,11 @@ std::vector<Json> FakeApiserver::All(const kube::Resource& resource) const {
   if (objects == collections_.end()) return all;
   for (const auto& entry : objects->second) all.push_back(entry.second);
   return all;
+}
+
+void FakeApiserver::LingerOnDelete(const kube::Resource& resource) {
+  const MutexLock lock(mutex_);
+  lingering_.insert(resource.group + "/" + resource.plural);
 }
 
 void FakeApiserver::FailNext(std::string what, FakeReply reply, int times) {

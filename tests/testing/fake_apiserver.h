@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,6 +93,10 @@ class FakeApiserver {
       PSTRAIN_EXCLUDES(mutex_);
   std::vector<Json> All(const kube::Resource& resource) const PSTRAIN_EXCLUDES(mutex_);
 
+  /// From now on a delete of such an object sets its deletionTimestamp only, as for a pod with a
+  /// grace period; Remove ends it.
+  void LingerOnDelete(const kube::Resource& resource) PSTRAIN_EXCLUDES(mutex_);
+
   /// The next `times` requests whose "METHOD target" contains `what` get this reply and do nothing.
   void FailNext(std::string what, FakeReply reply, int times = 1) PSTRAIN_EXCLUDES(mutex_);
   /// Forgets the history: older versions and continue tokens are 410 from now on, open watches get
@@ -154,6 +159,7 @@ class FakeApiserver {
   std::vector<Change> history_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<Watch*> watches_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<Fault> faults_ PSTRAIN_GUARDED_BY(mutex_);
+  std::set<std::string> lingering_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<std::string> requests_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<std::string> opened_ PSTRAIN_GUARDED_BY(mutex_);
   std::int64_t version_ PSTRAIN_GUARDED_BY(mutex_) = 100;

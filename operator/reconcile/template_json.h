@@ -1,24 +1,14 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/json.h"
 
 namespace pstrain::reconcile {
 
-/// A text member; empty when `object` is null or has no such text.
-inline std::string TextOf(const Json* object, std::string_view key) {
-  const Json* value = object == nullptr ? nullptr : object->Find(key);
-  return value == nullptr || value->AsString() == nullptr ? std::string() : *value->AsString();
-}
-
-/// An integer member; 0 when `object` is null or has no such integer.
-inline std::int64_t IntegerOf(const Json* object, std::string_view key) {
-  const Json* value = object == nullptr ? nullptr : object->Find(key);
-  return value == nullptr ? 0 : value->AsInt64().value_or(0);
-}
+inline Json Text(std::string_view text) { return Json::String(std::string(text)); }
 
 /// The member, made an empty object or array first when it is absent. REQUIRES: is_object().
 inline Json& MemberOf(Json& object, std::string_view key, const Json& when_absent) {
