@@ -71,8 +71,7 @@ class JobController::Impl {
  public:
   Impl(kube::ApiClient& client, kube::Pause& pause, const Clock& clock,
        const OperatorOptions& options, const std::string& identity)
-      : clock_(clock),
-        events_(client, clock, {.controller = "pstrain.dev/operator", .instance = identity}),
+      : events_(client, clock, {.controller = "pstrain.dev/operator", .instance = identity}),
         queue_("pstrainingjob", {}),
         observations_(clock),
         router_(observations_, [this](const ObjectKey& job) { queue_.Add(job); }),
@@ -159,7 +158,6 @@ class JobController::Impl {
                                 const auto& after) { router_.ChildChanged(before, after); }};
   }
 
-  const Clock& clock_;
   kube::EventRecorder events_;
   kube::WorkQueue queue_;
   reconcile::Observations observations_;
