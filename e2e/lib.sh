@@ -95,7 +95,7 @@ phase_is() { until_is "$2" "$1" job_field '{.status.phase}'; } # PHASE SECONDS
 # Share of the examples that every shard has, in percent; 0 while nothing is known.
 done_percent() {
   job_field '{.status.training.examplesCommitted} {.status.training.examplesExpected}' |
-    awk '{ print $2 > 0 ? int(100 * $1 / $2) : 0 }'
+    awk '{ print ($2 > 0 ? int(100 * $1 / $2) : 0) }'
 }
 has_done() { (($(done_percent) >= $1)); }
 
