@@ -1,12 +1,11 @@
 #include "agent/options.h"
 
-#include <charconv>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "base/files.h"
+#include "base/parse_number.h"
 
 namespace pstrain {
 namespace {
@@ -70,14 +69,10 @@ Status SplitAddress(const std::string& address, AgentOptions& options) {
   const std::size_t colon = address.rfind(':');
   const auto error = InvalidArgumentError("metrics address '" + address + "' is not HOST:PORT");
   if (colon == std::string::npos || colon == 0) return error;
-  const char* const end = address.data() + address.size();
-  unsigned port = 0;
-  const auto [stopped, code] = std::from_chars(address.data() + colon + 1, end, port);
-  if (code != std::errc() || stopped != end || port > std::numeric_limits<std::uint16_t>::max()) {
-    return error;
-  }
+  const auto port = ParseNumber<std::uint16_t>(std::string_view(address).substr(colon + 1));
+  if (!port) return error;
   options.admin_host = address.substr(0, colon);
-  options.admin_port = static_cast<std::uint16_t>(port);
+  options.admin_port = *port;
   return OkStatus();
 }
 

@@ -1,7 +1,6 @@
 #include "agent/page_metrics.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -9,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "base/parse_number.h"
 
 namespace pstrain {
 namespace {
@@ -51,11 +52,8 @@ std::optional<double> TakeBound(Labels& labels) {
   const std::string text = std::move(at->value);
   labels.erase(at);
   if (text == "+Inf") return std::numeric_limits<double>::infinity();
-  double bound = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, bound);
-  if (error != std::errc() || stop != end || !std::isfinite(bound)) return std::nullopt;
-  return bound;
+  const auto bound = ParseNumber<double>(text);
+  return bound && std::isfinite(*bound) ? bound : std::nullopt;
 }
 
 /// The sample of a histogram to which a slot with these labels belongs.

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/parse_number.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/local/chaos.h"
@@ -108,12 +108,11 @@ Result<std::map<std::string, std::string>> ParseVolumes(const std::vector<std::s
 
 Result<std::optional<double>> ParsePercent(const std::string& text) {
   if (text.empty()) return std::optional<double>();
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > 100) {
+  const std::optional<double> value = ParseNumber<double>(text);
+  if (!value || *value < 0 || *value > 100) {
     return InvalidArgumentError("--stop-at " + text + ": must be a number from 0 to 100");
   }
-  return std::optional<double>(value);
+  return value;
 }
 
 int UsageError(const Status& status) {

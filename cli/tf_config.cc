@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "base/parse_number.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "proto/job_manifest.h"
@@ -51,11 +51,11 @@ Result<Request> ParseRequest(const std::vector<std::string>& args) {
     return InvalidArgumentError("--role must be chief, ps, worker or evaluator; found " +
                                 request.role);
   }
-  const char* last = index.data() + index.size();
-  const auto [end, error] = std::from_chars(index.data(), last, request.index);
-  if (error != std::errc() || end != last || request.index < 0) {
+  const auto number = ParseNumber<int>(index);
+  if (!number || *number < 0) {
     return InvalidArgumentError("--index must be a whole number from 0; found " + index);
   }
+  request.index = *number;
   request.file = files.front();
   return request;
 }

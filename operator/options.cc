@@ -1,10 +1,11 @@
 #include "operator/options.h"
 
 #include <array>
-#include <charconv>
 #include <functional>
 #include <optional>
 #include <utility>
+
+#include "base/parse_number.h"
 
 namespace pstrain {
 namespace {
@@ -16,14 +17,6 @@ using Apply = Status (*)(std::string_view value, OperatorOptions& options);
 
 Status Bad(std::string_view value, std::string_view wanted) {
   return InvalidArgumentError("\"" + std::string(value) + "\" is not " + std::string(wanted));
-}
-
-template <typename T>
-std::optional<T> ParseNumber(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 /// "250ms", "5s" or "2m".

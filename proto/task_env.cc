@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/parse_number.h"
 #include "proto/tf_config.h"
 
 namespace pstrain {
@@ -33,13 +33,11 @@ class Reader {
     std::string text;
     PSTRAIN_RETURN_IF_ERROR(Text(name, of_task, text));
     if (text.empty()) return OkStatus();
-    int number = 0;
-    const char* last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data(), last, number);
-    if (error != std::errc() || end != last || number < 0) {
+    const auto number = ParseNumber<int>(text);
+    if (!number || *number < 0) {
       return InvalidArgumentError(Message(name, "must be a whole number from 0; found " + text));
     }
-    out = number;
+    out = *number;
     return OkStatus();
   }
 
@@ -61,13 +59,10 @@ Status CheckRole(const TaskEnv& env) {
 
 Status CheckAddress(const TaskEnv& env) {
   const std::size_t colon = env.metrics_address.rfind(':');
-  int port = -1;
   if (colon != std::string::npos) {
-    const char* last = env.metrics_address.data() + env.metrics_address.size();
-    const auto [end, error] = std::from_chars(env.metrics_address.data() + colon + 1, last, port);
-    if (error != std::errc() || end != last) port = -1;
+    const auto port = ParseNumber<int>(std::string_view(env.metrics_address).substr(colon + 1));
+    if (port && *port >= 0 && *port <= 65535) return OkStatus();
   }
-  if (port >= 0 && port <= 65535) return OkStatus();
   return InvalidArgumentError(
       Message(kMetricsAddressEnv, "must be host:port; found " + env.metrics_address));
 }

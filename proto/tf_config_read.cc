@@ -1,10 +1,10 @@
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <set>
 
 #include "base/json.h"
+#include "base/parse_number.h"
 #include "proto/tf_config.h"
 
 namespace pstrain {
@@ -23,11 +23,8 @@ std::optional<int> ParseIndexText(std::string_view text) {
   if (first == std::string_view::npos) return std::nullopt;
   text = text.substr(first, text.find_last_not_of(kSpace) - first + 1);
   if (text.starts_with('+')) text.remove_prefix(1);
-  int index = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, index);
-  if (error != std::errc() || end != last || index < 0) return std::nullopt;
-  return index;
+  const auto index = ParseNumber<int>(text);
+  return index && *index >= 0 ? index : std::nullopt;
 }
 
 /// int() of the resolver: numbers are cut off, true is 1, text is read.

@@ -3,20 +3,13 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/parse_number.h"
 
 namespace pstrain::local {
 namespace {
 
 constexpr double kPercent = 100.0;
-
-template <typename T>
-std::optional<T> ParseNumber(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::optional<KillKind> ParseKind(std::string_view text) {
   if (text == "kill") return KillKind::kKill;

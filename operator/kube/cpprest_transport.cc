@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
@@ -11,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
+#include "base/parse_number.h"
 #include "operator/kube/byte_pipe.h"
 #include "operator/kube/tls_context.h"
 
@@ -138,12 +138,8 @@ HttpReply HeadOf(const web::http::http_response& response) {
   head.content_type = response.headers().content_type();
   const auto header = response.headers().find("Retry-After");
   if (header != response.headers().end()) {
-    const std::string& text = header->second;
-    long seconds = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (error == std::errc() && end == text.data() + text.size() && seconds >= 0) {
-      head.retry_after = std::chrono::seconds(seconds);
-    }
+    const auto seconds = ParseNumber<long>(header->second);
+    if (seconds && *seconds >= 0) head.retry_after = std::chrono::seconds(*seconds);
   }
   return head;
 }

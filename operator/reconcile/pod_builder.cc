@@ -124,17 +124,14 @@ Result<Json*> FirstContainer(Json& spec) {
   return first;
 }
 
-}  // namespace
-
-std::chrono::seconds GracePeriod(const ReplicaSpec& spec) {
-  if (spec.template_().empty()) return std::chrono::seconds(kDefaultGraceSeconds);
-  const Result<Json> pod = ParseJson(spec.template_());
-  const Json* pod_spec = pod.ok() ? pod->Find("spec") : nullptr;
-  const Json* grace =
-      pod_spec == nullptr ? nullptr : pod_spec->Find("terminationGracePeriodSeconds");
+/// terminationGracePeriodSeconds of a pod's spec; 30 s, Kubernetes' default, without one.
+std::chrono::seconds GracePeriod(const Json& spec) {
+  const Json* grace = spec.Find("terminationGracePeriodSeconds");
   return std::chrono::seconds(grace == nullptr ? kDefaultGraceSeconds
                                                : grace->AsInt64().value_or(kDefaultGraceSeconds));
 }
+
+}  // namespace
 
 Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32_t attempt,
                       const std::string& config_map, const PodBuilderOptions& options) {
@@ -158,7 +155,7 @@ Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::
                                    .id = id,
                                    .attempt = attempt,
                                    .config_map = config_map,
-                                   .grace = GracePeriod(*replica),
+                                   .grace = GracePeriod(spec),
                                    .image = options.training_image,
                                    .image_pull_policy = options.image_pull_policy};
   for (const Status& status :

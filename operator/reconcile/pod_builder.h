@@ -25,9 +25,6 @@ struct PodBuilderOptions {
   std::string image_pull_policy;  // of that image; empty: Kubernetes' default
 };
 
-/// terminationGracePeriodSeconds of a role's template; 30 s, Kubernetes' default, without one.
-std::chrono::seconds GracePeriod(const ReplicaSpec& spec);
-
 /// The Pod of one attempt: the role's template with what makes it a replica: name, labels, owner,
 /// host name, TF_CONFIG by reference to `config_map`, the agent before the program, restartPolicy
 /// Never, enableServiceLinks false, no service account token, and what the "restricted" Pod

@@ -1,8 +1,8 @@
 #include "operator/reconcile/pod_view.h"
 
-#include <charconv>
 #include <string_view>
 
+#include "base/parse_number.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/timestamp.h"
 #include "operator/reconcile/names.h"
@@ -11,19 +11,17 @@
 namespace pstrain::reconcile {
 namespace {
 
-std::optional<std::int32_t> ParseNumber(const std::string& text) {
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+std::optional<std::int32_t> ParseIndex(std::string_view text) {
+  const auto value = ParseNumber<std::int32_t>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 Status ReadLabels(const Json& metadata, PodView& view) {
   const Json* labels = metadata.Find("labels");
   view.job_name = kube::TextOrEmpty(labels, kJobNameLabel);
   const auto role = plan::RoleFromName(kube::TextOrEmpty(labels, kReplicaTypeLabel));
-  const auto index = ParseNumber(kube::TextOrEmpty(labels, kReplicaIndexLabel));
-  const auto attempt = ParseNumber(kube::TextOrEmpty(labels, kAttemptLabel));
+  const auto index = ParseIndex(kube::TextOrEmpty(labels, kReplicaIndexLabel));
+  const auto attempt = ParseIndex(kube::TextOrEmpty(labels, kAttemptLabel));
   if (view.job_name.empty() || !role || !index || !attempt) {
     return InvalidArgumentError("pod " + view.name +
                                 ": metadata.labels: " + std::string(kJobNameLabel) +

@@ -1,9 +1,9 @@
 #include "runtime/checkpoint/chief_epoch.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/files.h"
+#include "base/parse_number.h"
 
 namespace pstrain {
 namespace {
@@ -14,10 +14,8 @@ std::string ChiefsDirectory(const std::string& run_directory) {
 
 /// 0 for a name that is not a decimal number above 0.
 std::uint64_t ParseEpoch(const std::string& name) {
-  std::uint64_t epoch = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), epoch);
-  const bool whole = error == std::errc() && end == name.data() + name.size();
-  return whole && name == std::to_string(epoch) ? epoch : 0;
+  const auto epoch = ParseNumber<std::uint64_t>(name);
+  return epoch && name == std::to_string(*epoch) ? *epoch : 0;
 }
 
 }  // namespace

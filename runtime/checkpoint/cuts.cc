@@ -3,9 +3,9 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/files.h"
+#include "base/parse_number.h"
 #include "runtime/checkpoint/cut_chain.h"
 
 namespace pstrain {
@@ -13,13 +13,6 @@ namespace {
 
 std::string CutsDirectory(const std::string& run_directory) {
   return JoinPath(run_directory, "cuts");
-}
-
-std::optional<std::uint64_t> ParseNumber(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 Status CheckVariables(const CutManifest& manifest, const std::vector<VariableSpec>& expected) {
@@ -70,8 +63,8 @@ std::string CutName(CutId id) { return std::to_string(id.epoch) + "-" + std::to_
 std::optional<CutId> ParseCutName(std::string_view name) {
   const std::size_t dash = name.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const auto epoch = ParseNumber(name.substr(0, dash));
-  const auto number = ParseNumber(name.substr(dash + 1));
+  const auto epoch = ParseNumber<std::uint64_t>(name.substr(0, dash));
+  const auto number = ParseNumber<std::uint64_t>(name.substr(dash + 1));
   if (!epoch || !number) return std::nullopt;
   const CutId id{*epoch, *number};
   if (CutName(id) != name) return std::nullopt;

@@ -5,8 +5,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
+
+#include "base/parse_number.h"
 
 namespace pstrain {
 
@@ -18,9 +19,8 @@ Result<HostPort> SplitAddress(std::string_view address) {
   }
   std::string_view host = address.substr(0, colon);
   const std::string_view port = address.substr(colon + 1);
-  int number = -1;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (error != std::errc() || end != port.data() + port.size() || number < 0 || number > 65535) {
+  const auto number = ParseNumber<int>(port);
+  if (!number || *number < 0 || *number > 65535) {
     return InvalidArgumentError(quoted + " has no port of 0 to 65535");
   }
   if (host.front() == '[' && host.back() == ']') {

@@ -1,12 +1,12 @@
 #include "runtime/coordinator/grant_holds.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/files.h"
+#include "base/parse_number.h"
 #include "proto/run_files.h"
 
 namespace pstrain {
@@ -21,10 +21,7 @@ std::optional<double> PercentOf(std::string_view name) {
   const std::string_view prefix = kRunHoldPrefix;
   if (!name.starts_with(prefix)) return std::nullopt;
   name.remove_prefix(prefix.size());
-  double percent = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), percent);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return percent;
+  return ParseNumber<double>(name);
 }
 
 double LimitOf(double percent) {

@@ -8,9 +8,9 @@
 
 #include "base/files.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "runtime/checkpoint/cut_reader.h"
 #include "runtime/cluster/chief_patience.h"
-#include "runtime/cluster/process_id.h"
 #include "runtime/data/batch_reader.h"
 #include "runtime/evaluator/metric_report.h"
 #include "runtime/evaluator/metrics.h"
@@ -70,7 +70,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
   ChiefPatience patience(context);
   stats.ready->Set(1);
   PollEvaluatorRequest request;
-  request.set_process(RandomProcessId());
+  request.set_process(RandomSeed());
   std::mutex mutex;
   std::condition_variable_any never;
   while (true) {

@@ -6,13 +6,13 @@
 
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/files.h"
+#include "base/parse_number.h"
 
 namespace pstrain {
 namespace {
@@ -40,13 +40,6 @@ std::string_view TakeUntil(std::string_view& text, char separator) {
   return taken;
 }
 
-std::optional<std::uint32_t> ParseNumber(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 Result<Entry> ParseEntry(std::string_view text) {
   const auto bad = [text](const std::string& reason) {
     return InvalidArgumentError("fail point " + std::string(text) + ": " + reason +
@@ -58,7 +51,7 @@ Result<Entry> ParseEntry(std::string_view text) {
   while (entry.point < kNames.size() && kNames[entry.point] != name) ++entry.point;
   if (entry.point == kNames.size()) return bad("no such point");
   for (std::uint32_t* number : {&entry.index, &entry.attempt, &entry.pass}) {
-    const auto parsed = ParseNumber(TakeUntil(rest, ':'));
+    const auto parsed = ParseNumber<std::uint32_t>(TakeUntil(rest, ':'));
     if (!parsed) return bad("INDEX, ATTEMPT and PASS are numbers from 0");
     *number = *parsed;
   }

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/random.h"
 #include "runtime/cluster/chief_patience.h"
-#include "runtime/cluster/process_id.h"
 #include "runtime/ps_role/data_handler.h"
 #include "runtime/ps_role/ps_control.h"
 #include "runtime/rpc/byte_channel.h"
@@ -53,7 +53,7 @@ class Registration {
   Registration(const RoleContext& context, ShardEngine& engine, std::string address)
       : context_(context), engine_(engine), client_(context.chief_address) {
     request_.set_index(context.index);
-    request_.set_process(RandomProcessId());
+    request_.set_process(RandomSeed());
     request_.set_address(std::move(address));
   }
 

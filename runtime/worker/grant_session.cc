@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "base/random.h"
 #include "runtime/cluster/chief_patience.h"
-#include "runtime/cluster/process_id.h"
 #include "runtime/ps/wire_ids.h"
 
 namespace pstrain {
@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kAwayPoll{100};
 }  // namespace
 
 GrantSession::GrantSession(const RoleContext& context)
-    : context_(context), process_(RandomProcessId()), client_(context.chief_address) {}
+    : context_(context), process_(RandomSeed()), client_(context.chief_address) {}
 
 GrantSession::~GrantSession() {
   thread_.request_stop();
