@@ -12,7 +12,11 @@ namespace {
 struct Row {
   const char* name;
   std::vector<CutFolder> folders;
-  RetentionRule rule;
+  struct {
+    std::uint32_t keep;
+    std::uint64_t chief_epoch;
+    std::vector<CutId> pinned;
+  } rule;
   std::vector<CutId> removable;
 };
 
@@ -62,7 +66,9 @@ TEST(Retention, Plan_FollowsTheTable) {
        {{1, 1}}},
   };
   for (const Row& row : table) {
-    EXPECT_EQ(PlanRetention(row.folders, row.rule), row.removable) << row.name;
+    const RetentionRule rule = {
+        row.rule.keep, row.rule.chief_epoch, {row.rule.pinned.begin(), row.rule.pinned.end()}};
+    EXPECT_EQ(PlanRetention(row.folders, rule), row.removable) << row.name;
   }
 }
 
