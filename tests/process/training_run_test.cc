@@ -36,7 +36,7 @@ TEST_F(TrainingRunTest, Adult_Undisturbed_IsTrainedWellAndTwiceIsTwoRuns) {
     sum += Number(ps, "bytes_received");
     highest = std::max(highest, Number(ps, "bytes_received"));
   }
-  EXPECT_LE(highest, sum);  // two ps: at most twice the mean
+  EXPECT_LE(highest, 1.5 * sum / 2);  // of two ps: at most half more than the mean
   const Ended second = RunAdult();
   ExpectAllAppliedOnce(second);
   EXPECT_NE(*second.report.Find("run_id")->AsString(), *ended.report.Find("run_id")->AsString());
@@ -61,8 +61,8 @@ TEST_F(TrainingRunTest, Adult_WhenPsAndChiefAreKilledTogether_LosesNothing) {
   ExpectAdultSurvives("ps@40,chief@40", 2);
 }
 
-TEST_F(TrainingRunTest, Adult_WhenTwoReplicasAreToldToStop_LosesNothing) {
-  ExpectAdultSurvives("worker@30:term,ps@50:term", 2);
+TEST_F(TrainingRunTest, Adult_WhenEachRoleIsToldToStop_LosesNothing) {
+  ExpectAdultSurvives("worker@30:term,ps@50:term,chief@70:term", 3);
 }
 
 /// Runs whose CLI gets no CPU for longer than the job takes.
