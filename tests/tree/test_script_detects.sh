@@ -9,6 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$scratch/bin" "$scratch/tree/"{base,proto,crds,operator,agent,runtime,cli}
 cp -r "$root/scripts" "$scratch/tree/scripts"
 touch "$scratch/tree/base/a.cc"
+cp "$root/.clang-tidy" "$scratch/tree/"
 
 # tool NAME: reports its call and fails when the call begins with $BREAK.
 tool() {
@@ -28,6 +29,10 @@ tool cmake <<'TOOL'
 if [[ $* == "--build build/fuzz"* ]]; then
   mkdir -p build/fuzz/fuzz
   cp "$(dirname "$0")/a_fuzz" build/fuzz/fuzz/
+elif [[ $* == "--preset tidy" ]]; then
+  mkdir -p build/tidy
+  echo '[{"directory": "build/tidy", "file": "../../base/a.cc", "command": "true"}]' \
+    >build/tidy/compile_commands.json
 fi
 TOOL
 tool ctest <<<'echo "100% tests passed"'
@@ -44,7 +49,7 @@ expect() {
   local wanted=$1 break=$2 steps=$3 status=0
   shift 3
   : >"$scratch/calls"
-  rm -rf "$scratch/tree/build"
+  rm -rf "$scratch/tree/build" "$scratch/cache"
   PATH=$scratch/bin:$PATH CALLS=$scratch/calls BREAK=$break XDG_CACHE_HOME=$scratch/cache \
     bash "$scratch/tree/scripts/test.sh" "$@" >"$scratch/output" 2>&1 || status=$?
   local named
@@ -73,7 +78,7 @@ expect 1 'ctest --test-dir build/tsan' 'test-tsan' --all
 expect 1 'cmake --build build/fuzz' 'build-fuzz' --all
 expect 1 'a_fuzz' 'fuzz' --all
 expect 1 'cmake --preset tidy' 'tidy' --all
-expect 1 'clang-tidy-19' 'tidy' --all
+expect 1 'clang-tidy-19 -p' 'tidy' --all
 expect 1 'ctest' 'test-dev test-asan test-release test-tsan' --all
 
 exit "$((failures > 0))"
