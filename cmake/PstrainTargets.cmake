@@ -1,5 +1,6 @@
 # Every test without the label "process" or "long", and what those need: what the sanitizers build.
 add_custom_target(unit_tests)
+add_custom_target(fuzzers)
 
 # pstrain_library(NAME SOURCES a.cc ... [DEPS t ...] [PRIVATE_DEPS t ...])
 # One static library per folder; alias pstrain::NAME (the prefix pstrain_ removed).
@@ -20,7 +21,8 @@ function(pstrain_program name)
 endfunction()
 
 # pstrain_test(NAME SOURCES a_test.cc ... [DEPS t ...] [LABELS l ...] [TIMEOUT s])
-# A GoogleTest program, one ctest entry for the whole program.
+# A GoogleTest program, one ctest entry for the whole program. The limit is for programs that hang,
+# also under a sanitizer on a machine with much else to do.
 function(pstrain_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   if(NOT BUILD_TESTING)
@@ -33,7 +35,7 @@ function(pstrain_test name)
   target_compile_definitions(${name} PRIVATE PSTRAIN_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                              PSTRAIN_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+    set(ARG_TIMEOUT 900)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
@@ -52,4 +54,5 @@ function(pstrain_fuzzer name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
   target_link_libraries(${name} PRIVATE pstrain_flags ${ARG_DEPS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzzers ${name})
 endfunction()

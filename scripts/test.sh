@@ -11,6 +11,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Histories of the protocol's simulation under a sanitizer, which is some 15 times slower than dev.
 sanitizer_seeds=1500
+# The core that is simulated has one thread.
+thread_sanitizer_seeds=200
 
 all=false
 case "${1-}" in
@@ -90,8 +92,8 @@ PSTRAIN_SIMULATION_SEEDS=$sanitizer_seeds unit_tests asan
 step e2e e2e || true
 if $all; then
   unit_tests release
-  PSTRAIN_SIMULATION_SEEDS=$sanitizer_seeds unit_tests tsan
-  if step build-fuzz build fuzz; then step fuzz fuzz || true; fi
+  PSTRAIN_SIMULATION_SEEDS=$thread_sanitizer_seeds unit_tests tsan
+  if step build-fuzz build fuzz fuzzers; then step fuzz fuzz || true; fi
   step tidy scripts/tidy.sh || true
 fi
 
