@@ -41,8 +41,14 @@ class TrainingRunTest : public testing::Test {
   static Ended WaitFor(Program& program);
 
   static void ExpectAllAppliedOnce(const Ended& ended);
+  /// The next attempt of a replica that was killed, or told to stop.
+  enum class NextAttempt {
+    kWorks,
+    kMayComeTooLate,  // who is told to stop works on meanwhile, so that the job may be done before
+  };
   /// Each kill fired, and what came after it has worked.
-  static void ExpectKills(const Ended& ended, std::size_t count);
+  static void ExpectKills(const Ended& ended, std::size_t count,
+                          NextAttempt next = NextAttempt::kWorks);
   /// RunAdult with these kills: nothing is lost and the model is as good. Prints the kills.
   void ExpectAdultSurvives(const std::string& chaos, std::size_t kills);
   static void ExpectAdultAuc(const Ended& ended);
