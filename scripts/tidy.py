@@ -27,7 +27,7 @@ class Tidy:
         self.cache = pathlib.Path(home, "pstrain", "tidy")
         self.cache.mkdir(parents=True, exist_ok=True)
         self.common = run([TIDY, "--version"]).stdout + pathlib.Path(".clang-tidy").read_text()
-        root = pathlib.Path.cwd()
+        self.root = root = pathlib.Path.cwd()
         self.commands = {}
         for entry in json.loads((BUILD / "compile_commands.json").read_text()):
             path = pathlib.Path(entry["directory"], entry["file"]).resolve()
@@ -42,7 +42,9 @@ class Tidy:
         text = run(command, entry["directory"])
         if text.returncode != 0:
             return None
-        whole = "\0".join([self.common, source, entry["command"], text.stdout])
+        # The same in another checkout.
+        whole = "\0".join([self.common, source, entry["command"], text.stdout]).replace(
+            str(self.root), ".")
         return self.cache / hashlib.sha256(whole.encode(errors="replace")).hexdigest()
 
     def look(self, source):
