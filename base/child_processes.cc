@@ -1,12 +1,12 @@
 #include "base/child_processes.h"
 
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <string>
 #include <string_view>
 

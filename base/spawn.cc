@@ -23,7 +23,9 @@ std::vector<std::string> MergedEnvironment(const SpawnRequest& request) {
   for (const auto& [name, value] : request.environment) values[name] = value;
   std::vector<std::string> merged;
   merged.reserve(values.size());
-  for (const auto& [name, value] : values) merged.push_back(name + "=" + value);
+  for (const auto& [name, value] : values) {
+    merged.push_back(std::string(name).append("=").append(value));
+  }
   return merged;
 }
 

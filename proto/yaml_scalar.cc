@@ -102,8 +102,8 @@ Result<Json> ParseInteger(std::string_view text, int base) {
   const bool negative = text.front() == '-';
   const std::string_view digits = base == 10 ? WithoutSign(text) : text.substr(2);
   std::uint64_t magnitude = 0;
-  const char* last = digits.data() + digits.size();
-  const auto [end, error] = std::from_chars(digits.data(), last, magnitude, base);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
   constexpr std::uint64_t kMostNegative = std::uint64_t{1} << 63;
   if (error != std::errc() || (negative && magnitude > kMostNegative)) {
     if (base == 10) return ParseFloat(text);

@@ -2,8 +2,8 @@
 // (proto/task_env.h) says where its job, run and numbers are.
 
 #include <pthread.h>
-#include <signal.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -46,11 +46,11 @@ sigset_t StopSignals() {
 /// Turns SIGTERM and SIGINT, which every thread has blocked, into a stop request.
 class StopOnSignal {
  public:
-  StopOnSignal() : thread_([this](std::stop_token end) { Run(end); }) {}
+  StopOnSignal() : thread_([this](const std::stop_token& end) { Run(end); }) {}
   std::stop_token token() const { return source_.get_token(); }
 
  private:
-  void Run(std::stop_token end) {
+  void Run(const std::stop_token& end) {
     const sigset_t signals = StopSignals();
     const timespec interval{.tv_sec = 0, .tv_nsec = 100'000'000};
     while (!end.stop_requested()) {

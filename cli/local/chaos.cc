@@ -1,8 +1,7 @@
 #include "cli/local/chaos.h"
 
-#include <signal.h>
-
 #include <algorithm>
+#include <csignal>
 
 #include "base/parse_number.h"
 

@@ -1,8 +1,7 @@
 #include "cli/local/replica_set.h"
 
-#include <signal.h>
-
 #include <algorithm>
+#include <csignal>
 #include <set>
 #include <utility>
 

@@ -1,12 +1,12 @@
 #include "cli/local/run_session.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 
 #include "cli/local/guard.h"
 

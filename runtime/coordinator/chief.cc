@@ -289,8 +289,9 @@ void Chief::PublishStats() {
   stats_.steps->Set(static_cast<double>(progress.tokens_committed));
   stats_.membership->Set(static_cast<double>(core_.membership().number));
   stats_.chief_epoch->Set(static_cast<double>(setup_.directory.chief_epoch()));
-  stats_.epoch->Set(static_cast<double>(progress.tokens_committed /
-                                        std::max(1u, setup_.run.batches_per_epoch())));
+  const std::uint64_t epoch =
+      progress.tokens_committed / std::max(1u, setup_.run.batches_per_epoch());
+  stats_.epoch->Set(static_cast<double>(epoch));
   stats_.records_skipped->Set(static_cast<double>(applied_.skipped));
   if (newest_cut_) {
     stats_.applied_min->Set(static_cast<double>(applied_.lowest));

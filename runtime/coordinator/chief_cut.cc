@@ -70,12 +70,12 @@ void Chief::StartCut(Time now) {
       shard->mutable_term()->set_counter(copy.term.counter);
     }
     ++cut_->pending;
-    peer->second.link->Post(
-        [this, id, request = std::move(request)](ParameterServerClient& client, std::stop_token) {
-          const Result<WritePiecesReply> reply = client.WritePieces(request);
-          const std::lock_guard lock(mutex_);
-          PiecesWritten(id, reply);
-        });
+    peer->second.link->Post([this, id, request = std::move(request)](ParameterServerClient& client,
+                                                                     const std::stop_token&) {
+      const Result<WritePiecesReply> reply = client.WritePieces(request);
+      const std::lock_guard lock(mutex_);
+      PiecesWritten(id, reply);
+    });
   }
 }
 

@@ -50,7 +50,7 @@ ShardAssignment::Source SourceToWire(AssignSource source) {
 
 /// Makes the call again until the ps answers or the link ends.
 template <typename Call>
-auto UntilAnswered(std::stop_token stop, Call call) {
+auto UntilAnswered(const std::stop_token& stop, Call call) {
   auto outcome = call();
   std::mutex mutex;
   std::condition_variable_any never;
@@ -98,7 +98,7 @@ void Chief::ConfigurePs(PsPeer& peer, std::uint32_t index) {
   request.set_incarnation(peer.link->incarnation());
   *request.mutable_run() = setup_.run;
   peer.link->Post([this, index, request = std::move(request)](ParameterServerClient& client,
-                                                              std::stop_token stop) {
+                                                              const std::stop_token& stop) {
     struct Outcome {
       Status state;
       bool ok() const { return state.ok(); }
@@ -156,7 +156,7 @@ void Chief::Assign(const AssignShardsAction& action) {
     ToWire(assignment.from_term, wire->mutable_from_term());
   }
   peer->second.link->Post([this, action, request = std::move(request)](
-                              ParameterServerClient& client, std::stop_token stop) {
+                              ParameterServerClient& client, const std::stop_token& stop) {
     const Time begin = std::chrono::steady_clock::now();
     const auto reply = UntilAnswered(stop, [&] { return client.AssignShards(request); });
     if (stop.stop_requested()) return;
@@ -193,17 +193,16 @@ void Chief::ReleasePs(std::uint32_t index, bool finished) {
   request.set_chief_epoch(setup_.directory.chief_epoch());
   request.set_incarnation(peer.link->incarnation());
   request.set_finished(finished);
-  peer.link->Post(
-      [this, index, request = std::move(request)](ParameterServerClient& client, std::stop_token) {
-        const Status status = client.Release(request);
-        const std::lock_guard lock(mutex_);
-        const auto found = ps_.find(index);
-        if (found == ps_.end() || found->second.link->incarnation() != request.incarnation())
-          return;
-        found->second.released = true;
-        if (!status.ok()) LogWarning("chief", "a ps was gone before its release", {{"ps", index}});
-        changed_.notify_all();
-      });
+  peer.link->Post([this, index, request = std::move(request)](ParameterServerClient& client,
+                                                              const std::stop_token&) {
+    const Status status = client.Release(request);
+    const std::lock_guard lock(mutex_);
+    const auto found = ps_.find(index);
+    if (found == ps_.end() || found->second.link->incarnation() != request.incarnation()) return;
+    found->second.released = true;
+    if (!status.ok()) LogWarning("chief", "a ps was gone before its release", {{"ps", index}});
+    changed_.notify_all();
+  });
 }
 
 void Chief::ExpirePeers(Time now) {

@@ -8,7 +8,7 @@ PsLink::PsLink(std::string address, Incarnation incarnation)
     : address_(std::move(address)),
       incarnation_(incarnation),
       client_(address_),
-      thread_([this](std::stop_token stop) { Run(stop); }) {}
+      thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
 PsLink::~PsLink() { Cancel(); }
 
@@ -23,7 +23,7 @@ void PsLink::Post(Call call) {
   changed_.notify_all();
 }
 
-void PsLink::Run(std::stop_token stop) {
+void PsLink::Run(const std::stop_token& stop) {
   while (true) {
     Call call;
     {

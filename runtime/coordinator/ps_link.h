@@ -17,7 +17,7 @@ namespace pstrain {
 /// own, so that a slow or dead ps holds up nobody else. Owner: the chief.
 class PsLink {
  public:
-  using Call = std::function<void(ParameterServerClient& ps, std::stop_token stop)>;
+  using Call = std::function<void(ParameterServerClient& ps, const std::stop_token& stop)>;
 
   PsLink(std::string address, Incarnation incarnation);
   /// Cancels the call in flight, drops the others, joins.
@@ -31,7 +31,7 @@ class PsLink {
   void Cancel();
 
  private:
-  void Run(std::stop_token stop);
+  void Run(const std::stop_token& stop);
 
   const std::string address_;
   const Incarnation incarnation_;

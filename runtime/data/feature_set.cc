@@ -236,10 +236,8 @@ Status FeatureSet::Append(const std::vector<std::string_view>& fields, Batch& ba
     }
     CloseRecord(column);
   }
-  for (std::size_t i = 0; i < features_.size(); ++i) {
-    if (features_[i].kind == Kind::kCrossed) {
-      AppendCross(features_[i], fields, record, batch);
-    }
+  for (const FeatureTransform& feature : features_) {
+    if (feature.kind == Kind::kCrossed) AppendCross(feature, fields, record, batch);
   }
   return OkStatus();
 }

@@ -11,10 +11,9 @@ Result<double> ParseNumber(std::string_view text) {
   const std::string_view digits =
       text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
   double value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value);
-  if (digits.empty() || stop != end || error == std::errc::invalid_argument || std::isnan(value) ||
-      std::isinf(value)) {
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || end != digits.data() + digits.size() ||
+      error == std::errc::invalid_argument || std::isnan(value) || std::isinf(value)) {
     return InvalidArgumentError("\"" + std::string(text) + "\" is not a number");
   }
   if (error != std::errc() || std::abs(value) > double{std::numeric_limits<float>::max()}) {

@@ -1,11 +1,11 @@
 #include "runtime/failpoint/fail_points.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstddef>
 #include <optional>
 #include <utility>

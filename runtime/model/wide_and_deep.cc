@@ -20,6 +20,38 @@ double CrossEntropy(double logit, double label) {
   return std::max(logit, 0.0) - logit * label + std::log1p(std::exp(-std::abs(logit)));
 }
 
+/// One embedding row's part in the mean that a record puts into the MLP's input.
+struct Lookup {
+  std::size_t request;
+  std::size_t row;     // where the row begins among the request's values
+  std::size_t column;  // where the mean begins in the batch's input
+  std::size_t dimension;
+  float scale;  // one by the number of the record's ids
+};
+
+template <typename Visit>
+void ForEachLookup(const WideAndDeepLayout& layout, const Batch& batch, const BatchPlan& plan,
+                   const Visit& visit) {
+  const std::size_t width = layout.layers.front().in;
+  for (const WideAndDeepLayout::Categorical& categorical : layout.categorical) {
+    if (!categorical.embedding_request.has_value()) continue;
+    const std::size_t request = *categorical.embedding_request;
+    const std::size_t dimension = categorical.dimension;
+    const std::vector<std::uint32_t>& offsets = plan.offsets[request];
+    for (std::size_t i = 0; i < batch.records; ++i) {
+      const std::size_t column = i * width + categorical.deep_column;
+      const float scale = 1.0F / static_cast<float>(std::max(offsets[i + 1] - offsets[i], 1U));
+      for (std::uint32_t k = offsets[i]; k < offsets[i + 1]; ++k) {
+        visit(Lookup{.request = request,
+                     .row = plan.positions[request][k] * dimension,
+                     .column = column,
+                     .dimension = dimension,
+                     .scale = scale});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 BatchPlan WideAndDeepModel::Plan(const Batch& batch) const {
@@ -51,21 +83,11 @@ std::vector<float> WideAndDeepModel::DeepInput(const Batch& batch, const BatchPl
       input[i * width + *numeric.deep_column] = column[i];
     }
   }
-  for (const WideAndDeepLayout::Categorical& categorical : layout_.categorical) {
-    if (!categorical.embedding_request.has_value()) continue;
-    const std::size_t request = *categorical.embedding_request;
-    const std::size_t dimension = categorical.dimension;
-    const std::vector<std::uint32_t>& offsets = plan.offsets[request];
-    for (std::size_t i = 0; i < batch.records; ++i) {
-      float* const out = input.data() + i * width + categorical.deep_column;
-      const float scale = 1.0F / static_cast<float>(std::max(offsets[i + 1] - offsets[i], 1U));
-      for (std::uint32_t k = offsets[i]; k < offsets[i + 1]; ++k) {
-        const float* const row =
-            values.rows[request].data() + plan.positions[request][k] * dimension;
-        for (std::size_t d = 0; d < dimension; ++d) out[d] += scale * row[d];
-      }
-    }
-  }
+  ForEachLookup(layout_, batch, plan, [&](const Lookup& lookup) {
+    float* const out = input.data() + lookup.column;
+    const float* const row = values.rows[lookup.request].data() + lookup.row;
+    for (std::size_t d = 0; d < lookup.dimension; ++d) out[d] += lookup.scale * row[d];
+  });
   return input;
 }
 
@@ -153,21 +175,11 @@ void WideAndDeepModel::LinearBackward(const Batch& batch, const BatchPlan& plan,
 void WideAndDeepModel::EmbeddingBackward(const Batch& batch, const BatchPlan& plan,
                                          std::span<const float> dinput,
                                          Parameters& gradients) const {
-  const std::size_t width = layout_.layers.front().in;
-  for (const WideAndDeepLayout::Categorical& categorical : layout_.categorical) {
-    if (!categorical.embedding_request.has_value()) continue;
-    const std::size_t request = *categorical.embedding_request;
-    const std::size_t dimension = categorical.dimension;
-    const std::vector<std::uint32_t>& offsets = plan.offsets[request];
-    for (std::size_t i = 0; i < batch.records; ++i) {
-      const float* const in = dinput.data() + i * width + categorical.deep_column;
-      const float scale = 1.0F / static_cast<float>(std::max(offsets[i + 1] - offsets[i], 1U));
-      for (std::uint32_t k = offsets[i]; k < offsets[i + 1]; ++k) {
-        float* const row = gradients.rows[request].data() + plan.positions[request][k] * dimension;
-        for (std::size_t d = 0; d < dimension; ++d) row[d] += scale * in[d];
-      }
-    }
-  }
+  ForEachLookup(layout_, batch, plan, [&](const Lookup& lookup) {
+    const float* const in = dinput.data() + lookup.column;
+    float* const row = gradients.rows[lookup.request].data() + lookup.row;
+    for (std::size_t d = 0; d < lookup.dimension; ++d) row[d] += lookup.scale * in[d];
+  });
 }
 
 void WideAndDeepModel::DeepBackward(const Batch& batch, const BatchPlan& plan,

@@ -117,6 +117,15 @@ SectionCounts ReadSection(Reader& in, Section* section, std::size_t dense_bytes,
 
 constexpr std::size_t kSectionBytes = 32;
 
+/// Fails for a value beyond `last`.
+template <typename SectionStatus>
+SectionStatus ReadStatus(Reader& in, SectionStatus last) {
+  const std::uint32_t status = in.U32();
+  if (status <= static_cast<std::uint32_t>(last)) return static_cast<SectionStatus>(status);
+  in.Fail("an unknown status");
+  return last;
+}
+
 }  // namespace
 
 Result<PullRequest> ParsePullRequest(std::span<const std::byte> bytes) {
@@ -149,9 +158,7 @@ Result<PullReply> ParsePullReply(std::span<const std::byte> bytes) {
   reply.updates = in.U64();
   for (PullReplySection& section : reply.sections) {
     section.shard = in.U32();
-    const std::uint32_t status = in.U32();
-    if (status > static_cast<std::uint32_t>(PullStatus::kNotOwner)) in.Fail("an unknown status");
-    section.status = static_cast<PullStatus>(status);
+    section.status = ReadStatus(in, PullStatus::kNotOwner);
     section.values = in.Array<float>(in.U64());
     if (in.failed()) break;
   }
@@ -199,9 +206,7 @@ Result<PushReply> ParsePushReply(std::span<const std::byte> bytes) {
   reply.updates = in.U64();
   for (PushReplySection& section : reply.sections) {
     section.shard = in.U32();
-    const std::uint32_t status = in.U32();
-    if (status > static_cast<std::uint32_t>(PushStatus::kNotOwner)) in.Fail("an unknown status");
-    section.status = static_cast<PushStatus>(status);
+    section.status = ReadStatus(in, PushStatus::kNotOwner);
     if (in.failed()) break;
   }
   PSTRAIN_RETURN_IF_ERROR(in.Finish());

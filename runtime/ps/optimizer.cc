@@ -7,7 +7,7 @@ namespace pstrain {
 namespace {
 
 Result<float> ToFloat(double value, const char* name, bool zero_allowed) {
-  const float narrow = static_cast<float>(value);
+  const auto narrow = static_cast<float>(value);
   if (!std::isfinite(narrow) || value < 0 || (value == 0 && !zero_allowed)) {
     return InvalidArgumentError(std::string("optimizer: ") + name + " is " + std::to_string(value));
   }

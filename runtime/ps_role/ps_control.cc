@@ -231,7 +231,8 @@ std::optional<bool> PsControl::released() const {
   return released_;
 }
 
-void PsControl::WaitForRelease(std::chrono::milliseconds timeout, std::stop_token stop) const {
+void PsControl::WaitForRelease(std::chrono::milliseconds timeout,
+                               const std::stop_token& stop) const {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, stop, timeout, [this] { return released_.has_value(); });
 }

@@ -35,7 +35,7 @@ class PsControl final : public ParameterServer::Service {
   /// Set once the chief has released this ps: true when the job is finished.
   std::optional<bool> released() const;
   /// Wakes up on a release. Waits at most `timeout`.
-  void WaitForRelease(std::chrono::milliseconds timeout, std::stop_token stop) const;
+  void WaitForRelease(std::chrono::milliseconds timeout, const std::stop_token& stop) const;
 
  private:
   Status Admit(std::uint64_t chief_epoch);

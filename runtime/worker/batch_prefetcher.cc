@@ -13,7 +13,7 @@ BatchPrefetcher::BatchPrefetcher(GrantSession& session, std::unique_ptr<BatchRea
       model_(model),
       ps_(ps),
       busy_(busy),
-      thread_([this](std::stop_token stop) { Run(stop); }) {}
+      thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
 BatchPrefetcher::~BatchPrefetcher() {
   thread_.request_stop();
@@ -43,7 +43,7 @@ Result<PreparedBatch> BatchPrefetcher::Prepare(Grant grant) {
   return PreparedBatch{std::move(grant), std::move(batch), std::move(plan), std::move(routed)};
 }
 
-void BatchPrefetcher::Run(std::stop_token stop) {
+void BatchPrefetcher::Run(const std::stop_token& stop) {
   Status status;
   while (!stop.stop_requested()) {
     std::optional<Grant> grant = session_.NextGrant();

@@ -41,7 +41,7 @@ class BatchPrefetcher {
   Result<std::optional<PreparedBatch>> Next();
 
  private:
-  void Run(std::stop_token stop);
+  void Run(const std::stop_token& stop);
   Result<PreparedBatch> Prepare(Grant grant);
 
   GrantSession& session_;

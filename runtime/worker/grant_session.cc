@@ -27,7 +27,7 @@ GrantSession::~GrantSession() {
 }
 
 Result<RunDescription> GrantSession::Start() {
-  thread_ = std::jthread([this](std::stop_token stop) { Run(stop); });
+  thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
   std::unique_lock lock(mutex_);
   // A chief that answers decides itself how long it waits for others; Run misses one that does not.
   changed_.wait(lock, context_.stop, [this] {
@@ -161,7 +161,7 @@ void GrantSession::End(SessionEnd end, Status status) {
   changed_.notify_all();
 }
 
-void GrantSession::Run(std::stop_token stop) {
+void GrantSession::Run(const std::stop_token& stop) {
   ChiefPatience patience(context_);
   std::chrono::milliseconds pause{0};
   while (!stop.stop_requested()) {

@@ -65,7 +65,7 @@ class GrantSession {
   void Leave();
 
  private:
-  void Run(std::stop_token stop);
+  void Run(const std::stop_token& stop);
   PollWorkerRequest NextRequest();
   void Absorb(const PollWorkerRequest& request, PollWorkerReply reply);
   void End(SessionEnd end, Status status);

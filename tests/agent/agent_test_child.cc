@@ -7,9 +7,9 @@
 //   hog         takes memory until it is killed
 //   leave       starts a process in a session of its own, prints its pid, ends with 0
 #include <dirent.h>
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <memory>

@@ -1,10 +1,10 @@
 // `pstrain run` of jobs that bring their own program, with real processes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <vector>
 

@@ -1,10 +1,10 @@
 // `pstrain run` of jobs with spec.training: real processes, real data, SIGKILL.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <initializer_list>
 #include <optional>
 #include <string>
