@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/manifest_checks.h"
 #include "proto/psjob.pb.h"
 #include "proto/schema.h"
 
@@ -62,8 +63,8 @@ Json ListOf(std::int64_t most, Json items) {
   return schema;
 }
 
-/// Of a PodTemplateSpec only what a rule looks at has a schema: the names in `env`. The bounds are
-/// those that keep the rule within CEL's budget.
+/// Of a PodTemplateSpec only what is checked has a schema: the names in `env`, with the bounds that
+/// keep their rule within CEL's budget, and the grace period.
 Json PodTemplateSchema() {
   Json name = Json::Object();
   name.Set("type", Json::String("string"));
@@ -71,8 +72,15 @@ Json PodTemplateSchema() {
   Json containers =
       ListOf(64, WithProperty(Verbatim(), "env",
                               ListOf(1024, WithProperty(Verbatim(), "name", std::move(name)))));
+  Json grace = Json::Object();
+  grace.Set("type", Json::String("integer"));
+  grace.Set("format", Json::String("int64"));
+  grace.Set("minimum", Json::Int(0));
+  grace.Set("maximum", Json::Int(kLongestGraceSeconds));
   Json pod = WithProperty(Verbatim(), "containers", containers);
-  pod.FindMutable("properties")->Set("initContainers", std::move(containers));
+  Json& properties = *pod.FindMutable("properties");
+  properties.Set("initContainers", std::move(containers));
+  properties.Set("terminationGracePeriodSeconds", std::move(grace));
   return WithProperty(Verbatim(), "spec", std::move(pod));
 }
 

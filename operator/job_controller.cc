@@ -10,11 +10,11 @@
 #include "operator/controller/controller.h"
 #include "operator/controller/event_recorder.h"
 #include "operator/controller/work_queue.h"
-#include "operator/kube/cpprest_transport.h"
-#include "operator/kube/credentials.h"
+#include "operator/reconcile/agent_client.h"
 #include "operator/reconcile/change_router.h"
 #include "operator/reconcile/job_reconciler.h"
 #include "operator/reconcile/names.h"
+#include "operator/reconcile/pod_builder.h"
 #include "operator/reconcile/progress_poller.h"
 
 namespace pstrain {
@@ -39,26 +39,6 @@ kube::Watcher::Options WatchOf(const OperatorOptions& options, bool ours_only) {
   }
   watch.seed = RandomSeed();
   return watch;
-}
-
-/// Asks one agent. A client of its own for each call: the chief of a job answers a few hundred
-/// bytes every few seconds.
-Result<std::string> FetchProgress(const Clock& clock, const std::string& host_and_port,
-                                  const std::stop_token& stop) {
-  constexpr std::chrono::seconds kTimeout{2};
-  kube::ConnectionConfig config;
-  config.server = "http://" + host_and_port;
-  const kube::Credentials nobody(config, clock);
-  PSTRAIN_ASSIGN_OR_RETURN(const auto transport, kube::CpprestTransport::Create(nobody, {}));
-  kube::HttpRequest request;
-  request.target = "/progress";
-  request.timeout = kTimeout;
-  PSTRAIN_ASSIGN_OR_RETURN(kube::HttpReply reply, transport->Send(request, stop));
-  constexpr int kOk = 200;
-  if (reply.status != kOk) {
-    return UnavailableError("/progress answered " + std::to_string(reply.status));
-  }
-  return std::move(reply.body);
 }
 
 void Append(std::vector<MetricFamily> more, std::vector<MetricFamily>& families) {
@@ -106,8 +86,9 @@ class JobController::Impl {
                               .image_pull_policy = options.training_image_pull_policy},
                      .parallel_calls = static_cast<std::size_t>(options.api_calls)}),
         poller_(jobs_.store(), pods_.store(), clock, progress_, queue_,
-                [&clock](const std::string& address, const std::stop_token& stop) {
-                  return FetchProgress(clock, address, stop);
+                [](const std::string& pod_ip, const std::stop_token& stop) {
+                  return reconcile::GetFromAgent(
+                      {.ip = pod_ip, .port = reconcile::kAgentPort, .path = "/progress"}, stop);
                 },
                 {.period = options.progress_period}),
         controller_("pstrainingjob", options.workers, queue_,

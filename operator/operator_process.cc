@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/metrics/admin_server.h"
 #include "base/metrics/process_metrics.h"
@@ -34,12 +35,7 @@ std::string Env(const char* name) {
 std::string Identity() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  constexpr int kHex = 16;
-  std::string suffix;
-  for (std::uint64_t bits = RandomSeed(); suffix.size() < kHex; bits >>= 4U) {
-    suffix += "0123456789abcdef"[bits & 0xfU];
-  }
-  return std::string(host.data()) + "_" + suffix;
+  return std::string(host.data()) + "_" + ToHex(RandomSeed());
 }
 
 /// Connections to the apiserver and what bounds them.

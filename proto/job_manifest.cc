@@ -59,19 +59,12 @@ void Complete(PSTrainingJob& job) {
   }
 }
 
-/// Takes `status` out of the tree and keeps what of it makes sense.
-JobStatus TakeStatus(Json& tree) {
-  JobStatus status;
-  auto& members = tree.mutable_members();
-  for (auto member = members.begin(); member != members.end(); ++member) {
-    if (member->first != "status") continue;
-    std::vector<ManifestError> ignored;
-    DecodeMessage(member->second, "status", {.allow_test_only = false, .lenient = true}, status,
-                  ignored);
-    members.erase(member);
-    break;
-  }
-  return status;
+bool IsObject(const Json& tree, std::vector<ManifestError>& errors) {
+  if (tree.is_object()) return true;
+  errors.push_back(
+      {.line = tree.line(),
+       .message = tree.is_null() ? "the manifest is empty" : "a manifest must be an object"});
+  return false;
 }
 
 /// Errors of one line keep their order.
@@ -80,6 +73,18 @@ void SortByLine(std::vector<ManifestError>& errors) {
   for (ManifestError& error : errors) by_line.emplace(error.line, std::move(error));
   errors.clear();
   for (auto& [line, error] : by_line) errors.push_back(std::move(error));
+}
+
+/// Into `reading`, which may have errors already.
+void DecodeTree(const Json& tree, bool allow_test_only, ManifestReading& reading) {
+  DecodeMessage(tree, "", {.allow_test_only = allow_test_only}, reading.job, reading.errors);
+  if (reading.ok()) {
+    for (const ManifestCheck& check : ManifestChecks()) {
+      check.run(reading.job, tree, reading.errors);
+    }
+  }
+  if (reading.ok()) Complete(reading.job);
+  SortByLine(reading.errors);
 }
 
 }  // namespace
@@ -92,33 +97,23 @@ std::string ManifestError::Format(std::string_view file_name) const {
 }
 
 ManifestReading ReadJobManifestAll(std::string_view text, const ReadOptions& options) {
-  ManifestReading reading;
   YamlReading source = ReadTree(text);
-  reading.errors = std::move(source.errors);
-  if (!reading.ok()) return reading;
-  if (!source.tree.is_object()) {
-    reading.errors.push_back({.line = source.tree.line(),
-                              .message = source.tree.is_null() ? "the manifest is empty"
-                                                               : "a manifest must be an object"});
-    return reading;
+  if (!source.errors.empty() || !IsObject(source.tree, source.errors)) {
+    return {.job = {}, .errors = std::move(source.errors)};
   }
+  ManifestReading reading;
   for (const std::string& text_of_override : options.overrides) {
     const Status applied = ApplyOverride(text_of_override, source.tree);
     if (applied.ok()) continue;
     reading.errors.push_back({.line = ManifestError::kOverrideLine, .message = applied.message()});
   }
-  const bool has_status = source.tree.Find("status") != nullptr;
-  JobStatus status = TakeStatus(source.tree);
-  DecodeMessage(source.tree, "", {.allow_test_only = options.allow_test_only}, reading.job,
-                reading.errors);
-  if (reading.ok()) {
-    for (const ManifestCheck& check : ManifestChecks()) {
-      check.run(reading.job, source.tree, reading.errors);
-    }
-  }
-  if (has_status) *reading.job.mutable_status() = std::move(status);
-  if (reading.ok()) Complete(reading.job);
-  SortByLine(reading.errors);
+  DecodeTree(source.tree, options.allow_test_only, reading);
+  return reading;
+}
+
+ManifestReading ReadJobManifestTree(const Json& tree, const ReadOptions& options) {
+  ManifestReading reading;
+  if (IsObject(tree, reading.errors)) DecodeTree(tree, options.allow_test_only, reading);
   return reading;
 }
 

@@ -50,7 +50,11 @@ inline constexpr std::size_t kMaxManifestBytes = std::size_t{4} << 20;
 /// any thread.
 ManifestReading ReadJobManifestAll(std::string_view text, const ReadOptions& options = {});
 
-/// The same; INVALID_ARGUMENT with all errors, one per line, when there is one.
+/// The same of a tree that somebody has parsed: an object of the apiserver. Of the options, only
+/// allow_test_only counts.
+ManifestReading ReadJobManifestTree(const Json& tree, const ReadOptions& options = {});
+
+/// ReadJobManifestAll; INVALID_ARGUMENT with all errors, one per line, when there is one.
 Result<PSTrainingJob> ReadJobManifest(std::string_view text, const ReadOptions& options = {});
 
 /// Reads the file at `path`; messages name it as given (options.file_name is ignored). Errors:

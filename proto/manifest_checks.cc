@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "proto/manifest_path.h"
 #include "proto/task_env.h"
 #include "proto/tf_config.h"
+#include "proto/value_decoder.h"
 
 namespace pstrain {
 namespace {
@@ -133,11 +136,6 @@ void TfConfigFits(const PSTrainingJob& job, const Json& tree, Errors& errors) {
          errors);
 }
 
-const Json* FindPath(const Json* node, std::string_view first, std::string_view second) {
-  node = node == nullptr ? nullptr : node->Find(first);
-  return node == nullptr ? nullptr : node->Find(second);
-}
-
 void CheckContainers(const Json& containers, const std::string& path, const Json& tree,
                      Errors& errors) {
   for (std::size_t i = 0; i < containers.items().size(); ++i) {
@@ -153,21 +151,40 @@ void CheckContainers(const Json& containers, const std::string& path, const Json
   }
 }
 
-void TemplatesLeaveTfConfig(const PSTrainingJob& job, const Json& tree, Errors& errors) {
-  for (const auto& [role, spec] : Roles(job)) {
-    if (spec->template_().empty()) continue;
-    const std::string path = "spec.replicaSpecs." + std::string(role) + ".template";
-    const auto pod = ParseJson(spec->template_());
-    if (!pod.ok()) {
-      Report(tree, path, pod.status().message(), errors);
-      continue;
-    }
-    for (const std::string_view list : {"containers", "initContainers"}) {
-      const Json* containers = FindPath(&*pod, "spec", list);
-      if (containers == nullptr) continue;
-      CheckContainers(*containers, path + ".spec." + std::string(list), tree, errors);
-    }
+/// Calls `visit` with the spec of each role's template and where that stands.
+void ForPodSpecs(const PSTrainingJob& job,
+                 const std::function<void(const Json& spec, const std::string& path)>& visit) {
+  for (const auto& [role, replica] : Roles(job)) {
+    if (replica->template_().empty()) continue;
+    // That it is JSON is the decoder's doing.
+    const auto pod = ParseJson(replica->template_());
+    const Json* spec = pod.ok() ? pod->Find("spec") : nullptr;
+    if (spec != nullptr) visit(*spec, "spec.replicaSpecs." + std::string(role) + ".template.spec");
   }
+}
+
+void TemplatesLeaveTfConfig(const PSTrainingJob& job, const Json& tree, Errors& errors) {
+  ForPodSpecs(job, [&](const Json& spec, const std::string& path) {
+    for (const std::string_view list : {"containers", "initContainers"}) {
+      const Json* containers = spec.Find(list);
+      if (containers == nullptr) continue;
+      CheckContainers(*containers, path + "." + std::string(list), tree, errors);
+    }
+  });
+}
+
+void GracePeriodsCount(const PSTrainingJob& job, const Json& tree, Errors& errors) {
+  constexpr std::string_view kField = "terminationGracePeriodSeconds";
+  ForPodSpecs(job, [&](const Json& spec, const std::string& path) {
+    const Json* grace = spec.Find(kField);
+    if (grace == nullptr) return;
+    const std::optional<std::int64_t> seconds = grace->AsInt64();
+    if (seconds && *seconds >= 0 && *seconds <= kLongestGraceSeconds) return;
+    Report(tree, path + "." + std::string(kField),
+           "must be an integer from 0 to " + std::to_string(kLongestGraceSeconds) + "; " +
+               Found(*grace),
+           errors);
+  });
 }
 
 }  // namespace
@@ -180,6 +197,7 @@ const std::vector<ManifestCheck>& ManifestChecks() {
       {"names-fit", NamesFit},
       {"tf-config-fits", TfConfigFits},
       {"templates-leave-tf-config", TemplatesLeaveTfConfig},
+      {"grace-periods-count", GracePeriodsCount},
   };
   return checks;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +8,9 @@
 #include "proto/job_manifest.h"
 
 namespace pstrain {
+
+/// Most that a template's terminationGracePeriodSeconds may be: a day.
+inline constexpr std::int64_t kLongestGraceSeconds = 86400;
 
 /// Checks that reach over several messages: those that CEL cannot afford or express, and those
 /// whose rule in psjob.proto cannot name the very place. `tree` gives the lines.

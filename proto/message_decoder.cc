@@ -107,7 +107,11 @@ class Decoder {
     } else if (descriptor.is_repeated()) {
       DecodeList(value, path, descriptor, message);
     } else if (descriptor.cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE) {
-      Decode(value, path, *message.GetReflection()->MutableMessage(&message, &descriptor));
+      pb::Message& inner = *message.GetReflection()->MutableMessage(&message, &descriptor);
+      // The executor's: what of it makes no sense is left out.
+      const bool lenient = inner.GetDescriptor() == JobStatus::descriptor();
+      if (lenient) return DecodeMessage(value, path, {.lenient = true}, inner, errors_);
+      Decode(value, path, inner);
     } else {
       std::string error = DecodeScalar(value, descriptor, message);
       if (!error.empty()) Report(value, path, std::move(error));

@@ -1,6 +1,11 @@
 #!/usr/bin/env bash
-# generate.sh: writes the files of the tree that are made from others: crds/ from proto/psjob.proto.
+# generate.sh: writes the files of the tree that are made from proto/psjob.proto: the CRD in crds/ and,
+# for the chart, which must be whole by itself, in helm/, and the reference in docs/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/build.sh dev pstrain_crd_file >&2
-cp build/dev/gen/pstrain.dev_pstrainingjobs.yaml crds/
+crd=pstrain.dev_pstrainingjobs.yaml
+cp "build/dev/gen/$crd" crds/
+cp --remove-destination "build/dev/gen/$crd" helm/pstrain/files/
+mkdir -p docs/reference
+cp build/dev/gen/pstrainingjob.md docs/reference/

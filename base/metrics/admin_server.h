@@ -29,7 +29,7 @@ using HealthCheck = std::function<Status()>;
 class AdminServer {
  public:
   struct Options {
-    std::string address = "127.0.0.1";  // numeric; "0.0.0.0" for all IPv4, "[::]" for both
+    std::string address = "127.0.0.1";  // IPv4; "0.0.0.0" for all
     std::uint16_t port = 0;             // 0: a free one, see port()
     int threads = 2;
     int request_timeout_ms = 5000;

@@ -56,19 +56,12 @@ Status ReadMounts(const Json& container, PodTemplate& out) {
   return OkStatus();
 }
 
-Status ReadGrace(const Json& root, PodTemplate& out) {
-  constexpr std::int64_t kLongest = 86400;
+/// REQUIRES: the manifest was checked.
+void ReadGrace(const Json& root, PodTemplate& out) {
   const Json* spec = root.Find("spec");
   const Json* grace = spec == nullptr ? nullptr : spec->Find("terminationGracePeriodSeconds");
-  if (grace == nullptr) return OkStatus();
-  const std::optional<std::int64_t> seconds = grace->AsInt64();
-  if (!seconds || *seconds < 0 || *seconds > kLongest) {
-    return InvalidArgumentError(
-        "template: spec.terminationGracePeriodSeconds must be an integer from 0 to " +
-        std::to_string(kLongest));
-  }
-  out.grace = std::chrono::seconds(*seconds);
-  return OkStatus();
+  const auto seconds = grace == nullptr ? std::nullopt : grace->AsInt64();
+  if (seconds) out.grace = std::chrono::seconds(*seconds);
 }
 
 void MapFiles(const PathMap& mounts, Input& input) {
@@ -82,7 +75,7 @@ Result<PodTemplate> ReadPodTemplate(const ReplicaSpec& spec) {
   PodTemplate result;
   if (spec.template_().empty()) return result;
   PSTRAIN_ASSIGN_OR_RETURN(const Json root, ParseJson(spec.template_()));
-  PSTRAIN_RETURN_IF_ERROR(ReadGrace(root, result));
+  ReadGrace(root, result);
   const Json* container = FirstContainer(root);
   if (container == nullptr) return result;
   ReadStrings(container->Find("command"), result.command);

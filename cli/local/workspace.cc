@@ -2,16 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <utility>
 
 #include "base/files.h"
+#include "base/hex.h"
+#include "base/random.h"
 
 namespace pstrain::local {
 namespace {
@@ -70,19 +69,7 @@ Status Workspace::ClearForRun(bool keep_logs) const {
   return CreateDirectories(File("scratch"));
 }
 
-Result<std::string> Workspace::FreshRunId() {
-  std::array<unsigned char, 8> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return ErrnoError(errno, "getrandom");
-  }
-  std::string id;
-  for (const unsigned char byte : bytes) {
-    std::array<char, 3> hex{};
-    std::snprintf(hex.data(), hex.size(), "%02x", byte);
-    id += hex.data();
-  }
-  return id;
-}
+std::string Workspace::FreshRunId() { return ToHex(RandomSeed()); }
 
 Result<std::string> Workspace::LastRunId() const {
   const std::string file = File("run.json");

@@ -35,7 +35,7 @@ class Workspace {
   std::string ScratchDir(const plan::ReplicaId& id, int attempt) const;
 
   /// A random one.
-  static Result<std::string> FreshRunId();
+  static std::string FreshRunId();
   /// The stored run id. NOT_FOUND when none is, DATA_LOSS when it cannot be read; both tell the way
   /// out. Changes nothing.
   Result<std::string> LastRunId() const;

@@ -1,13 +1,12 @@
 #include "operator/controller/event_recorder.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -30,13 +29,6 @@ void Cut(std::string& text, std::size_t longest) {
   std::size_t end = longest;
   while (end > 0 && continues(text[end])) --end;
   text.resize(end);
-}
-
-std::string Hex(std::uint64_t value) {
-  constexpr int kBase = 16;
-  std::array<char, kSuffix> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, kBase).ptr;
-  return {digits.data(), end};
 }
 
 std::string_view TypeName(EventType type) {
@@ -154,7 +146,7 @@ void EventRecorder::Create(const Event& event, const std::string& key,
   Cut(name, kLongestName - kSuffix);
   // Unique among processes and calls: the name of a subject has few events in one millisecond.
   const std::uint64_t salt = std::hash<std::string>{}(options_.instance + key) + next_name_++;
-  name += "." + Hex(Mix64(static_cast<std::uint64_t>(now), salt));
+  name += "." + ToHex(Mix64(static_cast<std::uint64_t>(now), salt));
   Json metadata = Json::Object();
   metadata.Set("name", Json::String(name));
   metadata.Set("namespace", Json::String(event.subject.key.name_space));

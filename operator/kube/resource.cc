@@ -53,6 +53,11 @@ const Resource& ConfigMapResource() {
   return resource;
 }
 
+const Resource& PersistentVolumeClaimResource() {
+  static const Resource resource{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", true};
+  return resource;
+}
+
 const Resource& NodeResource() {
   static const Resource resource{"", "v1", "nodes", "Node", false};
   return resource;

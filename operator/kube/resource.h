@@ -25,6 +25,7 @@ struct Resource {
 const Resource& PodResource();
 const Resource& ServiceResource();
 const Resource& ConfigMapResource();
+const Resource& PersistentVolumeClaimResource();
 const Resource& NodeResource();
 const Resource& LeaseResource();
 const Resource& EventResource();  // events.k8s.io/v1

@@ -117,6 +117,7 @@ void DescribeActive(Draft& draft) {
 
 void BuildStatus(Draft& draft) {
   draft.status().set_observed_generation(draft.snapshot().job.metadata().generation());
+  draft.status().mutable_restarts();  // its zeros are written too
   SetReplicaStatuses(draft);
   SetCondition(draft, "Created", true, "JobCreated");
   if (draft.Finished()) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "operator/plan/conditions.h"
+#include "operator/reconcile/checkpoint_volume.h"
 #include "operator/reconcile/names.h"
 
 namespace pstrain::reconcile {
@@ -61,6 +62,17 @@ std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatu
       }
   }
   return events;
+}
+
+std::optional<kube::Event> EventOfCheckpoint(const PSTrainingJob& job, const JobStatus& before,
+                                             const JobStatus& after) {
+  const Condition* now = plan::FindCondition(after, kCheckpointNotShared);
+  if (now == nullptr || now->status() != "True") return std::nullopt;
+  const Condition* known = plan::FindCondition(before, kCheckpointNotShared);
+  const bool said =
+      known != nullptr && known->status() == "True" && known->reason() == now->reason();
+  if (said) return std::nullopt;
+  return Warning(job, now->reason(), now->message());
 }
 
 kube::Event Warning(const PSTrainingJob& job, std::string reason, std::string note) {

@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "operator/plan/conditions.h"
 #include "operator/plan/timestamp.h"
+#include "operator/reconcile/checkpoint_look.h"
+#include "operator/reconcile/checkpoint_volume.h"
 #include "operator/reconcile/job_events.h"
 #include "operator/reconcile/names.h"
 #include "operator/reconcile/status_writer.h"
@@ -132,6 +134,7 @@ Result<Wake> JobReconciler::Advance(const JobInHand& hand) {
       world_.progress.Record(state.uid, std::move(*reading));
     }
   }
+  if (!plan::IsFinished(state.stored)) LookAtCheckpointVolume(world_.client, hand);
   plan::Snapshot snapshot;
   snapshot.job = hand.job;
   *snapshot.job.mutable_status() = state.stored;
@@ -195,6 +198,11 @@ JobStatus JobReconciler::CompleteStatus(const JobInHand& hand, JobStatus status)
     *status.mutable_training() = std::move(*training);
   }
   SetBlocked(FindTrouble(hand), generation, hand.now, status);
+  const CheckpointLook& checkpoint = hand.state.checkpoint;
+  if (checkpoint.known) {
+    SetTrouble(kCheckpointNotShared, "CheckpointShared", checkpoint.trouble, generation, hand.now,
+               status);
+  }
   const auto& conflict = hand.state.name_conflict;
   if (conflict || plan::FindCondition(status, "NameConflict") != nullptr) {
     plan::PutCondition({.type = "NameConflict",
@@ -224,6 +232,9 @@ void JobReconciler::Announce(const JobInHand& hand, const JobStatus& before) {
           state.stored.phase() == JobStatus::Succeeded ? "succeeded" : "failed", event.reason);
     }
     world_.events.Record(std::move(event));
+  }
+  if (auto event = EventOfCheckpoint(hand.job, before, state.stored)) {
+    world_.events.Record(std::move(*event));
   }
   std::string reason;
   std::string note;
@@ -264,6 +275,7 @@ Wake JobReconciler::NextWake(const JobInHand& hand, const plan::PlanResult& plan
     if (const auto* at = std::get_if<plan::WakeAt>(&action)) wake = at->time;
   }
   if (plan::IsFinished(hand.state.stored)) return wake;
+  wake = Earlier(wake, hand.state.checkpoint.again);
   if (hand.state.refused || hand.state.name_conflict) {
     wake = Earlier(wake, hand.state.create_after);
   }

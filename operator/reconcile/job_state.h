@@ -30,6 +30,16 @@ struct KnownPod {
   std::optional<plan::Time> unseen_since;
 };
 
+/// What is known of the volume under training.checkpoint.directory.
+struct CheckpointLook {
+  /// metadata.generation of the job that was looked at; -1: none.
+  std::int64_t generation = -1;
+  bool known = false;
+  std::optional<Trouble> trouble = {};
+  /// When to look again though the job does not change.
+  std::optional<plan::Time> again = {};
+};
+
 /// What the operator knows of a job beyond its caches: its own writes that the watch has not shown
 /// yet. Lost with the process, and nothing depends on it: names are deterministic and counts are in
 /// the status. Touched by the reconcile of its job only.
@@ -65,6 +75,7 @@ struct JobState {
     kube::ObjectKey key;
   };
   std::optional<Taken> taken;
+  CheckpointLook checkpoint;
   /// The trouble that an event was last written for.
   std::string announced;
 };

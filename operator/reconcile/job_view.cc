@@ -16,7 +16,7 @@ const kube::Resource& JobResource() {
 }
 
 Result<PSTrainingJob> DecodeJob(const Json& object) {
-  ManifestReading reading = ReadJobManifestAll(WriteJson(object));
+  ManifestReading reading = ReadJobManifestTree(object);
   if (reading.ok()) return std::move(reading.job);
   std::string text;
   for (const ManifestError& error : reading.errors) {
@@ -26,8 +26,6 @@ Result<PSTrainingJob> DecodeJob(const Json& object) {
   return InvalidArgumentError(std::move(text));
 }
 
-JobStatus DecodeJobStatus(const Json& object) {
-  return ReadJobManifestAll(WriteJson(object)).job.status();
-}
+JobStatus DecodeJobStatus(const Json& object) { return ReadJobManifestTree(object).job.status(); }
 
 }  // namespace pstrain::reconcile

@@ -17,7 +17,7 @@ inline constexpr std::string_view kJobVolume = "pstrain-job";
 /// Name of the emptyDir at /tmp of a container that runs the built-in runtime.
 inline constexpr std::string_view kScratchVolume = "pstrain-scratch";
 /// Container port of the agent's metrics and health.
-inline constexpr int kAgentPort = 9464;
+inline constexpr std::uint16_t kAgentPort = 9464;
 
 struct PodBuilderOptions {
   /// Image of a training container whose template names none.

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "operator/reconcile/parallel.h"
-#include "operator/reconcile/pod_builder.h"
 
 namespace pstrain::reconcile {
 
@@ -46,7 +45,7 @@ std::vector<ProgressPoller::Target> ProgressPoller::Targets() const {
       }
       targets.push_back({.job = job->meta.key,
                          .job_uid = job->meta.uid,
-                         .address = view.pod_ip + ":" + std::to_string(kAgentPort),
+                         .pod_ip = view.pod_ip,
                          .attempt = view.attempt});
     }
   }
@@ -57,7 +56,7 @@ void ProgressPoller::PollOnce(const std::stop_token& stop) {
   const std::vector<Target> targets = Targets();
   RunParallel(targets.size(), options_.parallel_calls, [&](std::size_t i) {
     const Target& target = targets[i];
-    const auto body = fetch_(target.address, stop);
+    const auto body = fetch_(target.pod_ip, stop);
     const plan::Time now{std::chrono::milliseconds(clock_.UnixMillis())};
     auto reading = body.ok() ? ParseProgress(*body, now, target.attempt)
                              : Result<ProgressReading>(body.status());

@@ -24,9 +24,9 @@ class ProgressPoller {
     /// Agents asked at once: one that does not answer must not hold up the others.
     std::size_t parallel_calls = 8;
   };
-  /// The body that http://HOST:PORT/progress answers.
-  using Fetch = std::function<Result<std::string>(const std::string& host_and_port,
-                                                  const std::stop_token& stop)>;
+  /// What the agent of the pod with this IP address answers to /progress.
+  using Fetch =
+      std::function<Result<std::string>(const std::string& pod_ip, const std::stop_token& stop)>;
 
   /// None of the references is owned.
   ProgressPoller(const JobStore& jobs, const PodStore& pods, const Clock& clock, ProgressBook& book,
@@ -42,7 +42,7 @@ class ProgressPoller {
   struct Target {
     kube::ObjectKey job;
     std::string job_uid;
-    std::string address;
+    std::string pod_ip;
     std::int32_t attempt = 0;
   };
   std::vector<Target> Targets() const;

@@ -1,5 +1,7 @@
 #include "operator/reconcile/status_writer.h"
 
+#include <google/protobuf/util/message_differencer.h>
+
 #include <utility>
 
 #include "operator/kube/json_fields.h"
@@ -50,6 +52,7 @@ Json EncodeStatus(const JobStatus& status) {
 
 Status WriteStatus(kube::ApiClient& client, const kube::ObjectKey& key, const JobStatus& status,
                    JobState& state, const std::stop_token& stop) {
+  if (google::protobuf::util::MessageDifferencer::Equals(state.stored, status)) return OkStatus();
   auto difference = MakeMergePatch(EncodeStatus(state.stored), EncodeStatus(status));
   if (!difference) return OkStatus();
   Json metadata = Json::Object();

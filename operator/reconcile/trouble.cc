@@ -127,18 +127,24 @@ Trouble TroubleOfCreate(const std::string& object, const std::string& server_mes
   return {"CreateFailed", what};
 }
 
-void SetBlocked(const std::optional<Trouble>& trouble, std::int64_t generation, plan::Time now,
+void SetTrouble(std::string_view type, std::string_view without,
+                const std::optional<Trouble>& trouble, std::int64_t generation, plan::Time now,
                 JobStatus& status) {
-  const Condition* known = plan::FindCondition(status, "Blocked");
-  if (!trouble && known == nullptr) return;
-  std::string message;
-  if (trouble) message = SaidAlready(known, *trouble) ? known->message() : trouble->message;
-  plan::PutCondition({.type = "Blocked",
+  if (!trouble && plan::FindCondition(status, type) == nullptr) return;
+  plan::PutCondition({.type = type,
                       .value = trouble.has_value(),
-                      .reason = trouble ? trouble->reason : "ReplicasStart",
-                      .message = message,
+                      .reason = trouble ? std::string_view(trouble->reason) : without,
+                      .message = trouble ? std::string_view(trouble->message) : std::string_view(),
                       .generation = generation},
                      now, status);
+}
+
+void SetBlocked(const std::optional<Trouble>& trouble, std::int64_t generation, plan::Time now,
+                JobStatus& status) {
+  std::optional<Trouble> said = trouble;
+  const Condition* known = plan::FindCondition(status, "Blocked");
+  if (trouble && SaidAlready(known, *trouble)) said->message = known->message();
+  SetTrouble("Blocked", "ReplicasStart", said, generation, now, status);
 }
 
 }  // namespace pstrain::reconcile

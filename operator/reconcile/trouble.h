@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "operator/plan/snapshot.h"
@@ -31,7 +32,14 @@ std::optional<plan::Time> NextLook(const PodView& pod, plan::Time now);
 Trouble TroubleOfCreate(const std::string& object, const std::string& server_message,
                         bool forbidden, bool invalid);
 
-/// Writes the condition: True with the trouble, False once there is none and there was one.
+/// Writes a condition that is True while there is a trouble, and False with reason `without` once
+/// there is none and there was one.
+void SetTrouble(std::string_view type, std::string_view without,
+                const std::optional<Trouble>& trouble, std::int64_t generation, plan::Time now,
+                JobStatus& status);
+
+/// The condition Blocked, so written. The same failure to pull an image in other words is no
+/// change.
 void SetBlocked(const std::optional<Trouble>& trouble, std::int64_t generation, plan::Time now,
                 JobStatus& status);
 

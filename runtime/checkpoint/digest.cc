@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/hex.h"
 #include "base/random.h"
 #include "runtime/checkpoint/cut_chain.h"
 #include "runtime/ps/catalog.h"
@@ -29,15 +30,6 @@ struct Lanes {
     ++rows;
   }
 };
-
-std::string Hex(const std::array<std::uint64_t, 2>& words) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint64_t word : words) {
-    for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(word >> shift) & 0xf];
-  }
-  return text;
-}
 
 /// The values and each slot of one variable.
 using VariableLanes = std::vector<Lanes>;
@@ -122,8 +114,9 @@ Result<std::vector<CutDigest>> DigestCut(const std::string& cut_directory) {
   for (std::size_t i = 0; i < variables.size(); ++i) {
     for (std::size_t array = 0; array < lanes[i].size(); ++array) {
       const std::string slot(array == 0 ? "" : variables[i].optimizer.SlotName(array - 1));
-      digests.push_back(
-          {variables[i].spec.name(), slot, Hex(lanes[i][array].sum), lanes[i][array].rows});
+      digests.push_back({variables[i].spec.name(), slot,
+                         ToHex(lanes[i][array].sum[0]) + ToHex(lanes[i][array].sum[1]),
+                         lanes[i][array].rows});
     }
   }
   return digests;

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <regex>
 #include <string>
+#include <utility>
 
 #include "base/files.h"
+#include "crds/reference.h"
 #include "crds/yaml_writer.h"
 #include "proto/job_manifest_yaml.h"
 #include "proto/tf_config.h"
@@ -18,13 +21,15 @@ bool IsLabel(const std::string& text) {
   return text.size() <= 63 && std::regex_match(text, std::regex("[a-z]([-a-z0-9]*[a-z0-9])?"));
 }
 
-Json BuildFromTree() {
+Descriptions LoadDescriptions() {
   const auto descriptor_set = ReadFile(PSTRAIN_JOB_DESCRIPTORS);
   EXPECT_TRUE(descriptor_set.ok()) << descriptor_set.status().message();
   auto descriptions = Descriptions::Load(descriptor_set.ok() ? *descriptor_set : std::string());
   EXPECT_TRUE(descriptions.ok()) << descriptions.status().message();
-  return descriptions.ok() ? BuildCrd(*descriptions) : Json::Object();
+  return std::move(descriptions).value();
 }
+
+Json BuildFromTree() { return BuildCrd(LoadDescriptions()); }
 
 const Json* FindPath(const Json& tree, std::initializer_list<std::string_view> names) {
   const Json* node = &tree;
@@ -66,6 +71,34 @@ TEST(Crd_InTheTree, IsWhatTheGeneratorWrites) {
   const std::size_t first_line_end = text->find('\n');
   EXPECT_EQ(text->substr(first_line_end + 1), WriteYaml(BuildFromTree()))
       << "the file is stale: run scripts/generate.sh";
+}
+
+TEST(Crd_InTheChart, IsTheSameFileAndNoLink) {
+  const std::string name = "pstrain.dev_pstrainingjobs.yaml";
+  const std::string in_chart = std::string(PSTRAIN_SOURCE_DIR) + "/helm/pstrain/files/" + name;
+  EXPECT_FALSE(std::filesystem::is_symlink(in_chart)) << "a packaged chart must be whole";
+  EXPECT_EQ(ReadFile(in_chart).value(),
+            ReadFile(std::string(PSTRAIN_SOURCE_DIR) + "/crds/" + name).value())
+      << "the file is stale: run scripts/generate.sh";
+}
+
+TEST(Reference_InTheTree, IsWhatTheGeneratorWrites) {
+  const auto text = ReadFile(std::string(PSTRAIN_SOURCE_DIR) + "/docs/reference/pstrainingjob.md");
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  EXPECT_EQ(*text, WriteReference(LoadDescriptions()))
+      << "the file is stale: run scripts/generate.sh";
+}
+
+TEST(Reference_OfEveryRule, HasIdAndMessage) {
+  const std::string text = WriteReference(LoadDescriptions());
+  for (const std::string_view row :
+       {"| `worker-range` | JobSpec `replicaSpecs.worker.minReplicas` | minReplicas must not be "
+        "greater than maxReplicas |",
+        "| `batchSize` | integer | *required* | 1 to 1048576 | Records of one gradient. |",
+        "| `optimizer` | [Optimizer](#optimizer) | *required* |"}) {
+    EXPECT_NE(text.find(row), std::string::npos) << row;
+  }
+  EXPECT_EQ(text.find("constantGradient"), std::string::npos);
 }
 
 TEST(Crd_AsYaml, ReadsBackAsTheSameTree) {

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""table.py SERVER PKI MANIFESTS: the verdicts of a real apiserver beside those of `pstrain validate`.
+"""table.py SERVER PKI MANIFESTS REFERENCE: the verdicts of a real apiserver beside those of `pstrain
+validate`.
 
 MANIFESTS is the output of dump_manifests. Each body is POSTed with fieldValidation=Strict and
-dryRun=All. Verdicts must be the same, and where a rule refuses, field and message too. Manifests
-that are no single YAML document are for `pstrain validate` alone.
+dryRun=All. Verdicts must be the same, and where a rule refuses, field and message too. Whatever the
+apiserver says must be in REFERENCE, as a rule's message or in the last column of the table of
+refusals. Manifests that are no single YAML document are for `pstrain validate` alone.
 """
 
 import json
+import re
 import ssl
 import sys
 import time
@@ -76,7 +79,31 @@ def rule_of(message, rules):
     return None
 
 
-def check(row, rules, apiserver):
+def documented(reference):
+    """Patterns of what the reference says that an apiserver says."""
+    with open(reference, encoding="utf-8") as file:
+        text = file.read()
+    refusals = text[text.index("## What a refusal says"):text.index("## Rules")]
+    cells = [re.split(r"(?<!\\)\|", line)[3] for line in refusals.splitlines()
+             if line.startswith("| ")][1:]
+    cells += [re.split(r"(?<!\\)\|", line)[3] for line in text[text.index("## Rules"):].splitlines()
+              if line.startswith("| `")]
+    patterns = []
+    for cell in cells:
+        words = cell.strip().strip("`").replace("\\|", "|")
+        # FIELD, VALUE, N and so on stand for anything.
+        patterns.append(re.compile(re.sub(r"\b[A-Z]+\b", ".*", re.escape(words)), re.DOTALL))
+    return patterns
+
+
+def undocumented(answer, patterns):
+    """What the apiserver says and the reference does not."""
+    causes = answer.get("details", {}).get("causes") or [{"message": answer.get("message", "")}]
+    return [cause["message"] for cause in causes
+            if not any(pattern.search(cause["message"]) for pattern in patterns)]
+
+
+def check(row, rules, patterns, apiserver):
     """What is wrong with one row, as a list of texts."""
     body, name = row["body"], row["name"]
     status, answer = apiserver.post(job_path(body), body)
@@ -87,6 +114,8 @@ def check(row, rules, apiserver):
     if accepted != expect_accepted:
         return [f"apiserver: {status} {answer.get('message', 'accepted')}; validate: {row['errors']}"]
     wrong = []
+    if not accepted:
+        wrong = [f"not in the reference: {text}" for text in undocumented(answer, patterns)]
     causes = answer.get("details", {}).get("causes", [])
     for error in row["errors"]:
         rule = rule_of(error["message"], rules)
@@ -119,7 +148,8 @@ def check_longest_names(apiserver):
 
 
 def main():
-    server, pki, manifests = sys.argv[1:]
+    server, pki, manifests, reference = sys.argv[1:]
+    patterns = documented(reference)
     apiserver = Apiserver(server, pki)
     with open(manifests, encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
@@ -135,7 +165,7 @@ def main():
     failed = 0
     posted = [row for row in rows if "body" in row]
     for row in posted:
-        for text in check(row, rules, apiserver):
+        for text in check(row, rules, patterns, apiserver):
             print(f"{row['name']}: {text}")
             failed += 1
     for text in check_longest_names(apiserver):

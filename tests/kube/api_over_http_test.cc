@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "operator/kube/api_client.h"
+#include "operator/kube/json_fields.h"
 #include "operator/kube/watch.h"
 #include "tests/kube/api_fixture.h"
 #include "tests/kube/transport_fixture.h"
@@ -21,6 +24,7 @@ using pstrain::testing::HttpServerConnection;
 using pstrain::testing::HttpServerRequest;
 using pstrain::testing::RecordingPause;
 using pstrain::testing::ServeApi;
+using pstrain::testing::StatusBody;
 using ::testing::ElementsAre;
 
 TEST(ApiOverHttp, Create_WhenConnectionsWentStale_HappensExactlyOnce) {
@@ -107,6 +111,66 @@ TEST(ApiOverHttp, ListAndWatch_WhenChunksSplitFrames_SeeEverything) {
       stop.get_token());
   EXPECT_FALSE(watched.error.has_value());
   EXPECT_THAT(names, ElementsAre("a", "b", "c"));
+}
+
+TEST(ApiOverHttp, Watch_WhenAnEventIsHuge_SeesItWholeInOneChunkOrInMany) {
+  for (const std::size_t chunk_bytes : {std::size_t{0}, std::size_t{5000}}) {
+    FakeApiserver api;
+    TransportFixture fixture(ServeApi(api, {.chunk_bytes = chunk_bytes}));
+    RateLimiter limiter({});
+    RealPause pause;
+    ApiClient client(fixture.transport(), limiter, pause, {});
+    Json huge = TestObject("huge");
+    const std::string data(3U << 20, 'x');
+    huge.Set("data", Json::String(data));
+    api.Put(PodResource(), huge);
+    bool whole = false;
+    const WatchEnd end = Watch(client, PodResource(), {.resource_version = "1"},
+                               [&](const WatchEvent& event) {
+                                 whole = TextOrEmpty(event.object, "data") == data;
+                                 api.EndWatches();
+                                 return OkStatus();
+                               },
+                               {});
+    EXPECT_FALSE(end.error.has_value()) << end.error->status.ToString();
+    EXPECT_TRUE(whole) << chunk_bytes;
+  }
+}
+
+TEST(ApiOverHttp, Watch_WhenItsVersionIsTooOld_SaysSoAsAStatusAndInTheStream) {
+  for (const bool in_stream : {false, true}) {
+    FakeApiserver api;
+    TransportFixture fixture(ServeApi(api));
+    RateLimiter limiter({});
+    RealPause pause;
+    ApiClient client(fixture.transport(), limiter, pause, {});
+    api.Put(PodResource(), TestObject("a"));
+    if (!in_stream) api.ExpireVersionsQuietly();
+    const WatchEnd end = Watch(client, PodResource(), {.resource_version = "1"},
+                               [&](const WatchEvent&) {
+                                 api.ExpireVersions();
+                                 return OkStatus();
+                               },
+                               {});
+    ASSERT_TRUE(end.error.has_value());
+    EXPECT_EQ(end.error->status.code(), StatusCode::kOutOfRange) << in_stream;
+    EXPECT_EQ(end.error->reason, "Expired");
+  }
+}
+
+TEST(ApiOverHttp, Create_WhenTheServerIsBusy_WaitsAsItSaysAndSendsTheBodyAgain) {
+  FakeApiserver api;
+  TransportFixture fixture(ServeApi(api));
+  RateLimiter limiter({});
+  RecordingPause pause;
+  ApiClient client(fixture.transport(), limiter, pause, {});
+  api.FailNext("POST", {429, StatusBody(429, "TooManyRequests", "later"), 3}, 2);
+  Json object = TestObject("a");
+  object.Set("data", Json::String(std::string(100'000, 'x')));
+  ASSERT_TRUE(client.Create(PodResource(), "ns", object, {}).ok());
+  EXPECT_THAT(pause.pauses(), ElementsAre(std::chrono::seconds(3), std::chrono::seconds(3)));
+  EXPECT_EQ(api.CountRequests("POST"), 3);
+  EXPECT_EQ(TextOrEmpty(*api.Find(PodResource(), {"ns", "a"}), "data").size(), 100'000U);
 }
 
 TEST(ApiOverHttp, Watch_WhenTheServerDies_EndsAsUnavailable) {

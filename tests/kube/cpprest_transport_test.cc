@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <thread>
 #include <vector>
@@ -189,6 +192,27 @@ TEST(CpprestTransport, Send_WhenTheBodyStalls_EndsAtTheIdleLimit) {
       },
       {.idle_limit = std::chrono::seconds(1)});
   EXPECT_EQ(fixture.Get("/a").status().code(), StatusCode::kDeadlineExceeded);
+}
+
+TEST(CpprestTransport, Send_WhenTheBodyDrips_EndsAtItsDeadline) {
+  // The library's own limit begins anew with each byte.
+  TransportFixture fixture([](const HttpServerRequest&, HttpServerConnection& connection) {
+    const int ticks = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    constexpr long kTickNanos = 20'000'000;
+    const itimerspec every{{0, kTickNanos}, {0, kTickNanos}};
+    ::timerfd_settime(ticks, 0, &every, nullptr);
+    connection.Write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+    std::uint64_t passed = 0;
+    while (!connection.WaitEnded(ticks) && connection.Write("x")) {
+      if (::read(ticks, &passed, sizeof passed) < 0) break;
+    }
+    ::close(ticks);
+  });
+  HttpRequest request{.target = "/slow"};
+  request.timeout = std::chrono::milliseconds(200);
+  const auto reply = fixture.transport().Send(request, {});
+  EXPECT_EQ(reply.status().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(fixture.server().WaitForOpenConnections(0));
 }
 
 TEST(CpprestTransport, Send_WhenTheBodyIsCutOff_IsUnavailable) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "proto/job_manifest_yaml.h"
 #include "proto/manifest_checks.h"
 #include "proto/manifest_rules.h"
 #include "proto/tf_config.h"
@@ -70,6 +71,46 @@ TEST(JobManifest_WhenBad, NamesFileLinePathAndReason) {
     for (const ManifestError& error : reading.errors) found += error.Format(name) + "\n";
   }
   EXPECT_EQ(found, *expected_text);
+}
+
+TEST(JobManifest_FromATree, IsReadAsFromItsText) {
+  int trees = 0;
+  for (const std::string_view prefix : {"good-", "bad-"}) {
+    for (const std::string& name : ManifestFiles(prefix)) {
+      const auto text = ReadFile(kFolder + name);
+      const YamlReading source = ReadYaml(text.ok() ? *text : "");
+      if (!source.errors.empty()) continue;
+      ++trees;
+      const ManifestReading from_text = ReadJobManifestAll(*text);
+      const ManifestReading from_tree = ReadJobManifestTree(source.tree);
+      EXPECT_EQ(from_tree.errors, from_text.errors) << name;
+      EXPECT_TRUE(Same(from_tree.job, from_text.job)) << name;
+    }
+  }
+  EXPECT_GE(trees, 50);
+  EXPECT_FALSE(ReadJobManifestTree(Json::Array()).ok());
+}
+
+TEST(JobManifest_WithAStatus, TakesOfItWhatMakesSense) {
+  const auto good = ReadFile(kFolder + "good-json.yaml");
+  ASSERT_TRUE(good.ok());
+  Json tree = ParseJson(*good).value();
+  EXPECT_FALSE(ReadJobManifestTree(tree).job.has_status());
+  tree.Set("status", ParseJson(R"({"phase": "Running", "restarts": {"failures": 2, "x": 1},
+                                   "conditions": 7, "unknown": []})").value());
+  ManifestReading reading = ReadJobManifestTree(tree);
+  ASSERT_TRUE(reading.ok()) << reading.errors.front().Format("tree");
+  EXPECT_EQ(reading.job.status().phase(), JobStatus::Running);
+  EXPECT_EQ(reading.job.status().restarts().failures(), 2);
+  tree.Set("kind", Json::String("Job"));
+  reading = ReadJobManifestTree(tree);
+  EXPECT_FALSE(reading.ok());
+  EXPECT_EQ(reading.job.status().restarts().failures(), 2) << "the counts are kept all the same";
+  for (const char* nonsense : {"\"text\"", "[]", "7"}) {
+    tree.Set("kind", Json::String("PSTrainingJob"));
+    tree.Set("status", ParseJson(nonsense).value());
+    EXPECT_TRUE(ReadJobManifestTree(tree).ok()) << nonsense;
+  }
 }
 
 void CollectRules(const google::protobuf::Descriptor& type, std::set<std::string>& seen,

@@ -379,4 +379,16 @@ bool FakeApiserver::WaitForRequests(std::string_view what, int count) {
   return WaitForLines(requests_, what, count);
 }
 
+bool FakeApiserver::WaitUntil(const std::function<bool()>& holds) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (true) {
+    const std::size_t seen = requests().size();
+    if (holds()) return true;
+    const MutexLock lock(mutex_);
+    while (requests_.size() == seen) {
+      if (!changed_.WaitUntil(mutex_, deadline)) return false;
+    }
+  }
+}
+
 }  // namespace pstrain::testing

@@ -120,6 +120,8 @@ class FakeApiserver {
   bool WaitForWatches(std::string_view what, int count) PSTRAIN_EXCLUDES(mutex_);
   /// The same for requests that were answered.
   bool WaitForRequests(std::string_view what, int count) PSTRAIN_EXCLUDES(mutex_);
+  /// Waits until `holds`, which is asked after each request; false after 10 s.
+  bool WaitUntil(const std::function<bool()>& holds) PSTRAIN_EXCLUDES(mutex_);
 
  private:
   struct Change {

@@ -270,16 +270,26 @@ TlsHttpServer::TlsHttpServer(Options options, HttpServerHandler handler)
     SSL_CTX_set_verify(tls_->context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }
   end_fd_ = ::eventfd(0, EFD_CLOEXEC);
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  Check(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) == 0, "bind");
-  Check(::listen(listener_, SOMAXCONN) == 0, "listen");
-  Check(::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) == 0, "getsockname");
-  port_ = ntohs(address.sin_port);
+  Listen();
   accepting_ = std::jthread([this] { Accept(); });
+}
+
+void TlsHttpServer::Listen() {
+  const int family = options_.ipv6 ? AF_INET6 : AF_INET;
+  listener_ = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  v6.sin6_addr = in6addr_loopback;
+  sockaddr* address =
+      options_.ipv6 ? reinterpret_cast<sockaddr*>(&v6) : reinterpret_cast<sockaddr*>(&v4);
+  socklen_t size = options_.ipv6 ? sizeof v6 : sizeof v4;
+  Check(::bind(listener_, address, size) == 0, "bind");
+  Check(::listen(listener_, SOMAXCONN) == 0, "listen");
+  Check(::getsockname(listener_, address, &size) == 0, "getsockname");
+  port_ = ntohs(options_.ipv6 ? v6.sin6_port : v4.sin_port);
 }
 
 TlsHttpServer::~TlsHttpServer() {
@@ -293,7 +303,8 @@ TlsHttpServer::~TlsHttpServer() {
 
 std::string TlsHttpServer::Url() const {
   const char* scheme = options_.certificate != nullptr ? "https" : "http";
-  return std::string(scheme) + "://127.0.0.1:" + std::to_string(port_);
+  const char* host = options_.ipv6 ? "://[::1]:" : "://127.0.0.1:";
+  return scheme + std::string(host) + std::to_string(port_);
 }
 
 int TlsHttpServer::open_connections() const {

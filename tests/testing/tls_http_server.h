@@ -54,13 +54,14 @@ class HttpServerConnection {
 using HttpServerHandler = std::function<void(const HttpServerRequest&, HttpServerConnection&)>;
 
 /// An HTTP/1.1 server that does exactly what a test wants, over TLS or without: one thread for each
-/// connection, the handler decides every byte. Listens on a free port of 127.0.0.1 from constructor
-/// to destructor, which ends all connections and joins all threads.
+/// connection, the handler decides every byte. Listens on a free port of the loopback address from
+/// constructor to destructor, which ends all connections and joins all threads.
 class TlsHttpServer {
  public:
   struct Options {
     const TestCertificate* certificate = nullptr;       // null: no TLS
     const TestCertificate* client_authority = nullptr;  // clients must show a certificate of it
+    bool ipv6 = false;                                  // listens on ::1
   };
 
   TlsHttpServer(Options options, HttpServerHandler handler);
@@ -69,7 +70,7 @@ class TlsHttpServer {
   TlsHttpServer& operator=(const TlsHttpServer&) = delete;
 
   std::uint16_t port() const { return port_; }
-  /// "https://127.0.0.1:PORT" or "http://...".
+  /// "https://127.0.0.1:PORT", "http://..." or "http://[::1]:PORT".
   std::string Url() const;
   /// Accepted since the start; open now.
   int connections() const { return connections_.load(); }
@@ -81,6 +82,7 @@ class TlsHttpServer {
   class Connection;
   struct Tls;
 
+  void Listen();
   void Accept();
   void Serve(int socket);
 

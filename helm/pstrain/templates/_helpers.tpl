@@ -71,6 +71,10 @@ verb is used; a test compares them with the audit log. */}}
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get, list, watch, create, delete]
+- apiGroups: [""]
+  # Whether the claim of the checkpoints can be mounted on several nodes.
+  resources: [persistentvolumeclaims]
+  verbs: [get]
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
