@@ -46,7 +46,8 @@ END
   program=$(idle_program)
   bad_job wrong-image 'image: "localhost/no-such-image:1"'
   bad_job no-config-map "$program, envFrom: [{configMapRef: {name: settings}}]"
-  bad_job no-secret "$program" 'volumes: [{name: key, secret: {secretName: no-such-secret}}]'
+  bad_job no-secret "$program, volumeMounts: [{name: key, mountPath: /key}]" \
+    'volumes: [{name: key, secret: {secretName: no-such-secret}}]'
   bad_job no-claim "$program" 'volumes: [{name: data, persistentVolumeClaim: {claimName: no-such-claim}}]'
   bad_job no-storage-class "$program" 'volumes: [{name: data, persistentVolumeClaim: {claimName: unbound}}]'
   bad_job no-node "$program" 'nodeSelector: {no-such-label: "true"}'
