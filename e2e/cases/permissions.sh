@@ -64,7 +64,7 @@ taken_names() {
   config_map=$(config_map_of taken)
   k delete pstj taken --cascade=foreground --wait --timeout=60s
   k create service clusterip taken --tcp=1
-  k create "${config_map/\// }"
+  k create configmap "${config_map#configmap/}"
   pod_that_never_runs taken-chief-0 | k apply -f -
   k apply -f "$work/taken.yaml"
   local name

@@ -4,8 +4,9 @@ deletions=5
 
 run_case() {
   make_volumes
-  adult_job "[$(epochs 400)]" | k apply -f - >/dev/null
-  until_true 300 has_done 5
+  # Long enough for all of them; worker_deleted shows that such a job ends well.
+  adult_job "[$(epochs 1000)]" | k apply -f - >/dev/null
+  until_true 300 has_done 1
   local i
   for ((i = 0; i < deletions; i++)); do
     until_true 60 replica_ready worker 1
@@ -14,7 +15,6 @@ run_case() {
   report "delete -> create call, bound, agent runs, runtime runs, first step (s), p50 of $deletions:" \
     "$(median <"$work/times")"
   report "$(cat "$work/times")"
-  succeeds 900
 }
 
 # The middle of each column.
