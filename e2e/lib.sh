@@ -6,6 +6,9 @@
 
 fail() { echo "$*" >&2; return 1; }
 
+# What a case has measured: shown below its line.
+report() { echo "$*" | tee -a "$work/report"; }
+
 # until_is SECONDS WANTED COMMAND...: polls until the command's output is WANTED.
 until_is() {
   local end=$((SECONDS + $1)) wanted=$2 got=''
@@ -25,6 +28,9 @@ until_true() {
     sleep 0.2
   done
 }
+
+# Now, as the audit log writes it.
+timestamp() { date -u +%FT%T.%6NZ; }
 
 # --- the cluster ---------------------------------------------------------------
 
@@ -83,6 +89,28 @@ adult_job() {
 }
 epochs() { echo "{\"op\": \"replace\", \"path\": \"/spec/training/epochs\", \"value\": $1}"; }
 
+# own_job NAME REPLICAS [WORKERS]: a job of the user's own program, 1 chief, 1 ps and the workers.
+own_job() {
+  cat <<END
+apiVersion: pstrain.dev/v1alpha1
+kind: PSTrainingJob
+metadata: {name: $1}
+spec:
+  replicaSpecs:
+    chief: $2
+    ps: $2
+    worker: ${3:-$2}
+END
+}
+own_replicas() { # COUNT [CONTAINER-FIELDS [POD-FIELDS]]
+  echo "{replicas: $1, template: {spec: {containers: [{name: training, ${2:-$(own_program)}}]${3:+, $3}}}}"
+}
+own_program() { own_container /usr/bin/own-program; }
+idle_program() { own_container /bin/sh, -c, sleep 100000; }
+own_container() { # ARGUMENTS, with commas
+  echo "image: '$own_program_image', imagePullPolicy: Never, args: [--, $*]"
+}
+
 # The job of the fault cases: long enough that a strike after 20 % hits it in the middle.
 start_long_job() {
   make_volumes
@@ -136,6 +164,14 @@ uid_of() { field "pod/$1" '{.metadata.uid}'; }
 replaced() { # ROLE INDEX POD
   until_true "${4:-120}" replacement_ready "$1" "$2" "$3" || fail "$3 has no ready replacement"
 }
+# delete_until_first_step INDEX: deletes a worker's pod and prints how long it took until its place
+# was filled, as first_step.py does.
+delete_until_first_step() {
+  "$root/e2e/first_step.py" "$namespace" "$(pod_of worker "$1")" \
+    "pstrain.dev/job-name=$job,pstrain.dev/replica-type=worker,pstrain.dev/replica-index=$1" \
+    "$state/log/audit.log"
+}
+replica_ready() { replacement_ready "$1" "$2" none; } # ROLE INDEX
 replacement_ready() {
   local now
   now=$(pod_of "$1" "$2")

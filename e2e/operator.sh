@@ -20,3 +20,9 @@ operator_logs() {
   local pod
   for pod in $(operator_pods); do kubectl --namespace "$operator_namespace" logs "$pod" --all-containers; done
 }
+
+# operator_calls QUESTION...: what e2e/audit.py knows of the operator's calls.
+operator_calls() {
+  "$root/e2e/audit.py" "$state/log/audit.log" \
+    "system:serviceaccount:$operator_namespace:pstrain" "$@"
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh [--tools] CASE...|all: runs cases of cases/ on a real Kubernetes cluster on this machine, which it
-# builds (once, into a cache), starts and removes again. Prints one line for each case with its time
-# and at the end `N passed, N failed`; fails when a case does. Where no cluster can run it prints
+# builds (once, into a cache), starts and removes again. Prints one line for each case with its time,
+# below it what the case has measured, and at the end `N passed, N failed`; fails when a case does. Where no cluster can run it prints
 # `0 passed, 0 failed, N skipped: REASON` and exits 77. With --tools it only builds what the cluster
 # is made of.
 #
@@ -87,7 +87,7 @@ trap 'exit 130' INT TERM
 make_training_image
 make_own_program_image
 cluster down
-cluster up --nodes "$nodes" >/dev/null
+cluster up --nodes "$nodes" --audit "$root/e2e/cluster/audit.yaml" >/dev/null
 KUBECONFIG=$(cluster kubeconfig)
 export KUBECONFIG
 cluster load-image "$work/runtime.tar" "$work/own-program.tar"
@@ -116,6 +116,7 @@ for name in "${cases[@]}"; do
   namespace=e2e-${name//_/-}
   begun=$EPOCHREALTIME
   verdict=ok
+  : >"$work/report"
   # A case in a process of its own: `set -e` holds in it, and what it sets goes with it.
   set +e
   (
@@ -135,6 +136,7 @@ for name in "${cases[@]}"; do
     collect "$name"
   fi
   printf '%-4s %-28s %7.1f s\n' "$verdict" "$name" "$(seconds_between "$EPOCHREALTIME" "$begun")"
+  sed 's/^/     /' "$work/report"
   ((rc == 0)) || sed 's/^/     | /' <(tail -n 15 "$logs/$name.log")
   kubectl delete namespace "$namespace" --wait --timeout=120s >/dev/null 2>&1 || true
   kubectl delete pv "$namespace-adult-data" "$namespace-adult-checkpoints" --ignore-not-found >/dev/null 2>&1 || true

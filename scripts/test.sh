@@ -71,7 +71,7 @@ fuzz() {
   ((count > 0 && bad == 0))
 }
 
-cluster_cases=(install train_adult worker_deleted)
+cluster_cases=(install train_adult worker_deleted scrape)
 
 # e2e [--tools]: what e2e/run.sh says; that it cannot run here is no failure unless it must.
 e2e() {

@@ -2,28 +2,12 @@
 
 run_case() {
   job=own
-  k apply -f - <<END
-apiVersion: pstrain.dev/v1alpha1
-kind: PSTrainingJob
-metadata: {name: own}
-spec:
-  replicaSpecs:
-    chief: $(own_replicas 1)
-    ps: $(own_replicas 1)
-    worker: $(own_replicas 2)
-END
+  own_job "$job" "$(own_replicas 1)" "$(own_replicas 2)" | k apply -f -
   phase_is Succeeded 180
   [[ $(job_field '{.status.restarts.failures}') == 2 ]] ||
     fail "wanted 2 failures, got $(job_field '{.status.restarts.failures}')" || return 1
   [[ $(job_field '{.status.restarts.replicas.chief-0.attempt}') == 3 ]] || fail "not after the third attempt" || return 1
   sees_cluster
-}
-
-own_replicas() { # COUNT
-  cat <<END
-{replicas: $1, template: {spec: {containers: [{name: training, image: "$own_program_image",
-      imagePullPolicy: Never, args: [--, /usr/bin/own-program]}]}}}
-END
 }
 
 sees_cluster() {

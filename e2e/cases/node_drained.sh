@@ -3,9 +3,9 @@
 
 run_case() {
   start_long_job
+  trap 'kubectl uncordon n2' EXIT
   strike drain
   succeeds 600
-  kubectl uncordon n2
 }
 
 drain() {

@@ -15,7 +15,6 @@ run_case() {
 }
 
 some_pods() { (($(k get pods -o name | wc -l) > 0)); }
-replica_ready() { replacement_ready "$1" "$2" none; }
 
 kill_operator() {
   local pod uid

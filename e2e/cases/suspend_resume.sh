@@ -7,7 +7,7 @@ run_case() {
   before=$(job_field '{.status.training.examplesCommitted}')
   k patch "pstj/$job" --type=merge -p '{"spec": {"runPolicy": {"suspend": false}}}'
   phase_is Running 120
-  until_true 120 replacement_ready chief 0 none
+  until_true 120 replica_ready chief 0
   (($(job_field '{.status.training.examplesCommitted}') >= before)) ||
     fail "the job began anew" || return 1
   succeeds 600

@@ -10,7 +10,7 @@ run_case() {
     --volume data="$root/examples/adult/data" --json >"$work/local.json")
   local_auc=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["auc"])' \
     "$work/local.json")
-  echo "AUC $cluster_auc in the cluster, $local_auc on this machine alone"
+  report "AUC $cluster_auc in the cluster, $local_auc on this machine alone"
   awk -v a="$cluster_auc" -v b="$local_auc" \
     'BEGIN { d = a - b; exit !(a > 0.5 && d < 0.005 && d > -0.005) }' ||
     fail "the AUC differs by more than 0.005"

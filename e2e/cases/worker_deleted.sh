@@ -9,6 +9,7 @@ run_case() {
 delete_worker() {
   local pod
   pod=$(pod_of worker 1)
-  k delete pod "$pod" --wait=false
+  report "delete -> create call, bound, agent runs, runtime runs, first step (s):" \
+    "$(delete_until_first_step 1)"
   replaced worker 1 "$pod"
 }

@@ -17,7 +17,8 @@ start_api() { # NETNS
     --listen-peer-urls="http://127.0.0.1:$((port + 2))" --initial-advertise-peer-urls="http://127.0.0.1:$((port + 2))" \
     --initial-cluster="default=http://127.0.0.1:$((port + 2))" --quota-backend-bytes=4294967296 --log-level=warn
   if [[ -n $(get audit) ]]; then
-    audit_flags=(--audit-policy-file="$(get audit)" --audit-log-path="$state/log/audit.log" --audit-log-mode=blocking)
+    audit_flags=(--audit-policy-file="$(get audit)" --audit-log-path="$state/log/audit.log"
+      --audit-log-mode=blocking --audit-log-maxsize=1024)
   fi
   # Endpoint routing lets webhooks named by Service reach pods although no
   # kube-proxy runs beside the apiserver.

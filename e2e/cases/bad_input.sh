@@ -1,0 +1,104 @@
+# Jobs that cannot run, side by side: each has a condition and an event that say what to do, and
+# costs the apiserver next to nothing while it waits.
+
+most_calls=10
+window_seconds=60
+
+# Job, reason, and what its condition and its event tell people to do.
+bad_jobs() {
+  cat <<END
+wrong-image|ImagePullBackOff|name an image that the nodes can pull
+no-config-map|CreateContainerConfigError|create the ConfigMap or Secret that the template names
+no-secret|PodNotStarted|Secret that does not exist
+no-claim|Unschedulable|create the PersistentVolumeClaim that the template names
+no-storage-class|Unschedulable|bind the claim: create a volume for it, or name a storageClassName
+no-node|Unschedulable|ask for less in the template's resources, nodeSelector
+over-quota|QuotaExceeded|raise the ResourceQuota or ask for less
+privileged|PodSecurityViolation|remove from the template what the namespace's level does not admit
+unknown-feature|InvalidSpec|no_such_feature
+END
+}
+
+run_case() {
+  make_bad_jobs
+  local name reason advice
+  while IFS='|' read -r name reason advice; do
+    until_true 150 tells "$name" "$reason" "$advice" || tell_what_it_tells "$name" || return 1
+  done < <(bad_jobs)
+  count_calls
+  advice_helps
+}
+
+make_bad_jobs() {
+  k apply -f - <<END
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: no-gpus}
+spec: {hard: {requests.nvidia.com/gpu: "0"}}
+---
+# No storage class, and the cluster has no default.
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: unbound}
+spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Gi}}}
+END
+  local program
+  program=$(idle_program)
+  bad_job wrong-image 'image: "localhost/no-such-image:1"'
+  bad_job no-config-map "$program, envFrom: [{configMapRef: {name: settings}}]"
+  bad_job no-secret "$program, volumeMounts: [{name: key, mountPath: /key}]" \
+    'volumes: [{name: key, secret: {secretName: no-such-secret}}]'
+  bad_job no-claim "$program" 'volumes: [{name: data, persistentVolumeClaim: {claimName: no-such-claim}}]'
+  bad_job no-storage-class "$program" 'volumes: [{name: data, persistentVolumeClaim: {claimName: unbound}}]'
+  bad_job no-node "$program" 'nodeSelector: {no-such-label: "true"}'
+  bad_job over-quota "$program, resources: {limits: {nvidia.com/gpu: 1}}"
+  bad_job privileged "$program, securityContext: {privileged: true, allowPrivilegeEscalation: true}"
+  # Beyond what the apiserver can check.
+  adult_job '[{"op": "replace", "path": "/metadata/name", "value": "unknown-feature"},
+    {"op": "add", "path": "/spec/training/model/wideAndDeep/features/-",
+     "value": {"name": "crossed", "crossed": {"features": ["no_such_feature", "education"], "buckets": 10}}}]' |
+    k apply -f -
+}
+bad_job() { own_job "$1" "$(own_replicas 1 "${@:2}")" | k apply -f -; } # NAME CONTAINER [POD]
+
+tells() { # JOB REASON ADVICE
+  grep -qF -- "$3" <<<"$(conditions_of "$1" | grep "^$2: ")" &&
+    grep -qF -- "$3" <<<"$(events_of "$1" | grep "^$2: ")"
+}
+# What is wrong: True is bad news of Blocked, False of Accepted.
+conditions_of() {
+  field "pstj/$1" '{range .status.conditions[*]}{.type}={.status}={.reason}: {.message}{"\n"}{end}' |
+    sed -n 's/^Blocked=True=//p;s/^Accepted=False=//p'
+}
+events_of() {
+  k get events --field-selector "involvedObject.kind=PSTrainingJob,involvedObject.name=$1,type=Warning" \
+    -o 'jsonpath={range .items[*]}{.reason}: {.message}{"\n"}{end}'
+}
+tell_what_it_tells() {
+  fail "job $1: conditions: $(conditions_of "$1"); events: $(events_of "$1")"
+}
+
+# All jobs wait now.
+count_calls() {
+  local since until name reason calls most=0
+  since=$(timestamp)
+  sleep "$window_seconds"
+  until=$(timestamp)
+  while IFS='|' read -r name reason _; do
+    calls=$(operator_calls count "namespace=$namespace" "job=$name" "since=$since" "until=$until")
+    report "$(printf '%-18s %-28s %3d calls to begin with, %2d in the %d s after' "$name" "$reason" \
+      "$(operator_calls count "namespace=$namespace" "job=$name" "until=$since")" "$calls" "$window_seconds")"
+    ((calls <= most)) || most=$calls
+  done < <(bad_jobs)
+  ((most <= most_calls)) || fail "more than $most_calls calls for one job"
+}
+
+# Who does what the condition says is not blocked any more.
+advice_helps() {
+  k create configmap settings
+  k delete resourcequota no-gpus
+  until_is 120 False blocked no-config-map
+  until_is 120 Unschedulable reason_of over-quota # no node has such a device
+}
+blocked() { field "pstj/$1" '{.status.conditions[?(@.type=="Blocked")].status}'; }
+reason_of() { field "pstj/$1" '{.status.conditions[?(@.type=="Blocked")].reason}'; }

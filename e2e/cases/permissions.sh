@@ -1,0 +1,97 @@
+# Each permission that the chart grants to the operator is used, or has a reason.
+
+# What cannot be brought about here on demand.
+reasons() {
+  cat <<END
+pstrain.dev pstrainingjobs/finalizers update only where the cluster has the admission plugin OwnerReferencesPermissionEnforcement
+END
+}
+
+run_case() {
+  refused_job
+  expiring_job
+  resized_job
+  taken_names
+  reasons >"$work/reasons"
+  kubectl get clusterrole/pstrain role/pstrain-leader-election --namespace "$operator_namespace" \
+    -o json >"$work/roles.json"
+  local table rc=0
+  table=$(operator_calls permissions "$work/roles.json" "$work/reasons") || rc=$?
+  report "$table"
+  return "$rc"
+}
+
+# A job that only the operator can refuse: it reads the job anew (get) and says so (patch, event).
+refused_job() {
+  adult_job '[{"op": "add", "path": "/spec/training/model/wideAndDeep/features/-",
+    "value": {"name": "crossed", "crossed": {"features": ["no_such_feature", "education"], "buckets": 10}}}]' |
+    k apply -f -
+  until_is 60 False job_field '{.status.conditions[?(@.type=="Accepted")].status}'
+}
+
+# A finished job goes after its time (delete).
+expiring_job() {
+  {
+    own_job expiring "$(own_replicas 1)"
+    echo "  runPolicy: {backoffLimit: 0, ttlSecondsAfterFinished: 1}"
+  } | k apply -f -
+  until_true 120 gone pstj/expiring
+}
+
+# Another number of workers is another TF_CONFIG: the old ConfigMap goes when no pod names it.
+resized_job() {
+  own_job resized "$(own_replicas 1 "$(idle_program)" "terminationGracePeriodSeconds: 1")" | k apply -f -
+  until_true 60 config_map_of resized
+  local before
+  before=$(config_map_of resized)
+  suspended true
+  k scale pstj/resized --replicas=2
+  suspended false
+  until_true 120 gone "$before"
+  k delete pstj resized
+}
+suspended() { # true|false
+  k patch pstj/resized --type=merge -p "{\"spec\": {\"runPolicy\": {\"suspend\": $1}}}"
+  [[ $1 == false ]] || until_is 120 Suspended field pstj/resized '{.status.phase}'
+}
+
+# Somebody else has the names: of the Service, then of the ConfigMap, then of a pod.
+taken_names() {
+  own_job taken "$(own_replicas 1 "$(idle_program)" "terminationGracePeriodSeconds: 1")" >"$work/taken.yaml"
+  k apply -f "$work/taken.yaml"
+  until_true 60 config_map_of taken
+  local config_map
+  config_map=$(config_map_of taken)
+  k delete pstj taken --cascade=foreground --wait --timeout=60s
+  k create service clusterip taken --tcp=1
+  k create configmap "${config_map#configmap/}"
+  pod_that_never_runs taken-chief-0 | k apply -f -
+  k apply -f "$work/taken.yaml"
+  local name
+  for name in service/taken "$config_map" pod/taken-chief-0; do
+    until_true 90 conflict_names "${name#*/}"
+    k delete "$name" --force --grace-period=0
+  done
+  until_is 90 False field pstj/taken '{.status.conditions[?(@.type=="NameConflict")].status}'
+}
+conflict_names() {
+  field pstj/taken '{.status.conditions[?(@.type=="NameConflict")].message}' | grep -qF " $1 "
+}
+pod_that_never_runs() { # NAME
+  cat <<END
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  nodeSelector: {no-such-label: "true"}
+  securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}
+  containers:
+  - name: c
+    image: $own_program_image
+    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+END
+}
+
+# configmap/NAME of a job; fails when there is none.
+config_map_of() { k get configmaps -o name | grep "^configmap/$1-"; }
+gone() { ! k get "$1"; }

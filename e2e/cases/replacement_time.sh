@@ -1,0 +1,25 @@
+# A worker's pod is deleted five times: how long until the first step of what takes its place.
+
+deletions=5
+
+run_case() {
+  make_volumes
+  # Long enough for all of them; worker_deleted shows that such a job ends well.
+  adult_job "[$(epochs 1000)]" | k apply -f - >/dev/null
+  until_true 300 has_done 1
+  local i
+  for ((i = 0; i < deletions; i++)); do
+    until_true 60 replica_ready worker 1
+    delete_until_first_step 1 >>"$work/times"
+  done
+  report "delete -> create call, bound, agent runs, runtime runs, first step (s), p50 of $deletions:" \
+    "$(median <"$work/times")"
+  report "$(cat "$work/times")"
+}
+
+# The middle of each column.
+median() {
+  python3 -c 'import statistics, sys
+columns = zip(*([float(word) for word in line.split()] for line in sys.stdin))
+print(*(f"{statistics.median(column):.2f}" for column in columns))'
+}
