@@ -4,6 +4,7 @@
 # Programs that the kinds of cluster are made of.
 api_tools=(etcd kube-apiserver)
 node_tools=("${api_tools[@]}" kubectl kube-controller-manager kube-scheduler kubelet kube-proxy coredns)
+fake_node_tools=("${api_tools[@]}" kubectl kube-controller-manager kube-scheduler kwok)
 
 has_command() { command -v "$1" >/dev/null; }
 
@@ -16,13 +17,13 @@ why_no_tools() {
   find_go 2>&1 >/dev/null || true
 }
 
-# Prints why etcd and an apiserver cannot run; nothing when they can.
-why_no_api() { # BUILD-TOOLS
+# Prints why a cluster of these programs, without real nodes, cannot run; nothing when it can.
+why_no_api() { # BUILD-TOOLS NAME...
   local name
   for name in openssl curl; do
     has_command "$name" || { echo "$name is not installed"; return; }
   done
-  why_no_tools "$1" "${api_tools[@]}"
+  why_no_tools "$@"
 }
 
 # Prints why real nodes cannot run; nothing when they can.

@@ -90,50 +90,81 @@ void EventRecorder::Drain(std::chrono::nanoseconds limit) {
 }
 
 void EventRecorder::Run(const std::stop_token& stop) {
-  while (const std::optional<Event> event = queue_.Pop()) Write(*event, stop);
+  while (true) {
+    const std::optional<Event> event = Next();
+    if (!event && queue_.closed()) break;
+    if (event) Handle(*event, stop);
+    WriteCounts(clock_.Now(), stop);
+  }
+  WriteCounts(Time::max(), stop);
   const MutexLock lock(mutex_);
   ended_ = true;
   ended_changed_.NotifyAll();
 }
 
-void EventRecorder::Write(const Event& event, const std::stop_token& stop) {
+std::optional<Event> EventRecorder::Next() {
+  if (due_.empty()) return queue_.Pop();
+  return queue_.PopUntil(std::chrono::steady_clock::now() + (due_.begin()->first - clock_.Now()));
+}
+
+void EventRecorder::Handle(const Event& event, const std::stop_token& stop) {
   const std::string key = SeriesKey(event);
-  if (!CountUp(key, stop)) Create(event, key, stop);
+  if (!CountUp(key)) Create(event, key, stop);
 }
 
 void EventRecorder::Forget(const std::string& key) {
   const auto at = by_key_.find(key);
   if (at == by_key_.end()) return;
+  due_.erase({at->second->written_at + options_.count_period, key});
   recent_.erase(at->second);
   by_key_.erase(at);
 }
 
-bool EventRecorder::CountUp(const std::string& key, const std::stop_token& stop) {
+bool EventRecorder::CountUp(const std::string& key) {
   const auto at = by_key_.find(key);
   if (at == by_key_.end()) return false;
   Series& series = *at->second;
-  const std::chrono::nanoseconds now = clock_.Now();
+  const Time now = clock_.Now();
   if (now - series.last > options_.series_window) {
     Forget(key);
     return false;
   }
   ++series.count;
   series.last = now;
+  series.last_unix_millis = clock_.UnixMillis();
   recent_.splice(recent_.begin(), recent_, at->second);
+  due_.insert({series.written_at + options_.count_period, key});
+  return true;
+}
+
+void EventRecorder::WriteCounts(Time now, const std::stop_token& stop) {
+  while (!due_.empty() && due_.begin()->first <= now) {
+    Series& series = *by_key_.at(due_.begin()->second);
+    if (WriteCount(series, stop)) continue;
+    // The server keeps events for an hour only.
+    const Event event = series.event;
+    const std::string key = series.key;
+    Forget(key);
+    Create(event, key, stop);
+  }
+}
+
+bool EventRecorder::WriteCount(Series& series, const std::stop_token& stop) {
+  due_.erase({series.written_at + options_.count_period, series.key});
   Json counts = Json::Object();
   counts.Set("count", Json::Int(series.count));
-  counts.Set("lastObservedTime", Json::String(MicroTime(clock_.UnixMillis())));
+  counts.Set("lastObservedTime", Json::String(MicroTime(series.last_unix_millis)));
   Json patch = Json::Object();
   patch.Set("series", std::move(counts));
-  const ApiResult<Json> patched = client_.Patch(EventResource(), series.event, patch, {}, stop);
+  const std::int64_t repeats = series.count - series.written_count;
+  series.written_count = series.count;
+  series.written_at = clock_.Now();
+  const ApiResult<Json> patched = client_.Patch(EventResource(), series.name, patch, {}, stop);
   if (patched.ok()) {
-    counted_.fetch_add(1);
+    counted_.fetch_add(static_cast<std::uint64_t>(repeats));
     return true;
   }
-  if (patched.error().status.code() == StatusCode::kNotFound) {
-    Forget(key);  // the server keeps events for an hour only
-    return false;
-  }
+  if (patched.error().status.code() == StatusCode::kNotFound) return false;
   failed_.fetch_add(1);
   LogWarning("events", "event not counted up", {{"error", patched.status()}});
   return true;
@@ -141,6 +172,7 @@ bool EventRecorder::CountUp(const std::string& key, const std::stop_token& stop)
 
 void EventRecorder::Create(const Event& event, const std::string& key,
                            const std::stop_token& stop) {
+  const Time begun = clock_.Now();
   const std::int64_t now = clock_.UnixMillis();
   std::string name = event.subject.key.name;
   Cut(name, kLongestName - kSuffix);
@@ -171,9 +203,22 @@ void EventRecorder::Create(const Event& event, const std::string& key,
     return;
   }
   created_.fetch_add(1);
-  recent_.push_front({key, {event.subject.key.name_space, name}, 1, clock_.Now()});
-  by_key_[key] = recent_.begin();
-  if (recent_.size() > options_.max_series) Forget(std::string(recent_.back().key));
+  Series series{.key = key,
+                .event = event,
+                .name = {event.subject.key.name_space, name},
+                .last = begun,
+                .written_at = begun};
+  Remember(std::move(series), stop);
+}
+
+void EventRecorder::Remember(Series series, const std::stop_token& stop) {
+  recent_.push_front(std::move(series));
+  by_key_[recent_.front().key] = recent_.begin();
+  if (recent_.size() <= options_.max_series) return;
+  Series& oldest = recent_.back();
+  const std::string key = oldest.key;
+  if (oldest.count > oldest.written_count) WriteCount(oldest, stop);
+  Forget(key);
 }
 
 std::vector<MetricFamily> EventRecorder::Collect() const {

@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/bounded_queue.h"
@@ -40,14 +43,16 @@ struct Event {
 };
 
 /// Writes events.k8s.io/v1 Events on a thread of its own; Record never waits. The same subject,
-/// type, reason and action within six minutes become one event whose series is counted up; the note
-/// of the first stays. Owned by main; any thread.
+/// type, reason and action within six minutes become one event whose series is counted up, by one
+/// call for all repeats of ten seconds; the note of the first stays. Owned by main; any thread.
 class EventRecorder {
  public:
   struct Options {
     std::string controller;  // reportingController, e.g. "pstrain.dev/operator"
     std::string instance;    // reportingInstance: the pod's name
     std::chrono::nanoseconds series_window = std::chrono::minutes(6);
+    /// Between two calls about one series.
+    std::chrono::nanoseconds count_period = std::chrono::seconds(10);
     std::size_t max_series = 4096;  // remembered at once; the least recently used goes
     std::size_t queue_capacity = 1000;
   };
@@ -70,18 +75,30 @@ class EventRecorder {
   std::vector<MetricFamily> Collect() const;
 
  private:
+  using Time = std::chrono::nanoseconds;  // of the clock
   struct Series {
     std::string key;
-    ObjectKey event;
+    Event event;     // the first
+    ObjectKey name;  // of the object
     std::int64_t count = 1;
-    std::chrono::nanoseconds last{0};
+    Time last{0};
+    std::int64_t written_count = 1;
+    Time written_at{0};
+    std::int64_t last_unix_millis = 0;
   };
 
   void Run(const std::stop_token& stop);
-  void Write(const Event& event, const std::stop_token& stop);
-  /// Whether the event of that key is counted up now; false: write a new one.
-  bool CountUp(const std::string& key, const std::stop_token& stop);
+  /// Waits for an event, at most until a series is due to be written.
+  std::optional<Event> Next();
+  void Handle(const Event& event, const std::stop_token& stop);
+  /// Whether the event is a repeat and has been counted; false: write a new one.
+  bool CountUp(const std::string& key);
+  /// Writes the counts that are due by `now`.
+  void WriteCounts(Time now, const std::stop_token& stop);
+  /// False when the event is gone from the server.
+  bool WriteCount(Series& series, const std::stop_token& stop);
   void Create(const Event& event, const std::string& key, const std::stop_token& stop);
+  void Remember(Series series, const std::stop_token& stop);
   void Forget(const std::string& key);
 
   ApiClient& client_;
@@ -95,6 +112,7 @@ class EventRecorder {
   std::uint64_t next_name_ = 0;
   std::list<Series> recent_;  // the thread's; most recently used first
   std::map<std::string, std::list<Series>::iterator> by_key_;
+  std::set<std::pair<Time, std::string>> due_;  // when the counts not yet written are to be, by key
   Mutex mutex_;
   CondVar ended_changed_;
   bool ended_ PSTRAIN_GUARDED_BY(mutex_) = false;

@@ -76,12 +76,29 @@ TEST_F(EventRecorderTest, Repeats_AreCountedInOneEvent) {
   }
 }
 
+TEST_F(EventRecorderTest, RepeatsWithinThePeriod_CostOneCall) {
+  Start();
+  for (int i = 0; i < 100; ++i) recorder_->Record(Warning("BadImage"));
+  const auto events = Finish();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(FindPath(events[0], {"series", "count"})->AsInt64(), 100);
+  EXPECT_EQ(f_.server().CountRequests("/events"), 2) << "one POST and one PATCH";
+}
+
+TEST_F(EventRecorderTest, Repeat_AfterThePeriod_IsWrittenAtOnce) {
+  Start();
+  recorder_->Record(Warning("BadImage"));
+  ASSERT_TRUE(WaitForRequests(1));
+  clock_.Advance(std::chrono::seconds(10));
+  recorder_->Record(Warning("BadImage"));
+  EXPECT_TRUE(WaitForRequests(2));
+  EXPECT_EQ(Finish().size(), 1U);
+}
+
 TEST_F(EventRecorderTest, Repeat_AfterTheWindow_IsANewEvent) {
   Start();
   recorder_->Record(Warning("BadImage"));
   ASSERT_TRUE(WaitForRequests(1));
-  recorder_->Record(Warning("BadImage"));
-  ASSERT_TRUE(WaitForRequests(2));
   clock_.Advance(std::chrono::minutes(7));
   recorder_->Record(Warning("BadImage"));
   EXPECT_EQ(Finish().size(), 2U);
@@ -95,6 +112,17 @@ TEST_F(EventRecorderTest, Repeat_OfAnEventThatIsGone_IsANewEvent) {
   f_.server().Remove(EventResource(), key);
   recorder_->Record(Warning("BadImage"));
   EXPECT_EQ(Finish().size(), 1U);
+}
+
+TEST_F(EventRecorderTest, CountOfWhatIsForgotten_IsWrittenBefore) {
+  Start(/*max_series=*/1);
+  for (const char* reason : {"A", "A", "A", "B"}) recorder_->Record(Warning(reason));
+  for (const Json& event : Finish()) {
+    const Json* count = FindPath(event, {"series", "count"});
+    if (TextOrEmpty(event, "reason") == "B") continue;
+    ASSERT_NE(count, nullptr);
+    EXPECT_EQ(count->AsInt64(), 3);
+  }
 }
 
 TEST_F(EventRecorderTest, Memory_IsBounded) {

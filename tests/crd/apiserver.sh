@@ -8,23 +8,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 work=$(mktemp -d)
 export PSTRAIN_E2E_STATE=$work/cluster
-# Five free ports in a row.
-PSTRAIN_E2E_PORT=$(python3 - <<'END'
-import random, socket
-def free(port):
-    with socket.socket() as s:
-        try:
-            s.bind(("127.0.0.1", port))
-            return True
-        except OSError:
-            return False
-while True:
-    first = random.randrange(20000, 32000)
-    if all(free(first + i) for i in range(5)):
-        print(first)
-        break
-END
-)
+PSTRAIN_E2E_PORT=$("$root/e2e/cluster/free_ports.py" 5)
 export PSTRAIN_E2E_PORT
 # shellcheck source=e2e/cluster/lib/common.sh
 . "$root/e2e/cluster/lib/common.sh"
@@ -34,7 +18,7 @@ export PSTRAIN_E2E_PORT
 . "$root/e2e/can_run.sh"
 
 build_tools=$root/e2e/cluster/build-tools.sh
-reason=$(why_no_api "$build_tools")
+reason=$(why_no_api "$build_tools" "${api_tools[@]}")
 if [[ -z $reason && -n $("$build_tools" --missing "${api_tools[@]}") ]]; then
   reason="the programs are not built (e2e/cluster/build-tools.sh ${api_tools[*]})"
 fi
