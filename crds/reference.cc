@@ -233,6 +233,7 @@ void WriteSection(const pb::Descriptor& message, const std::vector<std::string>&
                   const Descriptions& descriptions, std::string& out) {
   out += "\n### " + message.name() + "\n";
   std::vector<std::string> places;
+  places.reserve(paths.size());
   for (const std::string& path : paths) places.push_back(Code(path));
   out += "At " + JoinNames(places, " and ") + ".";
   for (int i = 0; i < message.real_oneof_decl_count(); ++i) {
