@@ -52,7 +52,7 @@ struct Refusal {
   std::string_view validate;
   std::string_view apiserver;
 };
-constexpr std::array<Refusal, 16> kRefusalTable = {{
+constexpr std::array<Refusal, 19> kRefusalTable = {{
     {"of another type", "must be an integer; found \"1\"",
      "FIELD in body must be of type TYPE: VALUE"},
     {"too small", "must be at least 0", "FIELD in body should be greater than or equal to N"},
@@ -63,6 +63,8 @@ constexpr std::array<Refusal, 16> kRefusalTable = {{
     {"missing", "is required", "Required value"},
     {"text of another form", "must match PATTERN; found \"a b\"",
      "FIELD in body should match VALUE"},
+    {"metadata.name of another form", "must match PATTERN; found \"A_1\"",
+     "a lowercase RFC 1123 subdomain must consist of VALUE"},
     {"text too long", "must have at most 40 characters", "Too long: may not be more than N bytes"},
     {"text too short", "must have at least 1 character",
      "FIELD in body should be at least N chars long"},
@@ -75,11 +77,15 @@ constexpr std::array<Refusal, 16> kRefusalTable = {{
      "strict decoding error: unknown field VALUE"},
     {"another apiVersion", "must match pstrain\\.dev/v1alpha1; found \"v1\"",
      "the API version in the data (VALUE) does not match the expected API version (VALUE)"},
-    {"another kind", "must match PSTrainingJob; found \"Job\"",
-     "VALUE cannot be handled as a PSTrainingJob"},
+    {"no kind", "is required", "Object 'Kind' is missing"},
+    {"another kind", "must match PSTrainingJob; found \"Job\"", "must be PSTrainingJob"},
+    {"rules, beside a fault of type or bound", "",
+     "some validation rules were not checked because the object was invalid"},
 }};
 
-std::string Code(std::string_view text) { return "`" + std::string(text) + "`"; }
+std::string Code(std::string_view text) {
+  return text.empty() ? std::string() : "`" + std::string(text) + "`";
+}
 
 /// A cell of a table: no bar may end it.
 std::string Cell(std::string_view text) {
@@ -227,6 +233,7 @@ void WriteSection(const pb::Descriptor& message, const std::vector<std::string>&
                   const Descriptions& descriptions, std::string& out) {
   out += "\n### " + message.name() + "\n";
   std::vector<std::string> places;
+  places.reserve(paths.size());
   for (const std::string& path : paths) places.push_back(Code(path));
   out += "At " + JoinNames(places, " and ") + ".";
   for (int i = 0; i < message.real_oneof_decl_count(); ++i) {

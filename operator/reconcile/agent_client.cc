@@ -111,7 +111,7 @@ class Exchange {
     std::string_view rest = head;
     while (!rest.empty()) {
       const ssize_t sent = send(fd, rest.data(), rest.size(), MSG_NOSIGNAL);
-      if (sent > 0) {
+      if (sent >= 0) {
         rest.remove_prefix(static_cast<std::size_t>(sent));
       } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
         PSTRAIN_RETURN_IF_ERROR(WaitFor(fd, POLLOUT));

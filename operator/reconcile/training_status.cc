@@ -1,5 +1,6 @@
 #include "operator/reconcile/training_status.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -22,8 +23,10 @@ std::optional<double> Number(const Json& values, std::string_view key) {
   return value == nullptr ? std::nullopt : value->AsDouble();
 }
 
+/// Bounded to what a double counts exactly: a pod may answer any number.
 std::int64_t Count(const Json& values, std::string_view key) {
-  return static_cast<std::int64_t>(std::llround(Number(values, key).value_or(0)));
+  constexpr double kMost = 9007199254740992.0;  // 2^53
+  return std::llround(std::clamp(Number(values, key).value_or(0), -kMost, kMost));
 }
 
 }  // namespace

@@ -135,6 +135,8 @@ TEST_F(JobControllerTest, WhenTheServerLosesItsHistory_GoesOn) {
   Lead();
   PutJob("a", 1);
   ASSERT_TRUE(WaitForPods(2));
+  for (const std::string& name : PodNames()) RunPod(name);
+  ASSERT_TRUE(WaitForCondition("a", "Running", "True"));
   server().ExpireVersions();
   server().Remove(kube::PodResource(), {"ml", "a-worker-0"});
   ASSERT_TRUE(server().WaitUntil(

@@ -79,7 +79,7 @@ TEST(JobManifest_FromATree, IsReadAsFromItsText) {
     for (const std::string& name : ManifestFiles(prefix)) {
       const auto text = ReadFile(kFolder + name);
       const YamlReading source = ReadYaml(text.ok() ? *text : "");
-      if (!source.errors.empty()) continue;
+      if (!source.errors.empty() || text->starts_with("{")) continue;
       ++trees;
       const ManifestReading from_text = ReadJobManifestAll(*text);
       const ManifestReading from_tree = ReadJobManifestTree(source.tree);
@@ -97,7 +97,8 @@ TEST(JobManifest_WithAStatus, TakesOfItWhatMakesSense) {
   Json tree = ParseJson(*good).value();
   EXPECT_FALSE(ReadJobManifestTree(tree).job.has_status());
   tree.Set("status", ParseJson(R"({"phase": "Running", "restarts": {"failures": 2, "x": 1},
-                                   "conditions": 7, "unknown": []})").value());
+                                   "conditions": 7, "unknown": []})")
+                         .value());
   ManifestReading reading = ReadJobManifestTree(tree);
   ASSERT_TRUE(reading.ok()) << reading.errors.front().Format("tree");
   EXPECT_EQ(reading.job.status().phase(), JobStatus::Running);

@@ -58,7 +58,7 @@ TEST_F(CheckpointLookTest, AClaimForOneNode_IsAConditionAndOneEventAndTheJobStar
   world_.RunFor(seconds(60));
   EXPECT_EQ(world_.ConditionOf(kCheckpointNotShared), "True");
   EXPECT_THAT(world_.MessageOf(kCheckpointNotShared),
-              AllOf(HasSubstr("ClaimNotReadWriteMany"), HasSubstr("claim shared"),
+              AllOf(HasSubstr("ClaimNotReadWriteMany"), HasSubstr("Claim shared,"),
                     HasSubstr("ReadWriteOnce"), HasSubstr("use a claim with")));
   EXPECT_EQ(world_.PodNames().size(), 4U);
   EXPECT_EQ(Looks(), 1);

@@ -48,6 +48,10 @@ TEST_F(JobReconcilerTest, ANewJob_GetsServiceConfigMapAndPodsAndThenNoCalls) {
   EXPECT_EQ(world_.server().All(kube::ConfigMapResource()).size(), 1U);
   EXPECT_EQ(world_.StatusOfJob().phase(), JobStatus::Pending);
   EXPECT_EQ(world_.StatusOfJob().observed_generation(), 1);
+  // A column of `kubectl get` is empty where there is no number.
+  const Json job = *world_.server().Find(JobResource(), {"ml", "byo"});
+  EXPECT_EQ(WriteJson(*kube::FindPath(job, {"status", "restarts"})),
+            R"({"failures":0,"disruptions":0})");
   ExpectFixedPoint();
   world_.RunAllPods();
   world_.Settle();

@@ -44,6 +44,14 @@ TEST(TrainingStatus, KeepsTheRateWhenTheChiefStartedAnew) {
   EXPECT_EQ(status.metrics().at("auc"), 0.8);
 }
 
+TEST(TrainingStatus, OfAbsurdNumbers_StaysInBounds) {
+  const auto before = Reading(R"({"values":{"examples_committed":-1e300}})", 1000);
+  const auto now = Reading(R"({"values":{"steps":1e300,"examples_committed":1e300}})", 2000);
+  const TrainingStatus status = MakeTrainingStatus(now, &before, {});
+  EXPECT_EQ(status.step(), std::int64_t{1} << 53);
+  EXPECT_EQ(status.examples_per_second(), 0x1p54);
+}
+
 TEST(ReadingFromTermination, OfAForeignProgramsText_IsNothing) {
   EXPECT_FALSE(ReadingFromTermination("bye", {}, 0).has_value());
   EXPECT_FALSE(ReadingFromTermination(R"({"reason":"Error"})", {}, 0).has_value());
