@@ -97,7 +97,8 @@ TEST(JobManifest_WithAStatus, TakesOfItWhatMakesSense) {
   Json tree = ParseJson(*good).value();
   EXPECT_FALSE(ReadJobManifestTree(tree).job.has_status());
   tree.Set("status", ParseJson(R"({"phase": "Running", "restarts": {"failures": 2, "x": 1},
-                                   "conditions": 7, "unknown": []})").value());
+                                   "conditions": 7, "unknown": []})")
+                         .value());
   ManifestReading reading = ReadJobManifestTree(tree);
   ASSERT_TRUE(reading.ok()) << reading.errors.front().Format("tree");
   EXPECT_EQ(reading.job.status().phase(), JobStatus::Running);
