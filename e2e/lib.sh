@@ -29,8 +29,8 @@ until_true() {
   done
 }
 
-# Now, as the audit log writes it.
-timestamp() { date -u +%FT%T.%6NZ; }
+# timestamp [WHEN]: as the audit log writes it; now when nothing else is said.
+timestamp() { date -u -d "${1:-now}" +%FT%T.%6NZ; }
 
 # --- the cluster ---------------------------------------------------------------
 

@@ -12,6 +12,7 @@ run_case() {
   phase_is Failed 120
   # Pods that the end of a job takes away go within their grace.
   until_is 60 '' k get pods --field-selector status.phase=Running -o name
+  until_is 90 '' late_writes
   report "calls for one job of 7 replicas, start to end:"
   report "$(operator_calls table "namespace=$namespace" job=adult)"
   no_writes
@@ -22,6 +23,9 @@ failing_job() {
   own_job failing "$(own_replicas 1)"
   echo "  runPolicy: {backoffLimit: 0}"
 }
+
+# Repeats of events are counted up in their events some seconds later.
+late_writes() { operator_calls writes "since=$(timestamp '15 seconds ago')"; }
 
 no_writes() {
   local since writes

@@ -9,6 +9,7 @@ END
 
 run_case() {
   refused_job
+  job_without_claims
   expiring_job
   resized_job
   taken_names
@@ -27,6 +28,13 @@ refused_job() {
     "value": {"name": "crossed", "crossed": {"features": ["no_such_feature", "education"], "buckets": 10}}}]' |
     k apply -f -
   until_is 60 False job_field '{.status.conditions[?(@.type=="Accepted")].status}'
+}
+
+# The claim of a job's checkpoints is looked at, whether or not it is there (get).
+job_without_claims() {
+  adult_job '[{"op": "replace", "path": "/metadata/name", "value": "no-claims"}]' | k apply -f -
+  until_is 60 True field pstj/no-claims '{.status.conditions[?(@.type=="Blocked")].status}'
+  k delete pstj no-claims
 }
 
 # A finished job goes after its time (delete).
