@@ -130,7 +130,7 @@ bool Supervisor::WaitForSignal(std::optional<SteadyClock::time_point> deadline) 
 void Supervisor::HandleSignals(pid_t child, std::chrono::milliseconds grace) {
   signalfd_siginfo info{};
   while (read(signal_fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
-    const int signal = static_cast<int>(info.ssi_signo);
+    const auto signal = static_cast<int>(info.ssi_signo);
     if (signal == SIGCHLD || state_.phase == AgentPhase::kKilling) continue;
     kill(child, signal);
     if (signal != SIGTERM) continue;

@@ -65,7 +65,6 @@ class Builder {
       : text_(text), max_depth_(max_depth), shown_(text.data()) {}
 
   Result<Json> Build() && {
-    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): `end` is the other half.
     const ShowingIterator begin(text_.data(), &shown_);
     const ShowingIterator end(text_.data() + text_.size(), &shown_);
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";

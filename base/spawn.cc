@@ -23,9 +23,7 @@ std::vector<std::string> MergedEnvironment(const SpawnRequest& request) {
   for (const auto& [name, value] : request.environment) values[name] = value;
   std::vector<std::string> merged;
   merged.reserve(values.size());
-  for (const auto& [name, value] : values) {
-    merged.push_back(std::string(name).append("=").append(value));
-  }
+  for (const auto& [name, value] : values) merged.push_back(name + "=" + value);
   return merged;
 }
 

@@ -103,6 +103,7 @@ void ReplicaSet::KillAll() {
 
 std::vector<plan::Replica> ReplicaSet::Replicas() const {
   std::vector<plan::Replica> replicas;
+  replicas.reserve(attempts_.size());
   for (const auto& [id, attempt] : attempts_) replicas.push_back(attempt->replica);
   return replicas;
 }

@@ -97,6 +97,7 @@ Result<std::vector<CutDigest>> DigestCut(const std::string& cut_directory) {
     return DataLossError("cut " + cut_directory + ": " + catalog.status().message());
   const std::vector<CatalogVariable>& variables = (*catalog)->variables();
   std::vector<VariableLanes> lanes;
+  lanes.reserve(variables.size());
   for (const CatalogVariable& variable : variables) {
     lanes.emplace_back(1 + variable.optimizer.slots());
   }

@@ -84,7 +84,7 @@ FailPoints& FailPoints::operator=(FailPoints&&) noexcept = default;
 FailPoints::~FailPoints() = default;
 
 Result<FailPoints> FailPoints::Parse(std::string_view text, const Self& self,
-                                     std::string directory) {
+                                     const std::string& directory) {
   FailPoints points;
   while (!text.empty()) {
     const std::string_view name = TakeUntil(text, ',');

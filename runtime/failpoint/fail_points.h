@@ -51,7 +51,8 @@ class FailPoints {
   /// `text`: POINT:INDEX:ATTEMPT:PASS,... with PASS from 1. Entries of other replicas or attempts
   /// arm nothing here, so the next attempt lives on. Before it kills, the process leaves an empty
   /// file `fired-<entry>` in `directory`. INVALID_ARGUMENT names the entry and the form.
-  static Result<FailPoints> Parse(std::string_view text, const Self& self, std::string directory);
+  static Result<FailPoints> Parse(std::string_view text, const Self& self,
+                                  const std::string& directory);
   /// For who is given none.
   static const FailPoints& None();
 

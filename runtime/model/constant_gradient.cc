@@ -71,6 +71,7 @@ ConstantGradientModel::ConstantGradientModel(const Training& training)
 
 BatchPlan ConstantGradientModel::Plan(const Batch& batch) const {
   std::vector<std::uint64_t> ids;
+  ids.reserve(batch.fingerprints.size());
   std::vector<std::uint32_t> offsets{0};
   for (const std::uint64_t fingerprint : batch.fingerprints) {
     ids.push_back(fingerprint % rows_);

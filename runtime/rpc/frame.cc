@@ -6,7 +6,7 @@
 namespace pstrain {
 namespace {
 
-constexpr std::uint32_t kLastStatus = static_cast<std::uint32_t>(StatusCode::kUnauthenticated);
+constexpr auto kLastStatus = static_cast<std::uint32_t>(StatusCode::kUnauthenticated);
 
 template <typename T>
 void Put(std::byte* to, T value) {
