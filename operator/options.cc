@@ -115,9 +115,9 @@ constexpr std::array<Flag, 21> kFlags = {{
      [](Text v, Options& o) { return SetText(v, o.training_image); }},
     {"training-image-pull-policy", "POLICY", "Always, IfNotPresent or Never, for that image",
      [](Text v, Options& o) { return SetText(v, o.training_image_pull_policy); }},
-    {"max-concurrent-reconciles", "N", "jobs worked on at once; default 8",
+    {"max-concurrent-reconciles", "N", "jobs worked on at once; default 16",
      [](Text v, Options& o) { return SetPositive(v, o.workers, kMostThreads); }},
-    {"kube-api-calls", "N", "requests to the apiserver at once; default 32",
+    {"kube-api-calls", "N", "requests to the apiserver at once; default 128",
      [](Text v, Options& o) { return SetPositive(v, o.api_calls, kMostThreads); }},
     {"kube-api-qps", "N", "requests to the apiserver per second; default 500",
      [](Text v, Options& o) {

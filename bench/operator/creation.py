@@ -26,7 +26,7 @@ def print_calls(variant, calls, jobs_count):
 class Creation:
     def __init__(self, rig):
         self.rig = rig
-        self.rounds = 1 if rig.quick else 3
+        self.rounds = 1
         self.many, self.workers_each = (5, 7) if rig.quick else (100, 7)
         self.workers_of_one = 50 if rig.quick else 1000
         self.at_once = 5 if rig.quick else 100

@@ -46,7 +46,6 @@ class Handover:
         leader.wait()
         at_end = len(rig.created(mark))
         lease = self._wait_leads(waiting, mark)
-        rig.wait_created(mark, pods)
         rig.wait_running()
         rig.wait_quiet(mark)
         first = min((c.received for c in rig.created(mark) if c.user == waiting), default=None)
@@ -63,8 +62,7 @@ class Handover:
                                    if c.ok and c.verb == "create" and c.resource != "events")
         twice = [key for key, count in made.items() if count > 1]
         deleted = [c.name for c in calls if c.verb == "delete"]
-        events = self.rig.api.call(
-            "GET", f"/apis/events.k8s.io/v1/namespaces/{r.NAMESPACE}/events")["items"]
+        events = self.rig.api.call("GET", r.EVENTS)["items"]
         ours = [e for e in events if e.get("reportingController") == "pstrain.dev/operator"]
         notes = collections.Counter((e["regarding"]["uid"], e["reason"], e["note"]) for e in ours)
         repeated = [key for key, count in notes.items() if count > 1]

@@ -8,8 +8,10 @@ import json
 import socket
 import ssl
 import threading
+import time
 
 TIMEOUT_S = 120
+IDLE_S = 30  # the server closes a connection after 90 s without a call
 
 
 class Failed(Exception):
@@ -54,6 +56,10 @@ class Connection:
             self._file.readline()
         self._file.readline()
 
+    def wait_for_ever(self):
+        """From now on silence is no error."""
+        self._socket.settimeout(None)
+
     def close(self):
         self._socket.close()
 
@@ -63,14 +69,18 @@ class Api:
 
     def __init__(self, port, pki, user):
         self.connect = lambda: Connection(port, pki, user)
-        self._connection = self.connect()
+        self._connection = None
+        self._used_at = 0
         self._lock = threading.Lock()
 
     def call(self, method, target, body=None, content_type="application/json", allow=()):
         """The answer as JSON; None for a status in `allow`. Raises Failed for another error."""
         data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         with self._lock:
+            if self._connection is None or time.monotonic() - self._used_at > IDLE_S:
+                self._connection = self.connect()
             status, answer = self._connection.call(method, target, data, content_type)
+            self._used_at = time.monotonic()
         if status in allow:
             return None
         if status >= 400:
@@ -113,6 +123,7 @@ class Api:
             "GET", f"{target}?watch=true&resourceVersion={version}&timeoutSeconds=3600")
         if status != 200:
             raise Failed(f"watch {target}", status, b"".join(chunks))
+        connection.wait_for_ever()
 
         def follow():
             rest = b""
@@ -122,4 +133,3 @@ class Api:
                     heard(json.loads(line))
 
         threading.Thread(target=follow, daemon=True).start()
-        return connection

@@ -11,13 +11,14 @@ from replacement import replacement
 MEASURES = ("at_rest", "replacement", "creation", "finished", "handover")
 
 
-def creation(rig, operator):
+def creation(rig, operator, then_rest):
     Creation(rig).run(operator)
-    shape = "5_jobs" if rig.quick else "100_jobs"
-    at_rest(rig, operator, f"{shape}_x_10_running")
-    rig.agents.moving = True
-    at_rest(rig, operator, f"{shape}_x_10_with_news_every_5_s")
-    rig.agents.moving = False
+    if then_rest:
+        shape = "5_jobs" if rig.quick else "100_jobs"
+        at_rest(rig, operator, f"{shape}_x_10_running")
+        rig.agents.moving = True
+        at_rest(rig, operator, f"{shape}_x_10_with_news_every_5_s")
+        rig.agents.moving = False
     rig.clean()
 
 
@@ -46,6 +47,7 @@ def main():
     parser.add_argument("--crd", required=True, help="the CRD's file")
     parser.add_argument("--quick", action="store_true", help="one short round of each")
     parser.add_argument("--only", choices=MEASURES, help="no other")
+    parser.add_argument("--flag", action="append", default=[], help="one more for the operator")
     options = parser.parse_args()
     wanted = [options.only] if options.only else MEASURES
     rig = r.Rig(options)
@@ -56,7 +58,7 @@ def main():
         if "replacement" in wanted:
             replacement(rig)
         if "creation" in wanted:
-            creation(rig, operator)
+            creation(rig, operator, then_rest="at_rest" in wanted)
         if "finished" in wanted:
             finished(rig, operator)
     finally:

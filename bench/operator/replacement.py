@@ -13,7 +13,7 @@ class Watcher:
         self._changed = threading.Condition()
         self._deleted = {}
         self._ready = set()
-        self._connection = api.watch(r.PODS, self._heard)
+        api.watch(r.PODS, self._heard)
 
     def _heard(self, event):
         now = time.time()
@@ -42,11 +42,11 @@ class Watcher:
 
 def replacement(rig):
     deletions, workers = (5, 10) if rig.quick else (50, 200)
-    watcher = Watcher(rig.api)
     mark = rig.audit.mark()
     rig.start([rig.job("one", workers)])
     rig.wait_running()
     rig.wait_quiet(mark)
+    watcher = Watcher(rig.api)  # now: the server ends watches that are slow in a flood
     from_watch, from_delete = [], []
     mark = rig.audit.mark()
     for i in range(deletions):

@@ -16,7 +16,10 @@ import processes
 NAMESPACE = "bench"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 JOBS = f"{jobs.API}/namespaces/{NAMESPACE}/pstrainingjobs"
+SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
+EVENTS = f"/apis/events.k8s.io/v1/namespaces/{NAMESPACE}/events"
 PARALLEL = 128  # calls at once of the bare loop and of whoever deletes
+PARALLEL_STARTS = 16  # jobs made at once
 QUIET_S = 3
 
 
@@ -49,11 +52,12 @@ def percentiles(seconds):
 
 def wait_until(seconds, what, done, pause=0.05):
     """The first true answer of done()."""
-    end = time.monotonic() + seconds
+    begun = time.monotonic()
     while not (answer := done()):
-        if time.monotonic() > end:
+        if time.monotonic() > begun + seconds:
             sys.exit(f"bench: not within {seconds} s: {what}")
         time.sleep(pause)
+    print(f"bench: {what}: {time.monotonic() - begun:.1f} s", file=sys.stderr, flush=True)
     return answer
 
 
@@ -62,6 +66,7 @@ class Rig:
         self.quick = options.quick
         self.state = pathlib.Path(options.state)
         self.program = options.operator
+        self.flags = options.flag
         self.api = kube.Api(options.port, self.state / "pki", "bench")
         self.audit = audit.AuditLog(self.state / "log" / "audit.log")
         self.agents = processes.Agents()
@@ -71,7 +76,7 @@ class Rig:
         self.api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd,
                       "application/yaml")
         wait_until(30, "the CRD is served",
-                   lambda: self.api.call("GET", f"{jobs.API}/pstrainingjobs", allow=(404,)))
+                   lambda: self.api.call("GET", f"{jobs.API}/pstrainingjobs", allow=(404, 429)))
         self.api.call("POST", "/api/v1/namespaces", {
             "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/default"
@@ -79,15 +84,15 @@ class Rig:
 
     def operator(self, user="operator-a", flags=()):
         return processes.Operator(self.program, self.state / f"{user}.kubeconfig",
-                                  self.state / "log" / f"{user}.log", flags)
+                                  self.state / "log" / f"{user}.log", [*flags, *self.flags])
 
     def job(self, name, workers, annotations=None):
         return jobs.job(name, workers, self.agents.annotations | (annotations or {}))
 
     def start(self, manifests):
-        """Makes the jobs."""
-        for manifest in manifests:
-            self.api.call("POST", JOBS, manifest)
+        """Makes the jobs, several at once."""
+        bodies = [json.dumps(manifest).encode() for manifest in manifests]
+        self.api.all([("POST", JOBS, body) for body in bodies], min(PARALLEL_STARTS, len(bodies)))
 
     def created(self, mark):
         """Creates of pods that succeeded since the mark."""
@@ -124,12 +129,11 @@ class Rig:
                 if call.user.startswith("operator-") and call.resource != "leases"]
 
     def clean(self):
-        """Removes jobs, pods and events."""
-        for target in (JOBS, PODS, f"/api/v1/namespaces/{NAMESPACE}/configmaps",
-                       f"/apis/events.k8s.io/v1/namespaces/{NAMESPACE}/events"):
+        """Removes jobs, what belongs to them, bare pods and events."""
+        for target in (JOBS, PODS, SERVICES, f"/api/v1/namespaces/{NAMESPACE}/configmaps", EVENTS):
             self.api.call("DELETE", target, {"kind": "DeleteOptions", "apiVersion": "v1",
                                              "propagationPolicy": "Background"})
-        for target in (JOBS, PODS, f"/api/v1/namespaces/{NAMESPACE}/services"):
+        for target in (JOBS, PODS, SERVICES):
             wait_until(300, f"nothing is left of {target}",
                        lambda path=target: not self.api.call("GET", path + "?limit=1")["items"],
                        pause=0.5)

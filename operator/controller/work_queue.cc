@@ -42,7 +42,7 @@ void WorkQueue::AddAfter(const ObjectKey& key, nanoseconds delay, Priority prior
   const MutexLock lock(mutex_);
   ++adds_;
   state_.Add(key, Now() + std::clamp(delay, nanoseconds::zero(), kLongestDelay), priority);
-  changed_.NotifyAll();
+  changed_.NotifyOne();
 }
 
 void WorkQueue::AddAfterFailure(const ObjectKey& key) {
@@ -50,7 +50,7 @@ void WorkQueue::AddAfterFailure(const ObjectKey& key) {
   ++adds_;
   ++retries_;
   state_.Add(key, Now() + state_.NextBackoff(key), Priority::kNormal);
-  changed_.NotifyAll();
+  changed_.NotifyOne();
 }
 
 void WorkQueue::Forget(const ObjectKey& key) {
@@ -69,6 +69,8 @@ std::optional<ObjectKey> WorkQueue::Take(const std::stop_token& stop) {
     if (auto taken = state_.Take(now)) {
       queued_for_.Observe(now - taken->ready_at);
       started_[taken->key] = now;
+      // Another worker waits for the next key, now or when it is due.
+      if (state_.NextDue()) changed_.NotifyOne();
       return std::move(taken->key);
     }
     if (const auto due = state_.NextDue()) {
@@ -88,7 +90,7 @@ void WorkQueue::Done(const ObjectKey& key) {
     started_.erase(started);
   }
   state_.Done(key);
-  changed_.NotifyAll();
+  changed_.NotifyOne();
 }
 
 std::vector<MetricFamily> WorkQueue::Collect() const {

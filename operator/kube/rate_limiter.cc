@@ -18,6 +18,10 @@ RateLimiter::RateLimiter(Options options)
 
 int& RateLimiter::InUse(Lane lane) { return lane == Lane::kLease ? lease_in_use_ : normal_in_use_; }
 
+CondVar& RateLimiter::Changed(Lane lane) {
+  return lane == Lane::kLease ? lease_changed_ : normal_changed_;
+}
+
 RateLimiter::SteadyTime RateLimiter::TokenTime(SteadyTime now) {
   const std::chrono::duration<double> passed = now - refilled_at_;
   tokens_ = std::min<double>(options_.burst, tokens_ + passed.count() * options_.per_second);
@@ -30,27 +34,29 @@ RateLimiter::SteadyTime RateLimiter::TokenTime(SteadyTime now) {
 }
 
 Result<RateLimiter::Permit> RateLimiter::Acquire(Lane lane, const std::stop_token& stop) {
-  const std::stop_callback wake(stop, [this] {
+  CondVar& changed = Changed(lane);
+  const std::stop_callback wake(stop, [this, &changed] {
     const MutexLock lock(mutex_);
-    changed_.NotifyAll();
+    changed.NotifyAll();
   });
   const int places = lane == Lane::kLease ? options_.lease_permits : options_.permits;
   const MutexLock lock(mutex_);
   while (!stop.stop_requested()) {
     if (InUse(lane) >= places) {
-      changed_.Wait(mutex_);
+      changed.Wait(mutex_);
       continue;
     }
     const SteadyTime now = std::chrono::steady_clock::now();
     const SteadyTime token_at = lane == Lane::kLease ? now : TokenTime(now);
     if (token_at > now) {
-      changed_.WaitUntil(mutex_, token_at);
+      changed.WaitUntil(mutex_, token_at);
       continue;
     }
     if (lane == Lane::kNormal) tokens_ -= 1;
-    ++InUse(lane);
+    if (++InUse(lane) < places) changed.NotifyOne();
     return Permit(*this, lane);
   }
+  changed.NotifyOne();  // the wake may have been for another
   return CancelledError("stopped while waiting for the rate limiter");
 }
 
@@ -59,7 +65,7 @@ void RateLimiter::Release(Lane lane) {
     const MutexLock lock(mutex_);
     --InUse(lane);
   }
-  changed_.NotifyAll();
+  Changed(lane).NotifyOne();
 }
 
 }  // namespace pstrain::kube

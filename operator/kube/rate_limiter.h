@@ -50,13 +50,17 @@ class RateLimiter {
   using SteadyTime = std::chrono::steady_clock::time_point;
 
   int& InUse(Lane lane) PSTRAIN_REQUIRES(mutex_);
+  CondVar& Changed(Lane lane);
   /// Now or in the future: when the bucket has a token.
   SteadyTime TokenTime(SteadyTime now) PSTRAIN_REQUIRES(mutex_);
   void Release(Lane lane) PSTRAIN_EXCLUDES(mutex_);
 
   const Options options_;
   Mutex mutex_;
-  CondVar changed_;
+  // One for each lane. A wake goes to one who waits, and on from it while places are free: there
+  // may be a hundred of them.
+  CondVar normal_changed_;
+  CondVar lease_changed_;
   int normal_in_use_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   int lease_in_use_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   double tokens_ PSTRAIN_GUARDED_BY(mutex_);

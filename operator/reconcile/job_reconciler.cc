@@ -21,6 +21,8 @@ using Wake = std::optional<plan::Time>;
 /// Kubernetes' default; a pod's own is used where nothing shorter is asked for.
 constexpr std::chrono::seconds kGrace{30};
 constexpr std::int64_t kPodsOwnGrace = -1;
+/// Between two writes of a status for nothing but new counts of replicas.
+constexpr std::chrono::seconds kCountsPeriod{1};
 
 Wake Earlier(Wake a, Wake b) {
   if (!a || !b) return a ? a : b;
@@ -143,22 +145,34 @@ Result<Wake> JobReconciler::Advance(const JobInHand& hand) {
   snapshot.grace = kGrace;
   const plan::PlanResult plan = plan::Plan(snapshot, hand.now);
   const JobStatus before = state.stored;
-  const kube::ObjectKey key{.name_space = hand.job.metadata().namespace_(),
-                            .name = hand.job.metadata().name()};
-  PSTRAIN_RETURN_IF_ERROR(
-      WriteStatus(world_.client, key, CompleteStatus(hand, plan.status), state, hand.stop));
+  PSTRAIN_ASSIGN_OR_RETURN(const Wake counts_due,
+                           WriteOrDelay(hand, CompleteStatus(hand, plan.status)));
   if (state.deleting) return Wake();
-  world_.observations.Drop(state.uid, gone);
+  if (!counts_due) world_.observations.Drop(state.uid, gone);
   Announce(hand, before);
   PSTRAIN_RETURN_IF_ERROR(Act(hand, plan, snapshot.grace));
   // What the acts have met: a refused create shows in the status at once.
-  PSTRAIN_RETURN_IF_ERROR(
-      WriteStatus(world_.client, key, CompleteStatus(hand, state.stored), state, hand.stop));
+  PSTRAIN_RETURN_IF_ERROR(WriteOrDelay(hand, CompleteStatus(hand, state.stored)).status());
   if (state.deleting) return Wake();
   Announce(hand, state.stored);
   PSTRAIN_RETURN_IF_ERROR(actuator_.CollectConfigMaps(hand));
   PSTRAIN_ASSIGN_OR_RETURN(const Wake expiry, ExpireFinished(hand));
-  return Earlier(expiry, NextWake(hand, plan));
+  return Earlier(counts_due, Earlier(expiry, NextWake(hand, plan)));
+}
+
+Result<Wake> JobReconciler::WriteOrDelay(const JobInHand& hand, const JobStatus& status) {
+  JobState& state = hand.state;
+  const bool lately = state.written_at && *state.written_at <= hand.now &&
+                      hand.now < *state.written_at + kCountsPeriod;
+  if (lately && OnlyCountsDiffer(state.stored, status)) {
+    return Wake(*state.written_at + kCountsPeriod);
+  }
+  const kube::ObjectKey key{.name_space = hand.job.metadata().namespace_(),
+                            .name = hand.job.metadata().name()};
+  const std::string version = state.version;
+  PSTRAIN_RETURN_IF_ERROR(WriteStatus(world_.client, key, status, state, hand.stop));
+  if (state.version != version) state.written_at = hand.now;
+  return Wake();
 }
 
 Status JobReconciler::Act(const JobInHand& hand, const plan::PlanResult& plan,

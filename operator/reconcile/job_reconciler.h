@@ -57,6 +57,9 @@ class JobReconciler {
                 const std::stop_token& stop);
   Result<Wake> Advance(const JobInHand& hand);
   Status Act(const JobInHand& hand, const plan::PlanResult& plan, std::chrono::seconds grace);
+  /// Writes the status if it differs; a difference in nothing but counts of replicas may wait, and
+  /// then until when: the pods of a job get ready one by one, and each would be a write.
+  Result<Wake> WriteOrDelay(const JobInHand& hand, const JobStatus& status);
   /// The Plan's status with what only the operator knows.
   JobStatus CompleteStatus(const JobInHand& hand, JobStatus status) const;
   std::optional<Trouble> FindTrouble(const JobInHand& hand) const;

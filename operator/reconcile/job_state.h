@@ -50,6 +50,8 @@ struct JobState {
   bool stored_known = false;
   /// The resourceVersion that our next write of the status builds on.
   std::string version;
+  /// When we last changed the status.
+  std::optional<plan::Time> written_at;
   /// Versions before `version`: a cache that shows one of them is behind.
   std::set<std::string> replaced;
   /// The server says that the job is being deleted or gone; the cache may be behind.

@@ -24,4 +24,7 @@ Status ReadAnew(kube::ApiClient& client, const kube::ObjectKey& key, JobState& s
 /// The status as the API has it.
 Json EncodeStatus(const JobStatus& status);
 
+/// They differ, and in nothing but replicaStatuses.
+bool OnlyCountsDiffer(const JobStatus& a, const JobStatus& b);
+
 }  // namespace pstrain::reconcile

@@ -29,7 +29,7 @@ TEST(OperatorOptions, WithoutArguments_AreTheDefaultsOfTheUsage) {
   EXPECT_FALSE(options->leader_elect);
   EXPECT_EQ(options->metrics_port, 8080);
   EXPECT_EQ(options->health_port, 8081);
-  EXPECT_EQ(options->workers, 8);
+  EXPECT_EQ(options->workers, 16);
   const std::string usage = OperatorUsage();
   EXPECT_THAT(usage, HasSubstr("default " + std::to_string(options->lease_duration.count()) + "s"));
   EXPECT_THAT(usage, HasSubstr("default " + std::to_string(options->api_calls)));

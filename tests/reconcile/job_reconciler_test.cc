@@ -171,6 +171,24 @@ TEST_F(JobReconcilerTest, AForeignPodOfOurName_IsAConditionAndOneEventAndNotTouc
   EXPECT_THAT(world_.FinishEvents(), Contains("NameConflict").Times(1));
 }
 
+TEST_F(JobReconcilerTest, NewCountsAlone_AreWrittenOnceASecond) {
+  world_.PutJob();
+  world_.RunFor(seconds(2));
+  const auto writes = [this] { return world_.CallsOf("PATCH /apis/pstrain.dev"); };
+  const int before = writes();
+  for (const char* pod : {"byo-chief-0", "byo-ps-0", "byo-worker-0"}) {
+    world_.RunPod(pod);
+    world_.Settle();
+  }
+  EXPECT_EQ(writes(), before + 1) << "the first one changes the phase";
+  world_.RunFor(seconds(1));
+  EXPECT_EQ(writes(), before + 2);
+  EXPECT_EQ(world_.StatusOfJob().replica_statuses().at("ps").ready(), 1);
+  world_.RunPod("byo-worker-1");
+  world_.Settle();
+  EXPECT_EQ(world_.ConditionOf("Running"), "True") << "at once";
+}
+
 TEST_F(JobReconcilerTest, ANameConflict_CostsFewCalls) {
   world_.server().Put(kube::ServiceResource(),
                       *ParseJson(R"({"metadata": {"name": "byo", "namespace": "ml"}})"));
