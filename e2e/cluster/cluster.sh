@@ -136,7 +136,7 @@ cmd_restart() {
   [[ -e $state/run/${1:-none}.cmd ]] || die "no such component: '${1:-}'"
   stop "$1" KILL
   relaunch "$1"
-  [[ $1 != kube-apiserver && $1 != etcd ]] || wait_for 60 "the apiserver" api_ready
+  [[ $1 != kube-apiserver && $1 != etcd ]] || wait_for 180 "the apiserver" api_ready
 }
 
 cmd_status() {

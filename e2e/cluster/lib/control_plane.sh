@@ -39,7 +39,7 @@ start_api() { # NETNS
     launch forward-inner "$ns" socat "UNIX-LISTEN:$state/run/api.sock,fork,unlink-early" "TCP:127.0.0.1:$api"
     launch forward-outer - socat "TCP-LISTEN:$port,bind=127.0.0.1,fork,reuseaddr" "UNIX-CONNECT:$state/run/api.sock"
   fi
-  wait_for 60 "the apiserver" api_ready
+  wait_for 180 "the apiserver" api_ready
   log "apiserver ready"
 }
 
