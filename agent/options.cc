@@ -67,7 +67,7 @@ Result<CommandLine> SplitCommandLine(const std::vector<std::string>& arguments) 
 
 Status SplitAddress(const std::string& address, AgentOptions& options) {
   const std::size_t colon = address.rfind(':');
-  const auto error = InvalidArgumentError("metrics address '" + address + "' is not HOST:PORT");
+  auto error = InvalidArgumentError("metrics address '" + address + "' is not HOST:PORT");
   if (colon == std::string::npos || colon == 0) return error;
   const auto port = ParseNumber<std::uint16_t>(std::string_view(address).substr(colon + 1));
   if (!port) return error;

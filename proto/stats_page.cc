@@ -238,7 +238,7 @@ StatsPage::~StatsPage() {
 }
 
 Result<std::uint64_t*> StatsPage::Append(const StatDefinition& definition, StatType type,
-                                         StatKind kind) {
+                                         StatKind kind, std::uint64_t bits) {
   const std::string what = "stat '" + std::string(definition.key) + "'";
   if (!IsKey(definition.key) || !IsMetricName(definition.name) ||
       !ParseStatLabels(definition.labels) || !IsPlain(definition.help)) {
@@ -257,6 +257,7 @@ Result<std::uint64_t*> StatsPage::Append(const StatDefinition& definition, StatT
   entry.kind = static_cast<std::uint8_t>(kind);
   entry.value_offset = static_cast<std::uint32_t>(CellOffset(header.max_slots, slot));
   std::memcpy(data_ + EntryOffset(slot), &entry, sizeof(entry));
+  std::atomic_ref<std::uint64_t>(*Cell(entry.value_offset)).store(bits, std::memory_order_relaxed);
   auto* count = reinterpret_cast<std::uint32_t*>(data_ + offsetof(StatsPageHeader, slot_count));
   std::atomic_ref<std::uint32_t>(*count).store(slot + 1, std::memory_order_release);
   return Cell(entry.value_offset);

@@ -133,10 +133,12 @@ class StatsPage {
   /// All slots with their present values. Any thread.
   Result<std::vector<StatReading>> Read() const { return ReadStatsPage(bytes()); }
 
-  /// Adds a slot with value 0 and returns its cell, which lives as long as this object.
+  /// Adds a slot and returns its cell, which lives as long as this object. Nobody reads the slot
+  /// before it has the value `bits`.
   /// INVALID_ARGUMENT for a text that is too long or unusable, RESOURCE_EXHAUSTED when full.
   /// Any thread of the one process that writes the page.
-  Result<std::uint64_t*> Append(const StatDefinition& definition, StatType type, StatKind kind);
+  Result<std::uint64_t*> Append(const StatDefinition& definition, StatType type, StatKind kind,
+                                std::uint64_t bits = 0);
 
   /// The cell at an offset that Read() returned.
   std::uint64_t* Cell(std::uint32_t value_offset);

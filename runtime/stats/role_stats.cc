@@ -1,7 +1,5 @@
 #include "runtime/stats/role_stats.h"
 
-#include <limits>
-
 #include "runtime/stats/names.h"
 
 namespace pstrain {
@@ -12,7 +10,7 @@ RuntimeStats::RuntimeStats(StatsWriter& writer)
 WorkerStats::WorkerStats(StatsWriter& writer)
     : examples(writer.AddCounter(stats::kWorkerExamples)),
       steps(writer.AddCounter(stats::kWorkerSteps)),
-      loss(writer.AddGauge(stats::kWorkerLoss)),
+      loss(writer.AddUnsetGauge(stats::kWorkerLoss)),
       input_seconds(writer.AddSeconds(stats::kWorkerPhaseInput)),
       pull_seconds(writer.AddSeconds(stats::kWorkerPhasePull)),
       compute_seconds(writer.AddSeconds(stats::kWorkerPhaseCompute)),
@@ -28,9 +26,7 @@ WorkerStats::WorkerStats(StatsWriter& writer)
       pull_duration(writer.AddHistogram(stats::kWorkerPullDuration)),
       push_duration(writer.AddHistogram(stats::kWorkerPushDuration)),
       commits_reported(writer.AddCounter(stats::kWorkerCommitsReported)),
-      records_skipped(writer.AddCounter(stats::kWorkerRecordsSkipped)) {
-  loss->Set(std::numeric_limits<double>::quiet_NaN());
-}
+      records_skipped(writer.AddCounter(stats::kWorkerRecordsSkipped)) {}
 
 PsStats::PsStats(StatsWriter& writer)
     : pushes_applied(writer.AddCounter(stats::kPsPushesApplied)),
@@ -54,28 +50,23 @@ ChiefStats::ChiefStats(StatsWriter& writer)
       examples_committed(writer.AddGauge(stats::kChiefExamplesCommitted)),
       commits_counted(writer.AddCounter(stats::kChiefCommitsCounted)),
       batches_granted(writer.AddCounter(stats::kChiefBatchesGranted)),
-      restored_eval_loss(writer.AddGauge(stats::kChiefRestoredEvalLoss)),
+      restored_eval_loss(writer.AddUnsetGauge(stats::kChiefRestoredEvalLoss)),
       steps(writer.AddGauge(stats::kChiefSteps)),
-      loss(writer.AddGauge(stats::kChiefLoss)),
+      loss(writer.AddUnsetGauge(stats::kChiefLoss)),
       cuts(writer.AddCounter(stats::kChiefCuts)),
       cuts_abandoned(writer.AddCounter(stats::kChiefCutsAbandoned)),
       worker_recoveries(writer.AddCounter(stats::kChiefRecoveriesWorker)),
       ps_recoveries(writer.AddCounter(stats::kChiefRecoveriesPs)),
       chief_recoveries(writer.AddCounter(stats::kChiefRecoveriesChief)),
       membership(writer.AddGauge(stats::kChiefMembership)),
-      applied_min(writer.AddGauge(stats::kChiefAppliedMin)),
-      applied_max(writer.AddGauge(stats::kChiefAppliedMax)),
+      applied_min(writer.AddUnsetGauge(stats::kChiefAppliedMin)),
+      applied_max(writer.AddUnsetGauge(stats::kChiefAppliedMax)),
       epoch(writer.AddGauge(stats::kChiefEpoch)),
       chief_epoch(writer.AddGauge(stats::kChiefIncarnation)),
       records_skipped(writer.AddGauge(stats::kChiefRecordsSkipped)),
-      auc(writer.AddGauge(stats::kEvaluatorAuc)),
-      accuracy(writer.AddGauge(stats::kEvaluatorAccuracy)),
-      log_loss(writer.AddGauge(stats::kEvaluatorLogLoss)),
-      calibration(writer.AddGauge(stats::kEvaluatorCalibration)) {
-  for (Gauge* gauge :
-       {loss, restored_eval_loss, applied_min, applied_max, auc, accuracy, log_loss, calibration}) {
-    gauge->Set(std::numeric_limits<double>::quiet_NaN());
-  }
-}
+      auc(writer.AddUnsetGauge(stats::kEvaluatorAuc)),
+      accuracy(writer.AddUnsetGauge(stats::kEvaluatorAccuracy)),
+      log_loss(writer.AddUnsetGauge(stats::kEvaluatorLogLoss)),
+      calibration(writer.AddUnsetGauge(stats::kEvaluatorCalibration)) {}
 
 }  // namespace pstrain

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 namespace pstrain {
@@ -59,20 +61,20 @@ StatsWriter::StatsWriter(std::unique_ptr<StatsPage> page) : page_(std::move(page
   }
 }
 
-std::uint64_t* StatsWriter::CellFor(const StatDefinition& definition, StatType type,
-                                    StatKind kind) {
+std::uint64_t* StatsWriter::CellFor(const StatDefinition& definition, StatType type, StatKind kind,
+                                    std::uint64_t bits) {
   const auto found = slots_.find(definition.key);
   if (found != slots_.end()) {
     if (found->second.type == type && found->second.kind == kind) return found->second.cell;
   } else if (page_ != nullptr) {
-    const auto cell = page_->Append(definition, type, kind);
+    const auto cell = page_->Append(definition, type, kind, bits);
     if (cell.ok()) {
       slots_.emplace(definition.key, Slot{type, kind, *cell});
       return *cell;
     }
   }
   ++dropped_;
-  return &orphans_.emplace_back(0);
+  return &orphans_.emplace_back(bits);
 }
 
 Counter* StatsWriter::AddCounter(const StatDefinition& definition) {
@@ -88,6 +90,15 @@ SecondsCounter* StatsWriter::AddSeconds(const StatDefinition& definition) {
 Gauge* StatsWriter::AddGauge(const StatDefinition& definition) {
   const MutexLock lock(mutex_);
   return &gauges_.emplace_back(CellFor(definition, StatType::kDouble, StatKind::kGauge));
+}
+
+Gauge* StatsWriter::AddUnsetGauge(const StatDefinition& definition) {
+  constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
+  const MutexLock lock(mutex_);
+  Gauge& gauge = gauges_.emplace_back(CellFor(definition, StatType::kDouble, StatKind::kGauge,
+                                              std::bit_cast<std::uint64_t>(kUnset)));
+  gauge.Set(kUnset);  // also where an earlier program had a value
+  return &gauge;
 }
 
 Histogram* StatsWriter::AddHistogram(const HistogramDefinition& definition) {

@@ -111,6 +111,8 @@ class StatsWriter {
   Counter* AddCounter(const StatDefinition& definition);
   SecondsCounter* AddSeconds(const StatDefinition& definition);
   Gauge* AddGauge(const StatDefinition& definition);
+  /// Has no value (NaN, which no page shows) until it is set: a reader never sees a zero before.
+  Gauge* AddUnsetGauge(const StatDefinition& definition);
   /// Keys of its slots: <key>.le.<bound>, <key>.le.inf and <key>.sum.
   Histogram* AddHistogram(const HistogramDefinition& definition);
 
@@ -128,8 +130,8 @@ class StatsWriter {
   };
 
   explicit StatsWriter(std::unique_ptr<StatsPage> page);
-  std::uint64_t* CellFor(const StatDefinition& definition, StatType type, StatKind kind)
-      PSTRAIN_REQUIRES(mutex_);
+  std::uint64_t* CellFor(const StatDefinition& definition, StatType type, StatKind kind,
+                         std::uint64_t bits = 0) PSTRAIN_REQUIRES(mutex_);
 
   std::unique_ptr<StatsPage> page_;
   mutable Mutex mutex_;

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cmath>
 #include <string>
 #include <thread>
 #include <vector>
@@ -111,6 +113,26 @@ TEST(StatsWriter, WhenAKeyExistsWithAnotherType_CountsInPrivate) {
   EXPECT_EQ(gauge->Value(), 9);
   EXPECT_EQ(writer->dropped(), 1U);
   EXPECT_EQ(writer->page()->Read()->front().bits, 1U);
+}
+
+TEST(StatsWriter, UnsetGauges_AreNeverReadAsZero) {
+  constexpr int kGauges = 400;
+  const auto writer = StatsWriter::InMemory();
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    while (!done.load()) {
+      const auto readings = writer->page()->Read();
+      ASSERT_TRUE(readings.ok());
+      for (const StatReading& reading : *readings) EXPECT_NE(reading.bits, 0U) << reading.key;
+    }
+  });
+  for (int i = 0; i < kGauges; ++i) {
+    const std::string key = "gauge" + std::to_string(i);
+    EXPECT_TRUE(std::isnan(writer->AddUnsetGauge({key, "gauge", "", "A gauge."})->Value()));
+  }
+  done.store(true);
+  reader.join();
+  EXPECT_EQ(writer->dropped(), 0U);
 }
 
 TEST(StatsWriter, WhenThePageIsFull_StillCounts) {
