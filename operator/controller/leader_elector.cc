@@ -97,16 +97,16 @@ LeaderElector::Outcome LeaderElector::TryTakeOrRenew(const std::stop_token& stop
   }
   record.duration_seconds = options_.lease_duration.count();
   record.renew_time = now;
-  return Write(std::move(record), stop);
+  return Write(record, stop);
 }
 
 LeaderElector::Outcome LeaderElector::Renew(const std::string& now, const std::stop_token& stop) {
   LeaseRecord renewed = *held_;
   renewed.renew_time = now;
-  return Write(std::move(renewed), stop);
+  return Write(renewed, stop);
 }
 
-LeaderElector::Outcome LeaderElector::Write(LeaseRecord record, const std::stop_token& stop) {
+LeaderElector::Outcome LeaderElector::Write(const LeaseRecord& record, const std::stop_token& stop) {
   // Counted from before the write: the server may have stored it long before we hear of it.
   const auto began = clock_.Now();
   const Json lease = EncodeLease(options_.lease, record);

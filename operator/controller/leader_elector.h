@@ -69,7 +69,7 @@ class LeaderElector {
 
   Outcome TryTakeOrRenew(const std::stop_token& stop);
   Outcome Renew(const std::string& now, const std::stop_token& stop);
-  Outcome Write(LeaseRecord record, const std::stop_token& stop);
+  Outcome Write(const LeaseRecord& record, const std::stop_token& stop);
   /// ABORTED when the lease is lost, OK at `stop`.
   Status KeepRenewing(const std::stop_token& stop);
   void Release();
