@@ -104,12 +104,11 @@ class JobController::Impl {
       queue_.Add(job->meta.key, kube::Priority::kLow);
     }
     LogInfo("operator", "reconciling", {{"jobs", jobs_.store().size()}});
-    {
-      const std::jthread polling([this](const std::stop_token& end) { poller_.Run(end); });
-      controller_.Run(stop);
-    }
-    events_.Drain(kEventsDrain);
+    const std::jthread polling([this](const std::stop_token& end) { poller_.Run(end); });
+    controller_.Run(stop);
   }
+
+  void DrainEvents() { events_.Drain(kEventsDrain); }
 
   Status Synced() const {
     for (const kube::Watcher* watcher :
@@ -161,6 +160,7 @@ JobController::JobController(kube::ApiClient& client, kube::Pause& pause, const 
 JobController::~JobController() = default;
 
 void JobController::Run(const std::stop_token& stop) { impl_->Run(stop); }
+void JobController::DrainEvents() { impl_->DrainEvents(); }
 Status JobController::Synced() const { return impl_->Synced(); }
 std::vector<MetricFamily> JobController::Collect() const { return impl_->Collect(); }
 

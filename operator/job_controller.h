@@ -28,6 +28,8 @@ class JobController {
 
   /// Reconciles until `stop`; call it while leading only. Waits for the caches first.
   void Run(const std::stop_token& stop);
+  /// Writes the events that still wait, for 5 s at most, and takes no more; after Run.
+  void DrainEvents();
 
   /// OK once every cache has its first list.
   Status Synced() const;

@@ -158,11 +158,15 @@ Status RunOperator(const OperatorOptions& options, const kube::ConnectionConfig&
            {"server", connection.server},
            {"namespace", options.name_space.empty() ? "*" : options.name_space}});
   const auto lead = [&jobs](const std::stop_token& end) { jobs.Run(end); };
-  if (!options.leader_elect) {
+  Status ended;
+  if (options.leader_elect) {
+    ended = elector.Run(lead, stop);
+  } else {
     lead(stop);
-    return OkStatus();
   }
-  return elector.Run(lead, stop);
+  // After the Lease is free: the next leader need not wait until all that was done is told.
+  jobs.DrainEvents();
+  return ended;
 }
 
 }  // namespace pstrain
