@@ -106,7 +106,8 @@ LeaderElector::Outcome LeaderElector::Renew(const std::string& now, const std::s
   return Write(renewed, stop);
 }
 
-LeaderElector::Outcome LeaderElector::Write(const LeaseRecord& record, const std::stop_token& stop) {
+LeaderElector::Outcome LeaderElector::Write(const LeaseRecord& record,
+                                            const std::stop_token& stop) {
   // Counted from before the write: the server may have stored it long before we hear of it.
   const auto began = clock_.Now();
   const Json lease = EncodeLease(options_.lease, record);
