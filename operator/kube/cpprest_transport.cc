@@ -15,7 +15,7 @@
 #include "operator/kube/tls_context.h"
 
 // Last, and without its macro U: see the traps of cpprestsdk's headers.
-#define _TURN_OFF_PLATFORM_STRING
+#define _TURN_OFF_PLATFORM_STRING  // NOLINT(bugprone-reserved-identifier): the library's name
 #include <cpprest/astreambuf.h>
 #include <cpprest/http_client.h>
 #include <pplx/threadpool.h>

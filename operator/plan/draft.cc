@@ -55,8 +55,8 @@ PlanResult Draft::Take() && {
   if (!google::protobuf::util::MessageDifferencer::Equals(status_, snapshot_->job.status())) {
     result.actions.emplace_back(SetStatus{status_});
   }
-  for (StopReplica& stop : stops_) result.actions.emplace_back(std::move(stop));
-  for (DeleteReplica& removal : deletes_) result.actions.emplace_back(std::move(removal));
+  for (const StopReplica& stop : stops_) result.actions.emplace_back(stop);
+  for (const DeleteReplica& removal : deletes_) result.actions.emplace_back(removal);
   for (const auto& [id, attempt] : starts_) result.actions.emplace_back(StartReplica{id, attempt});
   if (wake_) result.actions.emplace_back(WakeAt{*wake_});
   result.status = std::move(status_);
