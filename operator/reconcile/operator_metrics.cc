@@ -85,6 +85,7 @@ std::vector<MetricFamily> OperatorMetrics::Collect() const {
                            .type = MetricType::kCounter,
                            .samples = {}};
   std::vector<MetricFamily> counts;
+  counts.reserve(kCounts.size());
   for (const CountOfRole& count : kCounts) {
     counts.push_back(Gauge(std::string(count.name), std::string(count.help)));
   }
