@@ -7,7 +7,7 @@
 namespace pstrain {
 
 ByteChannel::ByteChannel(const std::string& address, std::uint32_t lanes,
-                         std::shared_ptr<PendingCalls> pending) {
+                         const std::shared_ptr<PendingCalls>& pending) {
   for (std::uint32_t i = 0; i < lanes; ++i) {
     lanes_.push_back(std::make_unique<ByteLane>(address, pending));
   }

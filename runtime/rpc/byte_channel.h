@@ -21,7 +21,7 @@ class ByteChannel final : public Transport {
  public:
   /// REQUIRES: lanes >= 1.
   ByteChannel(const std::string& address, std::uint32_t lanes,
-              std::shared_ptr<PendingCalls> pending);
+              const std::shared_ptr<PendingCalls>& pending);
   ~ByteChannel() override;
 
   void Call(std::uint16_t op, std::vector<Bytes> pieces,

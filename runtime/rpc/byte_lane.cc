@@ -30,6 +30,7 @@ void ByteLane::Call(std::uint16_t op, std::vector<Bytes> pieces,
       id = pending_->Add(stream->group(), deadline, std::move(callback));
     }
   }
+  // Moved only where there is a stream. NOLINTNEXTLINE(bugprone-use-after-move)
   if (stream == nullptr) return callback(CancelledError("the transport is closed"));
   if (opened) stream->Start();
   if (!stream->Send(id, op, std::move(pieces))) {

@@ -48,7 +48,7 @@ class ReplyQueue {
         return;
       } else {
         writing_ = true;
-        current_ = std::move(queue_.front());
+        current_.Swap(&queue_.front());
         queue_.pop_front();
       }
     }
@@ -98,13 +98,14 @@ class ServerStream final : public grpc::ServerGenericBidiReactor {
       return replies_->End({grpc::StatusCode::INVALID_ARGUMENT, "a reply came as a request"});
     }
     const FrameHeader request = frame->header;
-    Responder responder([queue = replies_, request](Status status, std::vector<Bytes> pieces) {
-      FrameHeader reply = request;
-      reply.flags = kFrameReply;
-      reply.status = status.code();
-      if (!status.ok()) pieces = {Bytes::FromString(status.message())};
-      queue->Send(MakeFrameBuffer(reply, std::move(pieces)));
-    });
+    Responder responder(
+        [queue = replies_, request](const Status& status, std::vector<Bytes> pieces) {
+          FrameHeader reply = request;
+          reply.flags = kFrameReply;
+          reply.status = status.code();
+          if (!status.ok()) pieces = {Bytes::FromString(status.message())};
+          queue->Send(MakeFrameBuffer(reply, std::move(pieces)));
+        });
     handler_.OnRequest(request.op, std::move(frame->body), std::move(responder));
     StartRead(&incoming_);
   }

@@ -75,7 +75,7 @@ void ByteStream::WriteNext(bool written) {
     } else if (queue_.empty()) {
       return;
     } else {
-      current_ = std::move(queue_.front().message);
+      current_.Swap(&queue_.front().message);
       queue_.pop_front();
       writing_ = true;
     }

@@ -47,6 +47,7 @@ class InProcessNetwork::Link final : public Transport {
       MutexLock lock(mutex_);
       id = closed_ ? 0 : pending_->Add(group_, deadline, std::move(callback));
     }
+    // Moved only while open. NOLINTNEXTLINE(bugprone-use-after-move,clang-analyzer-cplusplus.Move)
     if (id == 0) return callback(CancelledError("the transport is closed"));
     const std::shared_ptr<Server> server = network_.Find(address_);
     if (server == nullptr || !server->Enter(group_)) {

@@ -146,11 +146,11 @@ Result<std::unique_ptr<PsClient>> PsClient::Create(const std::vector<VariableSpe
                                                    TransportFactory& transports,
                                                    PsClientOptions options) {
   PSTRAIN_ASSIGN_OR_RETURN(ParameterLayout layout, ParameterLayout::Create(variables, shards));
-  return std::unique_ptr<PsClient>(new PsClient(std::move(layout), transports, options));
+  return std::unique_ptr<PsClient>(new PsClient(std::move(layout), transports, std::move(options)));
 }
 
 PsClient::PsClient(ParameterLayout layout, TransportFactory& transports, PsClientOptions options)
-    : layout_(std::move(layout)), transports_(transports), options_(options) {}
+    : layout_(std::move(layout)), transports_(transports), options_(std::move(options)) {}
 
 /// Messages that are on their way to ps at the same time, and their replies.
 class PsClient::Exchange {
