@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <string_view>
 
+#include "base/http_reply.h"
+
 namespace pstrain::local {
 namespace {
 
@@ -75,14 +77,10 @@ std::optional<AgentReading> AgentProbe::Receive() {
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return std::nullopt;
     break;
   }
-  const std::string response = std::move(response_);
+  const Result<std::string> body = BodyOfReply(response_);
   Close();
-  const std::size_t header_end = response.find("\r\n\r\n");
-  if (!response.starts_with("HTTP/1.1 200") || header_end == std::string::npos) {
-    return std::nullopt;
-  }
-  Result<AgentReading> reading =
-      ParseAgentReading(std::string_view(response).substr(header_end + 4));
+  if (!body.ok()) return std::nullopt;
+  Result<AgentReading> reading = ParseAgentReading(*body);
   if (!reading.ok()) return std::nullopt;
   return std::move(reading).value();
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <stop_token>
 #include <string>
-#include <string_view>
 
 #include "base/status.h"
 
@@ -27,10 +26,5 @@ struct AgentRequest {
 /// cannot be reached or answers something else, DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED;
 /// messages name the URL.
 Result<std::string> GetFromAgent(const AgentRequest& request, const std::stop_token& stop);
-
-/// The body of an HTTP reply that was read to the end of its connection (RFC 9112, 6.3), if its
-/// status is 200. UNAVAILABLE for another status, for a reply that is cut off, and for what is no
-/// such reply. Pure.
-Result<std::string> BodyOfReply(std::string_view reply);
 
 }  // namespace pstrain::reconcile

@@ -4,14 +4,14 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "operator/reconcile/agent_client.h"
+#include "base/http_reply.h"
 #include "operator/reconcile/training_status.h"
 
 /// What a pod answers to the operator, from the first byte of HTTP to the numbers in the status.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using pstrain::plan::Time;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto body = pstrain::reconcile::BodyOfReply(bytes);
+  const auto body = pstrain::BodyOfReply(bytes);
   if (body.ok() && !bytes.ends_with(*body)) std::abort();
   const Time now{std::chrono::seconds(1000)};
   const auto reading = pstrain::reconcile::ParseProgress(body.ok() ? *body : bytes, now, 0);
