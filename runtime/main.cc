@@ -106,6 +106,7 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
       .job = task.job,
       .run_id = task.env.run_id,
       .index = identity.index,
+      .attempt = static_cast<std::uint32_t>(task.env.attempt),
       .listen_address = identity.listen_address,
       .own_address = identity.own_address,
       .chief_address = identity.chief_address,

@@ -30,6 +30,8 @@ struct RoleContext {
   std::string run_id;
   /// Task index of this process.
   std::uint32_t index = 0;
+  /// Of this replica, from 0.
+  std::uint32_t attempt = 0;
   /// Where this process listens, and the address that it tells others.
   std::string listen_address;
   std::string own_address;

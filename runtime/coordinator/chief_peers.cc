@@ -70,8 +70,8 @@ Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request) {
   if (phase_ == Phase::kReleasing) return UnavailableError("the run is ending");
   const Time now = std::chrono::steady_clock::now();
   PSTRAIN_ASSIGN_OR_RETURN(const Incarnation incarnation,
-                           core_.RegisterPs(request.index(), request.process(), request.address(),
-                                            std::move(held), now));
+                           core_.RegisterPs(request.index(), {request.process(), request.attempt()},
+                                            request.address(), std::move(held), now));
   PsPeer& peer = ps_[request.index()];
   if (!peer.link || peer.link->incarnation() != incarnation) {
     if (peer.link) {
@@ -272,7 +272,7 @@ Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request) {
   const bool known =
       workers_.contains(request.index()) && workers_[request.index()].process == request.process();
   if (!known) {
-    if (!core_.WorkerSeen(request.index(), request.process(), holding)) {
+    if (!core_.WorkerSeen(request.index(), {request.process(), request.attempt()}, holding)) {
       reply.set_directive(REPLACED);
       return reply;
     }

@@ -16,9 +16,8 @@ Core::Core(CoreOptions options)
   Publish();
 }
 
-Result<Incarnation> Core::RegisterPs(std::uint32_t index, std::uint64_t process,
-                                     std::string address, std::vector<HeldCopy> held,
-                                     CoreTime now) {
+Result<Incarnation> Core::RegisterPs(std::uint32_t index, PeerProcess process, std::string address,
+                                     std::vector<HeldCopy> held, CoreTime now) {
   const std::string name = "ps " + std::to_string(index);
   if (index >= options_.ps_count) {
     return InvalidArgumentError(name + ": the job has " + std::to_string(options_.ps_count));
@@ -29,19 +28,19 @@ Result<Incarnation> Core::RegisterPs(std::uint32_t index, std::uint64_t process,
                                   " of a run with " + std::to_string(options_.shards));
     }
   }
-  if (retired_ps_.contains(process)) {
+  if (ps_succession_.Outdated(index, process)) {
     return FailedPreconditionError(name + " has been replaced by a newer process");
   }
   if (const auto it = ps_.find(index); it != ps_.end()) {
-    if (it->second.process == process) return it->second.incarnation;
+    if (it->second.process == process.id) return it->second.incarnation;
     if (it->second.leaving)
       return UnavailableError(name + " is leaving; its shards are being saved");
-    retired_ps_.insert(it->second.process);
     ForgetPs(index);
   }
+  ps_succession_.Take(index, process);
   Ps ps;
   ps.incarnation = (options_.chief_epoch << 32) | next_incarnation_++;
-  ps.process = process;
+  ps.process = process.id;
   ps.address = std::move(address);
   ps.held = std::move(held);
   const Incarnation incarnation = ps.incarnation;
@@ -122,14 +121,13 @@ void Core::AssignFailed(std::uint32_t index, Incarnation incarnation,
   Publish();
 }
 
-bool Core::WorkerSeen(std::uint32_t index, std::uint64_t process,
-                      const std::vector<Token>& holding) {
-  if (retired_workers_.contains(process)) return false;
-  if (const auto it = workers_.find(index); it != workers_.end() && it->second != process) {
-    retired_workers_.insert(it->second);
+bool Core::WorkerSeen(std::uint32_t index, PeerProcess process, const std::vector<Token>& holding) {
+  if (worker_succession_.Outdated(index, process)) return false;
+  worker_succession_.Take(index, process);
+  if (const auto it = workers_.find(index); it != workers_.end() && it->second != process.id) {
     book_.ReturnAll(index);
   }
-  workers_[index] = process;
+  workers_[index] = process.id;
   for (const Token token : holding) book_.Hold(index, token);
   return true;
 }

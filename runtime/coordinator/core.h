@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "runtime/coordinator/core_types.h"
 #include "runtime/coordinator/grant_book.h"
+#include "runtime/coordinator/succession.h"
 #include "runtime/ps/ids.h"
 
 namespace pstrain {
@@ -34,11 +35,11 @@ class Core {
   // ---- ps ----
 
   /// A ps announces itself and what it holds. The same process again gets its incarnation again
-  /// while it is current; another process of that index replaces the former.
-  /// FAILED_PRECONDITION: a newer process has replaced this one (it should exit 85).
-  /// UNAVAILABLE: the former process is leaving and its shards are not safe yet; try again.
+  /// while it is current; another process of that index replaces the former, unless it is of an
+  /// earlier attempt. FAILED_PRECONDITION: a newer process has replaced this one (it should exit
+  /// 85). UNAVAILABLE: the former process is leaving and its shards are not safe yet; try again.
   /// INVALID_ARGUMENT: index not below ps_count, or a shard that the run does not have.
-  Result<Incarnation> RegisterPs(std::uint32_t index, std::uint64_t process, std::string address,
+  Result<Incarnation> RegisterPs(std::uint32_t index, PeerProcess process, std::string address,
                                  std::vector<HeldCopy> held, CoreTime now);
   /// True while this is the current incarnation of that index.
   bool PsKnown(std::uint32_t index, Incarnation incarnation) const;
@@ -60,9 +61,9 @@ class Core {
   // ---- workers ----
 
   /// A worker announces itself with the tokens that it holds unreported. Another process of that
-  /// index replaces the former, whose tokens are granted again. False: a newer process has replaced
-  /// this one.
-  bool WorkerSeen(std::uint32_t index, std::uint64_t process, const std::vector<Token>& holding);
+  /// index replaces the former, whose tokens are granted again, unless it is of an earlier attempt.
+  /// False: a newer process has replaced this one.
+  bool WorkerSeen(std::uint32_t index, PeerProcess process, const std::vector<Token>& holding);
   /// Its tokens are granted again; ignored for a process that is not the current one.
   void WorkerLost(std::uint32_t index, std::uint64_t process);
   /// Up to `want` tokens; none for an unknown worker, while draining, while joining or while any
@@ -187,9 +188,9 @@ class Core {
   GrantBook book_;
   std::vector<Shard> shards_;
   std::map<std::uint32_t, Ps> ps_;
-  std::set<std::uint64_t> retired_ps_;
+  Succession ps_succession_;
   std::map<std::uint32_t, std::uint64_t> workers_;
-  std::set<std::uint64_t> retired_workers_;
+  Succession worker_succession_;
   std::vector<std::string> cuts_;
   bool had_cuts_ = false;
   bool failed_ = false;

@@ -97,7 +97,7 @@ void Core::FillAllVacant() {
 void Core::Release(std::uint32_t index) {
   const Ps& ps = ps_.at(index);
   actions_.emplace_back(ReleasePsAction{index, ps.incarnation});
-  retired_ps_.insert(ps.process);
+  ps_succession_.Retire(ps.process);
   ForgetPs(index);
 }
 

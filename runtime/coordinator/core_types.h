@@ -45,6 +45,16 @@ struct CoreOptions {
   std::uint32_t full_every = 1;
 };
 
+/// A process of a ps or worker, as it names itself.
+struct PeerProcess {
+  /// Random, of this process.
+  std::uint64_t id = 0;
+  /// Of the replica that it is. An attempt replaces those before it, whichever speaks first.
+  std::uint32_t attempt = 0;
+
+  friend bool operator==(const PeerProcess&, const PeerProcess&) = default;
+};
+
 /// A shard as a ps reports it, at registration or in answer to an assignment.
 struct HeldCopy {
   ShardId shard = 0;

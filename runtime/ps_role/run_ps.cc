@@ -54,6 +54,7 @@ class Registration {
       : context_(context), engine_(engine), client_(context.chief_address) {
     request_.set_index(context.index);
     request_.set_process(RandomSeed());
+    request_.set_attempt(context.attempt);
     request_.set_address(std::move(address));
   }
 

@@ -110,6 +110,7 @@ PollWorkerRequest GrantSession::NextRequest() {
   PollWorkerRequest request;
   request.set_index(context_.index);
   request.set_process(process_);
+  request.set_attempt(context_.attempt);
   request.set_membership_seen(membership_ ? membership_->number() : 0);
   request.set_chief_epoch_seen(run_ ? chief_epoch_ : 0);
   for (const Report& report : reports_) *request.add_reports() = report;

@@ -17,7 +17,7 @@ TEST(Cut, WhenATermChangesBeforeTheRename_IsAbandoned) {
   ASSERT_TRUE(s.core.StartCut().has_value());
   EXPECT_FALSE(s.core.StartCut().has_value());
   const auto pieces = AllPieces(s.core);
-  Register(&s.core, 0, 200);
+  Register(&s.core, 0, {200});
   Answer(&s.core);
   EXPECT_EQ(s.core.FinishCut(pieces).code(), StatusCode::kAborted);
   ASSERT_TRUE(s.core.StartCut().has_value());
@@ -45,11 +45,11 @@ TEST(Cut, WhenAPsLeavesAndItsShardsCannotMove_IsWantedAndThenReleasesIt) {
   Started s;
   s.core.PsLeaving(0, s.ps0);  // its shard goes to ps 1, which dies
   s.core.PsLost(1, s.ps1);
-  s.ps1 = Register(&s.core, 1, 102);
+  s.ps1 = Register(&s.core, 1, {102});
   s.core.PsLeaving(1, s.ps1);
   Answer(&s.core);
   EXPECT_TRUE(s.core.CutWanted());
-  EXPECT_EQ(s.core.RegisterPs(1, 201, "a:1", {}, {}).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(s.core.RegisterPs(1, {201}, "a:1", {}, {}).status().code(), StatusCode::kUnavailable);
   ASSERT_TRUE(s.core.StartCut().has_value());
   ASSERT_TRUE(s.core.FinishCut(AllPieces(s.core)).ok());
   s.core.CutPlaced("3-1");
@@ -59,8 +59,8 @@ TEST(Cut, WhenAPsLeavesAndItsShardsCannotMove_IsWantedAndThenReleasesIt) {
   EXPECT_EQ(std::get<ReleasePsAction>(actions[1]).ps, 1u);
   EXPECT_FALSE(s.core.AllActive());
   EXPECT_FALSE(s.core.CutWanted());
-  Register(&s.core, 0, 200);
-  Register(&s.core, 1, 201);
+  Register(&s.core, 0, {200});
+  Register(&s.core, 1, {201});
   Answer(&s.core);
   EXPECT_TRUE(s.core.AllActive());
 }
@@ -125,7 +125,7 @@ TEST(Base, WhenItWasFoundUnreadable_IsNone) {
 TEST(Base, WhenAShardHasANewerTerm_ItsPieceMustBeWhole) {
   Started s(IncrementalOptions());
   EXPECT_EQ(TakeCut(&s.core, "3-1"), "");
-  Register(&s.core, 0, 200);
+  Register(&s.core, 0, {200});
   Answer(&s.core);
   ASSERT_EQ(s.core.StartCut()->base, "3-1");
   std::vector<WrittenPiece> pieces = AllPieces(s.core, true);

@@ -48,7 +48,7 @@ TEST(Move, WhenTheNextAttemptComes_ItsShardsComeBack) {
   Answer(&s.core);
   s.core.TakeActions();
   ASSERT_TRUE(s.core.AllActive());
-  s.ps1 = Register(&s.core, 1, 201);
+  s.ps1 = Register(&s.core, 1, {201});
   const AssignShardsAction move = OnlyAssignment(&s.core);
   EXPECT_EQ(move.ps, 1u);
   EXPECT_EQ(move.shards[0].source, AssignSource::kMove);
@@ -89,7 +89,7 @@ TEST(Move, WhenTheSourceIsLostBeforeItsCopyWasTaken_TheShardIsRestored) {
   s.core.PsLost(1, s.ps1);
   s.core.AssignFailed(0, s.ps0, move, false);
   EXPECT_TRUE(s.core.TakeActions().empty());
-  Register(&s.core, 1, 201);
+  Register(&s.core, 1, {201});
   const AssignShardsAction restore = OnlyAssignment(&s.core);
   EXPECT_EQ(restore.ps, 1u);
   EXPECT_EQ(restore.shards[0].source, AssignSource::kRestore);
@@ -111,7 +111,7 @@ TEST(Move, WhenTheHostIsLostWhileTheOwnerIsBack_TheShardIsRestoredThere) {
   s.core.PsLeaving(1, s.ps1);
   OnlyAssignment(&s.core);  // to ps 0, which never answers
   s.core.PsLost(1, s.ps1);
-  Register(&s.core, 1, 201);
+  Register(&s.core, 1, {201});
   EXPECT_TRUE(s.core.TakeActions().empty());
   s.core.PsLost(0, s.ps0);
   const AssignShardsAction restore = OnlyAssignment(&s.core);

@@ -19,11 +19,11 @@ using Outcome = ReportResult::Outcome;
 
 TEST(Core, WhileAPsIsMissing_GrantsNothing) {
   Core core(Options());
-  core.WorkerSeen(0, 7, {});
-  Register(&core, 0, 100);
+  core.WorkerSeen(0, {7}, {});
+  Register(&core, 0, {100});
   EXPECT_TRUE(core.TakeActions().empty());
   EXPECT_TRUE(core.Grants(0, 4).empty());
-  Register(&core, 1, 101);
+  Register(&core, 1, {101});
   const auto assigned = Answer(&core);
   ASSERT_EQ(assigned.size(), 2u);
   EXPECT_EQ(assigned[0].shards[0].source, AssignSource::kInitial);
@@ -62,7 +62,7 @@ TEST(Core, WhenAReportIsOfAnOlderTerm_ThatShardIsStaleAndGrantedAgainAlone) {
 TEST(Core, WhenAWorkerIsLost_ItsTokensGoToAnother) {
   Started s;
   const auto grants = s.core.Grants(0, 2);
-  s.core.WorkerSeen(1, 8, {});
+  s.core.WorkerSeen(1, {8}, {});
   s.core.WorkerLost(0, 999);  // not the current process
   EXPECT_EQ(s.core.Progress().tokens_in_flight, 2u);
   s.core.WorkerLost(0, 7);
@@ -74,8 +74,8 @@ TEST(Core, WhenAWorkerIsLost_ItsTokensGoToAnother) {
 
 TEST(Core, WhenAWorkerIsReplaced_TheFormerProcessIsRefused) {
   Started s;
-  EXPECT_TRUE(s.core.WorkerSeen(0, 8, {}));
-  EXPECT_FALSE(s.core.WorkerSeen(0, 7, {}));
+  EXPECT_TRUE(s.core.WorkerSeen(0, {8}, {}));
+  EXPECT_FALSE(s.core.WorkerSeen(0, {7}, {}));
 }
 
 TEST(Core, WhenAPsIsLost_TokensNotInTheCutAreOpenedForItsShardAlone) {
@@ -87,7 +87,7 @@ TEST(Core, WhenAPsIsLost_TokensNotInTheCutAreOpenedForItsShardAlone) {
   s.core.PsLost(1, s.ps1);
   EXPECT_FALSE(s.core.AllCommitted());
   EXPECT_TRUE(s.core.Grants(0, 8).empty());
-  Register(&s.core, 1, 201);
+  Register(&s.core, 1, {201});
   const auto assigned = Answer(&s.core, Applied({{0, 0}, {0, 1}, {0, 2}, {1, 3}}));
   ASSERT_EQ(assigned.size(), 1u);
   EXPECT_EQ(assigned[0].cut, "3-1");
@@ -108,8 +108,8 @@ TEST(Core, WhenTheNewestCutIsBad_RestoresFromTheOneBeforeAndFailsWithoutAny) {
   CoreOptions options = Options();
   options.cuts = {"2-2", "2-1"};
   Core core(options);
-  Register(&core, 0, 100);
-  Register(&core, 1, 101);
+  Register(&core, 0, {100});
+  Register(&core, 1, {101});
   auto actions = core.TakeActions();
   ASSERT_EQ(actions.size(), 2u);
   const auto first = std::get<AssignShardsAction>(actions[0]);
@@ -128,9 +128,9 @@ TEST(Core, WhenTheNewestCutIsBad_RestoresFromTheOneBeforeAndFailsWithoutAny) {
 
 TEST(Core, WhenTheChiefIsNew_TheHighestActiveTermIsKeptAndOthersAreDropped) {
   Core core(Options());
-  Register(&core, 0, 100,
+  Register(&core, 0, {100},
            {{0, {2, 5}, true, Applied({{0, 0}}), 10}, {1, {2, 6}, true, Applied({}), 0}});
-  Register(&core, 1, 101,
+  Register(&core, 1, {101},
            {{1, {2, 9}, true, Applied({{0, 0}}), 10}, {0, {2, 8}, false, Applied({}), 0}});
   const auto assigned = Answer(&core, Applied({{0, 0}}));
   ASSERT_EQ(assigned.size(), 2u);
@@ -147,7 +147,7 @@ TEST(Core, WhenAPsStaysAway_ItsShardsWaitForItAfterTheRejoinTimeout) {
   CoreOptions options = Options();
   options.cuts = {"2-1"};
   Core core(options);
-  Register(&core, 0, 100, {{0, {2, 5}, true, Applied({}), 0}});
+  Register(&core, 0, {100}, {{0, {2, 5}, true, Applied({}), 0}});
   core.Tick(CoreTime{} + options.rejoin_timeout - std::chrono::milliseconds(1));
   EXPECT_TRUE(core.joining());
   core.Tick(CoreTime{} + options.rejoin_timeout);
@@ -155,7 +155,7 @@ TEST(Core, WhenAPsStaysAway_ItsShardsWaitForItAfterTheRejoinTimeout) {
   Answer(&core);
   EXPECT_TRUE(core.membership().shards[0].active);
   EXPECT_FALSE(core.membership().shards[1].active);
-  Register(&core, 1, 101);
+  Register(&core, 1, {101});
   Answer(&core);
   EXPECT_TRUE(core.AllActive());
 }
@@ -163,21 +163,52 @@ TEST(Core, WhenAPsStaysAway_ItsShardsWaitForItAfterTheRejoinTimeout) {
 TEST(Core, WhenThePsIsReplaced_TheFormerProcessAndItsAnswersAreRefused) {
   Started s;
   const std::uint64_t before = s.core.membership().number;
-  Register(&s.core, 0, 200);
+  Register(&s.core, 0, {200});
   EXPECT_GT(s.core.membership().number, before);
   EXPECT_FALSE(s.core.PsKnown(0, s.ps0));
-  EXPECT_EQ(s.core.RegisterPs(0, 100, "a:1", {}, {}).status().code(),
+  EXPECT_EQ(s.core.RegisterPs(0, {100}, "a:1", {}, {}).status().code(),
             StatusCode::kFailedPrecondition);
   const Term term = s.core.membership().shards[0].term;
   s.core.ShardsActivated(0, s.ps0, {{0, term, true, AppliedSet(4), 0}});
   EXPECT_FALSE(s.core.AllActive());
 }
 
+TEST(Core, WhenAnEarlierAttemptSpeaksFirstToANewChief_ItsSuccessorReplacesItForGood) {
+  Core core(Options());
+  const PeerProcess former{100, 3};
+  const PeerProcess successor{200, 4};
+  Register(&core, 0, former);
+  Register(&core, 0, successor);
+  EXPECT_EQ(core.RegisterPs(0, former, "a:1", {}, {}).status().code(),
+            StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(core.WorkerSeen(0, former, {}));
+  EXPECT_TRUE(core.WorkerSeen(0, successor, {}));
+  EXPECT_FALSE(core.WorkerSeen(0, former, {}));
+}
+
+TEST(Core, WhenAnEarlierAttemptSpeaksLast_ItIsRefused) {
+  Core core(Options());
+  const PeerProcess former{100, 3};
+  const PeerProcess successor{200, 4};
+  const Incarnation newest = Register(&core, 0, successor);
+  EXPECT_EQ(core.RegisterPs(0, former, "a:1", {}, {}).status().code(),
+            StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(core.PsKnown(0, newest));
+  core.PsLost(0, newest);
+  EXPECT_EQ(core.RegisterPs(0, former, "a:1", {}, {}).status().code(),
+            StatusCode::kFailedPrecondition);
+
+  EXPECT_TRUE(core.WorkerSeen(0, successor, {}));
+  EXPECT_FALSE(core.WorkerSeen(0, former, {}));
+  core.WorkerLost(0, successor.id);
+  EXPECT_FALSE(core.WorkerSeen(0, former, {}));
+}
+
 TEST(Core, WhenTheSameProcessComesBackAfterItWasLost_ItsCopyIsKept) {
   Started s;
   const Term term = s.core.membership().shards[0].term;
   s.core.PsLost(0, s.ps0);
-  Register(&s.core, 0, 100, {{0, term, true, Applied({{0, 0}}), 10}});
+  Register(&s.core, 0, {100}, {{0, term, true, Applied({{0, 0}}), 10}});
   const auto assigned = Answer(&s.core, Applied({{0, 0}}));
   ASSERT_EQ(assigned.size(), 1u);
   EXPECT_EQ(assigned[0].shards[0].source, AssignSource::kKeep);

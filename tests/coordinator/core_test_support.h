@@ -49,7 +49,7 @@ inline std::vector<AssignShardsAction> Answer(Core* core,
   return assigned;
 }
 
-inline Incarnation Register(Core* core, std::uint32_t index, std::uint64_t process,
+inline Incarnation Register(Core* core, std::uint32_t index, PeerProcess process,
                             std::vector<HeldCopy> held = {}) {
   const Result<Incarnation> result = core->RegisterPs(index, process, "a:1", std::move(held), {});
   EXPECT_TRUE(result.ok()) << result.status().ToString();
@@ -76,10 +76,10 @@ inline std::vector<WrittenPiece> AllPieces(const Core& core, bool incremental = 
 /// Both ps are there, all shards active, worker 0 is known.
 struct Started {
   explicit Started(CoreOptions options = Options()) : core(std::move(options)) {
-    ps0 = Register(&core, 0, 100);
-    ps1 = Register(&core, 1, 101);
+    ps0 = Register(&core, 0, {100});
+    ps1 = Register(&core, 1, {101});
     Answer(&core);
-    core.WorkerSeen(0, 7, {});
+    core.WorkerSeen(0, {7}, {});
   }
   Core core;
   Incarnation ps0 = 0;

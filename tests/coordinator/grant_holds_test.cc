@@ -76,7 +76,7 @@ TEST_F(GrantHoldsTest, WhateverBecomesOfGrantedTokens_CountsThemOnce) {
   EXPECT_EQ(core().Progress().examples_in_flight, 90);
   EXPECT_EQ(GrantsAll(holds), 0u);
   // The same tokens in two hands, after a change of chief, are no more examples.
-  core().WorkerSeen(1, 8, {granted[1].token, granted[2].token});
+  core().WorkerSeen(1, {8}, {granted[1].token, granted[2].token});
   EXPECT_EQ(core().Progress().examples_in_flight, 90);
   core().ReturnGrants(0, {granted[1].token, granted[3].token});
   EXPECT_EQ(core().Progress().examples_in_flight, 80);

@@ -148,6 +148,10 @@ class Simulation {
   void CheckTerms();
 
   // simulation_chief.cc
+  /// Processes are numbered in the order in which they start, as attempts are.
+  static PeerProcess Named(Process process) {
+    return {process, static_cast<std::uint32_t>(process)};
+  }
   void ChiefTick(Process process);
   void SendAssignment(Process process, std::uint64_t id);
   enum class Carried : std::uint8_t { kDone, kWait, kBadCut, kFailed };

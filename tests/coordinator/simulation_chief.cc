@@ -107,7 +107,7 @@ bool Simulation::Welcome(Chief* chief, const Poll& poll) {
   for (const auto& [token, job] : poll.jobs) holding.push_back(token);
   const auto known = chief->workers.find(index);
   if (poll.fresh || known == chief->workers.end() || known->second != poll.worker) {
-    if (!chief->core.WorkerSeen(index, poll.worker, holding)) return false;
+    if (!chief->core.WorkerSeen(index, Named(poll.worker), holding)) return false;
     chief->workers[index] = poll.worker;
   }
   std::set<Token>& granted = chief->granted[index];

@@ -28,8 +28,9 @@ void Simulation::PsStep(Process process) {
   Send([this, process, to = ps.chief, index = ps.index, held] {
     const auto chief = chiefs_.find(to);
     if (chief == chiefs_.end()) return;
-    const Result<Incarnation> incarnation = chief->second->core.RegisterPs(
-        index, process, std::to_string(process), held, CoreTime{std::chrono::milliseconds(step_)});
+    const Result<Incarnation> incarnation =
+        chief->second->core.RegisterPs(index, Named(process), std::to_string(process), held,
+                                       CoreTime{std::chrono::milliseconds(step_)});
     const bool replaced = incarnation.status().code() == StatusCode::kFailedPrecondition;
     if (!incarnation.ok() && !replaced) return;
     Send([this, process, to, replaced, epoch = chief->second->epoch,
