@@ -22,16 +22,23 @@ struct ApiCause {
 
 /// Why the apiserver (or the way to it) did not do what was asked. A value.
 ///
-/// HTTP      | code              | when
-/// 400, 422  | INVALID_ARGUMENT  | BadRequest, Invalid: details in causes
-/// 401       | UNAUTHENTICATED   |
-/// 403       | PERMISSION_DENIED | RBAC, quota, admission, a namespace that ends: see reason,
-/// causes 404       | NOT_FOUND         | 405, 406, 415 | UNIMPLEMENTED | 409       |
-/// ALREADY_EXISTS by reason AlreadyExists, else ABORTED (Conflict) 410       | OUT_OF_RANGE      |
-/// Gone, Expired: a resource version or continue token too old 413       | INVALID_ARGUMENT  |
-/// RequestEntityTooLarge 429       | RESOURCE_EXHAUSTED| TooManyRequests 500       | INTERNAL | 503
-/// | UNAVAILABLE       | 504       | DEADLINE_EXCEEDED | ServerTimeout has 500 and is UNAVAILABLE
-/// none      | as the Transport says, e.g. UNAVAILABLE; http_status is 0
+///   HTTP          | code               | when
+///   400, 422      | INVALID_ARGUMENT   | BadRequest, Invalid: details in causes
+///   401           | UNAUTHENTICATED    |
+///   403           | PERMISSION_DENIED  | RBAC, quota, admission, a namespace that ends: see reason
+///   404           | NOT_FOUND          |
+///   405, 406, 415 | UNIMPLEMENTED      |
+///   409           | ALREADY_EXISTS     | by reason AlreadyExists
+///   409           | ABORTED            | Conflict and any other reason
+///   410           | OUT_OF_RANGE       | Gone, Expired: resource version or continue token too old
+///   413           | INVALID_ARGUMENT   | RequestEntityTooLarge
+///   429           | RESOURCE_EXHAUSTED | TooManyRequests
+///   500           | INTERNAL           |
+///   any           | UNAVAILABLE        | ServerTimeout
+///   502, 503      | UNAVAILABLE        |
+///   504           | DEADLINE_EXCEEDED  |
+///   another       | UNKNOWN            |
+///   none          | the Transport's    | e.g. UNAVAILABLE; http_status is 0
 struct ApiError {
   Status status;
   int http_status = 0;
