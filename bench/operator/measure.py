@@ -33,7 +33,7 @@ def finished(rig, operator):
                    for item in rig.api.call("GET", r.JOBS)["items"])
 
     r.wait_until(300, "all jobs succeed", all_done, pause=0.5)
-    rig.wait_quiet(mark)
+    rig.wait_quiet(mark, r.SETTLED_S)
     print_calls(f"{count}_jobs_x_10_start_to_end", count_calls(rig, mark), count)
     at_rest(rig, operator, f"{count}_jobs_finished")
     rig.clean()

@@ -21,6 +21,7 @@ EVENTS = f"/apis/events.k8s.io/v1/namespaces/{NAMESPACE}/events"
 PARALLEL = 128  # calls at once of the bare loop and of whoever deletes
 PARALLEL_STARTS = 16  # jobs made at once
 QUIET_S = 3
+SETTLED_S = 12  # longer than the operator gathers repeats of an event before it writes their count
 
 
 def print_line(bench, **values):
@@ -116,11 +117,11 @@ class Rig:
 
         wait_until(300, "all replicas are ready", ready, pause=0.5)
 
-    def wait_quiet(self, mark):
-        """No operator has called for a few seconds, its Lease apart."""
+    def wait_quiet(self, mark, seconds=QUIET_S):
+        """No operator has called for so long, its Lease apart."""
         def quiet():
             last = max((call.done for call in self.calls_of_operators(mark)), default=0)
-            return time.time() - last > QUIET_S
+            return time.time() - last > seconds
 
         wait_until(300, "the operator is quiet", quiet, pause=0.2)
 
