@@ -123,7 +123,8 @@ Status ListReader::EndItem() {
   ++items_;
   if (item.ok() && item->is_object()) return visit_(*item);
   // One bad object shall not cost all the others.
-  LogWarning("kube", "an item of a list is left out", {{"error", item.status()}});
+  const Status why = item.ok() ? InvalidArgumentError("it is no object") : item.status();
+  LogWarning("kube", "an item of a list is left out", {{"error", why}});
   return OkStatus();
 }
 

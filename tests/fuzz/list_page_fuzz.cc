@@ -5,7 +5,14 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/log.h"
 #include "operator/kube/list_reader.h"
+
+/// Most inputs have bad items, which are told in the log.
+extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
+  pstrain::SetLogLevel(pstrain::LogLevel::kError);
+  return 0;
+}
 
 /// A page that is JSON as a whole gives the same items when it is read piece by piece; any other is
 /// refused or read without harm. The first byte is the length of a piece.
