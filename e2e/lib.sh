@@ -46,37 +46,29 @@ make_namespace() { # NAME
   until_is 20 default kubectl --namespace "$1" get serviceaccount default -o 'jsonpath={.metadata.name}'
 }
 
-# The claims that examples/adult/job.yaml names, on directories of this machine, which all nodes see.
+# What examples/adult/job.yaml names: the data, and the claim of examples/adult/checkpoints.yaml on a
+# directory of this machine, which all nodes see.
 make_volumes() {
   local checkpoints=$work/volumes/$namespace
   mkdir -p "$checkpoints"
   chown 65532:65532 "$checkpoints"
-  make_volume adult-data "$root/examples/adult/data" ReadOnlyMany
-  make_volume adult-checkpoints "$checkpoints" ReadWriteMany
-}
-make_volume() { # CLAIM DIRECTORY ACCESS-MODE
+  k create configmap adult-data --from-file="$root/examples/adult/data" >/dev/null
   kubectl apply -f - >/dev/null <<END
 apiVersion: v1
 kind: PersistentVolume
-metadata: {name: $namespace-$1}
+metadata: {name: $namespace-adult-checkpoints}
 spec:
   capacity: {storage: 1Gi}
-  accessModes: [$3]
+  accessModes: [ReadWriteMany]
   persistentVolumeReclaimPolicy: Retain
   storageClassName: ""
-  claimRef: {namespace: $namespace, name: $1}
-  hostPath: {path: "$2", type: Directory}
----
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: $1, namespace: $namespace}
-spec:
-  accessModes: [$3]
-  storageClassName: ""
-  volumeName: $namespace-$1
-  resources: {requests: {storage: 1Gi}}
+  claimRef: {namespace: $namespace, name: adult-checkpoints}
+  hostPath: {path: "$checkpoints", type: Directory}
 END
-  until_is 30 Bound field "pvc/$1" '{.status.phase}'
+  kubectl patch --local -f "$root/examples/adult/checkpoints.yaml" -o yaml \
+    -p '{"spec": {"storageClassName": "", "volumeName": "'"$namespace"'-adult-checkpoints"}}' |
+    k apply -f - >/dev/null
+  until_is 30 Bound field pvc/adult-checkpoints '{.status.phase}'
 }
 
 # --- jobs ----------------------------------------------------------------------

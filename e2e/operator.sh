@@ -8,8 +8,6 @@ install_operator() {
   kubectl label namespace "$operator_namespace" pod-security.kubernetes.io/enforce=restricted >/dev/null
   # On the first node, which no case takes away.
   helm install pstrain "$root/helm/pstrain" --namespace "$operator_namespace" --wait --timeout 120s \
-    --set image.repository="${operator_image%:*}" --set image.tag="$version" \
-    --set image.pullPolicy=Never --set trainingImage="$training_image" \
     --set-string 'nodeSelector.kubernetes\.io/hostname=n1' >/dev/null
 }
 

@@ -53,7 +53,7 @@ def pod(job, namespace, image, role, index, tf_config):
             }],
             "volumes": [
                 {"name": "job", "configMap": {"name": job}},
-                {"name": "data", "persistentVolumeClaim": {"claimName": "adult-data"}},
+                {"name": "data", "configMap": {"name": "adult-data"}},
                 {"name": "checkpoints", "persistentVolumeClaim": {"claimName": "adult-checkpoints"}},
                 {"name": "tmp", "emptyDir": {}},
             ],

@@ -51,7 +51,6 @@ fi
 
 nodes=1
 tools=("${node_tools[@]}")
-targets=(pstrain pstrain-agent pstrain-runtime)
 with_operator=''
 for name in "${cases[@]}"; do
   wanted=$(case_setting "$name" nodes)
@@ -60,16 +59,13 @@ for name in "${cases[@]}"; do
   tools+=($(case_setting "$name" tools))
   [[ $(case_setting "$name" operator) == none ]] || with_operator=1
 done
-if [[ -n $with_operator ]]; then
-  tools+=(helm)
-  targets+=(pstrain-operator)
-fi
+if [[ -n $with_operator ]]; then tools+=(helm); fi
 
 preset=${PSTRAIN_E2E_PRESET:-release}
 programs=$root/build/$preset/bin
 "$root/e2e/cluster/build-tools.sh" "${tools[@]}" >&2
 [[ -z $tools_only ]] || exit 0
-"$root/scripts/build.sh" "$preset" "${targets[@]}" >&2
+"$root/scripts/build.sh" "$preset" pstrain >&2
 export PATH=$bin:$PATH
 
 work=$(mktemp -d)
@@ -84,7 +80,7 @@ trap 'exit 130' INT TERM
 
 # shellcheck source=e2e/images.sh
 . "$root/e2e/images.sh"
-make_training_image
+"$root/scripts/images.sh" "$preset" "$work" >&2
 make_own_program_image
 cluster down
 cluster up --nodes "$nodes" --audit "$root/e2e/cluster/audit.yaml" >/dev/null
@@ -92,7 +88,6 @@ KUBECONFIG=$(cluster kubeconfig)
 export KUBECONFIG
 cluster load-image "$work/runtime.tar" "$work/own-program.tar"
 if [[ -n $with_operator ]]; then
-  make_operator_image
   cluster load-image "$work/operator.tar"
   install_operator
 fi
@@ -139,7 +134,7 @@ for name in "${cases[@]}"; do
   sed 's/^/     /' "$work/report"
   ((rc == 0)) || sed 's/^/     | /' <(tail -n 15 "$logs/$name.log")
   kubectl delete namespace "$namespace" --wait --timeout=120s >/dev/null 2>&1 || true
-  kubectl delete pv "$namespace-adult-data" "$namespace-adult-checkpoints" --ignore-not-found >/dev/null 2>&1 || true
+  kubectl delete pv "$namespace-adult-checkpoints" --ignore-not-found >/dev/null 2>&1 || true
 done
 echo "$passed passed, $failed failed"
 ((failed == 0))

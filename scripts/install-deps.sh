@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# install-deps.sh [--test | --cluster]: installs what the build needs from Debian 12's main archive,
-# with --test also what the tests need, with --cluster what e2e/run.sh needs. Does nothing when all
-# of it is there. Needs root or sudo.
+# install-deps.sh [--test | --images | --cluster]: installs what the build needs from Debian 12's main
+# archive, with --test also what the tests need, with --images what scripts/images.sh needs, with
+# --cluster what e2e/run.sh needs. Does nothing when all of it is there. Needs root or sudo.
 set -euo pipefail
 
 packages=(
@@ -23,9 +23,10 @@ test_packages=(
 case "${1-}" in
   "") ;;
   --test) packages+=("${test_packages[@]}") ;;
+  --images) packages+=(python3) ;;
   --cluster) packages+=("${cluster_packages[@]}") ;;
   *)
-    echo "usage: $0 [--test | --cluster]" >&2
+    echo "usage: $0 [--test | --images | --cluster]" >&2
     exit 2
     ;;
 esac

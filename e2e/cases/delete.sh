@@ -11,7 +11,7 @@ run_case() {
   done
 }
 
-# What a job makes, apart from what every namespace has.
+# What a job makes, apart from what was in the namespace before.
 remains() {
-  k get pods,services,configmaps,pstj -o name | grep -v '^configmap/kube-root-ca.crt$' || true
+  k get pods,services,configmaps,pstj -o name | grep -Ev '^configmap/(kube-root-ca.crt|adult-data)$' || true
 }

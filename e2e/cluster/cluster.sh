@@ -7,7 +7,7 @@
 #       --audit POLICY                   audit by that policy file, log in $STATE/log/audit.log
 #   cluster.sh down                      stop everything and remove every trace
 #   cluster.sh kubeconfig [--inside]     path of the administrator's kubeconfig, or of one for `exec`
-#   cluster.sh load-image TAR...         import OCI archives into every real node
+#   cluster.sh load-image TAR...         import image archives into every real node
 #   cluster.sh exec [NODE] CMD...        run CMD in the network of the control plane, or of NODE (n1, n2, ...)
 #   cluster.sh partition NODE | heal NODE      cut and restore a node's network
 #   cluster.sh node-kill NODE | node-start NODE    power a node off (SIGKILL to all) and on again

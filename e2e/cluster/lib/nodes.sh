@@ -57,7 +57,7 @@ int main(void) {
 }
 END
   gcc -Os -static -s -o "$dir/pause" "$dir/pause.c"
-  "$here/oci_image.py" --ref localhost/pause:1 --out "$cache/pause.tar" --add "$dir/pause:/pause" --entrypoint /pause
+  "$here/../../scripts/image_archive.py" --ref localhost/pause:1 --out "$cache/pause.tar" --add "$dir/pause:/pause" --entrypoint /pause
   rm -r "$dir"
 }
 

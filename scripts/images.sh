@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# images.sh [PRESET [DIR]]: builds the programs (PRESET defaults to release) and packs them, with the
+# libraries that they need and nothing else, into the images that helm/pstrain and examples/adult
+# name: DIR/operator.tar and DIR/runtime.tar (default build/images). Needs neither registry nor daemon.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+preset=${1:-release}
+out=${2:-build/images}
+version=$(sed -n 's/^project(pstrain VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+programs=build/$preset/bin
+
+scripts/install-deps.sh --images
+scripts/build.sh "$preset" pstrain-operator pstrain-agent pstrain-runtime >&2
+mkdir -p "$out"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Names are resolved by DNS, as in any other container.
+echo "hosts: files dns" >"$work/nsswitch.conf"
+
+# image NAME PROGRAM...: the first program is the entrypoint.
+image() {
+  local name=$1 program with_libs=()
+  shift
+  for program in "$@"; do with_libs+=(--with-libs "$programs/$program:/usr/bin/$program"); done
+  python3 scripts/image_archive.py --ref "pstrain/$name:$version" --out "$out/$name.tar" \
+    --add "$work/nsswitch.conf:/etc/nsswitch.conf" "${with_libs[@]}" --entrypoint "/usr/bin/$1"
+  echo "$out/$name.tar: pstrain/$name:$version"
+}
+image operator pstrain-operator
+image runtime pstrain-agent pstrain-runtime
