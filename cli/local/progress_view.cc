@@ -63,7 +63,7 @@ void ProgressView::UpdateRate(double committed, SteadyTime now) {
 }
 
 void ProgressView::Update(const AgentReading& chief, SteadyTime now) {
-  if (!chief.values.contains("examples_expected")) return;
+  if (!chief.values.contains("examples_committed")) return;
   UpdateRate(chief.Value("examples_committed"), now);
   if (printed_at_ && now - *printed_at_ < (terminal_ ? kTerminalPeriod : kPlainPeriod)) return;
   printed_at_ = now;

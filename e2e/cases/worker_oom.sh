@@ -24,7 +24,7 @@ use_up_memory() {
   (
     echo "$BASHPID" >"$group/cgroup.procs"
     exec python3 - "$pid" <<'END'
-import sys
+import sys, time
 def lives():
     try:
         with open(f"/proc/{sys.argv[1]}/stat") as stat:
@@ -34,7 +34,8 @@ def lives():
 blocks = []
 while lives():
     blocks.append(b"x" * (1 << 20))
+    time.sleep(0.005)  # what is killed needs a moment to be gone, or others go too
 END
-  )
+  ) || true  # everything in the cgroup is killed when the container's first process has ended
   replaced worker 1 "$pod"
 }

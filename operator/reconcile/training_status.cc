@@ -24,9 +24,11 @@ std::optional<double> Number(const Json& values, std::string_view key) {
 }
 
 /// Bounded to what a double counts exactly: a pod may answer any number.
-std::int64_t Count(const Json& values, std::string_view key) {
+std::optional<std::int64_t> Count(const Json& values, std::string_view key) {
   constexpr double kMost = 9007199254740992.0;  // 2^53
-  return std::llround(std::clamp(Number(values, key).value_or(0), -kMost, kMost));
+  const std::optional<double> number = Number(values, key);
+  if (!number) return std::nullopt;
+  return std::llround(std::clamp(*number, -kMost, kMost));
 }
 
 }  // namespace
@@ -52,16 +54,18 @@ TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const Progress
                                   const TrainingStatus& former) {
   const Json& values = reading.values;
   TrainingStatus status;
-  status.set_step(Count(values, "steps"));
+  status.set_step(Count(values, "steps").value_or(former.step()));
   status.set_examples_per_second(former.examples_per_second());
   // The time of an end is in whole seconds: a rate over less than a few would be far off.
   const std::chrono::seconds shortest(reading.last ? 2 : 0);
   if (before != nullptr && reading.at - before->at > shortest) {
     const double seconds = std::chrono::duration<double>(reading.at - before->at).count();
-    const std::int64_t examples =
-        Count(values, "examples_committed") - Count(before->values, "examples_committed");
+    const auto committed = Count(values, "examples_committed");
+    const auto committed_before = Count(before->values, "examples_committed");
     // Tokens that a restored shard lacks are taken back, so the count may fall.
-    if (examples >= 0) status.set_examples_per_second(static_cast<double>(examples) / seconds);
+    if (committed && committed_before && *committed >= *committed_before) {
+      status.set_examples_per_second(static_cast<double>(*committed - *committed_before) / seconds);
+    }
   }
   status.set_loss(Number(values, "loss").value_or(former.loss()));
   *status.mutable_metrics() = former.metrics();
@@ -70,10 +74,14 @@ TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const Progress
       (*status.mutable_metrics())[std::string(name)] = *value;
     }
   }
-  status.set_examples_expected(Count(values, "examples_expected"));
-  status.set_examples_committed(Count(values, "examples_committed"));
-  status.set_examples_applied_min(Count(values, "applied_min"));
-  status.set_examples_applied_max(Count(values, "applied_max"));
+  status.set_examples_expected(
+      Count(values, "examples_expected").value_or(former.examples_expected()));
+  status.set_examples_committed(
+      Count(values, "examples_committed").value_or(former.examples_committed()));
+  status.set_examples_applied_min(
+      Count(values, "applied_min").value_or(former.examples_applied_min()));
+  status.set_examples_applied_max(
+      Count(values, "applied_max").value_or(former.examples_applied_max()));
   return status;
 }
 

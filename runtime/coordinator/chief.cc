@@ -284,14 +284,20 @@ std::string Chief::ResultJson() const {
 void Chief::PublishStats() {
   const CoreProgress progress = core_.Progress();
   stats_.examples_expected->Set(static_cast<double>(progress.examples_expected));
-  stats_.examples_committed->Set(static_cast<double>(final_cut_ ? final_cut_->examples_committed()
-                                                                : progress.examples_committed));
-  stats_.steps->Set(static_cast<double>(progress.tokens_committed));
+  if (core_.AllActive()) counts_known_ = true;
+  if (final_cut_) {
+    stats_.examples_committed->Set(static_cast<double>(final_cut_->examples_committed()));
+  } else if (counts_known_) {
+    stats_.examples_committed->Set(static_cast<double>(progress.examples_committed));
+  }
+  if (counts_known_) {
+    stats_.steps->Set(static_cast<double>(progress.tokens_committed));
+    const std::uint64_t epoch =
+        progress.tokens_committed / std::max(1u, setup_.run.batches_per_epoch());
+    stats_.epoch->Set(static_cast<double>(epoch));
+  }
   stats_.membership->Set(static_cast<double>(core_.membership().number));
   stats_.chief_epoch->Set(static_cast<double>(setup_.directory.chief_epoch()));
-  const std::uint64_t epoch =
-      progress.tokens_committed / std::max(1u, setup_.run.batches_per_epoch());
-  stats_.epoch->Set(static_cast<double>(epoch));
   stats_.records_skipped->Set(static_cast<double>(applied_.skipped));
   if (newest_cut_) {
     stats_.applied_min->Set(static_cast<double>(applied_.lowest));

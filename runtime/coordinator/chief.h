@@ -141,6 +141,8 @@ class Chief {
   Phase phase_ = Phase::kRunning;
   std::optional<Status> failure_;
   bool finished_ = false;
+  /// Every shard has been active once and has said what it has: what was committed is known.
+  bool counts_known_ = false;
 
   std::optional<CutInProgress> cut_;
   std::uint64_t next_cut_ = 1;

@@ -46,12 +46,12 @@ EvaluatorStats::EvaluatorStats(StatsWriter& writer)
     : evaluations(writer.AddCounter(stats::kEvaluatorEvaluations)) {}
 
 ChiefStats::ChiefStats(StatsWriter& writer)
-    : examples_expected(writer.AddGauge(stats::kChiefExamplesExpected)),
-      examples_committed(writer.AddGauge(stats::kChiefExamplesCommitted)),
+    : examples_expected(writer.AddUnsetGauge(stats::kChiefExamplesExpected)),
+      examples_committed(writer.AddUnsetGauge(stats::kChiefExamplesCommitted)),
       commits_counted(writer.AddCounter(stats::kChiefCommitsCounted)),
       batches_granted(writer.AddCounter(stats::kChiefBatchesGranted)),
       restored_eval_loss(writer.AddUnsetGauge(stats::kChiefRestoredEvalLoss)),
-      steps(writer.AddGauge(stats::kChiefSteps)),
+      steps(writer.AddUnsetGauge(stats::kChiefSteps)),
       loss(writer.AddUnsetGauge(stats::kChiefLoss)),
       cuts(writer.AddCounter(stats::kChiefCuts)),
       cuts_abandoned(writer.AddCounter(stats::kChiefCutsAbandoned)),
@@ -61,7 +61,7 @@ ChiefStats::ChiefStats(StatsWriter& writer)
       membership(writer.AddGauge(stats::kChiefMembership)),
       applied_min(writer.AddUnsetGauge(stats::kChiefAppliedMin)),
       applied_max(writer.AddUnsetGauge(stats::kChiefAppliedMax)),
-      epoch(writer.AddGauge(stats::kChiefEpoch)),
+      epoch(writer.AddUnsetGauge(stats::kChiefEpoch)),
       chief_epoch(writer.AddGauge(stats::kChiefIncarnation)),
       records_skipped(writer.AddGauge(stats::kChiefRecordsSkipped)),
       auc(writer.AddUnsetGauge(stats::kEvaluatorAuc)),

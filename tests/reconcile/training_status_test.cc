@@ -44,6 +44,24 @@ TEST(TrainingStatus, KeepsTheRateWhenTheChiefStartedAnew) {
   EXPECT_EQ(status.metrics().at("auc"), 0.8);
 }
 
+TEST(TrainingStatus, WhatANewChiefDoesNotKnowYet_StaysAsItWas) {
+  const auto before = Reading(R"({"values":{"examples_committed":400}})", 1000);
+  const auto now = Reading(R"({"values":{"examples_expected":900}})", 3000);
+  TrainingStatus former;
+  former.set_step(4);
+  former.set_examples_per_second(7);
+  former.set_examples_committed(400);
+  former.set_examples_applied_min(380);
+  former.set_examples_applied_max(390);
+  const TrainingStatus status = MakeTrainingStatus(now, &before, former);
+  EXPECT_EQ(status.step(), 4);
+  EXPECT_EQ(status.examples_per_second(), 7);
+  EXPECT_EQ(status.examples_expected(), 900);
+  EXPECT_EQ(status.examples_committed(), 400);
+  EXPECT_EQ(status.examples_applied_min(), 380);
+  EXPECT_EQ(status.examples_applied_max(), 390);
+}
+
 TEST(TrainingStatus, OfAbsurdNumbers_StaysInBounds) {
   const auto before = Reading(R"({"values":{"examples_committed":-1e300}})", 1000);
   const auto now = Reading(R"({"values":{"steps":1e300,"examples_committed":1e300}})", 2000);
