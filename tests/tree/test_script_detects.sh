@@ -40,8 +40,10 @@ tool clang-tidy-19 <<<''
 tool dpkg-query <<<'echo installed'
 tool a_fuzz <<<''
 tool run.sh <<<''
-mkdir "$scratch/tree/e2e"
-cp "$scratch/bin/run.sh" "$scratch/tree/e2e/run.sh"
+tool build-tools.sh <<<''
+mkdir -p "$scratch/tree/e2e/cluster"
+cp "$scratch/bin/run.sh" "$scratch/tree/e2e/"
+cp "$scratch/bin/build-tools.sh" "$scratch/tree/e2e/cluster/"
 
 failures=0
 # expect STATUS BREAK STEPS ARGUMENT...: STEPS is what the line FAILED names.
@@ -67,6 +69,7 @@ expect 0 '' ''
 expect 0 '' '' --all
 expect 1 'ctest --test-dir build/dev' 'test-dev'
 expect 1 'run.sh --tools' 'cluster-tools'
+expect 1 'build-tools.sh kwok' 'cluster-tools' --all
 expect 1 'run.sh install' 'e2e'
 expect 1 'ctest --test-dir build/asan' 'test-asan'
 expect 1 'cmake --preset asan' 'build-asan'
