@@ -1,17 +1,31 @@
-# A running job is deleted, in the foreground and in the background; nothing of it remains.
+# A running job is deleted: in the foreground and in the background, after which nothing of it remains,
+# and as an orphan, after which all of it stays and is left alone.
 
 run_case() {
   make_volumes
   local way
   for way in foreground background; do
-    adult_job "[$(epochs 200)]" | k apply -f - >/dev/null
-    phase_is Running 120
+    running_job
     k delete "pstj/$job" --cascade="$way" --wait --timeout=120s
     until_is 120 '' remains
   done
+  running_job
+  local before
+  before=$(remains)
+  k delete "pstj/$job" --cascade=orphan --wait --timeout=120s
+  until_is 60 '' k get pods,services,configmaps -o 'jsonpath={.items[*].metadata.ownerReferences}'
+  [[ pstrainingjob.pstrain.dev/$job$'\n'$(remains) == "$before" ]] || fail "not all remains: $(remains)"
+  until_is 1 '' k get pods -o 'jsonpath={.items[*].metadata.deletionTimestamp}'
+  k delete pods,services,configmaps -l "pstrain.dev/job-name=$job" --grace-period=1 --wait
+  until_is 60 '' remains
 }
 
-# What a job makes, apart from what was in the namespace before.
+running_job() {
+  adult_job "[$(epochs 200)]" | k apply -f - >/dev/null
+  phase_is Running 120
+}
+
+# What a job makes, apart from what was in the namespace before; the job itself comes first.
 remains() {
-  k get pods,services,configmaps,pstj -o name | grep -Ev '^configmap/(kube-root-ca.crt|adult-data)$' || true
+  k get pstj,pods,services,configmaps -o name | grep -Ev '^configmap/(kube-root-ca.crt|adult-data)$' || true
 }
