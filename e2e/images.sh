@@ -1,9 +1,14 @@
 # The images of the cases. To be sourced.
 # shellcheck shell=bash disable=SC2154 # variables of run.sh
 
-version=$(sed -n 's/^project(pstrain VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
-training_image=pstrain/runtime:$version
-own_program_image=pstrain/own-program:$version
+own_program_image=pstrain/own-program:e2e
+
+# The operator's and the training image, as a user makes them; sets training_image.
+make_images() {
+  local made
+  made=$("$root/scripts/images.sh" "$preset" "$work")
+  training_image=$(sed -n "s|^$work/runtime.tar: ||p" <<<"$made")
+}
 
 # A program of the user's own: a shell script under the agent.
 make_own_program_image() {

@@ -80,7 +80,7 @@ trap 'exit 130' INT TERM
 
 # shellcheck source=e2e/images.sh
 . "$root/e2e/images.sh"
-"$root/scripts/images.sh" "$preset" "$work" >&2
+make_images
 make_own_program_image
 cluster down
 cluster up --nodes "$nodes" --audit "$root/e2e/cluster/audit.yaml" >/dev/null

@@ -64,8 +64,8 @@ fuzz() {
     if [[ -d tests/fuzz/corpus/$target ]]; then cp -r "tests/fuzz/corpus/$target/." "$corpus/"; fi
     echo "--- $target"
     # New inputs go to the scratch corpus; only what crashes is left behind.
-    "$fuzzer" -max_total_time=30 -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_funcs=0 -print_final_stats=1 \
-      -artifact_prefix="build/fuzz/$target-" "$corpus" || bad=$((bad + 1))
+    "$fuzzer" -max_total_time=30 -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_funcs=0 \
+      -print_final_stats=1 -artifact_prefix="build/fuzz/$target-" "$corpus" || bad=$((bad + 1))
   done
   echo "$count fuzz targets, $bad failed"
   ((count > 0 && bad == 0))
