@@ -13,14 +13,14 @@
 
 #include "agent/agent_metrics.h"
 #include "agent/agent_state.h"
-#include "agent/child_end.h"
+#include "agent/program_exit.h"
 #include "agent/progress.h"
 #include "agent/supervisor.h"
-#include "base/files.h"
 #include "base/log.h"
 #include "base/metrics/admin_server.h"
 #include "base/metrics/collector.h"
-#include "proto/stats_page.h"
+#include "base/os/files.h"
+#include "proto/contract/stats_page.h"
 
 namespace pstrain {
 namespace {
@@ -65,7 +65,7 @@ AdminServer::Options AdminOptions(const AgentOptions& options, const AgentState&
 }
 
 void ReportEnd(const AgentOptions& options, const AgentState& state, const StatsPage& page,
-               const ChildEnd& end) {
+               const ProgramExit& end) {
   if (!options.final_stats_file.empty()) {
     const Status status = WriteFileAtomically(
         options.final_stats_file, WriteJson(FinalStatsJson(options.task, state, page, end)) + "\n");
@@ -74,7 +74,7 @@ void ReportEnd(const AgentOptions& options, const AgentState& state, const Stats
   WriteTerminationLog(options, TerminationMessage(end, LastStep(page), ValuesJson(page)));
 }
 
-Result<ChildEnd> RunAndReport(const AgentOptions& options) {
+Result<ProgramExit> RunAndReport(const AgentOptions& options) {
   AgentState state;
   PSTRAIN_ASSIGN_OR_RETURN(Supervisor supervisor, Supervisor::Make(state));
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<StatsPage> page, StatsPage::Create());
@@ -85,7 +85,7 @@ Result<ChildEnd> RunAndReport(const AgentOptions& options) {
   LogInfo(kComponent, "serving", {{"url", (*admin)->Url()}});
   const auto cgroup = ReadFile("/proc/self/cgroup");
   const OomWatch oom(options.cgroup_root, cgroup.ok() ? *cgroup : "");
-  ChildEnd end =
+  ProgramExit end =
       supervisor.Run(options.command, {{std::string(kStatsFdEnv), std::to_string(page->fd())}},
                      page->fd(), std::chrono::seconds(options.task.grace_seconds), oom);
   ReportEnd(options, state, *page, end);

@@ -4,8 +4,8 @@
 
 #include "agent/agent_state.h"
 #include "base/metrics/collector.h"
-#include "proto/stats_page.h"
-#include "proto/task_env.h"
+#include "proto/contract/stats_page.h"
+#include "proto/contract/task_env.h"
 
 namespace pstrain {
 

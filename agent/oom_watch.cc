@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/files.h"
+#include "base/os/files.h"
 
 namespace pstrain {
 namespace {

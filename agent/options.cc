@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/files.h"
-#include "base/parse_number.h"
+#include "base/os/files.h"
+#include "base/text/parse_number.h"
 
 namespace pstrain {
 namespace {

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "base/status.h"
-#include "proto/task_env.h"
+#include "proto/contract/task_env.h"
 
 namespace pstrain {
 
 /// Where the cgroup file systems are mounted.
 inline constexpr std::string_view kCgroupRootEnv = "PSTRAIN_CGROUP_ROOT";
 
-/// Command line of pstrain-agent; flags win over the environment (proto/task_env.h).
+/// Command line of pstrain-agent; flags win over the environment (proto/contract/task_env.h).
 inline constexpr std::string_view kAgentUsage =
     "usage: pstrain-agent [options] [-- COMMAND [ARGUMENT...]]\n"
     "\n"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/parse_number.h"
+#include "base/text/parse_number.h"
 
 namespace pstrain {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/metrics/collector.h"
-#include "proto/stats_page.h"
+#include "proto/contract/stats_page.h"
 
 namespace pstrain {
 

@@ -51,7 +51,7 @@ Json ProgressJson(const TaskEnv& task, const AgentState& state, const StatsPage&
 }
 
 Json FinalStatsJson(const TaskEnv& task, const AgentState& state, const StatsPage& page,
-                    const ChildEnd& end) {
+                    const ProgramExit& end) {
   Json final_stats = ProgressJson(task, state, page);
   final_stats.Set("exit", ExitToJson(end));
   return final_stats;

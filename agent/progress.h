@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "agent/agent_state.h"
-#include "agent/child_end.h"
-#include "base/json.h"
-#include "proto/stats_page.h"
-#include "proto/task_env.h"
+#include "agent/program_exit.h"
+#include "base/text/json.h"
+#include "proto/contract/stats_page.h"
+#include "proto/contract/task_env.h"
 
 namespace pstrain {
 
@@ -21,7 +21,7 @@ Json ProgressJson(const TaskEnv& task, const AgentState& state, const StatsPage&
 
 /// The same after the end, with "exit" (child_end.h), for the final stats file.
 Json FinalStatsJson(const TaskEnv& task, const AgentState& state, const StatsPage& page,
-                    const ChildEnd& end);
+                    const ProgramExit& end);
 
 /// The slot "steps", or nullopt.
 std::optional<std::uint64_t> LastStep(const StatsPage& page);

@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/child_processes.h"
 #include "base/log.h"
-#include "base/spawn.h"
+#include "base/os/child_processes.h"
+#include "base/os/spawn.h"
 
 namespace pstrain {
 namespace {
@@ -72,9 +72,10 @@ Supervisor::~Supervisor() {
   if (signal_fd_ >= 0) close(signal_fd_);
 }
 
-ChildEnd Supervisor::Run(std::vector<std::string> command,
-                         std::vector<std::pair<std::string, std::string>> environment,
-                         int inherited_fd, std::chrono::milliseconds grace, const OomWatch& oom) {
+ProgramExit Supervisor::Run(std::vector<std::string> command,
+                            std::vector<std::pair<std::string, std::string>> environment,
+                            int inherited_fd, std::chrono::milliseconds grace,
+                            const OomWatch& oom) {
   const std::uint64_t oom_kills_before = oom.Kills();
   const SpawnRequest request{.command = std::move(command),
                              .environment = std::move(environment),
@@ -82,7 +83,7 @@ ChildEnd Supervisor::Run(std::vector<std::string> command,
                              .signal_mask = original_mask_,
                              .ignore_sigpipe = sigpipe_ignored_};
   const auto child = Spawn(request);
-  ChildEnd end;
+  ProgramExit end;
   if (!child.ok()) {
     end.started = false;
     end.code = child.status().code() == StatusCode::kNotFound ? kExitNotFound : kExitNotExecutable;
@@ -100,7 +101,7 @@ ChildEnd Supervisor::Run(std::vector<std::string> command,
   return end;
 }
 
-ChildEnd Supervisor::WaitForEnd(pid_t child, std::chrono::milliseconds grace) {
+ProgramExit Supervisor::WaitForEnd(pid_t child, std::chrono::milliseconds grace) {
   while (true) {
     if (auto end = Reap(child)) {
       end->grace_expired = state_.phase == AgentPhase::kKilling && end->signal == SIGKILL;
@@ -142,7 +143,7 @@ void Supervisor::HandleSignals(pid_t child, std::chrono::milliseconds grace) {
   }
 }
 
-std::optional<ChildEnd> Supervisor::Reap(pid_t child) {
+std::optional<ProgramExit> Supervisor::Reap(pid_t child) {
   while (true) {
     siginfo_t info{};
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
@@ -156,7 +157,7 @@ std::optional<ChildEnd> Supervisor::Reap(pid_t child) {
       ++state_.orphans_reaped;
       continue;
     }
-    ChildEnd end;
+    ProgramExit end;
     (info.si_code == CLD_EXITED ? end.code : end.signal) = info.si_status;
     return end;
   }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "agent/agent_state.h"
-#include "agent/child_end.h"
 #include "agent/oom_watch.h"
+#include "agent/program_exit.h"
 #include "base/status.h"
 
 namespace pstrain {
@@ -42,9 +42,9 @@ class Supervisor {
   /// Starts `command` and returns when it has ended and nothing of it is left. A program that
   /// cannot be started is an end, not an error. `grace` is the time from SIGTERM until somebody
   /// else kills the agent: the program is killed 1 s before, or at half of a grace below 2 s.
-  ChildEnd Run(std::vector<std::string> command,
-               std::vector<std::pair<std::string, std::string>> environment, int inherited_fd,
-               std::chrono::milliseconds grace, const OomWatch& oom);
+  ProgramExit Run(std::vector<std::string> command,
+                  std::vector<std::pair<std::string, std::string>> environment, int inherited_fd,
+                  std::chrono::milliseconds grace, const OomWatch& oom);
 
  private:
   Supervisor(AgentState& state, int signal_fd, const sigset_t& original_mask, bool sigpipe_ignored)
@@ -53,10 +53,10 @@ class Supervisor {
         original_mask_(original_mask),
         sigpipe_ignored_(sigpipe_ignored) {}
 
-  ChildEnd WaitForEnd(pid_t child, std::chrono::milliseconds grace);
+  ProgramExit WaitForEnd(pid_t child, std::chrono::milliseconds grace);
   /// False when the deadline came first.
   bool WaitForSignal(std::optional<std::chrono::steady_clock::time_point> deadline);
-  std::optional<ChildEnd> Reap(pid_t child);
+  std::optional<ProgramExit> Reap(pid_t child);
   void HandleSignals(pid_t child, std::chrono::milliseconds grace);
   void KillWhatIsLeft();
 

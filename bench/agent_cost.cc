@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/files.h"
-#include "base/json.h"
+#include "base/os/files.h"
+#include "base/text/json.h"
 #include "runtime/stats/stats_writer.h"
 
 namespace {

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "base/random.h"
-#include "runtime/ps_role/data_handler.h"
-#include "runtime/rpc/byte_channel.h"
-#include "runtime/rpc/byte_server.h"
-#include "runtime/rpc/server.h"
+#include "runtime/ps/data_handler.h"
+#include "runtime/rpc/grpc/data_plane_service.h"
+#include "runtime/rpc/grpc/grpc_transport.h"
+#include "runtime/rpc/grpc/server.h"
 #include "runtime/worker/ps_client.h"
 
 namespace pstrain {
@@ -112,10 +112,10 @@ struct Served {
   std::string address;
 };
 
-double Frames(std::uint32_t lanes, int part) {
+double Frames(std::uint32_t connections, int part) {
   SinkHandler sink;
   Served served(sink);
-  ByteChannelFactory factory(lanes);
+  GrpcTransportFactory factory(connections);
   const auto transport = factory.Connect(served.address);
   const Bytes body = Bytes::FromVector(std::vector<float>(kMessageBytes / sizeof(float), 1.0F));
   Mutex mutex;
@@ -205,7 +205,7 @@ struct Cluster {
   ShardEngine engine{ShardEngineOptions{}};
   PsDataHandler handler{engine};
   Served served{handler};
-  ByteChannelFactory factory;
+  GrpcTransportFactory factory;
   Membership membership;
   std::unique_ptr<PsClient> client;
   std::uint32_t batch = 0;

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/allocator.h"
-#include "base/json.h"
 #include "base/mutex.h"
-#include "proto/job_manifest.h"
-#include "runtime/coordinator/placement.h"
-#include "runtime/data/batch_reader.h"
-#include "runtime/ps/shard.h"
+#include "base/os/allocator.h"
+#include "base/text/json.h"
+#include "proto/job/job_manifest.h"
+#include "runtime/chief/protocol/placement.h"
+#include "runtime/input/batch_reader.h"
+#include "runtime/shard/shard.h"
 #include "runtime/worker/parameter_layout.h"
 
 namespace pstrain {
@@ -55,7 +55,7 @@ class Store {
       : layout_(OrExit(ParameterLayout::Create(variables, shards))), mutexes_(shards) {
     const auto catalog = OrExit(Catalog::Create(variables, shards, batches));
     for (ShardId s = 0; s < shards; ++s) {
-      shards_.push_back(std::make_unique<Shard>(catalog, s, Term{1, 1}));
+      shards_.push_back(std::make_unique<Shard>(catalog, s, ShardTerm{1, 1}));
     }
   }
 
@@ -65,7 +65,7 @@ class Store {
     Parameters values = layout_.Allocate(plan);
     std::vector<float> of_shard;
     for (ShardId s = 0; s < layout_.shards(); ++s) {
-      const PullSection section = layout_.MakePullSection(s, Term{1, 1}, plan);
+      const PullSection section = layout_.MakePullSection(s, ShardTerm{1, 1}, plan);
       of_shard.resize(layout_.ReplyFloats(s, plan));
       {
         const MutexLock lock(mutexes_[s]);
@@ -78,14 +78,15 @@ class Store {
     return values;
   }
 
-  void Push(Token token, std::uint32_t records, const RoutedPlan& plan,
+  void Push(WorkId work_id, std::uint32_t records, const RoutedPlan& plan,
             const Parameters& gradients) {
     const std::vector<std::vector<float>> rows = layout_.GatherRows(plan, gradients);
     PushRequest request;
-    request.token = token;
+    request.work_id = work_id;
     request.records = records;
     for (ShardId s = 0; s < layout_.shards(); ++s) {
-      const PushSection section = layout_.MakePushSection(s, Term{1, 1}, plan, gradients, rows);
+      const PushSection section =
+          layout_.MakePushSection(s, ShardTerm{1, 1}, plan, gradients, rows);
       const MutexLock lock(mutexes_[s]);
       shards_[s]->Apply(request, section);
     }
@@ -98,10 +99,10 @@ class Store {
 };
 
 /// The batches of all epochs in the order of the grants, by block, so that one thread has a block.
-std::vector<std::vector<Token>> Work(const InputIndex& index, std::uint32_t epochs) {
-  std::vector<std::vector<Token>> work;
+std::vector<std::vector<WorkId>> Work(const InputIndex& index, std::uint32_t epochs) {
+  std::vector<std::vector<WorkId>> work;
   for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
-    for (const std::uint32_t batch : index.TokenOrder(epoch)) {
+    for (const std::uint32_t batch : index.WorkIdOrder(epoch)) {
       const BatchPlace place = OrExit(index.Place({epoch, batch}));
       if (place.batch_in_block == 0) work.emplace_back();
       work.back().push_back({epoch, batch});
@@ -118,7 +119,7 @@ struct Phases {
 };
 
 void Train(Store& store, const Model& model, const InputIndex& index,
-           const std::vector<std::vector<Token>>& work, std::atomic<std::size_t>& next,
+           const std::vector<std::vector<WorkId>>& work, std::atomic<std::size_t>& next,
            BatchReader& reader, Phases* phases) {
   auto since = std::chrono::steady_clock::now();
   const auto charge = [&since](double* phase) {
@@ -127,8 +128,8 @@ void Train(Store& store, const Model& model, const InputIndex& index,
     since = now;
   };
   for (std::size_t i = next++; i < work.size(); i = next++) {
-    for (const Token token : work[i]) {
-      const Batch batch = OrExit(reader.Read(token));
+    for (const WorkId work_id : work[i]) {
+      const Batch batch = OrExit(reader.Read(work_id));
       const BatchPlan plan = model.Plan(batch);
       const RoutedPlan routed = store.Route(plan);
       charge(&phases->input);
@@ -137,7 +138,7 @@ void Train(Store& store, const Model& model, const InputIndex& index,
       Parameters gradients;
       model.Step(batch, plan, values, &gradients);
       charge(&phases->compute);
-      store.Push(token, index.RecordCount(token), routed, gradients);
+      store.Push(work_id, index.RecordCount(work_id), routed, gradients);
       charge(&phases->push);
     }
   }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# run.sh local [--quick]: what the programs do on this machine, as JSON lines on stdout (bench/README.md
-# has their meaning). --quick: one short round of each, to see that the benches work.
-# run.sh operator [--quick]: the same of pstrain-operator, in a cluster with fake nodes that it starts
-# (77 where none can run).
+# run.sh local [--quick]: what the programs do on this machine, as JSON lines on stdout
+# (bench/README.md has their meaning). --quick: one short round of each, to see that the benches
+# work. run.sh operator [--quick]: the same of pstrain-operator, in a cluster with fake nodes that
+# it starts (77 where none can run).
 #   PSTRAIN_BENCH_BUILD  folder of a finished build to measure; default: build/release, built here
 #   PSTRAIN_BENCH_CPUS   the two CPUs to use, as for taskset; default: 0,1
 set -euo pipefail

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <set>
 
-#include "base/edit_distance.h"
+#include "base/text/edit_distance.h"
 
 namespace pstrain {
 namespace {

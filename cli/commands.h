@@ -20,7 +20,8 @@ int TfConfigCommand(const std::vector<std::string>& args);
 /// stopped; 1: Failed; 2: wrong usage or a bad manifest; 3: a kill of --chaos did not fire.
 int RunCommand(const std::vector<std::string>& args);
 
-/// `inspect CUT [--digest] [--json]`: what a cut holds. 1: the cut cannot be read; 2: wrong usage.
+/// `inspect CHECKPOINT [--digest] [--json]`: what a checkpoint holds. 1: the checkpoint cannot be
+/// read; 2: wrong usage.
 int InspectCommand(const std::vector<std::string>& args);
 
 }  // namespace pstrain

@@ -3,10 +3,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/files.h"
-#include "base/json.h"
+#include "base/os/files.h"
+#include "base/text/json.h"
 #include "cli/commands.h"
-#include "runtime/checkpoint/cuts.h"
+#include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/digest.h"
 
 namespace pstrain {
@@ -15,43 +15,47 @@ namespace {
 constexpr int kExitBad = 1;
 constexpr int kExitUsage = 2;
 constexpr const char* kUsage =
-    "usage: pstrain inspect CUT [--digest] [--json]\n"
+    "usage: pstrain inspect CHECKPOINT [--digest] [--json]\n"
     "\n"
-    "Checks a cut (<run>/cuts/<epoch>-<number>) and prints what it holds.\n"
+    "Checks a checkpoint (<run>/checkpoints/<chief term>-<number>) and prints what it holds.\n"
     "  --digest  a digest per variable and slot, the same whatever the number of ps\n"
     "  --json    one line of JSON\n";
 
-constexpr const char* kWhatToGive = "give the folder <run>/cuts/<epoch>-<number> of a cut";
+constexpr const char* kWhatToGive =
+    "give the folder <run>/checkpoints/<chief term>-<number> of a checkpoint";
 
 struct Options {
-  std::string cut;
+  std::string checkpoint;
   bool digest = false;
   bool json = false;
 };
 
-/// What is printed of a cut.
+/// What is printed of a checkpoint.
 struct Report {
-  CutManifest manifest;
-  std::vector<CutDigest> digests;
+  CheckpointManifest manifest;
+  std::vector<CheckpointDigest> digests;
   std::uint64_t bytes = 0;
 };
 
 Result<Report> Inspect(const Options& options) {
   Report report;
-  // A path that ends in a slash names the same cut.
-  const std::string cut = options.cut.ends_with('/') && options.cut.size() > 1
-                              ? options.cut.substr(0, options.cut.size() - 1)
-                              : options.cut;
-  if (!FileExists(cut)) return NotFoundError(cut + " does not exist; " + kWhatToGive);
-  if (!IsDirectory(cut)) return InvalidArgumentError(cut + " is a file; " + kWhatToGive);
-  if (!FileExists(JoinPath(cut, "manifest"))) {
-    return NotFoundError(cut + " has no manifest: not a cut, or one that was not finished; " +
+  // A path that ends in a slash names the same checkpoint.
+  const std::string checkpoint = options.checkpoint.ends_with('/') && options.checkpoint.size() > 1
+                                     ? options.checkpoint.substr(0, options.checkpoint.size() - 1)
+                                     : options.checkpoint;
+  if (!FileExists(checkpoint)) return NotFoundError(checkpoint + " does not exist; " + kWhatToGive);
+  if (!IsDirectory(checkpoint))
+    return InvalidArgumentError(checkpoint + " is a file; " + kWhatToGive);
+  if (!FileExists(JoinPath(checkpoint, "manifest"))) {
+    return NotFoundError(checkpoint +
+                         " has no manifest: not a checkpoint, or one that was not finished; " +
                          kWhatToGive);
   }
-  PSTRAIN_ASSIGN_OR_RETURN(report.manifest, OpenCut(cut, {}));
-  for (const CutPiece& piece : report.manifest.pieces()) report.bytes += piece.bytes();
+  PSTRAIN_ASSIGN_OR_RETURN(report.manifest, OpenCheckpoint(checkpoint, {}));
+  for (const CheckpointShard& checkpoint_shard : report.manifest.checkpoint_shards())
+    report.bytes += checkpoint_shard.bytes();
   if (options.digest) {
-    PSTRAIN_ASSIGN_OR_RETURN(report.digests, DigestCut(cut));
+    PSTRAIN_ASSIGN_OR_RETURN(report.digests, DigestCheckpoint(checkpoint));
   }
   return report;
 }
@@ -76,11 +80,11 @@ Json VariableJson(const VariableSpec& spec) {
 }
 
 void PrintJson(const Options& options, const Report& report) {
-  const CutManifest& manifest = report.manifest;
+  const CheckpointManifest& manifest = report.manifest;
   Json out = Json::Object();
-  out.Set("cut", Json::String(options.cut));
+  out.Set("checkpoint", Json::String(options.checkpoint));
   out.Set("run_id", Json::String(manifest.run_id()));
-  out.Set("chief_epoch", Json::Uint(manifest.chief_epoch()));
+  out.Set("chief_term", Json::Uint(manifest.chief_term()));
   out.Set("number", Json::Uint(manifest.number()));
   out.Set("shards", Json::Uint(manifest.shards()));
   out.Set("batches_per_epoch", Json::Uint(manifest.batches_per_epoch()));
@@ -91,18 +95,18 @@ void PrintJson(const Options& options, const Report& report) {
   out.Set("created_unix_ms", Json::Int(manifest.created_unix_ms()));
   out.Set("base", report.manifest.base().empty() ? Json::Null() : Json::String(manifest.base()));
   out.Set("bytes", Json::Uint(report.bytes));
-  Json& pieces = out.Set("pieces", Json::Array());
-  for (const CutPiece& piece : manifest.pieces()) {
-    Json& entry = pieces.Append(Json::Object());
-    entry.Set("shard", Json::Uint(piece.shard()));
-    entry.Set("bytes", Json::Uint(piece.bytes()));
-    entry.Set("examples_applied", Json::Int(piece.examples_applied()));
+  Json& checkpoint_shards = out.Set("checkpoint_shards", Json::Array());
+  for (const CheckpointShard& checkpoint_shard : manifest.checkpoint_shards()) {
+    Json& entry = checkpoint_shards.Append(Json::Object());
+    entry.Set("shard", Json::Uint(checkpoint_shard.shard()));
+    entry.Set("bytes", Json::Uint(checkpoint_shard.bytes()));
+    entry.Set("examples_applied", Json::Int(checkpoint_shard.examples_applied()));
   }
   Json& variables = out.Set("variables", Json::Array());
   for (const VariableSpec& spec : manifest.variables()) variables.Append(VariableJson(spec));
   if (options.digest) {
     Json& digests = out.Set("digests", Json::Array());
-    for (const CutDigest& digest : report.digests) {
+    for (const CheckpointDigest& digest : report.digests) {
       Json& entry = digests.Append(Json::Object());
       entry.Set("variable", Json::String(digest.variable));
       entry.Set("slot", Json::String(digest.slot));
@@ -114,16 +118,16 @@ void PrintJson(const Options& options, const Report& report) {
 }
 
 void PrintText(const Options& options, const Report& report) {
-  const CutManifest& manifest = report.manifest;
-  std::printf("cut         %s: good\n", options.cut.c_str());
+  const CheckpointManifest& manifest = report.manifest;
+  std::printf("checkpoint         %s: good\n", options.checkpoint.c_str());
   std::printf("run         %s\n", manifest.run_id().c_str());
-  std::printf("chief epoch %s, number %s%s\n", std::to_string(manifest.chief_epoch()).c_str(),
+  std::printf("chief term %s, number %s%s\n", std::to_string(manifest.chief_term()).c_str(),
               std::to_string(manifest.number()).c_str(), manifest.final() ? ", final" : "");
   std::printf("examples    %s of %s committed\n",
               std::to_string(manifest.examples_committed()).c_str(),
               std::to_string(manifest.examples_expected()).c_str());
   if (!manifest.base().empty()) std::printf("builds on   %s\n", manifest.base().c_str());
-  std::printf("pieces      %d, %s bytes\n", manifest.pieces_size(),
+  std::printf("checkpoint shards      %d, %s bytes\n", manifest.checkpoint_shards_size(),
               std::to_string(report.bytes).c_str());
   for (const VariableSpec& spec : manifest.variables()) {
     std::string shape;
@@ -134,7 +138,7 @@ void PrintText(const Options& options, const Report& report) {
                 std::string(KindName(spec)).c_str(), shape.c_str(),
                 std::string(OptimizerName(spec)).c_str(), spec.partitions_size());
   }
-  for (const CutDigest& digest : report.digests) {
+  for (const CheckpointDigest& digest : report.digests) {
     std::printf("digest      %s%s%s %s\n", digest.variable.c_str(), digest.slot.empty() ? "" : "/",
                 digest.slot.c_str(), digest.digest.c_str());
   }
@@ -153,15 +157,15 @@ int InspectCommand(const std::vector<std::string>& args) {
       options.digest = true;
     } else if (arg == "--json") {
       options.json = true;
-    } else if (arg.starts_with("-") || !options.cut.empty()) {
+    } else if (arg.starts_with("-") || !options.checkpoint.empty()) {
       std::fprintf(stderr, "pstrain inspect: %s is not understood\n%s", arg.c_str(), kUsage);
       return kExitUsage;
     } else {
-      options.cut = arg;
+      options.checkpoint = arg;
     }
   }
-  if (options.cut.empty()) {
-    std::fprintf(stderr, "pstrain inspect: no cut is given\n%s", kUsage);
+  if (options.checkpoint.empty()) {
+    std::fprintf(stderr, "pstrain inspect: no checkpoint is given\n%s", kUsage);
     return kExitUsage;
   }
   const Result<Report> report = Inspect(options);

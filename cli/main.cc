@@ -20,7 +20,7 @@ constexpr std::array kCommands = {
     Command{"run", "run a job on this machine", pstrain::RunCommand},
     Command{"validate", "check manifests", pstrain::ValidateCommand},
     Command{"tf-config", "print the TF_CONFIG of a replica", pstrain::TfConfigCommand},
-    Command{"inspect", "show what a cut holds", pstrain::InspectCommand},
+    Command{"inspect", "show what a checkpoint holds", pstrain::InspectCommand},
 };
 
 void PrintUsage(std::FILE* out) {

@@ -11,21 +11,21 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/files.h"
-#include "base/parse_number.h"
+#include "base/os/files.h"
+#include "base/text/parse_number.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/local/chaos.h"
-#include "cli/local/guard.h"
-#include "cli/local/hold_files.h"
-#include "cli/local/launcher.h"
-#include "cli/local/local_job.h"
-#include "cli/local/progress_view.h"
-#include "cli/local/restored_loss.h"
-#include "cli/local/run_report.h"
-#include "cli/local/run_session.h"
-#include "cli/local/workspace.h"
-#include "proto/job_manifest.h"
+#include "local/chaos.h"
+#include "local/grant_barrier_files.h"
+#include "local/guard.h"
+#include "local/launcher.h"
+#include "local/local_job.h"
+#include "local/progress_view.h"
+#include "local/restored_loss.h"
+#include "local/run_report.h"
+#include "local/run_session.h"
+#include "local/workspace.h"
+#include "proto/job/job_manifest.h"
 
 namespace pstrain {
 namespace {
@@ -216,11 +216,11 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   Result<local::RestoredLoss> restored =
       run.options.resume ? local::RestoredLoss::Await(job, run.run_id) : local::RestoredLoss();
   if (!restored.ok()) return Failure(restored.status());
-  Result<local::HoldFiles> holds = local::HoldFiles::Open(job, run.run_id);
-  if (!holds.ok()) return Failure(holds.status());
+  Result<local::GrantBarrierFiles> barriers = local::GrantBarrierFiles::Open(job, run.run_id);
+  if (!barriers.ok()) return Failure(barriers.status());
   local::SessionOptions session_options = run.session;
-  session_options.hold_grants = [&](const std::set<double>& percents) {
-    return holds->Set(percents);
+  session_options.block_grants = [&](const std::set<double>& percents) {
+    return barriers->Set(percents);
   };
   session_options.observe_chief = [&](const local::AgentReading& chief) {
     const Status shown = restored->Update(chief, view, run.options.json ? stdout : nullptr);

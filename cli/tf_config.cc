@@ -1,4 +1,4 @@
-#include "proto/tf_config.h"
+#include "proto/contract/tf_config.h"
 
 #include <algorithm>
 #include <array>
@@ -7,10 +7,10 @@
 #include <system_error>
 #include <vector>
 
-#include "base/parse_number.h"
+#include "base/text/parse_number.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "proto/job_manifest.h"
+#include "proto/job/job_manifest.h"
 
 namespace pstrain {
 namespace {

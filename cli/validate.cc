@@ -2,10 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
+#include "base/os/files.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "proto/job_manifest.h"
+#include "proto/job/job_manifest.h"
 
 namespace pstrain {
 namespace {

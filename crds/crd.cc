@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "crds/schema_builder.h"
-#include "proto/psjob.pb.h"
+#include "proto/job/psjob.pb.h"
 
 namespace pstrain {
 namespace {

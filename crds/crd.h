@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "crds/descriptions.h"
 
 namespace pstrain {

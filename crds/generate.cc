@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/files.h"
+#include "base/os/files.h"
 #include "crds/crd.h"
 #include "crds/descriptions.h"
 #include "crds/reference.h"
@@ -16,7 +16,7 @@ namespace {
 constexpr int kExitUsage = 2;
 
 std::string WriteCrd(const pstrain::Descriptions& descriptions) {
-  return "# Generated from proto/psjob.proto by scripts/generate.sh; do not edit.\n" +
+  return "# Generated from proto/job/psjob.proto by scripts/generate.sh; do not edit.\n" +
          pstrain::WriteYaml(pstrain::BuildCrd(descriptions));
 }
 

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "crds/crd.h"
-#include "proto/manifest_path.h"
-#include "proto/psjob.pb.h"
-#include "proto/schema.h"
+#include "proto/job/manifest_path.h"
+#include "proto/job/psjob.pb.h"
+#include "proto/job/schema.h"
 
 namespace pstrain {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 namespace pb = google::protobuf;
 
 constexpr std::string_view kHead =
-    R"(<!-- Generated from proto/psjob.proto by scripts/generate.sh; do not edit. -->
+    R"(<!-- Generated from proto/job/psjob.proto by scripts/generate.sh; do not edit. -->
 # PSTrainingJob
 
 `apiVersion: pstrain.dev/v1alpha1`, `kind: PSTrainingJob`, short name `pstj`. `metadata.name` is an RFC 1035 label of at most 40 characters. A whole example is `examples/adult/job.yaml`; `pstrain validate FILE` checks a manifest without a cluster, `pstrain run FILE` runs it on this machine.

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "proto/manifest_checks.h"
-#include "proto/psjob.pb.h"
-#include "proto/schema.h"
+#include "proto/job/manifest_checks.h"
+#include "proto/job/psjob.pb.h"
+#include "proto/job/schema.h"
 
 namespace pstrain {
 namespace {
@@ -167,7 +167,7 @@ Json Validation(const std::string& cel, const std::string& message, const std::s
   return validation;
 }
 
-/// Exactly one member of each oneof, in the words of proto/message_decoder.cc.
+/// Exactly one member of each oneof, in the words of proto/job/message_decoder.cc.
 void AddOneofRules(const pb::Descriptor& type, Json& validations) {
   for (int i = 0; i < type.real_oneof_decl_count(); ++i) {
     std::vector<std::string> names;

@@ -2,7 +2,7 @@
 
 #include <google/protobuf/descriptor.h>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "crds/descriptions.h"
 
 namespace pstrain {

@@ -46,8 +46,8 @@ make_namespace() { # NAME
   until_is 20 default kubectl --namespace "$1" get serviceaccount default -o 'jsonpath={.metadata.name}'
 }
 
-# What examples/adult/job.yaml names: the data, and the claim of examples/adult/checkpoints.yaml on a
-# directory of this machine, which all nodes see.
+# What examples/adult/job.yaml names: the data, and the claim of examples/adult/checkpoints.yaml on
+# a directory of this machine, which all nodes see.
 make_volumes() {
   local checkpoints=$work/volumes/$namespace
   mkdir -p "$checkpoints"

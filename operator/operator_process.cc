@@ -8,11 +8,11 @@
 #include <thread>
 #include <utility>
 
-#include "base/hex.h"
 #include "base/log.h"
 #include "base/metrics/admin_server.h"
 #include "base/metrics/process_metrics.h"
 #include "base/random.h"
+#include "base/text/hex.h"
 #include "operator/cache/informer.h"
 #include "operator/controller/controller.h"
 #include "operator/controller/health.h"

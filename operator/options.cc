@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/parse_number.h"
+#include "base/text/parse_number.h"
 
 namespace pstrain {
 namespace {

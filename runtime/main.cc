@@ -1,5 +1,5 @@
 // pstrain-runtime: the training process. TF_CONFIG says which role it has; the agent's environment
-// (proto/task_env.h) says where its job, run and numbers are.
+// (proto/contract/task_env.h) says where its job, run and numbers are.
 
 #include <pthread.h>
 
@@ -12,17 +12,17 @@
 #include <thread>
 #include <utility>
 
-#include "base/allocator.h"
-#include "base/files.h"
 #include "base/log.h"
-#include "proto/job_manifest.h"
-#include "proto/task_env.h"
+#include "base/os/allocator.h"
+#include "base/os/files.h"
+#include "proto/contract/task_env.h"
+#include "proto/job/job_manifest.h"
+#include "runtime/chief/run_chief.h"
 #include "runtime/cluster/cluster_resolver.h"
 #include "runtime/cluster/role_context.h"
-#include "runtime/coordinator/run_chief.h"
 #include "runtime/evaluator/run_evaluator.h"
 #include "runtime/failpoint/fail_points.h"
-#include "runtime/ps_role/run_ps.h"
+#include "runtime/ps/run_ps.h"
 #include "runtime/rpc/system_resolver.h"
 #include "runtime/worker/run_worker.h"
 
@@ -47,7 +47,7 @@ sigset_t StopSignals() {
 class StopOnSignal {
  public:
   StopOnSignal() : thread_([this](const std::stop_token& end) { Run(end); }) {}
-  std::stop_token token() const { return source_.get_token(); }
+  std::stop_token work_id() const { return source_.get_token(); }
 
  private:
   void Run(const std::stop_token& end) {
@@ -149,7 +149,7 @@ int Main() {
     return kExitUsage;
   }
   const StopOnSignal stop;
-  const Result<int> outcome = RunRole(*task, **stats, stop.token());
+  const Result<int> outcome = RunRole(*task, **stats, stop.work_id());
   if (outcome.ok()) return *outcome;
   std::cerr << "pstrain-runtime: " << RoleName(task->identity.role) << ' ' << task->identity.index
             << ": " << outcome.status().ToString() << '\n';

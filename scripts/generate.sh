@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# generate.sh: writes the files of the tree that are made from proto/psjob.proto: the CRD in crds/ and,
-# for the chart, which must be whole by itself, in helm/, and the reference in docs/.
+# generate.sh: writes the files of the tree that are made from proto/job/psjob.proto: the CRD in
+# crds/ and, for the chart, which must be whole by itself, in helm/, and the reference in docs/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/build.sh dev pstrain_crd_file >&2

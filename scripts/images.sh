@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# images.sh [PRESET [DIR]]: builds the programs (PRESET defaults to release) and packs them, with the
-# libraries that they need and nothing else, into the images that helm/pstrain and examples/adult
-# name: DIR/operator.tar and DIR/runtime.tar (default build/images). Needs neither registry nor daemon.
+# images.sh [PRESET [DIR]]: builds the programs (PRESET defaults to release) and packs them, with
+# the libraries that they need and nothing else, into the images that helm/pstrain and
+# examples/adult name: DIR/operator.tar and DIR/runtime.tar (default build/images). Needs neither
+# registry nor daemon.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,4 +1,5 @@
-# A program of the user's own under the agent: it sees TF_CONFIG, and is started again when it fails.
+# A program of the user's own under the agent: it sees TF_CONFIG, and is started again when it
+# fails.
 
 run_case() {
   job=own

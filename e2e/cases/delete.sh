@@ -1,5 +1,5 @@
-# A running job is deleted: in the foreground and in the background, after which nothing of it remains,
-# and as an orphan, after which all of it stays and is left alone.
+# A running job is deleted: in the foreground and in the background, after which nothing of it
+# remains, and as an orphan, after which all of it stays and is left alone.
 
 run_case() {
   make_volumes

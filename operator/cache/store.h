@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/status.h"
+#include "base/text/json.h"
 #include "operator/cache/watcher.h"
 #include "operator/kube/object_meta.h"
 

@@ -7,9 +7,9 @@
 
 #include "base/backoff.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "base/text/json.h"
 #include "operator/kube/api_client.h"
 #include "operator/kube/watch.h"
 

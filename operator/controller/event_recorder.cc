@@ -6,10 +6,10 @@
 #include <string_view>
 #include <utility>
 
-#include "base/hex.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/text/hex.h"
+#include "base/text/json.h"
 #include "operator/controller/lease.h"
 
 namespace pstrain::kube {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "base/json.h"
 #include "base/status.h"
+#include "base/text/json.h"
 #include "operator/kube/resource.h"
 
 namespace pstrain::kube {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
 #include "base/status.h"
+#include "base/text/json.h"
 #include "operator/kube/api_error.h"
 #include "operator/kube/pause.h"
 #include "operator/kube/rate_limiter.h"

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.h"
 #include "base/status.h"
+#include "base/text/json.h"
 #include "operator/kube/transport.h"
 
 namespace pstrain::kube {

@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
-#include "base/parse_number.h"
+#include "base/text/parse_number.h"
 #include "operator/kube/byte_pipe.h"
 #include "operator/kube/tls_context.h"
 

@@ -3,8 +3,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/files.h"
 #include "base/log.h"
+#include "base/os/files.h"
 
 namespace pstrain::kube {
 namespace {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/files.h"
+#include "base/os/files.h"
 #include "operator/kube/base64.h"
 
 namespace pstrain::kube {

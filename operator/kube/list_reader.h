@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json.h"
 #include "base/status.h"
+#include "base/text/json.h"
 #include "operator/kube/transport.h"
 
 namespace pstrain::kube {

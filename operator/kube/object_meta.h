@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/status.h"
+#include "base/text/json.h"
 #include "operator/kube/resource.h"
 
 namespace pstrain::kube {

@@ -7,8 +7,8 @@
 #include <stop_token>
 #include <string>
 
-#include "base/json.h"
 #include "base/status.h"
+#include "base/text/json.h"
 #include "operator/kube/api_client.h"
 
 namespace pstrain::kube {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "operator/plan/snapshot.h"
-#include "proto/psjob.pb.h"
+#include "proto/job/psjob.pb.h"
 
 namespace pstrain::plan {
 

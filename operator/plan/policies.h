@@ -22,7 +22,7 @@ void DecideFailure(Draft& draft);
 /// deadline.cc. activeDeadlineSeconds since the start; starts anew when a suspended job resumes.
 void DecideDeadline(Draft& draft);
 
-/// suspend.cc. Stops the chief, which drains and cuts; the rest once no chief runs.
+/// suspend.cc. Stops the chief, which drains and checkpoints; the rest once no chief runs.
 void SuspendReplicas(Draft& draft);
 
 /// scale.cc. Stops places that the specification no longer asks for, the highest index first, and

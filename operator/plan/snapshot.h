@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/psjob.pb.h"
+#include "proto/job/psjob.pb.h"
 
 namespace pstrain::plan {
 

@@ -11,7 +11,7 @@
 #include <functional>
 #include <memory>
 
-#include "base/http_reply.h"
+#include "base/text/http_reply.h"
 
 namespace pstrain::reconcile {
 namespace {

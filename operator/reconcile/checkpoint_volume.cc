@@ -7,7 +7,7 @@
 
 #include "operator/kube/json_fields.h"
 #include "operator/plan/snapshot.h"
-#include "proto/schema.h"
+#include "proto/job/schema.h"
 
 namespace pstrain::reconcile {
 namespace {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "operator/reconcile/trouble.h"
-#include "proto/psjob.pb.h"
+#include "proto/job/psjob.pb.h"
 
 namespace pstrain::reconcile {
 

@@ -5,8 +5,8 @@
 #include "operator/kube/object_meta.h"
 #include "operator/reconcile/names.h"
 #include "operator/reconcile/template_json.h"
-#include "proto/job_manifest.h"
-#include "proto/tf_config.h"
+#include "proto/contract/tf_config.h"
+#include "proto/job/job_manifest.h"
 
 namespace pstrain::reconcile {
 namespace {

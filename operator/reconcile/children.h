@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "base/json.h"
-#include "proto/psjob.pb.h"
+#include "base/text/json.h"
+#include "proto/job/psjob.pb.h"
 
 namespace pstrain::reconcile {
 

@@ -7,7 +7,7 @@
 #include "operator/controller/event_recorder.h"
 #include "operator/plan/plan.h"
 #include "operator/reconcile/job_state.h"
-#include "proto/psjob.pb.h"
+#include "proto/job/psjob.pb.h"
 
 namespace pstrain::reconcile {
 

@@ -15,7 +15,7 @@
 #include "operator/reconcile/observations.h"
 #include "operator/reconcile/pod_view.h"
 #include "operator/reconcile/trouble.h"
-#include "proto/psjob.pb.h"
+#include "proto/job/psjob.pb.h"
 
 namespace pstrain::reconcile {
 

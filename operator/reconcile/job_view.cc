@@ -3,7 +3,7 @@
 #include <string>
 
 #include "operator/reconcile/names.h"
-#include "proto/job_manifest.h"
+#include "proto/job/job_manifest.h"
 
 namespace pstrain::reconcile {
 

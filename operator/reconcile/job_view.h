@@ -1,11 +1,11 @@
 #pragma once
 
-#include "base/json.h"
 #include "base/status.h"
+#include "base/text/json.h"
 #include "operator/cache/store.h"
 #include "operator/kube/resource.h"
 #include "operator/reconcile/pod_view.h"
-#include "proto/psjob.pb.h"
+#include "proto/job/psjob.pb.h"
 
 namespace pstrain::reconcile {
 

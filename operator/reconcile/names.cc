@@ -1,6 +1,6 @@
 #include "operator/reconcile/names.h"
 
-#include "proto/tf_config.h"
+#include "proto/contract/tf_config.h"
 
 namespace pstrain::reconcile {
 namespace {

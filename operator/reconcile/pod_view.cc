@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "base/parse_number.h"
+#include "base/text/parse_number.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/timestamp.h"
 #include "operator/reconcile/names.h"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
 #include "base/status.h"
+#include "base/text/json.h"
 #include "operator/plan/snapshot.h"
 
 namespace pstrain::reconcile {

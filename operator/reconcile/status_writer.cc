@@ -7,7 +7,7 @@
 #include "operator/kube/json_fields.h"
 #include "operator/reconcile/job_view.h"
 #include "operator/reconcile/merge_patch.h"
-#include "proto/job_manifest.h"
+#include "proto/job/job_manifest.h"
 
 namespace pstrain::reconcile {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json.h"
+#include "base/text/json.h"
 
 namespace pstrain::reconcile {
 

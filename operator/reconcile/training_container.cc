@@ -7,8 +7,8 @@
 #include "operator/reconcile/children.h"
 #include "operator/reconcile/pod_builder.h"
 #include "operator/reconcile/template_json.h"
-#include "proto/task_env.h"
-#include "proto/tf_config.h"
+#include "proto/contract/task_env.h"
+#include "proto/contract/tf_config.h"
 
 namespace pstrain::reconcile {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "operator/plan/snapshot.h"
 #include "operator/reconcile/pod_view.h"
-#include "proto/psjob.pb.h"
+#include "proto/job/psjob.pb.h"
 
 namespace pstrain::reconcile {
 

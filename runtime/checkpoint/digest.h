@@ -8,8 +8,8 @@
 
 namespace pstrain {
 
-/// The digest of one array of a variable in a cut.
-struct CutDigest {
+/// The digest of one array of a variable in a checkpoint.
+struct CheckpointDigest {
   std::string variable;
   /// Empty: the values; else the optimizer's slot, e.g. "accumulator".
   std::string slot;
@@ -21,8 +21,8 @@ struct CutDigest {
 
 /// Digests of all variables, in their order, values before slots. Equal arrays have equal digests
 /// whatever the numbers of ps, shards and partitions: a sum over rows of a hash of (row, bytes). A
-/// row of a table that still has its initial values counts as absent. Errors as CutChain::Open
-/// and Read.
-Result<std::vector<CutDigest>> DigestCut(const std::string& cut_directory);
+/// row of a table that still has its initial values counts as absent. Errors as
+/// CheckpointChain::Open and Read.
+Result<std::vector<CheckpointDigest>> DigestCheckpoint(const std::string& checkpoint_directory);
 
 }  // namespace pstrain

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/crc32c.h"
-#include "base/files.h"
+#include "base/os/files.h"
 
 namespace pstrain {
 namespace {
@@ -22,28 +22,28 @@ std::string WithHeader(const std::string& message) {
   return bytes + message;
 }
 
-Status CheckPieces(const CutManifest& manifest) {
+Status CheckCheckpointShards(const CheckpointManifest& manifest) {
   std::vector<bool> seen(manifest.shards());
-  for (const CutPiece& piece : manifest.pieces()) {
-    const std::string shard = std::to_string(piece.shard());
-    if (piece.shard() >= manifest.shards() || seen[piece.shard()]) {
-      return DataLossError("a piece too many for shard " + shard);
+  for (const CheckpointShard& checkpoint_shard : manifest.checkpoint_shards()) {
+    const std::string shard = std::to_string(checkpoint_shard.shard());
+    if (checkpoint_shard.shard() >= manifest.shards() || seen[checkpoint_shard.shard()]) {
+      return DataLossError("a checkpoint shard too many for shard " + shard);
     }
-    if (piece.file() != "shard-" + shard) {
-      return DataLossError("the piece of shard " + shard + " has another name");
+    if (checkpoint_shard.file() != "shard-" + shard) {
+      return DataLossError("the checkpoint shard of shard " + shard + " has another name");
     }
-    seen[piece.shard()] = true;
+    seen[checkpoint_shard.shard()] = true;
   }
-  if (static_cast<std::size_t>(manifest.pieces_size()) != seen.size()) {
-    return DataLossError(std::to_string(manifest.pieces_size()) + " pieces for " +
-                         std::to_string(manifest.shards()) + " shards");
+  if (static_cast<std::size_t>(manifest.checkpoint_shards_size()) != seen.size()) {
+    return DataLossError(std::to_string(manifest.checkpoint_shards_size()) +
+                         " checkpoint shards for " + std::to_string(manifest.shards()) + " shards");
   }
   return OkStatus();
 }
 
 }  // namespace
 
-Result<CutManifest> ParseManifest(std::string_view bytes) {
+Result<CheckpointManifest> ParseManifest(std::string_view bytes) {
   if (bytes.size() < kHeaderBytes || !bytes.starts_with(kMagic)) {
     return DataLossError("truncated or not a manifest");
   }
@@ -51,42 +51,44 @@ Result<CutManifest> ParseManifest(std::string_view bytes) {
   std::memcpy(&crc, bytes.data() + kMagic.size(), sizeof(crc));
   const std::string_view message = bytes.substr(kHeaderBytes);
   if (Crc32c(message) != crc) return DataLossError("corrupt, its checksum differs");
-  CutManifest manifest;
+  CheckpointManifest manifest;
   if (!manifest.ParseFromArray(message.data(), static_cast<int>(message.size()))) {
     return DataLossError("its message cannot be read");
   }
-  if (manifest.format_version() != kCutFormatVersion) {
+  if (manifest.format_version() != kCheckpointFormatVersion) {
     return FailedPreconditionError("format version " + std::to_string(manifest.format_version()) +
-                                   ", this program reads " + std::to_string(kCutFormatVersion));
+                                   ", this program reads " +
+                                   std::to_string(kCheckpointFormatVersion));
   }
-  // Bounds what a foreign shard count can allocate: each shard has a piece.
-  if (manifest.shards() != static_cast<std::uint32_t>(manifest.pieces_size())) {
-    return DataLossError(std::to_string(manifest.pieces_size()) + " pieces for " +
-                         std::to_string(manifest.shards()) + " shards");
+  // Bounds what a foreign shard count can allocate: each shard has a checkpoint shard.
+  if (manifest.shards() != static_cast<std::uint32_t>(manifest.checkpoint_shards_size())) {
+    return DataLossError(std::to_string(manifest.checkpoint_shards_size()) +
+                         " checkpoint shards for " + std::to_string(manifest.shards()) + " shards");
   }
-  PSTRAIN_RETURN_IF_ERROR(CheckPieces(manifest));
+  PSTRAIN_RETURN_IF_ERROR(CheckCheckpointShards(manifest));
   return manifest;
 }
 
-Status WriteManifest(const std::string& cut_directory, CutManifest manifest,
+Status WriteManifest(const std::string& checkpoint_directory, CheckpointManifest manifest,
                      const std::function<Status()>& last_check) {
-  manifest.set_format_version(kCutFormatVersion);
-  PSTRAIN_RETURN_IF_ERROR(CheckPieces(manifest).WithContext("manifest of " + cut_directory));
-  const std::string temporary = JoinPath(cut_directory, kTemporaryName);
+  manifest.set_format_version(kCheckpointFormatVersion);
+  PSTRAIN_RETURN_IF_ERROR(
+      CheckCheckpointShards(manifest).WithContext("manifest of " + checkpoint_directory));
+  const std::string temporary = JoinPath(checkpoint_directory, kTemporaryName);
   PSTRAIN_RETURN_IF_ERROR(WriteFileSynced(temporary, WithHeader(manifest.SerializeAsString())));
-  PSTRAIN_RETURN_IF_ERROR(FsyncDirectory(cut_directory));
-  PSTRAIN_RETURN_IF_ERROR(FsyncDirectory(ParentPath(cut_directory)));
+  PSTRAIN_RETURN_IF_ERROR(FsyncDirectory(checkpoint_directory));
+  PSTRAIN_RETURN_IF_ERROR(FsyncDirectory(ParentPath(checkpoint_directory)));
   if (last_check) {
     if (Status status = last_check(); !status.ok()) {
       PSTRAIN_RETURN_IF_ERROR(RemoveAll(temporary));
       return status;
     }
   }
-  return RenameFile(temporary, JoinPath(cut_directory, kName));
+  return RenameFile(temporary, JoinPath(checkpoint_directory, kName));
 }
 
-Result<CutManifest> ReadManifest(const std::string& cut_directory) {
-  const std::string path = JoinPath(cut_directory, kName);
+Result<CheckpointManifest> ReadManifest(const std::string& checkpoint_directory) {
+  const std::string path = JoinPath(checkpoint_directory, kName);
   PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   auto manifest = ParseManifest(bytes);
   if (!manifest.ok()) return manifest.status().WithContext(path);

@@ -6,26 +6,26 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "proto/checkpoint.pb.h"
+#include "proto/contract/checkpoint.pb.h"
 
 namespace pstrain {
 
-/// Version of the whole cut's format that this code writes and reads.
-inline constexpr std::uint32_t kCutFormatVersion = 2;
+/// Version of the full checkpoint's format that this code writes and reads.
+inline constexpr std::uint32_t kCheckpointFormatVersion = 2;
 
-/// Makes the cut exist: the pieces' names are made durable, the manifest is written under a
-/// temporary name and fsynced, `last_check` is asked (a higher chief epoch, a changed term: its
-/// error is returned and nothing is renamed), then the manifest is renamed into place and the
-/// directories are fsynced. The file: "PSTMANIF", u32 CRC-32C of the rest, u32 0, the serialised
-/// message. `format_version` is set here. Errors name the path.
-Status WriteManifest(const std::string& cut_directory, CutManifest manifest,
+/// Makes the checkpoint exist: the checkpoint shards' names are made durable, the manifest is
+/// written under a temporary name and fsynced, `last_check` is asked (a higher chief term, a
+/// changed term: its error is returned and nothing is renamed), then the manifest is renamed into
+/// place and the directories are fsynced. The file: "PSTMANIF", u32 CRC-32C of the rest, u32 0, the
+/// serialised message. `format_version` is set here. Errors name the path.
+Status WriteManifest(const std::string& checkpoint_directory, CheckpointManifest manifest,
                      const std::function<Status()>& last_check);
 
 /// The content of a manifest's file. DATA_LOSS when it is damaged or contradicts itself (not
-/// exactly one piece per shard), FAILED_PRECONDITION for another format version.
-Result<CutManifest> ParseManifest(std::string_view bytes);
+/// exactly one checkpoint shard per shard), FAILED_PRECONDITION for another format version.
+Result<CheckpointManifest> ParseManifest(std::string_view bytes);
 
-/// As ParseManifest; NOT_FOUND without a manifest (an unfinished cut). Errors name the path.
-Result<CutManifest> ReadManifest(const std::string& cut_directory);
+/// As ParseManifest; NOT_FOUND without a manifest (an unfinished checkpoint). Errors name the path.
+Result<CheckpointManifest> ReadManifest(const std::string& checkpoint_directory);
 
 }  // namespace pstrain

@@ -4,19 +4,19 @@
 #include <optional>
 #include <ranges>
 
-#include "runtime/checkpoint/chief_epoch.h"
+#include "runtime/checkpoint/chief_term.h"
 #include "runtime/checkpoint/manifest.h"
 
 namespace pstrain {
 namespace {
 
-/// A cut whose manifest is damaged builds on nothing: nobody can read it anyway.
-Status FindBases(const std::string& run_directory, std::vector<CutFolder>* folders) {
-  for (CutFolder& folder : *folders) {
+/// A checkpoint whose manifest is damaged builds on nothing: nobody can read it anyway.
+Status FindBases(const std::string& run_directory, std::vector<CheckpointFolder>* folders) {
+  for (CheckpointFolder& folder : *folders) {
     if (!folder.finished) continue;
-    const auto manifest = ReadManifest(CutDirectory(run_directory, folder.id));
+    const auto manifest = ReadManifest(CheckpointDirectory(run_directory, folder.id));
     if (manifest.ok()) {
-      folder.base = ParseCutName(manifest->base());
+      folder.base = ParseCheckpointName(manifest->base());
     } else if (manifest.status().code() != StatusCode::kDataLoss) {
       return manifest.status();
     }
@@ -24,13 +24,13 @@ Status FindBases(const std::string& run_directory, std::vector<CutFolder>* folde
   return OkStatus();
 }
 
-/// The oldest cut that it builds on.
-CutId RootOf(const std::vector<CutFolder>& folders, const CutFolder& folder) {
-  CutId root = folder.id;
-  std::optional<CutId> base = folder.base;
+/// The oldest checkpoint that it builds on.
+CheckpointId RootOf(const std::vector<CheckpointFolder>& folders, const CheckpointFolder& folder) {
+  CheckpointId root = folder.id;
+  std::optional<CheckpointId> base = folder.base;
   while (base && *base < root) {
     root = *base;
-    const auto found = std::ranges::find(folders, root, &CutFolder::id);
+    const auto found = std::ranges::find(folders, root, &CheckpointFolder::id);
     base = found == folders.end() ? std::nullopt : found->base;
   }
   return root;
@@ -38,25 +38,26 @@ CutId RootOf(const std::vector<CutFolder>& folders, const CutFolder& folder) {
 
 }  // namespace
 
-std::vector<CutId> PlanRetention(const std::vector<CutFolder>& folders, const RetentionRule& rule) {
-  std::vector<CutFolder> newest_first = folders;
+std::vector<CheckpointId> PlanRetention(const std::vector<CheckpointFolder>& folders,
+                                        const RetentionRule& rule) {
+  std::vector<CheckpointFolder> newest_first = folders;
   std::sort(newest_first.begin(), newest_first.end(),
-            [](const CutFolder& a, const CutFolder& b) { return a.id > b.id; });
+            [](const CheckpointFolder& a, const CheckpointFolder& b) { return a.id > b.id; });
   const std::uint32_t keep = std::max(rule.keep, 2u);
   std::uint32_t kept = 0;
-  std::set<CutId> roots;
-  // A base is older than what builds on it, so all that need a cut come before it.
-  std::set<CutId> needed = rule.pinned;
-  std::vector<CutId> removable;
-  for (const CutFolder& folder : newest_first) {
-    bool expendable = folder.id.epoch < rule.chief_epoch;
+  std::set<CheckpointId> roots;
+  // A base is older than what builds on it, so all that need a checkpoint come before it.
+  std::set<CheckpointId> needed = rule.pinned;
+  std::vector<CheckpointId> removable;
+  for (const CheckpointFolder& folder : newest_first) {
+    bool expendable = folder.id.term < rule.chief_term;
     if (folder.finished) {
-      const CutId root = RootOf(newest_first, folder);
+      const CheckpointId root = RootOf(newest_first, folder);
       expendable = kept >= keep && (roots.size() > 1 || roots.contains(root));
       if (!expendable) roots.insert(root);
       ++kept;
     }
-    if (!expendable || folder.id.epoch > rule.chief_epoch || needed.contains(folder.id)) {
+    if (!expendable || folder.id.term > rule.chief_term || needed.contains(folder.id)) {
       if (folder.base) needed.insert(*folder.base);
       continue;
     }
@@ -66,15 +67,15 @@ std::vector<CutId> PlanRetention(const std::vector<CutFolder>& folders, const Re
   return removable;
 }
 
-Result<std::vector<CutId>> ApplyRetention(const std::string& run_directory,
-                                          const RetentionRule& rule) {
-  PSTRAIN_ASSIGN_OR_RETURN(auto folders, ListCutFolders(run_directory));
+Result<std::vector<CheckpointId>> ApplyRetention(const std::string& run_directory,
+                                                 const RetentionRule& rule) {
+  PSTRAIN_ASSIGN_OR_RETURN(auto folders, ListCheckpointFolders(run_directory));
   PSTRAIN_RETURN_IF_ERROR(FindBases(run_directory, &folders));
-  std::vector<CutId> removable = PlanRetention(folders, rule);
-  PSTRAIN_RETURN_IF_ERROR(CheckChiefEpoch(run_directory, rule.chief_epoch));
-  // From the newest: a crash in between leaves no cut without its base.
-  for (const CutId& id : removable | std::views::reverse)
-    PSTRAIN_RETURN_IF_ERROR(RemoveCut(run_directory, id));
+  std::vector<CheckpointId> removable = PlanRetention(folders, rule);
+  PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, rule.chief_term));
+  // From the newest: a crash in between leaves no checkpoint without its base.
+  for (const CheckpointId& id : removable | std::views::reverse)
+    PSTRAIN_RETURN_IF_ERROR(RemoveCheckpoint(run_directory, id));
   return removable;
 }
 

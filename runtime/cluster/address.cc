@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/parse_number.h"
+#include "base/text/parse_number.h"
 
 namespace pstrain {
 

@@ -17,11 +17,11 @@ Result<ChiefFinder::Found> ChiefFinder::Find(const std::string& chief_address) c
   std::optional<Found> best;
   Status last = UnavailableError("no address");
   for (const std::string& address : addresses) {
-    const Result<std::uint64_t> epoch = probe_(address, kProbeTimeout);
-    if (!epoch.ok()) {
-      last = epoch.status().WithContext(address);
-    } else if (!best || *epoch > best->epoch) {
-      best = Found{address, *epoch};
+    const Result<std::uint64_t> term = probe_(address, kProbeTimeout);
+    if (!term.ok()) {
+      last = term.status().WithContext(address);
+    } else if (!best || *term > best->term) {
+      best = Found{address, *term};
     }
   }
   if (best) return *best;

@@ -11,14 +11,14 @@
 namespace pstrain {
 
 /// Finds the chief behind its name. Several addresses may answer for it, one of a terminating pod
-/// among them: each is tried, and the one with the highest chief epoch is kept. Stateless but for
+/// among them: each is tried, and the one with the highest chief term is kept. Stateless but for
 /// its functions, which say whether several threads may use it.
 class ChiefFinder {
  public:
   /// How long one address may take.
   static constexpr std::chrono::seconds kProbeTimeout{1};
 
-  /// Says hello to "ip:port" and returns the chief epoch that answers.
+  /// Says hello to "ip:port" and returns the chief term that answers.
   using Probe = std::function<Result<std::uint64_t>(const std::string& address,
                                                     std::chrono::milliseconds timeout)>;
   using Resolve = std::function<Result<std::vector<std::string>>(const std::string& address)>;
@@ -26,7 +26,7 @@ class ChiefFinder {
   struct Found {
     /// "ip:port".
     std::string address;
-    std::uint64_t epoch = 0;
+    std::uint64_t term = 0;
   };
 
   /// `resolve` is ResolveAddress, but for tests.

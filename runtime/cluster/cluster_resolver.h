@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "proto/tf_config.h"
+#include "proto/contract/tf_config.h"
 
 namespace pstrain {
 

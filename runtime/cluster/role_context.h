@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <string>
 
-#include "proto/psjob.pb.h"
+#include "proto/job/psjob.pb.h"
 #include "runtime/failpoint/fail_points.h"
 #include "runtime/stats/stats_writer.h"
 
@@ -26,7 +26,7 @@ inline constexpr int kExitDrained = 85;
 struct RoleContext {
   /// REQUIRES: has spec.training.
   const PSTrainingJob& job;
-  /// Cuts, index and results lie in <spec.training.checkpoint.directory>/<run_id>.
+  /// Checkpoints, index and results lie in <spec.training.checkpoint.directory>/<run_id>.
   std::string run_id;
   /// Task index of this process.
   std::uint32_t index = 0;

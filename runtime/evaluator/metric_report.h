@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "proto/psjob.pb.h"
+#include "proto/job/psjob.pb.h"
 #include "runtime/evaluator/metrics.h"
 
 namespace pstrain {

@@ -6,16 +6,16 @@
 #include <mutex>
 #include <utility>
 
-#include "base/files.h"
 #include "base/log.h"
+#include "base/os/files.h"
 #include "base/random.h"
-#include "runtime/checkpoint/cut_reader.h"
+#include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/cluster/chief_patience.h"
-#include "runtime/data/batch_reader.h"
 #include "runtime/evaluator/metric_report.h"
 #include "runtime/evaluator/metrics.h"
+#include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
-#include "runtime/rpc/coordinator_client.h"
+#include "runtime/rpc/chief_client.h"
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
@@ -25,17 +25,18 @@ constexpr std::chrono::milliseconds kPoll{200};
 constexpr std::uint32_t kRecordsPerBatch = 512;
 constexpr const char* kInputField = "spec.training.evaluation.input";
 
-/// The model over the values of one cut.
-class CutEvaluation {
+/// The model over the values of one checkpoint.
+class CheckpointEvaluation {
  public:
-  static Result<MetricValues> Run(const std::string& cut_directory, const Model& model,
+  static Result<MetricValues> Run(const std::string& checkpoint_directory, const Model& model,
                                   SequentialReader& input, const std::stop_token& stop) {
-    PSTRAIN_ASSIGN_OR_RETURN(CutReader cut, CutReader::Open(cut_directory));
+    PSTRAIN_ASSIGN_OR_RETURN(CheckpointReader checkpoint,
+                             CheckpointReader::Open(checkpoint_directory));
     Parameters values;
     for (const VariableSpec& variable : model.variables()) {
       values.dense.emplace_back();
       if (variable.kind() != VariableSpec::DENSE) continue;
-      PSTRAIN_ASSIGN_OR_RETURN(values.dense.back(), cut.Dense(variable.name()));
+      PSTRAIN_ASSIGN_OR_RETURN(values.dense.back(), checkpoint.Dense(variable.name()));
     }
     PSTRAIN_RETURN_IF_ERROR(input.Rewind());
     BinaryMetrics metrics;
@@ -47,7 +48,7 @@ class CutEvaluation {
       for (const RowRequest& request : plan.requests) {
         const auto variable = static_cast<std::size_t>(request.variable);
         PSTRAIN_ASSIGN_OR_RETURN(values.rows.emplace_back(),
-                                 cut.Rows(model.variables()[variable].name(), request.rows));
+                                 checkpoint.Rows(model.variables()[variable].name(), request.rows));
       }
       metrics.Add(model.Predict(batch, plan, values), batch.labels);
     }
@@ -66,7 +67,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
   const Result<std::unique_ptr<SequentialReader>> input =
       SequentialReader::Create(context.training().evaluation().input(), features, context.scratch);
   if (!input.ok()) return input.status().WithContext(kInputField);
-  CoordinatorClient chief(context.chief_address);
+  ChiefClient chief(context.chief_address);
   ChiefPatience patience(context);
   stats.ready->Set(1);
   PollEvaluatorRequest request;
@@ -74,36 +75,40 @@ Result<int> RunEvaluator(const RoleContext& context) {
   std::mutex mutex;
   std::condition_variable_any never;
   while (true) {
-    // SIGTERM alone does not end the evaluator while the chief drains: the last cut is to be seen.
+    // SIGTERM alone does not end the evaluator while the chief drains: the last checkpoint is to be
+    // seen.
     const Result<PollEvaluatorReply> reply = chief.PollEvaluator(request);
     if (reply.ok()) {
       patience.Renew();
-      request.clear_cut();
+      request.clear_checkpoint();
       request.clear_metrics();
       request.clear_error();
       if (reply->directive() == FINISH) return kExitSuccess;
       if (reply->directive() == DRAIN) return kExitDrained;
-      if (!reply->cut().empty()) {
+      if (!reply->checkpoint().empty()) {
         const std::string folder =
-            JoinPath(JoinPath(reply->run().run_directory(), "cuts"), reply->cut());
+            JoinPath(JoinPath(reply->run().run_directory(), "checkpoints"), reply->checkpoint());
         const Result<MetricValues> metrics =
-            CutEvaluation::Run(folder, *model, **input, context.stop);
-        request.set_cut(reply->cut());
-        request.set_pinned(reply->cut());
+            CheckpointEvaluation::Run(folder, *model, **input, context.stop);
+        request.set_checkpoint(reply->checkpoint());
+        request.set_pinned(reply->checkpoint());
         if (metrics.ok()) {
           const auto reported = ReportedMetrics(*metrics, context.training().evaluation());
           request.mutable_metrics()->insert(reported.begin(), reported.end());
           own_stats.evaluations->Add();
           LogInfo("evaluator", "evaluated",
-                  {{"cut", reply->cut()}, {"auc", metrics->auc}, {"log_loss", metrics->log_loss}});
+                  {{"checkpoint", reply->checkpoint()},
+                   {"auc", metrics->auc},
+                   {"log_loss", metrics->log_loss}});
           continue;
         }
-        // The input stays as bad as it is; only cuts differ from one to the next.
+        // The input stays as bad as it is; only checkpoints differ from one to the next.
         if (metrics.status().code() == StatusCode::kInvalidArgument) {
           return metrics.status().WithContext(kInputField);
         }
         request.set_error(metrics.status().ToString());
-        LogWarning("evaluator", "a cut could not be evaluated", {{"error", metrics.status()}});
+        LogWarning("evaluator", "a checkpoint could not be evaluated",
+                   {{"error", metrics.status()}});
       }
     } else {
       PSTRAIN_RETURN_IF_ERROR(patience.Check());

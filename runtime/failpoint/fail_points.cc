@@ -11,17 +11,17 @@
 #include <utility>
 #include <vector>
 
-#include "base/files.h"
-#include "base/parse_number.h"
+#include "base/os/files.h"
+#include "base/text/parse_number.h"
 
 namespace pstrain {
 namespace {
 
 /// By the values of FailPoint.
 constexpr std::array<std::string_view, 9> kNames = {
-    "worker-between-ps",   "worker-report-sent", "ps-before-apply",
-    "ps-before-reply",     "ps-between-pieces",  "chief-between-pieces",
-    "chief-before-rename", "chief-after-rename", "chief-report-counted"};
+    "worker-between-ps",   "worker-report-sent",           "ps-before-apply",
+    "ps-before-reply",     "ps-between-checkpoint-shards", "chief-between-checkpoint-shards",
+    "chief-before-rename", "chief-after-rename",           "chief-report-counted"};
 
 constexpr std::uint32_t Bit(std::size_t point) { return std::uint32_t{1} << point; }
 
@@ -32,7 +32,7 @@ struct Entry {
   std::uint32_t pass = 0;
 };
 
-/// Cuts the text up to the next `separator` off its front.
+/// Checkpoints the text up to the next `separator` off its front.
 std::string_view TakeUntil(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view taken = text.substr(0, end);

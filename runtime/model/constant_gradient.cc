@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/data/batch_reader.h"
-#include "runtime/data/feature_set.h"
-#include "runtime/data/fingerprint.h"
+#include "runtime/features/feature_set.h"
+#include "runtime/features/fingerprint.h"
+#include "runtime/input/batch_reader.h"
 #include "runtime/model/row_request.h"
 
 namespace pstrain {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "proto/psjob.pb.h"
+#include "proto/job/psjob.pb.h"
 #include "runtime/model/model.h"
 
 namespace pstrain {

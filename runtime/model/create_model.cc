@@ -1,8 +1,8 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/data/csv_decoder.h"
-#include "runtime/data/feature_set.h"
+#include "runtime/features/feature_set.h"
+#include "runtime/input/csv/csv_decoder.h"
 #include "runtime/model/constant_gradient.h"
 #include "runtime/model/model.h"
 #include "runtime/model/wide_and_deep.h"

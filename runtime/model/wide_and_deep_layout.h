@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/status.h"
-#include "proto/checkpoint.pb.h"
-#include "proto/psjob.pb.h"
-#include "runtime/data/feature_set.h"
+#include "proto/contract/checkpoint.pb.h"
+#include "proto/job/psjob.pb.h"
+#include "runtime/features/feature_set.h"
 
 namespace pstrain {
 

@@ -14,7 +14,7 @@ namespace pstrain {
 ///
 ///   offset  0  u32  magic        kFrameMagic
 ///   offset  4  u16  version      kFrameVersion
-///   offset  6  u16  op           meaning given by the two ends (runtime/ps/data_op.h)
+///   offset  6  u16  op           meaning given by the two ends (runtime/wire/data_op.h)
 ///   offset  8  u32  flags        kFrameReply in replies; the other bits are 0
 ///   offset 12  u32  status       StatusCode of a reply; 0 in requests. Not 0: the body is the text
 ///   offset 16  u64  request id   chosen by the client, repeated by the reply

@@ -18,7 +18,7 @@ namespace pstrain {
 using ReplyCallback = std::function<void(Result<Bytes> reply)>;
 
 /// The way to one peer of the data plane. Calls are pipelined: any number may be outstanding.
-/// Any thread. Implementations: ByteChannel (gRPC streams), InProcessNetwork.
+/// Any thread. Implementations: GrpcTransport (gRPC streams), InProcessNetwork.
 class Transport {
  public:
   /// Closes.

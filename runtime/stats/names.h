@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "proto/stats_page.h"
+#include "proto/contract/stats_page.h"
 #include "runtime/stats/stats_writer.h"
 
 /// Every stat of the runtime: key in /progress, Prometheus name, labels, help. The agent adds
@@ -72,7 +72,7 @@ inline constexpr HistogramDefinition kWorkerPushDuration{
     kRpcBounds};
 inline constexpr StatDefinition kWorkerCommitsReported{"commits_reported",
                                                        "pstrain_worker_commits_reported_total", "",
-                                                       "Tokens reported to the chief as applied."};
+                                                       "WorkIds reported to the chief as applied."};
 inline constexpr StatDefinition kWorkerRecordsSkipped{
     "records_skipped", "pstrain_worker_input_errors_total", R"(reason="skipped")",
     "Records that could not be used."};
@@ -125,11 +125,11 @@ inline constexpr StatDefinition kChiefSteps{"steps", "pstrain_chief_global_step"
                                             "Committed batches, over the whole run."};
 inline constexpr StatDefinition kChiefLoss{"loss", "pstrain_chief_loss", "",
                                            "Mean training loss of late."};
-inline constexpr StatDefinition kChiefCuts{"cuts", "pstrain_chief_checkpoints_total",
-                                           R"(result="ok")", "Cuts by result."};
-inline constexpr StatDefinition kChiefCutsAbandoned{"cuts_abandoned",
-                                                    "pstrain_chief_checkpoints_total",
-                                                    R"(result="abandoned")", "Cuts by result."};
+inline constexpr StatDefinition kChiefCheckpoints{"checkpoints", "pstrain_chief_checkpoints_total",
+                                                  R"(result="ok")", "Checkpoints by result."};
+inline constexpr StatDefinition kChiefCheckpointsAbandoned{
+    "checkpoints_abandoned", "pstrain_chief_checkpoints_total", R"(result="abandoned")",
+    "Checkpoints by result."};
 inline constexpr StatDefinition kChiefRecoveriesWorker{
     "recoveries.worker", "pstrain_chief_recoveries_total", R"(kind="worker")",
     "Replicas lost and made good, by role."};
@@ -143,21 +143,21 @@ inline constexpr StatDefinition kChiefMembership{"membership", "pstrain_chief_me
                                                  "Number of the present membership."};
 inline constexpr StatDefinition kChiefAppliedMin{
     "applied_min", "pstrain_chief_applied_min_examples", "",
-    "Fewest examples that a shard has applied, by the last cut."};
+    "Fewest examples that a shard has applied, by the last checkpoint."};
 inline constexpr StatDefinition kChiefAppliedMax{
     "applied_max", "pstrain_chief_applied_max_examples", "",
-    "Most examples that a shard has applied, by the last cut."};
-inline constexpr StatDefinition kChiefEpoch{"epoch", "pstrain_chief_epoch", "",
-                                            "Epoch of the input being granted."};
-inline constexpr StatDefinition kChiefIncarnation{"chief_epoch", "pstrain_chief_incarnation", "",
-                                                  "The chief epoch that this chief took."};
+    "Most examples that a shard has applied, by the last checkpoint."};
+inline constexpr StatDefinition kChiefTerm{"epoch", "pstrain_chief_term", "",
+                                           "Epoch of the input being granted."};
+inline constexpr StatDefinition kChiefIncarnation{"chief_term", "pstrain_chief_incarnation", "",
+                                                  "The chief term that this chief took."};
 inline constexpr StatDefinition kChiefRecordsSkipped{
     "records_skipped", "pstrain_chief_records_skipped", "",
-    "Records of the whole run that could not be used, by the last cut."};
+    "Records of the whole run that could not be used, by the last checkpoint."};
 
 // Evaluator.
 inline constexpr StatDefinition kEvaluatorEvaluations{
-    "evaluations", "pstrain_evaluator_evaluations_total", "", "Cuts evaluated."};
+    "evaluations", "pstrain_evaluator_evaluations_total", "", "Checkpoints evaluated."};
 inline constexpr StatDefinition kEvaluatorAuc{"auc", "pstrain_evaluator_metric", R"(name="auc")",
                                               "Last result of the evaluator."};
 inline constexpr StatDefinition kEvaluatorAccuracy{

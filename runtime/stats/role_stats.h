@@ -73,8 +73,8 @@ struct ChiefStats {
   Gauge* restored_eval_loss;
   Gauge* steps;
   Gauge* loss;
-  Counter* cuts;
-  Counter* cuts_abandoned;
+  Counter* checkpoints;
+  Counter* checkpoints_abandoned;
   Counter* worker_recoveries;
   Counter* ps_recoveries;
   Counter* chief_recoveries;
@@ -82,7 +82,7 @@ struct ChiefStats {
   Gauge* applied_min;
   Gauge* applied_max;
   Gauge* epoch;
-  Gauge* chief_epoch;
+  Gauge* chief_term;
   Gauge* records_skipped;
   Gauge* auc;
   Gauge* accuracy;

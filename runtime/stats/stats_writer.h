@@ -16,7 +16,7 @@
 
 #include "base/mutex.h"
 #include "base/status.h"
-#include "proto/stats_page.h"
+#include "proto/contract/stats_page.h"
 
 namespace pstrain {
 

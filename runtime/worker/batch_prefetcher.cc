@@ -35,8 +35,8 @@ Result<std::optional<PreparedBatch>> BatchPrefetcher::Next() {
 
 Result<PreparedBatch> BatchPrefetcher::Prepare(Grant grant) {
   PhaseTimer timer;
-  const Token token{grant.token().epoch(), grant.token().batch()};
-  PSTRAIN_ASSIGN_OR_RETURN(Batch batch, reader_->Read(token));
+  const WorkId work_id{grant.work_id().epoch(), grant.work_id().batch()};
+  PSTRAIN_ASSIGN_OR_RETURN(Batch batch, reader_->Read(work_id));
   BatchPlan plan = model_.Plan(batch);
   PSTRAIN_ASSIGN_OR_RETURN(RoutedPlan routed, ps_.Route(plan));
   timer.Charge(busy_);

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/status.h"
-#include "runtime/data/batch_reader.h"
+#include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
 #include "runtime/stats/stats_writer.h"
 #include "runtime/worker/grant_session.h"

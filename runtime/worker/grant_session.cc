@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "runtime/cluster/chief_patience.h"
-#include "runtime/ps/wire_ids.h"
+#include "runtime/rpc/control_ids.h"
 
 namespace pstrain {
 namespace {
@@ -50,7 +50,7 @@ std::optional<Grant> GrantSession::NextGrant() {
 
 void GrantSession::Complete(Report report) {
   const std::lock_guard lock(mutex_);
-  holding_.erase(FromWire(report.token()));
+  in_flight_.erase(FromWire(report.work_id()));
   reports_.push_back(std::move(report));
   changed_.notify_all();
 }
@@ -59,7 +59,7 @@ void GrantSession::GiveBackAll() {
   const std::lock_guard lock(mutex_);
   leaving_ = true;
   queue_.clear();
-  holding_.clear();
+  in_flight_.clear();
   changed_.notify_all();
 }
 
@@ -95,15 +95,15 @@ Status GrantSession::status() const {
 void GrantSession::Leave() {
   const std::lock_guard lock(mutex_);
   leaving_ = true;
-  for (const Grant& grant : queue_) holding_.erase(FromWire(grant.token()));
+  for (const Grant& grant : queue_) in_flight_.erase(FromWire(grant.work_id()));
   queue_.clear();
   changed_.notify_all();
 }
 
 bool GrantSession::WorthPolling() const {
   if (!reports_.empty()) return true;
-  if (leaving_) return holding_.empty();
-  return !idle_ && holding_.size() < kWindow;
+  if (leaving_) return in_flight_.empty();
+  return !idle_ && in_flight_.size() < kWindow;
 }
 
 PollWorkerRequest GrantSession::NextRequest() {
@@ -112,20 +112,20 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_process(process_);
   request.set_attempt(context_.attempt);
   request.set_membership_seen(membership_ ? membership_->number() : 0);
-  request.set_chief_epoch_seen(run_ ? chief_epoch_ : 0);
+  request.set_chief_term_seen(run_ ? chief_term_ : 0);
   for (const Report& report : reports_) *request.add_reports() = report;
-  for (const auto& [token, unused] : holding_) {
-    ToWire(token, request.add_holding());
+  for (const auto& [work_id, unused] : in_flight_) {
+    ToWire(work_id, request.add_in_flight());
   }
   request.set_leaving(leaving_);
-  const auto held = static_cast<std::uint32_t>(holding_.size());
+  const auto held = static_cast<std::uint32_t>(in_flight_.size());
   request.set_want(leaving_ || held >= kWindow ? 0 : kWindow - held);
   return request;
 }
 
 void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply reply) {
   reports_.erase(reports_.begin(), reports_.begin() + request.reports_size());
-  chief_epoch_ = reply.chief_epoch();
+  chief_term_ = reply.chief_term();
   if (reply.has_run()) run_ = std::move(*reply.mutable_run());
   if (reply.has_membership()) {
     membership_ = std::make_shared<const Membership>(std::move(*reply.mutable_membership()));
@@ -133,7 +133,7 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   idle_ = reply.grants().empty();
   for (Grant& grant : *reply.mutable_grants()) {
     if (leaving_) continue;  // not in `holding` of the next poll: the chief takes it back
-    holding_.emplace(FromWire(grant.token()), true);
+    in_flight_.emplace(FromWire(grant.work_id()), true);
     queue_.push_back(std::move(grant));
   }
   switch (reply.directive()) {
@@ -144,11 +144,11 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
       end_ = SessionEnd::kReplaced;
       break;
     case DRAIN:
-      // Released: everything that was reported is in the chief's cut.
+      // Released: everything that was reported is in the chief's checkpoint.
       end_ = SessionEnd::kDrained;
       break;
     default:
-      if (request.leaving() && holding_.empty() && reports_.empty()) end_ = SessionEnd::kDrained;
+      if (request.leaving() && in_flight_.empty() && reports_.empty()) end_ = SessionEnd::kDrained;
       break;
   }
   changed_.notify_all();
@@ -179,7 +179,7 @@ void GrantSession::Run(const std::stop_token& stop) {
       patience.Renew();
       const std::lock_guard lock(mutex_);
       Absorb(request, std::move(reply).value());
-      pause = idle_ && holding_.size() < kWindow ? kIdlePoll : kHeartbeat;
+      pause = idle_ && in_flight_.size() < kWindow ? kIdlePoll : kHeartbeat;
       continue;
     }
     pause = kAwayPoll;

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/status.h"
-#include "proto/coordinator.pb.h"
+#include "proto/contract/control.pb.h"
 #include "runtime/cluster/role_context.h"
-#include "runtime/ps/ids.h"
-#include "runtime/rpc/coordinator_client.h"
+#include "runtime/ids.h"
+#include "runtime/rpc/chief_client.h"
 
 namespace pstrain {
 
@@ -47,7 +47,7 @@ class GrantSession {
 
   /// The next grant, oldest first; blocks. Nothing once the session has ended or is leaving.
   std::optional<Grant> NextGrant();
-  /// Hands the outcome of a token to the chief with the next poll.
+  /// Hands the outcome of a work id to the chief with the next poll.
   void Complete(Report report);
   /// Leaves, and gives back whatever was not completed.
   void GiveBackAll();
@@ -73,17 +73,17 @@ class GrantSession {
 
   const RoleContext& context_;
   const std::uint64_t process_;
-  CoordinatorClient client_;
+  ChiefClient client_;
 
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
   std::deque<Grant> queue_;
-  /// Tokens that the chief believes to be here: queued or in work, not yet reported.
-  std::map<Token, bool> holding_;
+  /// WorkIds that the chief believes to be here: queued or in work, not yet reported.
+  std::map<WorkId, bool> in_flight_;
   std::vector<Report> reports_;
   std::shared_ptr<const Membership> membership_;
   std::optional<RunDescription> run_;
-  std::uint64_t chief_epoch_ = 0;
+  std::uint64_t chief_term_ = 0;
   bool idle_ = false;  // the chief had nothing to grant
   bool leaving_ = false;
   SessionEnd end_ = SessionEnd::kNone;

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/ps/routing.h"
+#include "runtime/routing.h"
 
 namespace pstrain {
 namespace {
@@ -147,7 +147,7 @@ Status ParameterLayout::CheckGradients(const RoutedPlan& plan, const Parameters&
   return OkStatus();
 }
 
-PullSection ParameterLayout::MakePullSection(ShardId shard, Term term,
+PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
                                              const RoutedPlan& plan) const {
   PullSection section{shard, term, {}, {}};
   for (const Slice& slice : slices_[shard]) {
@@ -209,7 +209,7 @@ std::vector<std::vector<float>> ParameterLayout::GatherRows(const RoutedPlan& pl
   return gathered;
 }
 
-PushSection ParameterLayout::MakePushSection(ShardId shard, Term term, const RoutedPlan& plan,
+PushSection ParameterLayout::MakePushSection(ShardId shard, ShardTerm term, const RoutedPlan& plan,
                                              const Parameters& gradients,
                                              const std::vector<std::vector<float>>& rows) const {
   PushSection section{shard, term, {}, {}};

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/status.h"
-#include "proto/checkpoint.pb.h"
+#include "proto/contract/checkpoint.pb.h"
+#include "runtime/ids.h"
 #include "runtime/model/model.h"
-#include "runtime/ps/data_plane.h"
-#include "runtime/ps/ids.h"
+#include "runtime/wire/data_plane.h"
 
 namespace pstrain {
 
@@ -65,7 +65,7 @@ class ParameterLayout {
   Status CheckGradients(const RoutedPlan& plan, const Parameters& gradients) const;
 
   /// What a pull asks of the shard; refers to `plan`.
-  PullSection MakePullSection(ShardId shard, Term term, const RoutedPlan& plan) const;
+  PullSection MakePullSection(ShardId shard, ShardTerm term, const RoutedPlan& plan) const;
   /// Floats of the answer to it.
   std::size_t ReplyFloats(ShardId shard, const RoutedPlan& plan) const;
   /// Copies the answer to its places. INTERNAL when it has another size. REQUIRES: `to` is of
@@ -79,7 +79,7 @@ class ParameterLayout {
                                              const Parameters& gradients) const;
   /// What a push brings the shard; refers to `plan`, `gradients` and `rows`, which is what
   /// GatherRows made of them.
-  PushSection MakePushSection(ShardId shard, Term term, const RoutedPlan& plan,
+  PushSection MakePushSection(ShardId shard, ShardTerm term, const RoutedPlan& plan,
                               const Parameters& gradients,
                               const std::vector<std::vector<float>>& rows) const;
 

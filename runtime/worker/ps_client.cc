@@ -6,13 +6,15 @@
 #include <tuple>
 #include <utility>
 
-#include "runtime/ps/data_op.h"
-#include "runtime/ps/data_plane.h"
+#include "runtime/wire/data_op.h"
+#include "runtime/wire/data_plane.h"
 
 namespace pstrain {
 namespace {
 
-Term TermOf(const ShardOwner& owner) { return {owner.term().epoch(), owner.term().counter()}; }
+ShardTerm TermOf(const ShardOwner& owner) {
+  return {owner.term().chief_term(), owner.term().counter()};
+}
 
 Bytes ToBytes(WireBuffer buffer) {
   auto owner = std::make_shared<const WireBuffer>(std::move(buffer));
@@ -303,7 +305,7 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
       options_.between_pushes();
     }
     PushRequest& request = messages[i].request;
-    request.token = batch.token;
+    request.work_id = batch.work_id;
     request.records = batch.records;
     request.skipped = batch.skipped;
     exchange.Send(messages[i].ps, EncodePushRequest(request));

@@ -12,9 +12,9 @@
 
 #include "base/mutex.h"
 #include "base/status.h"
-#include "proto/coordinator.pb.h"
+#include "proto/contract/control.pb.h"
+#include "runtime/ids.h"
 #include "runtime/model/model.h"
-#include "runtime/ps/ids.h"
 #include "runtime/rpc/transport.h"
 #include "runtime/stats/stats_writer.h"
 #include "runtime/worker/parameter_layout.h"
@@ -24,19 +24,19 @@ namespace pstrain {
 /// What became of a push in one shard.
 enum class ShardOutcome : std::uint8_t {
   kApplied,
-  /// The shard had the token already.
+  /// The shard had the work id already.
   kDuplicate,
   /// The shard has no active owner, or the ps that was asked does not own it in that term: push it
   /// again under a newer membership.
   kNotOwner,
-  /// No answer: the shard may have the token or not; push it again.
+  /// No answer: the shard may have the work id or not; push it again.
   kUnreachable,
 };
 
 struct ShardPush {
   ShardId shard = 0;
   /// The term under which it was pushed.
-  Term term;
+  ShardTerm term;
   ShardOutcome outcome = ShardOutcome::kUnreachable;
 };
 
@@ -62,8 +62,8 @@ struct PushOutcome {
 std::uint64_t StalenessOf(const UpdateCounts& pull, const UpdateCounts& push);
 /// What a push says of its batch.
 struct PushedBatch {
-  Token token;
-  /// Of the token's range, skipped ones included, and how many of them were skipped.
+  WorkId work_id;
+  /// Of the work id's range, skipped ones included, and how many of them were skipped.
   std::uint32_t records = 0;
   std::uint32_t skipped = 0;
 };

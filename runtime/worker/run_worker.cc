@@ -4,10 +4,10 @@
 #include <stop_token>
 #include <utility>
 
-#include "base/files.h"
 #include "base/log.h"
-#include "runtime/data/batch_reader.h"
-#include "runtime/rpc/byte_channel.h"
+#include "base/os/files.h"
+#include "runtime/input/batch_reader.h"
+#include "runtime/rpc/grpc/grpc_transport.h"
 #include "runtime/worker/batch_prefetcher.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
@@ -64,7 +64,7 @@ Result<int> RunWorker(const RoleContext& context) {
                            BatchReader::Create(context.training().input(), features, index,
                                                {.scratch = context.scratch}));
   WorkerStats stats(context.stats);
-  ByteChannelFactory transports;
+  GrpcTransportFactory transports;
   PsClientOptions options = ClientOptions(context);
   options.pull_duration = stats.pull_duration;
   options.push_duration = stats.push_duration;

@@ -98,7 +98,7 @@ void StepLoop::PushStage() {
 }
 
 void StepLoop::Finish(const Step& step, Report report) {
-  *report.mutable_token() = step.prepared.grant.token();
+  *report.mutable_work_id() = step.prepared.grant.work_id();
   report.set_loss(step.result.loss);
   session_.Complete(std::move(report));
   stats_.commits_reported->Add();
@@ -131,8 +131,8 @@ Result<bool> StepLoop::Pull(Step& step) {
 
 Result<bool> StepLoop::Push(Step& step, Report* report) {
   const PreparedBatch& prepared = step.prepared;
-  const Token token{prepared.grant.token().epoch(), prepared.grant.token().batch()};
-  const PushedBatch batch{token, index_.RecordCount(token), prepared.batch.skipped};
+  const WorkId work_id{prepared.grant.work_id().epoch(), prepared.grant.work_id().batch()};
+  const PushedBatch batch{work_id, index_.RecordCount(work_id), prepared.batch.skipped};
   std::vector<ShardId> wanted(prepared.grant.shards().begin(), prepared.grant.shards().end());
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
@@ -145,7 +145,7 @@ Result<bool> StepLoop::Push(Step& step, Report* report) {
       }
       ReportedShard* reported = report->add_shards();
       reported->set_shard(shard.shard);
-      reported->mutable_term()->set_epoch(shard.term.epoch);
+      reported->mutable_term()->set_epoch(shard.term.chief_term);
       reported->mutable_term()->set_counter(shard.term.counter);
     }
     stats_.staleness->Observe(

@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "base/files.h"
-#include "base/json.h"
+#include "base/os/files.h"
+#include "base/text/json.h"
 #include "tests/agent/agent_process.h"
 
 namespace pstrain {
@@ -101,7 +101,7 @@ TEST(AgentEndpoints, WhenAPsIsScraped_ItsNumbersHaveTheirNames) {
 
 TEST(AgentEndpoints, WhenAChiefIsScraped_ItsNumbersHaveTheirNames) {
   ExpectFamilies("chief-stats", {{"pstrain_chief_global_step", "gauge"},
-                                 {"pstrain_chief_epoch", "gauge"},
+                                 {"pstrain_chief_term", "gauge"},
                                  {"pstrain_chief_recoveries_total", "counter"},
                                  {"pstrain_chief_checkpoints_total", "counter"}});
 }

@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "base/child_processes.h"
+#include "base/os/child_processes.h"
 #include "tests/agent/agent_process.h"
 
 namespace pstrain {

@@ -7,8 +7,8 @@
 
 #include <csignal>
 
-#include "base/files.h"
-#include "base/json.h"
+#include "base/os/files.h"
+#include "base/text/json.h"
 
 namespace pstrain {
 namespace {

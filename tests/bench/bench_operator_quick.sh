@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench_operator_quick.sh ROOT BUILD: bench/run.sh operator still works, prints every measure that the
-# readme names, and two operators do nothing twice. 77 where no cluster can run or its programs are
-# not built.
+# bench_operator_quick.sh ROOT BUILD: bench/run.sh operator still works, prints every measure that
+# the readme names, and two operators do nothing twice. 77 where no cluster can run or its programs
+# are not built.
 set -euo pipefail
 cd "$1"
 # shellcheck source=e2e/cluster/lib/common.sh

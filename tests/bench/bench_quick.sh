@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# bench_quick.sh ROOT BUILD: bench/run.sh still works, and prints every measure that the readme names.
+# bench_quick.sh ROOT BUILD: bench/run.sh still works, and prints every measure that the readme
+# names.
 set -euo pipefail
 cd "$1"
 PSTRAIN_BENCH_BUILD=$2 bench/run.sh local --quick | python3 -c '

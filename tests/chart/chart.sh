@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# chart.sh YAML_TO_JSON OPERATOR: what Helm makes of helm/pstrain (chart.py). 77 where no Helm is built,
-# unless PSTRAIN_REQUIRE_CLUSTER is set.
+# chart.sh YAML_TO_JSON OPERATOR: what Helm makes of helm/pstrain (chart.py). 77 where no Helm is
+# built, unless PSTRAIN_REQUIRE_CLUSTER is set.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=e2e/cluster/lib/common.sh

@@ -4,8 +4,8 @@
 #include <iostream>
 #include <string>
 
-#include "base/json.h"
-#include "proto/job_manifest_yaml.h"
+#include "base/text/json.h"
+#include "proto/job/job_manifest_yaml.h"
 
 namespace {
 

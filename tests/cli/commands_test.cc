@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
-#include "base/json.h"
-#include "tests/checkpoint/checkpoint_test_support.h"
+#include "base/os/files.h"
+#include "base/text/json.h"
+#include "tests/runtime/checkpoint/checkpoint_test_support.h"
 
 namespace pstrain {
 namespace {
@@ -117,19 +117,19 @@ TEST(TfConfig, WhenThereIsNoSuchReplicaOrUsage_SaysSo) {
   EXPECT_THAT(bad.err, HasSubstr(":6: spec.strategy.mode: must be Coordinator; found "));
 }
 
-TEST(Inspect, OfACut_IsTheGoldenText) {
+TEST(Inspect, OfACheckpoint_IsTheGoldenText) {
   const TempDir run;
-  const std::string cut = checkpoint_test::WriteCut(run.path(), {2, 7}, 2);
-  const CommandEnd text = Call(InspectCommand, {cut, "--digest"});
+  const std::string checkpoint = checkpoint_test::WriteCheckpoint(run.path(), {2, 7}, 2);
+  const CommandEnd text = Call(InspectCommand, {checkpoint, "--digest"});
   EXPECT_EQ(text.code, 0) << text.err;
   ExpectGolden("cli/inspect.txt", Without(text.out, run.path() + "/"));
-  const CommandEnd json = Call(InspectCommand, {cut, "--json"});
+  const CommandEnd json = Call(InspectCommand, {checkpoint, "--json"});
   EXPECT_EQ(json.code, 0) << json.err;
   ExpectGolden("cli/inspect.json", Without(json.out, run.path() + "/"));
 }
 
-std::string DigestsOf(const std::string& cut) {
-  const CommandEnd end = Call(InspectCommand, {cut, "--digest", "--json"});
+std::string DigestsOf(const std::string& checkpoint) {
+  const CommandEnd end = Call(InspectCommand, {checkpoint, "--digest", "--json"});
   const Result<Json> json = ParseJson(end.out);
   return json.ok() && json->Find("digests") != nullptr ? WriteJson(*json->Find("digests"))
                                                        : end.out + end.err;
@@ -137,11 +137,11 @@ std::string DigestsOf(const std::string& cut) {
 
 TEST(Inspect, Digest_DependsOnTheValuesAndNotOnTheNumberOfShards) {
   const TempDir run;
-  const std::string digests = DigestsOf(checkpoint_test::WriteCut(run.path(), {1, 1}, 1, 1));
+  const std::string digests = DigestsOf(checkpoint_test::WriteCheckpoint(run.path(), {1, 1}, 1, 1));
   EXPECT_THAT(digests, HasSubstr("\"variable\":\"table\",\"slot\":\"accumulator\""));
-  EXPECT_EQ(DigestsOf(checkpoint_test::WriteCut(run.path(), {1, 2}, 4, 2)), digests);
-  EXPECT_EQ(DigestsOf(checkpoint_test::WriteCut(run.path(), {1, 3}, 3, 3)), digests);
-  EXPECT_NE(DigestsOf(checkpoint_test::WriteCut(run.path(), {1, 4}, 3, 3, 0.5f)), digests);
+  EXPECT_EQ(DigestsOf(checkpoint_test::WriteCheckpoint(run.path(), {1, 2}, 4, 2)), digests);
+  EXPECT_EQ(DigestsOf(checkpoint_test::WriteCheckpoint(run.path(), {1, 3}, 3, 3)), digests);
+  EXPECT_NE(DigestsOf(checkpoint_test::WriteCheckpoint(run.path(), {1, 4}, 3, 3, 0.5f)), digests);
 }
 
 TEST(Inspect, WhenUsedWrongly_Exits2) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # apiserver.sh DUMP_MANIFESTS: sends every manifest of the golden table to a real apiserver that has
-# the CRD of this tree, and compares the verdicts with those of `pstrain validate` and the words with
-# those of docs/reference (table.py). 77 where no apiserver can run or none is built.
+# the CRD of this tree, and compares the verdicts with those of `pstrain validate` and the words
+# with those of docs/reference (table.py). 77 where no apiserver can run or none is built.
 set -euo pipefail
 dump=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "base/files.h"
+#include "base/os/files.h"
 #include "crds/reference.h"
 #include "crds/yaml_writer.h"
-#include "proto/job_manifest_yaml.h"
-#include "proto/tf_config.h"
+#include "proto/contract/tf_config.h"
+#include "proto/job/job_manifest_yaml.h"
 
 namespace pstrain {
 namespace {

@@ -8,10 +8,10 @@
 #include <set>
 #include <string>
 
-#include "base/files.h"
-#include "base/json.h"
-#include "proto/job_manifest.h"
-#include "proto/job_manifest_yaml.h"
+#include "base/os/files.h"
+#include "base/text/json.h"
+#include "proto/job/job_manifest.h"
+#include "proto/job/job_manifest_yaml.h"
 
 namespace pstrain {
 namespace {

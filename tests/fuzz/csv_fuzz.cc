@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/data/csv_decoder.h"
-#include "runtime/data/csv_splitter.h"
+#include "runtime/input/csv/csv_decoder.h"
+#include "runtime/input/csv/csv_splitter.h"
 
 namespace {
 

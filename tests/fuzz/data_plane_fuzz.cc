@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "runtime/ps/data_plane.h"
+#include "runtime/wire/data_plane.h"
 
 namespace {
 

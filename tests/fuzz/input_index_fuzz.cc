@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "runtime/data/input_index.h"
+#include "runtime/input/input_index.h"
 #include "tests/fuzz/checked_frame.h"
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "proto/job_manifest.h"
+#include "proto/job/job_manifest.h"
 
 /// A manifest is refused with an error or survives a round trip; it never crashes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/json.h"
+#include "base/text/json.h"
 
 /// Any text is refused, or its value is written and read back equal.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/files.h"
+#include "base/os/files.h"
 #include "operator/kube/kubeconfig.h"
 
 /// Any file is refused with its name, or tells where a server is.

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
 #include "base/log.h"
+#include "base/text/json.h"
 #include "operator/kube/list_reader.h"
 
 /// Most inputs have bad items, which are told in the log.

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/http_reply.h"
+#include "base/text/http_reply.h"
 #include "operator/reconcile/training_status.h"
 
 /// What a pod answers to the operator, from the first byte of HTTP to the numbers in the status.

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/crc32c.h"
-#include "runtime/ps_role/shard_transfer.h"
+#include "runtime/ps/shard_transfer.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "proto/stats_page.h"
+#include "proto/contract/stats_page.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // A mapping is aligned; the fuzzer's bytes need not be.

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "proto/tf_config.h"
+#include "proto/contract/tf_config.h"
 
 /// Any text is refused or read; what was read can be written.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -12,7 +12,7 @@
 #include "operator/kube/json_fields.h"
 #include "operator/plan/conditions.h"
 #include "operator/reconcile/job_view.h"
-#include "tests/kube/api_fixture.h"
+#include "tests/operator/kube/api_fixture.h"
 
 namespace pstrain {
 namespace {

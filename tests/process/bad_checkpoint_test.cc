@@ -1,4 +1,5 @@
-// Checkpoint directories and cuts that cannot be used, as `pstrain run` and `inspect` meet them.
+// Checkpoint directories and checkpoints that cannot be used, as `pstrain run` and `inspect` meet
+// them.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -12,9 +13,9 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 constexpr const char* kDirectory = "spec.training.checkpoint.directory";
-// A page of a tmpfs is 4 KiB, and so is every small file in it: run and index take two pages, a cut
-// of four shards five. So two cuts fit into 60 KiB and the third does not.
-constexpr const char* kRoomForTwoCuts = "size=60k";
+// A page of a tmpfs is 4 KiB, and so is every small file in it: run and index take two pages, a
+// checkpoint of four shards five. So two checkpoints fit into 60 KiB and the third does not.
+constexpr const char* kRoomForTwoCheckpoints = "size=60k";
 
 class BadCheckpointDirectory : public SmallJob {};
 
@@ -44,19 +45,21 @@ TEST_F(BadCheckpointDirectory, WhenItIsFullFromTheStart_FailsAndLeavesNothingHal
   EXPECT_THAT(end.err, HasSubstr("RESOURCE_EXHAUSTED: spec.training.checkpoint.directory full must "
                                  "be writable and have room: write full/"));
   EXPECT_THAT(end.err, HasSubstr("No space left on device"));
-  ExpectOnlyGoodCuts("copy", 0);
+  ExpectOnlyGoodCheckpoints("copy", 0);
 }
 
-TEST_F(BadCheckpointDirectory, WhenItGetsFullInTheMiddleOfACut_FailsAndTheEarlierCutsAreGood) {
+TEST_F(BadCheckpointDirectory,
+       WhenItGetsFullInTheMiddleOfACheckpoint_FailsAndTheEarlierCheckpointsAreGood) {
   if (!CanMount()) GTEST_SKIP() << "no mount namespace may be made here";
-  const ProgramEnd end = RunOnTmpfs(kRoomForTwoCuts, {});
+  const ProgramEnd end = RunOnTmpfs(kRoomForTwoCheckpoints, {});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(end.err, HasSubstr("RESOURCE_EXHAUSTED: spec.training.checkpoint.directory full must "
-                                 "be writable and have room: 5 cuts in a row failed: write full/"));
+  EXPECT_THAT(end.err,
+              HasSubstr("RESOURCE_EXHAUSTED: spec.training.checkpoint.directory full must "
+                        "be writable and have room: 5 checkpoints in a row failed: write full/"));
   EXPECT_THAT(end.err, HasSubstr("No space left on device"));
-  EXPECT_EQ(end.Number("cuts"), 2);
-  ExpectOnlyGoodCuts("copy", 2);
-  // With room again the run goes on from the cuts that are there.
+  EXPECT_EQ(end.Number("checkpoints"), 2);
+  ExpectOnlyGoodCheckpoints("copy", 2);
+  // With room again the run goes on from the checkpoints that are there.
   const ProgramEnd resumed =
       Run({"--resume", "--set", std::string(kDirectory) + "=" + dir_.File("copy")});
   ExpectAllAppliedOnce(resumed);
@@ -73,24 +76,24 @@ TEST_F(BadCheckpointDirectory, WhenItIsFullForAWhile_TheTrainingGoesOn) {
   const std::string log = dir_.File(".pstrain/small/logs/chief-0-0.log");
   ASSERT_TRUE(Eventually([&] {
     const Result<std::string> text = ReadFile(log);
-    return text.ok() && text->find("a cut was abandoned") != std::string::npos;
+    return text.ok() && text->find("a checkpoint was abandoned") != std::string::npos;
   })) << program.Stderr();
   const std::string inside = "/proc/" + std::to_string(program.pid()) + "/root";
   ASSERT_TRUE(RemoveFile(inside + dir_.File("full/ballast")).ok());
   const ProgramEnd end = Finish(program);
   ExpectAllAppliedOnce(end);
-  ExpectOnlyGoodCuts("copy", 1);
+  ExpectOnlyGoodCheckpoints("copy", 1);
 }
 
-/// A run of several cuts that has ended but is not finished: it can be resumed.
-class BadCut : public SmallJob {
+/// A run of several checkpoints that has ended but is not finished: it can be resumed.
+class BadCheckpoint : public SmallJob {
  protected:
   void SetUp() override {
     SmallJob::SetUp();
     const ProgramEnd end = Run();
     ASSERT_EQ(end.code, 0) << end.err;
-    ASSERT_GE(Cuts().size(), 2U);
-    run_ = ParentPath(ParentPath(Cuts().front()));
+    ASSERT_GE(Checkpoints().size(), 2U);
+    run_ = ParentPath(ParentPath(Checkpoints().front()));
     ASSERT_TRUE(RemoveFile(JoinPath(run_, "result.json")).ok());
   }
 
@@ -102,8 +105,8 @@ class BadCut : public SmallJob {
     ASSERT_TRUE(WriteFileSynced(file, bytes).ok());
   }
 
-  void ExpectInspectRefuses(const std::string& cut, const std::string& message) {
-    const ProgramEnd end = Start("pstrain", {"inspect", cut});
+  void ExpectInspectRefuses(const std::string& checkpoint, const std::string& message) {
+    const ProgramEnd end = Start("pstrain", {"inspect", checkpoint});
     EXPECT_EQ(end.code, 1) << end.out;
     EXPECT_EQ(end.out, "");
     EXPECT_THAT(end.err, HasSubstr(message));
@@ -112,82 +115,87 @@ class BadCut : public SmallJob {
   std::string run_;
 };
 
-TEST_F(BadCut, Inspect_NamesWhatIsWrong) {
-  const std::string cut = Cuts().back();
-  const std::string piece = cut + "/shard-2";
-  const std::string good_piece = *ReadFile(piece);
-  const std::string manifest = cut + "/manifest";
+TEST_F(BadCheckpoint, Inspect_NamesWhatIsWrong) {
+  const std::string checkpoint = Checkpoints().back();
+  const std::string checkpoint_shard = checkpoint + "/shard-2";
+  const std::string good_checkpoint_shard = *ReadFile(checkpoint_shard);
+  const std::string manifest = checkpoint + "/manifest";
   const std::string good_manifest = *ReadFile(manifest);
-  const std::string size = std::to_string(good_piece.size());
-  const std::string less = std::to_string(good_piece.size() - 1);
+  const std::string size = std::to_string(good_checkpoint_shard.size());
+  const std::string less = std::to_string(good_checkpoint_shard.size() - 1);
 
-  Truncate(piece);
-  ExpectInspectRefuses(cut,
-                       "piece " + piece + ": truncated, " + less + " bytes instead of " + size);
-  ASSERT_TRUE(WriteFileSynced(piece, good_piece).ok());
-  Flip(piece);
-  ExpectInspectRefuses(cut, "piece " + piece + ": corrupt, its checksum differs");
-  ASSERT_TRUE(RemoveFile(piece).ok());
-  ExpectInspectRefuses(cut, "piece " + piece + ": missing");
-  ASSERT_TRUE(WriteFileSynced(piece, good_piece).ok());
+  Truncate(checkpoint_shard);
+  ExpectInspectRefuses(checkpoint, "checkpoint shard " + checkpoint_shard + ": truncated, " + less +
+                                       " bytes instead of " + size);
+  ASSERT_TRUE(WriteFileSynced(checkpoint_shard, good_checkpoint_shard).ok());
+  Flip(checkpoint_shard);
+  ExpectInspectRefuses(checkpoint,
+                       "checkpoint shard " + checkpoint_shard + ": corrupt, its checksum differs");
+  ASSERT_TRUE(RemoveFile(checkpoint_shard).ok());
+  ExpectInspectRefuses(checkpoint, "checkpoint shard " + checkpoint_shard + ": missing");
+  ASSERT_TRUE(WriteFileSynced(checkpoint_shard, good_checkpoint_shard).ok());
   Truncate(manifest);
-  ExpectInspectRefuses(cut, manifest + ": corrupt, its checksum differs");
+  ExpectInspectRefuses(checkpoint, manifest + ": corrupt, its checksum differs");
   ASSERT_TRUE(WriteFileSynced(manifest, "PSTMAN").ok());
-  ExpectInspectRefuses(cut, manifest + ": truncated or not a manifest");
+  ExpectInspectRefuses(checkpoint, manifest + ": truncated or not a manifest");
   ASSERT_TRUE(RemoveFile(manifest).ok());
-  ExpectInspectRefuses(cut, cut +
-                                " has no manifest: not a cut, or one that was not finished; give "
-                                "the folder <run>/cuts/<epoch>-<number> of a cut");
+  ExpectInspectRefuses(checkpoint,
+                       checkpoint +
+                           " has no manifest: not a checkpoint, or one that was not finished; give "
+                           "the folder <run>/checkpoints/<chief term>-<number> of a checkpoint");
   ExpectInspectRefuses("data.csv", "data.csv is a file; give the folder ");
   ExpectInspectRefuses("absent", "absent does not exist; give the folder ");
   ASSERT_TRUE(WriteFileSynced(manifest, good_manifest).ok());
-  EXPECT_EQ(Start("pstrain", {"inspect", cut}).code, 0);
+  EXPECT_EQ(Start("pstrain", {"inspect", checkpoint}).code, 0);
 }
 
-TEST_F(BadCut, Resume_WhenTheNewestIsDamaged_GoesOnFromTheOneBefore) {
-  const std::string newest = Cuts().back();
+TEST_F(BadCheckpoint, Resume_WhenTheNewestIsDamaged_GoesOnFromTheOneBefore) {
+  const std::string newest = Checkpoints().back();
   Flip(newest + "/shard-2");
   const ProgramEnd end = Run({"--resume"});
   ExpectAllAppliedOnce(end);
   const std::string log = *ReadFile(dir_.File(".pstrain/small/logs/chief-0-0.log"));
-  EXPECT_THAT(log, HasSubstr("cut " + BaseName(newest) + " is passed over: piece "));
+  EXPECT_THAT(log,
+              HasSubstr("checkpoint " + BaseName(newest) + " is passed over: checkpoint shard "));
 }
 
-TEST_F(BadCut, Resume_WhenAllAreDamaged_IsDataLossAndLeavesThemAlone) {
-  const std::vector<std::string> cuts = Cuts();
-  for (const std::string& cut : cuts) Truncate(cut + "/shard-1");
+TEST_F(BadCheckpoint, Resume_WhenAllAreDamaged_IsDataLossAndLeavesThemAlone) {
+  const std::vector<std::string> checkpoints = Checkpoints();
+  for (const std::string& checkpoint : checkpoints) Truncate(checkpoint + "/shard-1");
   const ProgramEnd end = Run({"--resume"});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(end.err, HasSubstr("pstrain-runtime: chief 0: DATA_LOSS: no cut in cuts/"));
-  for (const std::string& cut : cuts) {
-    EXPECT_THAT(end.err, HasSubstr("cut " + BaseName(cut) + " is passed over: piece "));
+  EXPECT_THAT(end.err,
+              HasSubstr("pstrain-runtime: chief 0: DATA_LOSS: no checkpoint in checkpoints/"));
+  for (const std::string& checkpoint : checkpoints) {
+    EXPECT_THAT(end.err, HasSubstr("checkpoint " + BaseName(checkpoint) +
+                                   " is passed over: checkpoint shard "));
   }
   EXPECT_THAT(end.err, HasSubstr("; put a good copy back, or start a new run"));
-  EXPECT_EQ(Cuts(), cuts);
+  EXPECT_EQ(Checkpoints(), checkpoints);
 }
 
-TEST_F(BadCut, Resume_WhenACutIsOfAnotherRun_IsRefusedByItsName) {
+TEST_F(BadCheckpoint, Resume_WhenACheckpointIsOfAnotherRun_IsRefusedByItsName) {
   const ProgramEnd other =
       Run({"--state-dir", "other", "--set", std::string(kDirectory) + "=more"});
   ASSERT_EQ(other.code, 0) << other.err;
-  const std::string foreign = Cuts("more").back();
+  const std::string foreign = Checkpoints("more").back();
   const std::string foreign_run = BaseName(ParentPath(ParentPath(foreign)));
-  fs::copy(foreign, run_ + "/cuts/9-1", fs::copy_options::recursive);
+  fs::copy(foreign, run_ + "/checkpoints/9-1", fs::copy_options::recursive);
   const ProgramEnd end = Run({"--resume"});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(end.err, HasSubstr("FAILED_PRECONDITION: cut cuts/" + BaseName(run_) +
-                                 "/cuts/9-1: it is of run " + foreign_run + ", not of " +
+  EXPECT_THAT(end.err, HasSubstr("FAILED_PRECONDITION: checkpoint checkpoints/" + BaseName(run_) +
+                                 "/checkpoints/9-1: it is of run " + foreign_run + ", not of " +
                                  BaseName(run_) + "; move it out of this run's folder"));
 }
 
-TEST_F(BadCut, Resume_WhenTheJobHasChanged_NamesTheField) {
+TEST_F(BadCheckpoint, Resume_WhenTheJobHasChanged_NamesTheField) {
   const ProgramEnd end = Run({"--resume", "--set", "spec.strategy.shards=8"});
   EXPECT_EQ(end.code, 1);
   EXPECT_THAT(end.err, HasSubstr("FAILED_PRECONDITION: spec.strategy.shards is 8 but the run was "
                                  "started with 4; set it back or start a new run"));
 }
 
-TEST_F(BadCut, Resume_WhenAFileOfTheRunIsDamaged_NamesIt) {
+TEST_F(BadCheckpoint, Resume_WhenAFileOfTheRunIsDamaged_NamesIt) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {run_ + "/index", "index: this is not an input index; restore it or start a new run"},
       {run_ + "/run", "run is damaged; restore it or start a new run"},
@@ -205,7 +213,7 @@ TEST_F(BadCut, Resume_WhenAFileOfTheRunIsDamaged_NamesIt) {
   ExpectAllAppliedOnce(Run({"--resume"}));
 }
 
-TEST_F(BadCut, Run_WhenRefused_LeavesTheRunBeforeToBeResumed) {
+TEST_F(BadCheckpoint, Run_WhenRefused_LeavesTheRunBeforeToBeResumed) {
   const std::string before = *ReadFile(dir_.File(".pstrain/small/run.json"));
   const std::string log = *ReadFile(dir_.File(".pstrain/small/logs/chief-0-0.log"));
   EXPECT_EQ(Run({"--volume", "data=elsewhere"}).code, 2);
@@ -214,7 +222,7 @@ TEST_F(BadCut, Run_WhenRefused_LeavesTheRunBeforeToBeResumed) {
   EXPECT_EQ(*ReadFile(dir_.File(".pstrain/small/logs/chief-0-0.log")), log);
 }
 
-TEST_F(BadCut, StateDirectory_WhenAFileIsInTheWay_IsNamed) {
+TEST_F(BadCheckpoint, StateDirectory_WhenAFileIsInTheWay_IsNamed) {
   const ProgramEnd end = Run({"--state-dir", "data.csv"});
   EXPECT_EQ(end.code, 1);
   EXPECT_THAT(end.err, HasSubstr("pstrain run: --state-dir data.csv must be writable: create "));

@@ -96,8 +96,8 @@ TEST_F(BadCluster, Port_OfAPsOrTheChief_WhenInUse_IsNamedAndNothingIsTaken) {
   const ProgramEnd chief = StartRole("chief", taken.address(), "127.0.0.1:2");
   EXPECT_EQ(chief.code, 1);
   EXPECT_EQ(chief.err, "pstrain-runtime: chief 0: " + message);
-  // A chief epoch would have ended the chief that may run there.
-  EXPECT_FALSE(FileExists(dir_.File("cuts")));
+  // A chief term would have ended the chief that may run there.
+  EXPECT_FALSE(FileExists(dir_.File("checkpoints")));
 }
 
 TEST_F(BadCluster, Port_OfTheAgent_WhenInUse_IsNamedAndTheProgramNotStarted) {

@@ -69,7 +69,7 @@ TEST_F(BadData, InputFile_WhenAbsentOrEmpty_FailsAndNamesFieldAndFile) {
     const ProgramEnd end = Run({"--set", kInputFile + file});
     EXPECT_EQ(end.code, 1);
     EXPECT_THAT(end.err, HasSubstr("pstrain-runtime: chief 0: " + message));
-    EXPECT_TRUE(Cuts().empty());
+    EXPECT_TRUE(Checkpoints().empty());
   }
 }
 

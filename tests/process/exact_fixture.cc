@@ -5,9 +5,9 @@
 #include <numeric>
 #include <utility>
 
-#include "proto/job_manifest.h"
-#include "runtime/checkpoint/cut_reader.h"
-#include "runtime/checkpoint/cuts.h"
+#include "proto/job/job_manifest.h"
+#include "runtime/checkpoint/checkpoint_reader.h"
+#include "runtime/checkpoint/checkpoints.h"
 #include "runtime/model/constant_gradient.h"
 
 namespace pstrain {
@@ -27,15 +27,17 @@ struct Weights {
   std::vector<float> table;
 };
 
-Result<Weights> ReadWeights(const std::string& cut_directory) {
-  PSTRAIN_ASSIGN_OR_RETURN(CutReader cut, CutReader::Open(cut_directory));
-  if (!cut.manifest().final()) return FailedPreconditionError(cut_directory + " is not final");
+Result<Weights> ReadWeights(const std::string& checkpoint_directory) {
+  PSTRAIN_ASSIGN_OR_RETURN(CheckpointReader checkpoint,
+                           CheckpointReader::Open(checkpoint_directory));
+  if (!checkpoint.manifest().final())
+    return FailedPreconditionError(checkpoint_directory + " is not final");
   Weights weights;
-  PSTRAIN_ASSIGN_OR_RETURN(weights.dense, cut.Dense("constant/dense"));
-  const auto rows = cut.manifest().variables(ConstantGradientModel::kTable).shape(0);
+  PSTRAIN_ASSIGN_OR_RETURN(weights.dense, checkpoint.Dense("constant/dense"));
+  const auto rows = checkpoint.manifest().variables(ConstantGradientModel::kTable).shape(0);
   std::vector<std::uint64_t> all(static_cast<std::size_t>(rows));
   std::iota(all.begin(), all.end(), std::uint64_t{0});
-  PSTRAIN_ASSIGN_OR_RETURN(weights.table, cut.Rows("constant/table", all));
+  PSTRAIN_ASSIGN_OR_RETURN(weights.table, checkpoint.Rows("constant/table", all));
   return weights;
 }
 
@@ -74,7 +76,7 @@ void ExactRunTest::WriteJob(const std::string& input) {
       "    batchSize: 16\n"
       "    epochs: 3\n"
       "    rejoinTimeoutSeconds: 3\n"
-      "    checkpoint: {directory: cuts, everySteps: 200}\n";
+      "    checkpoint: {directory: checkpoints, everySteps: 200}\n";
   ASSERT_TRUE(WriteFileAtomically(dir_.File("job.yaml"), job).ok());
 }
 
@@ -89,20 +91,20 @@ TrainingRunTest::Ended ExactRunTest::RunExact(const std::vector<std::string>& mo
 std::string ExactRunTest::RunDirectory(const Ended& ended) const {
   const Json* run = ended.report.Find("run_id");
   const std::string* id = run == nullptr ? nullptr : run->AsString();
-  return dir_.File("cuts/" + (id == nullptr ? "no-run" : *id));
+  return dir_.File("checkpoints/" + (id == nullptr ? "no-run" : *id));
 }
 
-Result<std::string> ExactRunTest::NewestCut(const Ended& ended) const {
+Result<std::string> ExactRunTest::NewestCheckpoint(const Ended& ended) const {
   const std::string directory = RunDirectory(ended);
-  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CutId> cuts, ListCuts(directory));
-  if (cuts.empty()) return NotFoundError(directory + " has no cut");
-  return CutDirectory(directory, cuts.back());
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> checkpoints, ListCheckpoints(directory));
+  if (checkpoints.empty()) return NotFoundError(directory + " has no checkpoint");
+  return CheckpointDirectory(directory, checkpoints.back());
 }
 
 void ExactRunTest::ExpectClosedForm(const Ended& ended) const {
-  const Result<std::string> cut = NewestCut(ended);
-  ASSERT_TRUE(cut.ok()) << cut.status().ToString();
-  const Result<Weights> weights = ReadWeights(*cut);
+  const Result<std::string> checkpoint = NewestCheckpoint(ended);
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().ToString();
+  const Result<Weights> weights = ReadWeights(*checkpoint);
   ASSERT_TRUE(weights.ok()) << weights.status().ToString();
   Result<PSTrainingJob> job =
       LoadJobManifest(dir_.File("job.yaml"), {.allow_test_only = true, .overrides = overrides_});

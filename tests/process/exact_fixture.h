@@ -24,12 +24,12 @@ class ExactRunTest : public TrainingRunTest {
   std::vector<std::string> overrides_;
   /// Runs job.yaml; `environment`: NAME=VALUE.
   Ended RunExact(const std::vector<std::string>& more, std::vector<std::string> environment = {});
-  /// The weights of the final cut are those of the closed form, bit for bit.
+  /// The weights of the final checkpoint are those of the closed form, bit for bit.
   void ExpectClosedForm(const Ended& ended) const;
 
   std::string RunDirectory(const Ended& ended) const;
-  /// The newest cut of the run.
-  Result<std::string> NewestCut(const Ended& ended) const;
+  /// The newest checkpoint of the run.
+  Result<std::string> NewestCheckpoint(const Ended& ended) const;
 };
 
 }  // namespace pstrain

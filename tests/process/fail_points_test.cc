@@ -5,8 +5,8 @@
 
 #include <ostream>
 
-#include "base/files.h"
-#include "runtime/checkpoint/cuts.h"
+#include "base/os/files.h"
+#include "runtime/checkpoint/checkpoints.h"
 #include "tests/process/exact_fixture.h"
 
 namespace pstrain {
@@ -45,9 +45,10 @@ TEST_P(FailPointRunTest, Run_WhenKilledThere_EndsWithTheClosedForm) {
     EXPECT_GT(Number(ended.report, "duplicates_refused"), 0);
   }
   ExpectClosedForm(ended);
-  const Result<std::vector<CutFolder>> folders = ListCutFolders(RunDirectory(ended));
+  const Result<std::vector<CheckpointFolder>> folders = ListCheckpointFolders(RunDirectory(ended));
   ASSERT_TRUE(folders.ok());
-  for (const CutFolder& folder : *folders) EXPECT_TRUE(folder.finished) << CutName(folder.id);
+  for (const CheckpointFolder& folder : *folders)
+    EXPECT_TRUE(folder.finished) << CheckpointName(folder.id);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -60,8 +61,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{.name = "SecondPsBeforeApply", .points = {"ps-before-apply:1:0:700"}},
         Case{.name = "FirstPsBeforeApply", .points = {"ps-before-apply:0:0:700"}},
         Case{.name = "PsBetweenApplyAndReply", .points = {"ps-before-reply:1:0:700"}},
-        Case{.name = "PsBetweenShardsOfACut", .points = {"ps-between-pieces:1:0:90"}},
-        Case{.name = "ChiefBetweenShardsOfACut", .points = {"chief-between-pieces:0:0:2"}},
+        Case{.name = "PsBetweenShardsOfACheckpoint",
+             .points = {"ps-between-checkpoint shards:1:0:90"}},
+        Case{.name = "ChiefBetweenShardsOfACheckpoint",
+             .points = {"chief-between-checkpoint shards:0:0:2"}},
         Case{.name = "ChiefBeforeRename", .points = {"chief-before-rename:0:0:2"}},
         Case{.name = "ChiefAfterRename", .points = {"chief-after-rename:0:0:2"}},
         Case{

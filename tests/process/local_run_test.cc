@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/child_processes.h"
-#include "base/files.h"
-#include "base/json.h"
+#include "base/os/child_processes.h"
+#include "base/os/files.h"
+#include "base/text/json.h"
 #include "tests/process/program.h"
 
 namespace pstrain {

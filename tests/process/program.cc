@@ -12,7 +12,7 @@
 #include <sstream>
 #include <utility>
 
-#include "base/files.h"
+#include "base/os/files.h"
 
 namespace pstrain {
 namespace {

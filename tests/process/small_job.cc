@@ -85,7 +85,7 @@ void SmallJob::WriteJob(const std::string& more) {
         "    epochs: " +
             std::to_string(kEpochs) +
             "\n"
-            "    checkpoint: {directory: cuts, everySteps: 50}\n" +
+            "    checkpoint: {directory: checkpoints, everySteps: 50}\n" +
             more);
 }
 
@@ -132,21 +132,21 @@ ProgramEnd SmallJob::RunOnTmpfs(const std::string& options, const std::vector<st
   return Finish(program);
 }
 
-std::vector<std::string> SmallJob::Cuts(const std::string& checkpoints) {
-  std::vector<std::string> cuts;
+std::vector<std::string> SmallJob::Checkpoints(const std::string& checkpoints) {
+  std::vector<std::string> checkpoints;
   const auto runs = ListDirectory(dir_.File(checkpoints));
-  if (!runs.ok()) return cuts;
+  if (!runs.ok()) return checkpoints;
   for (const std::string& run : *runs) {
-    const std::string folder = dir_.File(checkpoints + "/" + run + "/cuts");
+    const std::string folder = dir_.File(checkpoints + "/" + run + "/checkpoints");
     const auto names = ListDirectory(folder);
     if (!names.ok()) continue;
-    for (const std::string& name : *names) cuts.push_back(JoinPath(folder, name));
+    for (const std::string& name : *names) checkpoints.push_back(JoinPath(folder, name));
   }
   // Shorter numbers are lower ones.
-  std::sort(cuts.begin(), cuts.end(), [](const std::string& a, const std::string& b) {
+  std::sort(checkpoints.begin(), checkpoints.end(), [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });
-  return cuts;
+  return checkpoints;
 }
 
 void SmallJob::ExpectAllAppliedOnce(const ProgramEnd& end) {
@@ -157,17 +157,17 @@ void SmallJob::ExpectAllAppliedOnce(const ProgramEnd& end) {
   }
 }
 
-void SmallJob::ExpectOnlyGoodCuts(const std::string& directory, std::size_t at_least) {
+void SmallJob::ExpectOnlyGoodCheckpoints(const std::string& directory, std::size_t at_least) {
   std::error_code error;
   for (fs::recursive_directory_iterator entry(dir_.File(directory), error), end;
        !error && entry != end; entry.increment(error)) {
     EXPECT_EQ(entry->path().string().find(".tmp"), std::string::npos) << entry->path();
   }
   EXPECT_FALSE(error) << error.message();
-  const std::vector<std::string> cuts = Cuts(directory);
-  EXPECT_GE(cuts.size(), at_least);
-  for (const std::string& cut : cuts) {
-    const ProgramEnd inspected = Start("pstrain", {"inspect", cut, "--digest"});
+  const std::vector<std::string> checkpoints = Checkpoints(directory);
+  EXPECT_GE(checkpoints.size(), at_least);
+  for (const std::string& checkpoint : checkpoints) {
+    const ProgramEnd inspected = Start("pstrain", {"inspect", checkpoint, "--digest"});
     EXPECT_EQ(inspected.code, 0) << inspected.err;
   }
 }

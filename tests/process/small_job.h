@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
-#include "base/json.h"
+#include "base/os/files.h"
+#include "base/text/json.h"
 #include "tests/process/program.h"
 
 namespace pstrain {
@@ -49,12 +49,12 @@ class SmallJob : public testing::Test {
                                    const std::vector<std::string>& more);
   ProgramEnd Finish(Program& program);
 
-  /// Folders of all cuts of all runs below `checkpoints`, oldest first.
-  std::vector<std::string> Cuts(const std::string& checkpoints = "cuts");
+  /// Folders of all checkpoints of all runs below `checkpoints`, oldest first.
+  std::vector<std::string> Checkpoints(const std::string& checkpoints = "checkpoints");
   void ExpectAllAppliedOnce(const ProgramEnd& end);
-  /// Below `directory` no temporary file is left, no cut without its manifest, and every cut is
-  /// good. At least `at_least` cuts are there.
-  void ExpectOnlyGoodCuts(const std::string& directory, std::size_t at_least);
+  /// Below `directory` no temporary file is left, no checkpoint without its manifest, and every
+  /// checkpoint is good. At least `at_least` checkpoints are there.
+  void ExpectOnlyGoodCheckpoints(const std::string& directory, std::size_t at_least);
 
   TempDir dir_;
 };

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
-#include "base/json.h"
-#include "cli/local/agent_reading.h"
+#include "base/os/files.h"
+#include "base/text/json.h"
+#include "local/agent_reading.h"
 #include "tests/process/program.h"
 
 namespace pstrain {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/child_processes.h"
-#include "base/json.h"
-#include "proto/run_files.h"
+#include "base/os/child_processes.h"
+#include "base/text/json.h"
+#include "proto/contract/run_files.h"
 #include "tests/process/exact_fixture.h"
 #include "tests/process/program.h"
 
@@ -72,12 +72,13 @@ class FrozenCliTest : public TrainingRunTest {
   static constexpr std::chrono::seconds kLimit{120};
 
   /// Those that are in the directory of the run.
-  std::vector<std::string> HoldFiles(const Ended& ended) const {
+  std::vector<std::string> GrantBarrierFiles(const Ended& ended) const {
     const Result<std::vector<std::string>> names = ListDirectory(dir_.File(
         ".pstrain/adult/volumes/checkpoints/adult/" + *ended.report.Find("run_id")->AsString()));
     EXPECT_TRUE(names.ok()) << names.status().ToString();
     std::vector<std::string> files = names.ok() ? *names : std::vector<std::string>();
-    std::erase_if(files, [](const std::string& name) { return !name.starts_with(kRunHoldPrefix); });
+    std::erase_if(files,
+                  [](const std::string& name) { return !name.starts_with(kRunBarrierPrefix); });
     return files;
   }
 
@@ -121,7 +122,7 @@ TEST_F(FrozenCliTest, Adult_WhenItsCliIsFrozen_WaitsForTheKills) {
   const Ended ended = WaitFor(program);
   ExpectAllAppliedOnce(ended);
   ExpectKills(ended, 2);
-  EXPECT_TRUE(HoldFiles(ended).empty());
+  EXPECT_TRUE(GrantBarrierFiles(ended).empty());
 }
 
 TEST_F(ExactRunTest, Weights_WhateverIsKilled_AreThoseOfTheClosedForm) {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
 #include "base/mutex.h"
+#include "base/text/json.h"
 #include "operator/kube/resource.h"
 
 namespace pstrain::testing {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "tests/testing/fake_apiserver.h"
 
 namespace pstrain::testing {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# format.sh ROOT: every C++ file of the tree is as clang-format-19 writes it. 77 when that is absent.
+# format.sh ROOT: every C++ file of the tree is as clang-format-19 writes it. 77 when that is
+# absent.
 set -euo pipefail
 cd "$1"
 if ! command -v clang-format-19 >/dev/null; then

@@ -1,8 +1,9 @@
-# One translation unit per header that includes nothing but it; a header that needs another one to be
-# included first fails the build.
+# One translation unit per header that includes nothing but it; a header that needs another one to
+# be included first fails the build.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
   "${CMAKE_SOURCE_DIR}/base/*.h" "${CMAKE_SOURCE_DIR}/proto/*.h" "${CMAKE_SOURCE_DIR}/operator/*.h"
-  "${CMAKE_SOURCE_DIR}/agent/*.h" "${CMAKE_SOURCE_DIR}/runtime/*.h" "${CMAKE_SOURCE_DIR}/cli/*.h")
+  "${CMAKE_SOURCE_DIR}/agent/*.h" "${CMAKE_SOURCE_DIR}/runtime/*.h" "${CMAKE_SOURCE_DIR}/local/*.h"
+  "${CMAKE_SOURCE_DIR}/cli/*.h")
 
 set(units)
 foreach(header IN LISTS headers)
@@ -16,8 +17,8 @@ target_link_libraries(headers_selfcontained PRIVATE pstrain_flags)
 find_package(Eigen3 CONFIG REQUIRED)
 target_link_libraries(headers_selfcontained PRIVATE Eigen3::Eigen)
 # For the include paths of generated and third-party headers, and so that the former exist.
-foreach(target IN ITEMS pstrain_messages pstrain_grpc pstrain_data pstrain_model pstrain_rpc
-        pstrain_ps)
+foreach(target IN ITEMS pstrain_messages pstrain_grpc pstrain_input pstrain_model pstrain_rpc
+        pstrain_shard)
   if(TARGET ${target})
     target_link_libraries(headers_selfcontained PRIVATE ${target})
   endif()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# layers_detects.sh ROOT: layers.sh must accept a small clean tree and refuse each kind of violation.
+# layers_detects.sh ROOT: layers.sh must accept a small clean tree and refuse each kind of
+# violation.
 set -euo pipefail
 root=$1
 check=$root/tests/tree/layers.sh
@@ -24,15 +25,15 @@ expect() {
 }
 
 expect pass agent/b.cc '"base/a.h"'
-expect pass cli/local/b.cc '"operator/plan/plan.h"'
-expect pass cli/inspect.cc '"runtime/checkpoint/cut_reader.h"'
-expect pass proto/job_manifest_yaml.cc '<yaml-cpp/yaml.h>'
-expect pass tests/ps/b_test.cc '"runtime/ps/ids.h"'
+expect pass local/b.cc '"operator/plan/plan.h"'
+expect pass cli/inspect.cc '"runtime/checkpoint/checkpoint_reader.h"'
+expect pass proto/job/job_manifest_yaml.cc '<yaml-cpp/yaml.h>'
+expect pass tests/runtime/shard/b_test.cc '"runtime/ids.h"'
 expect pass runtime/main.cc '"runtime/worker/worker.h"'
-expect fail base/b.cc '"proto/task_env.h"'
-expect fail agent/b.cc '"runtime/ps/ids.h"'
-expect fail cli/run.cc '"runtime/checkpoint/cut_reader.h"'
-expect fail runtime/ps/b.cc '"runtime/coordinator/chief.h"'
+expect fail base/b.cc '"proto/contract/task_env.h"'
+expect fail agent/b.cc '"runtime/ids.h"'
+expect fail cli/run.cc '"runtime/checkpoint/checkpoint_reader.h"'
+expect fail runtime/ps/b.cc '"runtime/chief/chief.h"'
 expect fail operator/plan/b.cc '"agent/agent.h"'
 expect fail agent/b.cc '<nlohmann/json.hpp>'
 expect fail proto/b.cc '<yaml-cpp/yaml.h>'

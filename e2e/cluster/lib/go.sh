@@ -11,8 +11,8 @@ go_at_least() {
   [[ $(printf '%s\n' "$go_wanted" "$version" | sort -V | head -n 1) == "$go_wanted" ]]
 }
 
-# Debian's Go is older than the tools ask for. A newer one is a Go module too (golang.org/toolchain);
-# an old `go` unpacks it without execute bits, so it is copied.
+# Debian's Go is older than the tools ask for. A newer one is a Go module too
+# (golang.org/toolchain); an old `go` unpacks it without execute bits, so it is copied.
 fetch_go() { # OLD-GO
   local module=golang.org/toolchain@v0.0.1-go$go_wanted.linux-amd64 from to=$cache/go$go_wanted
   if [[ ! -x $to/bin/go ]]; then

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "base/files.h"
+#include "base/os/files.h"
 
 namespace pstrain {
 namespace {

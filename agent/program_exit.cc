@@ -1,0 +1,89 @@
+#include "agent/program_exit.h"
+
+#include <csignal>
+#include <cstring>
+
+namespace pstrain {
+
+int ProgramExit::AgentExitCode() const { return signal ? 128 + *signal : code.value_or(1); }
+
+std::string_view ProgramExit::Reason() const {
+  if (!started) return "CannotStart";
+  if (out_of_memory) return "OOMKilled";
+  if (grace_expired) return "GraceExpired";
+  if (signal) return "Signaled";
+  if (code == 0) return "Completed";
+  if (code == kExitStopped) return "Stopped";
+  return "Error";
+}
+
+std::string ProgramExit::Message() const {
+  if (!started) return error;
+  if (signal) {
+    const char* abbreviation = sigabbrev_np(*signal);
+    std::string text = "the training program was ended by signal " + std::to_string(*signal);
+    if (abbreviation != nullptr) text += std::string(" (SIG") + abbreviation + ")";
+    if (out_of_memory) text += ": out of memory";
+    if (grace_expired) text += ": it had not stopped within the grace period";
+    return text;
+  }
+  if (code == 0) return "the training program completed";
+  if (code == kExitStopped) return "the training program was told to stop and has drained";
+  return "the training program exited with code " + std::to_string(code.value_or(1));
+}
+
+Json ExitToJson(const ProgramExit& end) {
+  Json exit = Json::Object();
+  exit.Set("code", Json::Int(end.AgentExitCode()));
+  if (end.signal) exit.Set("signal", Json::Int(*end.signal));
+  exit.Set("reason", Json::String(std::string(end.Reason())));
+  exit.Set("oom", Json::Bool(end.out_of_memory));
+  return exit;
+}
+
+namespace {
+
+constexpr std::size_t kLongestTerminationMessage = 4096;
+
+/// The members of `values` that fit into `room` bytes of JSON.
+Json Fitting(const Json& values, std::size_t room) {
+  Json fitting = Json::Object();
+  std::size_t used = 2;
+  for (const auto& [key, value] : values.members()) {
+    used += WriteJson(Json::String(key)).size() + 1 + WriteJson(value).size() + 1;
+    if (used > room) break;
+    fitting.Set(key, value);
+  }
+  return fitting;
+}
+
+}  // namespace
+
+std::string TerminationMessage(const ProgramExit& end, std::optional<std::uint64_t> last_step,
+                               const Json& values) {
+  Json message = Json::Object();
+  message.Set("reason", Json::String(std::string(end.Reason())));
+  if (end.code) message.Set("exit_code", Json::Int(*end.code));
+  if (end.signal) message.Set("signal", Json::Int(*end.signal));
+  message.Set("oom", Json::Bool(end.out_of_memory));
+  if (last_step) message.Set("last_step", Json::Uint(*last_step));
+  message.Set("message", Json::String(end.Message()));
+  if (values.size() > 0) {
+    constexpr std::size_t kAround = std::string_view(R"(,"values":)").size() + 1;
+    const std::size_t used = WriteJson(message).size() + kAround;
+    if (used < kLongestTerminationMessage) {
+      message.Set("values", Fitting(values, kLongestTerminationMessage - used));
+    }
+  }
+  return WriteJson(message) + "\n";
+}
+
+std::string AgentErrorMessage(std::string_view error) {
+  Json message = Json::Object();
+  message.Set("reason", Json::String("AgentError"));
+  message.Set("oom", Json::Bool(false));
+  message.Set("message", Json::String(std::string(error)));
+  return WriteJson(message) + "\n";
+}
+
+}  // namespace pstrain

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/text/json.h"
+
+namespace pstrain {
+
+/// The training program's own code for: told to stop, drained, not finished. Passed through.
+inline constexpr int kExitStopped = 85;
+/// What a shell answers for a program that is not there, and for one that cannot be run.
+inline constexpr int kExitNotFound = 127;
+inline constexpr int kExitNotExecutable = 126;
+
+/// How the training program ended. A value.
+struct ProgramExit {
+  /// Set when it exited by itself, or could not be started (then 126 or 127).
+  std::optional<int> code;
+  /// Set when a signal ended it.
+  std::optional<int> signal;
+  bool started = true;
+  /// The agent sent SIGKILL because the grace period was over.
+  bool grace_expired = false;
+  /// The cgroup's oom_kill counter rose and SIGKILL of others ended the program.
+  bool out_of_memory = false;
+  /// For a person; only when it could not be started.
+  std::string error;
+
+  /// The code itself, or 128 + signal.
+  int AgentExitCode() const;
+  /// One of Completed, Stopped, Error, Signaled, OOMKilled, GraceExpired, CannotStart.
+  std::string_view Reason() const;
+  /// One sentence for a person.
+  std::string Message() const;
+};
+
+/// {"code":128 + signal or the code,"signal":n?,"reason":..,"oom":..}
+Json ExitToJson(const ProgramExit& end);
+
+/// The termination message, one line:
+/// {"reason":..,"exit_code":n?,"signal":n?,"oom":..,"last_step":n?,"message":..,"values":{..}}
+/// A number is left out when it is not known. `values` are those of /progress, as many of them from
+/// the first as fit: they are the last that anyone learns of a pod that has ended. The kubelet
+/// keeps 4,096 bytes of the message (kubernetes.io, "Determine the Reason for Pod Failure").
+std::string TerminationMessage(const ProgramExit& end, std::optional<std::uint64_t> last_step,
+                               const Json& values);
+
+/// The same for an agent that could not do its own work: reason AgentError.
+std::string AgentErrorMessage(std::string_view error);
+
+}  // namespace pstrain

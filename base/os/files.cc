@@ -1,0 +1,240 @@
+#include "base/os/files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace pstrain {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status PathError(int error_number, std::string_view action, const std::string& path) {
+  return ErrnoError(error_number, std::string(action) + " " + path);
+}
+
+// A descriptor that is closed with its scope; Close() reports what the kernel says at the end.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  int Close() {
+    const int fd = fd_;
+    fd_ = -1;
+    return ::close(fd);
+  }
+
+ private:
+  int fd_;
+};
+
+int OpenRetrying(const std::string& path, int flags, mode_t mode = 0) {
+  int fd = -1;
+  do {
+    fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+Status WriteAll(int fd, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd, content.data(), content.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return PathError(errno, "write", path);
+    }
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return OkStatus();
+}
+
+Status WriteSyncClose(Descriptor& file, std::string_view content, const std::string& path) {
+  PSTRAIN_RETURN_IF_ERROR(WriteAll(file.get(), content, path));
+  if (::fsync(file.get()) != 0) return PathError(errno, "fsync", path);
+  if (file.Close() != 0) return PathError(errno, "close", path);
+  return OkStatus();
+}
+
+// Opens with `flags`, writes and syncs; what is half written goes away again.
+Status CreateWithContent(const std::string& path, int flags, std::string_view content) {
+  Descriptor file(OpenRetrying(path, O_WRONLY | O_CREAT | flags, 0666));
+  if (!file.valid()) return PathError(errno, "create", path);
+  Status status = WriteSyncClose(file, content, path);
+  if (!status.ok()) ::unlink(path.c_str());
+  return status;
+}
+
+std::string TemporaryName(const std::string& path) {
+  static std::atomic<unsigned> counter{0};
+  return path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++);
+}
+
+}  // namespace
+
+Result<std::string> ReadFile(const std::string& path) {
+  Descriptor file(OpenRetrying(path, O_RDONLY));
+  if (!file.valid()) return PathError(errno, "open", path);
+  struct stat info{};
+  if (::fstat(file.get(), &info) != 0) return PathError(errno, "stat", path);
+  std::string content;
+  std::size_t used = 0;
+  // One byte more than the size tells the end without a second buffer; /proc files say 0.
+  content.resize(static_cast<std::size_t>(std::max<off_t>(info.st_size, 4095)) + 1);
+  for (;;) {
+    const ssize_t got = ::read(file.get(), content.data() + used, content.size() - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return PathError(errno, "read", path);
+    if (got == 0) break;
+    used += static_cast<std::size_t>(got);
+    if (used == content.size()) content.resize(content.size() * 2);
+  }
+  content.resize(used);
+  if (content.capacity() > 2 * used) content.shrink_to_fit();
+  return content;
+}
+
+Status ReplaceFile(const std::string& path, std::string_view content) {
+  const std::string temporary = TemporaryName(path);
+  PSTRAIN_RETURN_IF_ERROR(CreateWithContent(temporary, O_EXCL, content));
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error_number = errno;
+    ::unlink(temporary.c_str());
+    return PathError(error_number, "rename to", path);
+  }
+  return OkStatus();
+}
+
+Status WriteFileAtomically(const std::string& path, std::string_view content) {
+  PSTRAIN_RETURN_IF_ERROR(ReplaceFile(path, content));
+  return FsyncDirectory(ParentPath(path));
+}
+
+Status WriteFileSynced(const std::string& path, std::string_view content) {
+  return CreateWithContent(path, O_TRUNC, content);
+}
+
+Status CreateExclusive(const std::string& path, std::string_view content) {
+  PSTRAIN_RETURN_IF_ERROR(CreateWithContent(path, O_EXCL, content));
+  return FsyncDirectory(ParentPath(path));
+}
+
+Status RenameFile(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    return PathError(errno, "rename " + from + " to", to);
+  }
+  return FsyncDirectory(ParentPath(to));
+}
+
+Status CreateDirectories(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return PathError(error.value(), "create directory", path);
+  if (!IsDirectory(path)) return PathError(ENOTDIR, "create directory", path);
+  return OkStatus();
+}
+
+Status FsyncDirectory(const std::string& path) {
+  Descriptor directory(OpenRetrying(path, O_RDONLY | O_DIRECTORY));
+  if (!directory.valid()) return PathError(errno, "open directory", path);
+  // Some network file systems have no fsync for directories and make renames durable themselves.
+  if (::fsync(directory.get()) != 0 && errno != EINVAL) return PathError(errno, "fsync", path);
+  return OkStatus();
+}
+
+Result<std::vector<std::string>> ListDirectory(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  if (error) return PathError(error.value(), "list directory", path);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status RemoveAll(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) return PathError(error.value(), "remove", path);
+  return OkStatus();
+}
+
+Status RemoveFile(const std::string& path) {
+  if (std::remove(path.c_str()) != 0) return PathError(errno, "remove", path);
+  return OkStatus();
+}
+
+bool FileExists(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+bool IsDirectory(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+Result<FileInfo> GetFileInfo(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) return PathError(errno, "stat", path);
+  FileInfo result;
+  result.size_bytes = static_cast<std::uint64_t>(info.st_size);
+  result.modified_unix_ms =
+      std::int64_t{info.st_mtim.tv_sec} * 1000 + info.st_mtim.tv_nsec / 1'000'000;
+  result.is_directory = S_ISDIR(info.st_mode);
+  return result;
+}
+
+std::string JoinPath(std::string_view directory, std::string_view name) {
+  if (directory.empty() || (!name.empty() && name.front() == '/')) return std::string(name);
+  std::string joined(directory);
+  if (name.empty()) return joined;
+  if (joined.back() != '/') joined += '/';
+  joined += name;
+  return joined;
+}
+
+std::string ParentPath(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return ".";
+  return std::string(path.substr(0, slash == 0 ? 1 : slash));
+}
+
+std::string BaseName(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+TempDir::TempDir() {
+  const char* parent = std::getenv("TMPDIR");
+  path_ = JoinPath(parent != nullptr && *parent != '\0' ? parent : "/tmp", "pstrain-XXXXXX");
+  if (::mkdtemp(path_.data()) == nullptr) {
+    std::perror(path_.c_str());
+    std::abort();
+  }
+}
+
+TempDir::~TempDir() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace pstrain

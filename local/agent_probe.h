@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "local/agent_reading.h"
+
+namespace pstrain::local {
+
+/// Reads /progress of one agent on 127.0.0.1 again and again without ever blocking: the owner polls
+/// fd() for events() and calls Advance. One thread.
+///
+///   state    | Begin       | Advance: ready | Advance: past deadline
+///   idle     | connecting  | idle           | idle
+///   sending  | -           | reading        | idle (failed)
+///   reading  | -           | idle (reading) | idle (failed)
+class AgentProbe {
+ public:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  explicit AgentProbe(std::uint16_t port) : port_(port) {}
+  AgentProbe(const AgentProbe&) = delete;
+  AgentProbe& operator=(const AgentProbe&) = delete;
+  ~AgentProbe() { Close(); }
+
+  bool busy() const { return fd_ >= 0; }
+  int fd() const { return fd_; }
+  /// What to poll fd() for.
+  short events() const;
+  /// When to begin the next request. REQUIRES: the owner calls Begin then.
+  SteadyTime due() const { return due_; }
+  void set_due(SteadyTime due) { due_ = due; }
+  /// When a request under way is given up.
+  SteadyTime deadline() const { return deadline_; }
+
+  /// Starts a request; a failure shows as busy() == false.
+  void Begin(SteadyTime now);
+  /// Goes on after poll(2). The reading, once it is complete.
+  std::optional<AgentReading> Advance(SteadyTime now);
+
+ private:
+  void Close();
+  bool Send();
+  std::optional<AgentReading> Receive();
+
+  std::uint16_t port_;
+  int fd_ = -1;
+  bool sent_ = false;
+  SteadyTime due_{};
+  SteadyTime deadline_{};
+  std::string response_;
+};
+
+}  // namespace pstrain::local

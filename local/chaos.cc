@@ -1,0 +1,153 @@
+#include "local/chaos.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/text/parse_number.h"
+
+namespace pstrain::local {
+namespace {
+
+constexpr double kPercent = 100.0;
+
+std::optional<KillKind> ParseKind(std::string_view text) {
+  if (text == "kill") return KillKind::kKill;
+  if (text == "term") return KillKind::kTerm;
+  if (text == "agent") return KillKind::kAgent;
+  return std::nullopt;
+}
+
+Status BadKill(std::string_view text, std::string_view reason) {
+  return InvalidArgumentError("--chaos " + std::string(text) + ": " + std::string(reason) +
+                              "; the form is ROLE[:INDEX]@PERCENT[:kill|term|agent]");
+}
+
+Result<ChaosKill> ParseKill(std::string_view text, const JobSpec& spec) {
+  ChaosKill kill;
+  const std::size_t at = text.find('@');
+  if (at == std::string_view::npos) return BadKill(text, "no @PERCENT");
+  std::string_view place = text.substr(0, at);
+  std::string_view when = text.substr(at + 1);
+  if (const std::size_t colon = when.find(':'); colon != std::string_view::npos) {
+    const auto kind = ParseKind(when.substr(colon + 1));
+    if (!kind) return BadKill(text, "unknown kind of kill");
+    kill.kind = *kind;
+    when = when.substr(0, colon);
+  }
+  if (const std::size_t colon = place.find(':'); colon != std::string_view::npos) {
+    const auto index = ParseNumber<std::int32_t>(place.substr(colon + 1));
+    if (!index) return BadKill(text, "INDEX is not a number");
+    kill.target.index = *index;
+    place = place.substr(0, colon);
+  }
+  const auto role = plan::RoleFromName(place);
+  if (!role) return BadKill(text, "ROLE is none of chief, ps, worker, evaluator");
+  kill.target.role = *role;
+  const auto percent = ParseNumber<double>(when);
+  if (!percent || *percent < 0 || *percent >= kPercent) {
+    return BadKill(text, "PERCENT must be a number from 0 to less than 100");
+  }
+  kill.percent = *percent;
+  if (kill.target.index < 0 || kill.target.index >= plan::DesiredReplicas(spec, *role)) {
+    return BadKill(text, "the job has no " + plan::ReplicaKey(kill.target));
+  }
+  return kill;
+}
+
+/// The stat that shows that a replica of the role is at work.
+std::string_view WorkKey(plan::Role role) {
+  switch (role) {
+    case plan::Role::kChief:
+      return "commits_counted";
+    case plan::Role::kPs:
+      return "pushes_applied";
+    case plan::Role::kWorker:
+      return "commits_reported";
+    case plan::Role::kEvaluator:
+      return "evaluations";
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<ChaosKill>> ParseChaos(std::string_view text, const JobSpec& spec) {
+  std::vector<ChaosKill> kills;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    PSTRAIN_ASSIGN_OR_RETURN(const ChaosKill kill, ParseKill(text.substr(0, comma), spec));
+    kills.push_back(kill);
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  return kills;
+}
+
+Chaos::Chaos(const std::vector<ChaosKill>& kills) {
+  for (const ChaosKill& kill : kills) {
+    KillRecord record;
+    record.kill = kill;
+    records_.push_back(record);
+  }
+}
+
+void Chaos::Update(double committed, double expected, ReplicaSet& replicas, SteadyTime now) {
+  if (expected <= 0 || committed >= expected) return;
+  for (KillRecord& record : records_) {
+    if (record.fired || committed * kPercent < record.kill.percent * expected) continue;
+    if (!record.due_since) record.due_since = now;
+    if (Fire(record, replicas, now)) record.at_examples = static_cast<std::int64_t>(committed);
+    record.late = !record.fired && now - *record.due_since >= kKillPatience;
+  }
+}
+
+bool Chaos::Fire(KillRecord& record, ReplicaSet& replicas, SteadyTime now) {
+  const Attempt* attempt = replicas.FindAlive(record.kill.target);
+  if (attempt == nullptr || attempt->replica.terminating) return false;
+  // Its program must run, whatever is killed: else there is nothing to lose.
+  if (!attempt->child || !attempt->child->Signal(0)) return false;
+  switch (record.kill.kind) {
+    case KillKind::kKill:
+      if (!attempt->child->Signal(SIGKILL)) return false;
+      break;
+    case KillKind::kTerm:
+      attempt->process.Signal(SIGTERM);
+      break;
+    case KillKind::kAgent:
+      attempt->process.Signal(SIGKILL);
+      break;
+  }
+  record.fired = true;
+  record.attempt = attempt->replica.attempt;
+  record.fired_at = now;
+  return true;
+}
+
+void Chaos::Observe(const AttemptId& id, const AgentReading& reading, SteadyTime now) {
+  for (KillRecord& record : records_) {
+    if (!record.fired || record.first_step_after_s || record.kill.target != id.place) continue;
+    if (id.attempt <= record.attempt || reading.Value(WorkKey(id.place.role)) <= 0) continue;
+    record.first_step_after_s = std::chrono::duration<double>(now - record.fired_at).count();
+  }
+}
+
+bool Chaos::AllFired() const {
+  return std::all_of(records_.begin(), records_.end(),
+                     [](const KillRecord& record) { return record.fired; });
+}
+
+std::set<double> Chaos::AwaitedPercents() const {
+  std::set<double> percents;
+  for (const KillRecord& record : records_) {
+    if (!record.fired && !record.late) percents.insert(record.kill.percent);
+  }
+  return percents;
+}
+
+bool Chaos::Awaits(const plan::ReplicaId& place) const {
+  return std::any_of(records_.begin(), records_.end(), [&](const KillRecord& record) {
+    return record.fired && !record.first_step_after_s && record.kill.target == place;
+  });
+}
+
+}  // namespace pstrain::local

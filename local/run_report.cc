@@ -1,0 +1,155 @@
+#include "local/run_report.h"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "base/os/files.h"
+#include "proto/contract/run_files.h"
+
+namespace pstrain::local {
+namespace {
+
+using plan::Role;
+
+/// Of a stat over all attempts of a role, or of one place.
+double Sum(const RunOutcome& outcome, Role role, std::int32_t index, std::string_view key) {
+  double sum = 0;
+  for (const auto& [id, reading] : outcome.readings) {
+    if (id.place.role == role && (index < 0 || id.place.index == index)) sum += reading.Value(key);
+  }
+  return sum;
+}
+
+constexpr std::int32_t kAllIndexes = -1;
+
+/// The newest attempt's, 0 when there is none.
+double Last(const RunOutcome& outcome, Role role, std::int32_t index, std::string_view key) {
+  double last = 0;
+  for (const auto& [id, reading] : outcome.readings) {
+    if (id.place == plan::ReplicaId{role, index} && reading.values.contains(key)) {
+      last = reading.Value(key);
+    }
+  }
+  return last;
+}
+
+Json Count(double value) { return Json::Int(static_cast<std::int64_t>(std::llround(value))); }
+
+Json Round(double value, double unit) { return Json::Double(std::round(value / unit) * unit); }
+
+/// A member of the chief's result, else what its stats page last said, else null.
+Json Outcome(const RunOutcome& outcome, std::string_view key, bool is_count) {
+  if (const Json* value = outcome.result.Find(key)) return *value;
+  for (const auto& [id, reading] : outcome.readings) {
+    if (id.place.role != Role::kChief || !reading.values.contains(key)) continue;
+    const double value = Last(outcome, Role::kChief, 0, key);
+    return is_count ? Count(value) : Json::Double(value);
+  }
+  return Json::Null();
+}
+
+Json Kills(const RunOutcome& outcome) {
+  Json kills = Json::Array();
+  for (const KillRecord& record : outcome.kills) {
+    if (!record.fired) continue;
+    Json kill = Json::Object();
+    kill.Set("role", Json::String(std::string(plan::RoleName(record.kill.target.role))));
+    kill.Set("index", Json::Int(record.kill.target.index));
+    kill.Set("at_examples", Json::Int(record.at_examples));
+    kill.Set("first_step_after_s",
+             record.first_step_after_s ? Round(*record.first_step_after_s, 0.001) : Json::Null());
+    kills.Append(std::move(kill));
+  }
+  return kills;
+}
+
+Json PsRows(const RunOutcome& outcome, const JobSpec& spec) {
+  Json rows = Json::Array();
+  for (std::int32_t i = 0; i < plan::DesiredReplicas(spec, Role::kPs); ++i) {
+    Json row = Json::Object();
+    row.Set("shards", Count(Last(outcome, Role::kPs, i, "shards")));
+    row.Set("bytes_received", Count(Sum(outcome, Role::kPs, i, "bytes_received")));
+    row.Set("bytes_sent", Count(Sum(outcome, Role::kPs, i, "bytes_sent")));
+    rows.Append(std::move(row));
+  }
+  return rows;
+}
+
+Json WorkerRows(const RunOutcome& outcome, const JobSpec& spec) {
+  Json rows = Json::Array();
+  for (std::int32_t i = 0; i < plan::DesiredReplicas(spec, Role::kWorker); ++i) {
+    Json row = Json::Object();
+    row.Set("examples", Count(Sum(outcome, Role::kWorker, i, "examples")));
+    rows.Append(std::move(row));
+  }
+  return rows;
+}
+
+/// In a resumed run the committed examples are those of earlier parts too.
+double ExamplesOfThisPart(const RunOutcome& outcome, const Json& committed) {
+  const double examples = Sum(outcome, Role::kWorker, kAllIndexes, "examples");
+  return outcome.resumed ? examples : committed.AsDouble().value_or(examples);
+}
+
+}  // namespace
+
+Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
+  Json report = Json::Object();
+  report.Set("job", Json::String(outcome.job));
+  report.Set("state", Json::String(outcome.state));
+  for (const std::string_view key : {"auc", "accuracy"}) {
+    report.Set(key, Outcome(outcome, key, false));
+  }
+  for (const std::string_view key :
+       {"examples_expected", "examples_committed", "applied_min", "applied_max"}) {
+    report.Set(key, Outcome(outcome, key, true));
+  }
+  report.Set("records_skipped", Outcome(outcome, "records_skipped", true));
+  report.Set("duplicates_refused",
+             Count(Sum(outcome, Role::kPs, kAllIndexes, "duplicates_refused")));
+  report.Set("steps", Count(Sum(outcome, Role::kWorker, kAllIndexes, "steps")));
+  report.Set("checkpoints", Outcome(outcome, "checkpoints", true));
+  report.Set("seconds", Round(outcome.seconds, 0.001));
+  const Json* committed = report.Find("examples_committed");
+  const double rate =
+      outcome.seconds > 0 ? ExamplesOfThisPart(outcome, *committed) / outcome.seconds : 0;
+  report.Set("examples_per_second", Round(rate, 0.1));
+  report.Set("kills", Kills(outcome));
+  report.Set("ps", PsRows(outcome, spec));
+  report.Set("workers", WorkerRows(outcome, spec));
+  for (const std::string_view key :
+       {"log_loss", "calibration", "eval_loss", "restored_eval_loss"}) {
+    if (const Json* value = outcome.result.Find(key)) report.Set(key, *value);
+  }
+  report.Set("run_id", Json::String(outcome.run_id));
+  if (!outcome.reason.empty()) report.Set("reason", Json::String(outcome.reason));
+  return report;
+}
+
+std::string DescribeRun(const Json& report) {
+  std::string text;
+  for (const auto& [key, value] : report.members()) {
+    if (value.is_null()) continue;
+    text +=
+        key + ": " + (value.AsString() != nullptr ? *value.AsString() : WriteJson(value)) + "\n";
+  }
+  return text;
+}
+
+std::string RunDirectory(const PSTrainingJob& job, std::string_view run_id) {
+  return JoinPath(job.spec().training().checkpoint().directory(), run_id);
+}
+
+Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id, bool stopped) {
+  if (!job.spec().has_training()) return Json::Null();
+  const std::string file =
+      JoinPath(RunDirectory(job, run_id), stopped ? kRunStoppedFile : kRunResultFile);
+  if (!FileExists(file)) return Json::Null();
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+  Result<Json> result = ParseJson(text);
+  if (!result.ok()) return result.status().WithContext(file);
+  return result;
+}
+
+}  // namespace pstrain::local

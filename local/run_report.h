@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text/json.h"
+#include "local/chaos.h"
+#include "local/replica_set.h"
+#include "proto/job/psjob.pb.h"
+
+namespace pstrain::local {
+
+/// Everything that the final line is made of.
+struct RunOutcome {
+  std::string job;
+  std::string state;   // Succeeded, Failed or Stopped
+  std::string reason;  // why it failed
+  std::string run_id;
+  double seconds = 0;
+  bool resumed = false;
+  Json result;  // result.json of the chief; null when there is none
+  std::map<AttemptId, AgentReading> readings;
+  std::vector<KillRecord> kills;
+};
+
+/// The one line of JSON that ends `pstrain run --json`. What the chief's result does not say is
+/// taken from the last readings, or null.
+Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec);
+
+/// The same for a person, several lines.
+std::string DescribeRun(const Json& report);
+
+/// <checkpoint directory>/<run id>. REQUIRES: the job has spec.training.
+std::string RunDirectory(const PSTrainingJob& job, std::string_view run_id);
+
+/// `<checkpoint directory>/<run id>/result.json`, or stopped.json of a run that was stopped,
+/// parsed; null when there is none (yet).
+Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id, bool stopped);
+
+}  // namespace pstrain::local

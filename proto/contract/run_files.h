@@ -1,0 +1,18 @@
+#pragma once
+
+namespace pstrain {
+
+/// Files in <checkpoint directory>/<run id> that both the chief and `pstrain run` know.
+/// The run is finished: its result.
+inline constexpr char kRunResultFile[] = "result.json";
+/// The run was stopped: how far it was, and its eval_loss.
+inline constexpr char kRunStoppedFile[] = "stopped.json";
+/// Made by who wants to show a resumed run's restored_eval_loss before training goes on, removed
+/// when that is done. The chief grants nothing while it is there, within limits.
+inline constexpr char kRunAnnounceFile[] = "announce";
+/// Followed by a percentage, e.g. barrier-20 or barrier-40.5. Made by `pstrain run` before it
+/// starts the replicas, for each moment of --chaos and --stop-at, and removed when what was to
+/// happen then has happened. While it is there, the chief grants little beyond that percentage.
+inline constexpr char kRunBarrierPrefix[] = "barrier-";
+
+}  // namespace pstrain

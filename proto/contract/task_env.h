@@ -1,0 +1,78 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+
+namespace pstrain {
+
+/// Names of the environment that an executor (operator or `pstrain run`) gives an agent, and that
+/// the agent hands on to the training program. TF_CONFIG has its own codec,
+/// proto/contract/tf_config.h.
+inline constexpr std::string_view kTfConfigEnv = "TF_CONFIG";
+/// The cluster part of TF_CONFIG, expanded by the kubelet; reserved in templates.
+inline constexpr std::string_view kClusterEnv = "PSTRAIN_CLUSTER";
+inline constexpr std::string_view kJobNameEnv = "PSTRAIN_JOB_NAME";
+inline constexpr std::string_view kNamespaceEnv = "PSTRAIN_NAMESPACE";
+inline constexpr std::string_view kReplicaTypeEnv = "PSTRAIN_REPLICA_TYPE";
+inline constexpr std::string_view kReplicaIndexEnv = "PSTRAIN_REPLICA_INDEX";
+inline constexpr std::string_view kAttemptEnv = "PSTRAIN_ATTEMPT";
+inline constexpr std::string_view kRunIdEnv = "PSTRAIN_RUN_ID";
+inline constexpr std::string_view kMetricsAddressEnv = "PSTRAIN_METRICS_ADDRESS";
+inline constexpr std::string_view kJobFileEnv = "PSTRAIN_JOB_FILE";
+inline constexpr std::string_view kGraceSecondsEnv = "PSTRAIN_GRACE_SECONDS";
+inline constexpr std::string_view kScratchDirEnv = "PSTRAIN_SCRATCH_DIR";
+/// Read by the agent alone: where its last reading of the stats page goes when the training program
+/// has ended, and its one-line termination message (/dev/termination-log when that exists).
+inline constexpr std::string_view kFinalStatsFileEnv = "PSTRAIN_FINAL_STATS_FILE";
+inline constexpr std::string_view kTerminationLogEnv = "PSTRAIN_TERMINATION_LOG";
+/// Set by the agent for its child alone: the descriptor of the stats page.
+inline constexpr std::string_view kStatsFdEnv = "PSTRAIN_STATS_FD";
+
+/// Who this replica is and where it finds its things. A value; any thread.
+struct TaskEnv {
+  std::string job_name;
+  std::string name_space = "default";
+  /// "chief", "ps", "worker" or "evaluator".
+  std::string replica_type;
+  int replica_index = 0;
+  int attempt = 0;
+  std::string run_id;
+  /// host:port where the agent serves /metrics and health.
+  std::string metrics_address = "0.0.0.0:9464";
+  std::string job_file = "/etc/pstrain/job.yaml";
+  /// From SIGTERM to SIGKILL.
+  int grace_seconds = 30;
+  /// For files that need not outlive the replica.
+  std::string scratch_dir = "/tmp";
+  /// Only in the environment of the training program.
+  std::optional<int> stats_fd;
+
+  friend bool operator==(const TaskEnv&, const TaskEnv&) = default;
+};
+
+/// Set to anything: the training program admits the job's fields that are for tests only.
+inline constexpr std::string_view kAllowTestOnlyEnv = "PSTRAIN_ALLOW_TEST_ONLY";
+/// Where training programs kill themselves (runtime/failpoint/fail_points.h). Read only where
+/// kAllowTestOnlyEnv is set; `pstrain run` hands it on with the rest of its environment.
+inline constexpr std::string_view kFailPointsEnv = "PSTRAIN_FAIL_POINTS";
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// Name and value of every variable, in the order above.
+Environment ToEnvironment(const TaskEnv& env);
+
+/// Value of a variable; nullopt when it is not set. `main` passes one over getenv.
+using EnvironmentLookup = std::function<std::optional<std::string>(std::string_view name)>;
+
+/// Absent variables keep the defaults above; job name, replica type and index are required only
+/// with `require_task`. INVALID_ARGUMENT, naming the variable, for a number that is none or is
+/// negative, an unknown replica type, or a metrics address without a port.
+Result<TaskEnv> FromEnvironment(const EnvironmentLookup& lookup, bool require_task = true);
+
+}  // namespace pstrain

@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include "proto/contract/tf_config.h"
+
+namespace pstrain {
+namespace {
+
+int ReplicasOf(const PSTrainingJob& job, std::string_view role) {
+  const ReplicaSpecs& specs = job.spec().replica_specs();
+  if (role == kChiefRole) return specs.chief().replicas();
+  if (role == kPsRole) return specs.ps().replicas();
+  if (role == kWorkerRole) return specs.worker().replicas();
+  if (role == kEvaluatorRole) return specs.evaluator().replicas();
+  return 0;
+}
+
+/// The longest of the job in one form: that of the last worker or, for its longer role name, of
+/// the last evaluator.
+std::size_t LongestBytes(const PSTrainingJob& job, const ClusterAddresses& cluster, bool sparse) {
+  TfConfig config{.cluster = cluster, .sparse = sparse};
+  std::size_t longest = 0;
+  for (const std::string_view role : {kChiefRole, kPsRole, kWorkerRole, kEvaluatorRole}) {
+    const int replicas = ReplicasOf(job, role);
+    if (replicas < 1) continue;
+    config.task_type = role;
+    config.task_index = replicas - 1;
+    longest = std::max(longest, WriteTfConfig(config).size());
+  }
+  return longest;
+}
+
+}  // namespace
+
+std::string ReplicaName(std::string_view job, std::string_view role, int index) {
+  return std::string(job) + "-" + std::string(role) + "-" + std::to_string(index);
+}
+
+std::string KubernetesEndpoint(std::string_view job, std::string_view name_space,
+                               std::string_view role, int index) {
+  return ReplicaName(job, role, index) + "." + std::string(job) + "." + std::string(name_space) +
+         ".svc:" + std::to_string(kTrainingPort);
+}
+
+ClusterAddresses KubernetesCluster(const PSTrainingJob& job) {
+  ClusterAddresses cluster;
+  const std::string name_space =
+      job.metadata().namespace_().empty() ? "default" : job.metadata().namespace_();
+  for (const std::string_view role : {kChiefRole, kPsRole, kWorkerRole}) {
+    for (int i = 0; i < ReplicasOf(job, role); ++i) {
+      cluster[std::string(role)][i] =
+          KubernetesEndpoint(job.metadata().name(), name_space, role, i);
+    }
+  }
+  return cluster;
+}
+
+bool UsesSparseTfConfig(const PSTrainingJob& job, const ClusterAddresses& cluster) {
+  return job.spec().strategy().tf_config() == Strategy::Sparse ||
+         LongestBytes(job, cluster, false) > kDenseTfConfigLimitBytes;
+}
+
+Result<std::string> TfConfigOf(const PSTrainingJob& job, const ClusterAddresses& cluster,
+                               std::string_view role, int index) {
+  const int replicas = ReplicasOf(job, role);
+  if (index < 0 || index >= replicas) {
+    return NotFoundError("job " + job.metadata().name() + " has no " + std::string(role) + " " +
+                         std::to_string(index) + "; it has " + std::to_string(replicas) +
+                         " of that role");
+  }
+  return WriteTfConfig({.cluster = cluster,
+                        .task_type = std::string(role),
+                        .task_index = index,
+                        .sparse = UsesSparseTfConfig(job, cluster)});
+}
+
+std::size_t LongestTfConfigBytes(const PSTrainingJob& job, const ClusterAddresses& cluster) {
+  return LongestBytes(job, cluster, UsesSparseTfConfig(job, cluster));
+}
+
+}  // namespace pstrain

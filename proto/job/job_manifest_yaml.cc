@@ -1,0 +1,239 @@
+#include "proto/job/job_manifest_yaml.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <istream>
+#include <optional>
+#include <set>
+#include <streambuf>
+#include <string>
+
+#include "proto/job/manifest_path.h"
+#include "proto/job/yaml_scalar.h"
+
+namespace pstrain {
+namespace {
+
+/// As base/json's: lists and mappings inside one another.
+constexpr std::size_t kMaxDepth = 64;
+/// More errors than this are not collected: the rest would be noise.
+constexpr std::size_t kMaxErrors = 100;
+
+/// Builds the tree from the parser's events. Owned by ReadYaml, for one document.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(YamlReading& reading) : reading_(reading) {}
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    RefuseAnchor(mark, anchor);
+    if (KeyIsNext()) return RefuseKey(mark);
+    Add(mark, Json::Null());
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    Report(mark, "aliases are not admitted; write the value out");
+    if (KeyIsNext()) return RefuseKey(mark);
+    Add(mark, Json::Null());
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    RefuseAnchor(mark, anchor);
+    const bool plain = tag == "?" || tag.empty();
+    if (!plain && tag != "!") Report(mark, "tags are not admitted");
+    if (KeyIsNext()) return TakeKey(mark, value, plain);
+    if (!plain) return Add(mark, Json::String(value));
+    auto resolved = ResolvePlainScalar(value);
+    if (!resolved.ok()) Report(mark, resolved.status().message());
+    Add(mark, resolved.ok() ? std::move(resolved).value() : Json::Null());
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Open(mark, tag, anchor, Json::Array());
+  }
+  void OnSequenceEnd() override { Close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Open(mark, tag, anchor, Json::Object());
+  }
+  void OnMapEnd() override { Close(); }
+
+ private:
+  /// A list or mapping that has not ended. `key` is set between a key and its value.
+  struct Frame {
+    Json value;
+    std::optional<std::string> key;
+    int key_line = 0;
+    int key_column = 0;
+    bool drop_value = false;
+    std::set<std::string> keys;
+  };
+
+  bool KeyIsNext() const {
+    return skipped_ == 0 && !frames_.empty() && frames_.back().value.is_object() &&
+           !frames_.back().key;
+  }
+
+  std::string Path() const {
+    std::string path;
+    for (const Frame& frame : frames_) {
+      if (frame.value.is_array()) path = JoinIndex(path, frame.value.size());
+      if (frame.key) path = JoinMember(path, *frame.key);
+    }
+    return path;
+  }
+
+  void Report(const YAML::Mark& mark, std::string text) {
+    if (reading_.errors.size() >= kMaxErrors) return;
+    reading_.errors.push_back({.line = mark.line + 1, .path = Path(), .message = std::move(text)});
+  }
+
+  void RefuseAnchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor) Report(mark, "anchors are not admitted");
+  }
+
+  void RefuseKey(const YAML::Mark& mark) {
+    Report(mark, "a key must be text");
+    frames_.back().key.emplace();
+    frames_.back().drop_value = true;
+  }
+
+  void TakeKey(const YAML::Mark& mark, const std::string& key, bool plain) {
+    Frame& frame = frames_.back();
+    if (plain && key == "<<") {
+      Report(mark, "merge keys are not admitted; write the fields out");
+    } else if (plain && !IsTextKey(key)) {
+      Report(mark, "the key " + key + " must be in quotes");
+    }
+    const bool is_new = frame.keys.insert(key).second;
+    if (!is_new) Report(mark, "the key \"" + key + "\" is there twice");
+    frame.key = key;
+    frame.key_line = mark.line + 1;
+    frame.key_column = mark.column + 1;
+    frame.drop_value = !is_new;
+  }
+
+  /// Numbers become text as they stand; true, null and words that are read differently do not.
+  static bool IsTextKey(const std::string& key) {
+    const auto resolved = ResolvePlainScalar(key);
+    return resolved.ok() && (resolved->is_string() || resolved->is_integer());
+  }
+
+  void Add(const YAML::Mark& mark, Json value) {
+    if (skipped_ > 0) return;
+    value.set_position(mark.line + 1, mark.column + 1);
+    Place(std::move(value));
+  }
+
+  void Place(Json value) {
+    if (frames_.empty()) {
+      reading_.tree = std::move(value);
+      return;
+    }
+    Frame& frame = frames_.back();
+    if (frame.value.is_array()) {
+      frame.value.Append(std::move(value));
+      return;
+    }
+    value.set_position(frame.key_line, frame.key_column);
+    if (!frame.drop_value) {
+      frame.value.mutable_members().emplace_back(std::move(*frame.key), std::move(value));
+    }
+    frame.key.reset();
+  }
+
+  void Open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Json value) {
+    RefuseAnchor(mark, anchor);
+    if (!tag.empty() && tag != "?") Report(mark, "tags are not admitted");
+    if (skipped_ > 0) {
+      ++skipped_;
+      return;
+    }
+    if (KeyIsNext()) {
+      RefuseKey(mark);
+      frames_.back().key.reset();
+      skipped_ = 1;
+      skipped_is_key_ = true;
+      return;
+    }
+    if (frames_.size() == kMaxDepth) {
+      reading_.errors.push_back(
+          {.line = mark.line + 1, .message = "lists and mappings are nested too deep"});
+      skipped_ = 1;
+      skipped_is_key_ = false;
+      return;
+    }
+    value.set_position(mark.line + 1, mark.column + 1);
+    Frame frame;
+    frame.value = std::move(value);
+    frames_.push_back(std::move(frame));
+  }
+
+  void Close() {
+    if (skipped_ > 0) {
+      if (--skipped_ > 0) return;
+      if (skipped_is_key_) {
+        frames_.back().key.emplace();
+        frames_.back().drop_value = true;
+      } else {
+        Place(Json::Null());
+      }
+      return;
+    }
+    Json value = std::move(frames_.back().value);
+    frames_.pop_back();
+    Place(std::move(value));
+  }
+
+  YamlReading& reading_;
+  std::vector<Frame> frames_;
+  /// Open containers inside one that is left out.
+  int skipped_ = 0;
+  bool skipped_is_key_ = false;
+};
+
+/// Reads a view without a copy.
+class ViewBuffer : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    char* begin = const_cast<char*>(text.data());  // the get area is never written
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+}  // namespace
+
+YamlReading ReadYaml(std::string_view text) {
+  YamlReading reading;
+  if (text.starts_with("\xEF\xBB\xBF") || !IsCleanText(text)) {
+    reading.errors.push_back({.message = "the text must be UTF-8 without control characters and "
+                                         "byte-order mark"});
+    return reading;
+  }
+  ViewBuffer buffer(text);
+  std::istream stream(&buffer);
+  try {
+    YAML::Parser parser(stream);
+    TreeBuilder builder(reading);
+    if (!parser.HandleNextDocument(builder)) return reading;
+    YamlReading second;
+    TreeBuilder second_builder(second);
+    if (parser.HandleNextDocument(second_builder)) {
+      reading.errors.push_back(
+          {.line = second.tree.line(), .message = "one document is admitted, this is a second"});
+    }
+  } catch (const YAML::Exception& error) {
+    reading.errors.push_back({.line = error.mark.is_null() ? 0 : error.mark.line + 1,
+                              .message = "is not YAML: " + error.msg});
+  }
+  return reading;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,205 @@
+#include "proto/job/manifest_checks.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "proto/contract/task_env.h"
+#include "proto/contract/tf_config.h"
+#include "proto/job/manifest_path.h"
+#include "proto/job/value_decoder.h"
+
+namespace pstrain {
+namespace {
+
+using Errors = std::vector<ManifestError>;
+
+void Report(const Json& tree, const std::string& path, std::string text, Errors& errors) {
+  errors.push_back({.line = LineAt(tree, path), .path = path, .message = std::move(text)});
+}
+
+std::string Quoted(const std::string& text) { return WriteJson(Json::String(text)); }
+
+constexpr std::string_view kFeatures = "spec.training.model.wideAndDeep.features";
+
+std::string FeaturePath(int index, std::string_view member) {
+  return JoinIndex(kFeatures, static_cast<std::size_t>(index)) + "." + std::string(member);
+}
+
+void FeatureNamesUnique(const PSTrainingJob& job, const Json& tree, Errors& errors) {
+  std::map<std::string, int> first;
+  const auto& features = job.spec().training().model().wide_and_deep().features();
+  for (int i = 0; i < features.size(); ++i) {
+    const auto [other, is_new] = first.emplace(features[i].name(), i);
+    if (is_new) continue;
+    Report(tree, FeaturePath(i, "name"),
+           Quoted(features[i].name()) + " is the name of features[" +
+               std::to_string(other->second) + "] too",
+           errors);
+  }
+}
+
+bool IsCategorical(const Feature& feature) {
+  return feature.has_vocabulary() || feature.has_hashed() ||
+         feature.numeric().transform().has_bucketize();
+}
+
+void CrossedFeaturesKnown(const PSTrainingJob& job, const Json& tree, Errors& errors) {
+  std::map<std::string, const Feature*> by_name;
+  const auto& features = job.spec().training().model().wide_and_deep().features();
+  for (const Feature& feature : features) by_name.emplace(feature.name(), &feature);
+  for (int i = 0; i < features.size(); ++i) {
+    const auto& members = features[i].crossed().features();
+    for (int j = 0; j < members.size(); ++j) {
+      const std::string path =
+          JoinIndex(FeaturePath(i, "crossed.features"), static_cast<std::size_t>(j));
+      const auto member = by_name.find(members[j]);
+      if (member == by_name.end()) {
+        Report(tree, path, "there is no feature " + Quoted(members[j]), errors);
+      } else if (!IsCategorical(*member->second)) {
+        Report(tree, path,
+               Quoted(members[j]) +
+                   " has no categories; cross vocabulary, hashed or bucketised "
+                   "features",
+               errors);
+      }
+    }
+  }
+}
+
+/// The columns that features read must be columns of `csv`, neither ignored nor the label.
+void CheckColumns(const PSTrainingJob& job, const CsvInput& csv, std::string_view which,
+                  const Json& tree, Errors& errors) {
+  const std::set<std::string> columns(csv.columns().begin(), csv.columns().end());
+  const std::set<std::string> ignored(csv.ignore_columns().begin(), csv.ignore_columns().end());
+  const auto& features = job.spec().training().model().wide_and_deep().features();
+  for (int i = 0; i < features.size(); ++i) {
+    if (features[i].has_crossed()) continue;
+    const bool named = !features[i].column().empty();
+    const std::string& column = named ? features[i].column() : features[i].name();
+    const std::string path = FeaturePath(i, named ? "column" : "name");
+    const std::string text = "column " + Quoted(column) + " ";
+    if (!columns.empty() && !columns.contains(column)) {
+      Report(tree, path, text + "is not among " + std::string(which) + ".csv.columns", errors);
+    } else if (ignored.contains(column)) {
+      Report(tree, path, text + "is ignored by " + std::string(which) + ".csv", errors);
+    } else if (column == csv.label_column()) {
+      Report(tree, path, text + "is the label of " + std::string(which) + ".csv", errors);
+    }
+  }
+}
+
+void FeatureColumnsExist(const PSTrainingJob& job, const Json& tree, Errors& errors) {
+  const Training& training = job.spec().training();
+  if (!training.model().has_wide_and_deep()) return;
+  CheckColumns(job, training.input().csv(), "training.input", tree, errors);
+  if (training.has_evaluation()) {
+    CheckColumns(job, training.evaluation().input().csv(), "training.evaluation.input", tree,
+                 errors);
+  }
+}
+
+using Role = std::pair<std::string_view, const ReplicaSpec*>;
+
+std::array<Role, 4> Roles(const PSTrainingJob& job) {
+  const ReplicaSpecs& specs = job.spec().replica_specs();
+  return {Role{kChiefRole, &specs.chief()}, Role{kPsRole, &specs.ps()},
+          Role{kWorkerRole, &specs.worker()}, Role{kEvaluatorRole, &specs.evaluator()}};
+}
+
+/// A host name is one DNS label (RFC 1035, 2.3.4).
+constexpr std::size_t kMaxLabelLength = 63;
+
+void NamesFit(const PSTrainingJob& job, const Json& tree, Errors& errors) {
+  for (const auto& [role, spec] : Roles(job)) {
+    const int most = std::max(spec->replicas(), spec->max_replicas());
+    if (most < 1) continue;
+    const std::string name = ReplicaName(job.metadata().name(), role, most - 1);
+    if (name.size() <= kMaxLabelLength) continue;
+    Report(tree, "metadata.name",
+           "is too long: the host name " + name + " would have more than 63 characters", errors);
+  }
+}
+
+void TfConfigFits(const PSTrainingJob& job, const Json& tree, Errors& errors) {
+  const std::size_t bytes = LongestTfConfigBytes(job, KubernetesCluster(job));
+  if (bytes <= kMaxTfConfigBytes) return;
+  Report(tree, "spec.replicaSpecs",
+         "TF_CONFIG would have " + std::to_string(bytes) +
+             " bytes; a program can be started with " + std::to_string(kMaxTfConfigBytes) +
+             " at most; use fewer replicas",
+         errors);
+}
+
+void CheckContainers(const Json& containers, const std::string& path, const Json& tree,
+                     Errors& errors) {
+  for (std::size_t i = 0; i < containers.items().size(); ++i) {
+    const Json* env = containers.items()[i].Find("env");
+    if (env == nullptr) continue;
+    for (std::size_t j = 0; j < env->items().size(); ++j) {
+      const Json* name = env->items()[j].Find("name");
+      if (name == nullptr || !name->is_string()) continue;
+      if (*name->AsString() != kTfConfigEnv && *name->AsString() != kClusterEnv) continue;
+      Report(tree, JoinIndex(JoinIndex(path, i) + ".env", j),
+             "sets " + *name->AsString() + ", which pstrain sets itself; remove it", errors);
+    }
+  }
+}
+
+/// Calls `visit` with the spec of each role's template and where that stands.
+void ForPodSpecs(const PSTrainingJob& job,
+                 const std::function<void(const Json& spec, const std::string& path)>& visit) {
+  for (const auto& [role, replica] : Roles(job)) {
+    if (replica->template_().empty()) continue;
+    // That it is JSON is the decoder's doing.
+    const auto pod = ParseJson(replica->template_());
+    const Json* spec = pod.ok() ? pod->Find("spec") : nullptr;
+    if (spec != nullptr) visit(*spec, "spec.replicaSpecs." + std::string(role) + ".template.spec");
+  }
+}
+
+void TemplatesLeaveTfConfig(const PSTrainingJob& job, const Json& tree, Errors& errors) {
+  ForPodSpecs(job, [&](const Json& spec, const std::string& path) {
+    for (const std::string_view list : {"containers", "initContainers"}) {
+      const Json* containers = spec.Find(list);
+      if (containers == nullptr) continue;
+      CheckContainers(*containers, path + "." + std::string(list), tree, errors);
+    }
+  });
+}
+
+void GracePeriodsCount(const PSTrainingJob& job, const Json& tree, Errors& errors) {
+  constexpr std::string_view kField = "terminationGracePeriodSeconds";
+  ForPodSpecs(job, [&](const Json& spec, const std::string& path) {
+    const Json* grace = spec.Find(kField);
+    if (grace == nullptr) return;
+    const std::optional<std::int64_t> seconds = grace->AsInt64();
+    if (seconds && *seconds >= 0 && *seconds <= kLongestGraceSeconds) return;
+    Report(tree, path + "." + std::string(kField),
+           "must be an integer from 0 to " + std::to_string(kLongestGraceSeconds) + "; " +
+               Found(*grace),
+           errors);
+  });
+}
+
+}  // namespace
+
+const std::vector<ManifestCheck>& ManifestChecks() {
+  static const std::vector<ManifestCheck> checks = {
+      {"feature-names-unique", FeatureNamesUnique},
+      {"crossed-features-known", CrossedFeaturesKnown},
+      {"feature-columns-exist", FeatureColumnsExist},
+      {"names-fit", NamesFit},
+      {"tf-config-fits", TfConfigFits},
+      {"templates-leave-tf-config", TemplatesLeaveTfConfig},
+      {"grace-periods-count", GracePeriodsCount},
+  };
+  return checks;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,139 @@
+#include "proto/job/manifest_rules.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace pstrain {
+namespace {
+
+namespace pb = google::protobuf;
+
+const JobSpec& Spec(const pb::Message& message) { return static_cast<const JobSpec&>(message); }
+const CsvInput& Csv(const pb::Message& message) { return static_cast<const CsvInput&>(message); }
+const Feature& FeatureOf(const pb::Message& message) {
+  return static_cast<const Feature&>(message);
+}
+
+template <typename List>
+bool Contains(const List& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+bool WorkerRange(const pb::Message& message) {
+  const ReplicaSpec& worker = Spec(message).replica_specs().worker();
+  return !worker.has_min_replicas() || !worker.has_max_replicas() ||
+         worker.min_replicas() <= worker.max_replicas();
+}
+
+bool WorkerReplicasInRange(const pb::Message& message) {
+  const ReplicaSpec& worker = Spec(message).replica_specs().worker();
+  return (!worker.has_min_replicas() || worker.replicas() >= worker.min_replicas()) &&
+         (!worker.has_max_replicas() || worker.replicas() <= worker.max_replicas());
+}
+
+bool HasEvaluator(const JobSpec& spec) { return spec.replica_specs().evaluator().replicas() > 0; }
+
+bool EvaluationNeedsEvaluator(const pb::Message& message) {
+  const JobSpec& spec = Spec(message);
+  return !spec.training().has_evaluation() || HasEvaluator(spec);
+}
+
+bool EvaluatorNeedsEvaluation(const pb::Message& message) {
+  const JobSpec& spec = Spec(message);
+  return !spec.has_training() || !HasEvaluator(spec) || spec.training().has_evaluation();
+}
+
+bool SingleChief(const pb::Message& message) {
+  return Spec(message).replica_specs().chief().replicas() == 1;
+}
+
+bool SingleEvaluator(const pb::Message& message) {
+  return Spec(message).replica_specs().evaluator().replicas() <= 1;
+}
+
+bool TrainingNeedsPs(const pb::Message& message) {
+  const JobSpec& spec = Spec(message);
+  return !spec.has_training() || spec.replica_specs().ps().replicas() >= 1;
+}
+
+bool TrainingNeedsWorker(const pb::Message& message) {
+  const JobSpec& spec = Spec(message);
+  return !spec.has_training() || spec.replica_specs().worker().replicas() >= 1;
+}
+
+bool OnlyWorkersScale(const pb::Message& message) {
+  const ReplicaSpecs& specs = Spec(message).replica_specs();
+  const auto fixed = [](const ReplicaSpec& spec) {
+    return !spec.has_min_replicas() && !spec.has_max_replicas();
+  };
+  return fixed(specs.chief()) && fixed(specs.ps()) && fixed(specs.evaluator());
+}
+
+bool BlockHoldsBatches(const pb::Message& message) {
+  const auto& training = static_cast<const Training&>(message);
+  return training.block_size() >= training.batch_size();
+}
+
+bool CrossedHasNoColumn(const pb::Message& message) {
+  return !FeatureOf(message).has_crossed() || FeatureOf(message).column().empty();
+}
+
+bool EmbeddingNeedsCategories(const pb::Message& message) {
+  const Feature& feature = FeatureOf(message);
+  return !feature.has_numeric() || feature.embedding_dimension() == 0 ||
+         feature.numeric().transform().has_bucketize();
+}
+
+bool BoundariesIncrease(const pb::Message& message) {
+  const auto& boundaries = static_cast<const Bucketize&>(message).boundaries();
+  return std::adjacent_find(boundaries.begin(), boundaries.end(), std::greater_equal<>()) ==
+         boundaries.end();
+}
+
+bool ColumnsOrHeader(const pb::Message& message) {
+  return Csv(message).header() || Csv(message).columns_size() > 0;
+}
+
+bool LabelColumnExists(const pb::Message& message) {
+  const CsvInput& csv = Csv(message);
+  return csv.columns_size() == 0 || Contains(csv.columns(), csv.label_column());
+}
+
+bool IgnoredColumnsExist(const pb::Message& message) {
+  const CsvInput& csv = Csv(message);
+  return csv.columns_size() == 0 ||
+         std::all_of(csv.ignore_columns().begin(), csv.ignore_columns().end(),
+                     [&csv](const std::string& name) { return Contains(csv.columns(), name); });
+}
+
+bool LabelNotIgnored(const pb::Message& message) {
+  const CsvInput& csv = Csv(message);
+  return !Contains(csv.ignore_columns(), csv.label_column());
+}
+
+}  // namespace
+
+const std::map<std::string_view, RulePredicate>& RulePredicates() {
+  static const std::map<std::string_view, RulePredicate> predicates = {
+      {"worker-range", WorkerRange},
+      {"worker-replicas-in-range", WorkerReplicasInRange},
+      {"evaluation-needs-evaluator", EvaluationNeedsEvaluator},
+      {"evaluator-needs-evaluation", EvaluatorNeedsEvaluation},
+      {"single-chief", SingleChief},
+      {"single-evaluator", SingleEvaluator},
+      {"training-needs-ps", TrainingNeedsPs},
+      {"training-needs-worker", TrainingNeedsWorker},
+      {"only-workers-scale", OnlyWorkersScale},
+      {"block-holds-batches", BlockHoldsBatches},
+      {"crossed-has-no-column", CrossedHasNoColumn},
+      {"embedding-needs-categories", EmbeddingNeedsCategories},
+      {"boundaries-increase", BoundariesIncrease},
+      {"columns-or-header", ColumnsOrHeader},
+      {"label-column-exists", LabelColumnExists},
+      {"ignored-columns-exist", IgnoredColumnsExist},
+      {"label-not-ignored", LabelNotIgnored},
+  };
+  return predicates;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,176 @@
+#include "runtime/checkpoint/checkpoint_chain.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/os/files.h"
+#include "runtime/checkpoint/checkpoint_shard.h"
+#include "runtime/checkpoint/checkpoints.h"
+#include "runtime/checkpoint/manifest.h"
+
+namespace pstrain {
+namespace {
+
+Result<CheckpointManifest> ReadBase(const std::string& directory, const CheckpointManifest& above) {
+  const std::optional<CheckpointId> id = ParseCheckpointName(above.base());
+  const CheckpointId above_id{above.chief_term(), above.number()};
+  // Ids fall from link to link, so a chain ends.
+  if (!id || *id >= above_id) return DataLossError("base " + above.base() + " is not an older cut");
+  auto manifest = ReadManifest(directory);
+  if (!manifest.ok()) return DataLossError("its base: " + manifest.status().message());
+  const bool fits = manifest->run_id() == above.run_id() && manifest->shards() == above.shards() &&
+                    CheckpointId{manifest->chief_term(), manifest->number()} == *id;
+  if (!fits) return DataLossError("base " + directory + " is of another run or checkpoint");
+  return manifest;
+}
+
+/// Rows of two tables of which the keys ascend; a row that both have comes from `newer`.
+class RowMerge {
+ public:
+  RowMerge(TableState newer, TableState older)
+      : newer_(std::move(newer)), older_(std::move(older)) {
+    merged_.variable = newer_.variable;
+    merged_.slots.resize(newer_.slots.size());
+  }
+
+  Result<TableState> Run() {
+    const std::size_t dimension = Dimension(newer_);
+    const bool fits = newer_.variable == older_.variable &&
+                      newer_.slots.size() == older_.slots.size() && dimension == Dimension(older_);
+    if (!fits) return DataLossError("a table differs in size from that of its base");
+    std::size_t n = 0;
+    std::size_t o = 0;
+    while (n < newer_.keys.size() || o < older_.keys.size()) {
+      const bool take_newer =
+          o == older_.keys.size() || (n < newer_.keys.size() && newer_.keys[n] <= older_.keys[o]);
+      if (take_newer) {
+        if (o < older_.keys.size() && older_.keys[o] == newer_.keys[n]) ++o;
+        Take(newer_, n++, dimension);
+      } else {
+        Take(older_, o++, dimension);
+      }
+    }
+    return std::move(merged_);
+  }
+
+ private:
+  static std::size_t Dimension(const TableState& table) {
+    return table.values.size() / table.keys.size();
+  }
+  void Take(const TableState& from, std::size_t row, std::size_t dimension) {
+    const auto append = [&](const std::vector<float>& values, std::vector<float>* to) {
+      const auto first = values.begin() + static_cast<std::ptrdiff_t>(row * dimension);
+      to->insert(to->end(), first, first + static_cast<std::ptrdiff_t>(dimension));
+    };
+    merged_.keys.push_back(from.keys[row]);
+    append(from.values, &merged_.values);
+    for (std::size_t i = 0; i < merged_.slots.size(); ++i) append(from.slots[i], &merged_.slots[i]);
+  }
+
+  const TableState newer_;
+  const TableState older_;
+  TableState merged_;
+};
+
+Status AddOlderRows(ShardState older, ShardState* state) {
+  if (older.tables.size() != state->tables.size())
+    return DataLossError("its base has other tables");
+  for (std::size_t i = 0; i < older.tables.size(); ++i) {
+    TableState& table = state->tables[i];
+    if (older.tables[i].keys.empty()) continue;
+    if (table.keys.empty() && table.variable == older.tables[i].variable) {
+      table = std::move(older.tables[i]);
+      continue;
+    }
+    PSTRAIN_ASSIGN_OR_RETURN(table, RowMerge(std::move(table), std::move(older.tables[i])).Run());
+  }
+  state->incremental = older.incremental;
+  return OkStatus();
+}
+
+}  // namespace
+
+CheckpointChain::Link CheckpointChain::MakeLink(const std::string& directory,
+                                                CheckpointManifest manifest) {
+  Link link{directory, std::move(manifest), {}};
+  link.checkpoint_shard_of.resize(link.manifest.shards());
+  for (int i = 0; i < link.manifest.checkpoint_shards_size(); ++i) {
+    link.checkpoint_shard_of[link.manifest.checkpoint_shards(i).shard()] = i;
+  }
+  return link;
+}
+
+Result<CheckpointChain> CheckpointChain::Open(const std::string& checkpoint_directory) {
+  CheckpointChain chain;
+  PSTRAIN_ASSIGN_OR_RETURN(CheckpointManifest manifest, ReadManifest(checkpoint_directory));
+  chain.links_.push_back(MakeLink(checkpoint_directory, std::move(manifest)));
+  while (!chain.links_.back().manifest.base().empty()) {
+    const CheckpointManifest& above = chain.links_.back().manifest;
+    const std::string directory = JoinPath(ParentPath(checkpoint_directory), above.base());
+    auto base = ReadBase(directory, above);
+    if (!base.ok()) return base.status().WithContext("checkpoint " + chain.links_.back().directory);
+    chain.links_.push_back(MakeLink(directory, std::move(base).value()));
+  }
+  return chain;
+}
+
+Result<std::vector<CheckpointChain::Located>> CheckpointChain::CheckpointShardsOf(
+    ShardId shard) const {
+  if (shard >= manifest().shards()) {
+    return InvalidArgumentError("checkpoint " + links_.front().directory + " has no shard " +
+                                std::to_string(shard));
+  }
+  std::vector<Located> checkpoint_shards;
+  for (const Link& link : links_) {
+    const CheckpointShard& checkpoint_shard =
+        link.manifest.checkpoint_shards(link.checkpoint_shard_of[shard]);
+    if (!checkpoint_shards.empty()) {
+      const CheckpointShard& above = *checkpoint_shards.back().checkpoint_shard;
+      if (above.chief_term() != checkpoint_shard.chief_term() ||
+          above.term_counter() != checkpoint_shard.term_counter()) {
+        return DataLossError("checkpoint shard " +
+                             JoinPath(*checkpoint_shards.back().directory, above.file()) +
+                             ": its base is of another term");
+      }
+    }
+    checkpoint_shards.push_back({&link.directory, &checkpoint_shard});
+    if (!checkpoint_shard.incremental()) return checkpoint_shards;
+  }
+  return DataLossError("checkpoint shard " +
+                       JoinPath(*checkpoint_shards.back().directory,
+                                checkpoint_shards.back().checkpoint_shard->file()) +
+                       ": incremental without a base");
+}
+
+Result<ShardState> CheckpointChain::Read(ShardId shard) const {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<Located> checkpoint_shards, CheckpointShardsOf(shard));
+  std::optional<ShardState> state;
+  for (const Located& located : checkpoint_shards) {
+    PSTRAIN_ASSIGN_OR_RETURN(ShardState read,
+                             ReadCheckpointShard(*located.directory, *located.checkpoint_shard));
+    if (!state) {
+      state = std::move(read);
+      continue;
+    }
+    PSTRAIN_RETURN_IF_ERROR(
+        AddOlderRows(std::move(read), &*state)
+            .WithContext("checkpoint shard " +
+                         JoinPath(*checkpoint_shards.front().directory,
+                                  checkpoint_shards.front().checkpoint_shard->file())));
+  }
+  return *std::move(state);
+}
+
+Status CheckpointChain::Check() const {
+  for (ShardId shard = 0; shard < manifest().shards(); ++shard) {
+    PSTRAIN_ASSIGN_OR_RETURN(const std::vector<Located> checkpoint_shards,
+                             CheckpointShardsOf(shard));
+    for (const Located& located : checkpoint_shards) {
+      PSTRAIN_RETURN_IF_ERROR(CheckCheckpointShard(*located.directory, *located.checkpoint_shard));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace pstrain

@@ -1,0 +1,98 @@
+#include "runtime/checkpoint/checkpoint_reader.h"
+
+#include <algorithm>
+
+#include "runtime/routing.h"
+
+namespace pstrain {
+
+Result<CheckpointReader> CheckpointReader::Open(const std::string& checkpoint_directory) {
+  PSTRAIN_ASSIGN_OR_RETURN(CheckpointChain chain, CheckpointChain::Open(checkpoint_directory));
+  CheckpointReader reader(checkpoint_directory, std::move(chain));
+  const CheckpointManifest& manifest = reader.manifest();
+  auto catalog =
+      Catalog::Create({manifest.variables().begin(), manifest.variables().end()}, manifest.shards(),
+                      static_cast<std::uint32_t>(manifest.batches_per_epoch()));
+  if (!catalog.ok())
+    return DataLossError("checkpoint " + checkpoint_directory + ": " + catalog.status().message());
+  reader.catalog_ = std::move(catalog).value();
+  reader.checkpoint_shards_.resize(manifest.shards());
+  return reader;
+}
+
+Result<const CheckpointReader::CheckpointShard*> CheckpointReader::Load(ShardId shard) {
+  if (checkpoint_shards_[shard] != nullptr) return checkpoint_shards_[shard].get();
+  PSTRAIN_ASSIGN_OR_RETURN(ShardState state, chain_.Read(shard));
+  auto checkpoint_shard = std::make_unique<CheckpointShard>();
+  for (DenseState& dense : state.dense) {
+    checkpoint_shard->dense[{dense.variable, dense.partition}] = std::move(dense.values);
+  }
+  for (TableState& table : state.tables) {
+    const bool known =
+        table.variable < catalog_->variables().size() &&
+        table.values.size() == table.keys.size() * catalog_->variables()[table.variable].dimension;
+    if (!known) return DataLossError("checkpoint " + directory_ + ": a table has another size");
+    checkpoint_shard->tables[table.variable] = {std::move(table.keys), std::move(table.values)};
+  }
+  checkpoint_shards_[shard] = std::move(checkpoint_shard);
+  return checkpoint_shards_[shard].get();
+}
+
+Result<std::vector<float>> CheckpointReader::Dense(const std::string& name) {
+  const CatalogVariable* variable = catalog_->FindByName(name);
+  if (variable == nullptr || variable->embedding) {
+    return NotFoundError("checkpoint " + directory_ + " has no dense variable " + name);
+  }
+  std::uint64_t bytes = 0;
+  for (const CheckpointShard& checkpoint_shard : chain_.manifest().checkpoint_shards())
+    bytes += checkpoint_shard.bytes();
+  const std::uint64_t count = variable->rows * variable->dimension;
+  if (count > bytes / sizeof(float)) {
+    return DataLossError("checkpoint " + directory_ +
+                         ": its checkpoint shards are too small to hold " + name);
+  }
+  std::vector<float> values(count);
+  for (std::uint32_t i = 0; i < variable->slices.size(); ++i) {
+    const CatalogVariable::Slice& slice = variable->slices[i];
+    PSTRAIN_ASSIGN_OR_RETURN(const CheckpointShard* checkpoint_shard, Load(slice.shard));
+    const auto part = checkpoint_shard->dense.find({variable->spec.id(), i});
+    if (part == checkpoint_shard->dense.end() || part->second.size() != slice.count) {
+      return DataLossError("checkpoint " + directory_ + ": partition " + std::to_string(i) +
+                           " of " + name + " is missing or has another size");
+    }
+    std::copy(part->second.begin(), part->second.end(), &values[slice.first]);
+  }
+  return values;
+}
+
+Result<std::vector<float>> CheckpointReader::Rows(const std::string& name,
+                                                  std::span<const std::uint64_t> rows) {
+  const CatalogVariable* variable = catalog_->FindByName(name);
+  if (variable == nullptr || !variable->embedding) {
+    return NotFoundError("checkpoint " + directory_ + " has no table " + name);
+  }
+  const VariableId id = variable->spec.id();
+  const std::size_t dimension = variable->dimension;
+  std::vector<float> values(rows.size() * dimension);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] >= variable->rows) {
+      return OutOfRangeError(name + " has no row " + std::to_string(rows[i]));
+    }
+    PSTRAIN_ASSIGN_OR_RETURN(const CheckpointShard* checkpoint_shard,
+                             Load(ShardOfRow(id, rows[i], catalog_->shards())));
+    const std::span<float> out(&values[i * dimension], dimension);
+    const auto table = checkpoint_shard->tables.find(id);
+    const Table none;
+    const Table& found = table == checkpoint_shard->tables.end() ? none : table->second;
+    const auto key = std::lower_bound(found.keys.begin(), found.keys.end(), rows[i]);
+    if (key == found.keys.end() || *key != rows[i]) {
+      variable->initial.Fill(rows[i] * dimension, out);
+      continue;
+    }
+    const auto place = static_cast<std::size_t>(key - found.keys.begin());
+    std::copy_n(&found.values[place * dimension], dimension, out.begin());
+  }
+  return values;
+}
+
+}  // namespace pstrain

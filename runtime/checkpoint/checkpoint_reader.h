@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/contract/checkpoint.pb.h"
+#include "runtime/checkpoint/checkpoint_chain.h"
+#include "runtime/ids.h"
+#include "runtime/shard/catalog.h"
+
+namespace pstrain {
+
+/// Reads values out of a checkpoint, for the evaluator. CheckpointShards are read and checked when
+/// first needed and their values kept (not the slots). One thread at a time.
+class CheckpointReader {
+ public:
+  /// Reads manifests only; errors as CheckpointChain::Open.
+  static Result<CheckpointReader> Open(const std::string& checkpoint_directory);
+
+  const CheckpointManifest& manifest() const { return chain_.manifest(); }
+  const Catalog& catalog() const { return *catalog_; }
+
+  /// The whole dense variable, row-major. NOT_FOUND: no such dense variable; DATA_LOSS: a
+  /// checkpoint shard is missing or damaged.
+  Result<std::vector<float>> Dense(const std::string& variable);
+
+  /// Rows of a table, rows.size() x dimension, in the order of `rows`; a row that the checkpoint
+  /// does not hold has its initial values. NOT_FOUND: no such table; OUT_OF_RANGE: no such row.
+  Result<std::vector<float>> Rows(const std::string& variable, std::span<const std::uint64_t> rows);
+
+ private:
+  struct Table {
+    std::vector<std::uint64_t> keys;  // ascending
+    std::vector<float> values;
+  };
+  struct CheckpointShard {
+    std::map<std::pair<VariableId, std::uint32_t>, std::vector<float>> dense;
+    std::map<VariableId, Table> tables;
+  };
+
+  CheckpointReader(std::string directory, CheckpointChain chain)
+      : directory_(std::move(directory)), chain_(std::move(chain)) {}
+  Result<const CheckpointShard*> Load(ShardId shard);
+
+  std::string directory_;
+  CheckpointChain chain_;
+  std::shared_ptr<const Catalog> catalog_;
+  std::vector<std::unique_ptr<CheckpointShard>> checkpoint_shards_;  // by shard
+};
+
+}  // namespace pstrain

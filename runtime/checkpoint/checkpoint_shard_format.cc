@@ -1,0 +1,237 @@
+#include "runtime/checkpoint/checkpoint_shard_format.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+namespace pstrain {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "checkpoint shards are written as they lie");
+
+constexpr std::string_view kMagic = "PSTPIECE";
+constexpr std::uint32_t kVersion = 2;
+/// Without values a slot has no bytes, so that the size of a checkpoint shard does not bound their
+/// number.
+constexpr std::uint32_t kMaxSlots = 16;
+
+std::size_t Padding(std::size_t size) { return (8 - size % 8) % 8; }
+
+class CheckpointShardWriter {
+ public:
+  void U32(std::uint32_t value) { Raw(&value, sizeof(value)); }
+  void U64(std::uint64_t value) { Raw(&value, sizeof(value)); }
+  void Bytes(std::string_view bytes) {
+    out_.append(bytes);
+    out_.append(Padding(bytes.size()), '\0');
+  }
+  template <typename T>
+  void Array(const std::vector<T>& values) {
+    Raw(values.data(), values.size() * sizeof(T));
+    out_.append(Padding(values.size() * sizeof(T)), '\0');
+  }
+  /// Rows of `dimension` values in the given order.
+  void Rows(const std::vector<float>& values, std::size_t dimension,
+            const std::vector<std::size_t>& order) {
+    for (const std::size_t row : order) {
+      Raw(values.data() + row * dimension, dimension * sizeof(float));
+    }
+    out_.append(Padding(values.size() * sizeof(float)), '\0');
+  }
+  void Reserve(std::size_t bytes) { out_.reserve(bytes); }
+  const std::string& bytes() const { return out_; }
+
+ private:
+  void Raw(const void* data, std::size_t size) {
+    if (size > 0) out_.append(static_cast<const char*>(data), size);
+  }
+  std::string out_;
+};
+
+/// Reads what CheckpointShardWriter wrote; the first failure sticks.
+class CheckpointShardReader {
+ public:
+  explicit CheckpointShardReader(std::string_view bytes) : rest_(bytes) {}
+
+  std::uint32_t U32() { return Number<std::uint32_t>(); }
+  std::uint64_t U64() { return Number<std::uint64_t>(); }
+  std::string_view Bytes(std::uint64_t size) {
+    if (size > rest_.size() || Padding(static_cast<std::size_t>(size)) > rest_.size() - size) {
+      return Fail();
+    }
+    const std::string_view taken = rest_.substr(0, static_cast<std::size_t>(size));
+    rest_.remove_prefix(taken.size() + Padding(taken.size()));
+    return taken;
+  }
+  template <typename T>
+  std::vector<T> Array(std::uint64_t count) {
+    if (count > rest_.size() / sizeof(T)) {
+      Fail();
+      return {};
+    }
+    const std::string_view bytes = Bytes(count * sizeof(T));
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+  /// The number of optimizer slots; no optimizer has more than a few.
+  std::uint32_t Slots() {
+    const std::uint32_t slots = U32();
+    if (slots > kMaxSlots) Fail();
+    return failed_ ? 0 : slots;
+  }
+  /// count x size, unless that is more than is left.
+  std::uint64_t Product(std::uint64_t count, std::uint64_t size) {
+    if (size == 0 || count > rest_.size() / size) {
+      Fail();
+      return 0;
+    }
+    return count * size;
+  }
+  /// What was read contradicts itself.
+  void Refuse() { Fail(); }
+  bool failed() const { return failed_; }
+  bool Done() const { return !failed_ && rest_.empty(); }
+
+ private:
+  template <typename T>
+  T Number() {
+    T value = 0;
+    if (rest_.size() < sizeof(T)) {
+      Fail();
+      return value;
+    }
+    std::memcpy(&value, rest_.data(), sizeof(T));
+    rest_.remove_prefix(sizeof(T));
+    return value;
+  }
+  std::string_view Fail() {
+    failed_ = true;
+    rest_ = {};
+    return {};
+  }
+  std::string_view rest_;
+  bool failed_ = false;
+};
+
+void WriteTable(CheckpointShardWriter& out, const TableState& table) {
+  std::vector<std::size_t> order(table.keys.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return table.keys[a] < table.keys[b]; });
+  const std::size_t dimension = order.empty() ? 1 : table.values.size() / order.size();
+  out.U32(table.variable);
+  out.U32(static_cast<std::uint32_t>(dimension));
+  out.U32(static_cast<std::uint32_t>(table.slots.size()));
+  out.U32(0);
+  out.U64(table.keys.size());
+  for (const std::size_t row : order) out.U64(table.keys[row]);
+  out.Rows(table.values, dimension, order);
+  for (const auto& slot : table.slots) out.Rows(slot, dimension, order);
+}
+
+}  // namespace
+
+std::string SerializeCheckpointShard(const ShardState& state) {
+  const std::string applied = state.applied.Serialize();
+  std::size_t floats = 0;
+  for (const DenseState& dense : state.dense) {
+    floats += dense.values.size() * (1 + dense.slots.size());
+  }
+  for (const TableState& table : state.tables) {
+    floats += 2 * table.keys.size() + table.values.size() * (1 + table.slots.size());
+  }
+  CheckpointShardWriter out;
+  out.Reserve(floats * sizeof(float) + applied.size() + 4096);
+  out.Bytes(kMagic);
+  out.U32(kVersion);
+  out.U32(state.shard);
+  out.U64(state.term.chief_term);
+  out.U64(state.term.counter);
+  out.U64(static_cast<std::uint64_t>(state.examples));
+  out.U64(static_cast<std::uint64_t>(state.skipped));
+  out.U32(state.incremental ? 1 : 0);
+  out.U32(0);
+  out.U32(static_cast<std::uint32_t>(state.dense.size()));
+  out.U32(static_cast<std::uint32_t>(state.tables.size()));
+  out.U64(applied.size());
+  out.Bytes(applied);
+  for (const DenseState& dense : state.dense) {
+    out.U32(dense.variable);
+    out.U32(dense.partition);
+    out.U32(static_cast<std::uint32_t>(dense.slots.size()));
+    out.U32(0);
+    out.U64(dense.values.size());
+    out.Array(dense.values);
+    for (const auto& slot : dense.slots) out.Array(slot);
+  }
+  for (const TableState& table : state.tables) WriteTable(out, table);
+  return out.bytes();
+}
+
+namespace {
+
+DenseState ReadDense(CheckpointShardReader& in) {
+  DenseState dense;
+  dense.variable = in.U32();
+  dense.partition = in.U32();
+  const std::uint32_t slots = in.Slots();
+  in.U32();
+  const std::uint64_t floats = in.U64();
+  dense.values = in.Array<float>(floats);
+  for (std::uint32_t i = 0; i < slots && !in.failed(); ++i) {
+    dense.slots.push_back(in.Array<float>(floats));
+  }
+  return dense;
+}
+
+TableState ReadTable(CheckpointShardReader& in) {
+  TableState table;
+  table.variable = in.U32();
+  const std::uint32_t dimension = in.U32();
+  const std::uint32_t slots = in.Slots();
+  in.U32();
+  const std::uint64_t rows = in.U64();
+  table.keys = in.Array<std::uint64_t>(rows);
+  const auto not_above = [](std::uint64_t key, std::uint64_t next) { return next <= key; };
+  if (std::adjacent_find(table.keys.begin(), table.keys.end(), not_above) != table.keys.end()) {
+    in.Refuse();
+  }
+  if (in.failed()) return table;
+  const std::uint64_t floats = rows == 0 ? 0 : in.Product(rows, dimension);
+  table.values = in.Array<float>(floats);
+  for (std::uint32_t i = 0; i < slots && !in.failed(); ++i) {
+    table.slots.push_back(in.Array<float>(floats));
+  }
+  return table;
+}
+
+}  // namespace
+
+Result<ShardState> ParseCheckpointShard(std::string_view bytes) {
+  CheckpointShardReader in(bytes);
+  if (in.Bytes(kMagic.size()) != kMagic)
+    return DataLossError("not a checkpoint shard of a checkpoint");
+  if (in.U32() != kVersion) return DataLossError("written by another version");
+  ShardState state;
+  state.shard = in.U32();
+  state.term.chief_term = in.U64();
+  state.term.counter = in.U64();
+  state.examples = static_cast<std::int64_t>(in.U64());
+  state.skipped = static_cast<std::int64_t>(in.U64());
+  state.incremental = in.U32() != 0;
+  in.U32();
+  const std::uint32_t dense = in.U32();
+  const std::uint32_t tables = in.U32();
+  const std::uint64_t applied_bytes = in.U64();
+  PSTRAIN_ASSIGN_OR_RETURN(state.applied, AppliedSet::Parse(in.Bytes(applied_bytes)));
+  for (std::uint32_t i = 0; i < dense && !in.failed(); ++i) state.dense.push_back(ReadDense(in));
+  for (std::uint32_t i = 0; i < tables && !in.failed(); ++i) state.tables.push_back(ReadTable(in));
+  if (!in.Done()) return DataLossError("its parts do not fill it");
+  return state;
+}
+
+}  // namespace pstrain

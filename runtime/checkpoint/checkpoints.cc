@@ -1,0 +1,155 @@
+#include "runtime/checkpoint/checkpoints.h"
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include <algorithm>
+
+#include "base/os/files.h"
+#include "base/text/parse_number.h"
+#include "runtime/checkpoint/checkpoint_chain.h"
+
+namespace pstrain {
+namespace {
+
+std::string CheckpointsDirectory(const std::string& run_directory) {
+  return JoinPath(run_directory, "checkpoints");
+}
+
+Status CheckVariables(const CheckpointManifest& manifest,
+                      const std::vector<VariableSpec>& expected) {
+  const auto count = static_cast<std::size_t>(manifest.variables_size());
+  for (std::size_t i = 0; i < std::max(count, expected.size()); ++i) {
+    if (i >= count) {
+      return FailedPreconditionError("it lacks variable " + expected[i].name());
+    }
+    const VariableSpec& found = manifest.variables(static_cast<int>(i));
+    if (i >= expected.size()) {
+      return FailedPreconditionError("its variable " + found.name() + " is not of this model");
+    }
+    if (found.name() != expected[i].name()) {
+      return FailedPreconditionError("its variable " + std::to_string(i) + " is " + found.name() +
+                                     ", not " + expected[i].name());
+    }
+    if (!google::protobuf::util::MessageDifferencer::Equals(found, expected[i])) {
+      return FailedPreconditionError("its variable " + found.name() +
+                                     " has another shape, initializer, optimizer or partitioning");
+    }
+  }
+  return OkStatus();
+}
+
+Status CheckExpectation(const CheckpointManifest& manifest,
+                        const CheckpointExpectation& expectation) {
+  if (!expectation.run_id.empty() && manifest.run_id() != expectation.run_id) {
+    return FailedPreconditionError("it is of run " + manifest.run_id() + ", not of " +
+                                   expectation.run_id + "; move it out of this run's folder");
+  }
+  if (expectation.shards && manifest.shards() != *expectation.shards) {
+    return FailedPreconditionError("it has " + std::to_string(manifest.shards()) + " shards, not " +
+                                   std::to_string(*expectation.shards));
+  }
+  if (expectation.batches_per_epoch &&
+      manifest.batches_per_epoch() != *expectation.batches_per_epoch) {
+    return FailedPreconditionError("its epochs have " +
+                                   std::to_string(manifest.batches_per_epoch()) + " batches, not " +
+                                   std::to_string(*expectation.batches_per_epoch));
+  }
+  if (expectation.variables) return CheckVariables(manifest, *expectation.variables);
+  return OkStatus();
+}
+
+}  // namespace
+
+std::string CheckpointName(CheckpointId id) {
+  return std::to_string(id.chief_term) + "-" + std::to_string(id.number);
+}
+
+std::optional<CheckpointId> ParseCheckpointName(std::string_view name) {
+  const std::size_t dash = name.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto epoch = ParseNumber<std::uint64_t>(name.substr(0, dash));
+  const auto number = ParseNumber<std::uint64_t>(name.substr(dash + 1));
+  if (!epoch || !number) return std::nullopt;
+  const CheckpointId id{*epoch, *number};
+  if (CheckpointName(id) != name) return std::nullopt;
+  return id;
+}
+
+std::string CheckpointDirectory(const std::string& run_directory, CheckpointId id) {
+  return JoinPath(CheckpointsDirectory(run_directory), CheckpointName(id));
+}
+
+Result<std::string> CreateCheckpointDirectory(const std::string& run_directory, CheckpointId id) {
+  const std::string directory = CheckpointDirectory(run_directory, id);
+  if (FileExists(directory)) return AlreadyExistsError("create " + directory + ": it is there");
+  PSTRAIN_RETURN_IF_ERROR(CreateDirectories(directory));
+  return directory;
+}
+
+Status RemoveCheckpoint(const std::string& run_directory, CheckpointId id) {
+  const std::string directory = CheckpointDirectory(run_directory, id);
+  PSTRAIN_RETURN_IF_ERROR(RemoveAll(JoinPath(directory, "manifest")));
+  if (FileExists(directory)) PSTRAIN_RETURN_IF_ERROR(FsyncDirectory(directory));
+  return RemoveAll(directory);
+}
+
+Result<std::vector<CheckpointFolder>> ListCheckpointFolders(const std::string& run_directory) {
+  const std::string directory = CheckpointsDirectory(run_directory);
+  auto names = ListDirectory(directory);
+  std::vector<CheckpointFolder> folders;
+  if (!names.ok()) {
+    if (names.status().code() == StatusCode::kNotFound) return folders;
+    return names.status();
+  }
+  for (const std::string& name : *names) {
+    const auto id = ParseCheckpointName(name);
+    if (!id) continue;
+    const std::string path = JoinPath(directory, name);
+    folders.push_back({*id, FileExists(JoinPath(path, "manifest"))});
+  }
+  std::sort(folders.begin(), folders.end(),
+            [](const CheckpointFolder& a, const CheckpointFolder& b) { return a.id < b.id; });
+  return folders;
+}
+
+Result<std::vector<CheckpointId>> ListCheckpoints(const std::string& run_directory) {
+  PSTRAIN_ASSIGN_OR_RETURN(const auto folders, ListCheckpointFolders(run_directory));
+  std::vector<CheckpointId> checkpoints;
+  for (const CheckpointFolder& folder : folders) {
+    if (folder.finished) checkpoints.push_back(folder.id);
+  }
+  return checkpoints;
+}
+
+Result<CheckpointManifest> OpenCheckpoint(const std::string& checkpoint_directory,
+                                          const CheckpointExpectation& expectation) {
+  PSTRAIN_ASSIGN_OR_RETURN(const CheckpointChain chain,
+                           CheckpointChain::Open(checkpoint_directory));
+  PSTRAIN_RETURN_IF_ERROR(CheckExpectation(chain.manifest(), expectation)
+                              .WithContext("checkpoint " + checkpoint_directory));
+  PSTRAIN_RETURN_IF_ERROR(chain.Check());
+  return chain.manifest();
+}
+
+Result<GoodCheckpoint> NewestGoodCheckpoint(const std::string& run_directory,
+                                            const CheckpointExpectation& expectation) {
+  PSTRAIN_ASSIGN_OR_RETURN(const auto checkpoints, ListCheckpoints(run_directory));
+  if (checkpoints.empty())
+    return NotFoundError("no checkpoint in " + CheckpointsDirectory(run_directory));
+  std::vector<std::string> warnings;
+  for (auto id = checkpoints.rbegin(); id != checkpoints.rend(); ++id) {
+    const std::string directory = CheckpointDirectory(run_directory, *id);
+    auto manifest = OpenCheckpoint(directory, expectation);
+    if (manifest.ok()) {
+      return GoodCheckpoint{*id, directory, std::move(manifest).value(), std::move(warnings)};
+    }
+    if (manifest.status().code() == StatusCode::kFailedPrecondition) return manifest.status();
+    warnings.push_back("checkpoint " + CheckpointName(*id) +
+                       " is passed over: " + manifest.status().message());
+  }
+  std::string message = "no checkpoint in " + CheckpointsDirectory(run_directory) + " can be read";
+  for (const std::string& warning : warnings) message += "; " + warning;
+  return DataLossError(message + "; put a good copy back, or start a new run");
+}
+
+}  // namespace pstrain

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/contract/checkpoint.pb.h"
+
+namespace pstrain {
+
+/// A checkpoint of a run. Ordered by chief term, then number: higher is newer.
+struct CheckpointId {
+  std::uint64_t chief_term = 0;
+  std::uint64_t number = 0;
+  friend auto operator<=>(const CheckpointId&, const CheckpointId&) = default;
+};
+
+/// "<chief term>-<number>", the folder's name below <run>/checkpoints, and back (nullopt for
+/// anything else).
+std::string CheckpointName(CheckpointId id);
+std::optional<CheckpointId> ParseCheckpointName(std::string_view name);
+
+/// <run>/checkpoints/<chief term>-<number>.
+std::string CheckpointDirectory(const std::string& run_directory, CheckpointId id);
+
+/// Makes the folder of a new checkpoint and returns its path; ALREADY_EXISTS when it is there.
+Result<std::string> CreateCheckpointDirectory(const std::string& run_directory, CheckpointId id);
+
+/// Removes a checkpoint: the manifest first, so that half of it never looks like a checkpoint. OK
+/// when absent.
+Status RemoveCheckpoint(const std::string& run_directory, CheckpointId id);
+
+struct CheckpointFolder {
+  CheckpointId id;
+  /// It has a manifest.
+  bool finished = false;
+  /// The checkpoint that it builds on, where that was asked for (retention.h).
+  std::optional<CheckpointId> base = std::nullopt;
+};
+/// All folders of checkpoints, oldest first; other names are passed over. None when nothing was
+/// written yet.
+Result<std::vector<CheckpointFolder>> ListCheckpointFolders(const std::string& run_directory);
+/// Those with a manifest, oldest first.
+Result<std::vector<CheckpointId>> ListCheckpoints(const std::string& run_directory);
+
+/// What a checkpoint must be of; empty or absent: anything.
+struct CheckpointExpectation {
+  std::string run_id;
+  /// Names, kinds, shapes, optimizers and partitions must be these.
+  std::optional<std::vector<VariableSpec>> variables;
+  std::optional<std::uint32_t> shards;
+  std::optional<std::uint64_t> batches_per_epoch;
+};
+
+/// Reads the manifest and checks the size and checksum of every checkpoint shard, also of those in
+/// the checkpoints that it builds on. DATA_LOSS names the checkpoint shard and what differs
+/// (missing, truncated, corrupt); FAILED_PRECONDITION names the run, variable or number that is not
+/// as expected.
+Result<CheckpointManifest> OpenCheckpoint(const std::string& checkpoint_directory,
+                                          const CheckpointExpectation& expectation);
+
+struct GoodCheckpoint {
+  CheckpointId id;
+  std::string directory;
+  CheckpointManifest manifest;
+  /// One line per newer checkpoint that was passed over.
+  std::vector<std::string> warnings;
+};
+/// The newest checkpoint that OpenCheckpoint accepts, passing over bad ones. NOT_FOUND when the run
+/// has no checkpoint, DATA_LOSS when it has some and none is good (the message says why, for each).
+/// FAILED_PRECONDITION at once when a checkpoint is of another run or of other variables: older
+/// ones will not be better.
+Result<GoodCheckpoint> NewestGoodCheckpoint(const std::string& run_directory,
+                                            const CheckpointExpectation& expectation);
+
+}  // namespace pstrain

@@ -1,0 +1,66 @@
+#include <utility>
+
+#include "base/log.h"
+#include "runtime/chief/chief.h"
+#include "runtime/chief/protocol/placement.h"
+#include "runtime/model/model.h"
+
+namespace pstrain {
+namespace {
+
+/// The newest good checkpoint, or nothing for a run without checkpoints.
+Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RunDescription& run) {
+  CheckpointExpectation expectation;
+  expectation.run_id = run.run_id();
+  expectation.variables.emplace(run.variables().begin(), run.variables().end());
+  expectation.shards = run.shards();
+  expectation.batches_per_epoch = run.batches_per_epoch();
+  Result<GoodCheckpoint> checkpoint = NewestGoodCheckpoint(run.run_directory(), expectation);
+  if (!checkpoint.ok() && checkpoint.status().code() == StatusCode::kNotFound)
+    return std::optional<GoodCheckpoint>();
+  if (!checkpoint.ok()) return checkpoint.status();
+  for (const std::string& warning : checkpoint->warnings) {
+    LogWarning("chief", "a checkpoint was passed over", {{"reason", warning}});
+  }
+  return std::optional<GoodCheckpoint>(std::move(checkpoint).value());
+}
+
+Result<RunDescription> Describe(const RoleContext& context, const RunDirectory& directory,
+                                const InputIndex& index) {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
+  const Strategy& strategy = context.job.spec().strategy();
+  const auto shards = static_cast<std::uint32_t>(strategy.shards());
+  std::vector<VariableSpec> variables = model->variables();
+  PSTRAIN_RETURN_IF_ERROR(
+      PlacePartitions(strategy.variable_partitioner(), strategy.placement(), shards, &variables));
+  RunDescription fresh;
+  fresh.set_run_id(context.run_id);
+  fresh.set_run_directory(directory.path());
+  fresh.set_shards(shards);
+  fresh.set_batches_per_epoch(index.batches_per_epoch());
+  for (VariableSpec& variable : variables) *fresh.add_variables() = std::move(variable);
+  return directory.Description(std::move(fresh));
+}
+
+}  // namespace
+
+Result<ChiefSetup> PrepareChief(const RoleContext& context) {
+  PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, RunDirectory::Open(context.job, context.run_id));
+  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index,
+                           directory.Index(context.scratch.string()));
+  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, Describe(context, directory, *index));
+  PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint, FindCheckpoint(run));
+  std::vector<std::string> names;
+  if (checkpoint) {
+    PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids,
+                             ListCheckpoints(run.run_directory()));
+    for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+      if (*id <= checkpoint->id) names.push_back(CheckpointName(*id));
+    }
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(GrantBarriers barriers, GrantBarriers::Find(directory.path()));
+  return ChiefSetup{std::move(directory),  std::move(index), std::move(run),
+                    std::move(checkpoint), std::move(names), std::move(barriers)};
+}
+
+}  // namespace pstrain

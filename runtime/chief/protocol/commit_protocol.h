@@ -1,0 +1,216 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "runtime/chief/protocol/protocol_types.h"
+#include "runtime/chief/protocol/succession.h"
+#include "runtime/chief/protocol/work_ledger.h"
+#include "runtime/ids.h"
+
+namespace pstrain {
+
+/// The chief's side of the commit protocol (ARCHITECTURE.md, The commit protocol): who owns which
+/// shard in which term, which work ids are granted, committed, re-opened, and when a checkpoint may
+/// be taken. Pure: no clock, no I/O, no threads. Owned by the chief process; one thread at a time
+/// (the shell locks around it). Events go in as calls; after each call the shell takes the actions
+/// out and looks whether membership().number has grown.
+///
+/// A shard: vacant -> assigned (an action is out) -> active -> vacant (owner lost), or -> assigned
+/// to another ps that copies it from the owner (a move), who keeps its copy until the other one is
+/// active and gets the shard back when that fails. Each assignment has a new term, also the one
+/// that keeps a copy. Shards move away from a ps that is leaving, and to the ps of
+/// ProtocolOptions::shard_to_ps when it is there. Nothing is assigned while the chief is joining:
+/// until all ps_count ps have registered or the rejoin timeout has passed.
+class CommitProtocol {
+ public:
+  /// REQUIRES: options.shard_to_ps.size() == options.shards, entries < ps_count.
+  explicit CommitProtocol(ProtocolOptions options);
+
+  // ---- ps ----
+
+  /// A ps announces itself and what it holds. The same process again gets its incarnation again
+  /// while it is current; another process of that index replaces the former, unless it is of an
+  /// earlier attempt. FAILED_PRECONDITION: a newer process has replaced this one (it should exit
+  /// 85). UNAVAILABLE: the former process is leaving and its shards are not safe yet; try again.
+  /// INVALID_ARGUMENT: index not below ps_count, or a shard that the run does not have.
+  Result<Incarnation> RegisterPs(std::uint32_t index, PeerProcess process, std::string address,
+                                 std::vector<ShardCopy> held, ProtocolTime now);
+  /// True while this is the current incarnation of that index.
+  bool PsKnown(std::uint32_t index, Incarnation incarnation) const;
+  /// The ps is gone; ignored for an incarnation that is not current. Its shards wait for the next
+  /// process of that index.
+  void PsLost(std::uint32_t index, Incarnation incarnation);
+  /// The ps was told to stop and still serves: its shards move to the others, or, when that is not
+  /// possible, CheckpointWanted() until a checkpoint is in place. Then it is released and counts as
+  /// lost.
+  void PsLeaving(std::uint32_t index, Incarnation incarnation);
+  /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored.
+  void ShardsActivated(std::uint32_t index, Incarnation incarnation,
+                       const std::vector<ShardCopy>& copies);
+  /// The assignment failed though the ps lives. `bad_checkpoint`: the checkpoint named in the
+  /// action could not be read (checksum, missing checkpoint shard); the shards are restored from
+  /// the one before. Otherwise the same is assigned again under new terms; shards that were to move
+  /// go back to where they are.
+  void AssignFailed(std::uint32_t index, Incarnation incarnation, const AssignShardsAction& action,
+                    bool bad_checkpoint);
+
+  // ---- workers ----
+
+  /// A worker announces itself with the work ids that it holds unreported. Another process of that
+  /// index replaces the former, whose work ids are granted again, unless it is of an earlier
+  /// attempt. False: a newer process has replaced this one.
+  bool WorkerSeen(std::uint32_t index, PeerProcess process, const std::vector<WorkId>& in_flight);
+  /// Its work ids are granted again; ignored for a process that is not the current one.
+  void WorkerLost(std::uint32_t index, std::uint64_t process);
+  /// Up to `want` work ids; none for an unknown worker, while draining, while joining or while any
+  /// shard has no active owner.
+  std::vector<GrantedWorkId> Grants(std::uint32_t worker, std::uint32_t want);
+  /// The worker gives work ids back unreported.
+  void ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids);
+  /// Counts whoever reports: the terms prove what was applied.
+  ReportResult Report(std::uint32_t worker, WorkId work_id,
+                      const std::vector<ReportedCopy>& shards);
+
+  // ---- checkpoints ----
+
+  /// A ps is leaving, its shards cannot move and no checkpoint has been placed since: take one now.
+  bool CheckpointWanted() const;
+  /// Starts a checkpoint; none while a shard has no active owner or another checkpoint is under
+  /// way. It builds on the newest one that this chief has placed, unless it is the final one,
+  /// full_every says otherwise, or what was written since the last full checkpoint is more than
+  /// half of that one.
+  std::optional<CheckpointPlan> StartCheckpoint();
+  /// Call right before the manifest is renamed, with every checkpoint shard. ABORTED: a term has
+  /// changed since StartCheckpoint, a checkpoint shard is missing, or one builds on a checkpoint
+  /// shard of another term; the checkpoint is abandoned then.
+  Status FinishCheckpoint(const std::vector<WrittenCheckpointShard>& checkpoint_shards);
+  /// The manifest is in place.
+  void CheckpointPlaced(std::string checkpoint);
+  /// The checkpoint was given up (a ps did not answer, the disk is full).
+  void CheckpointFailed();
+  /// Retention has deleted a checkpoint, or it was found unreadable.
+  void CheckpointRemoved(const std::string& checkpoint);
+  /// Newest first.
+  const std::vector<std::string>& checkpoints() const { return checkpoints_; }
+
+  // ---- the run ----
+
+  /// Lets time pass: ends joining when the rejoin timeout is over.
+  void Tick(ProtocolTime now);
+  /// No more grants from now on.
+  void Drain() { draining_ = true; }
+  bool draining() const { return draining_; }
+  /// Draining, and no work id is with a worker.
+  bool Drained() const { return draining_ && ledger_.in_flight() == 0; }
+  bool joining() const { return joining_; }
+  bool AllActive() const { return !joining_ && active_ == options_.shards; }
+  /// Every shard is active and has every batch of every epoch.
+  bool AllCommitted() const { return AllActive() && ledger_.AllCommitted(); }
+  CommitProgress Progress() const;
+  const MembershipView& membership() const { return view_; }
+  /// What the shell has to do, in order; each is handed out once.
+  std::vector<ProtocolAction> TakeActions();
+
+ private:
+  enum class ShardPhase : std::uint8_t { kVacant, kAssigned, kActive };
+  /// The copy that a shard in kAssigned is moved from.
+  struct Origin {
+    std::uint32_t ps = 0;
+    Incarnation incarnation = 0;
+    ShardTerm term;
+  };
+  struct Shard {
+    ShardPhase phase = ShardPhase::kVacant;
+    std::uint32_t ps = 0;
+    ShardTerm term;
+    /// Highest term under which a copy was known to be active.
+    ShardTerm last_active;
+    std::optional<Origin> origin;
+  };
+  struct Ps {
+    Incarnation incarnation = 0;
+    std::uint64_t process = 0;
+    std::string address;
+    bool leaving = false;
+    /// What it said at registration, until joining ends.
+    std::vector<ShardCopy> held;
+  };
+  struct Checkpoint {
+    std::vector<ShardTerm> terms;
+    std::uint32_t complete_epochs = 0;
+    std::set<Incarnation> leaving;
+    std::string base;
+    bool incremental = false;
+    std::uint64_t bytes = 0;
+  };
+  /// The last full checkpoint that this chief has placed, and those that build on it.
+  struct Chain {
+    std::string newest;
+    /// Of the newest.
+    std::vector<ShardTerm> terms;
+    std::uint32_t increments = 0;
+    std::uint64_t full_bytes = 0;
+    std::uint64_t increment_bytes = 0;
+  };
+
+  void EndJoining();
+  /// Keeps the copies of `index` that are the newest, drops the others.
+  void Adopt(std::uint32_t index);
+  /// Assigns vacant shards that belong to `index`.
+  void FillVacant(std::uint32_t index);
+  void FillAllVacant();
+  void Assign(ShardId shard, AssignSource source, AssignShardsAction* action);
+  AssignShardsAction NewAction(std::uint32_t index) const;
+  void Emit(AssignShardsAction action);
+  void Vacate(ShardId shard);
+  void ForgetPs(std::uint32_t index);
+
+  // core_moves.cc
+  using Actions = std::map<std::uint32_t, AssignShardsAction>;
+  bool Stays(std::uint32_t index) const;
+  std::uint32_t DesiredOwner(ShardId shard) const;
+  /// Starts all moves that are due.
+  void PlanMoves();
+  void Move(ShardId shard, std::uint32_t to, Actions* actions);
+  /// The move is given up; the former owner keeps the shard if it is still there.
+  void ReturnHome(ShardId shard, Actions* actions);
+  void EmitAll(Actions actions);
+  void Release(std::uint32_t index);
+  /// Releases leaving ps that hold nothing any more.
+  void ReleaseEmptied();
+  void Publish();
+  bool ChainMayGrow() const;
+  Status CheckCheckpointShards(const std::vector<WrittenCheckpointShard>& checkpoint_shards) const;
+
+  ProtocolOptions options_;
+  WorkLedger ledger_;
+  std::vector<Shard> shards_;
+  std::map<std::uint32_t, Ps> ps_;
+  Succession ps_succession_;
+  std::map<std::uint32_t, std::uint64_t> workers_;
+  Succession worker_succession_;
+  std::vector<std::string> checkpoints_;
+  bool had_checkpoints_ = false;
+  bool failed_ = false;
+  std::optional<Checkpoint> checkpoint_;
+  Chain chain_;
+  std::uint32_t closed_epochs_ = 0;
+  std::uint32_t active_ = 0;
+  std::uint64_t next_term_ = 1;
+  std::uint64_t next_incarnation_ = 1;
+  /// A move has failed; the next change of the members or of the checkpoints makes moves possible
+  /// again.
+  bool moves_blocked_ = false;
+  bool joining_ = true;
+  bool draining_ = false;
+  MembershipView view_;
+  std::vector<ProtocolAction> actions_;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,123 @@
+// The part of CommitProtocol that decides when a checkpoint may be taken, what it builds on and
+// whether it counts.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/chief/protocol/commit_protocol.h"
+
+namespace pstrain {
+
+bool CommitProtocol::CheckpointWanted() const {
+  if (!AllActive() || checkpoint_) return false;
+  return std::ranges::any_of(ps_, [](const auto& entry) { return entry.second.leaving; });
+}
+
+std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint() {
+  if (!AllActive() || checkpoint_) return std::nullopt;
+  Checkpoint checkpoint;
+  CheckpointPlan plan;
+  plan.close_epochs_below = closed_epochs_;
+  plan.final = AllCommitted();
+  checkpoint.complete_epochs = ledger_.CompleteEpochs();
+  if (!plan.final && ChainMayGrow()) plan.base = chain_.newest;
+  checkpoint.base = plan.base;
+  for (const auto& [index, ps] : ps_) {
+    if (ps.leaving) checkpoint.leaving.insert(ps.incarnation);
+    CheckpointPlan::Ps part{index, ps.incarnation, {}};
+    for (ShardId s = 0; s < options_.shards; ++s) {
+      if (shards_[s].ps == index) part.shards.push_back({s, shards_[s].term});
+    }
+    if (!part.shards.empty()) plan.ps.push_back(std::move(part));
+  }
+  for (const Shard& shard : shards_) checkpoint.terms.push_back(shard.term);
+  checkpoint_ = std::move(checkpoint);
+  return plan;
+}
+
+// The final checkpoint stands alone, so that it can be copied away without the others.
+bool CommitProtocol::ChainMayGrow() const {
+  return std::ranges::find(checkpoints_, chain_.newest) != checkpoints_.end() &&
+         chain_.increments + 1 < options_.full_every &&
+         chain_.increment_bytes <= chain_.full_bytes / 2;
+}
+
+Status CommitProtocol::FinishCheckpoint(
+    const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
+  if (!checkpoint_) return FailedPreconditionError("no checkpoint is under way");
+  Status status = CheckCheckpointShards(checkpoint_shards);
+  if (!status.ok()) {
+    checkpoint_.reset();
+    return status;
+  }
+  for (const WrittenCheckpointShard& checkpoint_shard : checkpoint_shards) {
+    checkpoint_->bytes += checkpoint_shard.bytes;
+    checkpoint_->incremental = checkpoint_->incremental || checkpoint_shard.incremental;
+  }
+  return OkStatus();
+}
+
+Status CommitProtocol::CheckCheckpointShards(
+    const std::vector<WrittenCheckpointShard>& checkpoint_shards) const {
+  std::vector<bool> present(options_.shards, false);
+  for (const WrittenCheckpointShard& checkpoint_shard : checkpoint_shards) {
+    if (checkpoint_shard.shard >= options_.shards ||
+        checkpoint_shard.term != checkpoint_->terms[checkpoint_shard.shard]) {
+      return AbortedError("checkpoint: a checkpoint shard is of another term");
+    }
+    if (checkpoint_shard.incremental &&
+        (checkpoint_->base.empty() ||
+         chain_.terms[checkpoint_shard.shard] != checkpoint_shard.term)) {
+      return AbortedError("checkpoint: the checkpoint shard of shard " +
+                          std::to_string(checkpoint_shard.shard) +
+                          " is incremental and its base is of another term");
+    }
+    present[checkpoint_shard.shard] = true;
+  }
+  for (ShardId s = 0; s < options_.shards; ++s) {
+    if (!present[s]) {
+      return AbortedError("checkpoint: the checkpoint shard of shard " + std::to_string(s) +
+                          " is missing");
+    }
+    if (shards_[s].phase != ShardPhase::kActive || shards_[s].term != checkpoint_->terms[s]) {
+      return AbortedError("checkpoint: shard " + std::to_string(s) + " has got a new term");
+    }
+  }
+  if (!checkpoint_->base.empty() &&
+      std::ranges::find(checkpoints_, checkpoint_->base) == checkpoints_.end()) {
+    return AbortedError("checkpoint: its base " + checkpoint_->base + " is not readable");
+  }
+  return OkStatus();
+}
+
+void CommitProtocol::CheckpointPlaced(std::string checkpoint) {
+  checkpoints_.insert(checkpoints_.begin(), std::move(checkpoint));
+  had_checkpoints_ = true;
+  if (!checkpoint_) return;
+  if (checkpoint_->incremental) {
+    ++chain_.increments;
+    chain_.increment_bytes += checkpoint_->bytes;
+  } else {
+    chain_ = Chain();
+    chain_.full_bytes = checkpoint_->bytes;
+  }
+  chain_.newest = checkpoints_.front();
+  chain_.terms = std::move(checkpoint_->terms);
+  closed_epochs_ = std::max(closed_epochs_, checkpoint_->complete_epochs);
+  std::vector<std::uint32_t> released;
+  for (const auto& [index, ps] : ps_) {
+    if (checkpoint_->leaving.contains(ps.incarnation)) released.push_back(index);
+  }
+  checkpoint_.reset();
+  moves_blocked_ = false;
+  for (const std::uint32_t index : released) Release(index);
+  PlanMoves();
+  if (!AllActive()) Publish();
+}
+
+void CommitProtocol::CheckpointFailed() { checkpoint_.reset(); }
+
+void CommitProtocol::CheckpointRemoved(const std::string& checkpoint) {
+  std::erase(checkpoints_, checkpoint);
+}
+
+}  // namespace pstrain

@@ -1,0 +1,77 @@
+// The part of CommitProtocol that moves shards between ps that live.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/chief/protocol/commit_protocol.h"
+
+namespace pstrain {
+
+bool CommitProtocol::Stays(std::uint32_t index) const {
+  const auto it = ps_.find(index);
+  return it != ps_.end() && !it->second.leaving;
+}
+
+std::uint32_t CommitProtocol::DesiredOwner(ShardId shard) const {
+  const std::uint32_t owner = shards_[shard].ps;
+  if (Stays(options_.shard_to_ps[shard])) return options_.shard_to_ps[shard];
+  if (Stays(owner)) return owner;
+  std::vector<std::uint32_t> others;
+  for (const auto& [index, ps] : ps_) {
+    if (!ps.leaving) others.push_back(index);
+  }
+  return others.empty() ? owner : others[shard % others.size()];
+}
+
+void CommitProtocol::PlanMoves() {
+  // Near the end and while draining a checkpoint comes anyway.
+  if (moves_blocked_ || !AllActive() || draining_ || ledger_.AllCommitted()) return;
+  Actions actions;
+  std::vector<std::pair<ShardId, std::uint32_t>> due;
+  for (ShardId s = 0; s < options_.shards; ++s) {
+    const std::uint32_t to = DesiredOwner(s);
+    if (to != shards_[s].ps) due.emplace_back(s, to);
+  }
+  for (const auto& [shard, to] : due) Move(shard, to, &actions);
+  EmitAll(std::move(actions));
+}
+
+void CommitProtocol::Move(ShardId shard, std::uint32_t to, Actions* actions) {
+  const std::uint32_t from = shards_[shard].ps;
+  const Ps& source = ps_.at(from);
+  const Origin origin{from, source.incarnation, shards_[shard].term};
+  Vacate(shard);
+  AssignShardsAction& action = actions->try_emplace(to, NewAction(to)).first->second;
+  Assign(shard, AssignSource::kMove, &action);
+  action.shards.back().from = source.address;
+  action.shards.back().from_term = origin.term;
+  shards_[shard].origin = origin;
+}
+
+void CommitProtocol::ReturnHome(ShardId shard, Actions* actions) {
+  const Origin origin = *shards_[shard].origin;
+  moves_blocked_ = true;
+  Vacate(shard);
+  if (!PsKnown(origin.ps, origin.incarnation)) return;
+  AssignShardsAction& action = actions->try_emplace(origin.ps, NewAction(origin.ps)).first->second;
+  Assign(shard, AssignSource::kKeep, &action);
+}
+
+void CommitProtocol::EmitAll(Actions actions) {
+  for (auto& [index, action] : actions) Emit(std::move(action));
+}
+
+void CommitProtocol::ReleaseEmptied() {
+  if (joining_) return;
+  std::vector<std::uint32_t> emptied;
+  for (const auto& [index, ps] : ps_) {
+    if (!ps.leaving) continue;
+    const bool holds = std::ranges::any_of(shards_, [owner = index](const Shard& shard) {
+      return (shard.phase != ShardPhase::kVacant && shard.ps == owner) ||
+             (shard.origin && shard.origin->ps == owner);
+    });
+    if (!holds) emptied.push_back(index);
+  }
+  for (const std::uint32_t index : emptied) Release(index);
+}
+
+}  // namespace pstrain

@@ -1,0 +1,152 @@
+#include "runtime/chief/protocol/placement.h"
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <numeric>
+
+namespace pstrain {
+namespace {
+
+constexpr std::int64_t kValueBytes = sizeof(float);
+
+std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+
+// Values in one row of axis 0.
+std::int64_t RowValues(const std::vector<std::int64_t>& shape) {
+  if (shape.empty()) return 1;
+  return std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1},
+                         [](std::int64_t a, std::int64_t b) { return a * b; });
+}
+
+std::vector<std::int64_t> ShapeOf(const VariableSpec& variable) {
+  return {variable.shape().begin(), variable.shape().end()};
+}
+
+struct Load {
+  std::int64_t bytes = 0;
+  std::size_t items = 0;
+  friend auto operator<=>(const Load&, const Load&) = default;
+};
+
+// Longest processing time first: items by falling weight, each to the bin with the least load.
+std::vector<std::uint32_t> Balance(const std::vector<std::int64_t>& weights, std::uint32_t bins) {
+  std::vector<std::size_t> by_weight(weights.size());
+  std::iota(by_weight.begin(), by_weight.end(), std::size_t{0});
+  std::ranges::sort(by_weight, [&](std::size_t a, std::size_t b) {
+    return weights[a] != weights[b] ? weights[a] > weights[b] : a < b;
+  });
+  std::vector<Load> loads(bins);
+  std::vector<std::uint32_t> bin_of(weights.size());
+  for (const std::size_t item : by_weight) {
+    const auto least = std::ranges::min_element(loads);
+    least->bytes += weights[item];
+    ++least->items;
+    bin_of[item] = static_cast<std::uint32_t>(least - loads.begin());
+  }
+  return bin_of;
+}
+
+std::vector<std::uint32_t> InTurn(std::size_t items, std::uint32_t bins) {
+  std::vector<std::uint32_t> bin_of(items);
+  for (std::size_t i = 0; i < items; ++i) bin_of[i] = static_cast<std::uint32_t>(i % bins);
+  return bin_of;
+}
+
+void Slice(const VariablePartitioner& partitioner, VariableSpec* variable) {
+  const std::vector<std::int64_t> shape = ShapeOf(*variable);
+  const std::int64_t rows = shape.empty() ? 1 : shape[0];
+  const std::int64_t count = std::max<std::int64_t>(1, PartitionCount(partitioner, shape));
+  variable->clear_partitions();
+  std::int64_t begin = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    Partition* partition = variable->add_partitions();
+    partition->set_begin(begin);
+    partition->set_size(rows / count + (i < rows % count ? 1 : 0));
+    begin += partition->size();
+  }
+}
+
+}  // namespace
+
+std::int64_t PartitionCount(const VariablePartitioner& partitioner,
+                            const std::vector<std::int64_t>& shape) {
+  if (shape.empty()) return 1;
+  const std::int64_t rows = shape[0];
+  const std::int64_t row_bytes = RowValues(shape) * kValueBytes;
+  switch (partitioner.kind_case()) {
+    case VariablePartitioner::kFixedShards:
+      return std::min<std::int64_t>(partitioner.fixed_shards().num_shards(), rows);
+    case VariablePartitioner::kMinSize: {
+      const MinSizePartitioner& min_size = partitioner.min_size();
+      const std::int64_t fitting = CeilDiv(rows * row_bytes, min_size.min_shard_bytes());
+      return std::max<std::int64_t>(1,
+                                    std::min({rows, std::int64_t{min_size.max_shards()}, fitting}));
+    }
+    case VariablePartitioner::kMaxSize: {
+      const MaxSizePartitioner& max_size = partitioner.max_size();
+      if (rows == 0 || row_bytes == 0) return 1;
+      const std::int64_t rows_per_shard =
+          std::max<std::int64_t>(1, max_size.max_shard_bytes() / row_bytes);
+      const std::int64_t needed = CeilDiv(rows, rows_per_shard);
+      return max_size.has_max_shards() ? std::min<std::int64_t>(needed, max_size.max_shards())
+                                       : needed;
+    }
+    case VariablePartitioner::KIND_NOT_SET:
+      break;
+  }
+  return 1;
+}
+
+Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placement placement,
+                       std::uint32_t shards, std::vector<VariableSpec>* variables) {
+  if (shards == 0) return InvalidArgumentError("placement: a run needs at least one shard");
+  std::vector<Partition*> partitions;
+  std::vector<std::int64_t> bytes;
+  for (VariableSpec& variable : *variables) {
+    if (variable.kind() != VariableSpec::DENSE) continue;
+    if (std::ranges::any_of(variable.shape(), [](std::int64_t d) { return d < 0; })) {
+      return InvalidArgumentError("placement: variable " + variable.name() +
+                                  " has a negative dimension");
+    }
+    Slice(partitioner, &variable);
+    const std::int64_t row_bytes = RowValues(ShapeOf(variable)) * kValueBytes;
+    for (Partition& partition : *variable.mutable_partitions()) {
+      partitions.push_back(&partition);
+      bytes.push_back(partition.size() * row_bytes);
+    }
+  }
+  const std::vector<std::uint32_t> shard_of = placement == Strategy::RoundRobin
+                                                  ? InTurn(partitions.size(), shards)
+                                                  : Balance(bytes, shards);
+  for (std::size_t i = 0; i < partitions.size(); ++i) partitions[i]->set_shard(shard_of[i]);
+  return OkStatus();
+}
+
+std::vector<std::int64_t> ShardTraffic(const std::vector<VariableSpec>& variables,
+                                       std::uint32_t shards, std::uint32_t batch_size) {
+  std::vector<std::int64_t> traffic(shards, 0);
+  std::int64_t embedding_bytes = 0;
+  for (const VariableSpec& variable : variables) {
+    const std::vector<std::int64_t> shape = ShapeOf(variable);
+    const std::int64_t row_bytes = RowValues(shape) * kValueBytes;
+    if (variable.kind() == VariableSpec::EMBEDDING) {
+      const std::int64_t rows = shape.empty() ? 0 : shape[0];
+      embedding_bytes += std::min<std::int64_t>(rows, batch_size) * row_bytes;
+    }
+    for (const Partition& partition : variable.partitions()) {
+      if (partition.shard() < shards) traffic[partition.shard()] += partition.size() * row_bytes;
+    }
+  }
+  for (std::int64_t& bytes : traffic) bytes += embedding_bytes / shards;
+  return traffic;
+}
+
+std::vector<std::uint32_t> PlaceShards(const std::vector<VariableSpec>& variables,
+                                       Strategy::Placement placement, std::uint32_t shards,
+                                       std::uint32_t ps_count, std::uint32_t batch_size) {
+  if (placement == Strategy::RoundRobin) return InTurn(shards, ps_count);
+  return Balance(ShardTraffic(variables, shards, batch_size), ps_count);
+}
+
+}  // namespace pstrain

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/contract/checkpoint.pb.h"
+#include "proto/job/psjob.pb.h"
+#include "runtime/ids.h"
+
+namespace pstrain {
+
+/// Pure functions that say where parameters lie. Two steps: partition -> shard, once per run and
+/// then read from the manifest; shard -> ps, by every chief for the ps that the job has now.
+
+/// Slices of axis 0 that the partitioner makes of a float32 variable, as
+/// tf.distribute.experimental.partitioners counts them; 1 for a scalar. A partitioner that is not
+/// set makes one.
+std::int64_t PartitionCount(const VariablePartitioner& partitioner,
+                            const std::vector<std::int64_t>& shape);
+
+/// Fills `partitions` of every DENSE variable: slices that differ by at most one row, the longer
+/// ones first, and the shard of each. LoadAware: the largest slice to the shard with the fewest
+/// bytes. RoundRobin: one after the other, through all variables. Same input, same output.
+/// INVALID_ARGUMENT: no shards, or a variable with a negative dimension.
+Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placement placement,
+                       std::uint32_t shards, std::vector<VariableSpec>* variables);
+
+/// The bytes of a step that each shard moves one way: all of its dense values, and an equal share
+/// of the embedding rows that a batch of that many records touches at most.
+std::vector<std::int64_t> ShardTraffic(const std::vector<VariableSpec>& variables,
+                                       std::uint32_t shards, std::uint32_t batch_size);
+
+/// Index of the ps of each shard. LoadAware: the busiest shard to the ps with the least traffic, of
+/// equal ones to that with the fewest shards. RoundRobin: shard mod ps.
+/// REQUIRES: partitions are placed, shards > 0, ps_count > 0.
+std::vector<std::uint32_t> PlaceShards(const std::vector<VariableSpec>& variables,
+                                       Strategy::Placement placement, std::uint32_t shards,
+                                       std::uint32_t ps_count, std::uint32_t batch_size);
+
+}  // namespace pstrain

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/status.h"
+#include "runtime/ids.h"
+#include "runtime/shard/applied_set.h"
+
+namespace pstrain {
+
+/// Time as the shell reads it from its clock; the core never asks for it itself.
+using ProtocolTime = std::chrono::steady_clock::time_point;
+
+/// What does not change during the life of one chief.
+struct ProtocolOptions {
+  std::uint64_t chief_term = 1;
+  std::uint32_t shards = 1;
+  std::uint32_t epochs = 1;
+  std::uint32_t batches_per_epoch = 1;
+  /// Records of a batch, the same in every epoch. Called often; must be cheap. Empty: 1 each.
+  std::function<std::uint32_t(std::uint32_t batch)> records;
+  /// The batch at a position of an epoch's grant order (a permutation). Empty: in order.
+  std::function<std::uint32_t(std::uint32_t epoch, std::uint32_t position)> order;
+  /// The input block of a batch. Batches of one block that follow each other in the grant order go
+  /// to one worker, as long as there are blocks enough, so that a block is read by one. Empty: each
+  /// batch is a block.
+  std::function<std::uint32_t(std::uint32_t batch)> block;
+  std::uint32_t ps_count = 1;
+  /// Index of the ps that a shard belongs on; one entry per shard, each < ps_count.
+  std::vector<std::uint32_t> shard_to_ps;
+  /// Most work ids that one worker may hold; 0: no limit.
+  std::uint32_t grant_window = 0;
+  /// When a new chief stops waiting for ps to report their shards (counted from `started`).
+  ProtocolTime started;
+  std::chrono::milliseconds rejoin_timeout{10'000};
+  /// Folder names of the checkpoints in place, newest first. Empty: shards without a holder start
+  /// from their initial values.
+  std::vector<std::string> checkpoints;
+  /// At least each so-manieth checkpoint is whole; 1: every one.
+  std::uint32_t full_every = 1;
+};
+
+/// A process of a ps or worker, as it names itself.
+struct PeerProcess {
+  /// Random, of this process.
+  std::uint64_t id = 0;
+  /// Of the replica that it is. An attempt replaces those before it, whichever speaks first.
+  std::uint32_t attempt = 0;
+
+  friend bool operator==(const PeerProcess&, const PeerProcess&) = default;
+};
+
+/// A shard as a ps reports it, at registration or in answer to an assignment.
+struct ShardCopy {
+  ShardId shard = 0;
+  ShardTerm term;
+  bool active = false;
+  AppliedSet applied;
+  std::int64_t examples = 0;
+};
+
+enum class AssignSource : std::uint8_t { kInitial, kRestore, kKeep, kDrop, kMove };
+
+struct Assignment {
+  ShardId shard = 0;
+  /// New with every assignment. kDrop: the term of the copy to forget; any other copy stays.
+  ShardTerm term;
+  AssignSource source = AssignSource::kInitial;
+  /// kMove: address of the ps that has the copy, and the term of that copy.
+  std::string from;
+  ShardTerm from_term;
+  friend bool operator==(const Assignment&, const Assignment&) = default;
+};
+
+/// Send ParameterServer.AssignShards and answer with CommitProtocol::ShardsActivated or
+/// AssignFailed. May be sent again while unanswered; void when the ps' incarnation is no longer the
+/// current one.
+struct AssignShardsAction {
+  std::uint32_t ps = 0;
+  Incarnation incarnation = 0;
+  std::vector<Assignment> shards;
+  /// Checkpoint to restore from; set when any source is kRestore.
+  std::string checkpoint;
+};
+/// A leaving ps may end: a checkpoint or another ps holds what it had. It exits 85.
+struct ReleasePsAction {
+  std::uint32_t ps = 0;
+  Incarnation incarnation = 0;
+};
+/// The run cannot go on (DATA_LOSS: checkpoints exist, none is readable).
+struct FailAction {
+  Status status;
+};
+using ProtocolAction = std::variant<AssignShardsAction, ReleasePsAction, FailAction>;
+
+/// What is published to workers and ps. A new number for every change.
+struct MembershipView {
+  struct Ps {
+    std::uint32_t index = 0;
+    Incarnation incarnation = 0;
+    std::string address;
+  };
+  struct Shard {
+    /// Meaningless unless active.
+    std::uint32_t ps = 0;
+    ShardTerm term;
+    bool active = false;
+  };
+  std::uint64_t number = 1;
+  std::uint64_t chief_term = 0;
+  /// By index, only those that are registered now.
+  std::vector<Ps> ps;
+  /// One per shard.
+  std::vector<Shard> shards;
+};
+
+struct ReportedCopy {
+  ShardId shard = 0;
+  ShardTerm term;
+};
+
+/// A checkpoint shard of a checkpoint as the ps has written it.
+struct WrittenCheckpointShard {
+  ShardId shard = 0;
+  ShardTerm term;
+  bool incremental = false;
+  std::uint64_t bytes = 0;
+};
+
+/// What became of a report.
+struct ReportResult {
+  enum class Outcome : std::uint8_t {
+    /// Every shard has the work id now: it counts from this report on.
+    kCommitted,
+    /// It was committed before.
+    kDuplicate,
+    /// Some shard lacks it; it will be granted again, naming those shards.
+    kOpen,
+    /// Not a work id of this run.
+    kUnknown,
+  };
+  Outcome outcome = Outcome::kUnknown;
+  /// Reported under a term that is not the shard's current active one: push again.
+  std::vector<ShardId> stale;
+};
+
+struct GrantedWorkId {
+  WorkId work_id;
+  /// Shards that lack the work id, ascending; empty: all of them.
+  std::vector<ShardId> shards;
+};
+
+struct CheckpointPlan {
+  struct Ps {
+    std::uint32_t index = 0;
+    Incarnation incarnation = 0;
+    std::vector<ReportedCopy> shards;
+  };
+  /// Only ps that own a shard.
+  std::vector<Ps> ps;
+  /// WriteCheckpointShardsRequest.close_epochs_below.
+  std::uint32_t close_epochs_below = 0;
+  /// The checkpoint in place that the checkpoint shards may build on
+  /// (WriteCheckpointShardsRequest.base); empty: none.
+  std::string base;
+  /// Every batch of every epoch is committed: the checkpoint will be the final one.
+  bool final = false;
+};
+
+struct CommitProgress {
+  std::int64_t examples_expected = 0;
+  std::int64_t examples_committed = 0;
+  std::int64_t examples_in_flight = 0;
+  std::uint64_t work_ids_expected = 0;
+  std::uint64_t work_ids_committed = 0;
+  std::uint64_t work_ids_in_flight = 0;
+  /// WorkIds that were committed and taken back because a shard was restored without them.
+  std::uint64_t work_ids_reopened = 0;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "runtime/ids.h"
+
+namespace pstrain {
+
+/// A sparse set of work ids: bitmaps of 512 batches, only where there is something. Dense regions
+/// cost under two bits per work id, absent ones nothing. A value type; one thread at a time.
+class WorkIdSet {
+ public:
+  static constexpr std::size_t kWordBits = 64;
+
+  bool Contains(WorkId work_id) const {
+    return ((Word(work_id.epoch, work_id.batch / kWordBits) >> (work_id.batch % kWordBits)) & 1) !=
+           0;
+  }
+  void Insert(WorkId work_id) { Add(work_id.epoch, work_id.batch / kWordBits, Bit(work_id)); }
+  void Erase(WorkId work_id) { Remove(work_id.epoch, work_id.batch / kWordBits, Bit(work_id)); }
+
+  /// Batches [64 * word, 64 * word + 64) of `epoch`, lowest bit first.
+  std::uint64_t Word(std::uint32_t epoch, std::size_t word) const;
+  void Add(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
+  void Remove(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
+  void Clear() { chunks_.clear(); }
+  bool empty() const { return chunks_.empty(); }
+
+ private:
+  static constexpr std::size_t kChunkWords = 8;
+  using Chunk = std::array<std::uint64_t, kChunkWords>;
+
+  static std::uint64_t Bit(WorkId work_id) {
+    return std::uint64_t{1} << (work_id.batch % kWordBits);
+  }
+  static std::uint64_t Key(std::uint32_t epoch, std::size_t word) {
+    return (std::uint64_t{epoch} << 32) | (word / kChunkWords);
+  }
+
+  std::unordered_map<std::uint64_t, Chunk> chunks_;
+};
+
+}  // namespace pstrain

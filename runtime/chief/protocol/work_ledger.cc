@@ -1,0 +1,232 @@
+#include "runtime/chief/protocol/work_ledger.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace pstrain {
+
+WorkLedger::WorkLedger(const ProtocolOptions& options)
+    : shards_(options.shards),
+      epochs_(options.epochs),
+      batches_(options.batches_per_epoch),
+      records_(options.records),
+      order_(options.order),
+      block_(options.block),
+      partial_(options.shards),
+      known_(options.shards, false),
+      committed_in_epoch_(options.epochs, 0) {
+  std::int64_t per_epoch = 0;
+  for (std::uint32_t batch = 0; batch < batches_; ++batch) per_epoch += RecordsOf(batch);
+  examples_expected_ = per_epoch * epochs_;
+}
+
+void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
+  if (!known_[shard]) {
+    known_[shard] = true;
+    ++known_count_;
+  }
+  WorkIdSet& own = partial_[shard];
+  if (applied.size() == 0 && committed_.empty()) {
+    own.Clear();
+    return;
+  }
+  const std::size_t words = (batches_ + WorkIdSet::kWordBits - 1) / WorkIdSet::kWordBits;
+  for (std::uint32_t epoch = 0; epoch < epochs_; ++epoch) {
+    for (std::size_t word = 0; word < words; ++word) {
+      const std::uint64_t has = applied.Word(epoch, word);
+      const std::uint64_t committed = committed_.Word(epoch, word);
+      Reopen(shard, epoch, word, committed & ~has);
+      std::uint64_t common = has & ~committed;
+      own.Remove(epoch, word, ~common);
+      own.Add(epoch, word, common);
+      if (known_count_ < shards_) continue;
+      for (ShardId s = 0; s < shards_ && common != 0; ++s) common &= partial_[s].Word(epoch, word);
+      Commit(epoch, word, common);
+    }
+  }
+}
+
+bool WorkLedger::Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardId>& shards) {
+  // The usual report names every shard: then no sparse set is touched.
+  std::vector<bool> has(shards_, false);
+  for (const ShardId shard : shards) has[shard] = true;
+  bool complete = true;
+  for (ShardId s = 0; s < shards_ && complete; ++s)
+    complete = has[s] || partial_[s].Contains(work_id);
+  if (!complete) {
+    for (const ShardId shard : shards) partial_[shard].Insert(work_id);
+    Return(worker, work_id);
+    return false;
+  }
+  Commit(work_id.epoch, work_id.batch / WorkIdSet::kWordBits,
+         std::uint64_t{1} << (work_id.batch % WorkIdSet::kWordBits));
+  return true;
+}
+
+void WorkLedger::Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits) {
+  if (bits == 0) return;
+  for (WorkIdSet& own : partial_) own.Remove(epoch, word, bits);
+  committed_.Add(epoch, word, bits);
+  const auto count = static_cast<std::uint64_t>(std::popcount(bits));
+  committed_count_ += count;
+  committed_in_epoch_[epoch] += count;
+  examples_committed_ += RecordsOf(word, bits);
+  if (in_flight_.empty()) return;
+  for (; bits != 0; bits &= bits - 1) {
+    const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
+    const WorkId work_id{epoch, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits + bit)};
+    const auto it = in_flight_.find(work_id);
+    if (it == in_flight_.end()) continue;
+    for (const std::uint32_t holder : it->second) held_[holder].erase(work_id);
+    Land(it);
+  }
+}
+
+void WorkLedger::Land(InFlight::iterator work_id) {
+  examples_in_flight_ -= RecordsOf(work_id->first.batch);
+  in_flight_.erase(work_id);
+}
+
+void WorkLedger::Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word,
+                        std::uint64_t bits) {
+  if (bits == 0) return;
+  committed_.Remove(epoch, word, bits);
+  for (ShardId s = 0; s < shards_; ++s) {
+    if (s != lacking) partial_[s].Add(epoch, word, bits);
+  }
+  const auto count = static_cast<std::uint64_t>(std::popcount(bits));
+  committed_count_ -= count;
+  committed_in_epoch_[epoch] -= count;
+  reopened_count_ += count;
+  examples_committed_ -= RecordsOf(word, bits);
+  cursor_epoch_ = 0;
+  cursor_position_ = 0;
+}
+
+std::int64_t WorkLedger::RecordsOf(std::size_t word, std::uint64_t bits) const {
+  std::int64_t records = 0;
+  for (; bits != 0; bits &= bits - 1) {
+    const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
+    records += RecordsOf(static_cast<std::uint32_t>(word * WorkIdSet::kWordBits + bit));
+  }
+  return records;
+}
+
+std::vector<ShardId> WorkLedger::Lacking(WorkId work_id) const {
+  std::vector<ShardId> lacking;
+  for (ShardId s = 0; s < shards_; ++s) {
+    if (!partial_[s].Contains(work_id)) lacking.push_back(s);
+  }
+  return lacking;
+}
+
+bool WorkLedger::Grantable(WorkId work_id) const {
+  return !committed_.Contains(work_id) && !in_flight_.contains(work_id);
+}
+
+bool WorkLedger::NextInOrder(WorkId* work_id) {
+  while (cursor_epoch_ < epochs_) {
+    if (cursor_position_ == batches_ || committed_in_epoch_[cursor_epoch_] == batches_) {
+      ++cursor_epoch_;
+      cursor_position_ = 0;
+      continue;
+    }
+    const std::uint32_t position = cursor_position_++;
+    *work_id = {cursor_epoch_, order_ ? order_(cursor_epoch_, position) : position};
+    return true;
+  }
+  return false;
+}
+
+bool WorkLedger::ReserveBlock(std::uint32_t worker) {
+  WorkId work_id;
+  if (!NextInOrder(&work_id)) return false;
+  std::deque<WorkId>& reserved = reserved_[worker];
+  reserved.push_back(work_id);
+  if (!block_) return true;
+  const std::uint32_t block = block_(work_id.batch);
+  while (cursor_position_ < batches_) {
+    const std::uint32_t batch = order_ ? order_(work_id.epoch, cursor_position_) : cursor_position_;
+    if (block_(batch) != block) break;
+    reserved.push_back({work_id.epoch, batch});
+    ++cursor_position_;
+  }
+  return true;
+}
+
+bool WorkLedger::NextFor(std::uint32_t worker, WorkId* work_id) {
+  const auto take_first = [work_id](std::deque<WorkId>& work_ids) {
+    *work_id = work_ids.front();
+    work_ids.pop_front();
+    return true;
+  };
+  if (!returned_.empty()) return take_first(returned_);
+  if (!reserved_[worker].empty() || ReserveBlock(worker)) return take_first(reserved_[worker]);
+  const auto richest = std::max_element(
+      reserved_.begin(), reserved_.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  if (richest->second.empty()) return false;
+  // From the end that its own worker reaches last.
+  *work_id = richest->second.back();
+  richest->second.pop_back();
+  return true;
+}
+
+std::vector<GrantedWorkId> WorkLedger::Grant(std::uint32_t worker, std::size_t want) {
+  std::vector<GrantedWorkId> grants;
+  WorkId work_id;
+  while (grants.size() < want && NextFor(worker, &work_id)) {
+    if (!Grantable(work_id)) continue;
+    std::vector<ShardId> lacking = Lacking(work_id);
+    if (lacking.size() == shards_) lacking.clear();
+    Hold(worker, work_id);
+    grants.push_back({work_id, std::move(lacking)});
+  }
+  return grants;
+}
+
+void WorkLedger::Hold(std::uint32_t worker, WorkId work_id) {
+  if (!Valid(work_id) || committed_.Contains(work_id)) return;
+  if (!held_[worker].insert(work_id).second) return;
+  std::vector<std::uint32_t>& holders = in_flight_[work_id];
+  if (holders.empty()) examples_in_flight_ += RecordsOf(work_id.batch);
+  holders.push_back(worker);
+}
+
+void WorkLedger::Return(std::uint32_t worker, WorkId work_id) {
+  if (!Valid(work_id) || committed_.Contains(work_id)) return;
+  if (const auto held = held_.find(worker);
+      held != held_.end() && held->second.erase(work_id) > 0) {
+    std::erase(in_flight_[work_id], worker);
+  }
+  if (const auto it = in_flight_.find(work_id); it != in_flight_.end()) {
+    if (!it->second.empty()) return;
+    Land(it);
+  }
+  returned_.push_back(work_id);
+}
+
+void WorkLedger::ReturnAll(std::uint32_t worker) {
+  if (const auto reserved = reserved_.extract(worker)) {
+    returned_.insert(returned_.end(), reserved.mapped().begin(), reserved.mapped().end());
+  }
+  const auto it = held_.find(worker);
+  if (it == held_.end()) return;
+  const std::set<WorkId> work_ids = it->second;
+  for (const WorkId work_id : work_ids) Return(worker, work_id);
+  held_.erase(worker);
+}
+
+std::uint32_t WorkLedger::CompleteEpochs() const {
+  std::uint32_t complete = 0;
+  while (complete < epochs_ && committed_in_epoch_[complete] == batches_) ++complete;
+  return complete;
+}
+
+std::size_t WorkLedger::held_by(std::uint32_t worker) const {
+  const auto it = held_.find(worker);
+  return it == held_.end() ? 0 : it->second.size();
+}
+
+}  // namespace pstrain

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/contract/checkpoint.pb.h"
+#include "proto/contract/control.pb.h"
+#include "proto/job/psjob.pb.h"
+#include "runtime/input/input_index.h"
+
+namespace pstrain {
+
+/// What lies in <checkpoint directory>/<run id> and belongs to no single checkpoint:
+///
+///   chiefs/<n>        one file per chief, created exclusively: the chief term
+///   index             the input index
+///   run               the RunDescription and what a resume must not change
+///   stopped.json      a drain ended here; its eval_loss
+///   restored.json     the run went on after a drain; what the evaluator made of the restored state
+///   announce, barrier-*  proto/contract/run_files.h
+///   result.json       the run is finished
+///   checkpoints/             runtime/checkpoint
+///
+/// Owned by the chief; one thread at a time.
+class RunDirectory {
+ public:
+  /// Makes the directory, takes the next chief term. The error names the directory and what to do
+  /// (PERMISSION_DENIED, RESOURCE_EXHAUSTED).
+  static Result<RunDirectory> Open(const PSTrainingJob& job, const std::string& run_id);
+
+  const std::string& path() const { return path_; }
+  std::uint64_t chief_term() const { return chief_term_; }
+  /// The field, the directory and what it must be, to put before what could not be written.
+  std::string MustBeWritable() const;
+  /// A higher chief term exists: this chief has been replaced.
+  Result<bool> Replaced() const;
+
+  /// The index of the run: built and stored by the first chief, loaded and compared by the others.
+  /// FAILED_PRECONDITION when the input, the batch or block size or the seed has changed.
+  Result<std::shared_ptr<const InputIndex>> Index(const std::string& scratch) const;
+  /// The description: stored by the first chief, from the `fresh` one; the stored one afterwards.
+  /// FAILED_PRECONDITION names what has changed: the model, the optimizer or the number of shards.
+  Result<RunDescription> Description(RunDescription fresh) const;
+
+  /// A finished run's result, if there is one.
+  bool HasResult() const;
+  Status WriteResult(const std::string& json) const;
+  /// The eval_loss with which the run was stopped; nothing when it was not stopped or already went
+  /// on, or when there was no evaluator.
+  std::optional<double> StoppedEvalLoss() const;
+  /// The run is stopped now, whatever it was restored from.
+  Status WriteStopped(const std::string& json) const;
+  /// The run goes on from where it was stopped, with this loss; kept for later chiefs.
+  Status WriteRestored(double eval_loss) const;
+  std::optional<double> RestoredEvalLoss() const;
+  /// Somebody waits for the restored loss and has not shown it yet.
+  bool AnnouncementAwaited() const;
+
+ private:
+  RunDirectory(const PSTrainingJob& job, std::string path, std::uint64_t chief_term)
+      : job_(&job), path_(std::move(path)), chief_term_(chief_term) {}
+  std::string File(const char* name) const;
+  Status Write(const char* name, const std::string& content) const;
+  std::optional<double> NumberIn(const char* file, const char* key) const;
+
+  const PSTrainingJob* job_;
+  std::string path_;
+  std::uint64_t chief_term_;
+};
+
+}  // namespace pstrain

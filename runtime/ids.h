@@ -1,0 +1,42 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+
+namespace pstrain {
+
+/// A shard: the unit of ownership and movement of parameters. 0 <= id < strategy.shards.
+using ShardId = std::uint32_t;
+
+/// A variable's id: its position in the chief's declaration.
+using VariableId = std::uint32_t;
+
+/// A batch of the input. `batch` counts through the epoch: the batches of block 0, then block 1,
+/// ... (the input index maps it to block and place in the block and back), so a work id of the
+/// architecture's (epoch, block, batch) is these two numbers.
+struct WorkId {
+  std::uint32_t epoch = 0;
+  std::uint32_t batch = 0;
+  friend auto operator<=>(const WorkId&, const WorkId&) = default;
+};
+
+/// An assignment of a shard to a ps: the chief's term, then a counter of that chief. Higher is
+/// newer.
+struct ShardTerm {
+  std::uint64_t chief_term = 0;
+  std::uint64_t counter = 0;
+  friend auto operator<=>(const ShardTerm&, const ShardTerm&) = default;
+};
+
+/// A life of one process of the job. A ps' is issued by the chief.
+using Incarnation = std::uint64_t;
+
+}  // namespace pstrain
+
+template <>
+struct std::hash<pstrain::WorkId> {
+  std::size_t operator()(const pstrain::WorkId& t) const noexcept {
+    return std::hash<std::uint64_t>{}((std::uint64_t{t.epoch} << 32) | t.batch);
+  }
+};

@@ -1,0 +1,111 @@
+#include <limits>
+#include <utility>
+
+#include "base/crc32c.h"
+#include "base/os/files.h"
+#include "runtime/input/input_index.h"
+#include "runtime/input/input_index.pb.h"
+
+namespace pstrain {
+namespace {
+
+constexpr std::string_view kMagic = "PSTRIDX1";
+constexpr std::size_t kChecksumBytes = 4;
+
+std::string ChecksumBytes(std::string_view payload) {
+  const std::uint32_t crc = Crc32c(payload);
+  std::string bytes;
+  for (unsigned shift = 0; shift < 32; shift += 8) {
+    bytes.push_back(static_cast<char>((crc >> shift) & 0xffU));
+  }
+  return bytes;
+}
+
+Status Damaged() { return DataLossError("the input index is damaged"); }
+
+/// DATA_LOSS when the numbers contradict each other.
+Result<IndexedFile> FileOf(const IndexedFileRecord& record) {
+  IndexedFile file;
+  file.path = record.path();
+  file.size = record.size();
+  file.crc32c = record.crc32c();
+  file.text_size = record.text_size();
+  file.records = record.records();
+  const std::uint64_t positions =
+      file.records / kRecordsPerPosition + (file.records % kRecordsPerPosition != 0 ? 1 : 0);
+  // A record has at least one byte.
+  if (file.records == 0 || file.records > file.text_size ||
+      record.offsets_size() != record.lines_size() ||
+      static_cast<std::uint64_t>(record.offsets_size()) != positions) {
+    return Damaged();
+  }
+  for (int i = 0; i < record.offsets_size(); ++i) {
+    const TextPosition position{record.offsets(i), record.lines(i)};
+    const bool ordered = i == 0 || position.offset > file.positions.back().offset;
+    if (!ordered || position.offset >= file.text_size) return Damaged();
+    file.positions.push_back(position);
+  }
+  return file;
+}
+
+}  // namespace
+
+std::string InputIndex::Serialize() const {
+  InputIndexRecord record;
+  record.set_batch_size(shape_.batch_size);
+  record.set_block_size(shape_.block_size);
+  record.set_seed(shape_.seed);
+  for (const std::string& column : columns_) record.add_columns(column);
+  for (const IndexedFile& file : files_) {
+    IndexedFileRecord* out = record.add_files();
+    out->set_path(file.path);
+    out->set_size(file.size);
+    out->set_crc32c(file.crc32c);
+    out->set_text_size(file.text_size);
+    out->set_records(file.records);
+    for (const TextPosition& position : file.positions) {
+      out->add_offsets(position.offset);
+      out->add_lines(position.line);
+    }
+  }
+  const std::string payload = record.SerializeAsString();
+  return std::string(kMagic) + ChecksumBytes(payload) + payload;
+}
+
+Result<InputIndex> InputIndex::Parse(std::string_view bytes) {
+  if (bytes.size() < kMagic.size() + kChecksumBytes || !bytes.starts_with(kMagic)) {
+    return DataLossError("this is not an input index");
+  }
+  const std::string_view checksum = bytes.substr(kMagic.size(), kChecksumBytes);
+  const std::string_view payload = bytes.substr(kMagic.size() + kChecksumBytes);
+  InputIndexRecord record;
+  if (checksum != ChecksumBytes(payload) ||
+      payload.size() > std::size_t{std::numeric_limits<int>::max()} ||
+      !record.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ||
+      record.batch_size() == 0 || record.block_size() == 0 || record.files_size() == 0) {
+    return Damaged();
+  }
+  const BatchShape shape{record.batch_size(), record.block_size(), record.seed()};
+  std::vector<IndexedFile> files;
+  std::uint64_t batches = 0;
+  for (const IndexedFileRecord& file : record.files()) {
+    PSTRAIN_ASSIGN_OR_RETURN(IndexedFile indexed, FileOf(file));
+    batches += MostBatches(shape, indexed.records);
+    if (batches > std::numeric_limits<std::uint32_t>::max()) return Damaged();
+    files.push_back(std::move(indexed));
+  }
+  return InputIndex(shape, {record.columns().begin(), record.columns().end()}, std::move(files));
+}
+
+Status SaveInputIndex(const InputIndex& index, const std::filesystem::path& path) {
+  return WriteFileAtomically(path.string(), index.Serialize());
+}
+
+Result<InputIndex> LoadInputIndex(const std::filesystem::path& path) {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path.string()));
+  Result<InputIndex> index = InputIndex::Parse(bytes);
+  if (!index.ok()) return index.status().WithContext(path.string());
+  return index;
+}
+
+}  // namespace pstrain

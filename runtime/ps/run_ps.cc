@@ -1,0 +1,151 @@
+#include "runtime/ps/run_ps.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "base/log.h"
+#include "base/random.h"
+#include "runtime/cluster/chief_patience.h"
+#include "runtime/ps/data_handler.h"
+#include "runtime/ps/ps_control.h"
+#include "runtime/rpc/chief_client.h"
+#include "runtime/rpc/grpc/data_plane_service.h"
+#include "runtime/rpc/grpc/grpc_transport.h"
+#include "runtime/rpc/grpc/server.h"
+#include "runtime/stats/role_stats.h"
+
+namespace pstrain {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds kHeartbeat{1000};
+constexpr milliseconds kAwayPause{100};
+constexpr milliseconds kStatsInterval{200};
+/// Left of the grace period when a release does not come.
+constexpr std::chrono::seconds kGraceReserve{2};
+
+void PublishStats(const ShardEngine& engine, const PsDataHandler& handler, PsStats& stats) {
+  const ShardEngineStats& now = engine.stats();
+  const auto raise = [](Counter* counter, std::uint64_t value) {
+    counter->Add(value - counter->Value());
+  };
+  raise(stats.pushes_applied, now.pushes_applied);
+  raise(stats.duplicates_refused, now.duplicates);
+  raise(stats.not_owner, now.not_owner);
+  stats.queue_seconds->Add(static_cast<double>(now.queue_ns) * 1e-9 - stats.queue_seconds->Value());
+  stats.busy_seconds->Add(static_cast<double>(now.busy_ns) * 1e-9 - stats.busy_seconds->Value());
+  raise(stats.rows_read, now.rows_read);
+  raise(stats.rows_written, now.rows_written);
+  raise(stats.bytes_received, handler.stats().bytes_received);
+  raise(stats.bytes_sent, handler.stats().bytes_sent);
+  stats.queue_length->Set(static_cast<double>(now.queue_length));
+  stats.shards->Set(static_cast<double>(now.shards_held));
+  stats.bytes_held->Set(static_cast<double>(now.bytes_held));
+}
+
+/// The ps' conversation with the chief, step by step; the caller sleeps in between.
+class Registration {
+ public:
+  Registration(const RoleContext& context, ShardEngine& engine, std::string address)
+      : context_(context), engine_(engine), client_(context.chief_address) {
+    request_.set_index(context.index);
+    request_.set_process(RandomSeed());
+    request_.set_attempt(context.attempt);
+    request_.set_address(std::move(address));
+  }
+
+  /// False until a chief has described the run.
+  bool MayHoldShards() const { return engine_.configured(); }
+
+  /// Registers, or says that it is alive. UNAVAILABLE and the like: the chief is away.
+  Status Step(bool leaving) {
+    if (!incarnation_) return Register();
+    HeartbeatPsRequest heartbeat;
+    heartbeat.set_index(context_.index);
+    heartbeat.set_incarnation(*incarnation_);
+    heartbeat.set_leaving(leaving);
+    PSTRAIN_ASSIGN_OR_RETURN(const HeartbeatPsReply reply, client_.HeartbeatPs(heartbeat));
+    if (reply.known() && reply.chief_term() == chief_term_) return OkStatus();
+    incarnation_.reset();
+    return Register();
+  }
+
+ private:
+  Status Register() {
+    DescribeHeld(engine_, &request_);
+    PSTRAIN_ASSIGN_OR_RETURN(const RegisterPsReply reply, client_.RegisterPs(request_));
+    incarnation_ = reply.incarnation();
+    chief_term_ = reply.chief_term();
+    LogInfo("ps", "registered",
+            {{"chief_term", chief_term_},
+             {"incarnation", *incarnation_},
+             {"shards", request_.held_size()}});
+    return OkStatus();
+  }
+
+  const RoleContext& context_;
+  ShardEngine& engine_;
+  ChiefClient client_;
+  RegisterPsRequest request_;
+  std::optional<Incarnation> incarnation_;
+  std::uint64_t chief_term_ = 0;
+};
+
+Result<int> Serve(const RoleContext& context, Registration& registration, const PsControl& control,
+                  const std::function<void()>& publish) {
+  ChiefPatience patience(context);
+  Clock::time_point next_step = Clock::now();
+  std::optional<Clock::time_point> stopping;
+  while (!control.released()) {
+    const Clock::time_point now = Clock::now();
+    if (context.stop.stop_requested() && !stopping) {
+      stopping = now;
+      next_step = now;
+      LogInfo("ps", "told to stop: serving until the shards are safe");
+    }
+    if (stopping && !registration.MayHoldShards()) return kExitDrained;
+    if (stopping && now - *stopping > context.grace - kGraceReserve) return kExitDrained;
+    if (now >= next_step) {
+      const Status status = registration.Step(stopping.has_value());
+      if (status.ok()) patience.Renew();
+      next_step = Clock::now() + (status.ok() ? kHeartbeat : kAwayPause);
+      if (status.code() == StatusCode::kFailedPrecondition) return kExitDrained;  // replaced
+      if (!status.ok() && !PeerIsAway(status)) return status.WithContext("register with the chief");
+      PSTRAIN_RETURN_IF_ERROR(patience.Check());
+    }
+    publish();
+    const auto pause = std::chrono::duration_cast<milliseconds>(next_step - Clock::now());
+    // A stop that was seen already must not make this a busy loop.
+    control.WaitForRelease(std::clamp(pause, milliseconds(1), kStatsInterval),
+                           stopping ? std::stop_token() : context.stop);
+  }
+  return *control.released() ? kExitSuccess : kExitDrained;
+}
+
+}  // namespace
+
+Result<int> RunPs(const RoleContext& context) {
+  PsStats stats(context.stats);
+  RuntimeStats common(context.stats);
+  ShardEngine engine(ShardEngineOptions{});
+  PsDataHandler handler(engine, context.fail_points);
+  GrpcTransportFactory transports;
+  PsControl control(engine, transports, context.fail_points);
+  DataPlaneService data_plane(handler);
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const std::unique_ptr<GrpcServer> server,
+      GrpcServer::Start(context.listen_address, {.services = {&control}, .generic = &data_plane}));
+  Registration registration(context, engine, context.own_address);
+  common.ready->Set(1);
+  Result<int> outcome =
+      Serve(context, registration, control, [&] { PublishStats(engine, handler, stats); });
+  server->Shutdown(milliseconds(500));
+  PublishStats(engine, handler, stats);
+  return outcome;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,162 @@
+#include "runtime/rpc/chief_client.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include <mutex>
+#include <utility>
+
+#include "base/mutex.h"
+#include "proto/contract/control.grpc.pb.h"
+#include "runtime/rpc/grpc/channel.h"
+#include "runtime/rpc/grpc/grpc_status.h"
+
+namespace pstrain {
+namespace {
+
+/// Control calls are small and answered at once.
+constexpr std::chrono::seconds kControlDeadline{5};
+/// Restoring shards and writing checkpoint shards move data.
+constexpr std::chrono::minutes kTransferDeadline{30};
+
+template <typename Reply, typename Stub, typename Request>
+Result<Reply> Call(Stub& stub,
+                   grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
+                   const Request& request, grpc::ClientContext& context,
+                   std::chrono::milliseconds deadline) {
+  context.set_deadline(std::chrono::system_clock::now() + deadline);
+  Reply reply;
+  const grpc::Status status = (stub.*method)(&context, request, &reply);
+  if (!status.ok()) return FromGrpcStatus(status);
+  return reply;
+}
+
+/// The term of the chief at `address`, if there is one.
+Result<std::uint64_t> AskForTerm(const std::string& address, std::chrono::milliseconds timeout) {
+  ChiefControl::Stub stub(MakeChannel(address));
+  grpc::ClientContext context;
+  PSTRAIN_ASSIGN_OR_RETURN(const HelloReply reply, Call(stub, &ChiefControl::Stub::Hello,
+                                                        HelloRequest(), context, timeout));
+  return reply.chief_term();
+}
+
+}  // namespace
+
+bool PeerIsAway(const Status& status) {
+  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kUnknown ||
+         status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kCancelled;
+}
+
+/// Keeps the chief that was found until a call does not reach it.
+class ChiefClient::Line {
+ public:
+  Line(std::string chief_address, ChiefFinder::Resolve resolve)
+      : chief_address_(std::move(chief_address)), finder_(AskForTerm, std::move(resolve)) {}
+
+  template <typename Reply, typename Request>
+  Result<Reply> Call(grpc::Status (ChiefControl::Stub::*method)(grpc::ClientContext*,
+                                                                const Request&, Reply*),
+                     const Request& request) {
+    PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<ChiefControl::Stub> chief, Chief());
+    grpc::ClientContext context;
+    Result<Reply> reply = pstrain::Call(*chief, method, request, context, kControlDeadline);
+    if (PeerIsAway(reply.status())) Forget(chief);
+    return reply;
+  }
+
+ private:
+  Result<std::shared_ptr<ChiefControl::Stub>> Chief() {
+    {
+      const MutexLock lock(mutex_);
+      if (chief_) return chief_;
+    }
+    PSTRAIN_ASSIGN_OR_RETURN(const ChiefFinder::Found found, finder_.Find(chief_address_));
+    const MutexLock lock(mutex_);
+    if (found.term < highest_term_) {
+      return UnavailableError("the chief at " + found.address + " has term " +
+                              std::to_string(found.term) + ", it was replaced by term " +
+                              std::to_string(highest_term_));
+    }
+    highest_term_ = found.term;
+    chief_ = std::make_shared<ChiefControl::Stub>(MakeChannel(found.address));
+    return chief_;
+  }
+
+  void Forget(const std::shared_ptr<ChiefControl::Stub>& chief) {
+    const MutexLock lock(mutex_);
+    if (chief_ == chief) chief_.reset();
+  }
+
+  const std::string chief_address_;
+  const ChiefFinder finder_;
+  Mutex mutex_;
+  std::shared_ptr<ChiefControl::Stub> chief_ PSTRAIN_GUARDED_BY(mutex_);
+  std::uint64_t highest_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+};
+
+ChiefClient::ChiefClient(std::string chief_address, ChiefFinder::Resolve resolve)
+    : line_(std::make_unique<Line>(std::move(chief_address), std::move(resolve))) {}
+ChiefClient::~ChiefClient() = default;
+
+Result<RegisterPsReply> ChiefClient::RegisterPs(const RegisterPsRequest& request) {
+  return line_->Call(&ChiefControl::Stub::RegisterPs, request);
+}
+Result<HeartbeatPsReply> ChiefClient::HeartbeatPs(const HeartbeatPsRequest& request) {
+  return line_->Call(&ChiefControl::Stub::HeartbeatPs, request);
+}
+Result<PollWorkerReply> ChiefClient::PollWorker(const PollWorkerRequest& request) {
+  return line_->Call(&ChiefControl::Stub::PollWorker, request);
+}
+Result<PollEvaluatorReply> ChiefClient::PollEvaluator(const PollEvaluatorRequest& request) {
+  return line_->Call(&ChiefControl::Stub::PollEvaluator, request);
+}
+
+struct ParameterServerClient::Stub {
+  explicit Stub(const std::string& address) : stub(MakeChannel(address)) {}
+
+  template <typename Reply, typename Request>
+  Result<Reply> Call(grpc::Status (ParameterServer::Stub::*method)(grpc::ClientContext*,
+                                                                   const Request&, Reply*),
+                     const Request& request, std::chrono::milliseconds deadline) {
+    grpc::ClientContext context;
+    {
+      const std::lock_guard lock(mutex);
+      if (cancelled) return CancelledError("the chief has given this ps up");
+      current = &context;
+    }
+    Result<Reply> reply = pstrain::Call(stub, method, request, context, deadline);
+    const std::lock_guard lock(mutex);
+    current = nullptr;
+    return reply;
+  }
+
+  ParameterServer::Stub stub;
+  std::mutex mutex;
+  grpc::ClientContext* current = nullptr;
+  bool cancelled = false;
+};
+
+ParameterServerClient::ParameterServerClient(const std::string& ps_address)
+    : stub_(std::make_unique<Stub>(ps_address)) {}
+ParameterServerClient::~ParameterServerClient() = default;
+
+Status ParameterServerClient::Configure(const ConfigureRequest& request) {
+  return stub_->Call(&ParameterServer::Stub::Configure, request, kControlDeadline).status();
+}
+Result<AssignShardsReply> ParameterServerClient::AssignShards(const AssignShardsRequest& request) {
+  return stub_->Call(&ParameterServer::Stub::AssignShards, request, kTransferDeadline);
+}
+Result<WriteCheckpointShardsReply> ParameterServerClient::WriteCheckpointShards(
+    const WriteCheckpointShardsRequest& request) {
+  return stub_->Call(&ParameterServer::Stub::WriteCheckpointShards, request, kTransferDeadline);
+}
+Status ParameterServerClient::Release(const ReleaseRequest& request) {
+  return stub_->Call(&ParameterServer::Stub::Release, request, kControlDeadline).status();
+}
+void ParameterServerClient::Cancel() {
+  const std::lock_guard lock(stub_->mutex);
+  stub_->cancelled = true;
+  if (stub_->current != nullptr) stub_->current->TryCancel();
+}
+
+}  // namespace pstrain

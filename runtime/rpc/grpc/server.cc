@@ -1,0 +1,102 @@
+#include "runtime/rpc/grpc/server.h"
+
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "runtime/rpc/grpc/channel_settings.h"
+
+namespace pstrain {
+namespace {
+
+void SetArguments(grpc::ServerBuilder& builder) {
+  // With it a second server on the same port would start without an error.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(kKeepaliveTime.count()));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                             static_cast<int>(kKeepaliveTimeout.count()));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             static_cast<int>(kMinPingInterval.count()));
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kHttp2FrameSize);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_WRITE_BUFFER_SIZE, kHttp2WriteBufferSize);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kHttp2LookaheadSize);
+  builder.AddChannelArgument(GRPC_ARG_TCP_READ_CHUNK_SIZE, kTcpReadChunkSize);
+  builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kTcpMaxReadChunkSize);
+  builder.SetMaxReceiveMessageSize(-1);
+  builder.SetMaxSendMessageSize(-1);
+}
+
+}  // namespace
+
+Status CheckCanListen(const std::string& address) {
+  const std::string action = "listen on " + address;
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos) return InvalidArgumentError(action + ": no port");
+  std::string host = address.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  const int resolved = getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &found);
+  if (resolved != 0) return InvalidArgumentError(action + ": " + gai_strerror(resolved));
+  Status status;
+  const int fd = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, 0);
+  if (fd >= 0) {
+    const int on = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    const bool listens = bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, 1) == 0;
+    const int error = listens ? 0 : errno;
+    // Where IPv6 is switched off, gRPC takes IPv4 for the wildcard.
+    if (error != 0 && !(host == "::" && error == EADDRNOTAVAIL)) {
+      status = ErrnoError(error, action);
+      if (error == EADDRINUSE) {
+        status = FailedPreconditionError(status.message() +
+                                         "; end the process that has the port, or take another");
+      }
+    }
+    close(fd);
+  }
+  freeaddrinfo(found);
+  return status;
+}
+
+Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& address,
+                                                      const Services& services) {
+  // gRPC says only that it could not bind, and says it in its own log.
+  PSTRAIN_RETURN_IF_ERROR(CheckCanListen(address));
+  grpc::ServerBuilder builder;
+  SetArguments(builder);
+  int port = 0;
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  for (grpc::Service* service : services.services) builder.RegisterService(service);
+  if (services.generic != nullptr) builder.RegisterCallbackGenericService(services.generic);
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr || port == 0) {
+    return FailedPreconditionError("listen on " + address + ": gRPC could not bind");
+  }
+  return std::unique_ptr<GrpcServer>(
+      new GrpcServer(std::move(server), static_cast<std::uint16_t>(port)));
+}
+
+GrpcServer::GrpcServer(std::unique_ptr<grpc::Server> server, std::uint16_t port)
+    : server_(std::move(server)), port_(port) {}
+
+GrpcServer::~GrpcServer() { Shutdown(std::chrono::milliseconds(0)); }
+
+void GrpcServer::Shutdown(std::chrono::milliseconds grace) {
+  if (std::exchange(stopped_, true)) return;
+  server_->Shutdown(std::chrono::system_clock::now() + grace);
+  server_->Wait();
+}
+
+}  // namespace pstrain

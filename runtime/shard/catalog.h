@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/contract/checkpoint.pb.h"
+#include "runtime/ids.h"
+#include "runtime/shard/initial_values.h"
+#include "runtime/shard/optimizer.h"
+#include "runtime/wire/data_plane.h"
+
+namespace pstrain {
+
+/// A variable of a catalog, with everything that is derived from its spec.
+struct CatalogVariable {
+  struct Slice {
+    /// Elements of the variable: first, and how many.
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    ShardId shard = 0;
+  };
+  VariableSpec spec;
+  bool embedding = false;
+  /// EMBEDDING: rows and their length. DENSE: elements of axis 0 and of one step along it.
+  std::uint64_t rows = 0;
+  std::uint64_t dimension = 0;
+  OptimizerRule optimizer;
+  InitialValues initial;
+  /// DENSE: one per partition.
+  std::vector<Slice> slices;
+};
+
+/// The variables of a run, checked and prepared. Immutable; any thread.
+class Catalog {
+ public:
+  /// INVALID_ARGUMENT names the variable: ids that are not positions, a repeated name, a shape
+  /// without elements, partitions that do not cover axis 0 or lie in a shard that does not exist.
+  static Result<std::shared_ptr<const Catalog>> Create(const std::vector<VariableSpec>& variables,
+                                                       std::uint32_t shards,
+                                                       std::uint32_t batches_per_epoch);
+
+  std::uint32_t shards() const { return shards_; }
+  std::uint32_t batches_per_epoch() const { return batches_per_epoch_; }
+  /// By id.
+  const std::vector<CatalogVariable>& variables() const { return variables_; }
+  const CatalogVariable* FindByName(const std::string& name) const;
+  /// The dense partitions of a shard, by (variable, partition).
+  const std::vector<PartitionRef>& DenseOf(ShardId shard) const { return dense_of_[shard]; }
+  /// Same variables, shards and batches.
+  bool Equals(const Catalog& other) const;
+
+  /// OK when every part exists, lies in its section's shard and has the right size, and no shard
+  /// occurs twice; INVALID_ARGUMENT says what does not.
+  Status Check(const PullRequest& request) const;
+  Status Check(const PushRequest& request) const;
+  /// Floats of the reply to a section that passed Check.
+  std::size_t ReplyFloats(const PullSection& section) const;
+
+ private:
+  Status CheckShards(std::vector<bool>* seen, ShardId shard) const;
+  Status CheckPartition(ShardId shard, const PartitionRef& ref) const;
+  Status CheckKeys(ShardId shard, const RowKeys& keys) const;
+
+  std::uint32_t shards_ = 0;
+  std::uint32_t batches_per_epoch_ = 0;
+  std::vector<CatalogVariable> variables_;
+  std::vector<std::vector<PartitionRef>> dense_of_;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,111 @@
+#include <string>
+
+#include "runtime/routing.h"
+#include "runtime/shard/catalog.h"
+
+namespace pstrain {
+namespace {
+
+std::string Name(ShardId shard, VariableId variable) {
+  return "shard " + std::to_string(shard) + ", variable " + std::to_string(variable);
+}
+
+}  // namespace
+
+Status Catalog::CheckShards(std::vector<bool>* seen, ShardId shard) const {
+  if (shard >= shards_) {
+    return InvalidArgumentError("shard " + std::to_string(shard) + " of " +
+                                std::to_string(shards_));
+  }
+  if ((*seen)[shard]) {
+    return InvalidArgumentError("two sections for shard " + std::to_string(shard));
+  }
+  (*seen)[shard] = true;
+  return OkStatus();
+}
+
+Status Catalog::CheckPartition(ShardId shard, const PartitionRef& ref) const {
+  if (ref.variable >= variables_.size() || variables_[ref.variable].embedding) {
+    return InvalidArgumentError(Name(shard, ref.variable) + ": no such dense variable");
+  }
+  const auto& slices = variables_[ref.variable].slices;
+  if (ref.partition >= slices.size() || slices[ref.partition].shard != shard) {
+    return InvalidArgumentError(Name(shard, ref.variable) + ": partition " +
+                                std::to_string(ref.partition) + " is not in this shard");
+  }
+  return OkStatus();
+}
+
+Status Catalog::CheckKeys(ShardId shard, const RowKeys& keys) const {
+  if (keys.variable >= variables_.size() || !variables_[keys.variable].embedding) {
+    return InvalidArgumentError(Name(shard, keys.variable) + ": no such embedding");
+  }
+  const std::uint64_t rows = variables_[keys.variable].rows;
+  for (std::size_t i = 0; i < keys.keys.size(); ++i) {
+    const std::uint64_t key = keys.keys[i];
+    if (i > 0 && key <= keys.keys[i - 1]) {
+      return InvalidArgumentError(Name(shard, keys.variable) + ": rows do not ascend");
+    }
+    if (key >= rows || ShardOfRow(keys.variable, key, shards_) != shard) {
+      return InvalidArgumentError(Name(shard, keys.variable) + ": row " + std::to_string(key) +
+                                  " is not in this shard");
+    }
+  }
+  return OkStatus();
+}
+
+Status Catalog::Check(const PullRequest& request) const {
+  std::vector<bool> seen(shards_);
+  for (const PullSection& section : request.sections) {
+    PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));
+    for (const PartitionRef& ref : section.dense) {
+      PSTRAIN_RETURN_IF_ERROR(CheckPartition(section.shard, ref));
+    }
+    for (const RowKeys& keys : section.tables) {
+      PSTRAIN_RETURN_IF_ERROR(CheckKeys(section.shard, keys));
+    }
+  }
+  return OkStatus();
+}
+
+Status Catalog::Check(const PushRequest& request) const {
+  if (request.work_id.batch >= batches_per_epoch_) {
+    return InvalidArgumentError("batch " + std::to_string(request.work_id.batch) + " of " +
+                                std::to_string(batches_per_epoch_));
+  }
+  std::vector<bool> seen(shards_);
+  for (const PushSection& section : request.sections) {
+    PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));
+    for (const DenseGradient& dense : section.dense) {
+      PSTRAIN_RETURN_IF_ERROR(CheckPartition(section.shard, {dense.variable, dense.partition}));
+      if (dense.values.size() != variables_[dense.variable].slices[dense.partition].count) {
+        return InvalidArgumentError(Name(section.shard, dense.variable) +
+                                    ": the gradient has another size");
+      }
+    }
+    for (const RowGradients& rows : section.tables) {
+      PSTRAIN_RETURN_IF_ERROR(CheckKeys(section.shard, {rows.variable, rows.keys}));
+      // Divided, because a product of foreign numbers may wrap.
+      const std::uint64_t dimension = variables_[rows.variable].dimension;
+      if (rows.values.size() % dimension != 0 ||
+          rows.values.size() / dimension != rows.keys.size()) {
+        return InvalidArgumentError(Name(section.shard, rows.variable) +
+                                    ": the gradients have another size");
+      }
+    }
+  }
+  return OkStatus();
+}
+
+std::size_t Catalog::ReplyFloats(const PullSection& section) const {
+  std::uint64_t floats = 0;
+  for (const PartitionRef& ref : section.dense) {
+    floats += variables_[ref.variable].slices[ref.partition].count;
+  }
+  for (const RowKeys& rows : section.tables) {
+    floats += rows.keys.size() * variables_[rows.variable].dimension;
+  }
+  return static_cast<std::size_t>(floats);
+}
+
+}  // namespace pstrain

@@ -1,0 +1,71 @@
+#include "runtime/shard/initial_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "base/random.h"
+
+namespace pstrain {
+namespace {
+
+/// FNV-1a, 64 bits.
+std::uint64_t HashName(const std::string& name) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : name) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+}  // namespace
+
+Result<InitialValues> InitialValues::Create(const VariableSpec& variable) {
+  const Initializer& initializer = variable.initializer();
+  InitialValues values;
+  values.kind_ = initializer.kind();
+  values.scale_ = initializer.scale();
+  if (values.kind_ != Initializer::ZEROS && values.kind_ != Initializer::UNIFORM &&
+      values.kind_ != Initializer::TRUNCATED_NORMAL) {
+    return InvalidArgumentError("variable " + variable.name() + ": initializer " +
+                                std::to_string(static_cast<int>(values.kind_)) + " is unknown");
+  }
+  if (!std::isfinite(values.scale_) || values.scale_ < 0) {
+    return InvalidArgumentError("variable " + variable.name() + ": initializer scale is " +
+                                std::to_string(values.scale_));
+  }
+  values.stream_ = Mix64(static_cast<std::uint64_t>(initializer.seed()), HashName(variable.name()));
+  return values;
+}
+
+void InitialValues::Fill(std::uint64_t first, std::span<float> out) const {
+  switch (kind_) {
+    case Initializer::UNIFORM:
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = Uniform(first + i);
+      return;
+    case Initializer::TRUNCATED_NORMAL:
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = TruncatedNormal(first + i);
+      return;
+    default:
+      std::fill(out.begin(), out.end(), 0.0f);
+      return;
+  }
+}
+
+float InitialValues::Uniform(std::uint64_t index) const {
+  return static_cast<float>((2.0 * ToUnitDouble(Mix64(stream_, index)) - 1.0) * scale_);
+}
+
+float InitialValues::TruncatedNormal(std::uint64_t index) const {
+  // Box-Muller; each draw takes two words of the element's own sequence.
+  Rng words(Mix64(stream_, index));
+  for (;;) {
+    const double u = 1.0 - ToUnitDouble(words.Next());  // in (0, 1]
+    const double v = ToUnitDouble(words.Next());
+    const double draw = std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v);
+    if (std::abs(draw) <= 2.0) return static_cast<float>(draw * scale_);
+  }
+}
+
+}  // namespace pstrain

@@ -1,0 +1,240 @@
+#include "runtime/shard/shard.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "runtime/routing.h"
+
+namespace pstrain {
+namespace {
+
+Status Misfit(ShardId shard, const std::string& message) {
+  return InvalidArgumentError("state of shard " + std::to_string(shard) + ": " + message);
+}
+
+Status CheckDense(const Catalog& catalog, const ShardState& state) {
+  const std::vector<PartitionRef>& expected = catalog.DenseOf(state.shard);
+  if (state.dense.size() != expected.size()) {
+    return Misfit(state.shard, std::to_string(state.dense.size()) + " dense partitions, not " +
+                                   std::to_string(expected.size()));
+  }
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const DenseState& dense = state.dense[i];
+    const CatalogVariable& variable = catalog.variables()[expected[i].variable];
+    const std::uint64_t count = variable.slices[expected[i].partition].count;
+    const bool fits = PartitionRef{dense.variable, dense.partition} == expected[i] &&
+                      dense.values.size() == count &&
+                      dense.slots.size() == variable.optimizer.slots() &&
+                      std::all_of(dense.slots.begin(), dense.slots.end(),
+                                  [count](const auto& slot) { return slot.size() == count; });
+    if (!fits) return Misfit(state.shard, "a partition of " + variable.spec.name() + " differs");
+  }
+  return OkStatus();
+}
+
+Status CheckTable(const Catalog& catalog, const ShardState& state, const TableState& table) {
+  const CatalogVariable& variable = catalog.variables()[table.variable];
+  const std::size_t floats = table.keys.size() * variable.dimension;
+  const bool fits = table.values.size() == floats &&
+                    table.slots.size() == variable.optimizer.slots() &&
+                    std::all_of(table.slots.begin(), table.slots.end(),
+                                [floats](const auto& slot) { return slot.size() == floats; });
+  if (!fits) return Misfit(state.shard, "the rows of " + variable.spec.name() + " differ in size");
+  for (const std::uint64_t key : table.keys) {
+    if (key >= variable.rows || ShardOfRow(table.variable, key, catalog.shards()) != state.shard) {
+      return Misfit(state.shard, "row " + std::to_string(key) + " of " + variable.spec.name() +
+                                     " is not in this shard");
+    }
+  }
+  std::vector<std::uint64_t> sorted = table.keys;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return Misfit(state.shard, "a row of " + variable.spec.name() + " occurs twice");
+  }
+  return OkStatus();
+}
+
+Status CheckState(const Catalog& catalog, const ShardState& state) {
+  if (state.shard >= catalog.shards()) return Misfit(state.shard, "no such shard");
+  if (state.incremental) return Misfit(state.shard, "it is incremental and lacks its base");
+  if (state.applied.batches_per_epoch() != catalog.batches_per_epoch()) {
+    return Misfit(state.shard, "its applied set is of epochs of " +
+                                   std::to_string(state.applied.batches_per_epoch()) + " batches");
+  }
+  PSTRAIN_RETURN_IF_ERROR(CheckDense(catalog, state));
+  std::size_t next = 0;
+  for (const CatalogVariable& variable : catalog.variables()) {
+    if (!variable.embedding) continue;
+    if (next == state.tables.size() || state.tables[next].variable != variable.spec.id()) {
+      return Misfit(state.shard, "table " + variable.spec.name() + " is missing");
+    }
+    PSTRAIN_RETURN_IF_ERROR(CheckTable(catalog, state, state.tables[next]));
+    ++next;
+  }
+  if (next != state.tables.size()) return Misfit(state.shard, "it has an unknown table");
+  return OkStatus();
+}
+
+}  // namespace
+
+Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id)
+    : catalog_(std::move(catalog)), id_(id), table_of_(catalog_->variables().size()) {
+  for (const CatalogVariable& variable : catalog_->variables()) {
+    if (!variable.embedding) continue;
+    table_of_[variable.spec.id()] = tables_.size();
+    tables_.push_back(std::make_unique<TableShard>(variable));
+  }
+}
+
+Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term)
+    : Shard(std::move(catalog), id) {
+  term_ = term;
+  applied_ = AppliedSet(catalog_->batches_per_epoch());
+  for (const PartitionRef& ref : catalog_->DenseOf(id)) {
+    const CatalogVariable& variable = catalog_->variables()[ref.variable];
+    const CatalogVariable::Slice& slice = variable.slices[ref.partition];
+    DenseState& dense = dense_.emplace_back();
+    dense.variable = ref.variable;
+    dense.partition = ref.partition;
+    dense.values.resize(slice.count);
+    variable.initial.Fill(slice.first, dense.values);
+    for (std::size_t slot = 0; slot < variable.optimizer.slots(); ++slot) {
+      dense.slots.emplace_back(slice.count, variable.optimizer.SlotInitialValue(slot));
+    }
+  }
+  bytes_ = MeasureBytes();
+}
+
+Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> catalog,
+                                              ShardTerm term, ShardState state) {
+  PSTRAIN_RETURN_IF_ERROR(CheckState(*catalog, state));
+  std::unique_ptr<Shard> shard(new Shard(std::move(catalog), state.shard));
+  shard->term_ = term;
+  shard->dense_ = std::move(state.dense);
+  for (const TableState& table : state.tables) {
+    shard->Table(table.variable).Load(table);
+    shard->rows_ += table.keys.size();
+  }
+  shard->bytes_ = shard->MeasureBytes();
+  shard->applied_ = std::move(state.applied);
+  shard->examples_ = state.examples;
+  shard->skipped_ = state.skipped;
+  return shard;
+}
+
+std::size_t Shard::MeasureBytes() const {
+  std::size_t bytes = 0;
+  for (const DenseState& dense : dense_) {
+    bytes += dense.values.size() * (1 + dense.slots.size()) * sizeof(float);
+  }
+  for (const auto& table : tables_) bytes += table->bytes();
+  return bytes;
+}
+
+DenseState& Shard::Dense(VariableId variable, std::uint32_t partition) {
+  const auto before = [](const DenseState& dense, const std::pair<VariableId, std::uint32_t>& key) {
+    return std::pair(dense.variable, dense.partition) < key;
+  };
+  return *std::lower_bound(dense_.begin(), dense_.end(), std::pair(variable, partition), before);
+}
+
+template <typename Tables>
+void Shard::Locate(const Tables& tables, std::uint32_t mark) {
+  std::size_t count = 0;
+  for (const auto& rows : tables) {
+    Table(rows.variable).Prefetch(rows.keys);
+    count += rows.keys.size();
+  }
+  located_.resize(count);
+  std::span<float*> places(located_);
+  std::size_t made = 0;
+  for (const auto& rows : tables) {
+    made += Table(rows.variable).Locate(rows.keys, places, mark);
+    places = places.subspan(rows.keys.size());
+  }
+  if (made == 0) return;
+  rows_ += made;
+  bytes_ = MeasureBytes();
+}
+
+void Shard::Read(const PullSection& section, std::span<float> out) {
+  float* next = out.data();
+  for (const PartitionRef& ref : section.dense) {
+    const std::vector<float>& values = Dense(ref.variable, ref.partition).values;
+    std::memcpy(next, values.data(), values.size() * sizeof(float));
+    next += values.size();
+  }
+  Locate(section.tables, TableShard::kUnmarked);
+  std::span<float* const> places(located_);
+  for (const RowKeys& rows : section.tables) {
+    Table(rows.variable).Read(places.first(rows.keys.size()), next);
+    places = places.subspan(rows.keys.size());
+    next += rows.keys.size() * catalog_->variables()[rows.variable].dimension;
+  }
+}
+
+PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) {
+  if (!applied_.Insert(request.work_id)) return PushStatus::kDuplicate;
+  for (const DenseGradient& gradient : section.dense) {
+    DenseState& dense = Dense(gradient.variable, gradient.partition);
+    float* slots = dense.slots.empty() ? nullptr : dense.slots.front().data();
+    catalog_->variables()[gradient.variable].optimizer.Apply(
+        dense.values.data(), slots, gradient.values.data(), gradient.values.size());
+  }
+  Locate(section.tables, mark_);
+  std::span<float* const> places(located_);
+  for (const RowGradients& rows : section.tables) {
+    Table(rows.variable).Apply(places.first(rows.keys.size()), rows.values.data());
+    places = places.subspan(rows.keys.size());
+  }
+  examples_ += request.records;
+  skipped_ += request.skipped;
+  return PushStatus::kApplied;
+}
+
+void Shard::set_term(ShardTerm term) {
+  term_ = term;
+  frozen_ = false;
+  copied_.clear();
+}
+
+ShardState Shard::CopyWithoutRows() const {
+  ShardState state;
+  state.shard = id_;
+  state.term = term_;
+  state.dense = dense_;
+  state.applied = applied_;
+  state.examples = examples_;
+  state.skipped = skipped_;
+  return state;
+}
+
+ShardState Shard::Copy() const {
+  ShardState state = CopyWithoutRows();
+  for (const auto& table : tables_) state.tables.push_back(table->Copy());
+  return state;
+}
+
+ShardState Shard::CopyForCheckpoint(const std::string& checkpoint, const std::string& base) {
+  std::erase_if(copied_, [&](const auto& copied) {
+    return copied.first != base && copied.first != checkpoint;
+  });
+  ShardState state;
+  if (const auto found = copied_.find(base); found == copied_.end()) {
+    state = Copy();
+  } else {
+    state = CopyWithoutRows();
+    state.incremental = true;
+    for (const auto& table : tables_) {
+      state.tables.push_back(table->CopyWrittenAfter(found->second));
+    }
+  }
+  // Of two copies for one checkpoint the first counts: nobody knows which of them the checkpoint
+  // will hold.
+  if (copied_.try_emplace(checkpoint, mark_).second) ++mark_;
+  return state;
+}
+
+}  // namespace pstrain

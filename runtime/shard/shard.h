@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "runtime/shard/catalog.h"
+#include "runtime/shard/shard_state.h"
+#include "runtime/shard/table_shard.h"
+#include "runtime/wire/data_plane.h"
+
+namespace pstrain {
+
+/// One shard: values, slots, applied set and count. Owner: ShardEngine; its owner thread only.
+class Shard {
+ public:
+  /// Initial values, nothing applied.
+  Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term);
+  /// INVALID_ARGUMENT when the state does not fit the catalog: other partitions, tables, sizes,
+  /// rows of another shard, an applied set of other epochs.
+  static Result<std::unique_ptr<Shard>> Restore(std::shared_ptr<const Catalog> catalog,
+                                                ShardTerm term, ShardState state);
+
+  ShardId id() const { return id_; }
+  ShardTerm term() const { return term_; }
+  /// Serves again if it was frozen. What was copied for checkpoints under the former term is no
+  /// base any more.
+  void set_term(ShardTerm term);
+  /// Frozen: another ps has taken the copy, nothing changes any more.
+  bool frozen() const { return frozen_; }
+  void Freeze() { frozen_ = true; }
+  const AppliedSet& applied() const { return applied_; }
+  std::int64_t examples() const { return examples_; }
+  std::size_t rows() const { return rows_; }
+  /// Values, slots, keys and index.
+  std::size_t bytes() const { return bytes_; }
+
+  /// REQUIRES: the section passed Catalog::Check and `out` has Catalog::ReplyFloats of it.
+  void Read(const PullSection& section, std::span<float> out);
+  /// Applies all of the section of `request`, remembers its work id and counts its records, or does
+  /// nothing. REQUIRES: passed Catalog::Check.
+  PushStatus Apply(const PushRequest& request, const PushSection& section);
+  void CloseEpochsBelow(std::uint32_t epoch) { applied_.CloseEpochsBelow(epoch); }
+  ShardState Copy() const;
+  /// The copy for `checkpoint`: incremental when `base` was copied in this term, else whole. Rows
+  /// written after this call are what a later copy with base `checkpoint` holds, whatever becomes
+  /// of the checkpoints in between; bases older than `base` are forgotten.
+  ShardState CopyForCheckpoint(const std::string& checkpoint, const std::string& base);
+
+ private:
+  Shard(std::shared_ptr<const Catalog> catalog, ShardId id);
+  ShardState CopyWithoutRows() const;
+  DenseState& Dense(VariableId variable, std::uint32_t partition);
+  std::size_t MeasureBytes() const;
+  /// Makes the rows of all tables that are not there, marks all with `mark` and puts the place of
+  /// each into located_.
+  template <typename Tables>
+  void Locate(const Tables& tables, std::uint32_t mark);
+  TableShard& Table(VariableId variable) { return *tables_[table_of_[variable]]; }
+
+  const std::shared_ptr<const Catalog> catalog_;
+  const ShardId id_;
+  ShardTerm term_;
+  bool frozen_ = false;
+  std::vector<DenseState> dense_;                    // in the order of Catalog::DenseOf
+  std::vector<std::unique_ptr<TableShard>> tables_;  // by variable
+  std::vector<std::size_t> table_of_;                // variable -> place in tables_
+  std::size_t rows_ = 0;                             // of all tables
+  std::size_t bytes_ = 0;
+  std::vector<float*> located_;  // scratch
+  AppliedSet applied_;
+  std::int64_t examples_ = 0;
+  std::int64_t skipped_ = 0;
+  std::uint32_t mark_ = 1;  // of the rows that are written now
+  /// The last base and the checkpoint that may become the next: rows written since have marks
+  /// above.
+  std::map<std::string, std::uint32_t> copied_;
+};
+
+}  // namespace pstrain

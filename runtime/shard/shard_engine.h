@@ -1,0 +1,207 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/status.h"
+#include "proto/contract/checkpoint.pb.h"
+#include "runtime/ids.h"
+#include "runtime/shard/shard_state.h"
+#include "runtime/wire/data_plane.h"
+
+namespace pstrain {
+
+class Catalog;
+class OwnerThread;
+class Shard;
+
+struct ShardEngineOptions {
+  /// Owner threads; shard s belongs to thread s mod threads.
+  std::uint32_t threads = 1;
+  /// Requests that may wait for one thread; a caller beyond that waits.
+  std::uint32_t queue_capacity = 256;
+};
+
+/// What the parameters are, the same for the whole run.
+struct ShardEngineConfig {
+  std::vector<VariableSpec> variables;
+  std::uint32_t shards = 0;
+  std::uint32_t batches_per_epoch = 0;
+};
+
+/// Bytes of a request and what keeps them alive until the reply is out. 8-byte aligned.
+struct RequestBytes {
+  std::shared_ptr<const void> owner;
+  std::span<const std::byte> bytes;
+};
+
+enum class ShardSource : std::uint8_t {
+  /// Initial values, nothing applied.
+  kInitial,
+  /// The copy that is here goes on under the new term.
+  kKeep,
+  /// `state` replaces what is here.
+  kRestore,
+  /// Forget the copy of exactly that term; another one stays.
+  kDrop,
+};
+
+struct ShardOrder {
+  ShardId shard = 0;
+  ShardTerm term;
+  ShardSource source = ShardSource::kInitial;
+  /// kRestore only.
+  std::optional<ShardState> state;
+};
+
+struct ShardHeld {
+  ShardId shard = 0;
+  ShardTerm term;
+  /// Complete: it can be kept. A frozen copy is, too.
+  bool active = false;
+  /// AppliedSet::Serialize.
+  std::string applied;
+  std::int64_t examples = 0;
+};
+
+struct ShardInTerm {
+  ShardId shard = 0;
+  ShardTerm term;
+};
+
+/// Which shards to copy, and what for.
+struct CopyOrder {
+  std::vector<ShardInTerm> shards;
+  /// Epochs below this are closed in the applied sets before the copy.
+  std::uint32_t close_epochs_below = 0;
+  /// The checkpoint that the copies are for; empty: none, all is copied.
+  std::string checkpoint;
+  /// A checkpoint in place. Of a shard that was copied for it in the same term, only the rows
+  /// written since are copied. Empty: all is copied.
+  std::string base;
+};
+
+/// Counters since the start, except where a present value is said. Relaxed; any thread may read.
+struct ShardEngineStats {
+  /// Sections of pushes, by what became of them; not_owner also counts sections of pulls.
+  std::atomic<std::uint64_t> pushes_applied{0};
+  std::atomic<std::uint64_t> duplicates{0};
+  std::atomic<std::uint64_t> not_owner{0};
+  /// Time that requests waited for their thread, and that threads worked, in ns, summed.
+  std::atomic<std::uint64_t> queue_ns{0};
+  std::atomic<std::uint64_t> busy_ns{0};
+  std::atomic<std::uint64_t> rows_read{0};
+  std::atomic<std::uint64_t> rows_written{0};
+  /// Now: requests that wait, rows in all tables, shards here, bytes of values, slots and keys.
+  std::atomic<std::int64_t> queue_length{0};
+  std::atomic<std::int64_t> rows_held{0};
+  std::atomic<std::int64_t> shards_held{0};
+  std::atomic<std::int64_t> bytes_held{0};
+};
+
+/// The parameters of one ps. Each shard is touched by one owner thread only, so values have no
+/// locks and a push is applied to a shard, and its work id remembered, in one step. Any thread may
+/// call; callbacks run on an owner thread, or on the caller's when a request is refused at once;
+/// they must be quick and must not call the engine.
+///
+///   shard    Assign (newer term)          Pull, Push in its term    Pull, Push otherwise
+///   absent   kInitial, kRestore: active   -                         not_owner
+///   active   active under the new term    served                    not_owner
+///            (kDrop of its term: absent)
+///   frozen   as active                    not_owner                 not_owner
+///   (active -> frozen: Freeze)
+class ShardEngine {
+ public:
+  using PullDone = std::function<void(Result<WireBuffer> reply)>;
+  using PushDone = std::function<void(Result<WireBuffer> reply)>;
+  using HeldDone = std::function<void(Result<std::vector<ShardHeld>> held)>;
+  /// Takes the copy of one shard.
+  using SnapshotSink = std::function<void(ShardState state)>;
+  using StateDone = std::function<void(Result<ShardState> state)>;
+  using StatusDone = std::function<void(Status status)>;
+
+  explicit ShardEngine(const ShardEngineOptions& options, const Clock* clock = nullptr);
+  /// Finishes what was accepted, then joins the threads.
+  ~ShardEngine();
+  ShardEngine(const ShardEngine&) = delete;
+  ShardEngine& operator=(const ShardEngine&) = delete;
+
+  /// Once before anything else. Again with the same is OK, with another ALREADY_EXISTS; specs that
+  /// do not hold together are INVALID_ARGUMENT.
+  Status Configure(const ShardEngineConfig& config);
+  bool configured() const;
+
+  /// The body of a PullRequest in, the body of a PullReply out. INVALID_ARGUMENT for a malformed
+  /// request (also: a partition or row of another shard), FAILED_PRECONDITION before Configure,
+  /// UNAVAILABLE when the engine ends. Rows that do not exist yet get their initial values.
+  void Pull(RequestBytes request, PullDone done);
+
+  /// The body of a PushRequest in, of a PushReply out; errors as Pull, and then nothing was
+  /// touched.
+  void Push(RequestBytes request, PushDone done);
+
+  /// Carries out orders; the reply lists the shards of `orders` that are active now, in their
+  /// order, without the dropped ones. Idempotent: an order whose term is the shard's already
+  /// changes nothing. FAILED_PRECONDITION names the shard when its term is newer than the order's
+  /// or when there is no copy to keep, INVALID_ARGUMENT when a state does not fit the variables;
+  /// the other orders are carried out all the same.
+  void Assign(std::vector<ShardOrder> orders, HeldDone done);
+
+  /// All shards that are here, by id.
+  void Held(HeldDone done);
+
+  /// Copies shards one by one while the others go on; `sink` gets each on its owner thread, several
+  /// threads at a time. ABORTED names a shard that is not active in its term (its sink is not
+  /// called).
+  void Snapshot(CopyOrder order, SnapshotSink sink, StatusDone done);
+
+  /// Stops serving a shard, which is to move, and copies it. The copy stays until it is dropped or
+  /// kept under a newer term; frozen again, the same is copied. ABORTED: not here in that term.
+  void Freeze(ShardInTerm shard, StateDone done);
+
+  const ShardEngineStats& stats() const { return stats_; }
+  /// Goes into every reply as a hint that the worker's membership may be old.
+  void set_membership(std::uint64_t number) {
+    membership_.store(number, std::memory_order_relaxed);
+  }
+
+ private:
+  using ThreadSet = std::vector<bool>;
+
+  std::shared_ptr<const Catalog> catalog() const;
+  std::uint32_t ThreadOf(ShardId shard) const;
+  ThreadSet AllThreads() const { return ThreadSet(threads_.size(), true); }
+  /// Runs work(thread) on each thread of the set, then finish on the last of them (on the caller's
+  /// when the set is empty). finish gets UNAVAILABLE when a thread no longer takes work.
+  void Dispatch(const ThreadSet& threads, std::function<void(std::uint32_t thread)> work,
+                StatusDone finish);
+  /// PullReply::updates.
+  std::uint64_t Updates() const;
+  static Status NotInTerm(const ShardInTerm& shard);
+  /// The active shard in that term, or null. On its owner thread.
+  Shard* Find(ShardId shard, ShardTerm term);
+  Status Carry(ShardOrder& order, const std::shared_ptr<const Catalog>& catalog);
+  /// Puts `shard` (null: nothing) in place of what is there.
+  void Place(ShardId id, std::unique_ptr<Shard> shard);
+
+  const RealClock real_clock_;
+  const Clock* const clock_;
+  ShardEngineStats stats_;
+  std::atomic<std::uint64_t> membership_{0};
+  mutable Mutex mutex_;
+  std::shared_ptr<const Catalog> catalog_ PSTRAIN_GUARDED_BY(mutex_);
+  // By shard, each touched by its owner thread only.
+  std::vector<std::unique_ptr<Shard>> shards_;
+  std::vector<ShardTerm> dropped_;  // the highest term that was dropped
+  std::vector<std::unique_ptr<OwnerThread>> threads_;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/ids.h"
+#include "runtime/shard/applied_set.h"
+
+namespace pstrain {
+
+/// A dense partition with its optimizer's slots, each as long as `values`.
+struct DenseState {
+  VariableId variable = 0;
+  std::uint32_t partition = 0;
+  std::vector<float> values;
+  std::vector<std::vector<float>> slots;
+  friend bool operator==(const DenseState&, const DenseState&) = default;
+};
+
+/// Rows of one embedding table in a shard, in any order: all that exist, or in an incremental state
+/// those that were written since its base.
+struct TableState {
+  VariableId variable = 0;
+  /// Global row ids, unique.
+  std::vector<std::uint64_t> keys;
+  /// keys.size() x dimension; slots likewise.
+  std::vector<float> values;
+  std::vector<std::vector<float>> slots;
+  friend bool operator==(const TableState&, const TableState&) = default;
+};
+
+/// A copy of everything that a shard is: what a checkpoint stores and a restore brings back; an
+/// incremental one is whole only together with its base (runtime/checkpoint/checkpoint_chain.h). A
+/// value.
+struct ShardState {
+  ShardId shard = 0;
+  ShardTerm term;
+  /// By (variable, partition).
+  std::vector<DenseState> dense;
+  /// By variable; every table of the run, also without rows.
+  std::vector<TableState> tables;
+  AppliedSet applied;
+  /// Records of the work ids in `applied`, and how many of them were bad and left out.
+  std::int64_t examples = 0;
+  std::int64_t skipped = 0;
+  bool incremental = false;
+  friend bool operator==(const ShardState&, const ShardState&) = default;
+};
+
+}  // namespace pstrain

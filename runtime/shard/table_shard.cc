@@ -1,0 +1,121 @@
+#include "runtime/shard/table_shard.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace pstrain {
+namespace {
+
+/// Small, because there is a table per variable and shard; a row that is longer has its own slab.
+constexpr std::size_t kSlabBytes = 4096;
+
+}  // namespace
+
+TableShard::TableShard(const CatalogVariable& variable)
+    : variable_(variable),
+      dimension_(variable.dimension),
+      stride_(variable.dimension * (1 + variable.optimizer.slots())),
+      index_(CreateHashRowIndex()) {
+  while ((stride_ * sizeof(float) << (rows_per_slab_log2_ + 1)) <= kSlabBytes) {
+    ++rows_per_slab_log2_;
+  }
+}
+
+std::size_t TableShard::bytes() const {
+  return slabs_.size() * (stride_ * sizeof(float) << rows_per_slab_log2_) +
+         keys_.capacity() * sizeof(std::uint64_t) + marks_.capacity() * sizeof(std::uint32_t) +
+         index_->bytes();
+}
+
+std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initialise) {
+  const std::size_t before = keys_.size();
+  index_->Resolve(keys, &numbers_);
+  if (index_->size() == before) return 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    // New numbers come in the order of their keys.
+    if (numbers_[i] != keys_.size()) continue;
+    keys_.push_back(keys[i]);
+    marks_.push_back(0);
+    if (numbers_[i] >> rows_per_slab_log2_ == slabs_.size()) {
+      slabs_.emplace_back(new float[stride_ << rows_per_slab_log2_]);
+    }
+    if (!initialise) continue;
+    float* row = Row(numbers_[i]);
+    variable_.initial.Fill(keys[i] * dimension_, {row, dimension_});
+    for (std::size_t slot = 0; slot < variable_.optimizer.slots(); ++slot) {
+      std::fill_n(row + (slot + 1) * dimension_, dimension_,
+                  variable_.optimizer.SlotInitialValue(slot));
+    }
+  }
+  return keys_.size() - before;
+}
+
+std::size_t TableShard::Locate(std::span<const std::uint64_t> keys, std::span<float*> rows,
+                               std::uint32_t mark) {
+  const std::size_t made = Resolve(keys, /*initialise=*/true);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (mark != kUnmarked) marks_[numbers_[i]] = mark;
+    rows[i] = Row(numbers_[i]);
+    __builtin_prefetch(rows[i]);
+  }
+  return made;
+}
+
+void TableShard::Read(std::span<float* const> rows, float* out) const {
+  for (const float* row : rows) {
+    std::memcpy(out, row, dimension_ * sizeof(float));
+    out += dimension_;
+  }
+}
+
+void TableShard::Apply(std::span<float* const> rows, const float* gradients) const {
+  variable_.optimizer.ApplyRows(rows, dimension_, gradients);
+}
+
+TableState TableShard::Copy() const {
+  std::vector<std::uint32_t> all(keys_.size());
+  std::iota(all.begin(), all.end(), 0u);
+  return CopyRows(all);
+}
+
+TableState TableShard::CopyWrittenAfter(std::uint32_t mark) const {
+  std::vector<std::uint32_t> written;
+  for (std::uint32_t i = 0; i < marks_.size(); ++i) {
+    if (marks_[i] > mark) written.push_back(i);
+  }
+  return CopyRows(written);
+}
+
+TableState TableShard::CopyRows(std::span<const std::uint32_t> numbers) const {
+  TableState state;
+  state.variable = variable();
+  state.keys.resize(numbers.size());
+  state.values.resize(numbers.size() * dimension_);
+  state.slots.resize(variable_.optimizer.slots());
+  for (auto& slot : state.slots) slot.resize(state.values.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const float* row = Row(numbers[i]);
+    state.keys[i] = keys_[numbers[i]];
+    std::memcpy(&state.values[i * dimension_], row, dimension_ * sizeof(float));
+    for (std::size_t slot = 0; slot < state.slots.size(); ++slot) {
+      std::memcpy(&state.slots[slot][i * dimension_], row + (slot + 1) * dimension_,
+                  dimension_ * sizeof(float));
+    }
+  }
+  return state;
+}
+
+void TableShard::Load(const TableState& state) {
+  Resolve(state.keys, /*initialise=*/false);
+  for (std::size_t i = 0; i < state.keys.size(); ++i) {
+    float* row = Row(numbers_[i]);
+    std::memcpy(row, &state.values[i * dimension_], dimension_ * sizeof(float));
+    for (std::size_t slot = 0; slot < state.slots.size(); ++slot) {
+      std::memcpy(row + (slot + 1) * dimension_, &state.slots[slot][i * dimension_],
+                  dimension_ * sizeof(float));
+    }
+  }
+}
+
+}  // namespace pstrain

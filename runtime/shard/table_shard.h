@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/shard/catalog.h"
+#include "runtime/shard/row_index.h"
+#include "runtime/shard/shard_state.h"
+
+namespace pstrain {
+
+/// The rows of one embedding table in one shard. A row (values, then slots) lies in a slab and is
+/// made, with its initial values, when it is first read or written. Owner: Shard; one thread.
+class TableShard {
+ public:
+  /// `variable` must outlive this.
+  explicit TableShard(const CatalogVariable& variable);
+
+  VariableId variable() const { return variable_.spec.id(); }
+  std::size_t rows() const { return keys_.size(); }
+  std::size_t bytes() const;
+
+  /// Asks memory for what Locate of these keys will look at. Reading and writing rows waits for
+  /// memory most of the time, so a caller with several tables does each of Prefetch, Locate and the
+  /// work for all of them before the next.
+  void Prefetch(std::span<const std::uint64_t> keys) const { index_->Prefetch(keys); }
+  /// Where each row lies, and asks memory for it; rows that do not exist are made. Rows stay where
+  /// they are. Each is marked with `mark`, for rows that will be written, unless that is kUnmarked.
+  /// Returns how many were made. REQUIRES: as many places as keys.
+  static constexpr std::uint32_t kUnmarked = 0;
+  std::size_t Locate(std::span<const std::uint64_t> keys, std::span<float*> rows,
+                     std::uint32_t mark);
+  /// rows.size() x dimension values to `out`. REQUIRES: `rows` are of Locate.
+  void Read(std::span<float* const> rows, float* out) const;
+  /// One optimizer step of each row. REQUIRES: as Read, and no row twice.
+  void Apply(std::span<float* const> rows, const float* gradients) const;
+
+  TableState Copy() const;
+  /// Only rows whose mark is above `mark`.
+  TableState CopyWrittenAfter(std::uint32_t mark) const;
+  /// REQUIRES: rows() == 0, the state fits the variable.
+  void Load(const TableState& state);
+
+ private:
+  float* Row(std::uint32_t number) {
+    return slabs_[number >> rows_per_slab_log2_].get() +
+           (number & ((1u << rows_per_slab_log2_) - 1)) * stride_;
+  }
+  const float* Row(std::uint32_t number) const {
+    return const_cast<TableShard*>(this)->Row(number);
+  }
+  /// Numbers of the keys in numbers_; makes room for new rows and, if asked, initialises them.
+  /// Returns how many are new.
+  std::size_t Resolve(std::span<const std::uint64_t> keys, bool initialise);
+  TableState CopyRows(std::span<const std::uint32_t> numbers) const;
+
+  const CatalogVariable& variable_;
+  const std::size_t dimension_;
+  const std::size_t stride_;  // floats of a row with its slots
+  std::uint32_t rows_per_slab_log2_ = 0;
+  std::unique_ptr<RowIndex> index_;
+  std::vector<std::uint64_t> keys_;   // by number
+  std::vector<std::uint32_t> marks_;  // by number; 0: not written since it was made or loaded
+  std::vector<std::unique_ptr<float[]>> slabs_;
+  std::vector<std::uint32_t> numbers_;  // scratch
+};
+
+}  // namespace pstrain

@@ -1,0 +1,198 @@
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+#include "runtime/wire/data_plane.h"
+#include "runtime/wire/data_plane_format.h"
+
+namespace pstrain {
+namespace {
+
+using data_plane_format::Aligned;
+using data_plane_format::Kind;
+
+constexpr std::size_t kSectionBytes = 32;
+constexpr std::size_t kReplyHeaderBytes = 24;
+constexpr std::size_t kPullReplySectionBytes = 16;
+
+/// Writes one part after the other into a buffer that is large enough.
+class Writer {
+ public:
+  explicit Writer(std::size_t size) : buffer_(size) {}
+
+  void U32(std::uint32_t value) { Raw(&value, sizeof(value)); }
+  void U64(std::uint64_t value) { Raw(&value, sizeof(value)); }
+  void Header(Kind kind, std::size_t sections) {
+    U32(static_cast<std::uint32_t>(kind));
+    U32(static_cast<std::uint32_t>(sections));
+  }
+  template <typename T>
+  void Array(std::span<const T> values) {
+    if (values.empty()) return;
+    Raw(values.data(), values.size_bytes());
+    constexpr std::byte kZeros[8] = {};
+    Raw(kZeros, Aligned(values.size_bytes()) - values.size_bytes());
+  }
+  template <typename Section>
+  void SectionHeader(const Section& section) {
+    U32(section.shard);
+    U32(static_cast<std::uint32_t>(section.dense.size()));
+    U64(section.term.chief_term);
+    U64(section.term.counter);
+    U32(static_cast<std::uint32_t>(section.tables.size()));
+    U32(0);
+  }
+  WireBuffer Take() { return std::move(buffer_); }
+
+ private:
+  void Raw(const void* data, std::size_t size) {
+    if (size == 0) return;
+    std::memcpy(buffer_.data() + position_, data, size);
+    position_ += size;
+  }
+
+  WireBuffer buffer_;
+  std::size_t position_ = 0;
+};
+
+void Store32(WireBuffer& buffer, std::size_t offset, std::uint32_t value) {
+  std::memcpy(buffer.data() + offset, &value, sizeof(value));
+}
+void Store64(WireBuffer& buffer, std::size_t offset, std::uint64_t value) {
+  std::memcpy(buffer.data() + offset, &value, sizeof(value));
+}
+
+}  // namespace
+
+static_assert(std::endian::native == std::endian::little, "the data plane is written as it lies");
+
+WireBuffer EncodePullRequest(const PullRequest& request) {
+  std::size_t size = 8;
+  for (const PullSection& section : request.sections) {
+    size += kSectionBytes + section.dense.size() * 8;
+    for (const RowKeys& rows : section.tables) size += 16 + rows.keys.size_bytes();
+  }
+  Writer out(size);
+  out.Header(Kind::kPullRequest, request.sections.size());
+  for (const PullSection& section : request.sections) {
+    out.SectionHeader(section);
+    for (const PartitionRef& ref : section.dense) {
+      out.U32(ref.variable);
+      out.U32(ref.partition);
+    }
+    for (const RowKeys& rows : section.tables) {
+      out.U32(rows.variable);
+      out.U32(0);
+      out.U64(rows.keys.size());
+      out.Array(rows.keys);
+    }
+  }
+  return out.Take();
+}
+
+WireBuffer EncodePullReply(const PullReply& reply) {
+  std::size_t size = kReplyHeaderBytes;
+  for (const PullReplySection& section : reply.sections) {
+    size += kPullReplySectionBytes + Aligned(section.values.size_bytes());
+  }
+  Writer out(size);
+  out.Header(Kind::kPullReply, reply.sections.size());
+  out.U64(reply.membership);
+  out.U64(reply.updates);
+  for (const PullReplySection& section : reply.sections) {
+    out.U32(section.shard);
+    out.U32(static_cast<std::uint32_t>(section.status));
+    out.U64(section.values.size());
+    out.Array(section.values);
+  }
+  return out.Take();
+}
+
+WireBuffer EncodePushRequest(const PushRequest& request) {
+  std::size_t size = 24;
+  for (const PushSection& section : request.sections) {
+    size += kSectionBytes;
+    for (const DenseGradient& dense : section.dense) {
+      size += 16 + Aligned(dense.values.size_bytes());
+    }
+    for (const RowGradients& rows : section.tables) {
+      size += 24 + rows.keys.size_bytes() + Aligned(rows.values.size_bytes());
+    }
+  }
+  Writer out(size);
+  out.Header(Kind::kPushRequest, request.sections.size());
+  out.U32(request.work_id.epoch);
+  out.U32(request.work_id.batch);
+  out.U32(request.records);
+  out.U32(request.skipped);
+  for (const PushSection& section : request.sections) {
+    out.SectionHeader(section);
+    for (const DenseGradient& dense : section.dense) {
+      out.U32(dense.variable);
+      out.U32(dense.partition);
+      out.U64(dense.values.size());
+      out.Array(dense.values);
+    }
+    for (const RowGradients& rows : section.tables) {
+      out.U32(rows.variable);
+      out.U32(0);
+      out.U64(rows.keys.size());
+      out.U64(rows.values.size());
+      out.Array(rows.keys);
+      out.Array(rows.values);
+    }
+  }
+  return out.Take();
+}
+
+WireBuffer EncodePushReply(const PushReply& reply) {
+  Writer out(kReplyHeaderBytes + reply.sections.size() * 8);
+  out.Header(Kind::kPushReply, reply.sections.size());
+  out.U64(reply.membership);
+  out.U64(reply.updates);
+  for (const PushReplySection& section : reply.sections) {
+    out.U32(section.shard);
+    out.U32(static_cast<std::uint32_t>(section.status));
+  }
+  return out.Take();
+}
+
+PullReplyWriter::PullReplyWriter(std::span<const ShardId> shards,
+                                 std::span<const std::size_t> floats) {
+  std::size_t size = kReplyHeaderBytes;
+  offsets_.reserve(shards.size());
+  for (const std::size_t count : floats) {
+    offsets_.push_back(size);
+    size += kPullReplySectionBytes + Aligned(count * sizeof(float));
+  }
+  buffer_ = WireBuffer(size);
+  Store32(buffer_, 0, static_cast<std::uint32_t>(Kind::kPullReply));
+  Store32(buffer_, 4, static_cast<std::uint32_t>(shards.size()));
+  Store64(buffer_, 8, 0);
+  Store64(buffer_, 16, 0);
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    Store32(buffer_, offsets_[i], shards[i]);
+    Store32(buffer_, offsets_[i] + 4, static_cast<std::uint32_t>(PullStatus::kOk));
+    Store64(buffer_, offsets_[i] + 8, floats[i]);
+    if (floats[i] % 2 == 1) {
+      Store32(buffer_, offsets_[i] + kPullReplySectionBytes + floats[i] * sizeof(float), 0);
+    }
+  }
+}
+
+std::span<float> PullReplyWriter::values(std::size_t section) {
+  std::uint64_t count = 0;
+  std::memcpy(&count, buffer_.data() + offsets_[section] + 8, sizeof(count));
+  std::byte* begin = buffer_.data() + offsets_[section] + kPullReplySectionBytes;
+  return {reinterpret_cast<float*>(begin), count};
+}
+
+void PullReplyWriter::set_status(std::size_t section, PullStatus status) {
+  Store32(buffer_, offsets_[section] + 4, static_cast<std::uint32_t>(status));
+}
+
+void PullReplyWriter::set_membership(std::uint64_t number) { Store64(buffer_, 8, number); }
+
+void PullReplyWriter::set_updates(std::uint64_t updates) { Store64(buffer_, 16, updates); }
+
+}  // namespace pstrain

@@ -1,0 +1,72 @@
+#include "agent/program_exit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace pstrain {
+namespace {
+
+using ::testing::HasSubstr;
+
+ProgramExit Exited(int code) {
+  ProgramExit end;
+  end.code = code;
+  return end;
+}
+
+ProgramExit Signaled(int signal) {
+  ProgramExit end;
+  end.signal = signal;
+  return end;
+}
+
+TEST(ProgramExit, WhenItExited_GivesItsCodeAndReason) {
+  EXPECT_EQ(Exited(0).AgentExitCode(), 0);
+  EXPECT_EQ(Exited(0).Reason(), "Completed");
+  EXPECT_EQ(Exited(85).AgentExitCode(), 85);
+  EXPECT_EQ(Exited(85).Reason(), "Stopped");
+  EXPECT_EQ(Exited(3).Reason(), "Error");
+}
+
+TEST(ProgramExit, WhenASignalEndedIt_Gives128PlusIt) {
+  EXPECT_EQ(Signaled(SIGSEGV).AgentExitCode(), 128 + SIGSEGV);
+  EXPECT_EQ(Signaled(SIGSEGV).Reason(), "Signaled");
+  EXPECT_THAT(Signaled(SIGSEGV).Message(), HasSubstr("SIGSEGV"));
+}
+
+TEST(ProgramExit, WhenMemoryRanOut_SaysSo) {
+  ProgramExit end = Signaled(SIGKILL);
+  end.out_of_memory = true;
+  EXPECT_EQ(end.Reason(), "OOMKilled");
+  EXPECT_EQ(TerminationMessage(end, 12, Json::Object()),
+            R"({"reason":"OOMKilled","signal":9,"oom":true,"last_step":12,)"
+            R"("message":"the training program was ended by signal 9 (SIGKILL): out of memory"})"
+            "\n");
+}
+
+TEST(ProgramExit, WhenTheStepIsUnknown_LeavesItOut) {
+  EXPECT_EQ(TerminationMessage(Exited(3), std::nullopt, Json::Object()),
+            R"({"reason":"Error","exit_code":3,"oom":false,)"
+            R"("message":"the training program exited with code 3"})"
+            "\n");
+}
+
+TEST(ProgramExit, CarriesTheLastValues) {
+  Json values = Json::Object();
+  values.Set("auc", Json::Double(0.5));
+  EXPECT_THAT(TerminationMessage(Exited(0), 1, values), HasSubstr(R"("values":{"auc":0.5}})"));
+}
+
+TEST(ProgramExit, WithMoreValuesThanFit_StaysWithinTheKubeletsLimit) {
+  Json values = Json::Object();
+  for (int i = 0; i < 1000; ++i) values.Set("key" + std::to_string(i), Json::Int(i));
+  const std::string message = TerminationMessage(Exited(0), 1, values);
+  EXPECT_LE(message.size(), 4096U);
+  EXPECT_GT(message.size(), 4000U);
+  EXPECT_TRUE(ParseJson(message).ok());
+}
+
+}  // namespace
+}  // namespace pstrain

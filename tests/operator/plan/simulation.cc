@@ -1,0 +1,367 @@
+#include "tests/operator/plan/simulation.h"
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "operator/plan/timestamp.h"
+
+namespace pstrain::plan {
+namespace {
+
+constexpr std::int64_t kEpochMillis = 1'767'225'600'000;  // 2026-01-01T00:00:00Z
+constexpr int kRandomEvents = 40;
+constexpr int kSettleRounds = 10;
+constexpr int kFairRounds = 60;
+constexpr std::int64_t kDeadlineSeconds = 400;
+
+bool Wakes(const Action& action) { return std::holds_alternative<WakeAt>(action); }
+
+}  // namespace
+
+PSTrainingJob SimulatedJob(bool own_program) {
+  PSTrainingJob job;
+  job.mutable_metadata()->set_name("sim");
+  job.mutable_metadata()->set_generation(1);
+  ReplicaSpecs& specs = *job.mutable_spec()->mutable_replica_specs();
+  const auto fill = [](ReplicaSpec& spec, int replicas) {
+    spec.set_replicas(replicas);
+    spec.set_restart_policy(RestartPolicy::OnFailure);
+  };
+  fill(*specs.mutable_chief(), 1);
+  fill(*specs.mutable_ps(), 2);
+  fill(*specs.mutable_worker(), 3);
+  fill(*specs.mutable_evaluator(), 1);
+  job.mutable_spec()->mutable_run_policy()->set_clean_pod_policy(RunPolicy::Running);
+  job.mutable_spec()->mutable_run_policy()->set_backoff_limit(6);
+  if (!own_program) job.mutable_spec()->mutable_training()->set_batch_size(8);
+  return job;
+}
+
+Simulation::Simulation(std::uint64_t seed, const Policies& policies)
+    : rng_(seed), policies_(&policies), now_(std::chrono::milliseconds(kEpochMillis)), seed_(seed) {
+  snapshot_.job = SimulatedJob(rng_.Uniform(2) == 0);
+  RunPolicy& policy = *snapshot_.job.mutable_spec()->mutable_run_policy();
+  policy.set_backoff_limit(static_cast<std::int32_t>(rng_.Uniform(8)));
+  if (rng_.Uniform(3) == 0) policy.set_active_deadline_seconds(kDeadlineSeconds);
+  if (rng_.Uniform(3) == 0) policy.set_clean_pod_policy(RunPolicy::All);
+  if (rng_.Uniform(5) == 0) {
+    snapshot_.job.mutable_spec()->mutable_replica_specs()->mutable_ps()->set_restart_policy(
+        RestartPolicy::Never);
+  }
+  active_since_ = now_;
+}
+
+void Simulation::Expect(bool holds, const std::string& what) {
+  if (!holds && violation_.empty()) violation_ = what + " (seed " + std::to_string(seed_) + ")";
+}
+
+std::vector<Replica*> Simulation::At(const ReplicaId& id) {
+  std::vector<Replica*> found;
+  for (Replica& replica : snapshot_.replicas) {
+    if (replica.id == id) found.push_back(&replica);
+  }
+  return found;
+}
+
+std::string Simulation::Run() {
+  Settle(false);
+  for (int i = 0; i < kRandomEvents && violation_.empty(); ++i) {
+    RandomEvent();
+    Settle(true);
+  }
+  FairRounds();
+  return violation_;
+}
+
+void Simulation::RandomEvent() {
+  Advance(static_cast<std::int64_t>(rng_.Uniform(30'000)));
+  if (rng_.Uniform(40) == 0) Advance(700'000);
+  RunPolicy& policy = *snapshot_.job.mutable_spec()->mutable_run_policy();
+  const std::uint64_t kind = rng_.Uniform(20);
+  if (kind == 0) {
+    policy.set_suspend(!policy.suspend());
+  } else if (kind == 1) {
+    const auto workers = static_cast<std::int32_t>(1 + rng_.Uniform(4));
+    snapshot_.job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(workers);
+  } else if (!snapshot_.replicas.empty()) {
+    ReplicaEvent(snapshot_.replicas[rng_.Uniform(snapshot_.replicas.size())]);
+  }
+}
+
+void Simulation::End(Replica& replica, std::int32_t exit_code) {
+  replica.phase = exit_code == 0 ? ReplicaPhase::kSucceeded : ReplicaPhase::kFailed;
+  replica.exit_code = exit_code;
+  replica.ready = false;
+  replica.ended = now_;
+  const auto& chief = snapshot_.job.status().restarts().replicas();
+  const auto record = chief.find("chief-0");
+  const bool chief_done = record != chief.end() && record->second.succeeded();
+  const bool crash = exit_code != 0 && exit_code != kDrainedExitCode && !replica.terminating &&
+                     replica.disruption == Disruption::kNone;
+  const bool counts =
+      !IsFinished(snapshot_.job.status()) && (!chief_done || replica.id.role == Role::kEvaluator);
+  if (!crash || !counts) return;
+  const std::string key = ReplicaKey(replica.id);
+  const bool healthy = now_ - replica.started.value_or(now_) >= std::chrono::seconds(600);
+  crashes_in_a_row_[key] = healthy ? 1 : crashes_in_a_row_[key] + 1;
+  last_crash_[key] = now_;
+  ++crashes_[key];
+  ++crashes_total_;
+}
+
+void Simulation::ReplicaEvent(Replica& replica) {
+  if (replica.Ended()) return;
+  switch (rng_.Uniform(8)) {
+    case 0:
+    case 1:
+      replica.phase = ReplicaPhase::kRunning;
+      replica.ready = true;
+      return;
+    case 2:
+      return End(replica, 1);
+    case 3:
+      return End(replica, kDrainedExitCode);
+    case 4:
+      replica.disruption = Disruption::kPreempted;
+      return End(replica, 137);
+    case 5:
+      replica.terminating = true;  // somebody deleted it
+      return;
+    case 6:
+      if (replica.terminating) End(replica, 143);
+      return;
+    default:
+      if (replica.id.role == Role::kWorker || rng_.Uniform(6) == 0) End(replica, 0);
+  }
+}
+
+void Simulation::Settle(bool may_die) {
+  for (int round = 0; round < kSettleRounds && violation_.empty(); ++round) {
+    const PlanResult plan = Plan(snapshot_, now_, *policies_);
+    CheckPlan(plan);
+    const bool done = std::all_of(plan.actions.begin(), plan.actions.end(), Wakes);
+    wake_.reset();
+    const bool dies = may_die && rng_.Uniform(10) == 0;
+    const std::size_t upto = dies ? rng_.Uniform(plan.actions.size() + 1) : plan.actions.size();
+    for (std::size_t i = 0; i < upto; ++i) Apply(plan.actions[i]);
+    if (dies) return;  // another executor goes on at the next event
+    if (done) return CheckSettled();
+  }
+  Expect(false, "no fixed point");
+}
+
+void Simulation::Apply(const Action& action) {
+  if (const auto* set = std::get_if<SetStatus>(&action)) {
+    CheckConditions(snapshot_.job.status(), set->status);
+    const std::string& start_time = set->status.start_time();
+    if (!start_time.empty() && start_time != snapshot_.job.status().start_time()) {
+      Expect(start_time == FormatTimestamp(now_), "startTime is not the time of the start");
+      active_since_ = now_;
+    }
+    *snapshot_.job.mutable_status() = set->status;
+  } else if (const auto* start = std::get_if<StartReplica>(&action)) {
+    Start(*start);
+  } else if (const auto* stop = std::get_if<StopReplica>(&action)) {
+    Stop(*stop);
+  } else if (const auto* removal = std::get_if<DeleteReplica>(&action)) {
+    std::erase_if(snapshot_.replicas, [&](const Replica& replica) {
+      const bool same = replica.id == removal->id && replica.attempt == removal->attempt;
+      if (same) Expect(replica.Ended(), "deletes a replica that has not ended");
+      return same;
+    });
+  } else if (const auto* wake = std::get_if<WakeAt>(&action)) {
+    wake_ = wake->time;
+    Expect(wake->time > now_, "wakes in the past");
+  }
+}
+
+void Simulation::Start(const StartReplica& start) {
+  const bool waits = ReplacesAfterTermination(snapshot_.job.spec(), start.id.role);
+  const std::string key = ReplicaKey(start.id);
+  for (const Replica* other : At(start.id)) {
+    Expect(!other->Live(), "two live replicas of " + key);
+    Expect(!waits || other->Ended(), "does not wait for the old " + key);
+    Expect(other->attempt < start.attempt, "attempt used twice: " + key);
+  }
+  Expect(start.id.index < DesiredReplicas(snapshot_.job.spec(), start.id.role),
+         "starts an unwanted " + key);
+  Expect(!snapshot_.job.spec().run_policy().suspend(), "starts in a suspended job");
+  const int in_a_row = crashes_in_a_row_[key];
+  if (in_a_row >= 2) {
+    const std::int64_t wait = std::min<std::int64_t>(300, std::int64_t{1} << (in_a_row - 2));
+    Expect(now_ - last_crash_[key] >= std::chrono::seconds(wait), "does not wait: " + key);
+  }
+  Replica replica;
+  replica.id = start.id;
+  replica.attempt = start.attempt;
+  replica.started = now_;
+  snapshot_.replicas.push_back(replica);
+}
+
+void Simulation::Stop(const StopReplica& stop) {
+  const JobSpec& spec = snapshot_.job.spec();
+  const bool unwanted = stop.id.index >= DesiredReplicas(spec, stop.id.role);
+  Expect(unwanted || spec.run_policy().suspend() || IsFinished(snapshot_.job.status()),
+         "stops a wanted " + ReplicaKey(stop.id));
+  if (spec.run_policy().suspend() && !IsFinished(snapshot_.job.status()) &&
+      stop.id.role != Role::kChief) {
+    for (const Replica* chief : At({Role::kChief, 0})) {
+      Expect(chief->Ended(), "suspends others before the chief has drained");
+    }
+  }
+  for (Replica* replica : At(stop.id)) {
+    if (replica->attempt == stop.attempt) replica->terminating = true;
+  }
+}
+
+void Simulation::FairRounds() {
+  const auto done = [&] {
+    const bool alive = std::any_of(snapshot_.replicas.begin(), snapshot_.replicas.end(),
+                                   [](const Replica& replica) { return !replica.Ended(); });
+    return !alive && (IsFinished(snapshot_.job.status()) ||
+                      snapshot_.job.status().phase() == JobStatus::Suspended);
+  };
+  for (int round = 0; round < kFairRounds && violation_.empty(); ++round) {
+    if (done()) return;
+    Advance(1000);
+    if (wake_ && snapshot_.job.status().phase() != JobStatus::Running)
+      now_ = std::max(now_, *wake_);
+    // A fair executor: who was told to go has gone, who waits to start starts, who runs finishes.
+    for (Replica& replica : snapshot_.replicas) {
+      if (replica.Ended()) continue;
+      if (replica.terminating) {
+        End(replica, kDrainedExitCode);
+      } else if (replica.phase == ReplicaPhase::kPending) {
+        replica.phase = ReplicaPhase::kRunning;
+        replica.ready = true;
+      } else if (replica.id.role == Role::kChief || replica.id.role == Role::kEvaluator) {
+        End(replica, 0);
+      }
+    }
+    Settle(false);
+    if (round > 20 && wake_) now_ = std::max(now_, *wake_);
+  }
+  Expect(done(), "does not end");
+}
+
+void Simulation::CheckPlan(const PlanResult& plan) {
+  const Restarts& before = snapshot_.job.status().restarts();
+  const Restarts& after = plan.status.restarts();
+  Expect(after.failures() >= before.failures(), "a count went down");
+  Expect(after.failures() <= crashes_total_, "counts more crashes than there were");
+  for (const auto& [key, record] : before.replicas()) {
+    const auto now = after.replicas().find(key);
+    const bool kept = now != after.replicas().end() &&
+                      now->second.failures() >= record.failures() &&
+                      now->second.attempt() >= record.attempt();
+    Expect(kept, "lost the counts of " + key);
+  }
+  const bool was_finished = IsFinished(snapshot_.job.status());
+  Expect(!was_finished || plan.status.phase() == snapshot_.job.status().phase(),
+         "a finished job changed its mind");
+  if (!was_finished && plan.status.phase() == JobStatus::Succeeded) {
+    const auto chief = after.replicas().find("chief-0");
+    Expect(chief != after.replicas().end() && chief->second.succeeded(),
+           "succeeds without the chief");
+  }
+  if (was_finished || plan.status.phase() != JobStatus::Failed) return;
+  const RunPolicy& policy = snapshot_.job.spec().run_policy();
+  const auto never = after.replicas().find("ps-0");
+  const auto never_1 = after.replicas().find("ps-1");
+  const int ps_failures = (never == after.replicas().end() ? 0 : never->second.failures()) +
+                          (never_1 == after.replicas().end() ? 0 : never_1->second.failures());
+  const bool never_broken =
+      snapshot_.job.spec().replica_specs().ps().restart_policy() == RestartPolicy::Never &&
+      ps_failures > 0;
+  const bool too_late =
+      policy.has_active_deadline_seconds() &&
+      now_ - active_since_ >= std::chrono::seconds(policy.active_deadline_seconds() - 1);
+  Expect(after.failures() > policy.backoff_limit() || never_broken || too_late,
+         "fails without a reason");
+}
+
+void Simulation::CheckConditions(const JobStatus& before, const JobStatus& after) {
+  for (const Condition& condition : after.conditions()) {
+    for (const Condition& old : before.conditions()) {
+      if (old.type() != condition.type()) continue;
+      const bool moved = old.last_transition_time() != condition.last_transition_time();
+      Expect(!moved || old.status() != condition.status(), "transition time moved without cause");
+      Expect(old.status() == condition.status() ||
+                 condition.last_transition_time() == FormatTimestamp(now_),
+             "transition time is not the time of the change");
+    }
+  }
+  const auto value = [&](const char* type) {
+    for (const Condition& condition : after.conditions()) {
+      if (condition.type() == type) return condition.status();
+    }
+    return std::string("absent");
+  };
+  Expect(value("Succeeded") == (after.phase() == JobStatus::Succeeded ? "True" : "False"),
+         "condition Succeeded is " + value("Succeeded"));
+  Expect(value("Failed") == (after.phase() == JobStatus::Failed ? "True" : "False"),
+         "condition Failed is " + value("Failed"));
+  Expect(value("Suspended") == (after.phase() == JobStatus::Suspended ? "True" : "False"),
+         "condition Suspended is " + value("Suspended"));
+}
+
+void Simulation::CheckSettled() {
+  const JobStatus& status = snapshot_.job.status();
+  const JobSpec& spec = snapshot_.job.spec();
+  std::map<ReplicaId, int> live;
+  std::map<ReplicaId, int> alive;
+  std::map<ReplicaId, int> ended;
+  for (const Replica& replica : snapshot_.replicas) {
+    ++(replica.Ended() ? ended : alive)[replica.id];
+    if (replica.Live()) ++live[replica.id];
+  }
+  if (IsFinished(status)) {
+    Expect(live.empty(), "a finished job has live replicas");
+    Expect(spec.run_policy().clean_pod_policy() != RunPolicy::All || ended.empty(),
+           "cleanPodPolicy All left something");
+    return;
+  }
+  for (const auto& [id, count] : ended) {
+    Expect(count <= 1, "ended attempts pile up: " + ReplicaKey(id));
+  }
+  const auto record_of = [&](const ReplicaId& id) {
+    const auto found = status.restarts().replicas().find(ReplicaKey(id));
+    return found == status.restarts().replicas().end() ? ReplicaRestarts() : found->second;
+  };
+  const bool chief_done = record_of({Role::kChief, 0}).succeeded();
+  // A crash that is seen only after the chief's success no longer matters.
+  Expect(chief_done || status.restarts().failures() == crashes_total_, "lost a crash");
+  Expect(status.restarts().failures() <= spec.run_policy().backoff_limit(), "passes backoffLimit");
+  for (const auto& [key, record] : status.restarts().replicas()) {
+    Expect(chief_done || record.failures() == crashes_[key], "wrong count of " + key);
+    Expect(spec.replica_specs().ps().restart_policy() != RestartPolicy::Never ||
+               !key.starts_with("ps-") || record.failures() == 0,
+           "restartPolicy Never is not kept");
+  }
+  Expect(!chief_done || !spec.has_training(), "the chief's success is not seen");
+  if (spec.run_policy().suspend()) {
+    Expect(status.phase() == JobStatus::Suspended || !alive.empty(), "not Suspended");
+    Expect(!live.contains({Role::kChief, 0}), "suspended chief lives");
+    return Expect(alive.contains({Role::kChief, 0}) || live.empty(), "suspended replicas live");
+  }
+  if (spec.run_policy().has_active_deadline_seconds()) {
+    Expect(now_ - active_since_ <= std::chrono::seconds(kDeadlineSeconds), "deadline is passed");
+  }
+  for (const auto& [id, count] : live) {
+    Expect(count == 1, "two live replicas");
+    Expect(id.index < DesiredReplicas(spec, id.role), "lives unwanted");
+  }
+  for (const Role role : kRoles) {
+    if (chief_done && role != Role::kEvaluator) continue;
+    for (std::int32_t i = 0; i < DesiredReplicas(spec, role); ++i) {
+      const ReplicaId id{role, i};
+      const bool waits = ReplacesAfterTermination(spec, role) && alive.contains(id);
+      Expect(live.contains(id) || record_of(id).succeeded() || waits || wake_.has_value(),
+             "lost " + ReplicaKey(id));
+    }
+  }
+}
+
+}  // namespace pstrain::plan

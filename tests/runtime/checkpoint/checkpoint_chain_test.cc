@@ -1,0 +1,166 @@
+#include "runtime/checkpoint/checkpoint_chain.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/os/files.h"
+#include "runtime/checkpoint/checkpoint_reader.h"
+#include "runtime/checkpoint/digest.h"
+#include "tests/runtime/checkpoint/checkpoint_test_support.h"
+
+namespace pstrain {
+namespace {
+
+using checkpoint_test::WriteCheckpointOf;
+
+constexpr std::uint32_t kShards = 2;
+
+/// Three checkpoints of a run: 1-1 is whole, each of the others builds on the one before.
+class CheckpointChainTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    catalog_ = *Catalog::Create(variables_, kShards, checkpoint_test::kBatches);
+    for (ShardId shard = 0; shard < kShards; ++shard) {
+      states_.push_back(checkpoint_test::State(*catalog_, shard));
+      std::ranges::reverse(states_.back().tables[0].keys);
+      ReverseRows(&states_.back().tables[0]);
+    }
+    Write({1, 1}, {}, "");
+    for (ShardState& state : states_) state.applied.Insert({0, 2});
+    Write({1, 2}, {0}, "1-1");
+    Write({1, 3}, {1, 2}, "1-2");
+    // The same state, whole, in a run of its own.
+    whole_ = WriteCheckpointOf(other_run_.path(), {1, 1}, variables_, states_);
+  }
+
+  static void ReverseRows(TableState* table) {
+    for (std::vector<float>* values : {&table->values, &table->slots[0]}) {
+      std::vector<float> reversed;
+      for (std::size_t row = table->keys.size(); row-- > 0;) {
+        reversed.insert(reversed.end(), &(*values)[3 * row], &(*values)[3 * row] + 3);
+      }
+      *values = reversed;
+    }
+  }
+
+  /// Changes the rows at these places of every shard, then writes a checkpoint that holds only
+  /// them.
+  void Write(CheckpointId id, const std::vector<std::size_t>& rows, const std::string& base) {
+    std::vector<ShardState> checkpoint_shards;
+    for (ShardState& state : states_) {
+      TableState& table = state.tables[0];
+      ShardState checkpoint_shard = state;
+      checkpoint_shard.incremental = !base.empty();
+      if (checkpoint_shard.incremental) checkpoint_shard.tables[0] = {1, {}, {}, {{}}};
+      for (const std::size_t row : rows) {
+        for (std::size_t i = 3 * row; i < 3 * row + 3; ++i) {
+          table.values[i] += static_cast<float>(id.number);
+          table.slots[0][i] *= 2;
+          checkpoint_shard.tables[0].values.push_back(table.values[i]);
+          checkpoint_shard.tables[0].slots[0].push_back(table.slots[0][i]);
+        }
+        checkpoint_shard.tables[0].keys.push_back(table.keys[row]);
+      }
+      checkpoint_shards.push_back(std::move(checkpoint_shard));
+    }
+    WriteCheckpointOf(run_.path(), id, variables_, checkpoint_shards, base);
+  }
+
+  std::string Checkpoint(std::uint64_t number) const {
+    return CheckpointDirectory(run_.path(), {1, number});
+  }
+  std::string CheckpointShard(std::uint64_t number) const {
+    return JoinPath(Checkpoint(number), "shard-1");
+  }
+
+  const std::vector<VariableSpec> variables_ = checkpoint_test::Variables(kShards);
+  std::shared_ptr<const Catalog> catalog_;
+  std::vector<ShardState> states_;
+  TempDir run_;
+  TempDir other_run_;
+  std::string whole_;
+};
+
+TEST_F(CheckpointChainTest, Read_PutsTheNewestOfEachRowTogether) {
+  const auto chain = CheckpointChain::Open(Checkpoint(3));
+  ASSERT_TRUE(chain.ok()) << chain.status().ToString();
+  EXPECT_EQ(chain->bases(), 2u);
+  EXPECT_TRUE(chain->Check().ok());
+  for (ShardId shard = 0; shard < kShards; ++shard) {
+    ASSERT_GT(states_[shard].tables[0].keys.size(), 3u);
+    const auto state = chain->Read(shard);
+    ASSERT_TRUE(state.ok()) << state.status().ToString();
+    EXPECT_EQ(*state, states_[shard]);
+  }
+  EXPECT_EQ(chain->Read(kShards).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(CheckpointChainTest, EveryReader_SeesTheSameAsInAWholeCheckpoint) {
+  const auto digests = [](const std::string& checkpoint) {
+    std::vector<std::string> texts;
+    const auto all = DigestCheckpoint(checkpoint);
+    EXPECT_TRUE(all.ok()) << all.status().ToString();
+    for (const CheckpointDigest& digest : *all) {
+      texts.push_back(digest.variable + digest.slot + digest.digest + std::to_string(digest.rows));
+    }
+    return texts;
+  };
+  EXPECT_EQ(digests(Checkpoint(3)), digests(whole_));
+  EXPECT_NE(digests(Checkpoint(2)), digests(whole_));
+  auto reader = CheckpointReader::Open(Checkpoint(3));
+  auto expected = CheckpointReader::Open(whole_);
+  ASSERT_TRUE(reader.ok() && expected.ok());
+  std::vector<std::uint64_t> keys;
+  for (std::uint64_t key = 0; key < 100; ++key) keys.push_back(key);
+  EXPECT_EQ(*reader->Rows("table", keys), *expected->Rows("table", keys));
+  EXPECT_EQ(*reader->Dense("dense"), *expected->Dense("dense"));
+}
+
+TEST_F(CheckpointChainTest, NewestGoodCheckpoint_WhenABaseIsDamaged_PassesOverAllThatBuildOnIt) {
+  ASSERT_TRUE(RemoveFile(CheckpointShard(2)).ok());
+  EXPECT_EQ(OpenCheckpoint(Checkpoint(3), {}).status().code(), StatusCode::kDataLoss);
+  const auto good = NewestGoodCheckpoint(run_.path(), {});
+  ASSERT_TRUE(good.ok()) << good.status().ToString();
+  EXPECT_EQ(good->id, (CheckpointId{1, 1}));
+  ASSERT_EQ(good->warnings.size(), 2u);
+  EXPECT_NE(good->warnings[0].find("1-2/shard-1: missing"), std::string::npos) << good->warnings[0];
+}
+
+TEST_F(CheckpointChainTest, Open_WhenABaseIsGone_NamesIt) {
+  ASSERT_TRUE(RemoveCheckpoint(run_.path(), {1, 1}).ok());
+  const Status status = CheckpointChain::Open(Checkpoint(3)).status();
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("1-1"), std::string::npos) << status.ToString();
+  EXPECT_EQ(CheckpointChain::Open(Checkpoint(1)).status().code(), StatusCode::kNotFound);
+}
+
+TEST_F(CheckpointChainTest, Open_WhenTheBaseIsNotAnOlderCheckpointOfTheRun_IsDataLoss) {
+  for (const char* base : {"1-4", "1-5", "2-1", "../1-1", "x"}) {
+    ASSERT_TRUE(RemoveCheckpoint(run_.path(), {1, 4}).ok());
+    Write({1, 4}, {0}, base);
+    EXPECT_EQ(CheckpointChain::Open(Checkpoint(4)).status().code(), StatusCode::kDataLoss) << base;
+  }
+  WriteCheckpointOf(run_.path(), {1, 5}, variables_, states_, "", "run-b");
+  Write({1, 6}, {0}, "1-5");
+  EXPECT_EQ(CheckpointChain::Open(Checkpoint(6)).status().code(), StatusCode::kDataLoss);
+}
+
+TEST_F(CheckpointChainTest, Read_WhenACheckpointShardBuildsOnNothingOrOnAnotherTerm_SaysSo) {
+  states_[1].term = {1, 9};
+  Write({1, 4}, {0}, "1-3");
+  const auto other_term = CheckpointChain::Open(Checkpoint(4));
+  ASSERT_TRUE(other_term.ok());
+  EXPECT_TRUE(other_term->Read(0).ok());
+  EXPECT_NE(other_term->Read(1).status().message().find("another term"), std::string::npos);
+  EXPECT_EQ(other_term->Check().code(), StatusCode::kDataLoss);
+  std::vector<ShardState> checkpoint_shards = states_;
+  checkpoint_shards[0].incremental = true;
+  const auto alone =
+      CheckpointChain::Open(WriteCheckpointOf(run_.path(), {1, 5}, variables_, checkpoint_shards));
+  ASSERT_TRUE(alone.ok());
+  EXPECT_NE(alone->Read(0).status().message().find("without a base"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pstrain

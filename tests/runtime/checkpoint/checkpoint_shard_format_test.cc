@@ -1,0 +1,58 @@
+#include "runtime/checkpoint/checkpoint_shard_format.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace pstrain {
+namespace {
+
+/// A shard that holds one table, whose rows are the last bytes of the checkpoint shard.
+ShardState OneTable(std::vector<std::uint64_t> keys) {
+  ShardState state;
+  state.applied = AppliedSet(8);
+  TableState& table = state.tables.emplace_back();
+  table.values.assign(keys.size(), 1.0f);
+  table.keys = std::move(keys);
+  return state;
+}
+
+TEST(CheckpointShardFormat, WhenWritten_ReadsBack) {
+  const std::string bytes = SerializeCheckpointShard(OneTable({7, 3}));
+  const auto state = ParseCheckpointShard(bytes);
+  ASSERT_TRUE(state.ok()) << state.status().ToString();
+  EXPECT_EQ(state->tables[0].keys, (std::vector<std::uint64_t>{3, 7}));
+  EXPECT_EQ(SerializeCheckpointShard(*state), bytes);
+}
+
+TEST(CheckpointShardFormat, WhenKeysDoNotAscend_IsDataLoss) {
+  std::string bytes = SerializeCheckpointShard(OneTable({3, 7}));
+  const std::size_t second_key = bytes.size() - 2 * sizeof(float) - sizeof(std::uint64_t);
+  ASSERT_EQ(bytes[second_key], 7);
+  for (const char key : {'\3', '\2'}) {
+    bytes[second_key] = key;
+    EXPECT_EQ(ParseCheckpointShard(bytes).status().code(), StatusCode::kDataLoss);
+  }
+}
+
+TEST(CheckpointShardFormat, WhenAnEmptyTableClaimsManySlots_IsDataLoss) {
+  std::string bytes = SerializeCheckpointShard(OneTable({}));
+  // Behind the number of slots: u32 0 and u64 rows.
+  const std::size_t slots = bytes.size() - 2 * sizeof(std::uint64_t);
+  const std::uint32_t many = 0xffffffff;
+  std::memcpy(&bytes[slots], &many, sizeof(many));
+  EXPECT_EQ(ParseCheckpointShard(bytes).status().code(), StatusCode::kDataLoss);
+}
+
+TEST(CheckpointShardFormat, WhenTruncatedAnywhere_IsDataLoss) {
+  const std::string bytes = SerializeCheckpointShard(OneTable({3, 7}));
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_EQ(ParseCheckpointShard(bytes.substr(0, size)).status().code(), StatusCode::kDataLoss)
+        << size;
+  }
+}
+
+}  // namespace
+}  // namespace pstrain

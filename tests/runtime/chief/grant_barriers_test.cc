@@ -1,0 +1,104 @@
+#include "runtime/chief/grant_barriers.h"
+
+#include <gtest/gtest.h>
+
+#include "base/os/files.h"
+#include "tests/runtime/chief/protocol/protocol_test_support.h"
+
+namespace pstrain {
+namespace {
+
+using core_test::AllTerms;
+
+class GrantBarriersTest : public testing::Test {
+ protected:
+  /// 100 batches of 10 records.
+  static ProtocolOptions Options() {
+    ProtocolOptions options = core_test::Options();
+    options.epochs = 1;
+    options.batches_per_epoch = 100;
+    options.records = [](std::uint32_t) { return 10u; };
+    return options;
+  }
+
+  void Make(const std::string& file) { ASSERT_TRUE(WriteFileAtomically(dir_.File(file), "").ok()); }
+
+  GrantBarriers Find() const {
+    Result<GrantBarriers> barriers = GrantBarriers::Find(dir_.path());
+    EXPECT_TRUE(barriers.ok()) << barriers.status().ToString();
+    return barriers.ok() ? *holds : GrantBarriers();
+  }
+
+  /// How many work ids worker 0 gets when it asks for more than there are.
+  std::size_t GrantsAll(const GrantBarriers& barriers) {
+    return barriers.Grants(protocol(), 0, 1000).size();
+  }
+
+  CommitProtocol& protocol() { return started_.protocol; }
+
+  TempDir dir_;
+  core_test::Started started_{Options()};
+};
+
+TEST_F(GrantBarriersTest, WithoutFiles_HoldsNothing) {
+  Make("announce");
+  Make("barrier-");
+  Make("barrier-20.tmp.1.2");
+  EXPECT_EQ(GrantsAll(Find()), 100u);
+}
+
+TEST_F(GrantBarriersTest, WhenTheDirectoryIsAbsent_NamesIt) {
+  const Status status = GrantBarriers::Find(dir_.File("absent")).status();
+  EXPECT_NE(status.message().find(dir_.File("absent")), std::string::npos);
+}
+
+TEST_F(GrantBarriersTest, WithFiles_GrantsUpToTheLowestLimit) {
+  Make("barrier-60");
+  Make("barrier-20.5");
+  GrantBarriers barriers = Find();
+  EXPECT_EQ(barriers.Grants(protocol(), 0, 7).size(), 7u);
+  // The work id that reaches 30.5 % is the last one.
+  EXPECT_EQ(GrantsAll(barriers), 24u);
+  EXPECT_EQ(GrantsAll(barriers), 0u);
+  ASSERT_TRUE(RemoveFile(dir_.File("barrier-20.5")).ok());
+  EXPECT_EQ(GrantsAll(barriers), 0u);
+  barriers.Refresh();
+  EXPECT_EQ(GrantsAll(barriers), 39u);
+  ASSERT_TRUE(RemoveFile(dir_.File("barrier-60")).ok());
+  barriers.Refresh();
+  EXPECT_EQ(GrantsAll(barriers), 30u);
+}
+
+TEST_F(GrantBarriersTest, WhateverBecomesOfGrantedWorkIds_CountsThemOnce) {
+  Make("barrier-0");
+  const GrantBarriers barriers = Find();
+  const auto granted = barriers.Grants(protocol(), 0, 1000);
+  ASSERT_EQ(granted.size(), 10u);
+  protocol().Report(0, granted[0].work_id, AllTerms(protocol()));
+  EXPECT_EQ(protocol().Progress().examples_in_flight, 90);
+  EXPECT_EQ(GrantsAll(barriers), 0u);
+  // The same work ids in two hands, after a change of chief, are no more examples.
+  protocol().WorkerSeen(1, {8}, {granted[1].work_id, granted[2].work_id});
+  EXPECT_EQ(protocol().Progress().examples_in_flight, 90);
+  protocol().ReturnGrants(0, {granted[1].work_id, granted[3].work_id});
+  EXPECT_EQ(protocol().Progress().examples_in_flight, 80);
+  EXPECT_EQ(GrantsAll(barriers), 1u);
+  protocol().WorkerLost(0, 7);
+  EXPECT_EQ(protocol().Progress().examples_in_flight, 20);
+  EXPECT_EQ(barriers.Grants(protocol(), 1, 1000).size(), 7u);
+  EXPECT_EQ(protocol().Progress().examples_in_flight, 90);
+}
+
+TEST_F(GrantBarriersTest, WhateverThePercentage_CanBeReached) {
+  const std::vector<std::pair<std::string, std::size_t>> last = {
+      {"barrier-85", 95}, {"barrier-88", 95}, {"barrier-95", 98}, {"barrier-98", 99}, {"barrier-100", 100}};
+  for (const auto& [file, work_ids] : last) {
+    Make(file);
+    core_test::Started fresh{Options()};
+    EXPECT_EQ(Find().Grants(fresh.protocol, 0, 1000).size(), work_ids) << file;
+    ASSERT_TRUE(RemoveFile(dir_.File(file)).ok());
+  }
+}
+
+}  // namespace
+}  // namespace pstrain

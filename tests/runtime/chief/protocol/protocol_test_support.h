@@ -1,0 +1,91 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runtime/chief/protocol/commit_protocol.h"
+
+namespace pstrain::core_test {
+
+/// Two shards on two ps, 2 epochs of 4 batches with 35 records.
+inline ProtocolOptions Options() {
+  ProtocolOptions options;
+  options.chief_term = 3;
+  options.shards = 2;
+  options.epochs = 2;
+  options.batches_per_epoch = 4;
+  options.records = [](std::uint32_t batch) { return batch == 3 ? 5u : 10u; };
+  options.ps_count = 2;
+  options.shard_to_ps = {0, 1};
+  return options;
+}
+
+inline AppliedSet Applied(const std::vector<WorkId>& work_ids) {
+  AppliedSet set(4);
+  for (const WorkId work_id : work_ids) set.Insert(work_id);
+  return set;
+}
+
+/// Answers all assignments as a ps would that has exactly `applied` in every restored or kept copy.
+inline std::vector<AssignShardsAction> Answer(CommitProtocol* protocol,
+                                              const AppliedSet& applied = AppliedSet(4)) {
+  std::vector<AssignShardsAction> assigned;
+  for (const ProtocolAction& action : protocol->TakeActions()) {
+    const auto* assign = std::get_if<AssignShardsAction>(&action);
+    if (assign == nullptr) continue;
+    assigned.push_back(*assign);
+    std::vector<ShardCopy> copies;
+    for (const Assignment& a : assign->shards) {
+      if (a.source == AssignSource::kDrop) continue;
+      copies.push_back(
+          {a.shard, a.term, true, a.source == AssignSource::kInitial ? AppliedSet(4) : applied, 0});
+    }
+    protocol->ShardsActivated(assign->ps, assign->incarnation, copies);
+  }
+  return assigned;
+}
+
+inline Incarnation Register(CommitProtocol* protocol, std::uint32_t index, PeerProcess process,
+                            std::vector<ShardCopy> held = {}) {
+  const Result<Incarnation> result =
+      protocol->RegisterPs(index, process, "a:1", std::move(held), {});
+  EXPECT_TRUE(result.ok()) << result.status().ToString();
+  return result.ok() ? *result : 0;
+}
+
+inline std::vector<ReportedCopy> AllTerms(const CommitProtocol& protocol) {
+  std::vector<ReportedCopy> copies;
+  for (ShardId s = 0; s < protocol.membership().shards.size(); ++s) {
+    copies.push_back({s, protocol.membership().shards[s].term});
+  }
+  return copies;
+}
+
+inline std::vector<WrittenCheckpointShard> AllCheckpointShards(const CommitProtocol& protocol,
+                                                               bool incremental = false,
+                                                               std::uint64_t bytes = 100) {
+  std::vector<WrittenCheckpointShard> checkpoint_shards;
+  for (const ReportedCopy& copy : AllTerms(protocol)) {
+    checkpoint_shards.push_back({copy.shard, copy.term, incremental, bytes});
+  }
+  return checkpoint_shards;
+}
+
+/// Both ps are there, all shards active, worker 0 is known.
+struct Started {
+  explicit Started(ProtocolOptions options = Options()) : protocol(std::move(options)) {
+    ps0 = Register(&protocol, 0, {100});
+    ps1 = Register(&protocol, 1, {101});
+    Answer(&protocol);
+    protocol.WorkerSeen(0, {7}, {});
+  }
+  CommitProtocol protocol;
+  Incarnation ps0 = 0;
+  Incarnation ps1 = 0;
+};
+
+}  // namespace pstrain::core_test

@@ -1,0 +1,226 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/checkpoint/checkpoints.h"
+#include "runtime/chief/protocol/commit_protocol.h"
+#include "runtime/shard/applied_set.h"
+
+namespace pstrain {
+
+/// Deliberate faults of the model, to show that the simulation sees them.
+struct Mutations {
+  /// A ps adds a work id that it has applied before.
+  bool ps_applies_duplicates = false;
+  /// A ps answers a push of another term as applied, without touching anything.
+  bool ps_claims_terms = false;
+  /// The chief takes a report under any term for one under the current term.
+  bool chief_ignores_terms = false;
+  /// The chief believes that a restored shard has what the lost copy had.
+  bool chief_does_not_reopen = false;
+  /// A checkpoint shard's values are copied before its applied set.
+  bool checkpoint_shard_not_atomic = false;
+  /// A ps writes only what changed since it last copied a shard, also for a checkpoint that was
+  /// abandoned.
+  bool marks_forgotten_early = false;
+  /// Checkpoints are deleted though others build on them.
+  bool retention_ignores_bases = false;
+  /// A moved shard's applied set is copied later than its values, from an owner that went on.
+  bool move_not_atomic = false;
+};
+
+struct SimulationResult {
+  /// Empty: every invariant held and the job finished.
+  std::string error;
+  std::uint64_t steps = 0;
+  std::uint64_t faults = 0;
+  /// By the last chief.
+  std::uint64_t reopened = 0;
+  std::uint64_t checkpoints = 0;
+  std::uint64_t checkpoints_abandoned = 0;
+  std::uint64_t checkpoints_incremental = 0;
+  std::uint64_t moves = 0;
+};
+
+/// A job of chief, ps, workers, a disk and a network that delivers in any order, run to its end.
+/// The chief is the real CommitProtocol; everything else is a model. Everything follows from the
+/// seed.
+class Simulation {
+ public:
+  Simulation(std::uint64_t seed, Mutations mutations);
+  SimulationResult Run();
+
+ private:
+  using Process = std::uint64_t;
+  struct Row {
+    /// Sum of the weights of all work ids that were ever added.
+    std::uint64_t value = 0;
+    std::uint32_t mark = 0;
+  };
+  using Rows = std::map<std::uint32_t, Row>;
+  struct Copy {
+    ShardTerm term;
+    bool active = false;
+    /// Was copied for a move: serves nobody until it is kept.
+    bool frozen = false;
+    AppliedSet applied;
+    Rows rows;
+    std::uint32_t mark = 1;
+    /// Checkpoints that may be named as a base: rows that were written since have marks above.
+    std::map<std::string, std::uint32_t> copied;
+    /// A checkpoint shard of a checkpoint: only rows that were written since its base.
+    bool incremental = false;
+  };
+  struct Checkpoint {
+    CheckpointId id;
+    std::string name;
+    std::string base;
+    std::map<ShardId, Copy> checkpoint_shards;
+    bool bad = false;
+  };
+  struct Ps {
+    std::uint32_t index = 0;
+    Process chief = 0;
+    std::uint64_t chief_term = 0;
+    Incarnation incarnation = 0;
+    bool registered = false;
+    std::map<ShardId, Copy> copies;
+    /// Answers of other ps that were asked for a copy, by the term that it is for: the copy, or
+    /// nothing when it was refused.
+    std::map<ShardTerm, std::optional<Copy>> fetched;
+  };
+  struct Job {
+    std::vector<ShardId> shards;
+    std::map<ShardId, ShardTerm> answered;
+    bool reported = false;
+  };
+  struct Worker {
+    std::uint32_t index = 0;
+    Process chief = 0;
+    bool registered = false;
+    /// The poll whose reply is awaited; replies to any other are lost.
+    std::uint64_t poll = 0;
+    MembershipView view;
+    std::map<WorkId, Job> jobs;
+  };
+  struct ActiveCheckpoint {
+    CheckpointId id;
+    std::uint64_t started = 0;
+    CheckpointPlan plan;
+    std::map<ShardId, Copy> checkpoint_shards;
+  };
+  struct Chief {
+    explicit Chief(ProtocolOptions options)
+        : epoch(options.chief_term), protocol(std::move(options)) {}
+    std::uint64_t epoch;
+    CommitProtocol protocol;
+    std::map<std::uint64_t, AssignShardsAction> outstanding;
+    std::map<std::uint32_t, Process> workers;
+    /// What the shell has granted to each worker and believes to be with it.
+    std::map<std::uint32_t, std::set<WorkId>> granted;
+    std::optional<ActiveCheckpoint> checkpoint;
+  };
+
+  // simulation.cc: the world
+  std::uint64_t Random(std::uint64_t below) { return random_() % below; }
+  bool Chance(std::uint64_t one_in) { return Random(one_in) == 0; }
+  void Send(std::function<void()> message) { network_.push_back(std::move(message)); }
+  void Step();
+  void Deliver();
+  void Supervise();
+  void StartChief();
+  void Fault();
+  void KillEverything();
+  void KillSlot(std::vector<Process>* slots);
+  Process NewestChief() const;
+  bool Faulty() const { return step_ < fault_steps_; }
+  std::uint64_t Weight(WorkId work_id) const;
+  /// What the rows of a shard are that has exactly these work ids.
+  std::map<std::uint32_t, std::uint64_t> Expected(const AppliedSet& applied) const;
+  void AddWorkId(Copy* copy, WorkId work_id) const;
+  void Violated(const std::string& what);
+  void CheckTerms();
+
+  // simulation_chief.cc
+  /// Processes are numbered in the order in which they start, as attempts are.
+  static PeerProcess Named(Process process) {
+    return {process, static_cast<std::uint32_t>(process)};
+  }
+  void ChiefTick(Process process);
+  void SendAssignment(Process process, std::uint64_t id);
+  enum class Carried : std::uint8_t { kDone, kWait, kBadCheckpoint, kFailed };
+  void AnswerAssignment(Process chief, std::uint64_t id, std::vector<ShardCopy> copies,
+                        Carried outcome);
+  void StartCheckpoint(Chief* chief, Process process);
+  void WriteCheckpointShards(Process chief, const ActiveCheckpoint& checkpoint,
+                             const CheckpointPlan::Ps& part, Process ps);
+  Copy CopyForCheckpoint(Copy* copy, const ActiveCheckpoint& checkpoint) const;
+  void CheckpointShardArrived(Process chief, CheckpointId checkpoint,
+                              std::optional<Copy> checkpoint_shard, ShardId shard);
+  void AbandonCheckpoint(Chief* chief);
+  void PlaceCheckpoint(Chief* chief, Process process);
+  void CheckCheckpoint(const Checkpoint& checkpoint, bool final);
+  void Retain(Chief* chief);
+  /// A shard of a checkpoint on disk, with the rows of its bases; nothing when one is gone or
+  /// damaged.
+  std::optional<Copy> ReadCheckpoint(const std::string& name, ShardId shard) const;
+  void Detect(Process process);
+  struct Poll {
+    std::uint64_t id = 0;
+    Process worker = 0;
+    bool fresh = false;
+    /// All that the worker holds.
+    std::map<WorkId, Job> jobs;
+    std::uint32_t want = 0;
+  };
+  void OnPoll(Process chief, const Poll& poll);
+  bool Welcome(Chief* chief, const Poll& poll);
+  void OnPollReply(const Poll& poll, const std::vector<GrantedWorkId>& grants,
+                   const MembershipView& view);
+  void CheckGrant(const Chief& chief);
+  std::vector<ReportedCopy> TermsOf(const Chief& chief, const Job& job) const;
+
+  // simulation_peers.cc: ps and workers
+  void PsStep(Process process);
+  void OnAssign(Process process, Process chief, std::uint64_t epoch, std::uint64_t id,
+                const AssignShardsAction& action);
+  Carried Carry(Process process, const Assignment& assignment, const std::string& checkpoint);
+  Carried CarryMove(Process process, const Assignment& assignment);
+  void OnFetch(Process from, Process to, const Assignment& assignment);
+  void WorkerStep(Process process);
+  void PushJob(Process process, WorkId work_id);
+  void OnPush(Process ps, Process worker, WorkId work_id, std::vector<ReportedCopy> sections);
+
+  std::mt19937_64 random_;
+  Mutations mutations_;
+  ProtocolOptions run_;
+  std::uint32_t worker_count_ = 1;
+  std::uint64_t fault_steps_ = 0;
+  std::uint64_t step_ = 0;
+  Process next_process_ = 1;
+  std::uint64_t next_id_ = 1;
+  std::uint64_t disk_term_ = 0;
+  std::vector<std::function<void()>> network_;
+  std::map<Process, Ps> ps_;
+  std::map<Process, Worker> workers_;
+  std::map<Process, std::unique_ptr<Chief>> chiefs_;
+  std::vector<Process> ps_slots_;
+  std::vector<Process> worker_slots_;
+  Process chief_slot_ = 0;
+  std::deque<Checkpoint> disk_;
+  /// By any copy of the shard, also by those that are gone.
+  std::map<ShardId, AppliedSet> ever_applied_;
+  bool finished_ = false;
+  SimulationResult result_;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,186 @@
+// Checkpoints: the chief's shell that takes them, the ps that write them, the disk.
+#include <algorithm>
+#include <utility>
+
+#include "runtime/checkpoint/retention.h"
+#include "tests/runtime/chief/protocol/simulation.h"
+
+namespace pstrain {
+namespace {
+
+constexpr std::uint32_t kKeptCheckpoints = 3;
+
+}  // namespace
+
+void Simulation::StartCheckpoint(Chief* chief, Process process) {
+  std::optional<CheckpointPlan> plan = chief->protocol.StartCheckpoint();
+  if (!plan) return;
+  chief->checkpoint = ActiveCheckpoint{{chief->epoch, next_id_++}, step_, *std::move(plan), {}};
+  for (const CheckpointPlan::Ps& part : chief->checkpoint->plan.ps) {
+    for (const MembershipView::Ps& ps : chief->protocol.membership().ps) {
+      if (ps.incarnation != part.incarnation) continue;
+      Send([this, process, checkpoint = *chief->checkpoint, part, to = std::stoull(ps.address)] {
+        WriteCheckpointShards(process, checkpoint, part, to);
+      });
+    }
+  }
+}
+
+// The shards of a ps are copied at different moments.
+void Simulation::WriteCheckpointShards(Process chief, const ActiveCheckpoint& checkpoint,
+                                       const CheckpointPlan::Ps& part, Process ps) {
+  for (const ReportedCopy& wanted : part.shards) {
+    Send([this, chief, checkpoint, wanted, ps] {
+      const auto it = ps_.find(ps);
+      if (it == ps_.end()) return;
+      const auto held = it->second.copies.find(wanted.shard);
+      if (held == it->second.copies.end() || held->second.term != wanted.term ||
+          held->second.frozen) {
+        return Send([=, this] {
+          CheckpointShardArrived(chief, checkpoint.id, std::nullopt, wanted.shard);
+        });
+      }
+      held->second.applied.CloseEpochsBelow(checkpoint.plan.close_epochs_below);
+      const Copy checkpoint_shard = CopyForCheckpoint(&held->second, checkpoint);
+      if (!mutations_.checkpoint_shard_not_atomic) {
+        return Send([=, this] {
+          CheckpointShardArrived(chief, checkpoint.id, checkpoint_shard, wanted.shard);
+        });
+      }
+      Send([=, this] {
+        const auto later = ps_.find(ps);
+        if (later == ps_.end() || !later->second.copies.contains(wanted.shard)) return;
+        Copy torn = checkpoint_shard;
+        torn.applied = later->second.copies.at(wanted.shard).applied;
+        CheckpointShardArrived(chief, checkpoint.id, torn, wanted.shard);
+      });
+    });
+  }
+}
+
+Simulation::Copy Simulation::CopyForCheckpoint(Copy* copy,
+                                               const ActiveCheckpoint& checkpoint) const {
+  auto base = copy->copied.find(checkpoint.plan.base);
+  if (mutations_.marks_forgotten_early && base != copy->copied.end()) {
+    base = std::ranges::max_element(copy->copied, {}, [](const auto& c) { return c.second; });
+  }
+  Copy checkpoint_shard = *copy;
+  if (base != copy->copied.end()) {
+    checkpoint_shard.incremental = true;
+    std::erase_if(checkpoint_shard.rows,
+                  [&](const auto& row) { return row.second.mark <= base->second; });
+  }
+  std::erase_if(copy->copied, [&](const auto& copied) {
+    const bool wanted =
+        copied.first == checkpoint.plan.base || copied.first == CheckpointName(checkpoint.id);
+    return !wanted && !mutations_.marks_forgotten_early;
+  });
+  if (copy->copied.try_emplace(CheckpointName(checkpoint.id), copy->mark).second) ++copy->mark;
+  return checkpoint_shard;
+}
+
+void Simulation::CheckpointShardArrived(Process process, CheckpointId checkpoint,
+                                        std::optional<Copy> checkpoint_shard, ShardId shard) {
+  const auto chief = chiefs_.find(process);
+  if (chief == chiefs_.end() || !chief->second->checkpoint ||
+      chief->second->checkpoint->id != checkpoint)
+    return;
+  if (!checkpoint_shard) return AbandonCheckpoint(chief->second.get());
+  chief->second->checkpoint->checkpoint_shards.insert_or_assign(shard,
+                                                                *std::move(checkpoint_shard));
+}
+
+void Simulation::AbandonCheckpoint(Chief* chief) {
+  chief->protocol.CheckpointFailed();
+  chief->checkpoint.reset();
+  ++result_.checkpoints_abandoned;
+}
+
+void Simulation::PlaceCheckpoint(Chief* chief, Process process) {
+  const ActiveCheckpoint& active = *chief->checkpoint;
+  std::vector<WrittenCheckpointShard> checkpoint_shards;
+  Checkpoint checkpoint{active.id, CheckpointName(active.id), "", active.checkpoint_shards, false};
+  for (const auto& [shard, checkpoint_shard] : active.checkpoint_shards) {
+    checkpoint_shards.push_back({shard, checkpoint_shard.term, checkpoint_shard.incremental,
+                                 1 + checkpoint_shard.rows.size()});
+    if (checkpoint_shard.incremental) checkpoint.base = active.plan.base;
+  }
+  const bool final = active.plan.final;
+  if (!chief->protocol.FinishCheckpoint(checkpoint_shards).ok() || chief->epoch < disk_term_)
+    return AbandonCheckpoint(chief);
+  if (Faulty() && Chance(10)) {  // Dies before the rename.
+    chiefs_.erase(process);
+    return;
+  }
+  chief->checkpoint.reset();
+  ++result_.checkpoints;
+  if (!checkpoint.base.empty()) ++result_.checkpoints_incremental;
+  // Only the newest checkpoint is ever damaged, and only while all others are good.
+  const bool damage = Faulty() && !disk_.empty() && !final && Chance(6) &&
+                      std::ranges::none_of(disk_, &Checkpoint::bad);
+  disk_.push_front(std::move(checkpoint));
+  CheckCheckpoint(disk_.front(), final);
+  disk_.front().bad = damage;
+  if (Faulty() && Chance(10)) {  // Dies after the rename.
+    chiefs_.erase(process);
+    return;
+  }
+  chief->protocol.CheckpointPlaced(disk_.front().name);
+  Retain(chief);
+  const CommitProgress progress = chief->protocol.Progress();
+  if (final) {
+    finished_ = true;
+    result_.reopened = progress.work_ids_reopened;
+    if (progress.examples_committed != progress.examples_expected) {
+      Violated("committed is not expected");
+    }
+  } else if (chief->protocol.Drained()) {
+    KillEverything();
+  }
+}
+
+void Simulation::CheckCheckpoint(const Checkpoint& checkpoint, bool final) {
+  const bool damaged = std::ranges::any_of(disk_, &Checkpoint::bad);
+  for (const auto& [shard, checkpoint_shard] : checkpoint.checkpoint_shards) {
+    const std::optional<Copy> whole = ReadCheckpoint(checkpoint.name, shard);
+    if (!whole) {
+      if (!damaged) Violated("a checkpoint lacks what it builds on");
+      continue;
+    }
+    std::map<std::uint32_t, std::uint64_t> values;
+    for (const auto& [number, row] : whole->rows) values[number] = row.value;
+    if (values != Expected(whole->applied))
+      Violated("a checkpoint's rows are not those of its work ids");
+    if (final && !whole->applied.Missing(run_.epochs).empty()) {
+      Violated("the final checkpoint lacks a work id in shard " + std::to_string(shard));
+    }
+  }
+}
+
+void Simulation::Retain(Chief* chief) {
+  std::vector<CheckpointFolder> folders;
+  for (const Checkpoint& checkpoint : disk_)
+    folders.push_back({checkpoint.id, true, ParseCheckpointName(checkpoint.base)});
+  if (mutations_.retention_ignores_bases) {
+    for (CheckpointFolder& folder : folders) folder.base.reset();
+  }
+  for (const CheckpointId& id : PlanRetention(folders, {kKeptCheckpoints, chief->epoch, {}})) {
+    chief->protocol.CheckpointRemoved(CheckpointName(id));
+    std::erase_if(disk_, [&](const Checkpoint& checkpoint) { return checkpoint.id == id; });
+  }
+}
+
+std::optional<Simulation::Copy> Simulation::ReadCheckpoint(const std::string& name,
+                                                           ShardId shard) const {
+  const auto checkpoint = std::ranges::find(disk_, name, &Checkpoint::name);
+  if (checkpoint == disk_.end() || checkpoint->bad) return std::nullopt;
+  Copy copy = checkpoint->checkpoint_shards.at(shard);
+  if (!copy.incremental) return copy;
+  const std::optional<Copy> base = ReadCheckpoint(checkpoint->base, shard);
+  if (!base || base->term != copy.term) return std::nullopt;
+  copy.rows.insert(base->rows.begin(), base->rows.end());
+  copy.incremental = false;
+  return copy;
+}
+
+}  // namespace pstrain

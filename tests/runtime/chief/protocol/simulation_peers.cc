@@ -1,0 +1,236 @@
+// The model of ps and workers.
+#include <algorithm>
+
+#include "tests/runtime/chief/protocol/simulation.h"
+
+namespace pstrain {
+
+void Simulation::PsStep(Process process) {
+  Ps& ps = ps_.at(process);
+  const Process newest = NewestChief();
+  if (ps.chief != newest && newest != 0 && (!chiefs_.contains(ps.chief) || Chance(8))) {
+    ps.chief = newest;
+    ps.registered = false;
+  }
+  if (ps.registered) {
+    return Send([this, process, to = ps.chief, index = ps.index, incarnation = ps.incarnation] {
+      const auto chief = chiefs_.find(to);
+      const auto sender = ps_.find(process);
+      if (chief == chiefs_.end() || sender == ps_.end()) return;
+      if (sender->second.incarnation != incarnation) return;
+      if (!chief->second->protocol.PsKnown(index, incarnation)) sender->second.registered = false;
+    });
+  }
+  std::vector<ShardCopy> held;
+  for (const auto& [shard, copy] : ps.copies) {
+    held.push_back({shard, copy.term, copy.active, copy.applied, 0});
+  }
+  Send([this, process, to = ps.chief, index = ps.index, held] {
+    const auto chief = chiefs_.find(to);
+    if (chief == chiefs_.end()) return;
+    const Result<Incarnation> incarnation =
+        chief->second->protocol.RegisterPs(index, Named(process), std::to_string(process), held,
+                                           ProtocolTime{std::chrono::milliseconds(step_)});
+    const bool replaced = incarnation.status().code() == StatusCode::kFailedPrecondition;
+    if (!incarnation.ok() && !replaced) return;
+    Send([this, process, to, replaced, epoch = chief->second->epoch,
+          value = incarnation.ok() ? *incarnation : 0] {
+      const auto sender = ps_.find(process);
+      if (sender == ps_.end() || sender->second.chief_term > epoch) return;
+      if (replaced) {
+        ps_.erase(sender);
+        return;
+      }
+      if (sender->second.chief != to || sender->second.incarnation > value) return;
+      sender->second.chief_term = epoch;
+      sender->second.incarnation = value;
+      sender->second.registered = true;
+    });
+  });
+}
+
+void Simulation::OnAssign(Process process, Process chief, std::uint64_t epoch, std::uint64_t id,
+                          const AssignShardsAction& action) {
+  const auto it = ps_.find(process);
+  if (it == ps_.end()) return;
+  Ps& ps = it->second;
+  if (epoch < ps.chief_term || action.incarnation != ps.incarnation) return;
+  Carried outcome = Carried::kDone;
+  std::vector<ShardCopy> active;
+  for (const Assignment& assignment : action.shards) {
+    const Carried carried = Carry(process, assignment, action.checkpoint);
+    if (carried == Carried::kWait) return;  // the chief sends it again
+    if (carried != Carried::kDone) {
+      outcome = carried;
+      continue;
+    }
+    const auto copy = ps.copies.find(assignment.shard);
+    if (copy == ps.copies.end() || assignment.source == AssignSource::kDrop) continue;
+    if (copy->second.term != assignment.term) continue;
+    active.push_back({assignment.shard, copy->second.term, true, copy->second.applied, 0});
+  }
+  CheckTerms();
+  Send([this, chief, id, active, outcome] { AnswerAssignment(chief, id, active, outcome); });
+}
+
+Simulation::Carried Simulation::Carry(Process process, const Assignment& assignment,
+                                      const std::string& checkpoint) {
+  Ps* ps = &ps_.at(process);
+  const auto held = ps->copies.find(assignment.shard);
+  if (assignment.source == AssignSource::kDrop) {
+    if (held != ps->copies.end() && held->second.term == assignment.term) ps->copies.erase(held);
+    return Carried::kDone;
+  }
+  // The same or an older assignment, once more.
+  if (held != ps->copies.end() && held->second.term >= assignment.term) return Carried::kDone;
+  if (assignment.source == AssignSource::kKeep) {
+    if (held == ps->copies.end()) return Carried::kFailed;
+    held->second.term = assignment.term;
+    held->second.copied.clear();
+    held->second.frozen = false;
+    return Carried::kDone;
+  }
+  if (assignment.source == AssignSource::kMove) return CarryMove(process, assignment);
+  Copy copy;
+  copy.applied = AppliedSet(run_.batches_per_epoch);
+  if (assignment.source == AssignSource::kRestore) {
+    std::optional<Copy> source = ReadCheckpoint(checkpoint, assignment.shard);
+    if (!source) return Carried::kBadCheckpoint;
+    copy.applied = std::move(source->applied);
+    copy.rows = std::move(source->rows);
+  }
+  copy.term = assignment.term;
+  copy.active = true;
+  ps->copies.insert_or_assign(assignment.shard, std::move(copy));
+  return Carried::kDone;
+}
+
+Simulation::Carried Simulation::CarryMove(Process process, const Assignment& assignment) {
+  Ps& ps = ps_.at(process);
+  const Process from = std::stoull(assignment.from);
+  const auto fetched = ps.fetched.find(assignment.term);
+  if (fetched == ps.fetched.end()) {
+    if (!ps_.contains(from)) return Carried::kFailed;
+    Send([this, from, process, assignment] { OnFetch(from, process, assignment); });
+    return Carried::kWait;
+  }
+  if (!fetched->second) return Carried::kFailed;
+  Copy copy = *std::move(fetched->second);
+  ps.fetched.erase(fetched);
+  if (mutations_.move_not_atomic && ps_.contains(from) &&
+      ps_.at(from).copies.contains(assignment.shard)) {
+    copy.applied = ps_.at(from).copies.at(assignment.shard).applied;
+  }
+  copy.term = assignment.term;
+  copy.frozen = false;
+  copy.copied.clear();
+  ps.copies.insert_or_assign(assignment.shard, std::move(copy));
+  ++result_.moves;
+  return Carried::kDone;
+}
+
+void Simulation::OnFetch(Process from, Process to, const Assignment& assignment) {
+  std::optional<Copy> copy;
+  if (const auto source = ps_.find(from); source != ps_.end()) {
+    const auto held = source->second.copies.find(assignment.shard);
+    if (held != source->second.copies.end() && held->second.term == assignment.from_term) {
+      held->second.frozen = !mutations_.move_not_atomic;
+      copy = held->second;
+    }
+  }
+  Send([this, to, term = assignment.term, copy] {
+    const auto target = ps_.find(to);
+    if (target != ps_.end()) target->second.fetched.insert_or_assign(term, copy);
+  });
+}
+
+void Simulation::WorkerStep(Process process) {
+  Worker& worker = workers_.at(process);
+  const Process newest = NewestChief();
+  if (worker.chief != newest && newest != 0 && (!chiefs_.contains(worker.chief) || Chance(8))) {
+    worker.chief = newest;
+    worker.registered = false;
+    worker.poll = 0;
+  }
+  if (!worker.jobs.empty() && Chance(2)) {
+    const auto job = std::next(worker.jobs.begin(), static_cast<long>(Random(worker.jobs.size())));
+    if (!job->second.reported) return PushJob(process, job->first);
+  }
+  if (worker.poll != 0 && !Chance(30)) return;
+  worker.poll = next_id_++;
+  const Poll poll{worker.poll, process, !worker.registered, worker.jobs,
+                  static_cast<std::uint32_t>(Random(4))};
+  Send([this, to = worker.chief, poll] { OnPoll(to, poll); });
+}
+
+void Simulation::OnPollReply(const Poll& poll, const std::vector<GrantedWorkId>& grants,
+                             const MembershipView& view) {
+  const auto receiver = workers_.find(poll.worker);
+  if (receiver == workers_.end() || receiver->second.poll != poll.id) return;
+  Worker& worker = receiver->second;
+  worker.poll = 0;
+  worker.registered = true;
+  for (const auto& [work_id, job] : poll.jobs) {
+    if (job.reported) worker.jobs.erase(work_id);
+  }
+  worker.view = view;
+  for (const GrantedWorkId& grant : grants) {
+    Job job{grant.shards, {}, false};
+    for (ShardId s = 0; s < run_.shards && grant.shards.empty(); ++s) job.shards.push_back(s);
+    worker.jobs.insert_or_assign(grant.work_id, std::move(job));
+  }
+}
+
+void Simulation::PushJob(Process process, WorkId work_id) {
+  Worker& worker = workers_.at(process);
+  Job& job = worker.jobs.at(work_id);
+  std::map<Process, std::vector<ReportedCopy>> pushes;
+  for (const ShardId shard : job.shards) {
+    if (job.answered.contains(shard)) continue;
+    const MembershipView::Shard& owner = worker.view.shards[shard];
+    for (const MembershipView::Ps& ps : worker.view.ps) {
+      if (owner.active && ps.index == owner.ps) {
+        pushes[std::stoull(ps.address)].push_back({shard, owner.term});
+      }
+    }
+  }
+  job.reported = job.answered.size() == job.shards.size() || Chance(16);
+  for (const auto& push : pushes) {
+    Send([this, push, process, work_id] { OnPush(push.first, process, work_id, push.second); });
+  }
+}
+
+void Simulation::OnPush(Process process, Process worker, WorkId work_id,
+                        std::vector<ReportedCopy> sections) {
+  const auto it = ps_.find(process);
+  if (it == ps_.end()) return;
+  std::vector<ReportedCopy> answered;
+  for (const ReportedCopy& section : sections) {
+    const auto held = it->second.copies.find(section.shard);
+    const bool owner = held != it->second.copies.end() && held->second.active &&
+                       !held->second.frozen && held->second.term == section.term;
+    if (!owner) {
+      if (mutations_.ps_claims_terms && held != it->second.copies.end()) {
+        answered.push_back({section.shard, held->second.term});
+      }
+      continue;
+    }
+    if (held->second.applied.Insert(work_id) || mutations_.ps_applies_duplicates) {
+      AddWorkId(&held->second, work_id);
+    }
+    ever_applied_.try_emplace(section.shard, run_.batches_per_epoch).first->second.Insert(work_id);
+    answered.push_back(section);
+  }
+  Send([this, worker, work_id, answered] {
+    const auto sender = workers_.find(worker);
+    if (sender == workers_.end()) return;
+    const auto job = sender->second.jobs.find(work_id);
+    if (job == sender->second.jobs.end()) return;
+    for (const ReportedCopy& copy : answered) {
+      if (std::ranges::find(job->second.shards, copy.shard) == job->second.shards.end()) continue;
+      job->second.answered[copy.shard] = copy.term;
+    }
+  });
+}
+
+}  // namespace pstrain

@@ -1,0 +1,91 @@
+#include "tests/runtime/chief/protocol/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+namespace pstrain {
+namespace {
+
+// PSTRAIN_SIMULATION_SEEDS: how many; PSTRAIN_SIMULATION_FIRST: the first, to repeat a failing one.
+std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+TEST(Simulation, UnderRandomFaults_EveryShardHasEveryWorkIdExactlyOnce) {
+  const std::uint64_t first = FromEnvironment("PSTRAIN_SIMULATION_FIRST", 1);
+  const std::uint64_t seeds = FromEnvironment("PSTRAIN_SIMULATION_SEEDS", 10'000);
+  SimulationResult total;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    const SimulationResult result = Simulation(seed, {}).Run();
+    ASSERT_EQ(result.error, "") << "seed " << seed;
+    total.steps += result.steps;
+    total.faults += result.faults;
+    total.checkpoints += result.checkpoints;
+    total.checkpoints_abandoned += result.checkpoints_abandoned;
+    total.checkpoints_incremental += result.checkpoints_incremental;
+    total.reopened += result.reopened;
+    total.moves += result.moves;
+  }
+  std::cout << seeds << " seeds: " << total.steps << " steps, " << total.faults << " faults, "
+            << total.checkpoints << " checkpoints, " << total.checkpoints_incremental
+            << " of them incremental, " << total.checkpoints_abandoned << " abandoned, "
+            << total.reopened << " work ids re-opened, " << total.moves << " shards moved\n";
+  EXPECT_TRUE(seeds < 100 ||
+              (total.faults > 0 && total.checkpoints_abandoned > 0 &&
+               total.checkpoints_incremental > 0 && total.reopened > 0 && total.moves > 0));
+}
+
+TEST(Simulation, WhenRepeated_IsTheSame) {
+  const SimulationResult one = Simulation(42, {}).Run();
+  const SimulationResult two = Simulation(42, {}).Run();
+  EXPECT_EQ(one.steps, two.steps);
+  EXPECT_EQ(one.faults, two.faults);
+}
+
+// Seeds of the first 300 that see the mutation.
+int Caught(Mutations mutations) {
+  int caught = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    if (!Simulation(seed, mutations).Run().error.empty()) ++caught;
+  }
+  std::cout << "seen by " << caught << " of 300 seeds\n";
+  return caught;
+}
+
+TEST(SimulationMutation, WhenAPsAppliesDuplicates_IsCaught) {
+  EXPECT_GT(Caught({.ps_applies_duplicates = true}), 0);
+}
+
+TEST(SimulationMutation, WhenAPsClaimsShardsOfAnotherTerm_IsCaught) {
+  EXPECT_GT(Caught({.ps_claims_terms = true}), 0);
+}
+
+TEST(SimulationMutation, WhenTheChiefIgnoresTheTermsOfReports_IsCaught) {
+  EXPECT_GT(Caught({.chief_ignores_terms = true}), 0);
+}
+
+TEST(SimulationMutation, WhenTheChiefDoesNotReopen_IsCaught) {
+  EXPECT_GT(Caught({.chief_does_not_reopen = true}), 0);
+}
+
+TEST(SimulationMutation, WhenACheckpointShardIsNotAtomic_IsCaught) {
+  EXPECT_GT(Caught({.checkpoint_shard_not_atomic = true}), 0);
+}
+
+TEST(SimulationMutation, WhenMarksOfAnAbandonedCheckpointAreForgotten_IsCaught) {
+  EXPECT_GT(Caught({.marks_forgotten_early = true}), 0);
+}
+
+TEST(SimulationMutation, WhenAMoveIsNotAtomic_IsCaught) {
+  EXPECT_GT(Caught({.move_not_atomic = true}), 0);
+}
+
+TEST(SimulationMutation, WhenACheckpointIsDeletedThatOthersBuildOn_IsCaught) {
+  EXPECT_GT(Caught({.retention_ignores_bases = true}), 0);
+}
+
+}  // namespace
+}  // namespace pstrain

@@ -1,0 +1,83 @@
+#include "runtime/evaluator/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/os/files.h"
+#include "base/random.h"
+#include "base/text/json.h"
+
+namespace pstrain {
+namespace {
+
+std::vector<float> Floats(const Json& array) {
+  std::vector<float> values;
+  for (const Json& item : array.items()) values.push_back(static_cast<float>(*item.AsDouble()));
+  return values;
+}
+
+TEST(BinaryMetrics, WhenComparedWithTensorFlow_IsTheSame) {
+  Result<std::string> text =
+      ReadFile(std::string(PSTRAIN_SOURCE_DIR) + "/tests/golden/metrics.json");
+  ASSERT_TRUE(text.ok()) << text.status().ToString();
+  const Result<Json> golden = ParseJson(*text);
+  ASSERT_TRUE(golden.ok()) << golden.status().ToString();
+  ASSERT_GE(golden->Find("cases")->size(), 7U);
+  for (const Json& entry : golden->Find("cases")->items()) {
+    BinaryMetrics metrics;
+    metrics.Add(Floats(*entry.Find("p")), Floats(*entry.Find("y")));
+    const MetricValues values = metrics.Compute();
+    EXPECT_NEAR(values.auc_200_thresholds, *entry.Find("auc")->AsDouble(), 1e-6);
+    EXPECT_NEAR(values.accuracy, *entry.Find("accuracy")->AsDouble(), 1e-6);
+    EXPECT_NEAR(values.log_loss, *entry.Find("logLoss")->AsDouble(), 1e-6);
+  }
+}
+
+TEST(BinaryMetrics, WhenPredictionsTie_ExactAucCountsHalf) {
+  Rng rng(11);
+  std::vector<float> predictions;
+  std::vector<float> labels;
+  for (int i = 0; i < 300; ++i) {
+    predictions.push_back(static_cast<float>(rng.Uniform(20)) / 20);
+    labels.push_back(rng.Uniform(3) == 0 ? 1.0F : 0.0F);
+  }
+  double right = 0;
+  double pairs = 0;
+  for (std::size_t p = 0; p < labels.size(); ++p) {
+    for (std::size_t n = 0; n < labels.size(); ++n) {
+      if (!(labels[p] > labels[n])) continue;
+      ++pairs;
+      right += predictions[p] > predictions[n] ? 1 : predictions[p] == predictions[n] ? 0.5 : 0;
+    }
+  }
+  BinaryMetrics metrics;
+  metrics.Add(predictions, labels);
+  EXPECT_NEAR(metrics.Compute().auc, right / pairs, 1e-12);
+}
+
+TEST(BinaryMetrics, WhenAddedInParts_IsTheSameAsAtOnce) {
+  const std::vector<float> predictions{0.1F, 0.8F, 0.4F, 0.9F};
+  const std::vector<float> labels{0, 1, 1, 0};
+  BinaryMetrics whole;
+  whole.Add(predictions, labels);
+  BinaryMetrics parts;
+  parts.Add(std::span(predictions).first(1), std::span(labels).first(1));
+  parts.Add(std::span(predictions).subspan(1), std::span(labels).subspan(1));
+  EXPECT_EQ(parts.Compute().auc, whole.Compute().auc);
+  EXPECT_EQ(parts.Compute().log_loss, whole.Compute().log_loss);
+  EXPECT_NEAR(whole.Compute().calibration, 2.2 / 2, 1e-6);
+  EXPECT_EQ(whole.records(), 4U);
+}
+
+TEST(BinaryMetrics, WhenAClassIsAbsentOrNothingWasAdded_IsZero) {
+  BinaryMetrics metrics;
+  EXPECT_EQ(metrics.Compute().records, 0U);
+  metrics.Add(std::vector<float>{0.25F, 0.75F}, std::vector<float>{0, 0});
+  EXPECT_EQ(metrics.Compute().auc, 0);
+  EXPECT_EQ(metrics.Compute().calibration, 0);
+  EXPECT_EQ(metrics.Compute().accuracy, 0.5);
+}
+
+}  // namespace
+}  // namespace pstrain

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/routing.h"
+#include "runtime/shard/shard_engine.h"
+
+namespace pstrain::ps_test {
+
+constexpr std::uint32_t kBatches = 64;
+
+inline Optimizer Sgd(double rate) {
+  Optimizer optimizer;
+  optimizer.mutable_sgd()->set_learning_rate(rate);
+  return optimizer;
+}
+
+inline Optimizer Adagrad(double rate) {
+  Optimizer optimizer;
+  optimizer.mutable_adagrad()->set_learning_rate(rate);
+  optimizer.mutable_adagrad()->set_initial_accumulator_value(0.1);
+  optimizer.mutable_adagrad()->set_epsilon(1e-7);
+  return optimizer;
+}
+
+/// A dense variable [rows, 3] whose rows are cut into `partitions` over the shards in turn, and an
+/// embedding [1000, 4].
+inline ShardEngineConfig Config(std::uint32_t shards, const Optimizer& optimizer,
+                                std::uint32_t partitions = 2) {
+  ShardEngineConfig config;
+  config.shards = shards;
+  config.batches_per_epoch = kBatches;
+  VariableSpec dense;
+  dense.set_id(0);
+  dense.set_name("dense");
+  dense.set_kind(VariableSpec::DENSE);
+  dense.add_shape(12);
+  dense.add_shape(3);
+  dense.mutable_initializer()->set_kind(Initializer::UNIFORM);
+  dense.mutable_initializer()->set_scale(0.5);
+  dense.mutable_initializer()->set_seed(7);
+  *dense.mutable_optimizer() = optimizer;
+  for (std::uint32_t i = 0; i < partitions; ++i) {
+    Partition* partition = dense.add_partitions();
+    partition->set_begin(12 / partitions * i);
+    partition->set_size(12 / partitions);
+    partition->set_shard(i % shards);
+  }
+  VariableSpec table;
+  table.set_id(1);
+  table.set_name("table");
+  table.set_kind(VariableSpec::EMBEDDING);
+  table.add_shape(1000);
+  table.add_shape(4);
+  table.mutable_initializer()->set_kind(Initializer::TRUNCATED_NORMAL);
+  table.mutable_initializer()->set_scale(0.1);
+  table.mutable_initializer()->set_seed(7);
+  *table.mutable_optimizer() = optimizer;
+  config.variables = {dense, table};
+  return config;
+}
+
+inline RequestBytes Own(WireBuffer buffer) {
+  auto owner = std::make_shared<WireBuffer>(std::move(buffer));
+  return {owner, owner->bytes()};
+}
+
+/// Waits for a callback of the engine; a callback that never comes is an error, not a hang.
+template <typename T, typename Start>
+T Await(Start start) {
+  auto promise = std::make_shared<std::promise<T>>();
+  std::future<T> future = promise->get_future();
+  start([promise](T value) { promise->set_value(std::move(value)); });
+  if (future.wait_for(std::chrono::seconds(60)) != std::future_status::ready) std::abort();
+  return future.get();
+}
+
+inline Result<WireBuffer> Pull(ShardEngine& engine, const PullRequest& request) {
+  return Await<Result<WireBuffer>>(
+      [&](auto done) { engine.Pull(Own(EncodePullRequest(request)), done); });
+}
+
+inline Result<WireBuffer> Push(ShardEngine& engine, const PushRequest& request) {
+  return Await<Result<WireBuffer>>(
+      [&](auto done) { engine.Push(Own(EncodePushRequest(request)), done); });
+}
+
+inline Result<std::vector<ShardHeld>> Assign(ShardEngine& engine, std::vector<ShardOrder> orders) {
+  return Await<Result<std::vector<ShardHeld>>>(
+      [&](auto done) { engine.Assign(std::move(orders), done); });
+}
+
+inline Result<std::vector<ShardHeld>> AssignAll(ShardEngine& engine, std::uint32_t shards,
+                                                ShardTerm term) {
+  std::vector<ShardOrder> orders;
+  for (ShardId shard = 0; shard < shards; ++shard) {
+    orders.push_back({shard, term, ShardSource::kInitial, std::nullopt});
+  }
+  return Assign(engine, std::move(orders));
+}
+
+/// Statuses of a push reply, or what went wrong as an empty list.
+inline std::vector<PushStatus> Statuses(const Result<WireBuffer>& reply) {
+  std::vector<PushStatus> statuses;
+  if (!reply.ok()) return statuses;
+  const auto parsed = ParsePushReply(reply->bytes());
+  if (!parsed.ok()) return statuses;
+  for (const PushReplySection& section : parsed->sections) statuses.push_back(section.status);
+  return statuses;
+}
+
+/// Rows of the table that lie in a shard, ascending, below `limit`.
+inline std::vector<std::uint64_t> KeysOf(ShardId shard, std::uint32_t shards, std::uint64_t limit) {
+  std::vector<std::uint64_t> keys;
+  for (std::uint64_t key = 0; key < limit; ++key) {
+    if (ShardOfRow(1, key, shards) == shard) keys.push_back(key);
+  }
+  return keys;
+}
+
+}  // namespace pstrain::ps_test

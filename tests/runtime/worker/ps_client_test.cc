@@ -1,0 +1,211 @@
+#include "runtime/worker/ps_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "runtime/rpc/in_process/in_process_network.h"
+#include "tests/runtime/worker/ps_fixture.h"
+
+namespace pstrain {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class PsClientTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (std::size_t i = 0; i < 2; ++i) {
+      ASSERT_TRUE(ps_[i].configured.ok()) << ps_[i].configured.ToString();
+      network_.Serve(addresses_[i], ps_[i].handler);
+    }
+    ASSERT_TRUE(ps_[0].Own({0, 2}, kSampleTerm).ok());
+    ASSERT_TRUE(ps_[1].Own({1, 3}, kSampleTerm).ok());
+    membership_ = SampleMembership(addresses_);
+    auto client = PsClient::Create(SampleVariables(), kShards, network_);
+    ASSERT_TRUE(client.ok()) << client.status().ToString();
+    client_ = std::move(client).value();
+    routed_ = client_->Route(plan_).value();
+  }
+  void TearDown() override {
+    client_.reset();
+    for (TestPs& ps : ps_) ps.engine.reset();
+  }
+
+  const std::vector<std::string> addresses_ = {"ps0:1", "ps1:1"};
+  TestPs ps_[2];
+  InProcessNetwork network_;
+  Membership membership_;
+  std::unique_ptr<PsClient> client_;
+  RoutedPlan routed_;  // of plan_
+  const BatchPlan plan_ = SamplePlan({0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 999});
+};
+
+TEST_F(PsClientTest, PullAfterPush_GivesWhatWasPushedFromBothPs) {
+  const Parameters gradients = SampleGradients(plan_);
+  const auto pushed = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  ASSERT_EQ(pushed->shards.size(), kShards);
+  for (const ShardPush& push : pushed->shards) {
+    EXPECT_EQ(push.outcome, ShardOutcome::kApplied);
+    EXPECT_EQ(push.term, kSampleTerm);
+  }
+  const auto values = client_->Pull(routed_, membership_);
+  ASSERT_TRUE(values.ok()) << values.status().ToString();
+  EXPECT_EQ(values->values.dense, Expected(gradients, 1).dense);
+  EXPECT_EQ(values->values.rows, Expected(gradients, 1).rows);
+  EXPECT_EQ(client_->stats().rows_pushed, plan_.requests[0].rows.size());
+  EXPECT_EQ(client_->stats().rows_pulled, plan_.requests[0].rows.size());
+  EXPECT_GT(client_->stats().bytes_sent, 0u);
+  EXPECT_EQ(client_->stats().bytes_sent,
+            ps_[0].handler.stats().bytes_received + ps_[1].handler.stats().bytes_received);
+  EXPECT_EQ(client_->stats().bytes_received,
+            ps_[0].handler.stats().bytes_sent + ps_[1].handler.stats().bytes_sent);
+}
+
+TEST_F(PsClientTest, WhenOthersPushInBetween_StalenessCountsThem) {
+  const Parameters gradients = SampleGradients(plan_);
+  const auto pulled = client_->Pull(routed_, membership_);
+  ASSERT_TRUE(pulled.ok());
+  for (std::uint32_t batch = 0; batch < 3; ++batch) {
+    ASSERT_TRUE(client_->Push({{1, batch}, 10}, routed_, gradients, membership_).ok());
+  }
+  const auto pushed = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
+  ASSERT_TRUE(pushed.ok());
+  EXPECT_EQ(StalenessOf(pulled->updates, pushed->updates), 3u);
+  EXPECT_EQ(StalenessOf({}, pushed->updates), 0u);
+  EXPECT_EQ(StalenessOf({{0, 100}}, {{0, 2}}), 0u);
+}
+
+TEST_F(PsClientTest, Push_WhenInOrder_ReachesTheSecondPsAfterTheFirstHasApplied) {
+  int calls = 0;
+  PsClientOptions options;
+  options.between_pushes = [&] {
+    ++calls;
+    EXPECT_EQ(ps_[0].engine->stats().pushes_applied, 2u);
+    EXPECT_EQ(ps_[1].engine->stats().pushes_applied, 0u);
+  };
+  const auto client = PsClient::Create(SampleVariables(), kShards, network_, options);
+  ASSERT_TRUE(client.ok()) << client.status().ToString();
+  const auto pushed = (*client)->Push({{0, 1}, 10}, routed_, SampleGradients(plan_), membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  EXPECT_THAT(pushed->Missing(), IsEmpty());
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(ps_[1].engine->stats().pushes_applied, 2u);
+}
+
+TEST_F(PsClientTest, PushTwice_IsADuplicateEverywhereAndChangesNothing) {
+  const Parameters gradients = SampleGradients(plan_);
+  ASSERT_TRUE(client_->Push({{0, 1}, 10}, routed_, gradients, membership_).ok());
+  const auto again = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
+  ASSERT_TRUE(again.ok()) << again.status().ToString();
+  for (const ShardPush& push : again->shards) EXPECT_EQ(push.outcome, ShardOutcome::kDuplicate);
+  EXPECT_EQ(client_->Pull(routed_, membership_)->values.dense, Expected(gradients, 1).dense);
+}
+
+TEST_F(PsClientTest, PushOfAnEmptyBatch_ReachesEveryShard) {
+  BatchPlan plan = SamplePlan({});
+  Parameters gradients;
+  gradients.dense.resize(2);
+  gradients.rows.resize(1);
+  const auto pushed =
+      client_->Push({{0, 2}, 5}, client_->Route(plan).value(), gradients, membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  EXPECT_THAT(pushed->Missing(), IsEmpty());
+}
+
+TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushedAgain) {
+  const Parameters gradients = SampleGradients(plan_);
+  network_.Remove(addresses_[1]);
+  const auto first = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
+  ASSERT_TRUE(first.ok()) << first.status().ToString();
+  EXPECT_THAT(first->Missing(), ElementsAre(1, 3));
+  EXPECT_EQ(first->shards[0].outcome, ShardOutcome::kApplied);
+  EXPECT_EQ(first->shards[1].outcome, ShardOutcome::kUnreachable);
+  EXPECT_EQ(client_->Pull(routed_, membership_).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(client_->stats().failed_requests, 2u);
+
+  // The next life of ps 1, elsewhere, under another incarnation.
+  network_.Serve("ps1:2", ps_[1].handler);
+  membership_.mutable_ps(1)->set_address("ps1:2");
+  membership_.mutable_ps(1)->set_incarnation(2);
+  const auto second =
+      client_->Push({{0, 1}, 10}, routed_, gradients, membership_, first->Missing());
+  ASSERT_TRUE(second.ok()) << second.status().ToString();
+  ASSERT_EQ(second->shards.size(), 2u);
+  EXPECT_EQ(second->shards[0].shard, 1u);
+  EXPECT_THAT(second->Missing(), IsEmpty());
+  const auto values = client_->Pull(routed_, membership_);
+  ASSERT_TRUE(values.ok()) << values.status().ToString();
+  EXPECT_EQ(values->values.dense, Expected(gradients, 1).dense);
+  EXPECT_EQ(values->values.rows, Expected(gradients, 1).rows);
+}
+
+TEST_F(PsClientTest, WhenATermIsOld_IsNotOwner) {
+  membership_.mutable_shards(3)->mutable_term()->set_counter(6);
+  const auto pushed = client_->Push({{0, 1}, 1}, routed_, SampleGradients(plan_), membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  EXPECT_THAT(pushed->Missing(), ElementsAre(3));
+  EXPECT_EQ(pushed->shards[3].outcome, ShardOutcome::kNotOwner);
+  EXPECT_EQ(client_->Pull(routed_, membership_).status().code(), StatusCode::kAborted);
+}
+
+TEST_F(PsClientTest, WhenAShardHasNoOwner_IsNotOwnerAndNotPulled) {
+  membership_.mutable_shards(2)->set_active(false);
+  const auto pushed = client_->Push({{0, 1}, 1}, routed_, SampleGradients(plan_), membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  EXPECT_THAT(pushed->Missing(), ElementsAre(2));
+  EXPECT_EQ(client_->Pull(routed_, membership_).status().code(), StatusCode::kAborted);
+}
+
+TEST_F(PsClientTest, WhenTheGradientsDoNotFit_IsInvalidAndSendsNothing) {
+  Parameters gradients = SampleGradients(plan_);
+  gradients.rows[0].pop_back();
+  const auto pushed = client_->Push({{0, 1}, 1}, routed_, gradients, membership_);
+  EXPECT_EQ(pushed.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(client_->stats().bytes_sent, 0u);
+}
+
+TEST_F(PsClientTest, WhenTheMembershipIsEmpty_IsAborted) {
+  EXPECT_EQ(client_->Pull(routed_, Membership()).status().code(), StatusCode::kAborted);
+}
+
+TEST_F(PsClientTest, WhenTwoThreadsPushAndPull_EveryPushCountsOnce) {
+  constexpr std::uint32_t kPushes = 40;
+  const Parameters gradients = SampleGradients(plan_);
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uint32_t i = 0; i < kPushes; ++i) {
+        // Both threads push every work id of their own epoch twice.
+        for (int again = 0; again < 2; ++again) {
+          EXPECT_TRUE(client_->Push({{t, i}, 1}, routed_, gradients, membership_).ok());
+        }
+        EXPECT_TRUE(client_->Pull(routed_, membership_).ok());
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(client_->Pull(routed_, membership_)->values.dense,
+            Expected(gradients, 2 * kPushes).dense);
+}
+
+TEST_F(PsClientTest, Route_OfADenseVariable_IsInvalid) {
+  BatchPlan plan;
+  plan.requests.push_back({kDense, {1}});
+  EXPECT_EQ(client_->Route(plan).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(PsClient, WhenPartitionsDoNotCoverAVariable_NamesIt) {
+  InProcessNetwork network;
+  auto variables = SampleVariables();
+  variables[0].mutable_partitions()->RemoveLast();
+  const auto client = PsClient::Create(variables, kShards, network);
+  EXPECT_EQ(client.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(client.status().message().find("dense"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pstrain

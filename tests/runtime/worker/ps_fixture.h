@@ -1,0 +1,127 @@
+#pragma once
+
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/contract/control.pb.h"
+#include "runtime/ps/data_handler.h"
+#include "runtime/shard/shard_engine.h"
+#include "runtime/worker/ps_client.h"
+
+namespace pstrain {
+
+inline constexpr std::uint32_t kShards = 4;
+inline constexpr VariableId kDense = 0;
+inline constexpr VariableId kTable = 1;
+
+/// A dense variable [6, 2] in two partitions (shards 1 and 2) and a table [1000, 3], both zeros,
+/// SGD with rate 1: after pushes the values are minus the sum of the gradients.
+inline std::vector<VariableSpec> SampleVariables() {
+  std::vector<VariableSpec> variables(2);
+  VariableSpec& dense = variables[0];
+  dense.set_id(kDense);
+  dense.set_name("dense");
+  dense.set_kind(VariableSpec::DENSE);
+  dense.add_shape(6);
+  dense.add_shape(2);
+  for (int p = 0; p < 2; ++p) {
+    Partition* part = dense.add_partitions();
+    part->set_begin(p * 4);
+    part->set_size(p == 0 ? 4 : 2);
+    part->set_shard(static_cast<std::uint32_t>(p + 1));
+  }
+  VariableSpec& table = variables[1];
+  table.set_id(kTable);
+  table.set_name("table");
+  table.set_kind(VariableSpec::EMBEDDING);
+  table.add_shape(1000);
+  table.add_shape(3);
+  for (VariableSpec& variable : variables) {
+    variable.mutable_initializer()->set_kind(Initializer::ZEROS);
+    variable.mutable_optimizer()->mutable_sgd()->set_learning_rate(1.0);
+  }
+  return variables;
+}
+
+/// One ps without a server: engine and handler.
+struct TestPs {
+  TestPs() {
+    ShardEngineConfig config;
+    config.variables = SampleVariables();
+    config.shards = kShards;
+    config.batches_per_epoch = 100;
+    configured = engine->Configure(config);
+  }
+  /// Takes shards over with initial values.
+  Status Own(const std::vector<ShardId>& shards, ShardTerm term) {
+    std::vector<ShardOrder> orders;
+    for (const ShardId shard : shards) {
+      orders.push_back({shard, term, ShardSource::kInitial, std::nullopt});
+    }
+    std::promise<Status> done;
+    engine->Assign(std::move(orders), [&](const Result<std::vector<ShardHeld>>& held) {
+      done.set_value(held.status());
+    });
+    return done.get_future().get();
+  }
+
+  std::unique_ptr<ShardEngine> engine = std::make_unique<ShardEngine>(ShardEngineOptions{});
+  PsDataHandler handler{*engine};
+  Status configured;
+};
+
+/// ps i at addresses[i]; shard s belongs to ps s mod count in term {1, s}.
+inline Membership SampleMembership(const std::vector<std::string>& addresses) {
+  Membership membership;
+  membership.set_number(1);
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    PsMember* member = membership.add_ps();
+    member->set_index(static_cast<std::uint32_t>(i));
+    member->set_incarnation(1);
+    member->set_address(addresses[i]);
+  }
+  for (std::uint32_t s = 0; s < kShards; ++s) {
+    ShardOwner* owner = membership.add_shards();
+    owner->set_ps(s % static_cast<std::uint32_t>(addresses.size()));
+    owner->mutable_term()->set_epoch(1);
+    owner->mutable_term()->set_counter(7);
+    owner->set_active(true);
+  }
+  return membership;
+}
+inline constexpr ShardTerm kSampleTerm{1, 7};
+
+/// A batch that touches `rows` of the table.
+inline BatchPlan SamplePlan(std::vector<std::uint64_t> rows) {
+  BatchPlan plan;
+  plan.requests.push_back({kTable, std::move(rows)});
+  return plan;
+}
+
+/// Distinct gradients: dense i -> i + 1, row r -> {r, r + 0.5, -r}.
+inline Parameters SampleGradients(const BatchPlan& plan) {
+  Parameters gradients;
+  gradients.dense.resize(2);
+  for (int i = 0; i < 12; ++i) gradients.dense[kDense].push_back(static_cast<float>(i + 1));
+  gradients.rows.resize(1);
+  for (const std::uint64_t row : plan.requests[0].rows) {
+    const auto value = static_cast<float>(row);
+    gradients.rows[0].insert(gradients.rows[0].end(), {value, value + 0.5F, -value});
+  }
+  return gradients;
+}
+
+/// What the values are after `times` pushes of the gradients.
+inline Parameters Expected(Parameters gradients, float times) {
+  for (auto* part : {&gradients.dense, &gradients.rows}) {
+    for (auto& values : *part) {
+      for (float& value : values) value = 0.0F - times * value;
+    }
+  }
+  return gradients;
+}
+
+}  // namespace pstrain
