@@ -3,6 +3,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <stop_token>
+#include <thread>
 
 #if defined(__clang__)
 #define PSTRAIN_THREAD_ATTRIBUTE_(x) __attribute__((x))
@@ -74,7 +76,7 @@ class CondVar {
   bool WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point deadline)
       PSTRAIN_REQUIRES(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
-    const bool woken = condition_.wait_until(lock, deadline) == std::cv_status::no_timeout;
+    const bool woken = AwaitUntil(lock, deadline);
     lock.release();
     return woken;
   }
@@ -84,10 +86,53 @@ class CondVar {
     return WaitUntil(mutex, std::chrono::steady_clock::now() + duration);
   }
 
+  /// As Wait, but a request to stop wakes the caller too: test stop.stop_requested() in the loop. A
+  /// stop that was requested before returns immediately.
+  void Wait(Mutex& mutex, const std::stop_token& stop) PSTRAIN_REQUIRES(mutex) {
+    WaitUntil(mutex, std::chrono::steady_clock::time_point::max(), stop);
+  }
+
+  /// As WaitUntil, and as Wait with a stop.
+  bool WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point deadline,
+                 const std::stop_token& stop) PSTRAIN_REQUIRES(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    bool woken = true;
+    {
+      const std::stop_callback wake(stop, [this, &mutex, waiter = std::this_thread::get_id()] {
+        // From the constructor, which finds the stop requested already: nobody waits yet.
+        if (std::this_thread::get_id() == waiter) return;
+        // Not between the test of the stop and the wait, where the wake-up would be lost.
+        { const std::lock_guard<std::mutex> waiting(mutex.mutex_); }
+        condition_.notify_all();
+      });
+      if (!stop.stop_requested()) woken = AwaitUntil(lock, deadline);
+      lock.unlock();
+    }  // The callback may be waiting for the mutex; it ends here, while nobody holds it.
+    lock.lock();
+    lock.release();
+    return woken;
+  }
+
+  /// As WaitUntil with a stop, from now on the steady clock.
+  bool WaitFor(Mutex& mutex, std::chrono::nanoseconds duration, const std::stop_token& stop)
+      PSTRAIN_REQUIRES(mutex) {
+    return WaitUntil(mutex, std::chrono::steady_clock::now() + duration, stop);
+  }
+
   void NotifyOne() { condition_.notify_one(); }
   void NotifyAll() { condition_.notify_all(); }
 
  private:
+  bool AwaitUntil(std::unique_lock<std::mutex>& lock,
+                  std::chrono::steady_clock::time_point deadline) {
+    // wait_until overflows for the end of time.
+    if (deadline == std::chrono::steady_clock::time_point::max()) {
+      condition_.wait(lock);
+      return true;
+    }
+    return condition_.wait_until(lock, deadline) == std::cv_status::no_timeout;
+  }
+
   std::condition_variable condition_;
 };
 
