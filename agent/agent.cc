@@ -20,6 +20,7 @@
 #include "base/metrics/admin_server.h"
 #include "base/metrics/collector.h"
 #include "base/os/files.h"
+#include "base/os/unique_fd.h"
 #include "proto/contract/stats_page.h"
 
 namespace pstrain {
@@ -30,14 +31,11 @@ constexpr std::string_view kComponent = "agent";
 
 /// Truncates and writes in place: the kubelet's file is a mount point and cannot be replaced.
 Status WriteInPlace(const std::string& path, std::string_view content) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return ErrnoError(errno, "open " + path);
-  const ssize_t written = write(fd, content.data(), content.size());
-  const Status status = written == static_cast<ssize_t>(content.size())
-                            ? OkStatus()
-                            : ErrnoError(written < 0 ? errno : EIO, "write " + path);
-  close(fd);
-  return status;
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file.valid()) return ErrnoError(errno, "open " + path);
+  const ssize_t written = write(file.get(), content.data(), content.size());
+  if (written == static_cast<ssize_t>(content.size())) return OkStatus();
+  return ErrnoError(written < 0 ? errno : EIO, "write " + path);
 }
 
 void WriteTerminationLog(const AgentOptions& options, std::string_view message) {

@@ -227,7 +227,7 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
     if (!shown.ok()) view.Say(shown.message());
   };
   local::RunSession session(local_job, std::move(session_options), view);
-  const auto begin = std::chrono::steady_clock::now();
+  const SteadyTime begin = clock.Steady();
   const Result<local::SessionEnd> end = session.Run();
   if (!end.ok()) return Failure(end.status());
 
@@ -236,7 +236,7 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   outcome.state = StateName(*end);
   outcome.run_id = run.run_id;
   outcome.resumed = run.options.resume;
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  outcome.seconds = std::chrono::duration<double>(clock.Steady() - begin).count();
   outcome.readings = local_job.replicas().readings();
   outcome.kills = session.kills();
   if (*end == local::SessionEnd::kFailed) {

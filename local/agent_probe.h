@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
+#include "base/os/unique_fd.h"
 #include "local/agent_reading.h"
 
 namespace pstrain::local {
@@ -18,15 +20,12 @@ namespace pstrain::local {
 ///   reading  | -           | idle (reading) | idle (failed)
 class AgentProbe {
  public:
-  using SteadyTime = std::chrono::steady_clock::time_point;
-
   explicit AgentProbe(std::uint16_t port) : port_(port) {}
   AgentProbe(const AgentProbe&) = delete;
   AgentProbe& operator=(const AgentProbe&) = delete;
-  ~AgentProbe() { Close(); }
 
-  bool busy() const { return fd_ >= 0; }
-  int fd() const { return fd_; }
+  bool busy() const { return socket_.valid(); }
+  int fd() const { return socket_.get(); }
   /// What to poll fd() for.
   short events() const;
   /// When to begin the next request. REQUIRES: the owner calls Begin then.
@@ -46,7 +45,7 @@ class AgentProbe {
   std::optional<AgentReading> Receive();
 
   std::uint16_t port_;
-  int fd_ = -1;
+  UniqueFd socket_;
   bool sent_ = false;
   SteadyTime due_{};
   SteadyTime deadline_{};

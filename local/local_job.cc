@@ -65,7 +65,7 @@ bool LocalJob::Lingers() const {
 }
 
 Status LocalJob::Step() {
-  const SteadyTime steady_now = std::chrono::steady_clock::now();
+  const SteadyTime steady_now = clock_->Steady();
   const plan::Time now = Now();
   replicas_.Observe(now, steady_now);
   bool acted = false;

@@ -16,31 +16,29 @@ namespace {
 
 constexpr int kSignalExitBase = 128;
 
-int OpenPidfd(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
+UniqueFd OpenPidfd(pid_t pid) {
+  return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
 
 }  // namespace
 
 Result<ReplicaProcess> ReplicaProcess::Start(const ProcessSpec& spec) {
-  const int log_fd = open(spec.log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (log_fd < 0) return ErrnoError(errno, "open " + spec.log_file);
+  const UniqueFd log(open(spec.log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!log.valid()) return ErrnoError(errno, "open " + spec.log_file);
   const Result<pid_t> pid =
-      Spawn({.command = spec.arguments, .environment = spec.environment, .output_fd = log_fd});
-  close(log_fd);
+      Spawn({.command = spec.arguments, .environment = spec.environment, .output_fd = log.get()});
   if (!pid.ok()) return pid.status();
   return ReplicaProcess(*pid, OpenPidfd(*pid));
 }
 
 ReplicaProcess::ReplicaProcess(ReplicaProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      pidfd_(std::exchange(other.pidfd_, -1)),
-      end_(other.end_) {}
+    : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)), end_(other.end_) {}
 
 ReplicaProcess::~ReplicaProcess() {
   if (pid_ > 0 && !end_) {
     KillGroup();
     waitpid(pid_, nullptr, 0);
   }
-  if (pidfd_ >= 0) close(pidfd_);
 }
 
 void ReplicaProcess::Signal(int signal) const {
@@ -65,26 +63,13 @@ std::optional<ProcessEnd> ReplicaProcess::TryWait() {
 }
 
 Result<ForeignProcess> ForeignProcess::Open(pid_t pid) {
-  const int pidfd = OpenPidfd(pid);
-  if (pidfd < 0) return ErrnoError(errno, "pidfd_open " + std::to_string(pid));
-  return ForeignProcess(pid, pidfd);
-}
-
-ForeignProcess::ForeignProcess(ForeignProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), pidfd_(std::exchange(other.pidfd_, -1)) {}
-
-ForeignProcess& ForeignProcess::operator=(ForeignProcess&& other) noexcept {
-  std::swap(pid_, other.pid_);
-  std::swap(pidfd_, other.pidfd_);
-  return *this;
-}
-
-ForeignProcess::~ForeignProcess() {
-  if (pidfd_ >= 0) close(pidfd_);
+  UniqueFd pidfd = OpenPidfd(pid);
+  if (!pidfd.valid()) return ErrnoError(errno, "pidfd_open " + std::to_string(pid));
+  return ForeignProcess(pid, std::move(pidfd));
 }
 
 bool ForeignProcess::Signal(int signal) const {
-  return syscall(SYS_pidfd_send_signal, pidfd_, signal, nullptr, 0) == 0;
+  return syscall(SYS_pidfd_send_signal, pidfd_.get(), signal, nullptr, 0) == 0;
 }
 
 }  // namespace pstrain::local

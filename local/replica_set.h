@@ -17,8 +17,6 @@
 
 namespace pstrain::local {
 
-using SteadyTime = std::chrono::steady_clock::time_point;
-
 struct AttemptId {
   plan::ReplicaId place;
   std::int32_t attempt = 0;

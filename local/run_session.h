@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/os/unique_fd.h"
 #include "base/status.h"
 #include "local/chaos.h"
 #include "local/local_job.h"
@@ -37,7 +38,6 @@ class RunSession {
   RunSession(LocalJob& job, SessionOptions options, ProgressView& view);
   RunSession(const RunSession&) = delete;
   RunSession& operator=(const RunSession&) = delete;
-  ~RunSession();
 
   /// An error when a process could not be started or a system call failed; nothing runs then.
   Result<SessionEnd> Run();
@@ -60,7 +60,7 @@ class RunSession {
   SessionOptions options_;
   ProgressView* view_;
   Chaos chaos_;
-  int signal_fd_ = -1;
+  UniqueFd signals_;
   bool stop_requested_ = false;
   bool aborted_ = false;
   bool lingering_said_ = false;

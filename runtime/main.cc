@@ -47,7 +47,7 @@ sigset_t StopSignals() {
 class StopOnSignal {
  public:
   StopOnSignal() : thread_([this](const std::stop_token& end) { Run(end); }) {}
-  std::stop_token work_id() const { return source_.get_token(); }
+  std::stop_token token() const { return source_.get_token(); }
 
  private:
   void Run(const std::stop_token& end) {
@@ -149,7 +149,7 @@ int Main() {
     return kExitUsage;
   }
   const StopOnSignal stop;
-  const Result<int> outcome = RunRole(*task, **stats, stop.work_id());
+  const Result<int> outcome = RunRole(*task, **stats, stop.token());
   if (outcome.ok()) return *outcome;
   std::cerr << "pstrain-runtime: " << RoleName(task->identity.role) << ' ' << task->identity.index
             << ": " << outcome.status().ToString() << '\n';

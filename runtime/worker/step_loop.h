@@ -1,10 +1,10 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 #include "base/bounded_queue.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
@@ -40,14 +40,12 @@ class StepLoop {
   Status Run();
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   struct Step {
     PreparedBatch prepared;
     PullOutcome pulled;
     Parameters gradients;
     StepResult result;
-    Clock::time_point begin;
+    SteadyTime begin;
   };
 
   void PullStage();
