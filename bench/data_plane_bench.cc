@@ -186,7 +186,7 @@ struct Cluster {
     for (std::uint32_t s = 0; s < kShards; ++s) {
       orders.push_back({s, {1, 1}, ShardSource::kInitial, std::nullopt});
       ShardOwner* owner = membership.add_shards();
-      owner->mutable_term()->set_epoch(1);
+      owner->mutable_term()->set_chief_term(1);
       owner->mutable_term()->set_counter(1);
       owner->set_active(true);
     }
