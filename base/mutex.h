@@ -102,7 +102,9 @@ class CondVar {
         // From the constructor, which finds the stop requested already: nobody waits yet.
         if (std::this_thread::get_id() == waiter) return;
         // Not between the test of the stop and the wait, where the wake-up would be lost.
-        { const std::lock_guard<std::mutex> waiting(mutex.mutex_); }
+        {
+          const std::lock_guard<std::mutex> waiting(mutex.mutex_);
+        }
         condition_.notify_all();
       });
       if (!stop.stop_requested()) woken = AwaitUntil(lock, deadline);
