@@ -20,10 +20,10 @@ Result<CheckpointReader> CheckpointReader::Open(const std::string& checkpoint_di
   return reader;
 }
 
-Result<const CheckpointReader::CheckpointShard*> CheckpointReader::Load(ShardId shard) {
+Result<const CheckpointReader::LoadedShard*> CheckpointReader::Load(ShardId shard) {
   if (checkpoint_shards_[shard] != nullptr) return checkpoint_shards_[shard].get();
   PSTRAIN_ASSIGN_OR_RETURN(ShardState state, chain_.Read(shard));
-  auto checkpoint_shard = std::make_unique<CheckpointShard>();
+  auto checkpoint_shard = std::make_unique<LoadedShard>();
   for (DenseState& dense : state.dense) {
     checkpoint_shard->dense[{dense.variable, dense.partition}] = std::move(dense.values);
   }
@@ -54,7 +54,7 @@ Result<std::vector<float>> CheckpointReader::Dense(const std::string& name) {
   std::vector<float> values(count);
   for (std::uint32_t i = 0; i < variable->slices.size(); ++i) {
     const CatalogVariable::Slice& slice = variable->slices[i];
-    PSTRAIN_ASSIGN_OR_RETURN(const CheckpointShard* checkpoint_shard, Load(slice.shard));
+    PSTRAIN_ASSIGN_OR_RETURN(const LoadedShard* checkpoint_shard, Load(slice.shard));
     const auto part = checkpoint_shard->dense.find({variable->spec.id(), i});
     if (part == checkpoint_shard->dense.end() || part->second.size() != slice.count) {
       return DataLossError("checkpoint " + directory_ + ": partition " + std::to_string(i) +
@@ -78,7 +78,7 @@ Result<std::vector<float>> CheckpointReader::Rows(const std::string& name,
     if (rows[i] >= variable->rows) {
       return OutOfRangeError(name + " has no row " + std::to_string(rows[i]));
     }
-    PSTRAIN_ASSIGN_OR_RETURN(const CheckpointShard* checkpoint_shard,
+    PSTRAIN_ASSIGN_OR_RETURN(const LoadedShard* checkpoint_shard,
                              Load(ShardOfRow(id, rows[i], catalog_->shards())));
     const std::span<float> out(&values[i * dimension], dimension);
     const auto table = checkpoint_shard->tables.find(id);

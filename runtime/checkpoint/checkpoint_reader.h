@@ -39,19 +39,19 @@ class CheckpointReader {
     std::vector<std::uint64_t> keys;  // ascending
     std::vector<float> values;
   };
-  struct CheckpointShard {
+  struct LoadedShard {
     std::map<std::pair<VariableId, std::uint32_t>, std::vector<float>> dense;
     std::map<VariableId, Table> tables;
   };
 
   CheckpointReader(std::string directory, CheckpointChain chain)
       : directory_(std::move(directory)), chain_(std::move(chain)) {}
-  Result<const CheckpointShard*> Load(ShardId shard);
+  Result<const LoadedShard*> Load(ShardId shard);
 
   std::string directory_;
   CheckpointChain chain_;
   std::shared_ptr<const Catalog> catalog_;
-  std::vector<std::unique_ptr<CheckpointShard>> checkpoint_shards_;  // by shard
+  std::vector<std::unique_ptr<LoadedShard>> checkpoint_shards_;  // by shard
 };
 
 }  // namespace pstrain

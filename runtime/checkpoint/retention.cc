@@ -50,14 +50,14 @@ std::vector<CheckpointId> PlanRetention(const std::vector<CheckpointFolder>& fol
   std::set<CheckpointId> needed = rule.pinned;
   std::vector<CheckpointId> removable;
   for (const CheckpointFolder& folder : newest_first) {
-    bool expendable = folder.id.term < rule.chief_term;
+    bool expendable = folder.id.chief_term < rule.chief_term;
     if (folder.finished) {
       const CheckpointId root = RootOf(newest_first, folder);
       expendable = kept >= keep && (roots.size() > 1 || roots.contains(root));
       if (!expendable) roots.insert(root);
       ++kept;
     }
-    if (!expendable || folder.id.term > rule.chief_term || needed.contains(folder.id)) {
+    if (!expendable || folder.id.chief_term > rule.chief_term || needed.contains(folder.id)) {
       if (folder.base) needed.insert(*folder.base);
       continue;
     }

@@ -67,7 +67,7 @@ void Chief::StartCheckpoint(Time now) {
     for (const ReportedCopy& copy : ps.shards) {
       ShardAssignment* shard = request.add_shards();
       shard->set_shard(copy.shard);
-      shard->mutable_term()->set_epoch(copy.term.chief_term);
+      shard->mutable_term()->set_chief_term(copy.term.chief_term);
       shard->mutable_term()->set_counter(copy.term.counter);
     }
     ++checkpoint_->pending;

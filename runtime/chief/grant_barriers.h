@@ -37,7 +37,7 @@ class GrantBarriers {
   };
   bool Reached(const CommitProgress& progress) const;
 
-  std::vector<Hold> barriers_;
+  std::vector<Barrier> barriers_;
 };
 
 }  // namespace pstrain

@@ -3,7 +3,7 @@
 // Included by one file per instruction set, each of which gives Eigen's namespace another name, so
 // that the linker cannot mix their inline functions.
 #define EIGEN_DONT_PARALLELIZE
-#include <Eigen/CommitProtocol>
+#include <Eigen/Core>
 
 #include "runtime/model/dense_kernels.h"
 

@@ -123,7 +123,7 @@ grpc::Status PsControl::Configure(grpc::ServerContext*, const ConfigureRequest* 
     const RunDescription& run = request->run();
     status = engine_.Configure({.variables = {run.variables().begin(), run.variables().end()},
                                 .shards = run.shards(),
-                                .batches_per_term = run.batches_per_term()});
+                                .batches_per_epoch = run.batches_per_epoch()});
     const std::lock_guard lock(mutex_);
     run_directory_ = run.run_directory();
   }
@@ -200,7 +200,7 @@ grpc::Status PsControl::WriteCheckpointShards(grpc::ServerContext*,
 
 Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& request,
                                           WriteCheckpointShardsReply* reply) {
-  CopyOrder order{{}, request.close_terms_below(), request.checkpoint(), request.base()};
+  CopyOrder order{{}, request.close_epochs_below(), request.checkpoint(), request.base()};
   for (const ShardAssignment& shard : request.shards()) {
     order.shards.push_back({shard.shard(), FromWire(shard.term())});
   }

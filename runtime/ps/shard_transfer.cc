@@ -19,7 +19,7 @@ constexpr std::string_view kTransferMagic = "PSg1";
 struct FetchBody {
   char magic[4];
   std::uint32_t shard;
-  std::uint64_t epoch;
+  std::uint64_t chief_term;
   std::uint64_t counter;
 };
 struct TransferHeader {
@@ -41,7 +41,7 @@ Result<ShardInTerm> ParseFetch(const Bytes& body) {
     return InvalidArgumentError("fetch request: malformed");
   }
   std::memcpy(&fetch, body.data(), sizeof(fetch));
-  return ShardInTerm{fetch.shard, {fetch.epoch, fetch.counter}};
+  return ShardInTerm{fetch.shard, {fetch.chief_term, fetch.counter}};
 }
 
 Bytes EncodeTransfer(const ShardState& state) {

@@ -145,7 +145,7 @@ Result<bool> StepLoop::Push(Step& step, Report* report) {
       }
       ReportedShard* reported = report->add_shards();
       reported->set_shard(shard.shard);
-      reported->mutable_term()->set_epoch(shard.term.chief_term);
+      reported->mutable_term()->set_chief_term(shard.term.chief_term);
       reported->mutable_term()->set_counter(shard.term.counter);
     }
     stats_.staleness->Observe(

@@ -132,12 +132,12 @@ ProgramEnd SmallJob::RunOnTmpfs(const std::string& options, const std::vector<st
   return Finish(program);
 }
 
-std::vector<std::string> SmallJob::Checkpoints(const std::string& checkpoints) {
+std::vector<std::string> SmallJob::Checkpoints(const std::string& directory) {
   std::vector<std::string> checkpoints;
-  const auto runs = ListDirectory(dir_.File(checkpoints));
+  const auto runs = ListDirectory(dir_.File(directory));
   if (!runs.ok()) return checkpoints;
   for (const std::string& run : *runs) {
-    const std::string folder = dir_.File(checkpoints + "/" + run + "/checkpoints");
+    const std::string folder = dir_.File(directory + "/" + run + "/checkpoints");
     const auto names = ListDirectory(folder);
     if (!names.ok()) continue;
     for (const std::string& name : *names) checkpoints.push_back(JoinPath(folder, name));

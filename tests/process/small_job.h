@@ -50,7 +50,7 @@ class SmallJob : public testing::Test {
   ProgramEnd Finish(Program& program);
 
   /// Folders of all checkpoints of all runs below `checkpoints`, oldest first.
-  std::vector<std::string> Checkpoints(const std::string& checkpoints = "checkpoints");
+  std::vector<std::string> Checkpoints(const std::string& directory = "checkpoints");
   void ExpectAllAppliedOnce(const ProgramEnd& end);
   /// Below `directory` no temporary file is left, no checkpoint without its manifest, and every
   /// checkpoint is good. At least `at_least` checkpoints are there.

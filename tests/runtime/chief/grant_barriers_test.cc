@@ -26,7 +26,7 @@ class GrantBarriersTest : public testing::Test {
   GrantBarriers Find() const {
     Result<GrantBarriers> barriers = GrantBarriers::Find(dir_.path());
     EXPECT_TRUE(barriers.ok()) << barriers.status().ToString();
-    return barriers.ok() ? *holds : GrantBarriers();
+    return barriers.ok() ? *barriers : GrantBarriers();
   }
 
   /// How many work ids worker 0 gets when it asks for more than there are.
@@ -90,8 +90,11 @@ TEST_F(GrantBarriersTest, WhateverBecomesOfGrantedWorkIds_CountsThemOnce) {
 }
 
 TEST_F(GrantBarriersTest, WhateverThePercentage_CanBeReached) {
-  const std::vector<std::pair<std::string, std::size_t>> last = {
-      {"barrier-85", 95}, {"barrier-88", 95}, {"barrier-95", 98}, {"barrier-98", 99}, {"barrier-100", 100}};
+  const std::vector<std::pair<std::string, std::size_t>> last = {{"barrier-85", 95},
+                                                                 {"barrier-88", 95},
+                                                                 {"barrier-95", 98},
+                                                                 {"barrier-98", 99},
+                                                                 {"barrier-100", 100}};
   for (const auto& [file, work_ids] : last) {
     Make(file);
     core_test::Started fresh{Options()};

@@ -86,7 +86,7 @@ inline Membership SampleMembership(const std::vector<std::string>& addresses) {
   for (std::uint32_t s = 0; s < kShards; ++s) {
     ShardOwner* owner = membership.add_shards();
     owner->set_ps(s % static_cast<std::uint32_t>(addresses.size()));
-    owner->mutable_term()->set_epoch(1);
+    owner->mutable_term()->set_chief_term(1);
     owner->mutable_term()->set_counter(7);
     owner->set_active(true);
   }
