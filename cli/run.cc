@@ -18,13 +18,13 @@
 #include "local/chaos.h"
 #include "local/grant_barrier_files.h"
 #include "local/guard.h"
-#include "local/launcher.h"
 #include "local/local_job.h"
 #include "local/progress_view.h"
+#include "local/replicas/launcher.h"
+#include "local/replicas/workspace.h"
 #include "local/restored_loss.h"
 #include "local/run_report.h"
 #include "local/run_session.h"
-#include "local/workspace.h"
 #include "proto/job/job_manifest.h"
 
 namespace pstrain {

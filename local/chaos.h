@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "local/replica_set.h"
+#include "local/replicas/replica_set.h"
 #include "operator/plan/snapshot.h"
 
 namespace pstrain::local {

@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "local/launcher.h"
-#include "local/replica_set.h"
-#include "local/workspace.h"
+#include "local/replicas/launcher.h"
+#include "local/replicas/replica_set.h"
+#include "local/replicas/workspace.h"
 #include "operator/plan/plan.h"
 
 namespace pstrain::local {

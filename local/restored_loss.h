@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/status.h"
-#include "local/agent_reading.h"
 #include "local/progress_view.h"
+#include "local/replicas/agent_reading.h"
 #include "proto/job/psjob.pb.h"
 
 namespace pstrain::local {

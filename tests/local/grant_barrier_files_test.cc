@@ -6,7 +6,7 @@
 
 #include "base/os/files.h"
 #include "local/chaos.h"
-#include "local/launcher.h"
+#include "local/replicas/launcher.h"
 
 namespace pstrain::local {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/launcher.h"
+#include "local/replicas/launcher.h"
 
 #include <filesystem>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "local/workspace.h"
+#include "local/replicas/workspace.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

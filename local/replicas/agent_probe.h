@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/os/unique_fd.h"
-#include "local/agent_reading.h"
+#include "local/replicas/agent_reading.h"
 
 namespace pstrain::local {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/status.h"
-#include "local/pod_template.h"
-#include "local/ports.h"
-#include "local/replica_process.h"
-#include "local/workspace.h"
+#include "local/replicas/pod_template.h"
+#include "local/replicas/ports.h"
+#include "local/replicas/replica_process.h"
+#include "local/replicas/workspace.h"
 #include "operator/plan/snapshot.h"
 #include "proto/contract/tf_config.h"
 

@@ -1,4 +1,4 @@
-#include "local/ports.h"
+#include "local/replicas/ports.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-#include "local/replica_process.h"
+#include "local/replicas/replica_process.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-#include "local/replica_set.h"
+#include "local/replicas/replica_set.h"
 
 #include <algorithm>
 #include <csignal>

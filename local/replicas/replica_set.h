@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/status.h"
-#include "local/agent_probe.h"
-#include "local/launcher.h"
-#include "local/replica_process.h"
-#include "local/workspace.h"
+#include "local/replicas/agent_probe.h"
+#include "local/replicas/launcher.h"
+#include "local/replicas/replica_process.h"
+#include "local/replicas/workspace.h"
 #include "operator/plan/snapshot.h"
 
 namespace pstrain::local {

@@ -1,4 +1,4 @@
-#include "local/agent_probe.h"
+#include "local/replicas/agent_probe.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
