@@ -9,7 +9,7 @@
 
 namespace pstrain {
 
-/// How long a peer goes on asking a chief that does not answer: spec.training.peerTimeoutSeconds.
+/// How long a peer keeps asking a chief that does not answer: spec.training.peerTimeoutSeconds.
 /// Owner: the conversation with the chief; one thread.
 class ChiefPatience {
  public:

@@ -20,7 +20,7 @@ namespace pstrain {
 
 /// How a worker's conversation with the chief ended.
 enum class SessionEnd : std::uint8_t {
-  kNone,      // goes on
+  kNone,      // continues
   kFinished,  // the job is done: exit 0
   kDrained,   // the chief drains, or this process was told to stop: exit 85
   kReplaced,  // a newer process has this index: exit 85

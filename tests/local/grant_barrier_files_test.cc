@@ -1,4 +1,4 @@
-// How `pstrain run` holds the chief until its kills have fired.
+// How `pstrain run` keeps the chief from granting until its kills have fired.
 #include "local/grant_barrier_files.h"
 
 #include <gmock/gmock.h>
