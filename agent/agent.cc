@@ -21,12 +21,12 @@
 #include "base/metrics/collector.h"
 #include "base/os/files.h"
 #include "base/os/unique_fd.h"
+#include "proto/contract/exit_codes.h"
 #include "proto/contract/stats_page.h"
 
 namespace pstrain {
 namespace {
 
-constexpr int kExitAgentError = 1;
 constexpr std::string_view kComponent = "agent";
 
 /// Truncates and writes in place: the kubelet's file is a mount point and cannot be replaced.
@@ -62,8 +62,8 @@ AdminServer::Options AdminOptions(const AgentOptions& options, const AgentState&
   return admin;
 }
 
-void ReportEnd(const AgentOptions& options, const AgentState& state, const StatsPage& page,
-               const ProgramExit& end) {
+void ReportExit(const AgentOptions& options, const AgentState& state, const StatsPage& page,
+                const ProgramExit& end) {
   if (!options.final_stats_file.empty()) {
     const Status status = WriteFileAtomically(
         options.final_stats_file, WriteJson(FinalStatsJson(options.task, state, page, end)) + "\n");
@@ -86,7 +86,7 @@ Result<ProgramExit> RunAndReport(const AgentOptions& options) {
   ProgramExit end =
       supervisor.Run(options.command, {{std::string(kStatsFdEnv), std::to_string(page->fd())}},
                      page->fd(), std::chrono::seconds(options.task.grace_seconds), oom);
-  ReportEnd(options, state, *page, end);
+  ReportExit(options, state, *page, end);
   return end;
 }
 
@@ -97,7 +97,7 @@ int RunAgent(const AgentOptions& options) {
   if (!end.ok()) {
     LogError(kComponent, end.status().message());
     WriteTerminationLog(options, AgentErrorMessage(end.status().message()));
-    return kExitAgentError;
+    return kExitFailure;
   }
   if (!end->started) {
     LogError(kComponent, end->Message());

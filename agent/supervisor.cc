@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/os/child_processes.h"
 #include "base/os/spawn.h"
+#include "proto/contract/exit_codes.h"
 
 namespace pstrain {
 namespace {
@@ -79,7 +80,7 @@ ProgramExit Supervisor::Run(std::vector<std::string> command,
   } else {
     state_.child_pid = *child;
     state_.phase = AgentPhase::kRunning;
-    end = WaitForEnd(*child, grace);
+    end = WaitForExit(*child, grace);
     end.out_of_memory =
         end.signal == SIGKILL && !end.grace_expired && oom.Kills() > oom_kills_before;
   }
@@ -89,7 +90,7 @@ ProgramExit Supervisor::Run(std::vector<std::string> command,
   return end;
 }
 
-ProgramExit Supervisor::WaitForEnd(pid_t child, std::chrono::milliseconds grace) {
+ProgramExit Supervisor::WaitForExit(pid_t child, std::chrono::milliseconds grace) {
   while (true) {
     if (auto end = Reap(child)) {
       end->grace_expired = state_.phase == AgentPhase::kKilling && end->signal == SIGKILL;

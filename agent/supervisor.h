@@ -52,7 +52,7 @@ class Supervisor {
         original_mask_(original_mask),
         sigpipe_ignored_(sigpipe_ignored) {}
 
-  ProgramExit WaitForEnd(pid_t child, std::chrono::milliseconds grace);
+  ProgramExit WaitForExit(pid_t child, std::chrono::milliseconds grace);
   /// False when the deadline came first.
   bool WaitForSignal(std::optional<SteadyTime> deadline);
   std::optional<ProgramExit> Reap(pid_t child);

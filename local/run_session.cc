@@ -106,10 +106,10 @@ milliseconds RunSession::WaitTime(SteadyTime now) const {
 }
 
 milliseconds RunSession::ProbePeriod(const Attempt& attempt) const {
-  const plan::ReplicaId& place = attempt.replica.id;
-  if (chaos_.Awaits(place)) return kAfterKillPeriod;
+  const plan::ReplicaId& replica = attempt.replica.id;
+  if (chaos_.Awaits(replica)) return kAfterKillPeriod;
   if (!attempt.child) return kFirstReadingPeriod;
-  if (place != kChief) return kOtherPeriod;
+  if (replica != kChief) return kOtherPeriod;
   return StopAwaited() || !chaos_.AllFired() ? kTriggerPeriod : kChiefPeriod;
 }
 
@@ -141,8 +141,8 @@ void RunSession::AdvanceProbes(SteadyTime now) {
       committed * kPercent >= *options_.stop_at_percent * expected) {
     RequestStop("");
   }
-  const Status held = BlockGrants();
-  if (!held.ok()) view_->Say(held.message());
+  const Status blocked = BlockGrants();
+  if (!blocked.ok()) view_->Say(blocked.message());
 }
 
 Status RunSession::BlockGrants() const {

@@ -21,7 +21,7 @@ struct SessionOptions {
   std::optional<double> stop_at_percent;
   /// Told of each reading of the chief, before it is shown. May be empty.
   std::function<void(const AgentReading& chief)> observe_chief;
-  /// Told beyond which percentages the chief should not go far yet (barrier_files.h): before
+  /// Told beyond which percentages the chief should not go far yet (grant_barrier_files.h): before
   /// anything is started, and after each reading of the chief; then an error is only shown. May be
   /// empty.
   std::function<Status(const std::set<double>& percents)> block_grants;
@@ -29,8 +29,8 @@ struct SessionOptions {
 
 enum class SessionEnd { kSucceeded, kFailed, kStopped, kAborted };
 
-/// Runs a job to its end, or until it is told to stop: one thread that waits for processes, agents,
-/// signals and the plan's time at once. SIGINT, SIGTERM and SIGHUP must be blocked; the first asks
+/// Runs a job to its end, or until it is told to stop: one thread and one poll(2) for processes,
+/// agents, signals and the plan's time. SIGINT, SIGTERM and SIGHUP must be blocked; the first asks
 /// the job to stop and save its work, the second kills it, and so does the loss of the guard
 /// (guard.h).
 class RunSession {

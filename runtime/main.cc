@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/os/allocator.h"
 #include "base/os/files.h"
+#include "proto/contract/exit_codes.h"
 #include "proto/contract/task_env.h"
 #include "proto/job/job_manifest.h"
 #include "runtime/chief/run_chief.h"

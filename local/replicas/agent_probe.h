@@ -36,7 +36,7 @@ class AgentProbe {
 
   /// Starts a request; a failure shows as busy() == false.
   void Begin(SteadyTime now);
-  /// Goes on after poll(2). The reading, once it is complete.
+  /// Continues after poll(2). The reading, once it is complete.
   std::optional<AgentReading> Advance(SteadyTime now);
 
  private:

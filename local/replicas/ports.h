@@ -16,7 +16,7 @@ class ClaimedPorts {
  public:
   /// `count` different ports that nobody listened on a moment ago, below the range from which the
   /// kernel takes ports for outgoing connections (so that no connection of a peer can take one
-  /// while its owner restarts). The search starts at a place given by `seed`. RESOURCE_EXHAUSTED
+  /// while its owner restarts). The search starts where `seed` says. RESOURCE_EXHAUSTED
   /// when there are not so many.
   static Result<ClaimedPorts> Claim(std::size_t count, std::uint64_t seed);
 

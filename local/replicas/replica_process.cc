@@ -10,11 +10,10 @@
 #include <utility>
 
 #include "base/os/spawn.h"
+#include "proto/contract/exit_codes.h"
 
 namespace pstrain::local {
 namespace {
-
-constexpr int kSignalExitBase = 128;
 
 UniqueFd OpenPidfd(pid_t pid) {
   return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
@@ -54,7 +53,7 @@ std::optional<ProcessEnd> ReplicaProcess::TryWait() {
   ProcessEnd end;
   if (WIFSIGNALED(status)) {
     end.signal = WTERMSIG(status);
-    end.exit_code = kSignalExitBase + end.signal;
+    end.exit_code = ExitCodeOfSignal(end.signal);
   } else {
     end.exit_code = WEXITSTATUS(status);
   }

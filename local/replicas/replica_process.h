@@ -53,7 +53,7 @@ class ReplicaProcess {
   std::optional<ProcessEnd> end_;
 };
 
-/// A process that somebody else started, held so that its pid cannot come to mean another one.
+/// A process that somebody else started, by a pidfd, so that its pid cannot come to mean another.
 class ForeignProcess {
  public:
   /// NOT_FOUND when there is no such process.

@@ -8,6 +8,7 @@
 #include "base/mutex.h"
 #include "base/os/files.h"
 #include "base/random.h"
+#include "proto/contract/exit_codes.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/evaluator/metric_report.h"

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/os/files.h"
+#include "proto/contract/exit_codes.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/rpc/grpc/grpc_transport.h"
 #include "runtime/worker/batch_prefetcher.h"
