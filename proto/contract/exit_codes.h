@@ -26,6 +26,8 @@ inline constexpr int kExitNotFound = 127;
 
 /// As a shell's, for a program that a signal ended.
 constexpr int ExitCodeOfSignal(int signal) { return 128 + signal; }
+/// The reverse; 0 for a code that no signal gives.
+constexpr int SignalOfExitCode(int code) { return code > 128 ? code - 128 : 0; }
 
 /// Whether an attempt that ended so counts as a disruption, which no limit of failures counts.
 constexpr bool IsDisruptionExit(int code) { return code == kExitDrained || code == kExitDisrupted; }

@@ -68,6 +68,9 @@ TEST(ExitCodes, Disruptions_AreTheTwoThatAreNobodysFault) {
     EXPECT_EQ(IsDisruptionExit(code), code == 85 || code == 86) << code;
   }
   EXPECT_EQ(ExitCodeOfSignal(9), 137);
+  EXPECT_EQ(SignalOfExitCode(137), 9);
+  EXPECT_EQ(SignalOfExitCode(128), 0);
+  EXPECT_EQ(SignalOfExitCode(1), 0);
 }
 
 }  // namespace
