@@ -3,22 +3,79 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/ps/shard_transfer.h"
+#include "runtime/wire/data_plane.h"
 
 namespace pstrain {
 namespace {
 
-/// The engine's answer, sent from where it lies.
-void Answer(Responder& responder, Result<WireBuffer> reply, DataHandlerStats& stats) {
-  if (!reply.ok()) return responder.Fail(reply.status());
-  auto owner = std::make_shared<const WireBuffer>(std::move(reply).value());
+/// A request from its arrival to its answer. The parsed request is a view of `body`; the engine
+/// shares the ownership of both (std::shared_ptr's aliasing constructor), so one allocation lives
+/// as long as any owner thread may read it.
+template <typename Request>
+struct Exchange {
+  Exchange(Bytes bytes, Responder answer) : body(std::move(bytes)), responder(std::move(answer)) {}
+
+  const Bytes body;
+  Responder responder;
+  Request request;
+};
+
+struct PullExchange : Exchange<PullRequest> {
+  using Exchange::Exchange;
+  PullReplyWriter writer;
+};
+using PushExchange = Exchange<PushRequest>;
+
+/// A finished message, sent from where it lies.
+void Answer(Responder& responder, WireBuffer reply, DataHandlerStats& stats) {
+  auto owner = std::make_shared<const WireBuffer>(std::move(reply));
   const auto bytes = owner->bytes();
   stats.bytes_sent.fetch_add(bytes.size(), std::memory_order_relaxed);
   responder.Reply({Bytes(std::move(owner), bytes)});
 }
 
 }  // namespace
+
+void PsDataHandler::Pull(Bytes body, Responder responder) {
+  auto pull = std::make_shared<PullExchange>(std::move(body), std::move(responder));
+  Result<PullRequest> request = ParsePullRequest(pull->body.span());
+  if (!request.ok()) return pull->responder.Fail(request.status());
+  pull->request = std::move(*request);
+  const auto room = [&pull](std::span<const std::size_t> floats) {
+    pull->writer = PullReplyWriter(pull->request, floats);
+    std::vector<std::span<float>> sections(floats.size());
+    for (std::size_t i = 0; i < floats.size(); ++i) sections[i] = pull->writer.values(i);
+    return sections;
+  };
+  engine_.Pull(std::shared_ptr<const PullRequest>(pull, &pull->request), room,
+               [pull, stats = stats_](Result<PullResult> result) {
+                 if (!result.ok()) return pull->responder.Fail(result.status());
+                 PullReplyWriter& writer = pull->writer;
+                 for (std::size_t i = 0; i < result->statuses.size(); ++i) {
+                   writer.set_status(i, result->statuses[i]);
+                 }
+                 writer.set_membership(result->membership);
+                 writer.set_updates(result->updates);
+                 Answer(pull->responder, writer.Take(), *stats);
+               });
+}
+
+void PsDataHandler::Push(Bytes body, Responder responder) {
+  fail_points_.Pass(FailPoint::kPsBeforeApply);
+  auto push = std::make_shared<PushExchange>(std::move(body), std::move(responder));
+  Result<PushRequest> request = ParsePushRequest(push->body.span());
+  if (!request.ok()) return push->responder.Fail(request.status());
+  push->request = std::move(*request);
+  engine_.Push(std::shared_ptr<const PushRequest>(push, &push->request),
+               [push, stats = stats_, &points = fail_points_](Result<PushReply> reply) {
+                 if (!reply.ok()) return push->responder.Fail(reply.status());
+                 points.Pass(FailPoint::kPsBeforeReply);
+                 Answer(push->responder, EncodePushReply(*reply), *stats);
+               });
+}
 
 void PsDataHandler::Fetch(const Bytes& body, Responder responder) {
   const Result<ShardInTerm> shard = ParseFetch(body);
@@ -35,26 +92,15 @@ void PsDataHandler::Fetch(const Bytes& body, Responder responder) {
 void PsDataHandler::OnRequest(std::uint16_t op, Bytes body, Responder responder) {
   stats_->requests.fetch_add(1, std::memory_order_relaxed);
   stats_->bytes_received.fetch_add(body.size(), std::memory_order_relaxed);
-  const auto owner = std::make_shared<const Bytes>(std::move(body));
-  RequestBytes request{owner, owner->span()};
-  auto shared = std::make_shared<Responder>(std::move(responder));
-  auto done = [shared, stats = stats_](Result<WireBuffer> reply) {
-    Answer(*shared, std::move(reply), *stats);
-  };
   switch (static_cast<DataOp>(op)) {
     case DataOp::kPull:
-      return engine_.Pull(std::move(request), std::move(done));
+      return Pull(std::move(body), std::move(responder));
     case DataOp::kPush:
-      fail_points_.Pass(FailPoint::kPsBeforeApply);
-      return engine_.Push(std::move(request), [&points = fail_points_,
-                                               done = std::move(done)](Result<WireBuffer> reply) {
-        if (reply.ok()) points.Pass(FailPoint::kPsBeforeReply);
-        done(std::move(reply));
-      });
+      return Push(std::move(body), std::move(responder));
     case DataOp::kFetch:
-      return Fetch(*owner, std::move(*shared));
+      return Fetch(body, std::move(responder));
   }
-  shared->Fail(UnimplementedError("data op " + std::to_string(op) + " is not known"));
+  responder.Fail(UnimplementedError("data op " + std::to_string(op) + " is not known"));
 }
 
 }  // namespace pstrain

@@ -19,9 +19,11 @@ struct DataHandlerStats {
   std::atomic<std::uint64_t> bytes_sent{0};
 };
 
-/// The data plane's requests (data_op.h), answered by a shard engine. Owned by the ps role;
-/// outlives the server that calls it. Errors are the engine's; another op is UNIMPLEMENTED. A
-/// caller waits while the engine's queues are full: that holds back its stream.
+/// The data plane's requests (data_op.h), answered by a shard engine: turns bytes into the engine's
+/// typed requests and its answers into bytes, without a copy of keys, gradients or values. Owned by
+/// the ps process; outlives the server that calls it. INVALID_ARGUMENT for bytes that are no
+/// request of their op; other errors are the engine's; another op is UNIMPLEMENTED. Any thread may
+/// call. A caller waits while the engine's queues are full: that holds back its stream.
 class PsDataHandler final : public RequestHandler {
  public:
   /// `engine` and `fail_points` outlive the handler and the requests under way.
@@ -33,6 +35,8 @@ class PsDataHandler final : public RequestHandler {
   const DataHandlerStats& stats() const { return *stats_; }
 
  private:
+  void Pull(Bytes body, Responder responder);
+  void Push(Bytes body, Responder responder);
   void Fetch(const Bytes& body, Responder responder);
 
   ShardEngine& engine_;

@@ -8,9 +8,9 @@
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
 #include "runtime/ids.h"
+#include "runtime/requests.h"
 #include "runtime/shard/initial_values.h"
 #include "runtime/shard/optimizer.h"
-#include "runtime/wire/data_plane.h"
 
 namespace pstrain {
 

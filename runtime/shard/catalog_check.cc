@@ -73,6 +73,9 @@ Status Catalog::Check(const PushRequest& request) const {
     return InvalidArgumentError("batch " + std::to_string(request.work_id.batch) + " of " +
                                 std::to_string(batches_per_epoch_));
   }
+  if (request.skipped > request.records) {
+    return InvalidArgumentError("more records were skipped than there are");
+  }
   std::vector<bool> seen(shards_);
   for (const PushSection& section : request.sections) {
     PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));

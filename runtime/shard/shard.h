@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/status.h"
+#include "runtime/requests.h"
 #include "runtime/shard/catalog.h"
 #include "runtime/shard/shard_state.h"
 #include "runtime/shard/table_shard.h"
-#include "runtime/wire/data_plane.h"
 
 namespace pstrain {
 

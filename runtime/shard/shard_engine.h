@@ -14,8 +14,8 @@
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
 #include "runtime/ids.h"
+#include "runtime/requests.h"
 #include "runtime/shard/shard_state.h"
-#include "runtime/wire/data_plane.h"
 
 namespace pstrain {
 
@@ -37,10 +37,13 @@ struct ShardEngineConfig {
   std::uint32_t batches_per_epoch = 0;
 };
 
-/// Bytes of a request and what keeps them alive until the reply is out. 8-byte aligned.
-struct RequestBytes {
-  std::shared_ptr<const void> owner;
-  std::span<const std::byte> bytes;
+/// The answer to a pull, except for the values, which lie where PullRoom said.
+struct PullResult {
+  /// As in PushReply.
+  std::uint64_t membership = 0;
+  std::uint64_t updates = 0;
+  /// One per section of the request, in its order.
+  std::vector<PullStatus> statuses;
 };
 
 enum class ShardSource : std::uint8_t {
@@ -120,8 +123,14 @@ struct ShardEngineStats {
 ///   (active -> frozen: Freeze)
 class ShardEngine {
  public:
-  using PullDone = std::function<void(Result<WireBuffer> reply)>;
-  using PushDone = std::function<void(Result<WireBuffer> reply)>;
+  /// Room for the values of a pull: gets the number of floats of each section and returns as many
+  /// spans of that size, which stay valid until the pull is done. Called once, on the caller's
+  /// thread, when the request has passed its checks. So the owner threads write values directly
+  /// where the transport sends them from, and the engine knows nothing of messages.
+  using PullRoom =
+      std::function<std::vector<std::span<float>>(std::span<const std::size_t> floats)>;
+  using PullDone = std::function<void(Result<PullResult> result)>;
+  using PushDone = std::function<void(Result<PushReply> reply)>;
   using HeldDone = std::function<void(Result<std::vector<ShardHeld>> held)>;
   /// Takes the copy of one shard.
   using SnapshotSink = std::function<void(ShardState state)>;
@@ -139,14 +148,14 @@ class ShardEngine {
   Status Configure(const ShardEngineConfig& config);
   bool configured() const;
 
-  /// The body of a PullRequest in, the body of a PullReply out. INVALID_ARGUMENT for a malformed
-  /// request (also: a partition or row of another shard), FAILED_PRECONDITION before Configure,
-  /// UNAVAILABLE when the engine ends. Rows that do not exist yet get their initial values.
-  void Pull(RequestBytes request, PullDone done);
+  /// Reads values. The owner of `request` also keeps what its spans refer to. INVALID_ARGUMENT for
+  /// a request that does not fit the variables (also: a partition or row of another shard),
+  /// FAILED_PRECONDITION before Configure, UNAVAILABLE when the engine ends. Rows that do not exist
+  /// yet get their initial values. Values of a section that is not kOk are zeros.
+  void Pull(std::shared_ptr<const PullRequest> request, const PullRoom& room, PullDone done);
 
-  /// The body of a PushRequest in, of a PushReply out; errors as Pull, and then nothing was
-  /// touched.
-  void Push(RequestBytes request, PushDone done);
+  /// Applies gradients; errors as Pull, and then nothing was touched.
+  void Push(std::shared_ptr<const PushRequest> request, PushDone done);
 
   /// Carries out orders; the reply lists the shards of `orders` that are active now, in their
   /// order, without the dropped ones. Idempotent: an order whose term is the shard's already
@@ -175,6 +184,8 @@ class ShardEngine {
 
  private:
   using ThreadSet = std::vector<bool>;
+  struct PullCall;
+  struct PushCall;
 
   std::shared_ptr<const Catalog> catalog() const;
   std::uint32_t ThreadOf(ShardId shard) const;
@@ -183,8 +194,11 @@ class ShardEngine {
   /// when the set is empty). finish gets UNAVAILABLE when a thread no longer takes work.
   void Dispatch(const ThreadSet& threads, std::function<void(std::uint32_t thread)> work,
                 StatusDone finish);
-  /// PullReply::updates.
+  /// PushReply::updates.
   std::uint64_t Updates() const;
+  /// The sections of a call whose shards belong to this owner thread. On it.
+  void ReadOn(std::uint32_t thread, PullCall& call);
+  void ApplyOn(std::uint32_t thread, PushCall& call);
   static Status NotInTerm(const ShardInTerm& shard);
   /// The active shard in that term, or null. On its owner thread.
   Shard* Find(ShardId shard, ShardTerm term);

@@ -12,7 +12,8 @@ void Add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
   if (amount != 0) counter.fetch_add(amount, std::memory_order_relaxed);
 }
 
-/// What one task counted, written to the shared counters once.
+/// What one task counted, written to the shared counters once: the owner threads of a ps would
+/// otherwise fight over the cache line of the counters with every section.
 struct Tally {
   std::uint64_t applied = 0;
   std::uint64_t duplicates = 0;
@@ -53,109 +54,119 @@ std::size_t Rows(const Section& section) {
 
 }  // namespace
 
+/// One pull between its arrival and its answer. Each owner thread touches only the sections of its
+/// own shards, so that no two threads write the same part and none needs a lock.
+struct ShardEngine::PullCall {
+  std::shared_ptr<const PullRequest> request;
+  std::vector<std::span<float>> values;
+  PullResult result;
+};
+
+/// As PullCall, for a push.
+struct ShardEngine::PushCall {
+  std::shared_ptr<const PushRequest> request;
+  PushReply reply;
+};
+
 std::uint64_t ShardEngine::Updates() const {
   const auto shards = stats_.shards_held.load(std::memory_order_relaxed);
   return stats_.pushes_applied.load(std::memory_order_relaxed) /
          static_cast<std::uint64_t>(std::max<std::int64_t>(shards, 1));
 }
 
-void ShardEngine::Pull(RequestBytes bytes, PullDone done) {
-  struct Call {
-    Call(RequestBytes keep, PullRequest parsed, PullReplyWriter out)
-        : bytes(std::move(keep)), request(std::move(parsed)), writer(std::move(out)) {}
-    RequestBytes bytes;
-    PullRequest request;
-    PullReplyWriter writer;
-  };
+void ShardEngine::ReadOn(std::uint32_t thread, PullCall& call) {
+  Tally tally;
+  for (std::size_t i = 0; i < call.request->sections.size(); ++i) {
+    const PullSection& section = call.request->sections[i];
+    if (ThreadOf(section.shard) != thread) continue;
+    const std::span<float> values = call.values[i];
+    Shard* shard = Find(section.shard, section.term);
+    if (shard == nullptr) {
+      // The room is not initialised: what another request left there must not leave the process.
+      std::fill(values.begin(), values.end(), 0.0f);
+      call.result.statuses[i] = PullStatus::kNotOwner;
+      ++tally.not_owner;
+      continue;
+    }
+    const std::size_t rows = Rows(section);
+    Measured(shard, &tally, [&] { shard->Read(section, values); });
+    tally.rows_read += rows;
+  }
+  tally.AddTo(stats_);
+}
+
+void ShardEngine::Pull(std::shared_ptr<const PullRequest> request, const PullRoom& room,
+                       PullDone done) {
   const auto catalog = this->catalog();
   if (catalog == nullptr) return done(FailedPreconditionError("the ps knows no variables yet"));
-  Result<PullRequest> request = ParsePullRequest(bytes.bytes);
-  if (!request.ok()) return done(request.status());
   if (Status status = catalog->Check(*request); !status.ok()) {
     return done(status.WithContext("pull request"));
   }
-  std::vector<ShardId> shards;
   std::vector<std::size_t> floats;
+  floats.reserve(request->sections.size());
   ThreadSet threads(threads_.size());
   for (const PullSection& section : request->sections) {
-    shards.push_back(section.shard);
     floats.push_back(catalog->ReplyFloats(section));
     threads[ThreadOf(section.shard)] = true;
   }
-  auto call = std::make_shared<Call>(std::move(bytes), std::move(*request),
-                                     PullReplyWriter(shards, floats));
-  const auto work = [this, call](std::uint32_t thread) {
-    Tally tally;
-    for (std::size_t i = 0; i < call->request.sections.size(); ++i) {
-      const PullSection& section = call->request.sections[i];
-      if (ThreadOf(section.shard) != thread) continue;
-      const std::span<float> values = call->writer.values(i);
-      Shard* shard = Find(section.shard, section.term);
-      if (shard == nullptr) {
-        std::fill(values.begin(), values.end(), 0.0f);
-        call->writer.set_status(i, PullStatus::kNotOwner);
-        ++tally.not_owner;
-        continue;
-      }
-      const std::size_t rows = Rows(section);
-      Measured(shard, &tally, [&] { shard->Read(section, values); });
-      tally.rows_read += rows;
-    }
-    tally.AddTo(stats_);
-  };
+  auto call = std::make_shared<PullCall>();
+  call->values = room(floats);
+  call->result.statuses.resize(request->sections.size(), PullStatus::kOk);
+  call->request = std::move(request);
+  const auto work = [this, call](std::uint32_t thread) { ReadOn(thread, *call); };
   Dispatch(threads, work, [this, call, done = std::move(done)](Status status) {
     if (!status.ok()) return done(std::move(status));
-    call->writer.set_membership(membership_.load(std::memory_order_relaxed));
-    call->writer.set_updates(Updates());
-    done(call->writer.Take());
+    call->result.membership = membership_.load(std::memory_order_relaxed);
+    call->result.updates = Updates();
+    done(std::move(call->result));
   });
 }
 
-void ShardEngine::Push(RequestBytes bytes, PushDone done) {
-  struct Call {
-    RequestBytes bytes;
-    PushRequest request;
-    PushReply reply;
-  };
+// Rule 3 of the commit protocol, Apply, for the shards of one thread. Sections stand alone: that
+// one shard is elsewhere must not keep the others from having the work id, because the worker
+// pushes only what is missing again.
+void ShardEngine::ApplyOn(std::uint32_t thread, PushCall& call) {
+  Tally tally;
+  for (std::size_t i = 0; i < call.request->sections.size(); ++i) {
+    const PushSection& section = call.request->sections[i];
+    if (ThreadOf(section.shard) != thread) continue;
+    Shard* shard = Find(section.shard, section.term);
+    if (shard == nullptr) {
+      ++tally.not_owner;
+      continue;
+    }
+    const std::size_t rows = Rows(section);
+    PushStatus& status = call.reply.sections[i].status;
+    Measured(shard, &tally, [&] { status = shard->Apply(*call.request, section); });
+    const bool applied = status == PushStatus::kApplied;
+    ++(applied ? tally.applied : tally.duplicates);
+    if (applied) tally.rows_written += rows;
+  }
+  tally.AddTo(stats_);
+}
+
+// The whole request is checked before any thread starts, so that a malformed one changes nothing:
+// what was applied in part could never be told from what was applied.
+void ShardEngine::Push(std::shared_ptr<const PushRequest> request, PushDone done) {
   const auto catalog = this->catalog();
   if (catalog == nullptr) return done(FailedPreconditionError("the ps knows no variables yet"));
-  Result<PushRequest> request = ParsePushRequest(bytes.bytes);
-  if (!request.ok()) return done(request.status());
   if (Status status = catalog->Check(*request); !status.ok()) {
     return done(status.WithContext("push request"));
   }
-  auto call = std::make_shared<Call>();
-  call->bytes = std::move(bytes);
-  call->request = std::move(*request);
+  auto call = std::make_shared<PushCall>();
+  call->reply.sections.reserve(request->sections.size());
   ThreadSet threads(threads_.size());
-  for (const PushSection& section : call->request.sections) {
+  for (const PushSection& section : request->sections) {
     call->reply.sections.push_back({section.shard, PushStatus::kNotOwner});
     threads[ThreadOf(section.shard)] = true;
   }
-  const auto work = [this, call](std::uint32_t thread) {
-    Tally tally;
-    for (std::size_t i = 0; i < call->request.sections.size(); ++i) {
-      const PushSection& section = call->request.sections[i];
-      if (ThreadOf(section.shard) != thread) continue;
-      Shard* shard = Find(section.shard, section.term);
-      if (shard == nullptr) {
-        ++tally.not_owner;
-        continue;
-      }
-      const std::size_t rows = Rows(section);
-      PushStatus& status = call->reply.sections[i].status;
-      Measured(shard, &tally, [&] { status = shard->Apply(call->request, section); });
-      const bool applied = status == PushStatus::kApplied;
-      ++(applied ? tally.applied : tally.duplicates);
-      if (applied) tally.rows_written += rows;
-    }
-    tally.AddTo(stats_);
-  };
+  call->request = std::move(request);
+  const auto work = [this, call](std::uint32_t thread) { ApplyOn(thread, *call); };
   Dispatch(threads, work, [this, call, done = std::move(done)](Status status) {
     if (!status.ok()) return done(std::move(status));
     call->reply.membership = membership_.load(std::memory_order_relaxed);
     call->reply.updates = Updates();
-    done(EncodePushReply(call->reply));
+    done(std::move(call->reply));
   });
 }
 

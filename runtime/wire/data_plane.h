@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "runtime/ids.h"
+#include "runtime/requests.h"
 #include "runtime/wire/wire_buffer.h"
 
 namespace pstrain {
@@ -30,42 +31,13 @@ namespace pstrain {
 ///                             float x floats, padding}
 ///   PushReply     per section: u32 shard, u32 status
 ///
-/// A body ends with its last section. The structs below serve both sides: a sender fills them and
-/// calls Encode..., a receiver gets them from Parse... as views of its bytes, which must outlive
-/// them. Parse... never crashes: INVALID_ARGUMENT for everything that Encode... does not write, and
-/// for bytes that do not begin at a multiple of 8. What ids mean (unknown variables, wrong sizes)
-/// is checked by ShardEngine. Pure functions; any thread.
-
-/// A dense partition, by its position in VariableSpec.partitions.
-struct PartitionRef {
-  VariableId variable = 0;
-  std::uint32_t partition = 0;
-  friend bool operator==(const PartitionRef&, const PartitionRef&) = default;
-};
-
-/// Rows of an embedding table; global row ids, strictly ascending.
-struct RowKeys {
-  VariableId variable = 0;
-  std::span<const std::uint64_t> keys;
-};
-
-/// What is wanted from one shard under the term in which the worker knows it.
-struct PullSection {
-  ShardId shard = 0;
-  ShardTerm term;
-  std::vector<PartitionRef> dense;
-  std::vector<RowKeys> tables;
-};
-
-struct PullRequest {
-  std::vector<PullSection> sections;
-};
-
-enum class PullStatus : std::uint32_t {
-  kOk = 0,
-  /// This ps does not actively own the shard in that term; the values are zeros, to be ignored.
-  kNotOwner = 1,
-};
+/// A body ends with its last section. The structs (runtime/requests.h and PullReply below) serve
+/// both sides: a sender fills them and calls Encode..., a receiver gets them from Parse... as views
+/// of its bytes, which must outlive them: rows and gradients are never copied between the socket
+/// and the shard. Parse... never crashes: INVALID_ARGUMENT for everything that Encode... does not
+/// write, and for bytes that do not begin at a multiple of 8. Whether ids exist and sizes fit is
+/// checked by ShardEngine, which gets the structs and never sees the bytes. Pure functions; any
+/// thread.
 
 struct PullReplySection {
   ShardId shard = 0;
@@ -76,65 +48,9 @@ struct PullReplySection {
 
 /// One section per section of the request, in its order.
 struct PullReply {
-  /// Number of the membership that the ps knows; 0: none.
+  /// As in PushReply.
   std::uint64_t membership = 0;
   std::vector<PullReplySection> sections;
-  /// Pushes that this ps has applied since it started, on average over the shards that it has. The
-  /// growth from a pull to a push is what the gradient did not know of.
-  std::uint64_t updates = 0;
-};
-
-/// The gradient of a whole partition, row-major.
-struct DenseGradient {
-  VariableId variable = 0;
-  std::uint32_t partition = 0;
-  std::span<const float> values;
-};
-
-/// Gradients of rows of a table, already summed over duplicates.
-struct RowGradients {
-  VariableId variable = 0;
-  /// Global row ids, strictly ascending.
-  std::span<const std::uint64_t> keys;
-  /// keys.size() x dimension.
-  std::span<const float> values;
-};
-
-struct PushSection {
-  ShardId shard = 0;
-  ShardTerm term;
-  std::vector<DenseGradient> dense;
-  std::vector<RowGradients> tables;
-};
-
-struct PushRequest {
-  WorkId work_id;
-  /// Records of the work id's range, skipped ones included, and how many of them were skipped.
-  std::uint32_t records = 0;
-  std::uint32_t skipped = 0;
-  /// One per shard that is to have the work id, also when it carries nothing.
-  std::vector<PushSection> sections;
-};
-
-enum class PushStatus : std::uint32_t {
-  kApplied = 0,
-  /// The shard had the work id already; nothing was changed.
-  kDuplicate = 1,
-  /// As PullStatus::kNotOwner; nothing was changed.
-  kNotOwner = 2,
-};
-
-struct PushReplySection {
-  ShardId shard = 0;
-  PushStatus status = PushStatus::kApplied;
-  friend bool operator==(const PushReplySection&, const PushReplySection&) = default;
-};
-
-/// One section per section of the request, in its order.
-struct PushReply {
-  std::uint64_t membership = 0;
-  std::vector<PushReplySection> sections;
-  /// As PullReply::updates.
   std::uint64_t updates = 0;
 };
 
@@ -153,8 +69,9 @@ Result<PushReply> ParsePushReply(std::span<const std::byte> bytes);
 /// written, by different threads if they keep to their sections.
 class PullReplyWriter {
  public:
-  /// `shards` and `floats` in parallel, one per section. All values are uninitialised.
-  PullReplyWriter(std::span<const ShardId> shards, std::span<const std::size_t> floats);
+  PullReplyWriter() = default;
+  /// The reply to `request`; `floats`: of each of its sections. All values are uninitialised.
+  PullReplyWriter(const PullRequest& request, std::span<const std::size_t> floats);
 
   /// Where the values of a section go. Never aliases another section's.
   std::span<float> values(std::size_t section);

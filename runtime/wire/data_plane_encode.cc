@@ -157,21 +157,21 @@ WireBuffer EncodePushReply(const PushReply& reply) {
   return out.Take();
 }
 
-PullReplyWriter::PullReplyWriter(std::span<const ShardId> shards,
-                                 std::span<const std::size_t> floats) {
+PullReplyWriter::PullReplyWriter(const PullRequest& request, std::span<const std::size_t> floats) {
+  const std::vector<PullSection>& sections = request.sections;
   std::size_t size = kReplyHeaderBytes;
-  offsets_.reserve(shards.size());
+  offsets_.reserve(sections.size());
   for (const std::size_t count : floats) {
     offsets_.push_back(size);
     size += kPullReplySectionBytes + Aligned(count * sizeof(float));
   }
   buffer_ = WireBuffer(size);
   Store32(buffer_, 0, static_cast<std::uint32_t>(Kind::kPullReply));
-  Store32(buffer_, 4, static_cast<std::uint32_t>(shards.size()));
+  Store32(buffer_, 4, static_cast<std::uint32_t>(sections.size()));
   Store64(buffer_, 8, 0);
   Store64(buffer_, 16, 0);
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    Store32(buffer_, offsets_[i], shards[i]);
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    Store32(buffer_, offsets_[i], sections[i].shard);
     Store32(buffer_, offsets_[i] + 4, static_cast<std::uint32_t>(PullStatus::kOk));
     Store64(buffer_, offsets_[i] + 8, floats[i]);
     if (floats[i] % 2 == 1) {

@@ -9,7 +9,7 @@
 #include "proto/contract/checkpoint.pb.h"
 #include "runtime/ids.h"
 #include "runtime/model/model.h"
-#include "runtime/wire/data_plane.h"
+#include "runtime/requests.h"
 
 namespace pstrain {
 

@@ -58,9 +58,8 @@ class ShardEngineTest : public testing::Test {
   std::vector<float> PullDense(ShardTerm term = kTerm) {
     const auto reply = Pull(engine_, {{{0, term, {{0, 0}}, {}}}});
     EXPECT_TRUE(reply.ok()) << reply.status().ToString();
-    const auto parsed = ParsePullReply(reply->bytes());
-    EXPECT_EQ(parsed->sections[0].status, PullStatus::kOk);
-    return {parsed->sections[0].values.begin(), parsed->sections[0].values.end()};
+    EXPECT_EQ(reply->at(0).status, PullStatus::kOk);
+    return reply->at(0).values;
   }
 
   const std::vector<float> gradient_ = std::vector<float>(18, 1.0f);
@@ -116,9 +115,9 @@ TEST_F(ShardEngineTest, Push_WhenOneSectionIsMalformed_TouchesNothing) {
 TEST_F(ShardEngineTest, Pull_WhenTermIsAnother_SaysSo) {
   const auto reply = Pull(engine_, {{{0, {1, 2}, {{0, 0}}, {}}, {2, kTerm, {}, {}}}});
   ASSERT_TRUE(reply.ok());
-  const auto parsed = ParsePullReply(reply->bytes());
-  EXPECT_EQ(parsed->sections[0].status, PullStatus::kNotOwner);
-  EXPECT_EQ(parsed->sections[1].status, PullStatus::kOk);
+  EXPECT_EQ(reply->at(0).status, PullStatus::kNotOwner);
+  EXPECT_EQ(reply->at(0).values, std::vector<float>(18)) << "zeros, and not what lay there";
+  EXPECT_EQ(reply->at(1).status, PullStatus::kOk);
 }
 
 TEST_F(ShardEngineTest, Assign_WhenRepeated_KeepsWhatWasApplied) {
@@ -296,7 +295,7 @@ TEST(ShardEngine, InitialValues_DoNotDependOnShardsPartitionsOrThreads) {
       const auto keys = KeysOf(shard, shards, 300);
       const auto reply = Pull(engine, {{{shard, kTerm, {}, {{1, keys}}}}});
       ASSERT_TRUE(reply.ok()) << reply.status().ToString();
-      const auto values = ParsePullReply(reply->bytes())->sections[0].values;
+      const std::vector<float>& values = reply->at(0).values;
       for (std::size_t i = 0; i < keys.size(); ++i) {
         rows[shards][keys[i]].assign(&values[4 * i], &values[4 * i] + 4);
       }

@@ -3,10 +3,12 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/requests.h"
 #include "runtime/routing.h"
 #include "runtime/shard/shard_engine.h"
 
@@ -65,11 +67,6 @@ inline ShardEngineConfig Config(std::uint32_t shards, const Optimizer& optimizer
   return config;
 }
 
-inline RequestBytes Own(WireBuffer buffer) {
-  auto owner = std::make_shared<WireBuffer>(std::move(buffer));
-  return {owner, owner->bytes()};
-}
-
 /// Waits for a callback of the engine; a callback that never comes is an error, not a hang.
 template <typename T, typename Start>
 T Await(Start start) {
@@ -80,14 +77,34 @@ T Await(Start start) {
   return future.get();
 }
 
-inline Result<WireBuffer> Pull(ShardEngine& engine, const PullRequest& request) {
-  return Await<Result<WireBuffer>>(
-      [&](auto done) { engine.Pull(Own(EncodePullRequest(request)), done); });
+/// What a pull brought from one shard.
+struct PulledSection {
+  PullStatus status = PullStatus::kOk;
+  std::vector<float> values;
+};
+
+inline Result<std::vector<PulledSection>> Pull(ShardEngine& engine, const PullRequest& request) {
+  auto sections = std::make_shared<std::vector<PulledSection>>();
+  const auto room = [sections](std::span<const std::size_t> floats) {
+    std::vector<std::span<float>> spans;
+    sections->resize(floats.size());
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      // As uninitialised memory would be: values that nobody writes are seen.
+      (*sections)[i].values.assign(floats[i], -12345.0f);
+      spans.emplace_back((*sections)[i].values);
+    }
+    return spans;
+  };
+  const auto result = Await<Result<PullResult>>(
+      [&](auto done) { engine.Pull(std::make_shared<const PullRequest>(request), room, done); });
+  if (!result.ok()) return result.status();
+  for (std::size_t i = 0; i < sections->size(); ++i) (*sections)[i].status = result->statuses.at(i);
+  return std::move(*sections);
 }
 
-inline Result<WireBuffer> Push(ShardEngine& engine, const PushRequest& request) {
-  return Await<Result<WireBuffer>>(
-      [&](auto done) { engine.Push(Own(EncodePushRequest(request)), done); });
+inline Result<PushReply> Push(ShardEngine& engine, const PushRequest& request) {
+  return Await<Result<PushReply>>(
+      [&](auto done) { engine.Push(std::make_shared<const PushRequest>(request), done); });
 }
 
 inline Result<std::vector<ShardHeld>> Assign(ShardEngine& engine, std::vector<ShardOrder> orders) {
@@ -105,12 +122,10 @@ inline Result<std::vector<ShardHeld>> AssignAll(ShardEngine& engine, std::uint32
 }
 
 /// Statuses of a push reply, or what went wrong as an empty list.
-inline std::vector<PushStatus> Statuses(const Result<WireBuffer>& reply) {
+inline std::vector<PushStatus> Statuses(const Result<PushReply>& reply) {
   std::vector<PushStatus> statuses;
   if (!reply.ok()) return statuses;
-  const auto parsed = ParsePushReply(reply->bytes());
-  if (!parsed.ok()) return statuses;
-  for (const PushReplySection& section : parsed->sections) statuses.push_back(section.status);
+  for (const PushReplySection& section : reply->sections) statuses.push_back(section.status);
   return statuses;
 }
 

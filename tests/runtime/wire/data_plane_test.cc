@@ -93,9 +93,8 @@ TEST(DataPlane, Replies_WhenRoundTripped_AreTheSame) {
 }
 
 TEST(DataPlane, PullReplyWriter_WhenFilledInPlace_WritesWhatEncodeWrites) {
-  const std::array<ShardId, 2> shards = {2, 7};
   const std::array<std::size_t, 2> floats = {3, 6};
-  PullReplyWriter writer(shards, floats);
+  PullReplyWriter writer(SamplePull(), floats);
   std::ranges::copy(kDense, writer.values(0).begin());
   std::ranges::copy(kRows, writer.values(1).begin());
   writer.set_status(1, PullStatus::kNotOwner);

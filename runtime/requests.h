@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/ids.h"
+
+namespace pstrain {
+
+/// What a worker asks of a ps, as the shard engine takes it and the worker fills it in. The bytes
+/// that it travels as are runtime/wire's affair; the engine, the wire and the worker share only
+/// these structs, which know nothing but ids.
+///
+/// Values, except that spans are views: of memory that whoever fills a request, or hands received
+/// bytes on, keeps alive until the reply is there. Nothing here checks whether an id exists or a
+/// size fits: Catalog::Check does. Any thread may read a request that nobody changes.
+
+/// A dense partition, by its position in VariableSpec.partitions.
+struct PartitionRef {
+  VariableId variable = 0;
+  std::uint32_t partition = 0;
+  friend bool operator==(const PartitionRef&, const PartitionRef&) = default;
+};
+
+/// Rows of an embedding table; global row ids, strictly ascending.
+struct RowKeys {
+  VariableId variable = 0;
+  std::span<const std::uint64_t> keys;
+};
+
+/// What is wanted from one shard under the term in which the worker knows it.
+struct PullSection {
+  ShardId shard = 0;
+  ShardTerm term;
+  std::vector<PartitionRef> dense;
+  std::vector<RowKeys> tables;
+};
+
+struct PullRequest {
+  std::vector<PullSection> sections;
+};
+
+enum class PullStatus : std::uint32_t {
+  kOk = 0,
+  /// This ps does not actively own the shard in that term; the values are zeros, to be ignored.
+  kNotOwner = 1,
+};
+
+/// The gradient of a whole partition, row-major.
+struct DenseGradient {
+  VariableId variable = 0;
+  std::uint32_t partition = 0;
+  std::span<const float> values;
+};
+
+/// Gradients of rows of a table, already summed over duplicates.
+struct RowGradients {
+  VariableId variable = 0;
+  /// Global row ids, strictly ascending.
+  std::span<const std::uint64_t> keys;
+  /// keys.size() x dimension.
+  std::span<const float> values;
+};
+
+struct PushSection {
+  ShardId shard = 0;
+  ShardTerm term;
+  std::vector<DenseGradient> dense;
+  std::vector<RowGradients> tables;
+};
+
+struct PushRequest {
+  WorkId work_id;
+  /// Records of the work id's range, skipped ones included, and how many of them were skipped.
+  std::uint32_t records = 0;
+  std::uint32_t skipped = 0;
+  /// One per shard that is to have the work id, also when it carries nothing.
+  std::vector<PushSection> sections;
+};
+
+enum class PushStatus : std::uint32_t {
+  kApplied = 0,
+  /// The shard had the work id already; nothing was changed.
+  kDuplicate = 1,
+  /// As PullStatus::kNotOwner; nothing was changed.
+  kNotOwner = 2,
+};
+
+struct PushReplySection {
+  ShardId shard = 0;
+  PushStatus status = PushStatus::kApplied;
+  friend bool operator==(const PushReplySection&, const PushReplySection&) = default;
+};
+
+/// One section per section of the request, in its order.
+struct PushReply {
+  /// Number of the membership that the ps knows; 0: none.
+  std::uint64_t membership = 0;
+  std::vector<PushReplySection> sections;
+  /// Pushes that this ps has applied since it started, on average over the shards that it has. The
+  /// growth from a pull to a push is what the gradient did not know of.
+  std::uint64_t updates = 0;
+};
+
+}  // namespace pstrain

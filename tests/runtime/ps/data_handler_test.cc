@@ -1,0 +1,81 @@
+#include "runtime/ps/data_handler.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "runtime/wire/data_plane.h"
+#include "tests/runtime/shard/shard_test_support.h"
+
+namespace pstrain {
+namespace {
+
+constexpr std::uint32_t kShards = 3;
+constexpr ShardTerm kTerm{1, 1};
+
+/// Bytes in, bytes out: the engine behind its wire.
+class DataHandlerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(engine_.Configure(ps_test::Config(kShards, ps_test::Sgd(0.5))).ok());
+    ASSERT_TRUE(ps_test::AssignAll(engine_, kShards, kTerm).ok());
+  }
+  Result<Bytes> Ask(DataOp op, const WireBuffer& message) {
+    const Bytes body = Bytes::Join(std::vector{Bytes(nullptr, message.bytes())});
+    return ps_test::Await<Result<Bytes>>([&](auto done) {
+      handler_.OnRequest(
+          static_cast<std::uint16_t>(op), body,
+          Responder([done](const Status& status, const std::vector<Bytes>& pieces) mutable {
+            done(status.ok() ? Result<Bytes>(Bytes::Join(pieces)) : Result<Bytes>(status));
+          }));
+    });
+  }
+
+  ShardEngine engine_{{.threads = 2}};
+  PsDataHandler handler_{engine_};
+  const std::vector<float> gradient_ = std::vector<float>(18, 1.0f);
+};
+
+TEST_F(DataHandlerTest, PushAndPull_CarryValuesAndStatusesOfEachSection) {
+  PushRequest push;
+  push.work_id = {0, 3};
+  push.records = 1;
+  push.sections = {{0, kTerm, {{0, 0, gradient_}}, {}}, {1, {1, 2}, {}, {}}};
+  const auto pushed = Ask(DataOp::kPush, EncodePushRequest(push));
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  EXPECT_EQ(ParsePushReply(pushed->span())->sections,
+            (std::vector<PushReplySection>{{0, PushStatus::kApplied}, {1, PushStatus::kNotOwner}}));
+
+  engine_.set_membership(7);
+  const PullRequest pull{{{0, kTerm, {{0, 0}}, {}}, {1, {1, 2}, {{0, 1}}, {}}, {2, kTerm, {}, {}}}};
+  const auto expected = ps_test::Pull(engine_, pull);
+  const auto pulled = Ask(DataOp::kPull, EncodePullRequest(pull));
+  ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
+  const auto reply = ParsePullReply(pulled->span());
+  ASSERT_TRUE(reply.ok()) << reply.status().ToString();
+  EXPECT_EQ(reply->membership, 7u);
+  ASSERT_EQ(reply->sections.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(reply->sections[i].shard, i);
+    EXPECT_EQ(reply->sections[i].status, i == 1 ? PullStatus::kNotOwner : PullStatus::kOk);
+    EXPECT_TRUE(std::ranges::equal(reply->sections[i].values, expected->at(i).values)) << i;
+  }
+  EXPECT_EQ(reply->sections[1].values[17], 0.0f) << "what lay in the room is not sent";
+  EXPECT_EQ(handler_.stats().bytes_sent, pushed->size() + pulled->size());
+}
+
+TEST_F(DataHandlerTest, Requests_WhenMalformedOrOfAnUnknownOp_AreRefused) {
+  const WireBuffer pull = EncodePullRequest({{{0, kTerm, {{0, 0}}, {}}}});
+  const WireBuffer cut_short = WireBuffer::Copy(pull.bytes().first(pull.size() - 8));
+  EXPECT_EQ(Ask(DataOp::kPull, cut_short).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Ask(DataOp::kPush, pull).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Ask(static_cast<DataOp>(99), pull).status().code(), StatusCode::kUnimplemented);
+  EXPECT_EQ(Ask(DataOp::kPull, EncodePullRequest({{{kShards, kTerm, {}, {}}}})).status().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(handler_.stats().bytes_sent, 0u);
+}
+
+}  // namespace
+}  // namespace pstrain
