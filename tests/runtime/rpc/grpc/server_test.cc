@@ -1,7 +1,12 @@
 #include "runtime/rpc/grpc/server.h"
 
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
 #include <gtest/gtest.h>
 
+#include "proto/contract/control.grpc.pb.h"
+#include "runtime/rpc/grpc/channel.h"
+#include "runtime/rpc/grpc/grpc_transport.h"
 #include "tests/runtime/rpc/test_peers.h"
 
 namespace pstrain {
@@ -25,6 +30,43 @@ TEST_F(GrpcServerTest, WhenThePortIsInUse_NamesTheAddressAndTheReason) {
   EXPECT_EQ(second.status(), FailedPreconditionError("listen on " + address +
                                                      ": Address already in use; end the process "
                                                      "that has the port, or take another"));
+}
+
+/// A control service.
+class TermService final : public ChiefControl::Service {
+ public:
+  grpc::Status Hello(grpc::ServerContext*, const HelloRequest*, HelloReply* reply) override {
+    reply->set_chief_term(7);
+    return grpc::Status::OK;
+  }
+};
+
+TEST_F(GrpcServerTest, WhenItHasServicesAndADataPlane_ServesBothOnOnePort) {
+  TermService service;
+  const auto server =
+      GrpcServer::Start("127.0.0.1:0", {.services = {&service}, .data_plane = &handler_});
+  ASSERT_TRUE(server.ok()) << server.status().ToString();
+  GrpcTransport transport;
+  const auto connection = transport.Connect((*server)->address());
+  EXPECT_EQ(CallAndWait(*connection, 1, "data")->view(), "data");
+  ChiefControl::Stub stub(MakeChannel((*server)->address()));
+  grpc::ClientContext context;
+  HelloReply reply;
+  EXPECT_TRUE(stub.Hello(&context, {}, &reply).ok());
+  EXPECT_EQ(reply.chief_term(), 7u);
+}
+
+TEST_F(GrpcServerTest, WhenItHasNoDataPlane_CallsFailAndItsServicesAnswer) {
+  TermService service;
+  const auto server = GrpcServer::Start("127.0.0.1:0", {.services = {&service}});
+  ASSERT_TRUE(server.ok()) << server.status().ToString();
+  GrpcTransport transport;
+  const auto connection = transport.Connect((*server)->address());
+  EXPECT_EQ(CallAndWait(*connection, 1, "data").status().code(), StatusCode::kUnavailable);
+  ChiefControl::Stub stub(MakeChannel((*server)->address()));
+  grpc::ClientContext context;
+  HelloReply reply;
+  EXPECT_TRUE(stub.Hello(&context, {}, &reply).ok());
 }
 
 TEST_F(GrpcServerTest, WhenStopped_ThePortIsFreeAgain) {
