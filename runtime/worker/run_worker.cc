@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/os/files.h"
 #include "runtime/input/batch_reader.h"
-#include "runtime/rpc/grpc/grpc_transport.h"
+#include "runtime/rpc/transports.h"
 #include "runtime/worker/batch_prefetcher.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
@@ -64,7 +64,7 @@ Result<int> RunWorker(const RoleContext& context) {
                            BatchReader::Create(context.training().input(), features, index,
                                                {.scratch = context.scratch}));
   WorkerStats stats(context.stats);
-  GrpcTransportFactory transports;
+  Transports transports;
   PsClientOptions options = ClientOptions(context);
   options.pull_duration = stats.pull_duration;
   options.push_duration = stats.push_duration;
