@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "proto/contract/replica_specs.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/task_env.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/manifest_path.h"
@@ -104,22 +106,16 @@ void FeatureColumnsExist(const PSTrainingJob& job, const Json& tree, Errors& err
   }
 }
 
-using Role = std::pair<std::string_view, const ReplicaSpec*>;
-
-std::array<Role, 4> Roles(const PSTrainingJob& job) {
-  const ReplicaSpecs& specs = job.spec().replica_specs();
-  return {Role{kChiefRole, &specs.chief()}, Role{kPsRole, &specs.ps()},
-          Role{kWorkerRole, &specs.worker()}, Role{kEvaluatorRole, &specs.evaluator()}};
-}
-
 /// A host name is one DNS label (RFC 1035, 2.3.4).
 constexpr std::size_t kMaxLabelLength = 63;
 
 void NamesFit(const PSTrainingJob& job, const Json& tree, Errors& errors) {
-  for (const auto& [role, spec] : Roles(job)) {
+  for (const Role role : kRoles) {
+    const ReplicaSpec* spec = FindReplicaSpec(job.spec(), role);
+    if (spec == nullptr) continue;
     const int most = std::max(spec->replicas(), spec->max_replicas());
     if (most < 1) continue;
-    const std::string name = ReplicaName(job.metadata().name(), role, most - 1);
+    const std::string name = ReplicaName(job.metadata().name(), RoleName(role), most - 1);
     if (name.size() <= kMaxLabelLength) continue;
     Report(tree, "metadata.name",
            "is too long: the host name " + name + " would have more than 63 characters", errors);
@@ -154,12 +150,14 @@ void CheckContainers(const Json& containers, const std::string& path, const Json
 /// Calls `visit` with the spec of each role's template and where that stands.
 void ForPodSpecs(const PSTrainingJob& job,
                  const std::function<void(const Json& spec, const std::string& path)>& visit) {
-  for (const auto& [role, replica] : Roles(job)) {
-    if (replica->template_().empty()) continue;
+  for (const Role role : kRoles) {
+    const ReplicaSpec* replica = FindReplicaSpec(job.spec(), role);
+    if (replica == nullptr || replica->template_().empty()) continue;
     // That it is JSON is the decoder's doing.
     const auto pod = ParseJson(replica->template_());
     const Json* spec = pod.ok() ? pod->Find("spec") : nullptr;
-    if (spec != nullptr) visit(*spec, "spec.replicaSpecs." + std::string(role) + ".template.spec");
+    if (spec != nullptr)
+      visit(*spec, "spec.replicaSpecs." + std::string(RoleName(role)) + ".template.spec");
   }
 }
 

@@ -104,7 +104,7 @@ inline constexpr StatDefinition kPsRowsWritten{"rows_written", "pstrain_ps_rows_
                                                "Embedding rows written."};
 inline constexpr StatDefinition kPsShards{"shards", "pstrain_ps_shards", "", "Shards owned."};
 inline constexpr StatDefinition kPsBytesHeld{"bytes_held", "pstrain_ps_held_bytes", "",
-                                             "Bytes of values and optimizer slots held."};
+                                             "Bytes of values and optimizer slots."};
 
 // Chief. The evaluator's results are published here too: only the chief is asked for them.
 inline constexpr StatDefinition kChiefExamplesExpected{"examples_expected",

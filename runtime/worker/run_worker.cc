@@ -4,8 +4,10 @@
 #include <stop_token>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/os/files.h"
+#include "proto/contract/exit_codes.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/rpc/transports.h"
 #include "runtime/worker/batch_prefetcher.h"
@@ -39,8 +41,8 @@ Result<int> ExitOf(const GrantSession& session) {
 
 /// Waits until what was reported has reached the chief, or the session has ended otherwise.
 void Settle(const RoleContext& context, const GrantSession& session) {
-  const auto deadline = std::chrono::steady_clock::now() + context.grace - std::chrono::seconds(2);
-  while (session.end() == SessionEnd::kNone && std::chrono::steady_clock::now() < deadline) {
+  const SteadyTime deadline = SteadyNow() + context.grace - std::chrono::seconds(2);
+  while (session.end() == SessionEnd::kNone && SteadyNow() < deadline) {
     session.WaitForEnd(std::chrono::milliseconds(200));
   }
 }

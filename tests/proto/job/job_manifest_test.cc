@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/os/files.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/job_manifest_yaml.h"
 #include "proto/job/manifest_checks.h"
@@ -160,7 +161,8 @@ TEST(Checks_OverMessages, EachHasABadManifestExceptTheNameLength) {
 }
 
 TEST(Names_AtTheBoundsOfTheSchema, FitADnsLabel) {
-  EXPECT_LE((ReplicaName(std::string(40, 'a'), kEvaluatorRole, 9999) + "-99999").size(), 63U);
+  EXPECT_LE((ReplicaName(std::string(40, 'a'), RoleName(Role::kEvaluator), 9999) + "-99999").size(),
+            63U);
 }
 
 TEST(JobManifest_WithoutOptionalFields, GetsTheDefaults) {

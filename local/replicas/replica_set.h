@@ -9,18 +9,16 @@
 #include <vector>
 
 #include "base/status.h"
-#include "local/agent_probe.h"
-#include "local/launcher.h"
-#include "local/replica_process.h"
-#include "local/workspace.h"
+#include "local/replicas/agent_probe.h"
+#include "local/replicas/launcher.h"
+#include "local/replicas/replica_process.h"
+#include "local/replicas/workspace.h"
 #include "operator/plan/snapshot.h"
 
 namespace pstrain::local {
 
-using SteadyTime = std::chrono::steady_clock::time_point;
-
 struct AttemptId {
-  plan::ReplicaId place;
+  plan::ReplicaId replica;
   std::int32_t attempt = 0;
   friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
 };
@@ -29,14 +27,14 @@ struct AttemptId {
 struct Attempt {
   Attempt(const AttemptId& id, ReplicaProcess agent, std::uint16_t metrics_port)
       : process(std::move(agent)), probe(metrics_port) {
-    replica.id = id.place;
+    replica.id = id.replica;
     replica.attempt = id.attempt;
   }
 
   ReplicaProcess process;
   AgentProbe probe;
   plan::Replica replica;
-  /// The agent's child; held from the first reading that names it.
+  /// The agent's child; kept from the first reading that names it.
   std::optional<ForeignProcess> child;
   std::optional<AgentReading> reading;
   std::optional<SteadyTime> kill_at;
@@ -68,10 +66,10 @@ class ReplicaSet {
   /// When Observe must be called at the latest.
   std::optional<SteadyTime> NextDeadline() const;
   bool AnyAlive() const;
-  /// REQUIRES: the attempt is held.
+  /// REQUIRES: the attempt was started and not deleted.
   pid_t AgentPid(const AttemptId& id) const { return attempts_.at(id)->process.pid(); }
-  /// The newest attempt of a place that has not ended; nullptr when there is none.
-  Attempt* FindAlive(const plan::ReplicaId& place);
+  /// The newest attempt of a replica that has not ended; nullptr when there is none.
+  Attempt* FindAlive(const plan::ReplicaId& id);
   std::map<AttemptId, std::unique_ptr<Attempt>>& attempts() { return attempts_; }
   /// The last reading of every attempt of the run, deleted ones too.
   const std::map<AttemptId, AgentReading>& readings() const { return readings_; }

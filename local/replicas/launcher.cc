@@ -1,9 +1,10 @@
-#include "local/launcher.h"
+#include "local/replicas/launcher.h"
 
 #include <filesystem>
 #include <utility>
 
 #include "base/os/files.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/task_env.h"
 #include "proto/job/job_manifest.h"
 
@@ -14,13 +15,13 @@ constexpr std::string_view kHost = "127.0.0.1:";
 /// Of a pod without terminationGracePeriodSeconds. Source: Kubernetes API, PodSpec v1.
 constexpr std::chrono::seconds kDefaultGrace{30};
 
-std::vector<plan::ReplicaId> Places(const JobSpec& spec) {
-  std::vector<plan::ReplicaId> places;
+std::vector<plan::ReplicaId> AllReplicas(const JobSpec& spec) {
+  std::vector<plan::ReplicaId> replicas;
   for (const plan::Role role : plan::kRoles) {
     for (std::int32_t i = 0; i < plan::DesiredReplicas(spec, role); ++i)
-      places.push_back({role, i});
+      replicas.push_back({role, i});
   }
-  return places;
+  return replicas;
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ Status Launcher::MapVolumes() {
       used[name] = true;
       const auto [entry, added] = mounts_.emplace(mount_path, directory);
       if (!added && entry->second != directory) {
-        return InvalidArgumentError("mountPath " + mount_path + " stands for two volumes: " +
+        return InvalidArgumentError("mountPath " + mount_path + " is used by two volumes: " +
                                     entry->second + " and " + directory);
       }
       PSTRAIN_RETURN_IF_ERROR(CreateDirectories(directory));
@@ -85,14 +86,14 @@ Status Launcher::MapVolumes() {
 }
 
 Status Launcher::AssignPorts() {
-  const std::vector<plan::ReplicaId> places = Places(job_.spec());
+  const std::vector<plan::ReplicaId> replicas = AllReplicas(job_.spec());
   const std::uint64_t seed = std::hash<std::string>{}(options_.run_id + workspace_->path());
-  PSTRAIN_ASSIGN_OR_RETURN(claimed_ports_, ClaimedPorts::Claim(places.size() * 2, seed));
+  PSTRAIN_ASSIGN_OR_RETURN(claimed_ports_, ClaimedPorts::Claim(replicas.size() * 2, seed));
   const std::vector<std::uint16_t>& ports = claimed_ports_.ports();
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    metrics_ports_[places[i]] = ports[2 * i];
-    if (places[i].role == plan::Role::kEvaluator) continue;
-    cluster_[std::string(plan::RoleName(places[i].role))][places[i].index] =
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    metrics_ports_[replicas[i]] = ports[2 * i];
+    if (!TraitsOf(replicas[i].role).in_cluster_spec) continue;
+    cluster_[std::string(plan::RoleName(replicas[i].role))][replicas[i].index] =
         std::string(kHost) + std::to_string(ports[2 * i + 1]);
   }
   return OkStatus();

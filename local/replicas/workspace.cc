@@ -1,8 +1,7 @@
-#include "local/workspace.h"
+#include "local/replicas/workspace.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -29,23 +28,13 @@ Result<Workspace> Workspace::Open(const std::string& state_dir, const std::strin
   const Status made = CreateDirectories(JoinPath(path, "volumes"));
   if (!made.ok()) return made.WithContext("--state-dir " + state_dir + " must be writable");
   const std::string lock_file = JoinPath(path, "lock");
-  const int fd = open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return ErrnoError(errno, "open " + lock_file);
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    close(fd);
+  UniqueFd lock(open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!lock.valid()) return ErrnoError(errno, "open " + lock_file);
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     return FailedPreconditionError("another run of job " + job + " uses " + path +
                                    "; wait for it, stop it, or give --state-dir another directory");
   }
-  return Workspace(path, job, fd);
-}
-
-Workspace::Workspace(Workspace&& other) noexcept
-    : path_(std::move(other.path_)),
-      job_(std::move(other.job_)),
-      lock_fd_(std::exchange(other.lock_fd_, -1)) {}
-
-Workspace::~Workspace() {
-  if (lock_fd_ >= 0) close(lock_fd_);
+  return Workspace(path, job, std::move(lock));
 }
 
 std::string Workspace::LogFile(const plan::ReplicaId& id, int attempt) const {

@@ -1,4 +1,4 @@
-#include "local/agent_reading.h"
+#include "local/replicas/agent_reading.h"
 
 #include "base/text/json.h"
 

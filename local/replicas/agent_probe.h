@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "local/agent_reading.h"
+#include "base/clock.h"
+#include "base/os/unique_fd.h"
+#include "local/replicas/agent_reading.h"
 
 namespace pstrain::local {
 
@@ -18,15 +20,12 @@ namespace pstrain::local {
 ///   reading  | -           | idle (reading) | idle (failed)
 class AgentProbe {
  public:
-  using SteadyTime = std::chrono::steady_clock::time_point;
-
   explicit AgentProbe(std::uint16_t port) : port_(port) {}
   AgentProbe(const AgentProbe&) = delete;
   AgentProbe& operator=(const AgentProbe&) = delete;
-  ~AgentProbe() { Close(); }
 
-  bool busy() const { return fd_ >= 0; }
-  int fd() const { return fd_; }
+  bool busy() const { return socket_.valid(); }
+  int fd() const { return socket_.get(); }
   /// What to poll fd() for.
   short events() const;
   /// When to begin the next request. REQUIRES: the owner calls Begin then.
@@ -37,7 +36,7 @@ class AgentProbe {
 
   /// Starts a request; a failure shows as busy() == false.
   void Begin(SteadyTime now);
-  /// Goes on after poll(2). The reading, once it is complete.
+  /// Continues after poll(2). The reading, once it is complete.
   std::optional<AgentReading> Advance(SteadyTime now);
 
  private:
@@ -46,7 +45,7 @@ class AgentProbe {
   std::optional<AgentReading> Receive();
 
   std::uint16_t port_;
-  int fd_ = -1;
+  UniqueFd socket_;
   bool sent_ = false;
   SteadyTime due_{};
   SteadyTime deadline_{};

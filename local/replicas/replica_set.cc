@@ -1,4 +1,4 @@
-#include "local/replica_set.h"
+#include "local/replicas/replica_set.h"
 
 #include <algorithm>
 #include <csignal>
@@ -13,10 +13,10 @@ namespace pstrain::local {
 ReplicaSet::~ReplicaSet() { KillAll(); }
 
 Status ReplicaSet::Start(const AttemptId& id, plan::Time now) {
-  PSTRAIN_ASSIGN_OR_RETURN(const ProcessSpec spec, launcher_->Prepare(id.place, id.attempt));
+  PSTRAIN_ASSIGN_OR_RETURN(const ProcessSpec spec, launcher_->Prepare(id.replica, id.attempt));
   PSTRAIN_ASSIGN_OR_RETURN(ReplicaProcess process, ReplicaProcess::Start(spec));
   auto attempt =
-      std::make_unique<Attempt>(id, std::move(process), launcher_->MetricsPort(id.place));
+      std::make_unique<Attempt>(id, std::move(process), launcher_->MetricsPort(id.replica));
   attempt->replica.phase = plan::ReplicaPhase::kRunning;
   attempt->replica.started = now;
   attempts_[id] = std::move(attempt);
@@ -28,7 +28,7 @@ void ReplicaSet::Stop(const AttemptId& id, std::chrono::seconds grace, SteadyTim
   if (found == attempts_.end() || !found->second->replica.Live()) return;
   Attempt& attempt = *found->second;
   attempt.replica.terminating = true;
-  attempt.kill_at = now + std::min(grace, launcher_->Grace(id.place.role));
+  attempt.kill_at = now + std::min(grace, launcher_->Grace(id.replica.role));
   attempt.process.Signal(SIGTERM);
 }
 
@@ -122,9 +122,9 @@ bool ReplicaSet::AnyAlive() const {
                      [](const auto& entry) { return !entry.second->replica.Ended(); });
 }
 
-Attempt* ReplicaSet::FindAlive(const plan::ReplicaId& place) {
+Attempt* ReplicaSet::FindAlive(const plan::ReplicaId& id) {
   for (auto entry = attempts_.rbegin(); entry != attempts_.rend(); ++entry) {
-    if (entry->first.place == place && !entry->second->replica.Ended()) {
+    if (entry->first.replica == id && !entry->second->replica.Ended()) {
       return entry->second.get();
     }
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/os/unique_fd.h"
 #include "base/status.h"
 
 namespace pstrain::local {
@@ -35,7 +36,7 @@ class ReplicaProcess {
 
   pid_t pid() const { return pid_; }
   /// Readable when the process has ended; for poll(2).
-  int pidfd() const { return pidfd_; }
+  int pidfd() const { return pidfd_.get(); }
 
   /// Signals the process alone. No effect when it has ended.
   void Signal(int signal) const;
@@ -45,31 +46,28 @@ class ReplicaProcess {
   std::optional<ProcessEnd> TryWait();
 
  private:
-  ReplicaProcess(pid_t pid, int pidfd) : pid_(pid), pidfd_(pidfd) {}
+  ReplicaProcess(pid_t pid, UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
 
   pid_t pid_;
-  int pidfd_;
+  UniqueFd pidfd_;
   std::optional<ProcessEnd> end_;
 };
 
-/// A process that somebody else started, held so that its pid cannot come to mean another one.
+/// A process that somebody else started, by a pidfd, so that its pid cannot come to mean another.
 class ForeignProcess {
  public:
   /// NOT_FOUND when there is no such process.
   static Result<ForeignProcess> Open(pid_t pid);
-  ForeignProcess(ForeignProcess&& other) noexcept;
-  ForeignProcess& operator=(ForeignProcess&& other) noexcept;
-  ~ForeignProcess();
 
   pid_t pid() const { return pid_; }
   /// False when it has ended already.
   bool Signal(int signal) const;
 
  private:
-  ForeignProcess(pid_t pid, int pidfd) : pid_(pid), pidfd_(pidfd) {}
+  ForeignProcess(pid_t pid, UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
 
   pid_t pid_;
-  int pidfd_;
+  UniqueFd pidfd_;
 };
 
 }  // namespace pstrain::local

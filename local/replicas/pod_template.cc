@@ -1,4 +1,4 @@
-#include "local/pod_template.h"
+#include "local/replicas/pod_template.h"
 
 #include <cstdint>
 #include <string_view>

@@ -1,10 +1,9 @@
-#include "local/ports.h"
+#include "local/replicas/ports.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -29,49 +28,33 @@ std::uint32_t EphemeralStart() {
 
 /// Whether somebody listens there now.
 bool IsFree(std::uint16_t port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return false;
+  const UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!listener.valid()) return false;
   const int one = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const bool free = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
-                    listen(fd, 1) == 0;
-  close(fd);
-  return free;
+  return bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+         listen(listener.get(), 1) == 0;
 }
 
-/// A descriptor that keeps other runs off the port; -1 when one of them has it.
-int ClaimOf(std::uint16_t port) {
-  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -1;
+/// A descriptor that keeps other runs off the port; none when one of them has it.
+UniqueFd ClaimOf(std::uint16_t port) {
+  UniqueFd claim(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!claim.valid()) return claim;
   const std::string name = "pstrain-port-" + std::to_string(port);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // A name that begins with a zero byte is in no file system.
   name.copy(address.sun_path + 1, sizeof(address.sun_path) - 1);
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (bind(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0) return fd;
-  close(fd);
-  return -1;
+  if (bind(claim.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) claim.Reset();
+  return claim;
 }
 
 }  // namespace
-
-ClaimedPorts::ClaimedPorts(ClaimedPorts&& other) noexcept
-    : ports_(std::exchange(other.ports_, {})), claims_(std::exchange(other.claims_, {})) {}
-
-ClaimedPorts& ClaimedPorts::operator=(ClaimedPorts&& other) noexcept {
-  std::swap(ports_, other.ports_);
-  std::swap(claims_, other.claims_);
-  return *this;
-}
-
-ClaimedPorts::~ClaimedPorts() {
-  for (const int claim : claims_) close(claim);
-}
 
 Result<ClaimedPorts> ClaimedPorts::Claim(std::size_t count, std::uint64_t seed) {
   const std::uint32_t range = EphemeralStart() - kLowestPort;
@@ -79,9 +62,9 @@ Result<ClaimedPorts> ClaimedPorts::Claim(std::size_t count, std::uint64_t seed) 
   ClaimedPorts claimed;
   for (std::uint32_t i = 0; i < range && claimed.ports_.size() < count; ++i) {
     const auto port = static_cast<std::uint16_t>(kLowestPort + (offset + i) % range);
-    const int claim = ClaimOf(port);
-    if (claim < 0) continue;
-    claimed.claims_.push_back(claim);
+    UniqueFd claim = ClaimOf(port);
+    if (!claim.valid()) continue;
+    claimed.claims_.push_back(std::move(claim));
     if (IsFree(port)) claimed.ports_.push_back(port);
   }
   if (claimed.ports_.size() < count) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/os/unique_fd.h"
 #include "base/status.h"
 
 namespace pstrain::local {
@@ -13,14 +14,9 @@ namespace pstrain::local {
 /// claim, a Unix socket of an abstract name, which ends with the process that holds it.
 class ClaimedPorts {
  public:
-  ClaimedPorts() = default;
-  ClaimedPorts(ClaimedPorts&& other) noexcept;
-  ClaimedPorts& operator=(ClaimedPorts&& other) noexcept;
-  ~ClaimedPorts();
-
   /// `count` different ports that nobody listened on a moment ago, below the range from which the
   /// kernel takes ports for outgoing connections (so that no connection of a peer can take one
-  /// while its owner restarts). The search starts at a place given by `seed`. RESOURCE_EXHAUSTED
+  /// while its owner restarts). The search starts where `seed` says. RESOURCE_EXHAUSTED
   /// when there are not so many.
   static Result<ClaimedPorts> Claim(std::size_t count, std::uint64_t seed);
 
@@ -28,7 +24,7 @@ class ClaimedPorts {
 
  private:
   std::vector<std::uint16_t> ports_;
-  std::vector<int> claims_;
+  std::vector<UniqueFd> claims_;
 };
 
 }  // namespace pstrain::local

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
+#include "base/os/unique_fd.h"
 #include "base/status.h"
 #include "base/text/json.h"
 #include "operator/plan/snapshot.h"
@@ -24,10 +26,6 @@ class Workspace {
   /// Makes the directories and takes the lock. FAILED_PRECONDITION when another run holds it.
   static Result<Workspace> Open(const std::string& state_dir, const std::string& job);
 
-  Workspace(Workspace&& other) noexcept;
-  Workspace& operator=(Workspace&&) = delete;
-  ~Workspace();
-
   const std::string& path() const { return path_; }
   std::string File(const std::string& name) const { return path_ + "/" + name; }
   std::string LogFile(const plan::ReplicaId& id, int attempt) const;
@@ -45,13 +43,13 @@ class Workspace {
   Status ResumeRun() const;
 
  private:
-  Workspace(std::string path, std::string job, int lock_fd)
-      : path_(std::move(path)), job_(std::move(job)), lock_fd_(lock_fd) {}
+  Workspace(std::string path, std::string job, UniqueFd lock)
+      : path_(std::move(path)), job_(std::move(job)), lock_(std::move(lock)) {}
   Status ClearForRun(bool keep_logs) const;
 
   std::string path_;
   std::string job_;
-  int lock_fd_;
+  UniqueFd lock_;
 };
 
 }  // namespace pstrain::local

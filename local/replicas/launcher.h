@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/status.h"
-#include "local/pod_template.h"
-#include "local/ports.h"
-#include "local/replica_process.h"
-#include "local/workspace.h"
+#include "local/replicas/pod_template.h"
+#include "local/replicas/ports.h"
+#include "local/replicas/replica_process.h"
+#include "local/replicas/workspace.h"
 #include "operator/plan/snapshot.h"
 #include "proto/contract/tf_config.h"
 
@@ -23,7 +23,7 @@ struct LauncherOptions {
   bool allow_test_only = false;                // the replicas admit what the manifest reader did
 };
 
-/// Turns a place of the cluster into a process: addresses, environment, command. Immutable after
+/// Turns a replica into a process: addresses, environment, command. Immutable after
 /// Create.
 class Launcher {
  public:
@@ -37,12 +37,12 @@ class Launcher {
   /// What of the templates has no meaning here, one line each.
   const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Makes the attempt's scratch folder. REQUIRES: the place is in the job.
+  /// Makes the attempt's scratch folder. REQUIRES: the job has the replica.
   Result<ProcessSpec> Prepare(const plan::ReplicaId& id, std::int32_t attempt) const;
   /// From SIGTERM to SIGKILL: the template's terminationGracePeriodSeconds, else Kubernetes' 30 s.
   std::chrono::seconds Grace(plan::Role role) const;
   std::uint16_t MetricsPort(const plan::ReplicaId& id) const { return metrics_ports_.at(id); }
-  /// Training address of the place; empty for an evaluator, which serves nobody.
+  /// Training address of the replica; empty for an evaluator, which serves nobody.
   std::string Address(const plan::ReplicaId& id) const;
 
  private:

@@ -1,10 +1,9 @@
-#include "local/agent_probe.h"
+#include "local/replicas/agent_probe.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -25,22 +24,21 @@ constexpr std::string_view kRequest =
 short AgentProbe::events() const { return sent_ ? POLLIN : POLLOUT; }
 
 void AgentProbe::Close() {
-  if (fd_ >= 0) close(fd_);
-  fd_ = -1;
+  socket_.Reset();
   sent_ = false;
   response_.clear();
 }
 
 void AgentProbe::Begin(SteadyTime now) {
   Close();
-  fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd_ < 0) return;
+  socket_.Reset(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!busy()) return;
   deadline_ = now + kRequestDeadline;
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port_);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const int rc = connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  const int rc = connect(fd(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   if (rc != 0 && errno != EINPROGRESS) Close();
 }
 
@@ -56,7 +54,7 @@ std::optional<AgentReading> AgentProbe::Advance(SteadyTime now) {
 
 /// The request is far smaller than a socket's buffer: it goes out whole or not at all.
 bool AgentProbe::Send() {
-  const ssize_t sent = send(fd_, kRequest.data(), kRequest.size(), MSG_NOSIGNAL);
+  const ssize_t sent = send(fd(), kRequest.data(), kRequest.size(), MSG_NOSIGNAL);
   if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
   if (sent != static_cast<ssize_t>(kRequest.size())) {
     Close();
@@ -69,7 +67,7 @@ bool AgentProbe::Send() {
 std::optional<AgentReading> AgentProbe::Receive() {
   std::array<char, 16384> buffer{};
   for (;;) {
-    const ssize_t got = recv(fd_, buffer.data(), buffer.size(), 0);
+    const ssize_t got = recv(fd(), buffer.data(), buffer.size(), 0);
     if (got > 0) {
       response_.append(buffer.data(), static_cast<std::size_t>(got));
       if (response_.size() <= kLargestResponse) continue;
