@@ -25,7 +25,7 @@ void Report(const Json& tree, const std::string& path, std::string text, Errors&
 
 std::string Quoted(const std::string& text) { return WriteJson(Json::String(text)); }
 
-constexpr std::string_view kFeatures = "spec.training.model.wideAndDeep.features";
+constexpr std::string_view kFeatures = "spec.training.features";
 
 std::string FeaturePath(int index, std::string_view member) {
   return JoinIndex(kFeatures, static_cast<std::size_t>(index)) + "." + std::string(member);
@@ -33,7 +33,7 @@ std::string FeaturePath(int index, std::string_view member) {
 
 void FeatureNamesUnique(const PSTrainingJob& job, const Json& tree, Errors& errors) {
   std::map<std::string, int> first;
-  const auto& features = job.spec().training().model().wide_and_deep().features();
+  const auto& features = job.spec().training().features();
   for (int i = 0; i < features.size(); ++i) {
     const auto [other, is_new] = first.emplace(features[i].name(), i);
     if (is_new) continue;
@@ -51,7 +51,7 @@ bool IsCategorical(const Feature& feature) {
 
 void CrossedFeaturesKnown(const PSTrainingJob& job, const Json& tree, Errors& errors) {
   std::map<std::string, const Feature*> by_name;
-  const auto& features = job.spec().training().model().wide_and_deep().features();
+  const auto& features = job.spec().training().features();
   for (const Feature& feature : features) by_name.emplace(feature.name(), &feature);
   for (int i = 0; i < features.size(); ++i) {
     const auto& members = features[i].crossed().features();
@@ -77,7 +77,7 @@ void CheckColumns(const PSTrainingJob& job, const CsvInput& csv, std::string_vie
                   const Json& tree, Errors& errors) {
   const std::set<std::string> columns(csv.columns().begin(), csv.columns().end());
   const std::set<std::string> ignored(csv.ignore_columns().begin(), csv.ignore_columns().end());
-  const auto& features = job.spec().training().model().wide_and_deep().features();
+  const auto& features = job.spec().training().features();
   for (int i = 0; i < features.size(); ++i) {
     if (features[i].has_crossed()) continue;
     const bool named = !features[i].column().empty();
@@ -96,7 +96,6 @@ void CheckColumns(const PSTrainingJob& job, const CsvInput& csv, std::string_vie
 
 void FeatureColumnsExist(const PSTrainingJob& job, const Json& tree, Errors& errors) {
   const Training& training = job.spec().training();
-  if (!training.model().has_wide_and_deep()) return;
   CheckColumns(job, training.input().csv(), "training.input", tree, errors);
   if (training.has_evaluation()) {
     CheckColumns(job, training.evaluation().input().csv(), "training.evaluation.input", tree,

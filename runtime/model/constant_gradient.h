@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <vector>
 
-#include "base/status.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/model/model.h"
 
@@ -25,7 +23,11 @@ class ConstantGradientModel final : public Model {
 
   explicit ConstantGradientModel(const Training& training);
 
+  /// g(fingerprint, element).
+  static int Gradient(std::uint64_t fingerprint, std::uint64_t element);
+
   const std::vector<VariableSpec>& variables() const override { return variables_; }
+  bool wants_fingerprints() const override { return true; }
   BatchPlan Plan(const Batch& batch) const override;
   /// The loss is the mean label, for something to show.
   StepResult Step(const Batch& batch, const BatchPlan& plan, const Parameters& values,
@@ -40,17 +42,5 @@ class ConstantGradientModel final : public Model {
   std::size_t dimension_;
   std::vector<VariableSpec> variables_;
 };
-
-struct ConstantGradientResult {
-  /// constant/dense.
-  std::vector<float> dense;
-  /// constant/table, [rows, dimension]; rows without a record are zeros.
-  std::vector<float> table;
-};
-
-/// The final weights in closed form, from one pass over the whole input. INVALID_ARGUMENT when the
-/// model is another one, the optimizer is not SGD with a power-of-two rate, or a sum reaches 2^24.
-Result<ConstantGradientResult> ExpectedConstantGradientResult(const Training& training,
-                                                              const std::filesystem::path& scratch);
 
 }  // namespace pstrain

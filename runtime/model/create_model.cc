@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "runtime/features/feature_set.h"
-#include "runtime/input/csv/csv_decoder.h"
 #include "runtime/model/constant_gradient.h"
 #include "runtime/model/model.h"
 #include "runtime/model/wide_and_deep.h"
@@ -10,13 +9,7 @@
 namespace pstrain {
 
 Result<std::unique_ptr<Model>> CreateModel(const Training& training) {
-  PSTRAIN_ASSIGN_OR_RETURN(FeatureSet made, FeatureSet::Create(training));
-  const auto features = std::make_shared<const FeatureSet>(std::move(made));
-  const CsvInput& csv = training.input().csv();
-  if (!csv.columns().empty()) {
-    const std::vector<std::string> columns(csv.columns().begin(), csv.columns().end());
-    PSTRAIN_RETURN_IF_ERROR(CsvDecoder::Create(csv, features, columns).status());
-  }
+  PSTRAIN_ASSIGN_OR_RETURN(const FeatureSet features, FeatureSet::Create(training.features()));
   if (training.model().has_constant_gradient()) {
     return std::unique_ptr<Model>(std::make_unique<ConstantGradientModel>(training));
   }
@@ -24,8 +17,16 @@ Result<std::unique_ptr<Model>> CreateModel(const Training& training) {
     return InvalidArgumentError("training.model: no model is given");
   }
   PSTRAIN_ASSIGN_OR_RETURN(WideAndDeepLayout layout,
-                           WideAndDeepLayout::Create(training, *features));
+                           WideAndDeepLayout::Create(training, features));
   return std::unique_ptr<Model>(std::make_unique<WideAndDeepModel>(std::move(layout)));
+}
+
+Result<std::shared_ptr<const FeatureSet>> CreateFeatures(const Training& training,
+                                                         const Model& model) {
+  PSTRAIN_ASSIGN_OR_RETURN(
+      FeatureSet features,
+      FeatureSet::Create(training.features(), {.fingerprints = model.wants_fingerprints()}));
+  return std::make_shared<const FeatureSet>(std::move(features));
 }
 
 }  // namespace pstrain

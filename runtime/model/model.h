@@ -8,6 +8,7 @@
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/features/batch.h"
+#include "runtime/features/feature_set.h"
 
 namespace pstrain {
 
@@ -48,6 +49,8 @@ class Model {
   virtual ~Model() = default;
   /// The variables in declaration order; ids are positions. Partitions are left to placement.
   virtual const std::vector<VariableSpec>& variables() const = 0;
+  /// Whether Plan and Step read Batch::fingerprints.
+  virtual bool wants_fingerprints() const { return false; }
   /// Which rows the batch needs. Duplicates of one row within the batch become one entry.
   virtual BatchPlan Plan(const Batch& batch) const = 0;
   /// Loss and gradients. The gradient is of the mean loss over the records; gradients of rows that
@@ -60,8 +63,12 @@ class Model {
                                      const Parameters& values) const = 0;
 };
 
-/// Makes the model that the job declares; INVALID_ARGUMENT names the field that does not fit (a
-/// feature over a column that the input does not have, a cross of unknown features).
+/// The model that the job declares. INVALID_ARGUMENT names the field or feature that does not fit.
+/// Whether the input has the columns that the features read is the readers' to check.
 Result<std::unique_ptr<Model>> CreateModel(const Training& training);
+
+/// The transforms from records to the batches that `model`, made from `training`, takes.
+Result<std::shared_ptr<const FeatureSet>> CreateFeatures(const Training& training,
+                                                         const Model& model);
 
 }  // namespace pstrain

@@ -49,17 +49,17 @@ Status CheckFeature(const WideAndDeep& model, const Feature& feature, bool plain
 }
 
 /// Places the features, linear parts first; returns the width of the MLP's input.
-std::size_t PlaceFeatures(const WideAndDeep& model, const FeatureSet& features, Declarer& declare,
+std::size_t PlaceFeatures(const Training& training, const FeatureSet& features, Declarer& declare,
                           WideAndDeepLayout& layout) {
   std::size_t wide_numeric = 0;
   std::size_t deep_columns = 0;
   for (std::size_t i = 0; i < features.features().size(); ++i) {
-    const Feature& feature = model.features(static_cast<int>(i));
+    const Feature& feature = training.features(static_cast<int>(i));
     if (features.features()[i].kind == FeatureTransform::Kind::kNumeric) {
       WideAndDeepLayout::Numeric numeric;
       numeric.feature = i;
       if (feature.wide()) numeric.linear_weight = wide_numeric++;
-      if (feature.deep() && !model.hidden_units().empty()) numeric.deep_column = deep_columns++;
+      if (feature.deep() && !training.model().wide_and_deep().hidden_units().empty()) numeric.deep_column = deep_columns++;
       layout.numeric.push_back(numeric);
     } else if (feature.wide() || feature.embedding_dimension() > 0) {
       WideAndDeepLayout::Categorical categorical;
@@ -75,7 +75,7 @@ std::size_t PlaceFeatures(const WideAndDeep& model, const FeatureSet& features, 
   }
   for (WideAndDeepLayout::Categorical& categorical : layout.categorical) {
     const FeatureTransform& transform = features.features()[categorical.feature];
-    if (!model.features(static_cast<int>(categorical.feature)).wide()) continue;
+    if (!training.features(static_cast<int>(categorical.feature)).wide()) continue;
     categorical.linear_request = layout.tables.size();
     layout.tables.push_back(
         declare.Add("linear/" + transform.name, VariableSpec::EMBEDDING, {transform.buckets, 1}));
@@ -109,17 +109,17 @@ WideAndDeepLayout::Layer AddLayer(Declarer& declare, const std::string& name, st
 Result<WideAndDeepLayout> WideAndDeepLayout::Create(const Training& training,
                                                     const FeatureSet& features) {
   const WideAndDeep& model = training.model().wide_and_deep();
-  if (model.features().empty()) {
-    return InvalidArgumentError("model.wideAndDeep.features: at least one is needed");
+  if (training.features().empty()) {
+    return InvalidArgumentError("training.features: at least one is needed");
   }
   for (std::size_t i = 0; i < features.features().size(); ++i) {
     const bool plain = features.features()[i].kind == FeatureTransform::Kind::kNumeric;
-    PSTRAIN_RETURN_IF_ERROR(CheckFeature(model, model.features(static_cast<int>(i)), plain));
+    PSTRAIN_RETURN_IF_ERROR(CheckFeature(model, training.features(static_cast<int>(i)), plain));
   }
   WideAndDeepLayout layout;
   Declarer declare(training, layout.variables);
   declare.Add("linear/bias", VariableSpec::DENSE, {1});
-  std::size_t width = PlaceFeatures(model, features, declare, layout);
+  std::size_t width = PlaceFeatures(training, features, declare, layout);
   if (model.hidden_units().empty()) return layout;
   if (width == 0) {
     return InvalidArgumentError("model.wideAndDeep.hiddenUnits: no feature enters the MLP");

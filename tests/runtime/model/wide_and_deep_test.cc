@@ -32,7 +32,7 @@ class WideAndDeepTest : public ::testing::Test {
     AddFeature("w")->mutable_hashed()->set_buckets(4);
   }
   Feature* AddFeature(const std::string& name) {
-    Feature* feature = training_.mutable_model()->mutable_wide_and_deep()->add_features();
+    Feature* feature = training_.add_features();
     feature->set_name(name);
     feature->set_wide(true);
     return feature;
@@ -148,7 +148,7 @@ TEST_F(WideAndDeepTest, WhenPlanned_EachRowIsAskedForOnce) {
 
 TEST_F(WideAndDeepTest, WhenTheBatchIsEmpty_GradientsAreZero) {
   const std::unique_ptr<Model> model = Create();
-  const Batch batch = FeatureSet::Create(training_)->EmptyBatch();
+  const Batch batch = FeatureSet::Create(training_.features())->EmptyBatch();
   const BatchPlan plan = model->Plan(batch);
   InMemoryStore store(model->variables());
   Parameters gradients;
@@ -175,19 +175,14 @@ TEST_F(WideAndDeepTest, WhenTrained_TheLossFalls) {
 
 TEST_F(WideAndDeepTest, WhenTheDeclarationDoesNotFit_NamesTheField) {
   WideAndDeep* model = training_.mutable_model()->mutable_wide_and_deep();
-  model->mutable_features(0)->set_embedding_dimension(2);
+  training_.mutable_features(0)->set_embedding_dimension(2);
   EXPECT_THAT(Error(), ::testing::StartsWith("feature n0: embeddingDimension is for categorical"));
-  model->mutable_features(0)->set_embedding_dimension(0);
+  training_.mutable_features(0)->set_embedding_dimension(0);
   model->clear_hidden_units();
   EXPECT_EQ(Error(), "feature h: embeddingDimension needs hiddenUnits");
-  model->mutable_features(2)->set_embedding_dimension(0);
+  training_.mutable_features(2)->set_embedding_dimension(0);
   EXPECT_EQ(Create()->variables().size(), 4U);
-  CsvInput* csv = training_.mutable_input()->mutable_csv();
-  csv->add_columns("y");
-  csv->set_label_column("y");
-  EXPECT_EQ(Error(), "model features: the input has no column \"n0\"");
   training_.clear_model();
-  training_.clear_input();
   EXPECT_EQ(Error(), "training.model: no model is given");
 }
 
