@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "runtime/features/fingerprint.h"
-#include "runtime/model/row_request.h"
+#include "runtime/model/layers/unique_ids.h"
 
 namespace pstrain {
 namespace {
@@ -85,6 +85,11 @@ StepResult ConstantGradientModel::Step(const Batch& batch, const BatchPlan& plan
 std::vector<float> ConstantGradientModel::Predict(const Batch& batch, const BatchPlan& /*plan*/,
                                                   const Parameters& /*values*/) const {
   return std::vector<float>(batch.records, 0.5F);
+}
+
+Result<std::unique_ptr<Model>> CreateConstantGradient(const Training& training,
+                                                      const FeatureSet& /*set*/) {
+  return std::unique_ptr<Model>(std::make_unique<ConstantGradientModel>(training));
 }
 
 }  // namespace pstrain

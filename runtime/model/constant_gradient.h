@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "base/status.h"
 #include "proto/job/psjob.pb.h"
+#include "runtime/features/feature_set.h"
 #include "runtime/model/model.h"
 
 namespace pstrain {
@@ -42,5 +45,8 @@ class ConstantGradientModel final : public Model {
   std::size_t dimension_;
   std::vector<VariableSpec> variables_;
 };
+
+Result<std::unique_ptr<Model>> CreateConstantGradient(const Training& training,
+                                                      const FeatureSet& set);
 
 }  // namespace pstrain

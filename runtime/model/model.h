@@ -9,32 +9,9 @@
 #include "proto/job/psjob.pb.h"
 #include "runtime/features/batch.h"
 #include "runtime/features/feature_set.h"
+#include "runtime/model/layers/parameters.h"
 
 namespace pstrain {
-
-/// The embedding rows that one batch touches, one entry per EMBEDDING variable.
-struct RowRequest {
-  std::uint32_t variable = 0;
-  /// Sorted, unique global row ids.
-  std::vector<std::uint64_t> rows;
-};
-
-/// Which of the pulled rows each position of the batch uses; made by Model::Plan, opaque to others.
-struct BatchPlan {
-  std::vector<RowRequest> requests;
-  /// Per request: for each occurrence in the batch (in the model's order) the position in `rows`.
-  std::vector<std::vector<std::uint32_t>> positions;
-  /// Per request: occurrences of record i are positions[offsets[i] .. offsets[i + 1]).
-  std::vector<std::vector<std::uint32_t>> offsets;
-};
-
-/// Values, or gradients, of the variables of one step. float32, row-major.
-struct Parameters {
-  /// By variable id; empty for EMBEDDING variables. Shape: VariableSpec.shape.
-  std::vector<std::vector<float>> dense;
-  /// Parallel to BatchPlan::requests: rows.size() x dimension.
-  std::vector<std::vector<float>> rows;
-};
 
 /// What a step says of itself. Means are over the records that the batch has.
 struct StepResult {
@@ -42,8 +19,12 @@ struct StepResult {
   std::uint32_t records = 0;
 };
 
-/// A model with an explicit backward pass. Immutable after Create; any thread may call it, each
-/// with its own Parameters.
+/// A model with an explicit backward pass. Plan says which rows a batch needs, Step and Predict
+/// take their values and keep nothing: the values live on the ps. Equal inputs give equal outputs,
+/// bit for bit. Immutable; any thread may call it, each with its own Parameters.
+///
+/// A new model is a file of this folder that implements this class, mostly from layers/, a message
+/// in proto/job/psjob.proto and a line in models.cc.
 class Model {
  public:
   virtual ~Model() = default;
