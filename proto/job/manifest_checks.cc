@@ -12,6 +12,7 @@
 #include "proto/contract/task_env.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/manifest_path.h"
+#include "proto/job/schema.h"
 #include "proto/job/value_decoder.h"
 
 namespace pstrain {
@@ -69,6 +70,48 @@ void CrossedFeaturesKnown(const PSTrainingJob& job, const Json& tree, Errors& er
                errors);
       }
     }
+  }
+}
+
+const Feature* FirstEmbedding(const Training& training) {
+  for (const Feature& feature : training.features()) {
+    if (feature.embedding_dimension() > 0) return &feature;
+  }
+  return nullptr;
+}
+
+/// What the message of the job's model asks for by its options; no model has a name here.
+void FeaturesSuitModel(const PSTrainingJob& job, const Json& tree, Errors& errors) {
+  const Training& training = job.spec().training();
+  const google::protobuf::FieldDescriptor* model =
+      ModelSpec::descriptor()->FindFieldByNumber(training.model().kind_case());
+  // A model for tests alone may learn from something else.
+  if (model == nullptr || OptionsOf(*model).test_only()) return;
+  if (training.features().empty()) {
+    Report(tree, std::string(kFeatures),
+           "the model needs at least one feature; list them under training.features", errors);
+    return;
+  }
+  const ModelOptions& asks =
+      model->message_type()->options().GetExtension(manifest_message).model();
+  const Feature* first = FirstEmbedding(training);
+  if (asks.needs_embedding() && first == nullptr) {
+    Report(tree, std::string(kFeatures),
+           "the model needs at least one feature with an embedding; set its embeddingDimension",
+           errors);
+  }
+  if (!asks.one_embedding_dimension() || first == nullptr) return;
+  for (int i = 0; i < training.features_size(); ++i) {
+    const Feature& feature = training.features(i);
+    const std::int32_t dimension = feature.embedding_dimension();
+    if (dimension == 0 || dimension == first->embedding_dimension()) continue;
+    Report(tree, FeaturePath(i, "embeddingDimension"),
+           "is " + std::to_string(dimension) + " for " + Quoted(feature.name()) + " and " +
+               std::to_string(first->embedding_dimension()) + " for " + Quoted(first->name()) +
+               ", but " + model->json_name() +
+               " multiplies embeddings with each other; give all of them one dimension, or 0 where "
+               "a feature needs none",
+           errors);
   }
 }
 
@@ -192,6 +235,7 @@ const std::vector<ManifestCheck>& ManifestChecks() {
   static const std::vector<ManifestCheck> checks = {
       {"feature-names-unique", FeatureNamesUnique},
       {"crossed-features-known", CrossedFeaturesKnown},
+      {"features-suit-model", FeaturesSuitModel},
       {"feature-columns-exist", FeatureColumnsExist},
       {"names-fit", NamesFit},
       {"tf-config-fits", TfConfigFits},

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "proto/job/schema.h"
-
 namespace pstrain {
 namespace {
 
@@ -76,15 +74,6 @@ bool BlockHoldsBatches(const pb::Message& message) {
   return training.block_size() >= training.batch_size();
 }
 
-/// A model for tests alone may learn from something else; the CRD knows no such model.
-bool ModelNeedsFeatures(const pb::Message& message) {
-  const auto& training = static_cast<const Training&>(message);
-  if (training.features_size() > 0) return true;
-  const pb::FieldDescriptor* model =
-      ModelSpec::descriptor()->FindFieldByNumber(training.model().kind_case());
-  return model != nullptr && OptionsOf(*model).test_only();
-}
-
 bool CrossedHasNoColumn(const pb::Message& message) {
   return !FeatureOf(message).has_crossed() || FeatureOf(message).column().empty();
 }
@@ -136,7 +125,6 @@ const std::map<std::string_view, RulePredicate>& RulePredicates() {
       {"training-needs-worker", TrainingNeedsWorker},
       {"only-workers-scale", OnlyWorkersScale},
       {"block-holds-batches", BlockHoldsBatches},
-      {"model-needs-features", ModelNeedsFeatures},
       {"crossed-has-no-column", CrossedHasNoColumn},
       {"embedding-needs-categories", EmbeddingNeedsCategories},
       {"boundaries-increase", BoundariesIncrease},
