@@ -157,8 +157,8 @@ int Run(const std::string& job_path, const std::string& data, std::uint32_t epoc
                               static_cast<std::uint32_t>(training.block_size()),
                               static_cast<std::uint64_t>(training.seed())},
                              scratch)));
-  const auto features = std::make_shared<const FeatureSet>(OrExit(FeatureSet::Create(training)));
   const auto model = OrExit(CreateModel(training));
+  const auto features = OrExit(CreateFeatures(training, *model));
   const Strategy& strategy = job.spec().strategy();
   const auto shards = static_cast<std::uint32_t>(strategy.shards());
   std::vector<VariableSpec> variables = model->variables();

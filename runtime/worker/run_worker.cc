@@ -59,9 +59,9 @@ Result<int> RunWorker(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(InputIndex loaded,
                            LoadInputIndex(JoinPath(run->run_directory(), "index")));
   const auto index = std::make_shared<const InputIndex>(std::move(loaded));
-  PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(context.training()));
-  const auto features = std::make_shared<const FeatureSet>(std::move(set));
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const FeatureSet> features,
+                           CreateFeatures(context.training(), *model));
   PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<BatchReader> reader,
                            BatchReader::Create(context.training().input(), features, index,
                                                {.scratch = context.scratch}));

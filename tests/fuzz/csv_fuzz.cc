@@ -50,21 +50,20 @@ Split SplitText(const CsvFormat& format, std::string_view text, std::size_t firs
 
 Training MakeTraining() {
   Training training;
-  WideAndDeep& model = *training.mutable_model()->mutable_wide_and_deep();
-  Feature* number = model.add_features();
+  Feature* number = training.add_features();
   number->set_name("number");
   number->mutable_numeric();
-  Feature* bucket = model.add_features();
+  Feature* bucket = training.add_features();
   bucket->set_name("bucket");
   bucket->mutable_numeric()->mutable_transform()->mutable_bucketize()->add_boundaries(0.5);
-  Feature* word = model.add_features();
+  Feature* word = training.add_features();
   word->set_name("word");
   word->mutable_vocabulary()->add_values("a");
   word->mutable_vocabulary()->set_oov_buckets(2);
-  Feature* hash = model.add_features();
+  Feature* hash = training.add_features();
   hash->set_name("hash");
   hash->mutable_hashed()->set_buckets(7);
-  Feature* cross = model.add_features();
+  Feature* cross = training.add_features();
   cross->set_name("cross");
   cross->mutable_crossed()->add_features("word");
   cross->mutable_crossed()->add_features("hash");
@@ -77,7 +76,7 @@ Training MakeTraining() {
 
 CsvDecoder MakeDecoder() {
   const Training training = MakeTraining();
-  auto features = FeatureSet::Create(training);
+  auto features = FeatureSet::Create(training.features());
   if (!features.ok()) std::abort();
   auto decoder = CsvDecoder::Create(training.input().csv(),
                                     std::make_shared<const FeatureSet>(std::move(*features)),

@@ -1,5 +1,5 @@
 #define Eigen EigenForAvx2
-#include "runtime/model/dense_kernels_impl.h"
+#include "runtime/model/layers/dense_kernels_impl.h"
 
 namespace pstrain {
 

@@ -1,4 +1,4 @@
-#include "runtime/model/dense_kernels_impl.h"
+#include "runtime/model/layers/dense_kernels_impl.h"
 
 namespace pstrain {
 

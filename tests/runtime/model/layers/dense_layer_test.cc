@@ -1,11 +1,11 @@
-#include "runtime/model/dense_layer.h"
+#include "runtime/model/layers/dense_layer.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "base/random.h"
-#include "runtime/model/dense_kernels.h"
+#include "runtime/model/layers/dense_kernels.h"
 
 namespace pstrain {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/model/row_request.h"
+#include "runtime/model/layers/unique_ids.h"
 
 #include <algorithm>
 #include <utility>

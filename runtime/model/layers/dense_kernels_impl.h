@@ -5,7 +5,7 @@
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Core>
 
-#include "runtime/model/dense_kernels.h"
+#include "runtime/model/layers/dense_kernels.h"
 
 namespace pstrain {
 namespace {

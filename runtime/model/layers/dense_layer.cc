@@ -1,8 +1,8 @@
-#include "runtime/model/dense_layer.h"
+#include "runtime/model/layers/dense_layer.h"
 
 #include <algorithm>
 
-#include "runtime/model/dense_kernels.h"
+#include "runtime/model/layers/dense_kernels.h"
 
 namespace pstrain {
 namespace {
