@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "runtime/features/feature_set.h"
-#include "runtime/input/csv/csv_decoder.h"
+#include "runtime/input/batch_builder.h"
 #include "runtime/model/constant_gradient.h"
 #include "runtime/model/model.h"
 #include "runtime/model/wide_and_deep.h"
@@ -12,11 +12,7 @@ namespace pstrain {
 Result<std::unique_ptr<Model>> CreateModel(const Training& training) {
   PSTRAIN_ASSIGN_OR_RETURN(FeatureSet made, FeatureSet::Create(training));
   const auto features = std::make_shared<const FeatureSet>(std::move(made));
-  const CsvInput& csv = training.input().csv();
-  if (!csv.columns().empty()) {
-    const std::vector<std::string> columns(csv.columns().begin(), csv.columns().end());
-    PSTRAIN_RETURN_IF_ERROR(CsvDecoder::Create(csv, features, columns).status());
-  }
+  PSTRAIN_RETURN_IF_ERROR(CheckRecords(training.input(), *features));
   if (training.model().has_constant_gradient()) {
     return std::unique_ptr<Model>(std::make_unique<ConstantGradientModel>(training));
   }
