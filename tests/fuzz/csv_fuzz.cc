@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/input/batch_builder.h"
 #include "runtime/input/csv/csv_decoder.h"
 #include "runtime/input/csv/csv_splitter.h"
 
@@ -74,13 +75,16 @@ Training MakeTraining() {
   return training;
 }
 
-CsvDecoder MakeDecoder() {
-  const Training training = MakeTraining();
-  auto features = FeatureSet::Create(training.features());
+FeatureSet MakeFeatures() {
+  auto features = FeatureSet::Create(MakeTraining().features());
   if (!features.ok()) std::abort();
-  auto decoder = CsvDecoder::Create(training.input().csv(),
-                                    std::make_shared<const FeatureSet>(std::move(*features)),
-                                    {"label", "number", "bucket", "word", "hash"});
+  return std::move(features).value();
+}
+
+CsvDecoder MakeDecoder(const FeatureSet& features) {
+  auto decoder =
+      CsvDecoder::Create(MakeTraining().input().csv(),
+                         {"label", "number", "bucket", "word", "hash"}, LayoutOf(features));
   if (!decoder.ok()) std::abort();
   return std::move(decoder).value();
 }
@@ -96,13 +100,16 @@ void CheckColumns(const Batch& batch) {
 }
 
 void DecodeText(const CsvFormat& format, std::string_view text) {
-  static CsvDecoder decoder = MakeDecoder();
-  Batch batch = decoder.features().EmptyBatch();
+  static const FeatureSet features = MakeFeatures();
+  static const CsvDecoder decoder = MakeDecoder(features);
+  Batch batch = features.EmptyBatch();
   CsvCursor cursor;
-  CsvRecord record;
-  while (NextCsvRecord(format, text, true, cursor, record) == CsvStep::kRecord) {
+  CsvRecord fields;
+  Record record;
+  while (NextCsvRecord(format, text, true, cursor, fields) == CsvStep::kRecord) {
     const std::uint32_t before = batch.records;
-    const bool appended = decoder.Append(record, batch).ok();
+    decoder.Decode(fields, record);
+    const bool appended = record.problem.empty() && AppendRecord(features, record, batch).ok();
     if (batch.records != before + (appended ? 1U : 0U)) std::abort();
     CheckColumns(batch);
   }

@@ -101,7 +101,7 @@ TEST_F(BatchReaderTest, WhenGzip_GivesTheSameBatchesAsPlain) {
 TEST_F(BatchReaderTest, WhenRecordsAreSkipped_TheyStillCountInTheWorkId) {
   WriteTestFile(path_, Records(33, 3));
   Training training = SmallTraining(path_);
-  training.mutable_input()->mutable_csv()->set_bad_records(CsvInput::Skip);
+  training.mutable_input()->mutable_csv()->set_bad_records(Input::Skip);
   auto reader = Open(training);
   ASSERT_TRUE(reader.ok());
   EXPECT_EQ(ReadEpoch(**reader, 0).size(), 22U);

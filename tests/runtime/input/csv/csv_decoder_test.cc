@@ -70,7 +70,7 @@ TEST_F(CsvDecoderTest, WhenARecordIsBad_NamesFileLineAndColumn) {
 TEST_F(CsvDecoderTest, WhenPolicyIsSkip_CountsAndGoesOn) {
   const Result<Batch> batch =
       Read("31,clerk,no\nabc,cook,no\n5\n8,cook,maybe\n9,cook,yes\n", [](Training& training) {
-        training.mutable_input()->mutable_csv()->set_bad_records(CsvInput::Skip);
+        training.mutable_input()->mutable_csv()->set_bad_records(Input::Skip);
       });
   ASSERT_TRUE(batch.ok()) << batch.status().ToString();
   EXPECT_EQ(batch->records, 2U);

@@ -1,4 +1,4 @@
-#include "runtime/input/record_scanner.h"
+#include "runtime/input/csv/csv_reader.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,26 +13,26 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 }  // namespace
 
-Result<RecordScanner> RecordScanner::Open(std::string name, const std::filesystem::path& text,
+Result<CsvReader> CsvReader::Open(std::string name, const std::filesystem::path& text,
                                           const CsvFormat& format, TextPosition from) {
-  RecordScanner scanner;
-  scanner.name_ = std::move(name);
-  scanner.format_ = format;
-  scanner.file_.open(text, std::ios::binary);
-  if (!scanner.file_) return ErrnoError(errno, scanner.name_);
-  if (from.offset > 0 && !scanner.file_.seekg(static_cast<std::streamoff>(from.offset))) {
-    return DataLossError(scanner.name_ + ": the file is shorter than its index says");
+  CsvReader reader;
+  reader.name_ = std::move(name);
+  reader.format_ = format;
+  reader.file_.open(text, std::ios::binary);
+  if (!reader.file_) return ErrnoError(errno, reader.name_);
+  if (from.offset > 0 && !reader.file_.seekg(static_cast<std::streamoff>(from.offset))) {
+    return DataLossError(reader.name_ + ": the file is shorter than its index says");
   }
-  scanner.base_ = from.offset;
-  scanner.cursor_.line = from.line;
-  PSTRAIN_RETURN_IF_ERROR(scanner.Refill());
-  if (from.offset == 0 && std::string_view(scanner.buffer_).starts_with(kByteOrderMark)) {
-    scanner.cursor_.offset = kByteOrderMark.size();
+  reader.base_ = from.offset;
+  reader.cursor_.line = from.line;
+  PSTRAIN_RETURN_IF_ERROR(reader.Refill());
+  if (from.offset == 0 && std::string_view(reader.buffer_).starts_with(kByteOrderMark)) {
+    reader.cursor_.offset = kByteOrderMark.size();
   }
-  return scanner;
+  return reader;
 }
 
-Status RecordScanner::Refill() {
+Status CsvReader::Refill() {
   buffer_.erase(0, cursor_.offset);
   base_ += cursor_.offset;
   cursor_.offset = 0;
@@ -51,7 +51,7 @@ Status RecordScanner::Refill() {
   return OkStatus();
 }
 
-Result<bool> RecordScanner::Next(CsvRecord& record) {
+Result<bool> CsvReader::Next(CsvRecord& record) {
   while (true) {
     switch (NextCsvRecord(format_, buffer_, at_end_, cursor_, record)) {
       case CsvStep::kRecord:

@@ -1,4 +1,4 @@
-#include "runtime/input/text_file.h"
+#include "runtime/input/plain_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -77,19 +77,18 @@ std::string ScratchName(const std::string& path, const struct stat& info) {
     hash ^= static_cast<unsigned char>(c);
     hash *= 0x100000001b3ULL;
   }
-  return std::to_string(hash) + ".txt";
+  return std::to_string(hash) + ".plain";
 }
 
 }  // namespace
 
-Result<std::filesystem::path> PlainTextOf(const std::string& path,
-                                          CsvInput::Compression compression,
+Result<std::filesystem::path> PlainFileOf(const std::string& path, Input::Compression compression,
                                           const std::filesystem::path& scratch) {
   PSTRAIN_ASSIGN_OR_RETURN(const struct stat info, Inspect(path));
-  if (compression == CsvInput::Plain) return std::filesystem::path(path);
+  if (compression == Input::Plain) return std::filesystem::path(path);
   PSTRAIN_ASSIGN_OR_RETURN(const bool packed, HasGzipMagic(path));
   if (!packed) {
-    if (compression == CsvInput::Gzip) return InvalidArgumentError(path + ": is not a gzip file");
+    if (compression == Input::Gzip) return InvalidArgumentError(path + ": is not a gzip file");
     return std::filesystem::path(path);
   }
   std::error_code error;

@@ -1,4 +1,4 @@
-#include "runtime/input/text_file.h"
+#include "runtime/input/plain_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace pstrain {
 namespace {
 
-class TextFileTest : public ::testing::Test {
+class PlainFileTest : public ::testing::Test {
  protected:
   std::string Pack(const std::string& name, const std::string& content) {
     const std::string path = dir_.File(name);
@@ -20,8 +20,8 @@ class TextFileTest : public ::testing::Test {
     return path;
   }
   Result<std::filesystem::path> Plain(const std::string& path,
-                                      CsvInput::Compression how = CsvInput::Auto) {
-    return PlainTextOf(path, how, dir_.File("scratch"));
+                                      Input::Compression how = Input::Auto) {
+    return PlainFileOf(path, how, dir_.File("scratch"));
   }
 
   TempDir dir_;
@@ -32,14 +32,14 @@ class TextFileTest : public ::testing::Test {
   }();
 };
 
-TEST_F(TextFileTest, WhenPlain_IsTheFileItself) {
+TEST_F(PlainFileTest, WhenPlain_IsTheFileItself) {
   WriteTestFile(dir_.File("a"), "x");
   Result<std::filesystem::path> text = Plain(dir_.File("a"));
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(text->string(), dir_.File("a"));
 }
 
-TEST_F(TextFileTest, WhenGzip_UnpacksOnce) {
+TEST_F(PlainFileTest, WhenGzip_UnpacksOnce) {
   const std::string path = Pack("a.gz", long_text_);
   Result<std::filesystem::path> first = Plain(path);
   ASSERT_TRUE(first.ok()) << first.status().ToString();
@@ -48,7 +48,7 @@ TEST_F(TextFileTest, WhenGzip_UnpacksOnce) {
   EXPECT_EQ(ListDirectory(dir_.File("scratch"))->size(), 1U);
 }
 
-TEST_F(TextFileTest, WhenGzipIsCheckpointShortOrCorrupt_IsDataLossAndLeavesNothing) {
+TEST_F(PlainFileTest, WhenGzipIsCutShortOrCorrupt_IsDataLossAndLeavesNothing) {
   const std::string packed = *ReadFile(Pack("a.gz", long_text_));
   std::string corrupt = packed;
   corrupt[corrupt.size() / 2] = static_cast<char>(corrupt[corrupt.size() / 2] ^ 0x55);
@@ -62,13 +62,13 @@ TEST_F(TextFileTest, WhenGzipIsCheckpointShortOrCorrupt_IsDataLossAndLeavesNothi
   }
 }
 
-TEST_F(TextFileTest, WhenAbsentEmptyOrNotGzip_SaysSo) {
+TEST_F(PlainFileTest, WhenAbsentEmptyOrNotGzip_SaysSo) {
   EXPECT_EQ(Plain(dir_.File("none")).status().code(), StatusCode::kNotFound);
   WriteTestFile(dir_.File("empty"), "");
   EXPECT_EQ(Plain(dir_.File("empty")).status().message(),
             dir_.File("empty") + ": the file is empty");
   WriteTestFile(dir_.File("plain"), "text");
-  EXPECT_EQ(Plain(dir_.File("plain"), CsvInput::Gzip).status().message(),
+  EXPECT_EQ(Plain(dir_.File("plain"), Input::Gzip).status().message(),
             dir_.File("plain") + ": is not a gzip file");
 }
 

@@ -4,22 +4,27 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <vector>
 
 #include "base/status.h"
 #include "runtime/input/csv/csv_splitter.h"
-#include "runtime/input/input_index.h"
 
 namespace pstrain {
 
+/// In front of a record of a CSV file.
+struct TextPosition {
+  std::uint64_t offset = 0;
+  /// Line number there, from 1.
+  std::uint64_t line = 1;
+};
+
 /// Reads the records of one plain text file in order, from any position in front of a record.
 /// Movable; one thread at a time.
-class RecordScanner {
+class CsvReader {
  public:
   /// `name` is the file as messages call it. At the start of the file a UTF-8 byte order mark is
   /// passed over.
-  static Result<RecordScanner> Open(std::string name, const std::filesystem::path& text,
-                                    const CsvFormat& format, TextPosition from = {});
+  static Result<CsvReader> Open(std::string name, const std::filesystem::path& text,
+                                const CsvFormat& format, TextPosition from = {});
 
   /// False at the end of the file. The record is valid until the next call. INVALID_ARGUMENT: a
   /// quoted field is not closed, or a record is longer than 64 MiB.
@@ -32,7 +37,7 @@ class RecordScanner {
   const std::string& name() const { return name_; }
 
  private:
-  RecordScanner() = default;
+  CsvReader() = default;
   Status Refill();
 
   std::string name_;
