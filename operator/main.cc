@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/log.h"
-#include "operator/kube/cpprest_transport.h"
+#include "operator/kube/http/cpprest_transport.h"
 #include "operator/operator_process.h"
 #include "operator/options.h"
 #include "proto/contract/exit_codes.h"

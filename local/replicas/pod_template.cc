@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/text/json.h"
+#include "proto/job/input_kind.h"
 
 namespace pstrain::local {
 namespace {
@@ -65,8 +66,10 @@ void ReadGrace(const Json& root, PodTemplate& out) {
 }
 
 void MapFiles(const PathMap& mounts, Input& input) {
-  if (!input.has_csv()) return;
-  for (std::string& file : *input.mutable_csv()->mutable_files()) file = MapPath(mounts, file);
+  if (KindOf(input).empty()) return;
+  std::vector<std::string> files = FilesOf(input);
+  for (std::string& file : files) file = MapPath(mounts, file);
+  SetFilesOf(input, files);
 }
 
 }  // namespace

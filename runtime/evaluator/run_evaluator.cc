@@ -61,9 +61,9 @@ class CheckpointEvaluation {
 Result<int> RunEvaluator(const RoleContext& context) {
   RuntimeStats stats(context.stats);
   EvaluatorStats own_stats(context.stats);
-  PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(context.training()));
-  const auto features = std::make_shared<const FeatureSet>(std::move(set));
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const FeatureSet> features,
+                           CreateFeatures(context.training(), *model));
   const Result<std::unique_ptr<SequentialReader>> input =
       SequentialReader::Create(context.training().evaluation().input(), features, context.scratch);
   if (!input.ok()) return input.status().WithContext(kInputField);
