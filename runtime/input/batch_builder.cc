@@ -44,7 +44,7 @@ Result<bool> BatchBuilder::Next(Batch& batch) {
   if (appended.ok()) return true;
   if (!skips_) {
     return InvalidArgumentError(decoder_->Where() + ": " + appended.message() +
-                                "; mend the record, or leave such records out with " +
+                                "; correct the record, or leave such records out with " +
                                 policy_field_ + ": Skip");
   }
   ++batch.skipped;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "runtime/input/csv/csv_source.h"
+#include "runtime/input/tfrecord/tfrecord_source.h"
 
 namespace pstrain {
 namespace {
@@ -16,6 +17,7 @@ struct SourceLine {
 /// The sources that there are: one line each.
 constexpr std::array kSources = {
     SourceLine{Input::kCsv, CreateCsvSource},
+    SourceLine{Input::kTfRecord, CreateTfRecordSource},
 };
 
 }  // namespace

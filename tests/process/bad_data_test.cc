@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 const std::string kManifests = PSTRAIN_SOURCE_DIR "/tests/golden/manifests/";
 constexpr const char* kWayOut =
-    "; mend the record, or leave such records out with csv.badRecords: Skip";
+    "; correct the record, or leave such records out with csv.badRecords: Skip";
 constexpr const char* kInputFile = "spec.training.input.csv.files[0]=";
 
 class BadData : public SmallJob {

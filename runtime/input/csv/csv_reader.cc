@@ -14,7 +14,7 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 }  // namespace
 
 Result<CsvReader> CsvReader::Open(std::string name, const std::filesystem::path& text,
-                                          const CsvFormat& format, TextPosition from) {
+                                  const CsvFormat& format, TextPosition from) {
   CsvReader reader;
   reader.name_ = std::move(name);
   reader.format_ = format;

@@ -123,7 +123,7 @@ TEST_F(BatchReaderTest, WhenARecordIsBad_NamesItsLine) {
   ASSERT_FALSE(batch.ok());
   EXPECT_EQ(batch.status().message(),
             path_ +
-                ":10001: column age: \"x\" is not a number; mend the record, or leave such "
+                ":10001: column age: \"x\" is not a number; correct the record, or leave such "
                 "records out with csv.badRecords: Skip");
   EXPECT_EQ((*reader)->Read({0, index_->batches_per_epoch()}).status().code(),
             StatusCode::kOutOfRange);

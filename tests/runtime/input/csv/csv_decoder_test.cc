@@ -32,7 +32,7 @@ class CsvDecoderTest : public ::testing::Test {
   }
   void ExpectBadRecord(const Result<Batch>& result, const std::string& what) {
     ExpectError(result, what +
-                            "; mend the record, or leave such records out with "
+                            "; correct the record, or leave such records out with "
                             "csv.badRecords: Skip");
   }
   void ExpectError(const Result<Batch>& result, const std::string& ending) {
