@@ -48,7 +48,7 @@ int Run(const pstrain::OperatorOptions& options, const sigset_t& signals) {
     pstrain::LogInfo("operator", "stopped");
     return EXIT_SUCCESS;
   }
-  pstrain::LogError("operator", "ended", {{"error", ended}});
+  pstrain::LogError("operator", "stopped with an error", {{"error", ended}});
   return EXIT_FAILURE;
 }
 

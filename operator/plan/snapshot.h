@@ -25,7 +25,7 @@ std::optional<Role> RoleFromName(std::string_view name);
 /// Exit code of a program that was told to stop, has drained and is not finished.
 inline constexpr std::int32_t kDrainedExitCode = 85;
 
-/// A place in the cluster; attempts come and go in it.
+/// A replica of a role. It keeps its id while its attempts end and are replaced.
 struct ReplicaId {
   Role role = Role::kChief;
   std::int32_t index = 0;
@@ -35,7 +35,7 @@ struct ReplicaId {
 /// "<role>-<index>": the key of JobStatus.restarts.replicas.
 std::string ReplicaKey(const ReplicaId& id);
 
-/// One attempt of a place as the executor sees it.
+/// One attempt of a replica as the executor sees it.
 ///
 ///   phase      | process or pod
 ///   kPending   | asked for, does not run yet
@@ -61,7 +61,7 @@ struct Replica {
   std::int32_t attempt = 0;
   ReplicaPhase phase = ReplicaPhase::kPending;
   bool ready = false;
-  /// Told to go: deletionTimestamp, or the local executor has sent SIGTERM.
+  /// Told to stop: deletionTimestamp, or the local executor has sent SIGTERM.
   bool terminating = false;
   /// The agent's exit code: the program's own, or 128 + signal.
   std::int32_t exit_code = 0;
@@ -72,7 +72,7 @@ struct Replica {
   std::optional<Time> ended;
 
   bool Ended() const { return phase == ReplicaPhase::kSucceeded || phase == ReplicaPhase::kFailed; }
-  /// Not ended and not told to go.
+  /// Not ended and not told to stop.
   bool Live() const { return !Ended() && !terminating; }
 };
 
@@ -89,7 +89,7 @@ struct Snapshot {
 std::int32_t DesiredReplicas(const JobSpec& spec, Role role);
 /// The role's specification, or nullptr.
 const ReplicaSpec* FindReplicaSpec(const JobSpec& spec, Role role);
-/// True when the next attempt of a place waits until the one before has vanished: by default in a
+/// True when the next attempt of a replica waits until the one before is gone: by default in a
 /// job that runs its own program, which finds its peers by name.
 bool ReplacesAfterTermination(const JobSpec& spec, Role role);
 
