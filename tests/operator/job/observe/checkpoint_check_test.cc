@@ -19,8 +19,8 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-constexpr char kTraining[] = R"({"model": {"wideAndDeep": {"features": [
-      {"name": "age", "numeric": {}}]}},
+constexpr char kTraining[] = R"({"model": {"wideAndDeep": {}},
+    "features": [{"name": "age", "numeric": {}}],
     "input": {"csv": {"files": ["/d"], "header": true, "labelColumn": "y"}},
     "optimizer": {"sgd": {}}, "batchSize": 8, "checkpoint": {"directory": "/c/run"}})";
 

@@ -24,8 +24,8 @@ class ProgressPollerTest : public ::testing::Test {
     const std::string number = std::to_string(n);
     std::string spec = R"("replicaSpecs": {"ps": {}, "worker": {}})";
     if (trains) {
-      spec += R"(, "training": {"model": {"wideAndDeep": {"features": [
-          {"name": "age", "numeric": {}}]}},
+      spec += R"(, "training": {"model": {"wideAndDeep": {}},
+          "features": [{"name": "age", "numeric": {}}],
           "input": {"csv": {"files": ["/d"], "header": true, "labelColumn": "y"}},
           "optimizer": {"sgd": {}}, "batchSize": 8, "checkpoint": {"directory": "/c"}})";
     }
