@@ -10,7 +10,7 @@
 namespace pstrain::local {
 namespace {
 
-/// Of all kinds of actions only WakeAt may remain after the second round.
+/// Of all kinds of actions only RequeueAt may remain after the second round.
 constexpr int kRoundsPerStep = 8;
 
 /// Attempts of one replica share their port, so each waits for the one before.
@@ -28,7 +28,7 @@ std::string DescribeEnd(const plan::Replica& replica) {
 
 bool OnlyWakes(const plan::PlanResult& plan) {
   return std::all_of(plan.actions.begin(), plan.actions.end(), [](const plan::Action& action) {
-    return std::holds_alternative<plan::WakeAt>(action);
+    return std::holds_alternative<plan::RequeueAt>(action);
   });
 }
 
@@ -112,7 +112,7 @@ Status LocalJob::Act(const plan::PlanResult& plan, SteadyTime now) {
       replicas_.Delete({removal->id, removal->attempt});
     } else if (const auto* start = std::get_if<plan::StartReplica>(&action)) {
       PSTRAIN_RETURN_IF_ERROR(Start({start->id, start->attempt}));
-    } else if (const auto* wake = std::get_if<plan::WakeAt>(&action)) {
+    } else if (const auto* wake = std::get_if<plan::RequeueAt>(&action)) {
       wake_ = now + std::max(wake->time - Now(), std::chrono::milliseconds(1));
     }
   }

@@ -20,9 +20,9 @@
 namespace pstrain {
 namespace {
 
-using job::ChildStore;
 using job::JobStore;
 using job::MetadataOnly;
+using job::OwnedObjectStore;
 using job::PodStore;
 using job::PodView;
 using kube::Informer;
@@ -53,17 +53,17 @@ class JobController::Impl {
        const OperatorOptions& options, const std::string& identity)
       : events_(client, clock, {.controller = "pstrain.dev/operator", .instance = identity}),
         queue_("pstrainingjob", {}),
-        observations_(clock),
-        router_(observations_, [this](const ObjectKey& job) { queue_.Add(job); }),
+        uncounted_pods_(clock),
+        router_(uncounted_pods_, [this](const ObjectKey& job) { queue_.Add(job); }),
         jobs_(client, pause, clock, job::JobResource(), WatchOf(options, false),
               {.decode = job::DecodeJob,
                .annotation_prefixes = {},
                .on_change = [this](const auto& before,
                                    const auto& after) { router_.JobChanged(before, after); }}),
         services_(client, pause, clock, kube::ServiceResource(), WatchOf(options, true),
-                  ChildOptions()),
+                  OwnedObjectOptions()),
         config_maps_(client, pause, clock, kube::ConfigMapResource(), WatchOf(options, true),
-                     ChildOptions()),
+                     OwnedObjectOptions()),
         pods_(client, pause, clock, kube::PodResource(), WatchOf(options, true),
               {.decode = job::DecodePod,
                .annotation_prefixes = {},
@@ -77,7 +77,7 @@ class JobController::Impl {
                      .pods = pods_.store(),
                      .services = services_.store(),
                      .config_maps = config_maps_.store(),
-                     .observations = observations_,
+                     .uncounted_pods = uncounted_pods_,
                      .progress = progress_,
                      .events = events_,
                      .metrics = metrics_,
@@ -98,22 +98,24 @@ class JobController::Impl {
 
   void Run(const std::stop_token& stop) {
     for (kube::Watcher* watcher : Watchers()) {
-      if (!watcher->WaitUntilSynced(stop)) return;
+      if (!watcher->WaitForCacheSync(stop)) return;
     }
-    for (const JobStore::Object& job : jobs_.store().All()) {
+    for (const JobStore::Object& job : jobs_.store().List()) {
       queue_.Add(job->meta.key, kube::Priority::kLow);
     }
-    LogInfo("operator", "reconciling", {{"jobs", jobs_.store().size()}});
+    LogInfo("operator", "caches are synced; reconciling", {{"jobs", jobs_.store().size()}});
     const std::jthread polling([this](const std::stop_token& end) { poller_.Run(end); });
     controller_.Run(stop);
   }
 
   void DrainEvents() { events_.Drain(kEventsDrain); }
 
-  Status Synced() const {
+  Status CheckSynced() const {
     for (const kube::Watcher* watcher :
          {&jobs_.watcher(), &pods_.watcher(), &services_.watcher(), &config_maps_.watcher()}) {
-      if (!watcher->synced()) return UnavailableError(watcher->resource().Name() + " not listed");
+      if (!watcher->HasSynced()) {
+        return UnavailableError(watcher->resource().Name() + " are not listed yet");
+      }
     }
     return OkStatus();
   }
@@ -131,18 +133,18 @@ class JobController::Impl {
     return {&jobs_.watcher(), &pods_.watcher(), &services_.watcher(), &config_maps_.watcher()};
   }
 
-  ChildStore::Options ChildOptions() {
+  OwnedObjectStore::Options OwnedObjectOptions() {
     return {.decode = [](const Json&) { return Result<MetadataOnly>(MetadataOnly{}); },
             .annotation_prefixes = {},
             .on_change = [this](const auto& before,
-                                const auto& after) { router_.ChildChanged(before, after); }};
+                                const auto& after) { router_.OwnedObjectChanged(before, after); }};
   }
 
   kube::EventRecorder events_;
   kube::WorkQueue queue_;
-  job::Observations observations_;
+  job::UncountedPods uncounted_pods_;
   job::ChangeRouter router_;
-  job::ProgressBook progress_;
+  job::ProgressStore progress_;
   Informer<PSTrainingJob> jobs_;
   Informer<MetadataOnly> services_;
   Informer<MetadataOnly> config_maps_;
@@ -161,7 +163,7 @@ JobController::~JobController() = default;
 
 void JobController::Run(const std::stop_token& stop) { impl_->Run(stop); }
 void JobController::DrainEvents() { impl_->DrainEvents(); }
-Status JobController::Synced() const { return impl_->Synced(); }
+Status JobController::CheckSynced() const { return impl_->CheckSynced(); }
 std::vector<MetricFamily> JobController::Collect() const { return impl_->Collect(); }
 
 }  // namespace pstrain

@@ -32,7 +32,7 @@ class JobController {
   void DrainEvents();
 
   /// OK once every cache has its first list.
-  Status Synced() const;
+  Status CheckSynced() const;
   std::vector<MetricFamily> Collect() const;
 
  private:

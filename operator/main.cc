@@ -47,7 +47,7 @@ int Run(const pstrain::OperatorOptions& options, const sigset_t& signals) {
     pstrain::LogInfo("operator", "stopped");
     return pstrain::kExitSuccess;
   }
-  pstrain::LogError("operator", "ended", {{"error", ended}});
+  pstrain::LogError("operator", "stopped with an error", {{"error", ended}});
   return pstrain::kExitFailure;
 }
 

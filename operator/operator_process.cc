@@ -91,8 +91,8 @@ class ApiAccess {
 
 Result<std::unique_ptr<AdminServer>> Serve(const std::string& address, std::uint16_t port,
                                            const MetricsRegistry* metrics,
-                                           const kube::HealthBoard* alive,
-                                           const kube::HealthBoard* ready) {
+                                           const kube::HealthChecks* alive,
+                                           const kube::HealthChecks* ready) {
   AdminServer::Options options;
   options.address = address;
   options.port = port;
@@ -141,10 +141,10 @@ Status RunOperator(const OperatorOptions& options, const kube::ConnectionConfig&
   metrics.Register([&] { return api->metrics().Collect(); });
   metrics.Register([&] { return elector.Collect(); });
   metrics.Register([] { return CollectProcessMetrics(); });
-  kube::HealthBoard alive;
+  kube::HealthChecks alive;
   alive.Add("leader-election", [&elector] { return elector.Healthy(); });
-  kube::HealthBoard ready;
-  ready.Add("caches", [&jobs] { return jobs.Synced(); });
+  kube::HealthChecks ready;
+  ready.Add("caches", [&jobs] { return jobs.CheckSynced(); });
   const auto metrics_server =
       Serve(options.metrics_address, options.metrics_port, &metrics, nullptr, nullptr);
   if (!metrics_server.ok()) return metrics_server.status().WithContext("--metrics-bind-address");
@@ -164,7 +164,7 @@ Status RunOperator(const OperatorOptions& options, const kube::ConnectionConfig&
   } else {
     lead(stop);
   }
-  // After the Lease is free: the next leader need not wait until all that was done is told.
+  // After the Lease is free: the next leader need not wait until all events are written.
   jobs.DrainEvents();
   return ended;
 }

@@ -88,44 +88,47 @@ using Options = OperatorOptions;
 using Text = std::string_view;
 
 constexpr std::array<Flag, 21> kFlags = {{
-    {"kubeconfig", "FILE", "how to reach the apiserver; default: $KUBECONFIG, else the pod's own",
+    {"kubeconfig", "FILE", "kubeconfig file; default: $KUBECONFIG, else the pod's service account",
      [](Text v, Options& o) { return SetText(v, o.kubeconfig); }},
     {"context", "NAME", "context of the kubeconfig; default: its current-context",
      [](Text v, Options& o) { return SetText(v, o.context); }},
-    {"namespace", "NAME", "look after jobs of this namespace only; default: all",
+    {"namespace", "NAME", "reconcile the jobs of this namespace only; default: all namespaces",
      [](Text v, Options& o) { return SetText(v, o.name_space); }},
-    {"metrics-bind-address", "[HOST]:PORT", "serve /metrics there; default :8080",
+    {"metrics-bind-address", "[HOST]:PORT", "address of /metrics; default :8080",
      [](Text v, Options& o) { return SetAddress(v, o.metrics_address, o.metrics_port); }},
-    {"health-probe-bind-address", "[HOST]:PORT", "serve /healthz and /readyz there; default :8081",
+    {"health-probe-bind-address", "[HOST]:PORT", "address of /healthz and /readyz; default :8081",
      [](Text v, Options& o) { return SetAddress(v, o.health_address, o.health_port); }},
-    {"leader-elect", "", "act only while holding the Lease: for more than one operator",
+    {"leader-elect", "", "reconcile only while holding the Lease; needed with several operators",
      [](Text v, Options& o) { return SetBool(v, o.leader_elect); }},
     {"leader-election-namespace", "NAME", "namespace of the Lease; default: the operator's own",
      [](Text v, Options& o) { return SetText(v, o.leader_election_namespace); }},
     {"leader-election-id", "NAME", "name of the Lease; default pstrain-operator",
      [](Text v, Options& o) { return SetText(v, o.leader_election_id); }},
-    {"leader-elect-lease-duration", "TIME", "others wait so long for a silent leader; default 15s",
+    {"leader-elect-lease-duration", "TIME",
+     "how long others wait for a leader that does not renew; default 15s",
      [](Text v, Options& o) { return SetSeconds(v, o.lease_duration); }},
     {"leader-elect-renew-deadline", "TIME",
-     "a leader that cannot renew gives up after; default 10s",
+     "how long a leader tries to renew before it gives up; default 10s",
      [](Text v, Options& o) { return SetSeconds(v, o.renew_deadline); }},
-    {"leader-elect-retry-period", "TIME", "between tries; default 2s",
+    {"leader-elect-retry-period", "TIME",
+     "time between two tries to get or renew the Lease; default 2s",
      [](Text v, Options& o) { return SetSeconds(v, o.retry_period); }},
     {"training-image", "IMAGE", "image of replicas whose template names none",
      [](Text v, Options& o) { return SetText(v, o.training_image); }},
     {"training-image-pull-policy", "POLICY", "Always, IfNotPresent or Never, for that image",
      [](Text v, Options& o) { return SetText(v, o.training_image_pull_policy); }},
-    {"max-concurrent-reconciles", "N", "jobs worked on at once; default 16",
+    {"max-concurrent-reconciles", "N", "jobs reconciled concurrently, at most; default 16",
      [](Text v, Options& o) { return SetPositive(v, o.workers, kMostThreads); }},
-    {"kube-api-calls", "N", "requests to the apiserver at once; default 128",
+    {"kube-api-calls", "N", "concurrent requests to the apiserver, at most; default 128",
      [](Text v, Options& o) { return SetPositive(v, o.api_calls, kMostThreads); }},
     {"kube-api-qps", "N", "requests to the apiserver per second; default 500",
      [](Text v, Options& o) {
        return SetPositive(v, o.api_qps, static_cast<double>(kMostRequests));
      }},
-    {"kube-api-burst", "N", "requests before that limit counts; default 1000",
+    {"kube-api-burst", "N", "requests allowed in a burst above --kube-api-qps; default 1000",
      [](Text v, Options& o) { return SetPositive(v, o.api_burst, kMostRequests); }},
-    {"progress-period", "TIME", "how often chiefs are asked for their progress; default 5s",
+    {"progress-period", "TIME",
+     "how often the operator asks each chief for its progress; default 5s",
      [](Text v, Options& o) {
        const auto duration = ParseDuration(v);
        if (!duration) return Bad(v, "a duration; write 500ms or 5s");
@@ -185,7 +188,7 @@ Result<OperatorOptions> ParseOperatorOptions(const std::vector<std::string>& arg
     for (const Flag& candidate : kFlags) {
       if (name.starts_with("--") && name.substr(2) == candidate.name) flag = &candidate;
     }
-    if (flag == nullptr) return InvalidArgumentError(std::string(name) + ": no such flag");
+    if (flag == nullptr) return InvalidArgumentError(std::string(name) + ": unknown flag");
     std::string_view value = "true";
     if (equals != std::string_view::npos) {
       value = argument.substr(equals + 1);

@@ -29,8 +29,8 @@ struct OperatorOptions {
   std::chrono::seconds retry_period{2};
   std::string training_image = "pstrain/training:latest";
   std::string training_image_pull_policy;
-  int workers = 16;      // jobs reconciled at once
-  int api_calls = 128;   // requests to the apiserver at once
+  int workers = 16;      // jobs reconciled concurrently
+  int api_calls = 128;   // concurrent requests to the apiserver
   double api_qps = 500;  // requests per second
   int api_burst = 1000;
   std::chrono::milliseconds progress_period{5000};

@@ -3,6 +3,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 namespace pstrain::kube {
@@ -19,7 +20,7 @@ void Controller::Run(const std::stop_token& stop) {
 }
 
 void Controller::Work(const std::stop_token& stop) {
-  while (const std::optional<ObjectKey> key = queue_.Take(stop)) {
+  while (const std::optional<ObjectKey> key = queue_.Get(stop)) {
     ReconcileOne(*key, stop);
     queue_.Done(*key);
   }
@@ -27,16 +28,17 @@ void Controller::Work(const std::stop_token& stop) {
 
 void Controller::ReconcileOne(const ObjectKey& key, const std::stop_token& stop) {
   active_.fetch_add(1);
-  const auto start = std::chrono::steady_clock::now();
+  const RealClock clock;
+  const std::chrono::nanoseconds start = clock.Now();
   const auto outcome = reconcile_(key, stop);
-  durations_.Observe(std::chrono::steady_clock::now() - start);
+  durations_.Observe(clock.Now() - start);
   active_.fetch_sub(1);
   if (!outcome.ok()) {
     if (stop.stop_requested()) return;
     errors_.fetch_add(1);
     LogWarning("controller", "reconcile failed",
                {{"controller", name_}, {"key", key.ToString()}, {"error", outcome.status()}});
-    queue_.AddAfterFailure(key);
+    queue_.AddRateLimited(key);
     return;
   }
   queue_.Forget(key);
@@ -71,15 +73,15 @@ std::vector<MetricFamily> Controller::Collect() const {
        MetricType::kCounter,
        {sample(count(errors_))}},
       {"controller_runtime_active_workers",
-       "Reconciles under way.",
+       "Reconciles in progress.",
        MetricType::kGauge,
        {sample(active_.load())}},
       {"controller_runtime_max_concurrent_reconciles",
-       "Reconciles that may be under way at once.",
+       "Most reconciles that may run concurrently.",
        MetricType::kGauge,
        {sample(workers_)}},
       {"controller_runtime_reconcile_time_seconds",
-       "Time of a reconcile.",
+       "Duration of a reconcile.",
        MetricType::kHistogram,
        {durations_.Sample({{"controller", name_}})}},
   };

@@ -17,11 +17,15 @@
 
 namespace pstrain::kube {
 
-/// Brings one object from what it is to what it shall be, whatever has happened. On success the
-/// time after which to look again by itself, or nullopt; an error is tried again after a backoff.
-/// Never called for one key twice at once; for different keys by several threads.
-using Reconciler = std::function<Result<std::optional<std::chrono::nanoseconds>>(
-    const ObjectKey& key, const std::stop_token& stop)>;
+/// When to reconcile again though nothing changes, as controller-runtime's Result.RequeueAfter;
+/// nullopt: only at the next change.
+using RequeueAfter = std::optional<std::chrono::nanoseconds>;
+
+/// Makes the cluster agree with one object's specification, whatever has happened. An error is
+/// tried again after a backoff. Never called for one key by two threads at the same time; for
+/// different keys by several threads.
+using Reconciler =
+    std::function<Result<RequeueAfter>(const ObjectKey& key, const std::stop_token& stop)>;
 
 /// Takes keys from a queue and reconciles them with N threads. Owned by main.
 class Controller {
@@ -31,8 +35,8 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  /// Blocks until `stop`; the reconciles under way are told so and waited for. Call it only when
-  /// all caches are synced.
+  /// Blocks until `stop`; the reconciles in progress get the stop and are waited for. Call it only
+  /// when all caches are synced.
   void Run(const std::stop_token& stop);
 
   /// controller_runtime_* as controller-runtime names them, with label `controller`.

@@ -76,7 +76,8 @@ void EventRecorder::Record(Event event) {
 
 void EventRecorder::Drain(std::chrono::nanoseconds limit) {
   queue_.Close();
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+  // The limit is of real time, whatever clock the records have.
+  const std::chrono::steady_clock::time_point deadline(RealClock().Now() + limit);
   {
     const MutexLock lock(mutex_);
     while (!ended_) {
@@ -104,7 +105,8 @@ void EventRecorder::Run(const std::stop_token& stop) {
 
 std::optional<Event> EventRecorder::Next() {
   if (due_.empty()) return queue_.Pop();
-  return queue_.PopUntil(std::chrono::steady_clock::now() + (due_.begin()->first - clock_.Now()));
+  return queue_.PopUntil(std::chrono::steady_clock::time_point(
+      RealClock().Now() + (due_.begin()->first - clock_.Now())));
 }
 
 void EventRecorder::Handle(const Event& event, const std::stop_token& stop) {
@@ -166,7 +168,7 @@ bool EventRecorder::WriteCount(Series& series, const std::stop_token& stop) {
   }
   if (patched.error().status.code() == StatusCode::kNotFound) return false;
   failed_.fetch_add(1);
-  LogWarning("events", "event not counted up", {{"error", patched.status()}});
+  LogWarning("events", "cannot update the count of an event", {{"error", patched.status()}});
   return true;
 }
 
@@ -198,7 +200,7 @@ void EventRecorder::Create(const Event& event, const std::string& key,
       client_.Create(EventResource(), event.subject.key.name_space, object, stop);
   if (!created.ok()) {
     failed_.fetch_add(1);
-    LogWarning("events", "event not written",
+    LogWarning("events", "cannot create an event",
                {{"reason", event.reason}, {"error", created.status()}});
     return;
   }
@@ -222,10 +224,11 @@ void EventRecorder::Remember(Series series, const std::stop_token& stop) {
 }
 
 std::vector<MetricFamily> EventRecorder::Collect() const {
-  MetricFamily family{"pstrain_operator_events_total",
-                      "Events for people, by what became of them.",
-                      MetricType::kCounter,
-                      {}};
+  MetricFamily family{
+      "pstrain_operator_events_total",
+      "Kubernetes events by result: created, counted in a series, dropped or failed.",
+      MetricType::kCounter,
+      {}};
   for (const auto& [result, counter] : {std::pair{"created", &created_},
                                         {"counted", &counted_},
                                         {"dropped", &dropped_},

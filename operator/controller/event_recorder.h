@@ -53,7 +53,7 @@ class EventRecorder {
     std::chrono::nanoseconds series_window = std::chrono::minutes(6);
     /// Between two calls about one series.
     std::chrono::nanoseconds count_period = std::chrono::seconds(10);
-    std::size_t max_series = 4096;  // remembered at once; the least recently used goes
+    std::size_t max_series = 4096;  // remembered; the least recently used is forgotten first
     std::size_t queue_capacity = 1000;
   };
 

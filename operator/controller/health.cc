@@ -2,12 +2,12 @@
 
 namespace pstrain::kube {
 
-void HealthBoard::Add(std::string name, HealthCheck check) {
+void HealthChecks::Add(std::string name, HealthCheck check) {
   const MutexLock lock(mutex_);
   checks_.emplace_back(std::move(name), std::move(check));
 }
 
-Status HealthBoard::Check() const {
+Status HealthChecks::Check() const {
   std::vector<std::pair<std::string, HealthCheck>> checks;
   {
     const MutexLock lock(mutex_);

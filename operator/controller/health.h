@@ -10,11 +10,11 @@
 
 namespace pstrain::kube {
 
-/// Named checks that are one together: what AdminServer asks for /healthz and /readyz. Any thread;
+/// Named checks with one verdict: what AdminServer asks for /healthz and /readyz. Any thread;
 /// outlives the server.
-class HealthBoard {
+class HealthChecks {
  public:
-  /// For the life of the board. `check` may be called by several threads at once.
+  /// For the life of this object. `check` may be called by several threads concurrently.
   void Add(std::string name, HealthCheck check) PSTRAIN_EXCLUDES(mutex_);
 
   /// OK when all are; else UNAVAILABLE with "name: reason" of each that is not.

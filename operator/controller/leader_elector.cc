@@ -24,14 +24,14 @@ ApiClient::Options LeaderElector::ClientOptions(const Options& options, ClientMe
 }
 
 Status LeaderElector::Run(const Lead& lead, const std::stop_token& stop) {
-  while (TryTakeOrRenew(stop) != Outcome::kHeld) {
+  while (TryAcquireOrRenew(stop) != Outcome::kHeld) {
     // Several who wait shall not all ask at the same time.
     const double part = 0.5 + rng_.NextDouble() / 2;
     const auto wait =
         std::chrono::duration_cast<std::chrono::nanoseconds>(options_.wait_period * part);
     if (!pause_.For(wait, stop)) return OkStatus();
   }
-  LogInfo("leader", "leading",
+  LogInfo("leader", "became the leader",
           {{"lease", options_.lease.ToString()}, {"identity", options_.identity}});
   leading_.store(true);
   // Ends the renewing: at `stop`, and when `lead` returns by itself.
@@ -43,7 +43,7 @@ Status LeaderElector::Run(const Lead& lead, const std::stop_token& stop) {
   });
   Status ended = KeepRenewing(done.get_token());
   leader.request_stop();
-  if (!ended.ok()) LogError("leader", "the lease is lost", {{"error", ended}});
+  if (!ended.ok()) LogError("leader", "lost the lease", {{"error", ended}});
   leader.join();
   leading_.store(false);
   if (ended.ok()) Release();
@@ -52,10 +52,10 @@ Status LeaderElector::Run(const Lead& lead, const std::stop_token& stop) {
 
 Status LeaderElector::KeepRenewing(const std::stop_token& stop) {
   while (pause_.For(options_.retry_period, stop)) {
-    const Outcome outcome = TryTakeOrRenew(stop);
+    const Outcome outcome = TryAcquireOrRenew(stop);
     if (stop.stop_requested()) return OkStatus();
     if (outcome == Outcome::kOthers) {
-      return AbortedError("lease " + options_.lease.ToString() + " belongs to another now");
+      return AbortedError("lease " + options_.lease.ToString() + " is now held by another process");
     }
     const auto age = clock_.Now() - std::chrono::nanoseconds(renewed_at_ns_.load());
     if (outcome == Outcome::kFailed && age >= options_.renew_deadline) {
@@ -67,7 +67,7 @@ Status LeaderElector::KeepRenewing(const std::stop_token& stop) {
   return OkStatus();
 }
 
-LeaderElector::Outcome LeaderElector::TryTakeOrRenew(const std::stop_token& stop) {
+LeaderElector::Outcome LeaderElector::TryAcquireOrRenew(const std::stop_token& stop) {
   const std::string now = MicroTime(clock_.UnixMillis());
   if (held_) {
     const Outcome outcome = Renew(now, stop);
@@ -78,13 +78,13 @@ LeaderElector::Outcome LeaderElector::TryTakeOrRenew(const std::stop_token& stop
   if (found.ok()) {
     Result<LeaseRecord> decoded = DecodeLease(*found);
     if (!decoded.ok()) {
-      LogError("leader", "the lease cannot be read", {{"error", decoded.status()}});
+      LogError("leader", "cannot read the lease", {{"error", decoded.status()}});
       return Outcome::kFailed;
     }
     record = std::move(*decoded);
-    if (!observer_.MayTake(record, options_.identity, clock_.Now())) return Outcome::kOthers;
+    if (!observer_.MayAcquire(record, options_.identity, clock_.Now())) return Outcome::kOthers;
   } else if (found.error().status.code() != StatusCode::kNotFound) {
-    LogWarning("leader", "the lease cannot be read", {{"error", found.status()}});
+    LogWarning("leader", "cannot read the lease", {{"error", found.status()}});
     return Outcome::kFailed;
   }
   const bool ours = record.holder == options_.identity;
@@ -119,7 +119,7 @@ LeaderElector::Outcome LeaderElector::Write(const LeaseRecord& record,
     const StatusCode code = written.error().status.code();
     if (code == StatusCode::kAborted || code == StatusCode::kAlreadyExists) return Outcome::kOthers;
     if (code != StatusCode::kCancelled) {
-      LogWarning("leader", "the lease cannot be written", {{"error", written.status()}});
+      LogWarning("leader", "cannot write the lease", {{"error", written.status()}});
     }
     return code == StatusCode::kNotFound ? Outcome::kOthers : Outcome::kFailed;
   }
@@ -138,7 +138,7 @@ bool LeaderElector::WriteReleased(LeaseRecord record) {
       LeaseResource(), options_.lease, EncodeLease(options_.lease, record), std::stop_token());
   if (written.ok()) return true;
   if (written.error().status.code() == StatusCode::kAborted) return false;
-  LogWarning("leader", "the lease is not released and will run out", {{"error", written.status()}});
+  LogWarning("leader", "cannot release the lease; it will expire", {{"error", written.status()}});
   return true;
 }
 
@@ -155,7 +155,7 @@ Status LeaderElector::Healthy() const {
   if (!leading_.load()) return OkStatus();
   const auto age = clock_.Now() - std::chrono::nanoseconds(renewed_at_ns_.load());
   if (age <= options_.lease_duration) return OkStatus();
-  return UnavailableError("leads without having renewed its lease");
+  return UnavailableError("this process is the leader but has not renewed its lease in time");
 }
 
 std::vector<MetricFamily> LeaderElector::Collect() const {
@@ -163,7 +163,7 @@ std::vector<MetricFamily> LeaderElector::Collect() const {
       "leader_election_master_status", "1 while this process leads.", MetricType::kGauge, {}};
   MetricSample sample;
   sample.labels = {{"name", options_.lease.name}};
-  sample.value = leading() ? 1 : 0;
+  sample.value = IsLeader() ? 1 : 0;
   family.samples.push_back(std::move(sample));
   return {std::move(family)};
 }

@@ -34,7 +34,7 @@ class LeaderElector {
     std::chrono::seconds lease_duration{15};
     std::chrono::nanoseconds renew_deadline = std::chrono::seconds(10);
     std::chrono::nanoseconds retry_period = std::chrono::seconds(2);
-    /// At most between two looks of one who waits: bounds a hand-over.
+    /// At most between two tries of one that waits: bounds a hand-over.
     std::chrono::nanoseconds wait_period = std::chrono::seconds(1);
     std::uint64_t seed = 0;  // of the jitter
   };
@@ -50,12 +50,12 @@ class LeaderElector {
   LeaderElector(ApiClient& client, Pause& pause, const Clock& clock, Options options);
 
   /// Waits for the lease, then runs `lead` on a thread while renewing it. At `stop` it first waits
-  /// for `lead` to end and then releases the lease, so that the next one may begin at once: OK. The
-  /// same when `lead` returns by itself.
-  /// ABORTED when the lease was lost: `lead` has ended, and the process should exit non-zero.
+  /// for `lead` to end and then releases the lease, so that the next one may begin immediately: OK.
+  /// The same when `lead` returns by itself. ABORTED when the lease was lost: `lead` has ended, and
+  /// the process should exit non-zero.
   Status Run(const Lead& lead, const std::stop_token& stop);
 
-  bool leading() const { return leading_.load(); }
+  bool IsLeader() const { return leading_.load(); }
 
   /// OK unless this process leads and has not renewed for longer than the lease lasts: a liveness
   /// check that does not depend on the apiserver for those who do not lead.
@@ -67,7 +67,7 @@ class LeaderElector {
  private:
   enum class Outcome : std::uint8_t { kHeld, kOthers, kFailed };
 
-  Outcome TryTakeOrRenew(const std::stop_token& stop);
+  Outcome TryAcquireOrRenew(const std::stop_token& stop);
   Outcome Renew(const std::string& now, const std::stop_token& stop);
   Outcome Write(const LeaseRecord& record, const std::stop_token& stop);
   /// ABORTED when the lease is lost, OK at `stop`.

@@ -58,8 +58,8 @@ std::string MicroTime(std::int64_t unix_millis) {
   return text + "." + millis.substr(1) + "000Z";
 }
 
-bool LeaseObserver::MayTake(const LeaseRecord& record, const std::string& identity,
-                            std::chrono::nanoseconds now) {
+bool LeaseObserver::MayAcquire(const LeaseRecord& record, const std::string& identity,
+                               std::chrono::nanoseconds now) {
   if (!any_seen_ || !(record == seen_)) {
     seen_ = record;
     any_seen_ = true;

@@ -35,8 +35,8 @@ class LeaseObserver {
  public:
   /// A record was read at `now`. Whether the lease may be taken: released, ours, or unchanged for
   /// as long as the record's own duration.
-  bool MayTake(const LeaseRecord& record, const std::string& identity,
-               std::chrono::nanoseconds now);
+  bool MayAcquire(const LeaseRecord& record, const std::string& identity,
+                  std::chrono::nanoseconds now);
 
  private:
   LeaseRecord seen_;

@@ -19,7 +19,7 @@ enum class Priority : std::uint8_t { kNormal, kLow };
 /// The decisions of a work queue, without threads or clock: every call says what time it is. Owned
 /// by a WorkQueue; one thread at a time.
 ///
-///   key is   | Add                  | Take        | Done
+///   key is   | Add                  | Get         | Done
 ///   absent   | waiting or ready     | -           | -
 ///   waiting  | earlier of the two   | when due    | -
 ///   ready    | higher priority wins | working     | -
@@ -34,7 +34,7 @@ class QueueState {
   };
 
   /// A key that was taken, and since when it was ready.
-  struct Taken {
+  struct Item {
     ObjectKey key;
     Time ready_at;
   };
@@ -45,7 +45,7 @@ class QueueState {
   void Add(const ObjectKey& key, Time due, Priority priority);
 
   /// The next key that is due, by priority and then by time. It is not given out again before Done.
-  std::optional<Taken> Take(Time now);
+  std::optional<Item> Get(Time now);
 
   /// REQUIRES: the key was taken.
   void Done(const ObjectKey& key);
@@ -57,26 +57,26 @@ class QueueState {
   Time NextBackoff(const ObjectKey& key);
   /// The key has succeeded.
   void Forget(const ObjectKey& key) { failures_.erase(key); }
-  int Failures(const ObjectKey& key) const;
+  int NumRequeues(const ObjectKey& key) const;
 
   /// Keys that are due and not being worked on.
   std::size_t Depth(Time now) const;
   std::size_t working() const { return working_.size(); }
 
  private:
-  struct Wish {
+  struct Request {
     Time due;
     Priority priority;
   };
-  using Place = std::tuple<Priority, Time, ObjectKey>;
+  using Entry = std::tuple<Priority, Time, ObjectKey>;
 
-  static Wish Earlier(const Wish& a, const Wish& b);
-  void Enqueue(const ObjectKey& key, Wish wish);
+  static Request Earlier(const Request& a, const Request& b);
+  void Enqueue(const ObjectKey& key, Request request);
 
   const Options options_;
-  std::map<ObjectKey, Wish> queued_;
-  std::set<Place> order_;  // the same keys
-  std::map<ObjectKey, std::optional<Wish>> working_;
+  std::map<ObjectKey, Request> queued_;
+  std::set<Entry> order_;  // the same keys
+  std::map<ObjectKey, std::optional<Request>> working_;
   std::map<ObjectKey, int> failures_;
 };
 

@@ -65,7 +65,7 @@ class Store final : public WatchHandler {
   }
 
   /// All, in the order of their keys.
-  std::vector<Object> All() const PSTRAIN_EXCLUDES(mutex_) {
+  std::vector<Object> List() const PSTRAIN_EXCLUDES(mutex_) {
     std::vector<Object> all;
     MutexLock lock(mutex_);
     all.reserve(objects_.size());
@@ -104,9 +104,9 @@ class Store final : public WatchHandler {
     Object before;
     {
       MutexLock lock(mutex_);
-      Object& place = objects_[after->meta.key];
-      before = std::move(place);
-      place = after;
+      Object& slot = objects_[after->meta.key];
+      before = std::move(slot);
+      slot = after;
       if (before) Unindex(*before);
       Index(*after);
     }
@@ -141,7 +141,7 @@ class Store final : public WatchHandler {
   }
 
   static void LogUndecodable(const Status& status) {
-    LogWarning("cache", "object left out: its metadata cannot be read", {{"error", status}});
+    LogWarning("cache", "object skipped: its metadata cannot be read", {{"error", status}});
   }
 
   void Index(const Cached<T>& object) PSTRAIN_REQUIRES(mutex_) {

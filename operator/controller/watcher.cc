@@ -85,7 +85,8 @@ std::string Watcher::WatchOnce(std::string resource_version, const std::stop_tok
       stop);
   if (!end.error) return std::move(end.resource_version);
   if (end.error->status.code() == StatusCode::kOutOfRange) {
-    LogInfo("cache", "resource version expired: listing again", {{"resource", resource_.Name()}});
+    LogInfo("cache", "the resource version has expired; listing again",
+            {{"resource", resource_.Name()}});
     const MutexLock lock(mutex_);
     ++counts_.expired;
     return {};
@@ -103,10 +104,10 @@ void Watcher::PauseAfter(const ApiError& error, const std::stop_token& stop) {
   last_failure_ = now;
   std::chrono::nanoseconds wait = backoff_.Next();
   if (error.retry_after && *error.retry_after > wait) wait = *error.retry_after;
-  LogWarning("cache", "list or watch failed",
+  LogWarning("cache", "list or watch failed; retrying",
              {{"resource", resource_.Name()},
               {"error", error.status},
-              {"again_in_s", std::chrono::duration<double>(wait).count()}});
+              {"retry_in_s", std::chrono::duration<double>(wait).count()}});
   {
     const MutexLock lock(mutex_);
     ++counts_.failures;
@@ -114,18 +115,14 @@ void Watcher::PauseAfter(const ApiError& error, const std::stop_token& stop) {
   pause_.For(wait, stop);
 }
 
-bool Watcher::synced() const {
+bool Watcher::HasSynced() const {
   const MutexLock lock(mutex_);
   return synced_;
 }
 
-bool Watcher::WaitUntilSynced(const std::stop_token& stop) {
-  const std::stop_callback wake(stop, [this] {
-    const MutexLock lock(mutex_);
-    changed_.NotifyAll();
-  });
+bool Watcher::WaitForCacheSync(const std::stop_token& stop) {
   const MutexLock lock(mutex_);
-  while (!synced_ && !stop.stop_requested()) changed_.Wait(mutex_);
+  while (!synced_ && !stop.stop_requested()) changed_.Wait(mutex_, stop);
   return synced_;
 }
 

@@ -41,7 +41,7 @@ struct WatcherCounts {
 /// its thread by an Informer; Run on one thread, the rest from any.
 ///
 ///   state    | done                  | 410, Expired       | another error
-///   listing  | watching              | listing, at once   | listing, after a pause
+///   listing  | watching              | listing            | listing, after a pause
 ///   watching | watching, from the last version | listing  | watching, after a pause
 ///
 /// The pause doubles from 0.8 s to 30 s with jitter and starts again after 120 s without error.
@@ -72,9 +72,9 @@ class Watcher {
   void Run(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
 
   /// The first list is complete and with the handler. Never goes back.
-  bool synced() const PSTRAIN_EXCLUDES(mutex_);
-  /// Waits for synced(); false when `stop` comes first.
-  bool WaitUntilSynced(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
+  bool HasSynced() const PSTRAIN_EXCLUDES(mutex_);
+  /// Waits for HasSynced(); false when `stop` comes first.
+  bool WaitForCacheSync(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
 
   WatcherCounts counts() const PSTRAIN_EXCLUDES(mutex_);
   const Resource& resource() const { return resource_; }

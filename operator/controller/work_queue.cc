@@ -45,7 +45,7 @@ void WorkQueue::AddAfter(const ObjectKey& key, nanoseconds delay, Priority prior
   changed_.NotifyOne();
 }
 
-void WorkQueue::AddAfterFailure(const ObjectKey& key) {
+void WorkQueue::AddRateLimited(const ObjectKey& key) {
   const MutexLock lock(mutex_);
   ++adds_;
   ++retries_;
@@ -58,15 +58,11 @@ void WorkQueue::Forget(const ObjectKey& key) {
   state_.Forget(key);
 }
 
-std::optional<ObjectKey> WorkQueue::Take(const std::stop_token& stop) {
-  const std::stop_callback wake(stop, [this] {
-    const MutexLock lock(mutex_);
-    changed_.NotifyAll();
-  });
+std::optional<ObjectKey> WorkQueue::Get(const std::stop_token& stop) {
   const MutexLock lock(mutex_);
   while (!stop.stop_requested()) {
     const nanoseconds now = Now();
-    if (auto taken = state_.Take(now)) {
+    if (auto taken = state_.Get(now)) {
       queued_for_.Observe(now - taken->ready_at);
       started_[taken->key] = now;
       // Another worker waits for the next key, now or when it is due.
@@ -74,9 +70,9 @@ std::optional<ObjectKey> WorkQueue::Take(const std::stop_token& stop) {
       return std::move(taken->key);
     }
     if (const auto due = state_.NextDue()) {
-      changed_.WaitFor(mutex_, *due - now);
+      changed_.WaitFor(mutex_, *due - now, stop);
     } else {
-      changed_.Wait(mutex_);
+      changed_.Wait(mutex_, stop);
     }
   }
   return std::nullopt;
@@ -108,16 +104,18 @@ std::vector<MetricFamily> WorkQueue::Collect() const {
   const auto gauge = [this](const char* name, const char* help, double value) {
     return OneSample(name, help, MetricType::kGauge, name_, value);
   };
-  return {gauge("workqueue_depth", "Keys that are due and not taken.",
+  return {gauge("workqueue_depth", "Keys that are due and wait for a worker.",
                 static_cast<double>(state_.Depth(now))),
           counter("workqueue_adds_total", "Requests to reconcile a key.", adds_),
           counter("workqueue_retries_total", "Keys added again after a failure.", retries_),
-          gauge("workqueue_unfinished_work_seconds", "Age of the work under way, summed.",
-                Seconds(unfinished)),
-          gauge("workqueue_longest_running_processor_seconds", "Age of the oldest work under way.",
-                Seconds(longest)),
-          Histogram("workqueue_queue_duration_seconds", "From due to taken.", name_, queued_for_),
-          Histogram("workqueue_work_duration_seconds", "From taken to done.", name_, worked_for_)};
+          gauge("workqueue_unfinished_work_seconds",
+                "Sum of the ages of all reconciles in progress.", Seconds(unfinished)),
+          gauge("workqueue_longest_running_processor_seconds",
+                "Age of the oldest reconcile in progress.", Seconds(longest)),
+          Histogram("workqueue_queue_duration_seconds",
+                    "Time from when a key is due until a worker takes it.", name_, queued_for_),
+          Histogram("workqueue_work_duration_seconds", "Time that a worker spends on a key.", name_,
+                    worked_for_)};
 }
 
 }  // namespace pstrain::kube

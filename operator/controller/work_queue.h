@@ -32,11 +32,11 @@ class WorkQueue {
   void AddAfter(const ObjectKey& key, std::chrono::nanoseconds delay,
                 Priority priority = Priority::kNormal) PSTRAIN_EXCLUDES(mutex_);
   /// After the key's backoff, which grows with each call until Forget.
-  void AddAfterFailure(const ObjectKey& key) PSTRAIN_EXCLUDES(mutex_);
+  void AddRateLimited(const ObjectKey& key) PSTRAIN_EXCLUDES(mutex_);
   void Forget(const ObjectKey& key) PSTRAIN_EXCLUDES(mutex_);
 
   /// Waits for a key that is due; nullopt when `stop` comes first. Whoever takes it calls Done.
-  std::optional<ObjectKey> Take(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
+  std::optional<ObjectKey> Get(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
   void Done(const ObjectKey& key) PSTRAIN_EXCLUDES(mutex_);
 
   /// workqueue_* as client-go names them, with label `name`.

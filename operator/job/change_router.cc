@@ -12,12 +12,12 @@ struct Owner {
   friend bool operator==(const Owner&, const Owner&) = default;
 };
 
-/// The job that a child belongs to, by its owner reference.
+/// The job that a object belongs to, by its owner reference.
 template <typename Object>
-std::optional<Owner> OwnerOf(const Object& child) {
-  const kube::OwnerReference* owner = child ? child->meta.Controller() : nullptr;
+std::optional<Owner> OwnerOf(const Object& object) {
+  const kube::OwnerReference* owner = object ? object->meta.Controller() : nullptr;
   if (owner == nullptr) return std::nullopt;
-  return Owner{.key = {.name_space = child->meta.key.name_space, .name = owner->name},
+  return Owner{.key = {.name_space = object->meta.key.name_space, .name = owner->name},
                .uid = owner->uid};
 }
 
@@ -34,7 +34,7 @@ void ForOwners(const Object& before, const Object& after, const Visit& visit) {
 
 void ChangeRouter::JobChanged(const JobStore::Object& before, const JobStore::Object& after) {
   if (before && (!after || after->meta.uid != before->meta.uid)) {
-    observations_.Forget(before->meta.uid);
+    uncounted_pods_.Forget(before->meta.uid);
   }
   enqueue_((after ? after : before)->meta.key);
 }
@@ -46,11 +46,12 @@ void ChangeRouter::PodChanged(const JobStore& jobs, const PodStore::Object& befo
     const JobStore::Object job = jobs.Get(owner.key);
     counts |= job && job->meta.uid == owner.uid;
   });
-  if (counts) observations_.PodChanged(before, after);
+  if (counts) uncounted_pods_.PodChanged(before, after);
   ForOwners(before, after, [this](const Owner& owner) { enqueue_(owner.key); });
 }
 
-void ChangeRouter::ChildChanged(const ChildStore::Object& before, const ChildStore::Object& after) {
+void ChangeRouter::OwnedObjectChanged(const OwnedObjectStore::Object& before,
+                                      const OwnedObjectStore::Object& after) {
   ForOwners(before, after, [this](const Owner& owner) { enqueue_(owner.key); });
 }
 

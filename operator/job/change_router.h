@@ -8,25 +8,26 @@
 
 namespace pstrain::job {
 
-/// Turns what the caches tell into keys of jobs to look at, and into observations. Its functions
-/// are what Store::Options::on_change is for; called by the watchers' threads. Owned by whoever
-/// owns the caches.
+/// Turns changes of the caches into keys of jobs to reconcile, and pods that are gone into
+/// uncounted pods. Its functions are the callbacks of Store::Options::on_change, called by the
+/// watchers' threads. Owned by whoever owns the caches.
 class ChangeRouter {
  public:
   using Enqueue = std::function<void(const kube::ObjectKey& job)>;
 
-  explicit ChangeRouter(Observations& observations, Enqueue enqueue)
-      : observations_(observations), enqueue_(std::move(enqueue)) {}
+  explicit ChangeRouter(UncountedPods& uncounted_pods, Enqueue enqueue)
+      : uncounted_pods_(uncounted_pods), enqueue_(std::move(enqueue)) {}
 
   void JobChanged(const JobStore::Object& before, const JobStore::Object& after);
   /// `jobs` tells whose pods count: those of a job that is gone go with it.
   void PodChanged(const JobStore& jobs, const PodStore::Object& before,
                   const PodStore::Object& after);
   /// A Service or ConfigMap.
-  void ChildChanged(const ChildStore::Object& before, const ChildStore::Object& after);
+  void OwnedObjectChanged(const OwnedObjectStore::Object& before,
+                          const OwnedObjectStore::Object& after);
 
  private:
-  Observations& observations_;
+  UncountedPods& uncounted_pods_;
   const Enqueue enqueue_;
 };
 

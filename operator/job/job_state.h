@@ -28,30 +28,30 @@ struct JobState {
   /// When we last changed the status.
   std::optional<plan::Time> written_at;
   /// Versions before `version`: a cache that shows one of them is behind.
-  std::set<std::string> replaced;
+  std::set<std::string> superseded_versions;
   /// The server says that the job is being deleted or gone; the cache may be behind.
   bool deleting = false;
   KnownPods pods;
   /// Kind/name of Services and ConfigMaps that we created and the cache has not shown, and when.
-  std::map<std::string, plan::Time> made;
+  std::map<std::string, plan::Time> created;
 
   /// The last create that was refused, and when to try again.
-  std::optional<Trouble> refused;
+  std::optional<Problem> refused;
   int refusals = 0;
   plan::Time create_after{};
-  /// metadata.generation of the specification that was refused; another is tried at once.
+  /// metadata.generation of the specification that was refused; another is tried immediately.
   std::int64_t refused_generation = 0;
-  /// An object of a name that we need belongs to another.
+  /// An object that has a name that we need does not belong to the job.
   std::optional<std::string> name_conflict;
   /// That object, while the cache shows it: the name is free once it does not.
-  struct Taken {
+  struct ConflictingObject {
     std::string kind;
     kube::ObjectKey key;
   };
-  std::optional<Taken> taken;
+  std::optional<ConflictingObject> conflicting_object;
   CheckpointCheck checkpoint;
-  /// The trouble that an event was last written for.
-  std::string announced;
+  /// The problem that an event was last written for.
+  std::string reported_problem;
 };
 
 }  // namespace pstrain::job

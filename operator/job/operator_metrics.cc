@@ -32,10 +32,10 @@ constexpr std::array<CountOfRole, 6> kCounts = {{
     {"pstrain_job_status_replicas_active", "Replicas that are started or starting.",
      &ReplicaStatus::active},
     {"pstrain_job_status_replicas_ready", "Replicas that are ready.", &ReplicaStatus::ready},
-    {"pstrain_job_status_replicas_succeeded", "Replicas that are completed.",
+    {"pstrain_job_status_replicas_succeeded", "Replicas that completed.",
      &ReplicaStatus::succeeded},
     {"pstrain_job_status_replicas_failed", "Attempts that crashed.", &ReplicaStatus::failed},
-    {"pstrain_job_status_replicas_terminating", "Replicas on their way out.",
+    {"pstrain_job_status_replicas_terminating", "Replicas that are terminating.",
      &ReplicaStatus::terminating},
 }};
 
@@ -52,8 +52,8 @@ Labels With(Labels labels, std::string name, std::string value) {
 void AddRestarts(const kube::ObjectKey& key, const JobStatus& status, MetricFamily& family) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> by_role;
   for (const plan::Role role : plan::kRoles) by_role[std::string(plan::RoleName(role))] = {};
-  for (const auto& [place, record] : status.restarts().replicas()) {
-    auto& [failures, disruptions] = by_role[place.substr(0, place.rfind('-'))];
+  for (const auto& [replica, record] : status.restarts().replicas()) {
+    auto& [failures, disruptions] = by_role[replica.substr(0, replica.rfind('-'))];
     failures += record.failures();
     disruptions += record.disruptions();
   }
@@ -78,10 +78,11 @@ void OperatorMetrics::ObserveReplacement(plan::Role role, std::chrono::nanosecon
 }
 
 std::vector<MetricFamily> OperatorMetrics::Collect() const {
-  MetricFamily phases = Gauge("pstrain_job_status_phase", "1 for the phase that the job is in.");
+  MetricFamily phases =
+      Gauge("pstrain_job_status_phase", "1 for the phase that the job is in, 0 for the others.");
   MetricFamily totals = Gauge("pstrain_jobs", "Jobs by phase.");
   MetricFamily restarts = {.name = "pstrain_job_restarts_total",
-                           .help = "Attempts that were started again, by cause.",
+                           .help = "Restarts of replicas, by role and cause.",
                            .type = MetricType::kCounter,
                            .samples = {}};
   std::vector<MetricFamily> counts;
@@ -90,7 +91,7 @@ std::vector<MetricFamily> OperatorMetrics::Collect() const {
     counts.push_back(Gauge(std::string(count.name), std::string(count.help)));
   }
   std::map<std::pair<std::string, JobStatus::Phase>, std::int64_t> by_phase;
-  for (const JobStore::Object& cached : jobs_.All()) {
+  for (const JobStore::Object& cached : jobs_.List()) {
     if (!cached->object.ok()) continue;
     const kube::ObjectKey& key = cached->meta.key;
     const JobStatus& status = cached->object->status();
@@ -107,8 +108,8 @@ std::vector<MetricFamily> OperatorMetrics::Collect() const {
     }
     AddRestarts(key, status, restarts);
   }
-  for (const auto& [place, count] : by_phase) {
-    Add(totals, {{"namespace", place.first}, {"phase", JobStatus::Phase_Name(place.second)}},
+  for (const auto& [key, count] : by_phase) {
+    Add(totals, {{"namespace", key.first}, {"phase", JobStatus::Phase_Name(key.second)}},
         static_cast<double>(count));
   }
   std::vector<MetricFamily> families = {std::move(totals), std::move(phases), std::move(restarts)};
@@ -119,7 +120,9 @@ std::vector<MetricFamily> OperatorMetrics::Collect() const {
                            .samples = {}};
   MetricFamily replacements = {
       .name = "pstrain_job_replacement_create_seconds",
-      .help = "From the watch event of a loss to the answer that the next attempt is created.",
+      .help =
+          "Time from the watch event that shows a lost replica until the pod of its next "
+          "attempt is created.",
       .type = MetricType::kHistogram,
       .samples = {}};
   MutexLock lock(mutex_);

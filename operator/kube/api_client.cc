@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
 #include "operator/kube/client_metrics.h"
 #include "operator/kube/json_fields.h"
 #include "operator/kube/list_reader.h"
@@ -135,16 +136,17 @@ ApiResult<HttpReply> ApiClient::Attempt(const Call& call, const std::stop_token&
   Result<RateLimiter::Permit> acquired = limiter_.Acquire(options_.lane, stop);
   if (!acquired.ok()) return Refuse(acquired.status().WithContext(call.action));
   std::optional<RateLimiter::Permit> permit(std::move(*acquired));
-  // A watch counts as a start, but keeps no place: it would hold it for minutes.
+  // A watch counts as a start, but keeps no permit: it would hold it for minutes.
   if (call.watch) permit.reset();
-  const auto start = std::chrono::steady_clock::now();
+  const RealClock clock;
+  const std::chrono::nanoseconds start = clock.Now();
   Result<HttpReply> reply = call.sink != nullptr ? transport_.Stream(call.request, *call.sink, stop)
                                                  : transport_.Send(call.request, stop);
   if (options_.metrics != nullptr) {
     const int status = reply.ok() ? reply->status : 0;
     options_.metrics->Count(call.request.method, status);
     if (!call.watch) {
-      options_.metrics->Observe(call.request.method, std::chrono::steady_clock::now() - start);
+      options_.metrics->Observe(call.request.method, clock.Now() - start);
     }
   }
   if (!reply.ok()) return Refuse(reply.status());

@@ -58,7 +58,7 @@ struct ListOptions {
   int page_size = 500;  // objects; > 0
 };
 
-/// Where a list stands in the history of the server: what a watch goes on from.
+/// Where a list stands in the history of the server: what a watch continues from.
 struct ListEnd {
   std::string resource_version = {};
   std::int64_t items = 0;

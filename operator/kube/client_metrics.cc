@@ -16,8 +16,7 @@ std::vector<MetricFamily> ClientMetrics::Collect() const {
   MetricFamily requests{
       "rest_client_requests_total", "Requests to the apiserver.", MetricType::kCounter, {}};
   MetricFamily durations{"rest_client_request_duration_seconds",
-                         "Time until a request to the apiserver was answered; of a watch, until it "
-                         "ended.",
+                         "Duration of requests to the apiserver, without watches.",
                          MetricType::kHistogram,
                          {}};
   const MutexLock lock(mutex_);

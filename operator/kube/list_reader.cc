@@ -109,7 +109,9 @@ Status ListReader::Close(char c) {
 
 Status ListReader::EndName() {
   const Result<Json> name = ParseServerJson(std::exchange(piece_, {}));
-  if (!name.ok() || name->AsString() == nullptr) return Malformed("a member's name is none");
+  if (!name.ok() || name->AsString() == nullptr) {
+    return Malformed("the name of a member is not a string");
+  }
   name_ = *name->AsString();
   after_colon_ = true;
   return OkStatus();
@@ -123,8 +125,8 @@ Status ListReader::EndItem() {
   ++items_;
   if (item.ok() && item->is_object()) return visit_(*item);
   // One bad object shall not cost all the others.
-  const Status why = item.ok() ? InvalidArgumentError("it is no object") : item.status();
-  LogWarning("kube", "an item of a list is left out", {{"error", why}});
+  const Status why = item.ok() ? InvalidArgumentError("it is not an object") : item.status();
+  LogWarning("kube", "list item skipped: it cannot be read", {{"error", why}});
   return OkStatus();
 }
 

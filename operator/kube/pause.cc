@@ -1,5 +1,6 @@
 #include "operator/kube/pause.h"
 
+#include "base/clock.h"
 #include "base/mutex.h"
 
 namespace pstrain::kube {
@@ -7,14 +8,10 @@ namespace pstrain::kube {
 bool RealPause::For(std::chrono::nanoseconds duration, const std::stop_token& stop) {
   Mutex mutex;
   CondVar stopped;
-  const std::stop_callback wake(stop, [&] {
-    const MutexLock lock(mutex);
-    stopped.NotifyAll();
-  });
-  const auto deadline = std::chrono::steady_clock::now() + duration;
+  const std::chrono::steady_clock::time_point deadline(RealClock().Now() + duration);
   const MutexLock lock(mutex);
   while (!stop.stop_requested()) {
-    if (!stopped.WaitUntil(mutex, deadline)) return !stop.stop_requested();
+    if (!stopped.WaitUntil(mutex, deadline, stop)) return !stop.stop_requested();
   }
   return false;
 }

@@ -14,7 +14,7 @@ RateLimiter::Permit::~Permit() {
 }
 
 RateLimiter::RateLimiter(Options options)
-    : options_(options), tokens_(options.burst), refilled_at_(std::chrono::steady_clock::now()) {}
+    : options_(options), tokens_(options.burst), refilled_at_(Now()) {}
 
 int& RateLimiter::InUse(Lane lane) { return lane == Lane::kLease ? lease_in_use_ : normal_in_use_; }
 
@@ -35,28 +35,24 @@ RateLimiter::SteadyTime RateLimiter::TokenTime(SteadyTime now) {
 
 Result<RateLimiter::Permit> RateLimiter::Acquire(Lane lane, const std::stop_token& stop) {
   CondVar& changed = Changed(lane);
-  const std::stop_callback wake(stop, [this, &changed] {
-    const MutexLock lock(mutex_);
-    changed.NotifyAll();
-  });
-  const int places = lane == Lane::kLease ? options_.lease_permits : options_.permits;
+  const int permits = lane == Lane::kLease ? options_.lease_permits : options_.permits;
   const MutexLock lock(mutex_);
   while (!stop.stop_requested()) {
-    if (InUse(lane) >= places) {
-      changed.Wait(mutex_);
+    if (InUse(lane) >= permits) {
+      changed.Wait(mutex_, stop);
       continue;
     }
-    const SteadyTime now = std::chrono::steady_clock::now();
+    const SteadyTime now = Now();
     const SteadyTime token_at = lane == Lane::kLease ? now : TokenTime(now);
     if (token_at > now) {
-      changed.WaitUntil(mutex_, token_at);
+      changed.WaitUntil(mutex_, token_at, stop);
       continue;
     }
     if (lane == Lane::kNormal) tokens_ -= 1;
-    if (++InUse(lane) < places) changed.NotifyOne();
+    if (++InUse(lane) < permits) changed.NotifyOne();
     return Permit(*this, lane);
   }
-  changed.NotifyOne();  // the wake may have been for another
+  changed.NotifyOne();  // what notified this thread may be for another
   return CancelledError("stopped while waiting for the rate limiter");
 }
 

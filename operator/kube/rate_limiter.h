@@ -14,18 +14,18 @@ namespace pstrain::kube {
 /// of other calls cannot cost the leadership.
 enum class Lane : std::uint8_t { kNormal, kLease };
 
-/// Bounds how many requests start per second and how many are under way at once. Shared by all
-/// clients of a process; owned by main; any thread.
+/// Bounds how many requests start per second and how many are in progress concurrently. Shared by
+/// all clients of a process; owned by main; any thread.
 class RateLimiter {
  public:
   struct Options {
     double per_second = 100;  // > 0
     int burst = 200;          // >= 1
-    int permits = 16;         // >= 1: requests at once in the normal lane
+    int permits = 16;         // >= 1: concurrent requests in the normal lane
     int lease_permits = 2;    // >= 1
   };
 
-  /// One request under way; its end frees the place.
+  /// One request under way; its end lets another begin.
   class Permit {
    public:
     Permit(Permit&& other) noexcept;
@@ -43,7 +43,7 @@ class RateLimiter {
   RateLimiter(const RateLimiter&) = delete;
   RateLimiter& operator=(const RateLimiter&) = delete;
 
-  /// Waits for a place and, in the normal lane, for a token of the bucket. CANCELLED when stopped.
+  /// Waits for a permit and, in the normal lane, for a token of the bucket. CANCELLED when stopped.
   Result<Permit> Acquire(Lane lane, const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
 
  private:
@@ -55,10 +55,13 @@ class RateLimiter {
   SteadyTime TokenTime(SteadyTime now) PSTRAIN_REQUIRES(mutex_);
   void Release(Lane lane) PSTRAIN_EXCLUDES(mutex_);
 
+  SteadyTime Now() const { return SteadyTime(clock_.Now()); }
+
   const Options options_;
+  const RealClock clock_;
   Mutex mutex_;
-  // One for each lane. A wake goes to one who waits, and on from it while places are free: there
-  // may be a hundred of them.
+  // One for each lane. One waiting thread is notified at a time, and it notifies the next while
+  // permits are free: there may be a hundred waiting.
   CondVar normal_changed_;
   CondVar lease_changed_;
   int normal_in_use_ PSTRAIN_GUARDED_BY(mutex_) = 0;

@@ -11,24 +11,24 @@ constexpr std::chrono::seconds kFinishedGrace{5};
 
 }  // namespace
 
-void CleanUpReplicas(Draft& draft) {
-  const RunPolicy::CleanPodPolicy policy = draft.spec().run_policy().clean_pod_policy();
+void CleanUpReplicas(PlanBuilder& builder) {
+  const RunPolicy::CleanPodPolicy policy = builder.spec().run_policy().clean_pod_policy();
   if (policy == RunPolicy::None) return;
-  const std::chrono::seconds grace = std::min(kFinishedGrace, draft.snapshot().grace);
-  for (const auto& [id, attempts] : draft.places()) {
+  const std::chrono::seconds grace = std::min(kFinishedGrace, builder.snapshot().grace);
+  for (const auto& [id, attempts] : builder.attempts_by_replica()) {
     for (const Replica* replica : attempts) {
-      draft.Stop(*replica, grace);
-      if (policy == RunPolicy::All && replica->Ended()) draft.Delete(*replica);
+      builder.Stop(*replica, grace);
+      if (policy == RunPolicy::All && replica->Ended()) builder.Delete(*replica);
     }
   }
 }
 
-void PruneAttempts(Draft& draft) {
-  for (const auto& [id, attempts] : draft.places()) {
+void PruneAttempts(PlanBuilder& builder) {
+  for (const auto& [id, attempts] : builder.attempts_by_replica()) {
     const Replica* last_ended = nullptr;
     for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
       if (!(*attempt)->Ended()) continue;
-      if (last_ended != nullptr) draft.Delete(**attempt);
+      if (last_ended != nullptr) builder.Delete(**attempt);
       last_ended = *attempt;
     }
   }

@@ -4,23 +4,23 @@
 
 namespace pstrain::plan {
 
-void DecideFailure(Draft& draft) {
+void DecideFailure(PlanBuilder& builder) {
   for (const Role role : kRoles) {
-    const ReplicaSpec* spec = FindReplicaSpec(draft.spec(), role);
+    const ReplicaSpec* spec = FindReplicaSpec(builder.spec(), role);
     if (spec == nullptr || spec->restart_policy() != RestartPolicy::Never) continue;
     for (std::int32_t i = 0; i < spec->replicas(); ++i) {
-      if (draft.FindRecord({role, i}).failures() == 0) continue;
-      draft.Finish(JobStatus::Failed, "ReplicaFailed",
-                   ReplicaKey({role, i}) + " failed and its restartPolicy is Never");
+      if (builder.FindRecord({role, i}).failures() == 0) continue;
+      builder.Finish(JobStatus::Failed, "ReplicaFailed",
+                     ReplicaKey({role, i}) + " failed and its restartPolicy is Never");
       return;
     }
   }
-  const std::int32_t failures = draft.status().restarts().failures();
-  const std::int32_t limit = draft.spec().run_policy().backoff_limit();
+  const std::int32_t failures = builder.status().restarts().failures();
+  const std::int32_t limit = builder.spec().run_policy().backoff_limit();
   if (failures > limit) {
-    draft.Finish(JobStatus::Failed, "BackoffLimitExceeded",
-                 "replicas failed " + std::to_string(failures) + " times, backoffLimit is " +
-                     std::to_string(limit));
+    builder.Finish(JobStatus::Failed, "BackoffLimitExceeded",
+                   "replicas failed " + std::to_string(failures) + " times, backoffLimit is " +
+                       std::to_string(limit));
   }
 }
 

@@ -1,6 +1,6 @@
 #include "operator/plan/plan.h"
 
-#include "operator/plan/draft.h"
+#include "operator/plan/plan_builder.h"
 #include "operator/plan/policies.h"
 
 namespace pstrain::plan {
@@ -12,23 +12,23 @@ bool IsFinished(const JobStatus& status) {
 PlanResult Plan(const Snapshot& snapshot, Time now) { return Plan(snapshot, now, Policies()); }
 
 PlanResult Plan(const Snapshot& snapshot, Time now, const Policies& policies) {
-  Draft draft(snapshot, now);
-  if (!draft.Finished()) {
-    policies.count_ends(draft);
-    policies.decide_success(draft);
-    policies.decide_failure(draft);
-    policies.decide_deadline(draft);
+  PlanBuilder builder(snapshot, now);
+  if (!builder.Finished()) {
+    policies.count_ends(builder);
+    policies.decide_success(builder);
+    policies.decide_failure(builder);
+    policies.decide_deadline(builder);
   }
-  if (draft.Finished()) {
-    policies.clean_up_replicas(draft);
+  if (builder.Finished()) {
+    policies.clean_up_replicas(builder);
   } else {
-    policies.scale_replicas(draft);
-    policies.suspend_replicas(draft);
-    policies.start_replicas(draft);
-    policies.prune_attempts(draft);
+    policies.scale_replicas(builder);
+    policies.suspend_replicas(builder);
+    policies.start_replicas(builder);
+    policies.prune_attempts(builder);
   }
-  policies.build_status(draft);
-  return std::move(draft).Take();
+  policies.build_status(builder);
+  return std::move(builder).Take();
 }
 
 }  // namespace pstrain::plan

@@ -16,7 +16,7 @@ struct Policies;
 struct SetStatus {
   JobStatus status;
 };
-/// Tell the attempt to go: SIGTERM, and SIGKILL after the grace.
+/// Tell the attempt to stop: SIGTERM, and SIGKILL after the grace.
 struct StopReplica {
   ReplicaId id;
   std::int32_t attempt = 0;
@@ -31,12 +31,13 @@ struct StartReplica {
   ReplicaId id;
   std::int32_t attempt = 0;
 };
-/// Plan again at that time even if nothing changes. At most one per plan, the last action.
-struct WakeAt {
+/// Plan again at that time even if nothing changes (controller-runtime: RequeueAfter). At most one
+/// per plan, the last action.
+struct RequeueAt {
   Time time;
 };
 
-using Action = std::variant<SetStatus, StopReplica, DeleteReplica, StartReplica, WakeAt>;
+using Action = std::variant<SetStatus, StopReplica, DeleteReplica, StartReplica, RequeueAt>;
 
 struct PlanResult {
   std::vector<Action> actions;
@@ -46,7 +47,7 @@ struct PlanResult {
 
 /// Decides what to do about a job. Pure: no clock, no memory, no I/O; the same snapshot and time
 /// give the same plan. Counts live in the status, so a plan may be made by another process than the
-/// one before. Acting on a plan and planning again at the same time gives no action but WakeAt.
+/// one before. Acting on a plan and planning again at the same time gives no action but RequeueAt.
 PlanResult Plan(const Snapshot& snapshot, Time now);
 
 /// The same with other policies; tests replace one by a wrong one.

@@ -1,58 +1,58 @@
 #pragma once
 
-#include "operator/plan/draft.h"
+#include "operator/plan/plan_builder.h"
 
 namespace pstrain::plan {
 
 /// restart.cc. Writes each end that the status does not hold yet into the counts: a success, a
 /// crash (counts against backoffLimit), a disruption (free) or a stop that we asked for (no count),
-/// and moves the place on to its next attempt.
-void CountEnds(Draft& draft);
-/// restart.cc. The earliest time of the place's next attempt: at once after a disruption and after
-/// the first crash, then 1, 2, 4 ... 300 s after the last crash.
+/// and makes the next attempt the one to start.
+void CountEnds(PlanBuilder& builder);
+/// restart.cc. The earliest time of a replica's next attempt: immediately after a disruption and
+/// after the first crash, then 1, 2, 4 ... 300 s after the last crash.
 Time NextStart(const ReplicaRestarts& record);
 
 /// success.cc. The chief has exited 0, and so has every evaluator of a job that runs its own
 /// program (the built-in runtime's chief exits only when the final evaluation is in).
-void DecideSuccess(Draft& draft);
+void DecideSuccess(PlanBuilder& builder);
 
 /// failure.cc. More crashes than backoffLimit, or a crash in a role whose restartPolicy is Never.
-void DecideFailure(Draft& draft);
+void DecideFailure(PlanBuilder& builder);
 
-/// deadline.cc. activeDeadlineSeconds since the start; starts anew when a suspended job resumes.
-void DecideDeadline(Draft& draft);
+/// deadline.cc. activeDeadlineSeconds since the start; starts again when a suspended job resumes.
+void DecideDeadline(PlanBuilder& builder);
 
 /// suspend.cc. Stops the chief, which drains and checkpoints; the rest once no chief runs.
-void SuspendReplicas(Draft& draft);
+void SuspendReplicas(PlanBuilder& builder);
 
-/// scale.cc. Stops places that the specification no longer asks for, the highest index first, and
-/// all but the newest of several live attempts of one place.
-void ScaleReplicas(Draft& draft);
+/// scale.cc. Stops replicas that the specification no longer asks for, the highest index first, and
+/// all but the newest of several live attempts of one replica.
+void ScaleReplicas(PlanBuilder& builder);
 
-/// replicas.cc. Starts the next attempt of every wanted place that has no live one and whose wait
-/// is over.
-void StartReplicas(Draft& draft);
+/// replicas.cc. Starts the next attempt of every wanted replica that has no live one and whose
+/// backoff is over.
+void StartReplicas(PlanBuilder& builder);
 
 /// cleanup.cc. What remains of a finished job, by cleanPodPolicy.
-void CleanUpReplicas(Draft& draft);
+void CleanUpReplicas(PlanBuilder& builder);
 /// cleanup.cc. Deletes ended attempts that have a later ended one; the last stays for its logs.
-void PruneAttempts(Draft& draft);
+void PruneAttempts(PlanBuilder& builder);
 
 /// status.cc. Phase, conditions, replicaStatuses, times.
-void BuildStatus(Draft& draft);
+void BuildStatus(PlanBuilder& builder);
 
 /// The rules, replaceable one by one in tests.
 struct Policies {
-  void (*count_ends)(Draft&) = CountEnds;
-  void (*decide_success)(Draft&) = DecideSuccess;
-  void (*decide_failure)(Draft&) = DecideFailure;
-  void (*decide_deadline)(Draft&) = DecideDeadline;
-  void (*suspend_replicas)(Draft&) = SuspendReplicas;
-  void (*scale_replicas)(Draft&) = ScaleReplicas;
-  void (*start_replicas)(Draft&) = StartReplicas;
-  void (*clean_up_replicas)(Draft&) = CleanUpReplicas;
-  void (*prune_attempts)(Draft&) = PruneAttempts;
-  void (*build_status)(Draft&) = BuildStatus;
+  void (*count_ends)(PlanBuilder&) = CountEnds;
+  void (*decide_success)(PlanBuilder&) = DecideSuccess;
+  void (*decide_failure)(PlanBuilder&) = DecideFailure;
+  void (*decide_deadline)(PlanBuilder&) = DecideDeadline;
+  void (*suspend_replicas)(PlanBuilder&) = SuspendReplicas;
+  void (*scale_replicas)(PlanBuilder&) = ScaleReplicas;
+  void (*start_replicas)(PlanBuilder&) = StartReplicas;
+  void (*clean_up_replicas)(PlanBuilder&) = CleanUpReplicas;
+  void (*prune_attempts)(PlanBuilder&) = PruneAttempts;
+  void (*build_status)(PlanBuilder&) = BuildStatus;
 };
 
 }  // namespace pstrain::plan

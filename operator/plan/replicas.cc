@@ -5,33 +5,33 @@
 namespace pstrain::plan {
 namespace {
 
-bool MustWaitForOld(const Draft& draft, const ReplicaId& id) {
-  const bool after_termination = ReplacesAfterTermination(draft.spec(), id.role);
-  const auto& attempts = draft.Attempts(id);
+bool MustWaitForOld(const PlanBuilder& builder, const ReplicaId& id) {
+  const bool after_termination = ReplacesAfterTermination(builder.spec(), id.role);
+  const auto& attempts = builder.Attempts(id);
   return std::any_of(attempts.begin(), attempts.end(), [&](const Replica* replica) {
     return replica->Live() || (after_termination && !replica->Ended());
   });
 }
 
-void StartWhenDue(Draft& draft, const ReplicaId& id) {
-  const ReplicaRestarts record = draft.FindRecord(id);
-  if (record.succeeded() || MustWaitForOld(draft, id)) return;
+void StartWhenDue(PlanBuilder& builder, const ReplicaId& id) {
+  const ReplicaRestarts record = builder.FindRecord(id);
+  if (record.succeeded() || MustWaitForOld(builder, id)) return;
   const Time due = NextStart(record);
-  if (due > draft.now()) {
-    draft.Wake(due);
+  if (due > builder.now()) {
+    builder.Requeue(due);
   } else {
-    draft.Start(id, record.attempt());
+    builder.Start(id, record.attempt());
   }
 }
 
 }  // namespace
 
-void StartReplicas(Draft& draft) {
-  if (draft.spec().run_policy().suspend()) return;
+void StartReplicas(PlanBuilder& builder) {
+  if (builder.spec().run_policy().suspend()) return;
   for (const Role role : kRoles) {
-    if (draft.ChiefSucceeded() && role != Role::kEvaluator) continue;
-    for (std::int32_t i = 0; i < DesiredReplicas(draft.spec(), role); ++i) {
-      StartWhenDue(draft, {role, i});
+    if (builder.ChiefSucceeded() && role != Role::kEvaluator) continue;
+    for (std::int32_t i = 0; i < DesiredReplicas(builder.spec(), role); ++i) {
+      StartWhenDue(builder, {role, i});
     }
   }
 }

@@ -19,47 +19,47 @@ bool IsDisruption(const Replica& replica) {
          IsDisruptionExit(replica.exit_code);
 }
 
-/// True when the job itself has no further use for the place.
-bool IsUnwanted(const Draft& draft, const ReplicaId& id) {
-  if (draft.spec().run_policy().suspend()) return true;
-  if (id.index >= DesiredReplicas(draft.spec(), id.role)) return true;
-  return draft.ChiefSucceeded() && id.role != Role::kEvaluator;
+/// True when the job itself no longer needs the replica.
+bool IsUnwanted(const PlanBuilder& builder, const ReplicaId& id) {
+  if (builder.spec().run_policy().suspend()) return true;
+  if (id.index >= DesiredReplicas(builder.spec(), id.role)) return true;
+  return builder.ChiefSucceeded() && id.role != Role::kEvaluator;
 }
 
 /// REQUIRES: the replica has ended or is terminating.
-End Classify(const Draft& draft, const Replica& replica) {
+End Classify(const PlanBuilder& builder, const Replica& replica) {
   if (replica.phase == ReplicaPhase::kSucceeded) return End::kSuccess;
-  if (draft.ChiefSucceeded() && replica.id.role != Role::kEvaluator) return End::kStopped;
+  if (builder.ChiefSucceeded() && replica.id.role != Role::kEvaluator) return End::kStopped;
   if (!IsDisruption(replica)) return End::kCrash;
-  return IsUnwanted(draft, replica.id) ? End::kStopped : End::kDisruption;
+  return IsUnwanted(builder, replica.id) ? End::kStopped : End::kDisruption;
 }
 
 std::int64_t CeilSeconds(Time time) {
   return std::chrono::ceil<seconds>(time).time_since_epoch().count();
 }
 
-void CountCrash(Draft& draft, const Replica& replica, ReplicaRestarts& record) {
-  const Time ended = std::min(replica.ended.value_or(draft.now()), draft.now());
+void CountCrash(PlanBuilder& builder, const Replica& replica, ReplicaRestarts& record) {
+  const Time ended = std::min(replica.ended.value_or(builder.now()), builder.now());
   const bool was_healthy = replica.started && ended - *replica.started >= kHealthyStretch;
   record.set_consecutive_failures(was_healthy ? 1 : record.consecutive_failures() + 1);
   record.set_failures(record.failures() + 1);
   record.set_last_end_seconds(CeilSeconds(ended));
-  Restarts& restarts = *draft.status().mutable_restarts();
+  Restarts& restarts = *builder.status().mutable_restarts();
   restarts.set_failures(restarts.failures() + 1);
 }
 
-void CountEnd(Draft& draft, const Replica& replica) {
-  ReplicaRestarts& record = draft.Record(replica.id);
-  switch (Classify(draft, replica)) {
+void CountEnd(PlanBuilder& builder, const Replica& replica) {
+  ReplicaRestarts& record = builder.Record(replica.id);
+  switch (Classify(builder, replica)) {
     case End::kSuccess:
       record.set_succeeded(true);
       break;
     case End::kCrash:
-      CountCrash(draft, replica, record);
+      CountCrash(builder, replica, record);
       break;
     case End::kDisruption: {
       record.set_disruptions(record.disruptions() + 1);
-      Restarts& restarts = *draft.status().mutable_restarts();
+      Restarts& restarts = *builder.status().mutable_restarts();
       restarts.set_disruptions(restarts.disruptions() + 1);
       break;
     }
@@ -69,11 +69,11 @@ void CountEnd(Draft& draft, const Replica& replica) {
   record.set_attempt(replica.attempt + 1);
 }
 
-/// An attempt on its way out counts as ended at once when its successor need not wait for it.
-bool CountsNow(const Draft& draft, const Replica& replica) {
+/// A terminating attempt counts as ended immediately when its successor need not wait for it.
+bool CountsNow(const PlanBuilder& builder, const Replica& replica) {
   if (replica.Ended()) return true;
-  return replica.terminating && !IsUnwanted(draft, replica.id) &&
-         !ReplacesAfterTermination(draft.spec(), replica.id.role);
+  return replica.terminating && !IsUnwanted(builder, replica.id) &&
+         !ReplacesAfterTermination(builder.spec(), replica.id.role);
 }
 
 }  // namespace
@@ -86,15 +86,15 @@ Time NextStart(const ReplicaRestarts& record) {
   return Time(seconds(record.last_end_seconds())) + wait;
 }
 
-void CountEnds(Draft& draft) {
-  for (const auto& [id, attempts] : draft.places()) {
+void CountEnds(PlanBuilder& builder) {
+  for (const auto& [id, attempts] : builder.attempts_by_replica()) {
     for (const Replica* replica : attempts) {
-      const std::int32_t next = draft.FindRecord(id).attempt();
+      const std::int32_t next = builder.FindRecord(id).attempt();
       if (replica->attempt < next) continue;
-      if (CountsNow(draft, *replica)) {
-        CountEnd(draft, *replica);
+      if (CountsNow(builder, *replica)) {
+        CountEnd(builder, *replica);
       } else if (replica->attempt > next) {
-        draft.Record(id).set_attempt(replica->attempt);
+        builder.Record(id).set_attempt(replica->attempt);
       }
     }
   }

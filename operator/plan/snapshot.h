@@ -22,7 +22,7 @@ using pstrain::Role;
 using pstrain::RoleFromName;
 using pstrain::RoleName;
 
-/// A place in the cluster; attempts come and go in it.
+/// A replica of a role. It keeps its id while its attempts end and are replaced.
 struct ReplicaId {
   Role role = Role::kChief;
   std::int32_t index = 0;
@@ -32,7 +32,7 @@ struct ReplicaId {
 /// "<role>-<index>": the key of JobStatus.restarts.replicas.
 std::string ReplicaKey(const ReplicaId& id);
 
-/// One attempt of a place as the executor sees it.
+/// One attempt of a replica as the executor sees it.
 ///
 ///   phase      | process or pod
 ///   kPending   | asked for, does not run yet
@@ -58,7 +58,7 @@ struct Replica {
   std::int32_t attempt = 0;
   ReplicaPhase phase = ReplicaPhase::kPending;
   bool ready = false;
-  /// Told to go: deletionTimestamp, or the local executor has sent SIGTERM.
+  /// Told to stop: deletionTimestamp, or the local executor has sent SIGTERM.
   bool terminating = false;
   /// The agent's exit code: the program's own, or 128 + signal.
   std::int32_t exit_code = 0;
@@ -69,7 +69,7 @@ struct Replica {
   std::optional<Time> ended;
 
   bool Ended() const { return phase == ReplicaPhase::kSucceeded || phase == ReplicaPhase::kFailed; }
-  /// Not ended and not told to go.
+  /// Not ended and not told to stop.
   bool Live() const { return !Ended() && !terminating; }
 };
 
@@ -82,7 +82,7 @@ struct Snapshot {
   std::chrono::seconds grace{30};
 };
 
-/// True when the next attempt of a place waits until the one before has vanished: by default in a
+/// True when the next attempt of a replica waits until the one before is gone: by default in a
 /// job that runs its own program, which finds its peers by name.
 bool ReplacesAfterTermination(const JobSpec& spec, Role role);
 

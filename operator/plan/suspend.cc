@@ -4,15 +4,15 @@
 
 namespace pstrain::plan {
 
-void SuspendReplicas(Draft& draft) {
-  if (!draft.spec().run_policy().suspend()) return;
-  const auto& replicas = draft.snapshot().replicas;
+void SuspendReplicas(PlanBuilder& builder) {
+  if (!builder.spec().run_policy().suspend()) return;
+  const auto& replicas = builder.snapshot().replicas;
   const bool chief_runs = std::any_of(replicas.begin(), replicas.end(), [](const Replica& replica) {
     return replica.id.role == Role::kChief && !replica.Ended();
   });
-  for (const auto& [id, attempts] : draft.places()) {
+  for (const auto& [id, attempts] : builder.attempts_by_replica()) {
     if (chief_runs && id.role != Role::kChief) continue;
-    for (const Replica* replica : attempts) draft.Stop(*replica, draft.snapshot().grace);
+    for (const Replica* replica : attempts) builder.Stop(*replica, builder.snapshot().grace);
   }
 }
 

@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto object = pstrain::kube::ParseServerJson(text);
   if (!object.ok()) return 0;
   static_cast<void>(pstrain::kube::DecodeLease(*object));
-  static_cast<void>(pstrain::job::TroubleOfClaim(*object));
+  static_cast<void>(pstrain::job::ProblemOfClaim(*object));
   const auto job = pstrain::job::DecodeJob(*object);
   static_cast<void>(pstrain::job::DecodeJobStatus(*object));
   if (job.ok()) static_cast<void>(pstrain::job::FindCheckpointVolume(*job));

@@ -19,16 +19,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!json.ok()) return 0;
   const auto pod = pstrain::job::DecodePod(*json);
   if (!pod.ok()) return 0;
-  if (pod->name.empty() || pod->uid.empty() || pod->place.index < 0 || pod->attempt < 0) {
+  if (pod->name.empty() || pod->uid.empty() || pod->replica.index < 0 || pod->attempt < 0) {
     std::abort();
   }
   const pstrain::plan::Replica replica = pstrain::job::ToReplica(*pod);
-  if (replica.id != pod->place || replica.attempt != pod->attempt) std::abort();
+  if (replica.id != pod->replica || replica.attempt != pod->attempt) std::abort();
   const Time now{std::chrono::seconds(1'700'000'000)};
-  const auto trouble = pstrain::job::TroubleOf(*pod, now);
-  if (trouble && (trouble->reason.empty() || trouble->message.empty())) std::abort();
-  const auto look = pstrain::job::NextLook(*pod, now);
-  if (look && *look <= now) std::abort();
+  const auto problem = pstrain::job::ProblemOf(*pod, now);
+  if (problem && (problem->reason.empty() || problem->message.empty())) std::abort();
+  const auto next_check = pstrain::job::NextProblemCheck(*pod, now);
+  if (next_check && *next_check <= now) std::abort();
   const auto reading =
       pstrain::job::ReadingFromTermination(pod->container.message, now, pod->attempt);
   if (reading) pstrain::job::MakeTrainingStatus(*reading, nullptr, {});

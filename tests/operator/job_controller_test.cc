@@ -122,7 +122,7 @@ TEST_F(JobControllerTest, AJobThatDoesNotParse_GetsAConditionAndDisturbsNoOther)
 TEST_F(JobControllerTest, WhileAnotherLeads_OnlyTheCachesFill) {
   PutJob("a", 1);
   Start();
-  ASSERT_TRUE(server().WaitUntil([this] { return controller_->Synced().ok(); }));
+  ASSERT_TRUE(server().WaitUntil([this] { return controller_->CheckSynced().ok(); }));
   EXPECT_THAT(PodNames(), IsEmpty());
   EXPECT_EQ(server().CountRequests("POST") + server().CountRequests("PATCH"), 0);
   Lead();

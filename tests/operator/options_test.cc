@@ -60,8 +60,8 @@ TEST(OperatorOptions, ASwitch_TakesTrueAndFalseOnly) {
 }
 
 TEST(OperatorOptions, AnUnknownFlagOrAMissingValue_IsNamed) {
-  ExpectRefused({"--nope=1"}, {"--nope", "no such flag"});
-  ExpectRefused({"namespace"}, {"namespace", "no such flag"});
+  ExpectRefused({"--nope=1"}, {"--nope", "unknown flag"});
+  ExpectRefused({"namespace"}, {"namespace", "unknown flag"});
   ExpectRefused({"--namespace"}, {"--namespace", "needs a value"});
 }
 

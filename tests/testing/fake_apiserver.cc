@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/clock.h"
 #include "operator/kube/json_fields.h"
 #include "tests/testing/fake_objects.h"
 
@@ -362,7 +363,8 @@ int FakeApiserver::CountRequests(std::string_view what) const {
 
 bool FakeApiserver::WaitForLines(const std::vector<std::string>& lines, std::string_view what,
                                  int count) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const std::chrono::steady_clock::time_point deadline(RealClock().Now() +
+                                                       std::chrono::seconds(10));
   while (CountLines(lines, what) < count) {
     if (!changed_.WaitUntil(mutex_, deadline)) return CountLines(lines, what) >= count;
   }
@@ -380,7 +382,8 @@ bool FakeApiserver::WaitForRequests(std::string_view what, int count) {
 }
 
 bool FakeApiserver::WaitUntil(const std::function<bool()>& holds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const std::chrono::steady_clock::time_point deadline(RealClock().Now() +
+                                                       std::chrono::seconds(10));
   while (true) {
     const std::size_t seen = requests().size();
     if (holds()) return true;

@@ -10,7 +10,7 @@ namespace pstrain::testing {
 
 /// How the front writes what it sends.
 struct FakeWire {
-  std::size_t chunk_bytes = 0;  // of watches and lists; 0: a line or the whole body at once
+  std::size_t chunk_bytes = 0;  // of watches and lists; 0: a line or the whole body in one
 };
 
 /// Answers the requests of a TlsHttpServer by a FakeApiserver, which it does not own.

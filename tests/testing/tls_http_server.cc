@@ -22,6 +22,8 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/clock.h"
+
 namespace pstrain::testing {
 namespace {
 
@@ -313,7 +315,8 @@ int TlsHttpServer::open_connections() const {
 }
 
 bool TlsHttpServer::WaitForOpenConnections(int count) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const std::chrono::steady_clock::time_point deadline(RealClock().Now() +
+                                                       std::chrono::seconds(10));
   const MutexLock lock(mutex_);
   while (open_ != count) {
     if (!changed_.WaitUntil(mutex_, deadline)) return open_ == count;

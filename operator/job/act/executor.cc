@@ -28,7 +28,7 @@ plan::Time NextTry(const JobState& state, plan::Time now) {
 void ForgetRefusal(JobState& state) {
   state.refused.reset();
   state.name_conflict.reset();
-  state.taken.reset();
+  state.conflicting_object.reset();
 }
 
 bool IsRefused(const JobState& state) { return state.refused || state.name_conflict; }
@@ -45,19 +45,19 @@ kube::ObjectKey KeyIn(const PSTrainingJob& job, std::string name) {
 
 }  // namespace
 
-Actuator::Actuator(kube::ApiClient& client, const ChildStore& services,
-                   const ChildStore& config_maps, const PodStore& pods, Observations& observations,
-                   Options options, Created created)
+Executor::Executor(kube::ApiClient& client, const OwnedObjectStore& services,
+                   const OwnedObjectStore& config_maps, const PodStore& pods,
+                   UncountedPods& uncounted_pods, Options options, Created created)
     : client_(client),
       services_(services),
       config_maps_(config_maps),
       pods_(pods),
-      observations_(observations),
+      uncounted_pods_(uncounted_pods),
       options_(std::move(options)),
       created_(std::move(created)) {}
 
-Status Actuator::CheckUnseen(const kube::ObjectKey& job, JobState& state, plan::Time now,
-                             const std::stop_token& stop) {
+Status Executor::CheckUnseenPods(const kube::ObjectKey& job, JobState& state, plan::Time now,
+                                 const std::stop_token& stop) {
   for (auto& [uid, pod] : state.pods.by_uid) {
     if (!pod.unseen_since || now < *pod.unseen_since + kUnseenLimit) continue;
     const auto found = client_.Get(kube::PodResource(),
@@ -66,75 +66,76 @@ Status Actuator::CheckUnseen(const kube::ObjectKey& job, JobState& state, plan::
     if (found.ok() && kube::TextOrEmpty(found->Find("metadata"), "uid") == uid) {
       pod.unseen_since = now;
     } else {
-      observations_.PodIsGone(state.uid, *pod.view);
+      uncounted_pods_.RecordGone(state.uid, *pod.view);
     }
   }
   return OkStatus();
 }
 
-bool Actuator::Shows(const JobState::Taken& object) const {
+bool Executor::CacheHas(const JobState::ConflictingObject& object) const {
   if (object.kind == kube::PodResource().kind) return pods_.Get(object.key) != nullptr;
   const bool service = object.kind == kube::ServiceResource().kind;
   return (service ? services_ : config_maps_).Get(object.key) != nullptr;
 }
 
-Status Actuator::Refused(const ReconcileContext& context, const kube::Resource& resource,
-                         const std::string& name, const kube::ApiError& error) {
+Status Executor::RecordRefusal(const ReconcileContext& context, const kube::Resource& resource,
+                               const std::string& name, const kube::ApiError& error) {
   JobState& state = context.state;
   const std::string object = resource.kind + " " + name;
   const StatusCode code = error.status.code();
   if (code == StatusCode::kAlreadyExists) {
     // The client has looked: it is not ours.
     state.name_conflict =
-        object + " exists and belongs to another; delete it or give the job another name";
-    const JobState::Taken taken{.kind = resource.kind, .key = KeyIn(context.job, name)};
-    if (Shows(taken)) state.taken = taken;
+        object + " exists and does not belong to this job; delete it or give the job another name";
+    const JobState::ConflictingObject taken{.kind = resource.kind, .key = KeyIn(context.job, name)};
+    if (CacheHas(taken)) state.conflicting_object = taken;
     return OkStatus();
   }
   const bool passes = error.http_status == 0 || error.IsTransient();
   if (passes || code == StatusCode::kAborted) return error.status;
-  state.refused =
-      TroubleOfCreate(object, error.message.empty() ? error.status.message() : error.message,
-                      code == StatusCode::kPermissionDenied, code == StatusCode::kInvalidArgument);
+  state.refused = ProblemOfRefusedCreate(
+      object, error.message.empty() ? error.status.message() : error.message,
+      code == StatusCode::kPermissionDenied, code == StatusCode::kInvalidArgument);
   return OkStatus();
 }
 
-bool Actuator::HasChild(const ReconcileContext& context, const ChildStore& store,
-                        const kube::ObjectKey& key, const std::string& name) const {
-  auto& made = context.state.made;
+bool Executor::HasOwnedObject(const ReconcileContext& context, const OwnedObjectStore& store,
+                              const kube::ObjectKey& key, const std::string& name) const {
+  auto& created = context.state.created;
   const auto cached = store.Get(key);
   const kube::OwnerReference* owner = cached ? cached->meta.Controller() : nullptr;
   if (owner != nullptr && owner->uid == context.state.uid) {
-    made.erase(name);
+    created.erase(name);
     return true;
   }
-  const auto at = made.find(name);
-  return !cached && at != made.end() && context.now < at->second + kUnseenLimit;
+  const auto at = created.find(name);
+  return !cached && at != created.end() && context.now < at->second + kUnseenLimit;
 }
 
-Status Actuator::CreateChild(const ReconcileContext& context, const kube::Resource& resource,
-                             const Json& object) {
+Status Executor::CreateOwnedObject(const ReconcileContext& context, const kube::Resource& resource,
+                                   const Json& object) {
   const std::string name = kube::TextOrEmpty(object.Find("metadata"), "name");
   const auto created =
       client_.Create(resource, context.job.metadata().namespace_(), object, context.stop);
-  if (!created.ok()) return Refused(context, resource, name, created.error());
-  context.state.made[resource.kind + "/" + name] = context.now;
+  if (!created.ok()) return RecordRefusal(context, resource, name, created.error());
+  context.state.created[resource.kind + "/" + name] = context.now;
   return OkStatus();
 }
 
-Status Actuator::EnsureService(const ReconcileContext& context) {
+Status Executor::EnsureService(const ReconcileContext& context) {
   const kube::Resource& resource = kube::ServiceResource();
   const std::string& name = context.job.metadata().name();
-  if (HasChild(context, services_, KeyIn(context.job, name), resource.kind + "/" + name)) {
+  if (HasOwnedObject(context, services_, KeyIn(context.job, name), resource.kind + "/" + name)) {
     return OkStatus();
   }
-  return CreateChild(context, resource, BuildService(context.job));
+  return CreateOwnedObject(context, resource, BuildService(context.job));
 }
 
-Result<std::string> Actuator::EnsureConfigMap(const ReconcileContext& context, bool starts) {
+Result<std::string> Executor::EnsureConfigMap(const ReconcileContext& context, bool starts) {
   const kube::Resource& resource = kube::ConfigMapResource();
   const auto has = [&](const std::string& name) {
-    return HasChild(context, config_maps_, KeyIn(context.job, name), resource.kind + "/" + name);
+    return HasOwnedObject(context, config_maps_, KeyIn(context.job, name),
+                          resource.kind + "/" + name);
   };
   const auto lacks = [&](const auto& entry) {
     const PodView& pod = *entry.second.view;
@@ -147,16 +148,18 @@ Result<std::string> Actuator::EnsureConfigMap(const ReconcileContext& context, b
   const bool named = starts || std::any_of(pods.begin(), pods.end(), [&](const auto& entry) {
                        return entry.second.view->config_map == name;
                      });
-  if (named && !has(name)) PSTRAIN_RETURN_IF_ERROR(CreateChild(context, resource, config_map));
+  if (named && !has(name)) {
+    PSTRAIN_RETURN_IF_ERROR(CreateOwnedObject(context, resource, config_map));
+  }
   return name;
 }
 
-Status Actuator::Start(const ReconcileContext& context,
+Status Executor::Start(const ReconcileContext& context,
                        const std::vector<plan::StartReplica>& starts) {
   JobState& state = context.state;
   const std::int64_t generation = context.job.metadata().generation();
   const bool idle = starts.empty() && !HasLivePods(state);
-  const bool freed = state.taken && !Shows(*state.taken);
+  const bool freed = state.conflicting_object && !CacheHas(*state.conflicting_object);
   if (idle || plan::IsFinished(state.stored)) {
     ForgetRefusal(state);
     state.refusals = 0;
@@ -181,7 +184,7 @@ Status Actuator::Start(const ReconcileContext& context,
   return OkStatus();
 }
 
-Status Actuator::CreatePods(const ReconcileContext& context,
+Status Executor::CreatePods(const ReconcileContext& context,
                             const std::vector<plan::StartReplica>& starts,
                             const std::string& config_map) {
   struct Outcome {
@@ -221,18 +224,18 @@ Status Actuator::CreatePods(const ReconcileContext& context,
     Status status;
     if (outcome.error) {
       const plan::StartReplica& start = starts[i];
-      status =
-          Refused(context, kube::PodResource(),
-                  PodName(context.job.metadata().name(), start.id, start.attempt), *outcome.error);
+      status = RecordRefusal(context, kube::PodResource(),
+                             PodName(context.job.metadata().name(), start.id, start.attempt),
+                             *outcome.error);
     } else if (!outcome.template_error.ok()) {
-      context.state.refused = Trouble{"InvalidTemplate", outcome.template_error.message()};
+      context.state.refused = Problem{"InvalidTemplate", outcome.template_error.message()};
     }
     if (first_error.ok()) first_error = status;
   }
   return first_error;
 }
 
-Status Actuator::Delete(const ReconcileContext& context,
+Status Executor::Delete(const ReconcileContext& context,
                         const std::map<Target, std::int64_t>& targets) {
   struct Order {
     kube::ObjectKey key;
@@ -243,7 +246,7 @@ Status Actuator::Delete(const ReconcileContext& context,
   std::vector<Order> orders;
   for (const auto& [uid, known] : context.state.pods.by_uid) {
     const PodView& pod = *known.view;
-    const auto target = targets.find({pod.place, pod.attempt});
+    const auto target = targets.find({pod.replica, pod.attempt});
     if (target == targets.end()) continue;
     Order order{.key = {.name_space = pod.name_space, .name = pod.name},
                 .options = {.uid = pod.uid},
@@ -270,7 +273,7 @@ Status Actuator::Delete(const ReconcileContext& context,
   return first_error;
 }
 
-Status Actuator::CollectConfigMaps(const ReconcileContext& context) {
+Status Executor::DeleteUnusedConfigMaps(const ReconcileContext& context) {
   std::set<std::string> named;
   for (const auto& [uid, pod] : context.state.pods.by_uid) named.insert(pod.view->config_map);
   const auto owned = config_maps_.ByOwner(context.state.uid);

@@ -32,7 +32,7 @@ kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& sta
                 "created pod " + pod);
   }
   return Make(job, kube::EventType::kNormal, "ReplicaRestarted", "StartReplica",
-              "created pod " + pod + " in place of attempt " + std::to_string(start.attempt - 1));
+              "created pod " + pod + " to replace attempt " + std::to_string(start.attempt - 1));
 }
 
 std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatus& before,
@@ -59,7 +59,7 @@ std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatu
     default:
       if (before.phase() == JobStatus::Suspended) {
         events.push_back(Make(job, kube::EventType::kNormal, "Resumed", "ResumeJob",
-                              "replicas are started from the newest checkpoint"));
+                              "replicas start from the newest checkpoint"));
       }
   }
   return events;

@@ -12,31 +12,30 @@
 namespace pstrain::job {
 namespace {
 
-void Adopt(const Json& object, JobState& state) {
+void TakeMetadata(const Json& object, JobState& state) {
   const Json* metadata = object.Find("metadata");
-  state.replaced.insert(state.version);
+  state.superseded_versions.insert(state.version);
   state.version = kube::TextOrEmpty(metadata, "resourceVersion");
-  state.replaced.erase(state.version);
+  state.superseded_versions.erase(state.version);
   state.deleting = !kube::TextOrEmpty(metadata, "deletionTimestamp").empty();
 }
 
 /// Another job has the name, or none: ours needs nothing more.
-bool Vanished(const Status& status) { return status.code() == StatusCode::kNotFound; }
+bool IsGone(const Status& status) { return status.code() == StatusCode::kNotFound; }
 
 }  // namespace
 
-Status ReadAnew(kube::ApiClient& client, const kube::ObjectKey& key, JobState& state,
-                const std::stop_token& stop) {
+Status RefreshState(kube::ApiClient& client, const kube::ObjectKey& key, JobState& state,
+                    const std::stop_token& stop) {
   const auto object = client.Get(JobResource(), key, stop);
-  const bool vanished = object.ok()
-                            ? kube::TextOrEmpty(object->Find("metadata"), "uid") != state.uid
-                            : Vanished(object.status());
-  if (vanished) {
+  const bool gone = object.ok() ? kube::TextOrEmpty(object->Find("metadata"), "uid") != state.uid
+                                : IsGone(object.status());
+  if (gone) {
     state.deleting = true;
     return OkStatus();
   }
   if (!object.ok()) return object.status();
-  Adopt(*object, state);
+  TakeMetadata(*object, state);
   state.stored = DecodeJobStatus(*object);
   state.stored_known = true;
   return OkStatus();
@@ -76,15 +75,15 @@ Status WriteStatus(kube::ApiClient& client, const kube::ObjectKey& key, const Jo
   if (stored.ok()) {
     state.stored = status;
     state.stored_known = true;
-    Adopt(*stored, state);
+    TakeMetadata(*stored, state);
     return OkStatus();
   }
-  if (Vanished(stored.status())) {
+  if (IsGone(stored.status())) {
     state.deleting = true;
     return OkStatus();
   }
   if (stored.status().code() == StatusCode::kAborted) {
-    PSTRAIN_RETURN_IF_ERROR(ReadAnew(client, key, state, stop));
+    PSTRAIN_RETURN_IF_ERROR(RefreshState(client, key, state, stop));
     if (state.deleting) return OkStatus();
   }
   return stored.status();

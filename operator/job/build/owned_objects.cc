@@ -16,7 +16,7 @@ Json OwnerReferences(const PSTrainingJob& job) {
   return owners;
 }
 
-Json ChildMetadata(const PSTrainingJob& job, const std::string& name) {
+Json OwnedObjectMetadata(const PSTrainingJob& job, const std::string& name) {
   Json labels = Json::Object();
   labels.Set(kJobNameLabel, Text(job.metadata().name()));
   labels.Set(kManagedByLabel, Text(kManagedBy));

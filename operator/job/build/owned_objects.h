@@ -12,6 +12,6 @@ namespace pstrain::job {
 Json OwnerReferences(const PSTrainingJob& job);
 
 /// metadata of an object of the job: name, namespace, our labels and the owner.
-Json ChildMetadata(const PSTrainingJob& job, const std::string& name);
+Json OwnedObjectMetadata(const PSTrainingJob& job, const std::string& name);
 
 }  // namespace pstrain::job

@@ -33,7 +33,7 @@ Result<Json> ReadTemplate(const ReplicaSpec& spec) {
 
 void SetMetadata(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32_t attempt,
                  Json& pod) {
-  Json ours = ChildMetadata(job, PodName(job.metadata().name(), id, attempt));
+  Json ours = OwnedObjectMetadata(job, PodName(job.metadata().name(), id, attempt));
   const Json& theirs = *pod.Find("metadata");
   Json labels = Json::Object();
   if (const Json* given = theirs.Find("labels"); given != nullptr && given->is_object()) {
@@ -80,7 +80,7 @@ Status AddVolumes(const std::string& config_map, bool scratch, Json& spec, Json&
     const std::string name = kube::TextOrEmpty(volume, "name");
     if (name == kJobVolume || name == kScratchVolume) {
       return InvalidArgumentError("template.spec.volumes: the name " + name +
-                                  " is pstrain's own; choose another");
+                                  " is reserved for pstrain; choose another name");
     }
   }
   if (Mounts(mounts, kJobDirectory)) {

@@ -24,7 +24,7 @@ Json BuildService(const PSTrainingJob& job) {
   Json service = Json::Object();
   service.Set("apiVersion", Text("v1"));
   service.Set("kind", Text("Service"));
-  service.Set("metadata", ChildMetadata(job, job.metadata().name()));
+  service.Set("metadata", OwnedObjectMetadata(job, job.metadata().name()));
   service.Set("spec", std::move(spec));
   return service;
 }

@@ -164,7 +164,7 @@ Status CompleteContainer(const TrainingContainer& training, Json& container) {
   if (container.Find("image") == nullptr) {
     if (!built_in_runtime) {
       return InvalidArgumentError(
-          "template.spec.containers[0].image: is needed in a job without spec.training");
+          "template.spec.containers[0].image: is required in a job without spec.training");
     }
     container.Set("image", Text(training.image));
     if (!training.image_pull_policy.empty()) {

@@ -11,12 +11,11 @@
 #include <functional>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/text/http_reply.h"
 
 namespace pstrain::job {
 namespace {
-
-using SteadyTime = std::chrono::steady_clock::time_point;
 
 class Descriptor {
  public:
@@ -40,7 +39,7 @@ Result<Addresses> ParseAddress(const AgentRequest& request) {
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   if (getaddrinfo(request.ip.c_str(), std::to_string(request.port).c_str(), &hints, &found) != 0) {
-    return InvalidArgumentError("\"" + request.ip + "\" is no IP address");
+    return InvalidArgumentError("\"" + request.ip + "\" is not an IP address");
   }
   return Addresses(found, freeaddrinfo);
 }
@@ -56,7 +55,7 @@ class Exchange {
  public:
   Exchange(const AgentRequest& request, const std::stop_token& stop)
       : request_(request),
-        deadline_(std::chrono::steady_clock::now() + request.timeout),
+        deadline_(RealClock().Now() + request.timeout),
         stop_(stop),
         bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         ring_(stop, [fd = bell_.get()] {
@@ -82,9 +81,8 @@ class Exchange {
   Status WaitFor(int fd, short events) const {
     std::array<pollfd, 2> polled{{{fd, events, 0}, {bell_.get(), POLLIN, 0}}};
     for (;;) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-          deadline_ - std::chrono::steady_clock::now());
-      if (left.count() <= 0) return DeadlineExceededError("no answer in time");
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - RealClock().Now());
+      if (left.count() <= 0) return DeadlineExceededError("the agent did not answer in time");
       const int ready = poll(polled.data(), polled.size(), static_cast<int>(left.count()));
       if (stop_.stop_requested()) return CancelledError("stopped");
       if (ready < 0 && errno != EINTR) return ErrnoError(errno, "poll");
@@ -140,7 +138,7 @@ class Exchange {
   }
 
   const AgentRequest& request_;
-  const SteadyTime deadline_;
+  const std::chrono::nanoseconds deadline_;  // of RealClock::Now
   const std::stop_token& stop_;
   const Descriptor bell_;
   const std::stop_callback<std::function<void()>> ring_;

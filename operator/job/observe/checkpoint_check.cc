@@ -21,20 +21,20 @@ void CheckCheckpointVolume(kube::ApiClient& client, const PSTrainingJob& job, pl
   CheckpointVolume volume = FindCheckpointVolume(job);
   if (volume.claim.empty()) {
     check.known = true;
-    check.trouble = std::move(volume.trouble);
+    check.problem = std::move(volume.problem);
     return;
   }
   const kube::ObjectKey key{.name_space = job.metadata().namespace_(), .name = volume.claim};
   const auto claim = client.Get(kube::PersistentVolumeClaimResource(), key, stop);
   if (claim.ok()) {
     check.known = true;
-    check.trouble = TroubleOfClaim(*claim);
+    check.problem = ProblemOfClaim(*claim);
   } else if (claim.status().code() != StatusCode::kNotFound) {
-    // A claim that is not there keeps the pods from starting, which is a trouble of its own.
-    LogWarning("checkpoint", "the access modes of a claim are not known",
+    // A claim that is not there keeps the pods from starting, which is a problem of its own.
+    LogWarning("checkpoint", "cannot read the access modes of the checkpoint claim",
                {{"error", claim.status()}});
   }
-  if (!check.known || check.trouble) check.next_check = now + kRecheckPeriod;
+  if (!check.known || check.problem) check.next_check = now + kRecheckPeriod;
 }
 
 }  // namespace pstrain::job

@@ -16,7 +16,7 @@ struct CheckpointCheck {
   /// metadata.generation of the job that was checked; -1: none.
   std::int64_t generation = -1;
   bool known = false;
-  std::optional<Trouble> trouble = {};
+  std::optional<Problem> problem = {};
   /// When to check again though the job does not change.
   std::optional<plan::Time> next_check = {};
 };

@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::string_view kField = "training.checkpoint.directory";
 constexpr std::string_view kReadWriteMany = "ReadWriteMany";
-constexpr std::string_view kWayOut =
+constexpr std::string_view kHint =
     "mount the same ReadWriteMany PersistentVolumeClaim there in every role's template";
 
 /// What a pod of one role has there.
-struct Place {
+struct RoleVolume {
   plan::Role role = plan::Role::kChief;
   std::string volume = {};  // name in the template; empty: no volume
   std::string kind = {};    // member of the volume: emptyDir, persistentVolumeClaim ...
@@ -43,7 +43,7 @@ std::optional<std::string> Below(const std::string& directory, const std::string
 }
 
 /// The mount that the directory is in: the longest of those above it.
-void FindMount(const Json& container, const std::string& directory, Place& place) {
+void FindMount(const Json& container, const std::string& directory, RoleVolume& role_volume) {
   const Json* mounts = container.Find("volumeMounts");
   if (mounts == nullptr) return;
   std::size_t longest = 0;
@@ -52,23 +52,24 @@ void FindMount(const Json& container, const std::string& directory, Place& place
     const auto rest = path.empty() ? std::nullopt : Below(directory, path);
     if (!rest || path.size() < longest) continue;
     longest = path.size();
-    place.volume = kube::TextOrEmpty(mount, "name");
-    place.inside = WithoutSlashAtEnd(kube::TextOrEmpty(mount, "subPath") +
-                                     kube::TextOrEmpty(mount, "subPathExpr") + *rest);
+    role_volume.volume = kube::TextOrEmpty(mount, "name");
+    role_volume.inside = WithoutSlashAtEnd(kube::TextOrEmpty(mount, "subPath") +
+                                           kube::TextOrEmpty(mount, "subPathExpr") + *rest);
   }
 }
 
-void FindSource(const Json& spec, Place& place) {
+void FindSource(const Json& spec, RoleVolume& role_volume) {
   const Json* volumes = spec.Find("volumes");
   if (volumes == nullptr) return;
   for (const Json& volume : volumes->items()) {
-    if (kube::TextOrEmpty(volume, "name") != place.volume) continue;
+    if (kube::TextOrEmpty(volume, "name") != role_volume.volume) continue;
     for (const auto& [member, value] : volume.members()) {
       if (member == "name") continue;
-      place.kind = member;
-      place.claim = kube::TextOrEmpty(value, "claimName");
+      role_volume.kind = member;
+      role_volume.claim = kube::TextOrEmpty(value, "claimName");
       // Who mounts a claim read-only sees the same.
-      place.source = member + " " + (place.claim.empty() ? WriteJson(value) : place.claim);
+      role_volume.source =
+          member + " " + (role_volume.claim.empty() ? WriteJson(value) : role_volume.claim);
     }
   }
 }
@@ -80,28 +81,29 @@ std::string NodeOf(const Json& spec) {
 }
 
 /// Nothing when the template cannot be read.
-std::optional<Place> PlaceOf(const PSTrainingJob& job, plan::Role role) {
-  Place place{.role = role};
+std::optional<RoleVolume> RoleVolumeOf(const PSTrainingJob& job, plan::Role role) {
+  RoleVolume role_volume{.role = role};
   const std::string& text = plan::FindReplicaSpec(job.spec(), role)->template_();
   const Result<Json> pod = ParseJson(text.empty() ? std::string_view("{}") : text);
   if (!pod.ok()) return std::nullopt;
   const Json* spec = pod->Find("spec");
-  if (spec == nullptr) return place;
-  place.node = NodeOf(*spec);
+  if (spec == nullptr) return role_volume;
+  role_volume.node = NodeOf(*spec);
   const Json* containers = spec->Find("containers");
-  if (containers == nullptr || containers->items().empty()) return place;
+  if (containers == nullptr || containers->items().empty()) return role_volume;
   FindMount(containers->items().front(),
-            WithoutSlashAtEnd(job.spec().training().checkpoint().directory()), place);
-  if (!place.volume.empty()) FindSource(*spec, place);
-  return place;
+            WithoutSlashAtEnd(job.spec().training().checkpoint().directory()), role_volume);
+  if (!role_volume.volume.empty()) FindSource(*spec, role_volume);
+  return role_volume;
 }
 
-Trouble Say(std::string_view reason, const PSTrainingJob& job, const Place& place,
-            const std::string& what, std::string_view way_out = kWayOut) {
-  std::string message = "role " + std::string(plan::RoleName(place.role)) + ": ";
+Problem MakeProblem(std::string_view reason, const PSTrainingJob& job,
+                    const RoleVolume& role_volume, const std::string& what,
+                    std::string_view hint = kHint) {
+  std::string message = "role " + std::string(plan::RoleName(role_volume.role)) + ": ";
   message += std::string(kField) + " " + job.spec().training().checkpoint().directory() + " " +
              what + "; ";
-  message += way_out;
+  message += hint;
   return {.reason = std::string(reason), .message = std::move(message)};
 }
 
@@ -109,25 +111,27 @@ bool IsOneOf(std::string_view kind, const auto& kinds) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-std::optional<Trouble> TroubleOfPlace(const PSTrainingJob& job, const Place& place) {
+std::optional<Problem> ProblemOfVolume(const PSTrainingJob& job, const RoleVolume& role_volume) {
   constexpr std::array<std::string_view, 2> kOfEachPod = {"emptyDir", "ephemeral"};
   constexpr std::array<std::string_view, 5> kReadOnly = {"configMap", "secret", "downwardAPI",
                                                          "projected", "image"};
-  const std::string volume = "is on volume " + place.volume + " (" + place.kind + "), ";
-  if (place.volume.empty()) return Say("NoCheckpointVolume", job, place, "is on no volume");
-  if (IsOneOf(place.kind, kOfEachPod)) {
-    return Say("CheckpointVolumePerPod", job, place, volume + "which each pod has for itself");
+  const std::string volume = "is on volume " + role_volume.volume + " (" + role_volume.kind + "), ";
+  if (role_volume.volume.empty())
+    return MakeProblem("NoCheckpointVolume", job, role_volume, "is not on a volume");
+  if (IsOneOf(role_volume.kind, kOfEachPod)) {
+    return MakeProblem("CheckpointVolumePerPod", job, role_volume,
+                       volume + "which is separate for each pod");
   }
-  if (IsOneOf(place.kind, kReadOnly)) {
-    return Say("CheckpointVolumeReadOnly", job, place, volume + "which cannot be written to");
+  if (IsOneOf(role_volume.kind, kReadOnly)) {
+    return MakeProblem("CheckpointVolumeReadOnly", job, role_volume, volume + "which is read-only");
   }
   return std::nullopt;
 }
 
-std::string Describe(const Place& place) {
-  const std::string what =
-      place.claim.empty() ? "volume " + place.volume : "PersistentVolumeClaim " + place.claim;
-  return place.inside.empty() ? what : what + " at " + place.inside;
+std::string Describe(const RoleVolume& role_volume) {
+  const std::string what = role_volume.claim.empty() ? "volume " + role_volume.volume
+                                                     : "PersistentVolumeClaim " + role_volume.claim;
+  return role_volume.inside.empty() ? what : what + " at " + role_volume.inside;
 }
 
 std::string ModesOf(const Json* part) {
@@ -144,45 +148,45 @@ std::string ModesOf(const Json* part) {
 
 CheckpointVolume FindCheckpointVolume(const PSTrainingJob& job) {
   if (!job.spec().has_training()) return {};
-  std::vector<Place> places;
+  std::vector<RoleVolume> role_volumes;
   for (const plan::Role role : plan::kRoles) {
     if (plan::DesiredReplicas(job.spec(), role) == 0) continue;
-    auto place = PlaceOf(job, role);
-    if (!place) return {};
-    if (auto trouble = TroubleOfPlace(job, *place)) return {.trouble = std::move(trouble)};
-    places.push_back(std::move(*place));
+    auto role_volume = RoleVolumeOf(job, role);
+    if (!role_volume) return {};
+    if (auto problem = ProblemOfVolume(job, *role_volume)) return {.problem = std::move(problem)};
+    role_volumes.push_back(std::move(*role_volume));
   }
-  if (places.empty()) return {};
-  const Place& first = places.front();
-  for (const Place& place : places) {
-    if (place.source == first.source && place.inside == first.inside) continue;
-    return {.trouble =
-                Say("CheckpointVolumesDiffer", job, place,
-                    "is on " + Describe(place) + ", but that of role " +
-                        std::string(plan::RoleName(first.role)) + " is on " + Describe(first))};
+  if (role_volumes.empty()) return {};
+  const RoleVolume& first = role_volumes.front();
+  for (const RoleVolume& role_volume : role_volumes) {
+    if (role_volume.source == first.source && role_volume.inside == first.inside) continue;
+    return {.problem = MakeProblem("CheckpointVolumesDiffer", job, role_volume,
+                                   "is on " + Describe(role_volume) + ", but that of role " +
+                                       std::string(plan::RoleName(first.role)) + " is on " +
+                                       Describe(first))};
   }
-  const bool one_node =
-      !first.node.empty() && std::all_of(places.begin(), places.end(),
-                                         [&first](const Place& p) { return p.node == first.node; });
+  const bool one_node = !first.node.empty() &&
+                        std::all_of(role_volumes.begin(), role_volumes.end(),
+                                    [&first](const RoleVolume& p) { return p.node == first.node; });
   return {.claim = one_node ? std::string() : first.claim};
 }
 
-std::optional<Trouble> TroubleOfClaim(const Json& claim) {
+std::optional<Problem> ProblemOfClaim(const Json& claim) {
   // A bound claim has the modes of its volume, which may be more than it asks for.
   std::string modes = ModesOf(claim.Find("status"));
   if (modes.empty()) modes = ModesOf(claim.Find("spec"));
   if (modes.find(kReadWriteMany) != std::string::npos) return std::nullopt;
   const std::string name = kube::TextOrEmpty(claim.Find("metadata"), "name");
   const std::string_view harm = modes.find("ReadWriteOncePod") != std::string::npos
-                                    ? "one pod alone can mount it"
+                                    ? "only one pod can mount it"
                                     : "replicas on several nodes cannot all write to it";
   std::string message = "PersistentVolumeClaim " + name + ", mounted over " + std::string(kField) +
-                        ", is " + (modes.empty() ? "of no access mode" : modes) + ": ";
+                        ", " + (modes.empty() ? "has no access mode" : "is " + modes) + ": ";
   message += harm;
   message +=
       "; use a claim with access mode ReadWriteMany, or keep all replicas on one node "
       "(nodeSelector kubernetes.io/hostname in every role's template)";
-  return Trouble{.reason = "ClaimNotReadWriteMany", .message = std::move(message)};
+  return Problem{.reason = "ClaimNotReadWriteMany", .message = std::move(message)};
 }
 
 }  // namespace pstrain::job

@@ -24,6 +24,6 @@ struct MetadataOnly {};
 
 using JobStore = kube::Store<PSTrainingJob>;
 using PodStore = kube::Store<PodView>;
-using ChildStore = kube::Store<MetadataOnly>;
+using OwnedObjectStore = kube::Store<MetadataOnly>;
 
 }  // namespace pstrain::job

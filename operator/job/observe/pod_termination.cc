@@ -63,7 +63,7 @@ std::string ReasonOf(const PodView& pod, Disruption disruption) {
 
 Replica ToReplica(const PodView& pod) {
   Replica replica;
-  replica.id = pod.place;
+  replica.id = pod.replica;
   replica.attempt = pod.attempt;
   replica.phase = PhaseOf(pod);
   replica.terminating = pod.deleted.has_value();

@@ -27,7 +27,7 @@ Status ReadLabels(const Json& metadata, PodView& view) {
                                 ", replica-type, replica-index and "
                                 "attempt must be as the operator writes them");
   }
-  view.place = {*role, *index};
+  view.replica = {*role, *index};
   view.attempt = *attempt;
   return OkStatus();
 }

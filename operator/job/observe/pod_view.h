@@ -19,7 +19,7 @@ struct PodView {
   /// Of the owner reference with controller: true.
   std::string controller_uid;
   std::string job_name;
-  plan::ReplicaId place;
+  plan::ReplicaId replica;
   std::int32_t attempt = 0;
   /// Name of the job's ConfigMap that this pod mounts.
   std::string config_map;

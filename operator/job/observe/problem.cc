@@ -9,16 +9,16 @@
 namespace pstrain::job {
 namespace {
 
-/// The kubelet goes to and fro between ErrImagePull and this one while it tries; one reason for
-/// both, or the status would change with each try.
+/// The kubelet alternates between ErrImagePull and this one while it tries; one reason for both, or
+/// the status would change with each try.
 constexpr std::string_view kImagePull = "ImagePullBackOff";
 
-/// A pod that is scheduled and says nothing for so long waits for something that is not there.
-constexpr std::chrono::seconds kPatience{60};
+/// A pod that is scheduled and reports nothing for so long waits for something that does not exist.
+constexpr std::chrono::seconds kStartTimeout{60};
 
 struct Advice {
   std::string_view reason;
-  std::string_view way_out;
+  std::string_view hint;
 };
 
 constexpr std::array<Advice, 8> kWaiting = {{
@@ -36,17 +36,17 @@ bool Waits(const PodView& pod) {
   return !pod.deleted && (pod.phase == "Pending" || pod.phase.empty());
 }
 
-std::string Sentence(const PodView& pod, std::string_view what, std::string_view way_out) {
+std::string ProblemMessage(const PodView& pod, std::string_view what, std::string_view hint) {
   std::string text = "pod " + pod.name + ": ";
   text += what;
-  if (!way_out.empty()) {
+  if (!hint.empty()) {
     text += "; ";
-    text += way_out;
+    text += hint;
   }
   return text;
 }
 
-std::string WayOutOfUnschedulable(std::string_view message) {
+std::string HintForUnschedulable(std::string_view message) {
   if (message.find("unbound immediate PersistentVolumeClaims") != std::string_view::npos) {
     return "bind the claim: create a volume for it, or name a storageClassName that exists";
   }
@@ -57,11 +57,12 @@ std::string WayOutOfUnschedulable(std::string_view message) {
          "and tolerations";
 }
 
-/// The same failure to pull as the condition has already, in other words.
-bool SaidAlready(const Condition* known, const Trouble& trouble) {
-  if (known == nullptr || known->status() != "True" || trouble.reason != kImagePull) return false;
-  const std::string pod = trouble.message.substr(0, trouble.message.find(": ") + 1);
-  return known->reason() == trouble.reason && known->message().starts_with(pod);
+/// The condition already has this failure to pull, with other words of the kubelet: a change of the
+/// message alone would be a write at each try.
+bool AlreadyReported(const Condition* known, const Problem& problem) {
+  if (known == nullptr || known->status() != "True" || problem.reason != kImagePull) return false;
+  const std::string pod = problem.message.substr(0, problem.message.find(": ") + 1);
+  return known->reason() == problem.reason && known->message().starts_with(pod);
 }
 
 bool Mentions(std::string_view text, std::string_view part) {
@@ -70,12 +71,12 @@ bool Mentions(std::string_view text, std::string_view part) {
 
 }  // namespace
 
-std::optional<Trouble> TroubleOf(const PodView& pod, plan::Time now) {
+std::optional<Problem> ProblemOf(const PodView& pod, plan::Time now) {
   if (!Waits(pod)) return std::nullopt;
   if (pod.unscheduled_reason == "Unschedulable") {
-    return Trouble{.reason = "Unschedulable",
-                   .message = Sentence(pod, pod.unscheduled_message,
-                                       WayOutOfUnschedulable(pod.unscheduled_message))};
+    return Problem{.reason = "Unschedulable",
+                   .message = ProblemMessage(pod, pod.unscheduled_message,
+                                             HintForUnschedulable(pod.unscheduled_message))};
   }
   const PodView::Container& container = pod.container;
   for (const Advice& advice : kWaiting) {
@@ -84,28 +85,28 @@ std::optional<Trouble> TroubleOf(const PodView& pod, plan::Time now) {
                                  ? container.waiting_reason
                                  : container.waiting_reason + ": " + container.waiting_message;
     const bool pull = container.waiting_reason == "ErrImagePull";
-    return Trouble{.reason = pull ? std::string(kImagePull) : container.waiting_reason,
-                   .message = Sentence(pod, what, advice.way_out)};
+    return Problem{.reason = pull ? std::string(kImagePull) : container.waiting_reason,
+                   .message = ProblemMessage(pod, what, advice.hint)};
   }
-  if (pod.node.empty() || !pod.created || now < *pod.created + kPatience) return std::nullopt;
-  return Trouble{
+  if (pod.node.empty() || !pod.created || now < *pod.created + kStartTimeout) return std::nullopt;
+  return Problem{
       .reason = "PodNotStarted",
-      .message = Sentence(
+      .message = ProblemMessage(
           pod,
-          "has not started for " + std::to_string(kPatience.count()) + " s on node " + pod.node,
-          "`kubectl describe pod` names what it waits for: a volume, ConfigMap or "
+          "has not started for " + std::to_string(kStartTimeout.count()) + " s on node " + pod.node,
+          "`kubectl describe pod` says what it is waiting for: a volume, ConfigMap or "
           "Secret that does not exist, or the network")};
 }
 
-std::optional<plan::Time> NextLook(const PodView& pod, plan::Time now) {
+std::optional<plan::Time> NextProblemCheck(const PodView& pod, plan::Time now) {
   if (!Waits(pod) || !pod.created) return std::nullopt;
-  const plan::Time due = *pod.created + kPatience;
+  const plan::Time due = *pod.created + kStartTimeout;
   if (due <= now) return std::nullopt;
   return due;
 }
 
-Trouble TroubleOfCreate(const std::string& object, const std::string& server_message,
-                        bool forbidden, bool invalid) {
+Problem ProblemOfRefusedCreate(const std::string& object, const std::string& server_message,
+                               bool forbidden, bool invalid) {
   const std::string what = object + ": " + server_message;
   if (forbidden && Mentions(server_message, "exceeded quota")) {
     return {"QuotaExceeded", what + "; raise the ResourceQuota or ask for less in the template"};
@@ -127,24 +128,24 @@ Trouble TroubleOfCreate(const std::string& object, const std::string& server_mes
   return {"CreateFailed", what};
 }
 
-void SetTrouble(std::string_view type, std::string_view without,
-                const std::optional<Trouble>& trouble, std::int64_t generation, plan::Time now,
-                JobStatus& status) {
-  if (!trouble && plan::FindCondition(status, type) == nullptr) return;
+void SetProblemCondition(std::string_view type, std::string_view without,
+                         const std::optional<Problem>& problem, std::int64_t generation,
+                         plan::Time now, JobStatus& status) {
+  if (!problem && plan::FindCondition(status, type) == nullptr) return;
   plan::PutCondition({.type = type,
-                      .value = trouble.has_value(),
-                      .reason = trouble ? std::string_view(trouble->reason) : without,
-                      .message = trouble ? std::string_view(trouble->message) : std::string_view(),
+                      .value = problem.has_value(),
+                      .reason = problem ? std::string_view(problem->reason) : without,
+                      .message = problem ? std::string_view(problem->message) : std::string_view(),
                       .generation = generation},
                      now, status);
 }
 
-void SetBlocked(const std::optional<Trouble>& trouble, std::int64_t generation, plan::Time now,
-                JobStatus& status) {
-  std::optional<Trouble> said = trouble;
+void SetBlockedCondition(const std::optional<Problem>& problem, std::int64_t generation,
+                         plan::Time now, JobStatus& status) {
+  std::optional<Problem> said = problem;
   const Condition* known = plan::FindCondition(status, "Blocked");
-  if (trouble && SaidAlready(known, *trouble)) said->message = known->message();
-  SetTrouble("Blocked", "ReplicasStart", said, generation, now, status);
+  if (problem && AlreadyReported(known, *problem)) said->message = known->message();
+  SetProblemCondition("Blocked", "ReplicasStart", said, generation, now, status);
 }
 
 }  // namespace pstrain::job

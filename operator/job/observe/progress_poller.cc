@@ -1,45 +1,40 @@
 #include "operator/job/observe/progress_poller.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 #include "base/log.h"
 #include "operator/controller/parallel.h"
+#include "operator/kube/pause.h"
 
 namespace pstrain::job {
 
 ProgressPoller::ProgressPoller(const JobStore& jobs, const PodStore& pods, const Clock& clock,
-                               ProgressBook& book, kube::WorkQueue& queue, Fetch fetch,
+                               ProgressStore& store, kube::WorkQueue& queue, Fetch fetch,
                                Options options)
     : jobs_(jobs),
       pods_(pods),
       clock_(clock),
-      book_(book),
+      store_(store),
       queue_(queue),
       fetch_(std::move(fetch)),
       options_(options) {}
 
 void ProgressPoller::Run(const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any stopped;
-  std::unique_lock lock(mutex);
+  kube::RealPause pause;
   while (!stop.stop_requested()) {
-    lock.unlock();
     PollOnce(stop);
-    lock.lock();
-    stopped.wait_for(lock, stop, options_.period, [&stop] { return stop.stop_requested(); });
+    pause.For(options_.period, stop);
   }
 }
 
 std::vector<ProgressPoller::Target> ProgressPoller::Targets() const {
   std::vector<Target> targets;
-  for (const JobStore::Object& job : jobs_.All()) {
+  for (const JobStore::Object& job : jobs_.List()) {
     if (!job->object.ok() || !job->object->spec().has_training()) continue;
     for (const PodStore::Object& pod : pods_.ByOwner(job->meta.uid)) {
       if (!pod->object.ok()) continue;
       const PodView& view = *pod->object;
-      if (view.place.role != plan::Role::kChief || view.deleted || view.phase != "Running" ||
+      if (view.replica.role != plan::Role::kChief || view.deleted || view.phase != "Running" ||
           view.pod_ip.empty()) {
         continue;
       }
@@ -61,9 +56,9 @@ void ProgressPoller::PollOnce(const std::stop_token& stop) {
     auto reading = body.ok() ? ParseProgress(*body, now, target.attempt)
                              : Result<ProgressReading>(body.status());
     if (!reading.ok()) {
-      LogDebug("progress", "no answer",
+      LogDebug("progress", "the chief's agent did not answer",
                {{"job", target.job.ToString()}, {"error", reading.status()}});
-    } else if (book_.Record(target.job_uid, std::move(*reading))) {
+    } else if (store_.Record(target.job_uid, std::move(*reading))) {
       queue_.Add(target.job);
     }
     return !stop.stop_requested();

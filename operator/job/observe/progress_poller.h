@@ -21,7 +21,7 @@ class ProgressPoller {
  public:
   struct Options {
     std::chrono::milliseconds period{5000};
-    /// Agents asked at once: one that does not answer must not hold up the others.
+    /// Agents asked concurrently: one that does not answer must not hold up the others.
     std::size_t parallel_calls = 8;
   };
   /// What the agent of the pod with this IP address answers to /progress.
@@ -29,13 +29,13 @@ class ProgressPoller {
       std::function<Result<std::string>(const std::string& pod_ip, const std::stop_token& stop)>;
 
   /// None of the references is owned.
-  ProgressPoller(const JobStore& jobs, const PodStore& pods, const Clock& clock, ProgressBook& book,
-                 kube::WorkQueue& queue, Fetch fetch, Options options);
+  ProgressPoller(const JobStore& jobs, const PodStore& pods, const Clock& clock,
+                 ProgressStore& store, kube::WorkQueue& queue, Fetch fetch, Options options);
 
   /// Blocks until `stop`.
   void Run(const std::stop_token& stop);
 
-  /// One round: asks every running chief once and queues the jobs that have news.
+  /// One round: asks every running chief once and queues the jobs whose progress has changed.
   void PollOnce(const std::stop_token& stop);
 
  private:
@@ -50,7 +50,7 @@ class ProgressPoller {
   const JobStore& jobs_;
   const PodStore& pods_;
   const Clock& clock_;
-  ProgressBook& book_;
+  ProgressStore& store_;
   kube::WorkQueue& queue_;
   const Fetch fetch_;
   const Options options_;

@@ -4,7 +4,7 @@
 
 namespace pstrain::job {
 
-bool ProgressBook::Record(const std::string& job_uid, ProgressReading reading) {
+bool ProgressStore::Record(const std::string& job_uid, ProgressReading reading) {
   MutexLock lock(mutex_);
   const auto known = jobs_.find(job_uid);
   if (known == jobs_.end()) {
@@ -18,8 +18,8 @@ bool ProgressBook::Record(const std::string& job_uid, ProgressReading reading) {
   return news;
 }
 
-std::optional<TrainingStatus> ProgressBook::Status(const std::string& job_uid,
-                                                   const TrainingStatus& former) const {
+std::optional<TrainingStatus> ProgressStore::Status(const std::string& job_uid,
+                                                    const TrainingStatus& former) const {
   MutexLock lock(mutex_);
   const auto known = jobs_.find(job_uid);
   if (known == jobs_.end()) return std::nullopt;
@@ -27,7 +27,7 @@ std::optional<TrainingStatus> ProgressBook::Status(const std::string& job_uid,
   return MakeTrainingStatus(readings.last, readings.before ? &*readings.before : nullptr, former);
 }
 
-void ProgressBook::Forget(const std::string& job_uid) {
+void ProgressStore::Forget(const std::string& job_uid) {
   MutexLock lock(mutex_);
   jobs_.erase(job_uid);
 }

@@ -11,9 +11,9 @@ namespace pstrain::job {
 
 /// The last two readings of each job's chief, by the job's uid. Written by the poller and by
 /// reconciles that find a chief's termination message; any thread.
-class ProgressBook {
+class ProgressStore {
  public:
-  /// An older reading than the last is dropped. True when it is news.
+  /// An older reading than the last is dropped. True when its values differ from the last.
   bool Record(const std::string& job_uid, ProgressReading reading) PSTRAIN_EXCLUDES(mutex_);
 
   /// status.training now; nothing before the first reading.

@@ -24,7 +24,7 @@ void AddPod(const PodView& pod, const KnownPods& pods, std::set<std::string>& st
 }  // namespace
 
 std::vector<plan::Replica> CollectReplicas(const std::vector<PodStore::Object>& cached,
-                                           const std::vector<GonePod>& gone, plan::Time now,
+                                           const std::vector<UncountedPod>& gone, plan::Time now,
                                            KnownPods& pods) {
   std::set<std::string> shown;
   for (const PodStore::Object& pod : cached) {
@@ -35,7 +35,7 @@ std::vector<plan::Replica> CollectReplicas(const std::vector<PodStore::Object>& 
     const std::string uid = view->uid;
     pods.by_uid[uid] = {.view = std::move(view), .unseen_since = std::nullopt};
   }
-  for (const GonePod& pod : gone) pods.by_uid.erase(pod.uid);
+  for (const UncountedPod& pod : gone) pods.by_uid.erase(pod.uid);
   std::vector<plan::Replica> replicas;
   std::set<std::string> still_stopped;
   for (auto& [uid, pod] : pods.by_uid) {
@@ -43,7 +43,7 @@ std::vector<plan::Replica> CollectReplicas(const std::vector<PodStore::Object>& 
     AddPod(*pod.view, pods, still_stopped, replicas);
   }
   pods.stopped = std::move(still_stopped);
-  for (const GonePod& pod : gone) replicas.push_back(pod.replica);
+  for (const UncountedPod& pod : gone) replicas.push_back(pod.replica);
   return replicas;
 }
 

@@ -15,14 +15,15 @@
 
 namespace pstrain::job {
 
-/// How long the operator believes in an object that it has made and the watch does not show.
+/// How long the operator assumes that an object exists which it has created and the watch has not
+/// shown.
 inline constexpr std::chrono::seconds kUnseenLimit{30};
 
 /// A pod of the job that exists as far as we know.
 struct KnownPod {
   std::shared_ptr<const PodView> view;
   /// Since when the cache should show it and does not: it was created just now, or it is gone and
-  /// the news of that is on its way.
+  /// the watch has not shown that yet.
   std::optional<plan::Time> unseen_since;
 };
 
@@ -38,7 +39,7 @@ struct KnownPods {
 /// and `gone`, those that are gone but not counted. Brings `pods` up to date.
 /// REQUIRES: `gone` was asked for after `cached`, so that no pod is missing from both for good.
 std::vector<plan::Replica> CollectReplicas(const std::vector<PodStore::Object>& cached,
-                                           const std::vector<GonePod>& gone, plan::Time now,
+                                           const std::vector<UncountedPod>& gone, plan::Time now,
                                            KnownPods& pods);
 
 }  // namespace pstrain::job

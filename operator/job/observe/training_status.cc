@@ -37,7 +37,7 @@ Result<ProgressReading> ParseProgress(std::string_view body, plan::Time at, std:
   PSTRAIN_ASSIGN_OR_RETURN(const Json progress, ParseJson(body));
   const Json* values = progress.Find("values");
   if (values == nullptr || !values->is_object()) {
-    return InvalidArgumentError("/progress: has no object \"values\"");
+    return InvalidArgumentError("/progress: the object \"values\" is missing");
   }
   return ProgressReading{.values = *values, .at = at, .attempt = attempt};
 }

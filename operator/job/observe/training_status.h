@@ -33,7 +33,7 @@ std::optional<ProgressReading> ReadingFromTermination(std::string_view message, 
                                                       std::int32_t attempt);
 
 /// status.training of a reading. The rate is that since `before`; without one, or when the chief
-/// has started anew since, it stays `former`'s. So does what the reading does not have: a chief
+/// has started again since, it stays `former`'s. So does what the reading does not have: a chief
 /// that has just been replaced does not know yet how far the job is.
 TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const ProgressReading* before,
                                   const TrainingStatus& former);

@@ -18,7 +18,7 @@ bool IsOwned(const PodStore::Object& pod) {
 
 }  // namespace
 
-void Observations::NoteLoss(const plan::Replica& replica, Job& job) const {
+void UncountedPods::RecordLoss(const plan::Replica& replica, Job& job) const {
   if (!NeedsSuccessor(replica)) return;
   const auto [known, added] =
       job.lost.try_emplace(replica.id, Loss{.attempt = replica.attempt, .at = clock_.Now()});
@@ -27,57 +27,57 @@ void Observations::NoteLoss(const plan::Replica& replica, Job& job) const {
   }
 }
 
-void Observations::PodChanged(const PodStore::Object& before, const PodStore::Object& after) {
+void UncountedPods::PodChanged(const PodStore::Object& before, const PodStore::Object& after) {
   const bool left =
       IsOwned(before) && (!after || after->meta.uid != before->meta.uid || !after->object.ok() ||
                           after->object->controller_uid != before->object->controller_uid);
-  if (left) PodIsGone(before->object->controller_uid, *before->object);
+  if (left) RecordGone(before->object->controller_uid, *before->object);
   if (!IsOwned(after)) return;
   MutexLock lock(mutex_);
-  NoteLoss(ToReplica(*after->object), jobs_[after->object->controller_uid]);
+  RecordLoss(ToReplica(*after->object), jobs_[after->object->controller_uid]);
 }
 
-void Observations::PodIsGone(const std::string& job_uid, const PodView& pod) {
+void UncountedPods::RecordGone(const std::string& job_uid, const PodView& pod) {
   const plan::Replica replica =
       ToGoneReplica(pod, plan::Time(std::chrono::milliseconds(clock_.UnixMillis())));
   MutexLock lock(mutex_);
   Job& job = jobs_[job_uid];
-  NoteLoss(replica, job);
+  RecordLoss(replica, job);
   const bool known = std::any_of(job.gone.begin(), job.gone.end(),
-                                 [&pod](const GonePod& gone) { return gone.uid == pod.uid; });
+                                 [&pod](const UncountedPod& gone) { return gone.uid == pod.uid; });
   if (!known) job.gone.push_back({.uid = pod.uid, .replica = replica});
 }
 
-std::vector<GonePod> Observations::Gone(const std::string& job_uid) const {
+std::vector<UncountedPod> UncountedPods::List(const std::string& job_uid) const {
   MutexLock lock(mutex_);
   const auto job = jobs_.find(job_uid);
-  return job == jobs_.end() ? std::vector<GonePod>() : job->second.gone;
+  return job == jobs_.end() ? std::vector<UncountedPod>() : job->second.gone;
 }
 
-void Observations::Drop(const std::string& job_uid, const std::vector<GonePod>& counted) {
+void UncountedPods::MarkCounted(const std::string& job_uid,
+                                const std::vector<UncountedPod>& counted) {
   MutexLock lock(mutex_);
   const auto job = jobs_.find(job_uid);
   if (job == jobs_.end()) return;
-  std::erase_if(job->second.gone, [&counted](const GonePod& pod) {
+  std::erase_if(job->second.gone, [&counted](const UncountedPod& pod) {
     return std::any_of(counted.begin(), counted.end(),
-                       [&pod](const GonePod& one) { return one.uid == pod.uid; });
+                       [&pod](const UncountedPod& one) { return one.uid == pod.uid; });
   });
 }
 
-std::optional<std::chrono::nanoseconds> Observations::TakeLossAge(const std::string& job_uid,
-                                                                  const plan::ReplicaId& place,
-                                                                  std::int32_t attempt) {
+std::optional<std::chrono::nanoseconds> UncountedPods::TakeTimeSinceLoss(
+    const std::string& job_uid, const plan::ReplicaId& replica, std::int32_t attempt) {
   MutexLock lock(mutex_);
   const auto job = jobs_.find(job_uid);
   if (job == jobs_.end()) return std::nullopt;
-  const auto lost = job->second.lost.find(place);
+  const auto lost = job->second.lost.find(replica);
   if (lost == job->second.lost.end() || lost->second.attempt + 1 != attempt) return std::nullopt;
   const std::chrono::nanoseconds age = clock_.Now() - lost->second.at;
   job->second.lost.erase(lost);
   return age;
 }
 
-void Observations::Forget(const std::string& job_uid) {
+void UncountedPods::Forget(const std::string& job_uid) {
   MutexLock lock(mutex_);
   jobs_.erase(job_uid);
 }

@@ -14,37 +14,38 @@
 
 namespace pstrain::job {
 
-/// A pod that is gone, as the Plan sees it.
-struct GonePod {
+/// A pod that is gone and that the stored status has not counted yet, as the Plan sees it.
+struct UncountedPod {
   std::string uid;
   plan::Replica replica;
 };
 
-/// What the watch has shown that a cache of the present cannot hold: pods that are gone, and since
-/// when a place needs another attempt. Written by the watch's thread, read by reconciles; any
-/// thread. Keys are uids of jobs.
-class Observations {
+/// What the watch has shown and the caches no longer hold: pods that are gone until the status has
+/// counted how they ended (batch/v1 calls them uncountedTerminatedPods; here they are in memory),
+/// and since when a replica has needed its next attempt. Written by the watch's thread, read by
+/// reconciles; any thread. Keys are uids of jobs.
+class UncountedPods {
  public:
-  explicit Observations(const Clock& clock) : clock_(clock) {}
+  explicit UncountedPods(const Clock& clock) : clock_(clock) {}
 
   /// A change of a pod, as Store tells it. A pod that has another controller now, or whose name
   /// another pod has, is gone for the job that owned it.
   void PodChanged(const PodStore::Object& before, const PodStore::Object& after)
       PSTRAIN_EXCLUDES(mutex_);
   /// A pod of the job that the server does not have, whatever the watch has shown.
-  void PodIsGone(const std::string& job_uid, const PodView& pod) PSTRAIN_EXCLUDES(mutex_);
+  void RecordGone(const std::string& job_uid, const PodView& pod) PSTRAIN_EXCLUDES(mutex_);
 
-  /// Pods of the job that are gone, until Drop. Oldest first.
-  std::vector<GonePod> Gone(const std::string& job_uid) const PSTRAIN_EXCLUDES(mutex_);
-  /// The stored status has counted these.
-  void Drop(const std::string& job_uid, const std::vector<GonePod>& counted)
+  /// Pods of the job that are gone and not counted. Oldest first.
+  std::vector<UncountedPod> List(const std::string& job_uid) const PSTRAIN_EXCLUDES(mutex_);
+  /// The stored status has counted these: they are not listed any more.
+  void MarkCounted(const std::string& job_uid, const std::vector<UncountedPod>& counted)
       PSTRAIN_EXCLUDES(mutex_);
 
   /// How long ago the watch first showed that the attempt before this one ends or ended; asked
-  /// once, when this one has been created. Nothing when no such thing was seen.
-  std::optional<std::chrono::nanoseconds> TakeLossAge(const std::string& job_uid,
-                                                      const plan::ReplicaId& place,
-                                                      std::int32_t attempt)
+  /// once, when this one has been created. Nothing when the watch has not shown it.
+  std::optional<std::chrono::nanoseconds> TakeTimeSinceLoss(const std::string& job_uid,
+                                                            const plan::ReplicaId& replica,
+                                                            std::int32_t attempt)
       PSTRAIN_EXCLUDES(mutex_);
 
   void Forget(const std::string& job_uid) PSTRAIN_EXCLUDES(mutex_);
@@ -55,11 +56,11 @@ class Observations {
     std::chrono::nanoseconds at{0};
   };
   struct Job {
-    std::vector<GonePod> gone;
+    std::vector<UncountedPod> gone;
     std::map<plan::ReplicaId, Loss> lost;
   };
 
-  void NoteLoss(const plan::Replica& replica, Job& job) const PSTRAIN_REQUIRES(mutex_);
+  void RecordLoss(const plan::Replica& replica, Job& job) const PSTRAIN_REQUIRES(mutex_);
 
   const Clock& clock_;
   mutable Mutex mutex_;

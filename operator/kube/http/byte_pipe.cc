@@ -23,16 +23,12 @@ void BytePipe::Close(Status end) {
 
 Result<std::string> BytePipe::Take(std::chrono::steady_clock::time_point deadline,
                                    const std::stop_token& stop) {
-  const std::stop_callback wake(stop, [this] {
-    const MutexLock lock(mutex_);
-    changed_.NotifyAll();
-  });
   std::string taken;
   std::function<void()> on_room;
   {
     const MutexLock lock(mutex_);
     while (bytes_.empty() && !closed_ && !stop.stop_requested()) {
-      if (!changed_.WaitUntil(mutex_, deadline)) break;
+      if (!changed_.WaitUntil(mutex_, deadline, stop)) break;
     }
     if (stop.stop_requested()) return CancelledError("stopped");
     if (bytes_.empty() && !closed_) return DeadlineExceededError("the reply took too long");

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/text/parse_number.h"
@@ -67,7 +68,7 @@ struct CallState {
       if (!changed.WaitUntil(mutex, deadline)) break;
     }
     if (stop.stop_requested()) return CancelledError("stopped");
-    if (!head) return DeadlineExceededError("no reply in time");
+    if (!head) return DeadlineExceededError("the apiserver did not reply in time");
     return *head;
   }
 };
@@ -167,7 +168,7 @@ class CpprestTransport::Impl {
     if (stop.stop_requested()) return CancelledError("stopped").WithContext(action);
     const auto call = std::make_shared<CallState>();
     Start(request, sink != nullptr ? streams_ : unary_, call);
-    const SteadyTime deadline = std::chrono::steady_clock::now() + request.timeout;
+    const SteadyTime deadline(RealClock().Now() + request.timeout);
     Result<HttpReply> reply = call->WaitForHead(deadline, stop);
     if (reply.ok()) reply = ReadBody(std::move(*reply), sink, *call, deadline, stop);
     if (reply.ok()) return reply;
@@ -192,7 +193,7 @@ class CpprestTransport::Impl {
     Status status = material.ok() ? ConfigureTls(context, *material) : material.status();
     if (!status.ok()) {
       TrustNothing(context);
-      LogError("kube", "no connection is trusted", {{"error", status}});
+      LogError("kube", "cannot set up TLS; every connection will be refused", {{"error", status}});
     }
     const MutexLock lock(mutex_);
     tls_status_ = std::move(status);
@@ -305,7 +306,7 @@ void PrepareCpprest(int threads) {
     try {
       crossplat::threadpool::initialize_with_threads(static_cast<std::size_t>(threads));
     } catch (const std::exception& e) {
-      LogWarning("kube", "the pool of cpprestsdk runs already", {{"error", e.what()}});
+      LogWarning("kube", "cpprestsdk's thread pool is already running", {{"error", e.what()}});
     }
   });
 }

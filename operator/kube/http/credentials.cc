@@ -73,7 +73,8 @@ Result<Secret> Credentials::Token() {
   const MutexLock lock(mutex_);
   if (!text.ok()) {
     if (token_.empty()) return text.status();
-    LogWarning("kube", "token kept: its file cannot be read", {{"error", text.status()}});
+    LogWarning("kube", "cannot read the token file; keeping the last token",
+               {{"error", text.status()}});
   } else {
     token_ = Secret(Trim(*text));
   }

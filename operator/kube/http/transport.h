@@ -49,8 +49,8 @@ class ByteSink {
   virtual Status Write(std::string_view bytes) = 0;
 };
 
-/// The way to one apiserver. All calls block; any number of threads may call at once. A stop token
-/// ends a call within a second with CANCELLED, whatever the server does.
+/// The way to one apiserver. All calls block; any number of threads may call concurrently. A stop
+/// token ends a call within a second with CANCELLED, whatever the server does.
 ///
 /// Errors are of the connection, never of the reply: UNAVAILABLE (no connection, TLS refused,
 /// broken off), DEADLINE_EXCEEDED (the timeout, or no byte within the transport's idle limit),

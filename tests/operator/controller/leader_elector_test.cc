@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/manual_clock.h"
 #include "base/mutex.h"
 #include "operator/controller/health.h"
@@ -41,7 +42,7 @@ class TickPause final : public Pause {
     changed_.NotifyAll();
   }
   bool WaitForPauses(int count) {
-    const auto deadline = std::chrono::steady_clock::now() + seconds(10);
+    const std::chrono::steady_clock::time_point deadline(RealClock().Now() + seconds(10));
     const MutexLock lock(mutex_);
     while (pauses_ < count) {
       if (!changed_.WaitUntil(mutex_, deadline)) return pauses_ >= count;
@@ -116,7 +117,7 @@ class LeaderElectorTest : public ::testing::Test {
 TEST_F(LeaderElectorTest, FreeLease_IsTakenAndRenewed) {
   Candidate a(f_, clock_, "a");
   ASSERT_TRUE(a.pause().WaitForPauses(1));
-  EXPECT_TRUE(a.elector().leading());
+  EXPECT_TRUE(a.elector().IsLeader());
   EXPECT_EQ(Record().holder, "a");
   EXPECT_EQ(Record().duration_seconds, 15);
   const std::string renewed = Record().renew_time;
@@ -130,18 +131,18 @@ TEST_F(LeaderElectorTest, FreeLease_IsTakenAndRenewed) {
   EXPECT_TRUE(a.Stop().ok());
 }
 
-TEST_F(LeaderElectorTest, CleanEnd_HandsOverAtTheNextLook) {
+TEST_F(LeaderElectorTest, CleanEnd_HandsOverAtTheNextTry) {
   Candidate a(f_, clock_, "a");
   ASSERT_TRUE(a.pause().WaitForPauses(1));
   Candidate b(f_, clock_, "b");
   ASSERT_TRUE(b.pause().WaitForPauses(1));
-  EXPECT_FALSE(b.elector().leading());
+  EXPECT_FALSE(b.elector().IsLeader());
   EXPECT_TRUE(a.Stop().ok());
   EXPECT_FALSE(a.leads_now());
   EXPECT_EQ(Record().holder, "");
   b.pause().Tick();
   ASSERT_TRUE(b.pause().WaitForPauses(1));
-  EXPECT_TRUE(b.elector().leading());
+  EXPECT_TRUE(b.elector().IsLeader());
   EXPECT_EQ(Record().holder, "b");
   EXPECT_EQ(Record().transitions, 1);
   EXPECT_TRUE(b.Stop().ok());
@@ -158,11 +159,11 @@ TEST_F(LeaderElectorTest, DeadLeader_IsFollowedWhenItsLeaseHasRunOutByOurClock) 
   clock_.Advance(seconds(14));
   b.pause().Tick();
   ASSERT_TRUE(b.pause().WaitForPauses(1));
-  EXPECT_FALSE(b.elector().leading());
+  EXPECT_FALSE(b.elector().IsLeader());
   clock_.Advance(seconds(1));
   b.pause().Tick();
   ASSERT_TRUE(b.pause().WaitForPauses(1));
-  EXPECT_TRUE(b.elector().leading());
+  EXPECT_TRUE(b.elector().IsLeader());
   EXPECT_TRUE(b.Stop().ok());
 }
 
@@ -172,7 +173,7 @@ TEST_F(LeaderElectorTest, Lead_ThatReturnsByItself_ReleasesTheLease) {
   TickPause pause;
   LeaderElector elector(client, pause, clock_, {.lease = kLease, .identity = "a"});
   EXPECT_TRUE(elector.Run([](const std::stop_token&) {}, {}).ok());
-  EXPECT_FALSE(elector.leading());
+  EXPECT_FALSE(elector.IsLeader());
   EXPECT_EQ(Record().holder, "");
 }
 
@@ -193,7 +194,7 @@ TEST_F(LeaderElectorTest, Renewal_ThatFailsForTooLong_EndsTheLead) {
   clock_.Advance(seconds(9));
   a.pause().Tick();
   ASSERT_TRUE(a.pause().WaitForPauses(1));
-  EXPECT_TRUE(a.elector().leading());
+  EXPECT_TRUE(a.elector().IsLeader());
   EXPECT_TRUE(a.elector().Healthy().ok());
   clock_.Advance(seconds(7));
   EXPECT_FALSE(a.elector().Healthy().ok());
@@ -210,7 +211,7 @@ TEST_F(LeaderElectorTest, Renewal_WhoseReplyIsLost_IsRepeated) {
   ASSERT_TRUE(a.pause().WaitForPauses(1));
   a.pause().Tick();
   ASSERT_TRUE(a.pause().WaitForPauses(1));
-  EXPECT_TRUE(a.elector().leading());
+  EXPECT_TRUE(a.elector().IsLeader());
   EXPECT_TRUE(a.Stop().ok());
   EXPECT_EQ(Record().holder, "");
 }
@@ -237,15 +238,15 @@ TEST(Lease, Record_ReadsBack) {
   EXPECT_THAT(DecodeLease(bad).status().message(), HasSubstr("spec.leaseTransitions"));
 }
 
-TEST(HealthBoard, Checks_AreOneTogether) {
-  HealthBoard board;
-  EXPECT_TRUE(board.Check().ok());
+TEST(HealthChecks, Checks_AreOneTogether) {
+  HealthChecks checks;
+  EXPECT_TRUE(checks.Check().ok());
   Status pods = UnavailableError("not synced");
-  board.Add("pods", [&] { return pods; });
-  board.Add("lease", [] { return OkStatus(); });
-  EXPECT_EQ(board.Check().message(), "pods: not synced");
+  checks.Add("pods", [&] { return pods; });
+  checks.Add("lease", [] { return OkStatus(); });
+  EXPECT_EQ(checks.Check().message(), "pods: not synced");
   pods = OkStatus();
-  EXPECT_TRUE(board.Check().ok());
+  EXPECT_TRUE(checks.Check().ok());
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ TEST(QueueState, SameKeyTwice_IsTakenOnce) {
   QueueState queue({});
   queue.Add(Key("a"), seconds(0), Priority::kNormal);
   queue.Add(Key("a"), seconds(0), Priority::kNormal);
-  EXPECT_EQ(queue.Take(seconds(1))->key, Key("a"));
+  EXPECT_EQ(queue.Get(seconds(1))->key, Key("a"));
   queue.Done(Key("a"));
-  EXPECT_FALSE(queue.Take(seconds(1)).has_value());
+  EXPECT_FALSE(queue.Get(seconds(1)).has_value());
 }
 
 TEST(QueueState, EarlierRequest_Wins) {
@@ -42,19 +42,19 @@ TEST(QueueState, EarlierRequest_Wins) {
   queue.Add(Key("a"), seconds(5), Priority::kLow);
   queue.Add(Key("a"), seconds(50), Priority::kLow);
   EXPECT_EQ(queue.NextDue(), seconds(5));
-  EXPECT_FALSE(queue.Take(seconds(4)).has_value());
-  EXPECT_EQ(queue.Take(seconds(5))->ready_at, seconds(5));
+  EXPECT_FALSE(queue.Get(seconds(4)).has_value());
+  EXPECT_EQ(queue.Get(seconds(5))->ready_at, seconds(5));
 }
 
 TEST(QueueState, KeyAtWork_IsHeldAndRunsOnceMore) {
   QueueState queue({});
   queue.Add(Key("a"), seconds(0), Priority::kNormal);
-  ASSERT_TRUE(queue.Take(seconds(0)).has_value());
+  ASSERT_TRUE(queue.Get(seconds(0)).has_value());
   queue.Add(Key("a"), seconds(9), Priority::kNormal);
   queue.Add(Key("a"), seconds(1), Priority::kNormal);
-  EXPECT_FALSE(queue.Take(seconds(10)).has_value());
+  EXPECT_FALSE(queue.Get(seconds(10)).has_value());
   queue.Done(Key("a"));
-  EXPECT_EQ(queue.Take(seconds(10))->ready_at, seconds(1));
+  EXPECT_EQ(queue.Get(seconds(10))->ready_at, seconds(1));
   queue.Done(Key("a"));
   EXPECT_FALSE(queue.NextDue().has_value());
 }
@@ -65,9 +65,9 @@ TEST(QueueState, Changes_GoBeforeWhatAStartPutIn) {
   queue.Add(Key("b"), seconds(0), Priority::kLow);
   queue.Add(Key("c"), seconds(1), Priority::kNormal);
   queue.Add(Key("b"), seconds(2), Priority::kNormal);
-  EXPECT_EQ(queue.Take(seconds(3))->key, Key("b"));
-  EXPECT_EQ(queue.Take(seconds(3))->key, Key("c"));
-  EXPECT_EQ(queue.Take(seconds(3))->key, Key("a"));
+  EXPECT_EQ(queue.Get(seconds(3))->key, Key("b"));
+  EXPECT_EQ(queue.Get(seconds(3))->key, Key("c"));
+  EXPECT_EQ(queue.Get(seconds(3))->key, Key("a"));
 }
 
 TEST(QueueState, Backoff_DoublesPerKeyUpToTheCapAndIsForgotten) {
@@ -79,7 +79,7 @@ TEST(QueueState, Backoff_DoublesPerKeyUpToTheCapAndIsForgotten) {
   EXPECT_EQ(queue.NextBackoff(Key("a")), seconds(1000));
   queue.Forget(Key("a"));
   EXPECT_EQ(queue.NextBackoff(Key("a")), milliseconds(5));
-  EXPECT_EQ(queue.Failures(Key("b")), 1);
+  EXPECT_EQ(queue.NumRequeues(Key("b")), 1);
 }
 
 /// The rules again, as plainly as possible.
@@ -106,7 +106,7 @@ TEST(QueueState, RandomHistories_AgreeWithTheModel) {
           break;
         }
         case 1: {
-          const auto taken = queue.Take(now);
+          const auto taken = queue.Get(now);
           bool any_due = false;
           for (const auto& [wanted, due] : model.wanted) {
             any_due = any_due || (due <= now && !model.working.contains(wanted));
@@ -127,29 +127,29 @@ TEST(QueueState, RandomHistories_AgreeWithTheModel) {
   }
 }
 
-TEST(WorkQueue, Take_WhenADelayEnds_GivesTheKey) {
+TEST(WorkQueue, Get_WhenADelayEnds_GivesTheKey) {
   WorkQueue queue("q", {});
   queue.AddAfter(Key("later"), hours(1));
   queue.AddAfter(Key("a"), milliseconds(1));
-  EXPECT_EQ(queue.Take({}), Key("a"));
+  EXPECT_EQ(queue.Get({}), Key("a"));
   queue.Done(Key("a"));
 }
 
-TEST(WorkQueue, Take_WhenSomethingEarlierComes_WakesForIt) {
+TEST(WorkQueue, Get_WhenSomethingEarlierComes_WakesForIt) {
   WorkQueue queue("q", {});
   queue.AddAfter(Key("a"), hours(1));
   std::optional<ObjectKey> taken;
-  std::jthread taker([&] { taken = queue.Take({}); });
+  std::jthread taker([&] { taken = queue.Get({}); });
   queue.Add(Key("a"));
   taker.join();
   EXPECT_EQ(taken, Key("a"));
 }
 
-TEST(WorkQueue, Take_WhenStopped_IsEmpty) {
+TEST(WorkQueue, Get_WhenStopped_IsEmpty) {
   WorkQueue queue("q", {});
   std::stop_source stop;
   std::optional<ObjectKey> taken = Key("x");
-  std::jthread taker([&] { taken = queue.Take(stop.get_token()); });
+  std::jthread taker([&] { taken = queue.Get(stop.get_token()); });
   stop.request_stop();
   taker.join();
   EXPECT_FALSE(taken.has_value());
@@ -159,15 +159,15 @@ TEST(WorkQueue, AbsurdDelays_AreClamped) {
   WorkQueue queue("q", {});
   queue.AddAfter(Key("never"), nanoseconds::max());
   queue.AddAfter(Key("a"), nanoseconds::min());
-  EXPECT_EQ(queue.Take({}), Key("a"));
+  EXPECT_EQ(queue.Get({}), Key("a"));
 }
 
 TEST(WorkQueue, Metrics_HaveClientGosNames) {
   WorkQueue queue("jobs", {});
   queue.Add(Key("a"));
   queue.Add(Key("b"));
-  queue.Take({});
-  queue.AddAfterFailure(Key("a"));
+  queue.Get({});
+  queue.AddRateLimited(Key("a"));
   MetricsRegistry registry;
   registry.Register([&] { return queue.Collect(); });
   const std::string page = registry.Scrape();
@@ -200,7 +200,7 @@ TEST(Controller, ManyWorkers_NeverHaveOneKeyTwiceAtOnce) {
   EXPECT_FALSE(twice.load());
 }
 
-TEST(Controller, Results_BecomeRetriesWakeUpsAndMetrics) {
+TEST(Controller, Results_BecomeRetriesRequeuesAndMetrics) {
   WorkQueue queue("q", {});
   std::stop_source stop;
   std::vector<std::string> order;

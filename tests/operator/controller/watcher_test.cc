@@ -48,7 +48,7 @@ class WatcherTest : public ::testing::Test {
   }
 
   bool WaitForChanges(std::size_t count) {
-    const auto deadline = std::chrono::steady_clock::now() + seconds(10);
+    const std::chrono::steady_clock::time_point deadline(RealClock().Now() + seconds(10));
     const MutexLock lock(mutex_);
     while (changes_.size() < count) {
       if (!changed_.WaitUntil(mutex_, deadline)) return changes_.size() >= count;
@@ -76,7 +76,7 @@ class WatcherTest : public ::testing::Test {
 TEST_F(WatcherTest, Start_ListsAllPagesAndThenWatches) {
   for (const char* name : {"a", "b", "c"}) Put(name);
   Start(/*page_size=*/2);
-  ASSERT_TRUE(pods_->watcher().WaitUntilSynced({}));
+  ASSERT_TRUE(pods_->watcher().WaitForCacheSync({}));
   EXPECT_EQ(pods_->store().size(), 3U);
   WaitForWatches(1);
   Put("d");
@@ -137,7 +137,7 @@ TEST_F(WatcherTest, Expired_AmongPages_StartsTheListAnew) {
   for (const char* name : {"a", "b", "c"}) Put(name);
   f_.server().FailNext("continue=", {410, StatusBody(410, "Expired", "too old"), {}});
   Start(/*page_size=*/2);
-  ASSERT_TRUE(pods_->watcher().WaitUntilSynced({}));
+  ASSERT_TRUE(pods_->watcher().WaitForCacheSync({}));
   EXPECT_EQ(pods_->store().size(), 3U);
   EXPECT_THAT(changes(), ElementsAre("+a", "+b", "+c"));
 }
@@ -168,7 +168,7 @@ TEST_F(WatcherTest, Relist_TellsOnlyWhatDiffers) {
 TEST_F(WatcherTest, Failures_PauseLongerAndLonger) {
   f_.server().FailNext("GET", {403, StatusBody(403, "Forbidden", "no"), {}}, 4);
   Start();
-  ASSERT_TRUE(pods_->watcher().WaitUntilSynced({}));
+  ASSERT_TRUE(pods_->watcher().WaitForCacheSync({}));
   const auto pauses = f_.pause().pauses();
   ASSERT_EQ(pauses.size(), 4U);
   milliseconds longest(800);
@@ -202,7 +202,7 @@ TEST_F(WatcherTest, BadObject_IsKeptWithItsErrorAndDisturbsNoOther) {
   Put("bad", "bad");
   Put("good");
   Start();
-  ASSERT_TRUE(pods_->watcher().WaitUntilSynced({}));
+  ASSERT_TRUE(pods_->watcher().WaitForCacheSync({}));
   EXPECT_EQ(pods_->store().Get({"ns", "bad"})->object.status().code(),
             StatusCode::kInvalidArgument);
   EXPECT_TRUE(pods_->store().Get({"ns", "good"})->object.ok());
@@ -223,7 +223,7 @@ TEST_F(WatcherTest, Owners_AreIndexedThroughListsAndChanges) {
   f_.server().Remove(PodResource(), {"ns", "a"});
   ASSERT_TRUE(WaitForChanges(5));
   EXPECT_EQ(pods_->store().ByOwner("job1").size(), 2U);
-  EXPECT_EQ(pods_->store().All().size(), 2U);
+  EXPECT_EQ(pods_->store().List().size(), 2U);
 }
 
 TEST_F(WatcherTest, Stop_WhileTheServerIsAway_Ends) {

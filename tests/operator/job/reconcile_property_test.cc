@@ -20,15 +20,15 @@ using std::chrono::seconds;
 class RandomHistory {
  public:
   explicit RandomHistory(std::uint64_t seed) : rng_(seed) {
-    world_.server().LingerOnDelete(kube::PodResource());
-    world_.PutJob(
+    fixture_.server().LingerOnDelete(kube::PodResource());
+    fixture_.PutJob(
         [](Json& job) { At(job, {"spec", "runPolicy"}).Set("backoffLimit", Json::Int(1000)); });
   }
 
   void Run(int steps) {
     for (int i = 0; i < steps; ++i) {
       Happen();
-      Look();
+      Check();
       ExpectOneLivePodPerPlace();
     }
     Calm();
@@ -38,28 +38,28 @@ class RandomHistory {
   std::uint64_t Pick(std::uint64_t below) { return rng_.Uniform(below); }
 
   void HappenToPod() {
-    const std::vector<std::string> pods = world_.PodNames();
+    const std::vector<std::string> pods = fixture_.PodNames();
     if (pods.empty()) return;
     const std::string name = pods[Pick(pods.size())];
-    const Json pod = world_.Pod(name);
+    const Json pod = fixture_.Pod(name);
     const bool leaves = !kube::TextOrEmpty(pod.Find("metadata"), "deletionTimestamp").empty();
     const bool ended = Ended(pod);
     switch (Pick(4)) {
       case 0:
-        if (!ended) world_.RunPod(name);
+        if (!ended) fixture_.RunPod(name);
         break;
       case 1:
         // The chief's success would end the history.
-        if (!ended) world_.EndPod(name, leaves ? 85 : 1);
+        if (!ended) fixture_.EndPod(name, leaves ? 85 : 1);
         break;
       case 2:
-        world_.RemovePod(name);
+        fixture_.RemovePod(name);
         break;
       default:
         if (leaves) {
-          world_.RemovePod(name);
+          fixture_.RemovePod(name);
         } else {
-          world_.EditPod(name, [](Json& object) {
+          fixture_.EditPod(name, [](Json& object) {
             At(object, {"metadata"}).Set("deletionTimestamp", Json::String("2026-01-02T03:04:05Z"));
           });
         }
@@ -70,25 +70,25 @@ class RandomHistory {
     switch (Pick(12)) {
       case 0:
         workers_ = static_cast<int>(1 + Pick(4));
-        world_.EditJob([this](Json& job) {
+        fixture_.EditJob([this](Json& job) {
           At(job, {"spec", "replicaSpecs", "worker"}).Set("replicas", Json::Int(workers_));
         });
         break;
       case 1:
         suspended_ = !suspended_;
-        world_.EditJob([this](Json& job) {
+        fixture_.EditJob([this](Json& job) {
           At(job, {"spec", "runPolicy"}).Set("suspend", Json::Bool(suspended_));
         });
         break;
       case 2:
-        world_.RestartOperator();
-        world_.SyncAll();
+        fixture_.RestartOperator();
+        fixture_.SyncAll();
         break;
       case 3:
-        world_.RunFor(seconds(1 + Pick(20)));
+        fixture_.RunFor(seconds(1 + Pick(20)));
         break;
       case 4:
-        world_.transport().BreakNext(kube::HttpMethod::kPost, Pick(2) == 0, 1);
+        fixture_.transport().BreakNext(kube::HttpMethod::kPost, Pick(2) == 0, 1);
         break;
       default:
         HappenToPod();
@@ -96,21 +96,21 @@ class RandomHistory {
   }
 
   /// The operator looks, with caches of the present or behind.
-  void Look() {
+  void Check() {
     switch (Pick(4)) {
       case 0:
-        world_.SyncJobs();
+        fixture_.SyncJobs();
         break;
       case 1:
-        world_.SyncPods();
+        fixture_.SyncPods();
         break;
       case 2:
-        world_.SyncAll();
+        fixture_.SyncAll();
         break;
       default:
         break;
     }
-    static_cast<void>(world_.ReconcileOnce());
+    static_cast<void>(fixture_.ReconcileOnce());
   }
 
   static bool Ended(const Json& pod) {
@@ -120,8 +120,8 @@ class RandomHistory {
 
   std::map<std::string, int> LivePods() {
     std::map<std::string, int> live;
-    for (const std::string& name : world_.PodNames()) {
-      const Json pod = world_.Pod(name);
+    for (const std::string& name : fixture_.PodNames()) {
+      const Json pod = fixture_.Pod(name);
       const Json& metadata = *pod.Find("metadata");
       if (Ended(pod) || !kube::TextOrEmpty(metadata, "deletionTimestamp").empty()) continue;
       const Json* labels = metadata.Find("labels");
@@ -138,30 +138,30 @@ class RandomHistory {
   /// Nothing happens any more: the job gets what it asks for, and then nobody writes.
   void Calm() {
     for (int i = 0; i < 8; ++i) {
-      world_.RunFor(seconds(400));
-      for (const std::string& name : world_.PodNames()) {
-        const Json pod = world_.Pod(name);
+      fixture_.RunFor(seconds(400));
+      for (const std::string& name : fixture_.PodNames()) {
+        const Json pod = fixture_.Pod(name);
         const bool leaves = !kube::TextOrEmpty(pod.Find("metadata"), "deletionTimestamp").empty();
         if (leaves) {
-          world_.RemovePod(name);
+          fixture_.RemovePod(name);
         } else if (!Ended(pod)) {
-          world_.RunPod(name);
+          fixture_.RunPod(name);
         }
       }
     }
-    world_.Settle();
+    fixture_.Settle();
     const std::size_t wanted = suspended_ ? 0 : static_cast<std::size_t>(2 + workers_);
     EXPECT_EQ(LivePods().size(), wanted);
-    const int before = world_.Calls();
-    world_.RunFor(seconds(120));
-    EXPECT_TRUE(world_.ReconcileOnce().ok());
-    EXPECT_EQ(world_.Calls(), before);
-    world_.RestartOperator();
-    world_.Settle();
-    EXPECT_EQ(world_.Calls(), before) << "a new operator finds something to write";
+    const int before = fixture_.Calls();
+    fixture_.RunFor(seconds(120));
+    EXPECT_TRUE(fixture_.ReconcileOnce().ok());
+    EXPECT_EQ(fixture_.Calls(), before);
+    fixture_.RestartOperator();
+    fixture_.Settle();
+    EXPECT_EQ(fixture_.Calls(), before) << "a new operator finds something to write";
   }
 
-  ReconcilerFixture world_;
+  ReconcilerFixture fixture_;
   Rng rng_;
   int workers_ = 2;
   bool suspended_ = false;

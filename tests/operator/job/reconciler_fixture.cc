@@ -74,8 +74,8 @@ class Feed {
 /// What a process of the operator has.
 struct ReconcilerFixture::Operator {
   Operator(kube::ApiFixture& api, ManualClock& clock)
-      : observations(clock),
-        router(observations, [this](const ObjectKey& key) { queue.insert(key); }),
+      : uncounted_pods(clock),
+        router(uncounted_pods, [this](const ObjectKey& key) { queue.insert(key); }),
         jobs({.decode = DecodeJob,
               .annotation_prefixes = {},
               .on_change = [this](const auto& a, const auto& b) { router.JobChanged(a, b); }}),
@@ -83,8 +83,8 @@ struct ReconcilerFixture::Operator {
             {.decode = DecodePod,
              .annotation_prefixes = {},
              .on_change = [this](const auto& a, const auto& b) { router.PodChanged(jobs, a, b); }}),
-        services(ChildOptions()),
-        config_maps(ChildOptions()),
+        services(OwnedObjectOptions()),
+        config_maps(OwnedObjectOptions()),
         events(api.client(), clock, {.controller = "test/operator", .instance = "pod-1"}),
         metrics(jobs),
         reconciler(
@@ -93,7 +93,7 @@ struct ReconcilerFixture::Operator {
              .pods = pods,
              .services = services,
              .config_maps = config_maps,
-             .observations = observations,
+             .uncounted_pods = uncounted_pods,
              .progress = progress,
              .events = events,
              .metrics = metrics,
@@ -104,21 +104,21 @@ struct ReconcilerFixture::Operator {
         services_feed(api.server(), kube::ServiceResource(), services),
         config_maps_feed(api.server(), kube::ConfigMapResource(), config_maps) {}
 
-  ChildStore::Options ChildOptions() {
+  OwnedObjectStore::Options OwnedObjectOptions() {
     return {.decode = [](const Json&) { return Result<MetadataOnly>(MetadataOnly{}); },
             .annotation_prefixes = {},
-            .on_change = [this](const auto& a, const auto& b) { router.ChildChanged(a, b); }};
+            .on_change = [this](const auto& a, const auto& b) { router.OwnedObjectChanged(a, b); }};
   }
 
   std::set<ObjectKey> queue;
-  std::optional<std::chrono::nanoseconds> wake;  // of the job, by the clock
-  Observations observations;
+  std::optional<std::chrono::nanoseconds> requeue_at;  // of the job, by the clock
+  UncountedPods uncounted_pods;
   ChangeRouter router;
-  ProgressBook progress;
+  ProgressStore progress;
   JobStore jobs;
   PodStore pods;
-  ChildStore services;
-  ChildStore config_maps;
+  OwnedObjectStore services;
+  OwnedObjectStore config_maps;
   kube::EventRecorder events;
   OperatorMetrics metrics;
   JobReconciler reconciler;
@@ -228,12 +228,12 @@ void ReconcilerFixture::SyncAll() {
 Status ReconcilerFixture::ReconcileOnce() {
   operator_->queue.erase(key_);
   const auto outcome = operator_->reconciler.Reconcile(key_, {});
-  operator_->wake.reset();
+  operator_->requeue_at.reset();
   if (!outcome.ok()) {
     operator_->queue.insert(key_);
     return outcome.status();
   }
-  if (outcome->has_value()) operator_->wake = clock_.Now() + **outcome;
+  if (outcome->has_value()) operator_->requeue_at = clock_.Now() + **outcome;
   return OkStatus();
 }
 
@@ -251,9 +251,10 @@ void ReconcilerFixture::Settle() {
 void ReconcilerFixture::RunFor(std::chrono::seconds duration) {
   const std::chrono::nanoseconds end = clock_.Now() + duration;
   Settle();
-  for (int i = 0; operator_->wake && *operator_->wake <= end; ++i) {
+  for (int i = 0; operator_->requeue_at && *operator_->requeue_at <= end; ++i) {
     ASSERT_LT(i, 1000) << "wakes up without end";
-    if (*operator_->wake > clock_.Now()) clock_.Advance(*operator_->wake - clock_.Now());
+    if (*operator_->requeue_at > clock_.Now())
+      clock_.Advance(*operator_->requeue_at - clock_.Now());
     operator_->queue.insert(key_);
     Settle();
   }

@@ -33,14 +33,14 @@ class ReconcilerFixture {
   const std::string& uid() const { return uid_; }
 
   /// The job "byo" in namespace "ml": a chief, a ps and two workers that run their own program,
-  /// replaced at once. `change` alters the object first. Its uid becomes uid().
+  /// replaced immediately. `change` alters the object first. Its uid becomes uid().
   void PutJob(const Change& change = {});
   /// The same job with all its pods running.
   void StartJob();
   /// Alters the job as a person would; the generation rises.
   void EditJob(const Change& change);
   void RemoveJob();
-  /// A new process: no memory, caches filled anew.
+  /// A new process: no memory, caches filled again.
   void RestartOperator();
 
   std::vector<std::string> PodNames() const;
@@ -64,7 +64,7 @@ class ReconcilerFixture {
   Status ReconcileOnce();
   /// Caches and reconciles until nothing happens any more; a test failure when that has no end.
   void Settle();
-  /// The same while time passes, with every wake-up that a reconcile asked for.
+  /// The same while time passes, with every requeue that a reconcile asked for.
   void RunFor(std::chrono::seconds duration);
 
   JobStatus StatusOfJob() const;

@@ -77,8 +77,8 @@ TEST(Plan, WhenAWorkerCrashesAgain_WaitsOneSecond) {
   record.set_consecutive_failures(1);
   const PlanResult plan = Plan(snapshot, kNow);
   EXPECT_TRUE(Actions<StartReplica>(plan).empty());
-  ASSERT_EQ(Actions<WakeAt>(plan).size(), 1U);
-  EXPECT_EQ(Actions<WakeAt>(plan)[0].time, kNow + seconds(1));
+  ASSERT_EQ(Actions<RequeueAt>(plan).size(), 1U);
+  EXPECT_EQ(Actions<RequeueAt>(plan)[0].time, kNow + seconds(1));
 }
 
 TEST(Plan, WhenAWorkerCrashesAfterTenHealthyMinutes_ForgetsEarlierCrashes) {

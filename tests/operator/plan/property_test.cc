@@ -20,84 +20,84 @@ std::string FirstViolation(const Policies& policies, std::uint64_t histories) {
   return {};
 }
 
-void DoNothing(Draft&) {}
+void DoNothing(PlanBuilder&) {}
 
-void ForgetCrashes(Draft& draft) {
-  CountEnds(draft);
-  draft.status().mutable_restarts()->set_failures(0);
+void ForgetCrashes(PlanBuilder& builder) {
+  CountEnds(builder);
+  builder.status().mutable_restarts()->set_failures(0);
 }
-void CountDisruptionsAsCrashes(Draft& draft) {
-  const std::int32_t before = draft.status().restarts().disruptions();
-  CountEnds(draft);
-  Restarts& restarts = *draft.status().mutable_restarts();
+void CountDisruptionsAsCrashes(PlanBuilder& builder) {
+  const std::int32_t before = builder.status().restarts().disruptions();
+  CountEnds(builder);
+  Restarts& restarts = *builder.status().mutable_restarts();
   restarts.set_failures(restarts.failures() + restarts.disruptions() - before);
 }
-void ReuseAttempts(Draft& draft) {
-  CountEnds(draft);
-  for (auto& [key, record] : *draft.status().mutable_restarts()->mutable_replicas()) {
+void ReuseAttempts(PlanBuilder& builder) {
+  CountEnds(builder);
+  for (auto& [key, record] : *builder.status().mutable_restarts()->mutable_replicas()) {
     record.set_attempt(0);
   }
 }
-void ForgetConsecutive(Draft& draft) {
-  CountEnds(draft);
-  for (auto& [key, record] : *draft.status().mutable_restarts()->mutable_replicas()) {
+void ForgetConsecutive(PlanBuilder& builder) {
+  CountEnds(builder);
+  for (auto& [key, record] : *builder.status().mutable_restarts()->mutable_replicas()) {
     record.set_consecutive_failures(0);
   }
 }
-void FailAtFirstCrash(Draft& draft) {
-  if (draft.status().restarts().failures() > 0) {
-    draft.Finish(JobStatus::Failed, "Crash", "one crash");
+void FailAtFirstCrash(PlanBuilder& builder) {
+  if (builder.status().restarts().failures() > 0) {
+    builder.Finish(JobStatus::Failed, "Crash", "one crash");
   }
 }
-void SuspendAllAtOnce(Draft& draft) {
-  if (!draft.spec().run_policy().suspend()) return;
-  for (const Replica& replica : draft.snapshot().replicas) {
-    draft.Stop(replica, draft.snapshot().grace);
+void SuspendAllAtOnce(PlanBuilder& builder) {
+  if (!builder.spec().run_policy().suspend()) return;
+  for (const Replica& replica : builder.snapshot().replicas) {
+    builder.Stop(replica, builder.snapshot().grace);
   }
 }
-void ScaleLowestAway(Draft& draft) {
-  if (draft.spec().run_policy().suspend()) return;
-  for (const auto& [id, attempts] : draft.places()) {
-    if (id.index < DesiredReplicas(draft.spec(), id.role)) continue;
-    for (const Replica* replica : draft.Attempts({id.role, 0})) draft.Stop(*replica, {});
+void ScaleLowestAway(PlanBuilder& builder) {
+  if (builder.spec().run_policy().suspend()) return;
+  for (const auto& [id, attempts] : builder.attempts_by_replica()) {
+    if (id.index < DesiredReplicas(builder.spec(), id.role)) continue;
+    for (const Replica* replica : builder.Attempts({id.role, 0})) builder.Stop(*replica, {});
   }
 }
-void StartAgain(Draft& draft) {
-  if (draft.spec().run_policy().suspend()) return;
+void StartAgain(PlanBuilder& builder) {
+  if (builder.spec().run_policy().suspend()) return;
   for (const Role role : kRoles) {
-    for (std::int32_t i = 0; i < DesiredReplicas(draft.spec(), role); ++i) {
+    for (std::int32_t i = 0; i < DesiredReplicas(builder.spec(), role); ++i) {
       const ReplicaId id{role, i};
-      if (!draft.FindRecord(id).succeeded()) draft.Start(id, draft.FindRecord(id).attempt());
+      if (!builder.FindRecord(id).succeeded()) builder.Start(id, builder.FindRecord(id).attempt());
     }
   }
 }
-void StartAtOnce(Draft& draft) {
-  for (auto& [key, record] : *draft.status().mutable_restarts()->mutable_replicas()) {
+void StartAtOnce(PlanBuilder& builder) {
+  for (auto& [key, record] : *builder.status().mutable_restarts()->mutable_replicas()) {
     record.set_last_end_seconds(0);
   }
-  StartReplicas(draft);
+  StartReplicas(builder);
 }
-void StartInSuspension(Draft& draft) {
+void StartInSuspension(PlanBuilder& builder) {
   for (const Role role : kRoles) {
-    for (std::int32_t i = 0; i < DesiredReplicas(draft.spec(), role); ++i) {
+    for (std::int32_t i = 0; i < DesiredReplicas(builder.spec(), role); ++i) {
       const ReplicaId id{role, i};
-      if (draft.Attempts(id).empty()) draft.Start(id, draft.FindRecord(id).attempt());
+      if (builder.Attempts(id).empty()) builder.Start(id, builder.FindRecord(id).attempt());
     }
   }
-  StartReplicas(draft);
+  StartReplicas(builder);
 }
-void PruneAll(Draft& draft) {
-  for (const Replica& replica : draft.snapshot().replicas) draft.Delete(replica);
+void PruneAll(PlanBuilder& builder) {
+  for (const Replica& replica : builder.snapshot().replicas) builder.Delete(replica);
 }
-void TouchConditions(Draft& draft) {
-  BuildStatus(draft);
-  for (Condition& condition : *draft.status().mutable_conditions()) {
-    condition.set_last_transition_time(std::to_string(draft.now().time_since_epoch().count()));
+void TouchConditions(PlanBuilder& builder) {
+  BuildStatus(builder);
+  for (Condition& condition : *builder.status().mutable_conditions()) {
+    condition.set_last_transition_time(std::to_string(builder.now().time_since_epoch().count()));
   }
 }
-void SucceedWithAnyWorker(Draft& draft) {
-  if (draft.FindRecord({Role::kWorker, 0}).succeeded()) {
-    draft.Finish(JobStatus::Succeeded, "Worker", "a worker is done");
+void SucceedWithAnyWorker(PlanBuilder& builder) {
+  if (builder.FindRecord({Role::kWorker, 0}).succeeded()) {
+    builder.Finish(JobStatus::Succeeded, "Worker", "a worker is done");
   }
 }
 

@@ -17,7 +17,7 @@ constexpr int kSettleRounds = 10;
 constexpr int kFairRounds = 60;
 constexpr std::int64_t kDeadlineSeconds = 400;
 
-bool Wakes(const Action& action) { return std::holds_alternative<WakeAt>(action); }
+bool IsRequeue(const Action& action) { return std::holds_alternative<RequeueAt>(action); }
 
 }  // namespace
 
@@ -142,12 +142,12 @@ void Simulation::Settle(bool may_die) {
   for (int round = 0; round < kSettleRounds && violation_.empty(); ++round) {
     const PlanResult plan = Plan(snapshot_, now_, *policies_);
     CheckPlan(plan);
-    const bool done = std::all_of(plan.actions.begin(), plan.actions.end(), Wakes);
-    wake_.reset();
+    const bool done = std::all_of(plan.actions.begin(), plan.actions.end(), IsRequeue);
+    requeue_at_.reset();
     const bool dies = may_die && rng_.Uniform(10) == 0;
     const std::size_t upto = dies ? rng_.Uniform(plan.actions.size() + 1) : plan.actions.size();
     for (std::size_t i = 0; i < upto; ++i) Apply(plan.actions[i]);
-    if (dies) return;  // another executor goes on at the next event
+    if (dies) return;  // another executor continues at the next event
     if (done) return CheckSettled();
   }
   Expect(false, "no fixed point");
@@ -172,9 +172,9 @@ void Simulation::Apply(const Action& action) {
       if (same) Expect(replica.Ended(), "deletes a replica that has not ended");
       return same;
     });
-  } else if (const auto* wake = std::get_if<WakeAt>(&action)) {
-    wake_ = wake->time;
-    Expect(wake->time > now_, "wakes in the past");
+  } else if (const auto* requeue = std::get_if<RequeueAt>(&action)) {
+    requeue_at_ = requeue->time;
+    Expect(requeue->time > now_, "requeues in the past");
   }
 }
 
@@ -227,8 +227,9 @@ void Simulation::FairRounds() {
   for (int round = 0; round < kFairRounds && violation_.empty(); ++round) {
     if (done()) return;
     Advance(1000);
-    if (wake_ && snapshot_.job.status().phase() != JobStatus::Running)
-      now_ = std::max(now_, *wake_);
+    if (requeue_at_ && snapshot_.job.status().phase() != JobStatus::Running) {
+      now_ = std::max(now_, *requeue_at_);
+    }
     // A fair executor: who was told to go has gone, who waits to start starts, who runs finishes.
     for (Replica& replica : snapshot_.replicas) {
       if (replica.Ended()) continue;
@@ -242,7 +243,7 @@ void Simulation::FairRounds() {
       }
     }
     Settle(false);
-    if (round > 20 && wake_) now_ = std::max(now_, *wake_);
+    if (round > 20 && requeue_at_) now_ = std::max(now_, *requeue_at_);
   }
   Expect(done(), "does not end");
 }
@@ -359,7 +360,7 @@ void Simulation::CheckSettled() {
     for (std::int32_t i = 0; i < DesiredReplicas(spec, role); ++i) {
       const ReplicaId id{role, i};
       const bool waits = ReplacesAfterTermination(spec, role) && alive.contains(id);
-      Expect(live.contains(id) || record_of(id).succeeded() || waits || wake_.has_value(),
+      Expect(live.contains(id) || record_of(id).succeeded() || waits || requeue_at_.has_value(),
              "lost " + ReplicaKey(id));
     }
   }

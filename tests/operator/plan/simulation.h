@@ -32,7 +32,7 @@ class Simulation {
   void ReplicaEvent(Replica& replica);
   void End(Replica& replica, std::int32_t exit_code);
   void Advance(std::int64_t milliseconds) { now_ += std::chrono::milliseconds(milliseconds); }
-  /// Plans and acts until only WakeAt remains; at times the executor dies in the middle.
+  /// Plans and acts until only RequeueAt remains; at times the executor dies in the middle.
   void Settle(bool may_die);
   void Apply(const Action& action);
   void Start(const StartReplica& start);
@@ -54,7 +54,7 @@ class Simulation {
   std::map<std::string, int> crashes_in_a_row_;
   std::map<std::string, Time> last_crash_;
   int crashes_total_ = 0;
-  std::optional<Time> wake_;
+  std::optional<Time> requeue_at_;
   std::string violation_;
   std::uint64_t seed_;
 };

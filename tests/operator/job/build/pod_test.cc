@@ -123,7 +123,7 @@ TEST(BuildPod, ReadsBackAsTheSameReplica) {
   pod->FindMutable("metadata")->Set("uid", Json::String("u"));
   const auto view = DecodePod(*pod);
   ASSERT_TRUE(view.ok()) << view.status().message();
-  EXPECT_EQ(view->place, kWorker1);
+  EXPECT_EQ(view->replica, kWorker1);
   EXPECT_EQ(view->attempt, 3);
   EXPECT_EQ(view->job_name, "byo");
   EXPECT_EQ(view->controller_uid, "1234");

@@ -28,10 +28,10 @@ constexpr char kTraining[] = R"({"model": {"wideAndDeep": {}},
 class CheckpointCheckTest : public ::testing::Test {
  protected:
   void PutClaim(const std::string& mode) {
-    world_.server().Put(kube::PersistentVolumeClaimResource(),
-                        *ParseJson(R"({"metadata": {"name": "shared", "namespace": "ml"},
+    fixture_.server().Put(kube::PersistentVolumeClaimResource(),
+                          *ParseJson(R"({"metadata": {"name": "shared", "namespace": "ml"},
                                        "spec": {"accessModes": [")" +
-                                   mode + "\"]}}"));
+                                     mode + "\"]}}"));
   }
   static void Train(Json& job) {
     At(job, {"spec"}).Set("training", *ParseJson(kTraining));
@@ -47,90 +47,92 @@ class CheckpointCheckTest : public ::testing::Test {
           .Set("volumeMounts", *ParseJson(R"([{"name": "c", "mountPath": "/c"}])"));
     }
   }
-  int Looks() { return world_.CallsOf("GET /api/v1/namespaces/ml/persistentvolumeclaims/shared"); }
+  int Checks() {
+    return fixture_.CallsOf("GET /api/v1/namespaces/ml/persistentvolumeclaims/shared");
+  }
 
-  ReconcilerFixture world_;
+  ReconcilerFixture fixture_;
 };
 
 TEST_F(CheckpointCheckTest, AClaimForOneNode_IsAConditionAndOneEventAndTheJobStarts) {
   PutClaim("ReadWriteOnce");
-  world_.PutJob(Train);
-  world_.RunFor(seconds(60));
-  EXPECT_EQ(world_.ConditionOf(kCheckpointNotShared), "True");
-  EXPECT_THAT(world_.MessageOf(kCheckpointNotShared),
+  fixture_.PutJob(Train);
+  fixture_.RunFor(seconds(60));
+  EXPECT_EQ(fixture_.ConditionOf(kCheckpointNotShared), "True");
+  EXPECT_THAT(fixture_.MessageOf(kCheckpointNotShared),
               AllOf(HasSubstr("ClaimNotReadWriteMany"), HasSubstr("Claim shared,"),
                     HasSubstr("ReadWriteOnce"), HasSubstr("use a claim with")));
-  EXPECT_EQ(world_.PodNames().size(), 4U);
-  EXPECT_EQ(Looks(), 1);
-  world_.RestartOperator();
-  world_.Settle();
-  EXPECT_EQ(Looks(), 2);
-  EXPECT_THAT(world_.FinishEvents(), Contains("ClaimNotReadWriteMany").Times(1));
+  EXPECT_EQ(fixture_.PodNames().size(), 4U);
+  EXPECT_EQ(Checks(), 1);
+  fixture_.RestartOperator();
+  fixture_.Settle();
+  EXPECT_EQ(Checks(), 2);
+  EXPECT_THAT(fixture_.FinishEvents(), Contains("ClaimNotReadWriteMany").Times(1));
 }
 
 TEST_F(CheckpointCheckTest, ASharedClaim_IsReadOnceAndNoCondition) {
   PutClaim("ReadWriteMany");
-  world_.PutJob(Train);
-  world_.RunFor(minutes(30));
-  EXPECT_EQ(world_.ConditionOf(kCheckpointNotShared), "");
-  EXPECT_EQ(Looks(), 1);
+  fixture_.PutJob(Train);
+  fixture_.RunFor(minutes(30));
+  EXPECT_EQ(fixture_.ConditionOf(kCheckpointNotShared), "");
+  EXPECT_EQ(Checks(), 1);
 }
 
 TEST_F(CheckpointCheckTest, AClaimThatIsMended_IsSeenWithinFiveMinutes) {
   PutClaim("ReadWriteOnce");
-  world_.PutJob(Train);
-  world_.RunFor(seconds(10));
+  fixture_.PutJob(Train);
+  fixture_.RunFor(seconds(10));
   PutClaim("ReadWriteMany");
-  world_.RunFor(minutes(5));
-  EXPECT_EQ(world_.ConditionOf(kCheckpointNotShared), "False");
-  EXPECT_THAT(world_.MessageOf(kCheckpointNotShared), HasSubstr("CheckpointShared"));
-  world_.RunFor(minutes(30));
-  EXPECT_EQ(Looks(), 2);
+  fixture_.RunFor(minutes(5));
+  EXPECT_EQ(fixture_.ConditionOf(kCheckpointNotShared), "False");
+  EXPECT_THAT(fixture_.MessageOf(kCheckpointNotShared), HasSubstr("CheckpointShared"));
+  fixture_.RunFor(minutes(30));
+  EXPECT_EQ(Checks(), 2);
 }
 
 TEST_F(CheckpointCheckTest, AnotherSpecification_IsLookedAtAtOnce) {
   PutClaim("ReadWriteMany");
-  world_.PutJob(Train);
-  world_.Settle();
-  world_.EditJob([](Json& job) { SetVolume(job, R"({"name": "c", "emptyDir": {}})"); });
-  world_.Settle();
-  EXPECT_EQ(world_.ConditionOf(kCheckpointNotShared), "True");
-  EXPECT_THAT(world_.MessageOf(kCheckpointNotShared), HasSubstr("CheckpointVolumePerPod"));
-  const int calls = world_.Calls();
-  world_.RunFor(minutes(30));
-  EXPECT_EQ(world_.Calls(), calls) << "only another specification could change that";
-  EXPECT_EQ(Looks(), 1);
+  fixture_.PutJob(Train);
+  fixture_.Settle();
+  fixture_.EditJob([](Json& job) { SetVolume(job, R"({"name": "c", "emptyDir": {}})"); });
+  fixture_.Settle();
+  EXPECT_EQ(fixture_.ConditionOf(kCheckpointNotShared), "True");
+  EXPECT_THAT(fixture_.MessageOf(kCheckpointNotShared), HasSubstr("CheckpointVolumePerPod"));
+  const int calls = fixture_.Calls();
+  fixture_.RunFor(minutes(30));
+  EXPECT_EQ(fixture_.Calls(), calls) << "only another specification could change that";
+  EXPECT_EQ(Checks(), 1);
 }
 
 TEST_F(CheckpointCheckTest, AMissingClaimOrPermission_SaysNothingAndCostsACallEachFiveMinutes) {
   for (const bool forbidden : {false, true}) {
-    ReconcilerFixture world;
+    ReconcilerFixture fixture;
     if (forbidden) {
-      world.server().FailNext("persistentvolumeclaims",
-                              {403, StatusBody(403, "Forbidden", "cannot get"), {}}, 1000);
+      fixture.server().FailNext("persistentvolumeclaims",
+                                {403, StatusBody(403, "Forbidden", "cannot get"), {}}, 1000);
     }
-    world.PutJob(Train);
-    world.RunFor(minutes(12));
-    EXPECT_EQ(world.ConditionOf(kCheckpointNotShared), "");
-    EXPECT_EQ(world.PodNames().size(), 4U);
-    EXPECT_EQ(world.CallsOf("persistentvolumeclaims"), 3);
+    fixture.PutJob(Train);
+    fixture.RunFor(minutes(12));
+    EXPECT_EQ(fixture.ConditionOf(kCheckpointNotShared), "");
+    EXPECT_EQ(fixture.PodNames().size(), 4U);
+    EXPECT_EQ(fixture.CallsOf("persistentvolumeclaims"), 3);
   }
 }
 
 TEST_F(CheckpointCheckTest, AFinishedJob_IsNotLookedAt) {
   PutClaim("ReadWriteOnce");
-  world_.PutJob(Train);
-  world_.Settle();
-  world_.RunAllPods();
-  world_.Settle();
-  world_.EndPod("byo-chief-0", 0);
-  world_.Settle();
-  ASSERT_EQ(world_.StatusOfJob().phase(), JobStatus::Succeeded);
-  const int looks = Looks();
-  world_.RestartOperator();
-  world_.RunFor(minutes(30));
-  EXPECT_EQ(Looks(), looks);
-  EXPECT_EQ(world_.ConditionOf(kCheckpointNotShared), "True");
+  fixture_.PutJob(Train);
+  fixture_.Settle();
+  fixture_.RunAllPods();
+  fixture_.Settle();
+  fixture_.EndPod("byo-chief-0", 0);
+  fixture_.Settle();
+  ASSERT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Succeeded);
+  const int checks = Checks();
+  fixture_.RestartOperator();
+  fixture_.RunFor(minutes(30));
+  EXPECT_EQ(Checks(), checks);
+  EXPECT_EQ(fixture_.ConditionOf(kCheckpointNotShared), "True");
 }
 
 }  // namespace

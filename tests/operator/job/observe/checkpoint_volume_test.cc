@@ -42,13 +42,13 @@ PSTrainingJob JobOf(const std::string& all, const std::string& worker = "",
 
 std::string ReasonOf(const PSTrainingJob& job) {
   const CheckpointVolume volume = FindCheckpointVolume(job);
-  return volume.trouble ? volume.trouble->reason : "";
+  return volume.problem ? volume.problem->reason : "";
 }
 
 TEST(FindCheckpointVolume, OfOneClaim_IsThatClaim) {
   for (const char* path : {"/checkpoints", "/checkpoints/", "/checkpoints/adult", "/"}) {
     const CheckpointVolume volume = FindCheckpointVolume(JobOf(TemplateOf(Claim("c"), path)));
-    EXPECT_FALSE(volume.trouble.has_value()) << path << ": " << volume.trouble->message;
+    EXPECT_FALSE(volume.problem.has_value()) << path << ": " << volume.problem->message;
     EXPECT_EQ(volume.claim, "c") << path;
   }
 }
@@ -63,9 +63,9 @@ TEST(FindCheckpointVolume, OfWhatCannotBeShared_SaysRoleVolumeAndWayOut) {
   };
   for (const auto& [source, reason] : reasons) {
     const CheckpointVolume volume = FindCheckpointVolume(JobOf(TemplateOf(source)));
-    ASSERT_TRUE(volume.trouble.has_value()) << source;
-    EXPECT_EQ(volume.trouble->reason, reason) << source;
-    EXPECT_THAT(volume.trouble->message,
+    ASSERT_TRUE(volume.problem.has_value()) << source;
+    EXPECT_EQ(volume.problem->reason, reason) << source;
+    EXPECT_THAT(volume.problem->message,
                 AllOf(HasSubstr("role chief: training.checkpoint.directory /checkpoints/adult"),
                       HasSubstr("volume v"), HasSubstr("ReadWriteMany")));
     EXPECT_EQ(volume.claim, "");
@@ -100,9 +100,9 @@ TEST(FindCheckpointVolume, WhenRolesSeeDifferentDirectories_NamesBoth) {
   };
   for (const auto& [worker, words] : theirs) {
     const CheckpointVolume volume = FindCheckpointVolume(JobOf(ours, worker));
-    ASSERT_TRUE(volume.trouble.has_value()) << words;
-    EXPECT_EQ(volume.trouble->reason, "CheckpointVolumesDiffer");
-    EXPECT_THAT(::testing::PrintToString(volume.trouble->message),
+    ASSERT_TRUE(volume.problem.has_value()) << words;
+    EXPECT_EQ(volume.problem->reason, "CheckpointVolumesDiffer");
+    EXPECT_THAT(::testing::PrintToString(volume.problem->message),
                 AllOf(HasSubstr("role worker"), HasSubstr("role chief is on "), HasSubstr("c at")));
   }
 }
@@ -116,7 +116,7 @@ TEST(FindCheckpointVolume, WhenAllRunOnOneNode_NeedsNoAccessMode) {
   EXPECT_EQ(FindCheckpointVolume(JobOf(here, TemplateOf(Claim("c")))).claim, "c");
 }
 
-TEST(FindCheckpointVolume, OfWhatSaysNothingOfItself_IsNoTrouble) {
+TEST(FindCheckpointVolume, OfWhatSaysNothingOfItself_IsNoProblem) {
   for (const char* source : {R"("nfs": {"server": "s"})", R"("hostPath": {"path": "/mnt"})"}) {
     EXPECT_EQ(ReasonOf(JobOf(TemplateOf(source))), "") << source;
   }
@@ -133,11 +133,11 @@ TEST(FindCheckpointVolume, ARoleWithoutReplicas_IsNotAsked) {
 }
 
 std::string Judge(const std::string& claim) {
-  const auto trouble = TroubleOfClaim(*ParseJson(claim));
-  return trouble ? trouble->reason + ": " + trouble->message : "";
+  const auto problem = ProblemOfClaim(*ParseJson(claim));
+  return problem ? problem->reason + ": " + problem->message : "";
 }
 
-TEST(TroubleOfClaim, NamesClaimModesAndWayOut) {
+TEST(ProblemOfClaim, NamesClaimModesAndWayOut) {
   EXPECT_THAT(Judge(R"({"metadata": {"name": "c"}, "spec": {"accessModes": ["ReadWriteOnce"]}})"),
               AllOf(HasSubstr("ClaimNotReadWriteMany: PersistentVolumeClaim c,"),
                     HasSubstr("is ReadWriteOnce: replicas on several nodes"),
@@ -148,7 +148,7 @@ TEST(TroubleOfClaim, NamesClaimModesAndWayOut) {
   EXPECT_THAT(Judge("{}"), HasSubstr("no access mode"));
 }
 
-TEST(TroubleOfClaim, OfABoundClaim_LooksAtItsVolume) {
+TEST(ProblemOfClaim, OfABoundClaim_LooksAtItsVolume) {
   EXPECT_EQ(Judge(R"({"spec": {"accessModes": ["ReadWriteMany"]}})"), "");
   EXPECT_EQ(Judge(R"({"spec": {"accessModes": ["ReadWriteOnce"]},
                       "status": {"accessModes": ["ReadWriteOnce", "ReadWriteMany"]}})"),

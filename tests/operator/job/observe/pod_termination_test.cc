@@ -57,9 +57,9 @@ std::string Disrupted(const char* reason) {
          reason + R"("}])";
 }
 
-class PodEnding : public testing::TestWithParam<Row> {};
+class PodTermination : public testing::TestWithParam<Row> {};
 
-TEST_P(PodEnding, IsSeenAsTheTableSays) {
+TEST_P(PodTermination, IsSeenAsTheTableSays) {
   const Row& row = GetParam();
   const auto view = DecodePod(PodWith(row));
   ASSERT_TRUE(view.ok()) << view.status().message();
@@ -90,7 +90,7 @@ const std::string kStaleCondition =
         "status":"False","reason":"PreemptionByScheduler"}]})";
 
 INSTANTIATE_TEST_SUITE_P(
-    TruthTable, PodEnding,
+    TruthTable, PodTermination,
     testing::Values(
         Row{"scheduler_preemption", true, kPreempted.c_str(), ReplicaPhase::kRunning,
             Disruption::kPreempted, "PreemptionByScheduler"},
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
             ReplicaPhase::kSucceeded, Disruption::kNone, "Completed"}),
     [](const auto& row) { return std::string(row.param.name); });
 
-TEST(PodEnding, KeepsTheSignal) {
+TEST(PodTermination, KeepsTheSignal) {
   const Row row{"kill",
                 false,
                 R"({"phase":"Failed","containerStatuses":KILLED})",
@@ -147,7 +147,7 @@ TEST(PodEnding, KeepsTheSignal) {
   ASSERT_TRUE(replica.ended.has_value());
 }
 
-TEST(PodEnding, OfAPodThatVanishedWhileItRan_IsADisruption) {
+TEST(PodTermination, OfAPodThatVanishedWhileItRan_IsADisruption) {
   const Row row{"gone",
                 false,
                 R"({"phase":"Running","containerStatuses":RUNNING})",
@@ -161,7 +161,7 @@ TEST(PodEnding, OfAPodThatVanishedWhileItRan_IsADisruption) {
   EXPECT_EQ(replica.ended, now);
 }
 
-TEST(PodEnding, OfAPodThatVanishedAfterExitZero_IsSuccess) {
+TEST(PodTermination, OfAPodThatVanishedAfterExitZero_IsSuccess) {
   const Row row{"gone",
                 true,
                 R"({"phase":"Running","containerStatuses":DONE})",

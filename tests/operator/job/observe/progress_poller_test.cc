@@ -62,7 +62,7 @@ class ProgressPollerTest : public ::testing::Test {
   std::vector<std::string> TakeQueued() {
     std::vector<std::string> keys;
     while (Depth() > 0) {
-      const auto key = queue_.Take({});
+      const auto key = queue_.Get({});
       queue_.Done(*key);
       keys.push_back(key->ToString());
     }
@@ -79,7 +79,7 @@ class ProgressPollerTest : public ::testing::Test {
   ManualClock clock_;
   JobStore jobs_{{.decode = DecodeJob, .annotation_prefixes = {}, .on_change = {}}};
   PodStore pods_{{.decode = DecodePod, .annotation_prefixes = {}, .on_change = {}}};
-  ProgressBook book_;
+  ProgressStore store_;
   kube::WorkQueue queue_{"test", {}};
   Mutex mutex_;
   std::vector<std::string> asked_;              // guarded by mutex_
@@ -88,7 +88,7 @@ class ProgressPollerTest : public ::testing::Test {
       jobs_,
       pods_,
       clock_,
-      book_,
+      store_,
       queue_,
       [this](const std::string& pod_ip, const std::stop_token&) -> Result<std::string> {
         const MutexLock lock(mutex_);
@@ -119,7 +119,7 @@ TEST_F(ProgressPollerTest, NewsQueueTheJobOnceAndOtherAnswersDoNot) {
   clock_.Advance(std::chrono::seconds(5));
   EXPECT_THAT(Poll(), ElementsAre("fd00::1"));
   EXPECT_THAT(TakeQueued(), ElementsAre("ml/j1"));
-  EXPECT_EQ(book_.Status("u1", {})->step(), 3);
+  EXPECT_EQ(store_.Status("u1", {})->step(), 3);
   clock_.Advance(std::chrono::seconds(5));
   Poll();
   EXPECT_THAT(TakeQueued(), IsEmpty()) << "the same values again";
@@ -129,7 +129,7 @@ TEST_F(ProgressPollerTest, NewsQueueTheJobOnceAndOtherAnswersDoNot) {
     Poll();
     EXPECT_THAT(TakeQueued(), IsEmpty()) << answer;
   }
-  EXPECT_EQ(book_.Status("u1", {})->step(), 3);
+  EXPECT_EQ(store_.Status("u1", {})->step(), 3);
 }
 
 TEST_F(ProgressPollerTest, AChiefThatDoesNotAnswer_DoesNotHoldUpTheOthers) {

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/manual_clock.h"
-#include "operator/job/observe/replicas.h"
 
 namespace pstrain::job {
 namespace {
@@ -20,7 +19,7 @@ PodStore::Object PodOf(const std::string& uid, const std::string& owner, int att
   view.name = "byo-worker-0";
   view.uid = uid;
   view.controller_uid = owner;
-  view.place = {plan::Role::kWorker, 0};
+  view.replica = {plan::Role::kWorker, 0};
   view.attempt = attempt;
   view.phase = phase;
   kube::ObjectMeta meta;
@@ -30,71 +29,43 @@ PodStore::Object PodOf(const std::string& uid, const std::string& owner, int att
 
 const plan::ReplicaId kWorker{plan::Role::kWorker, 0};
 
-TEST(Observations, APodWhoseNameAnotherHas_IsGone) {
+TEST(UncountedPods, APodWhoseNameAnotherHas_IsGone) {
   const ManualClock clock;
-  Observations observations(clock);
-  observations.PodChanged(PodOf("a", "job"), PodOf("b", "job"));
-  ASSERT_EQ(observations.Gone("job").size(), 1U);
-  EXPECT_EQ(observations.Gone("job").front().uid, "a");
+  UncountedPods uncounted_pods(clock);
+  uncounted_pods.PodChanged(PodOf("a", "job"), PodOf("b", "job"));
+  ASSERT_EQ(uncounted_pods.List("job").size(), 1U);
+  EXPECT_EQ(uncounted_pods.List("job").front().uid, "a");
 }
 
-TEST(Observations, APodThatChangesItsOwner_IsGoneForTheFormer) {
+TEST(UncountedPods, APodThatChangesItsOwner_IsGoneForTheFormer) {
   const ManualClock clock;
-  Observations observations(clock);
-  observations.PodChanged(PodOf("a", "job"), PodOf("a", ""));
-  EXPECT_EQ(observations.Gone("job").size(), 1U);
-  EXPECT_TRUE(observations.Gone("").empty());
+  UncountedPods uncounted_pods(clock);
+  uncounted_pods.PodChanged(PodOf("a", "job"), PodOf("a", ""));
+  EXPECT_EQ(uncounted_pods.List("job").size(), 1U);
+  EXPECT_TRUE(uncounted_pods.List("").empty());
 }
 
-TEST(Observations, Drop_LeavesWhatCameSince) {
+TEST(UncountedPods, Drop_LeavesWhatCameSince) {
   const ManualClock clock;
-  Observations observations(clock);
-  observations.PodChanged(PodOf("a", "job"), nullptr);
-  const auto counted = observations.Gone("job");
-  observations.PodChanged(PodOf("b", "job"), nullptr);
-  observations.Drop("job", counted);
-  ASSERT_EQ(observations.Gone("job").size(), 1U);
-  EXPECT_EQ(observations.Gone("job").front().uid, "b");
+  UncountedPods uncounted_pods(clock);
+  uncounted_pods.PodChanged(PodOf("a", "job"), nullptr);
+  const auto counted = uncounted_pods.List("job");
+  uncounted_pods.PodChanged(PodOf("b", "job"), nullptr);
+  uncounted_pods.MarkCounted("job", counted);
+  ASSERT_EQ(uncounted_pods.List("job").size(), 1U);
+  EXPECT_EQ(uncounted_pods.List("job").front().uid, "b");
 }
 
-TEST(Observations, TheAgeOfALoss_IsThatOfTheAttemptBefore) {
+TEST(UncountedPods, TheAgeOfALoss_IsThatOfTheAttemptBefore) {
   ManualClock clock;
-  Observations observations(clock);
-  observations.PodChanged(nullptr, PodOf("a", "job", 0, "Failed"));
+  UncountedPods uncounted_pods(clock);
+  uncounted_pods.PodChanged(nullptr, PodOf("a", "job", 0, "Failed"));
   clock.Advance(seconds(100));
-  observations.PodChanged(PodOf("b", "job", 1), PodOf("b", "job", 1, "Failed"));
+  uncounted_pods.PodChanged(PodOf("b", "job", 1), PodOf("b", "job", 1, "Failed"));
   clock.Advance(seconds(2));
-  EXPECT_FALSE(observations.TakeLossAge("job", kWorker, 1).has_value());
-  EXPECT_EQ(observations.TakeLossAge("job", kWorker, 2), seconds(2));
-  EXPECT_FALSE(observations.TakeLossAge("job", kWorker, 2).has_value());
-}
-
-TEST(CollectReplicas, APodBetweenStoreAndNews_IsStillThere) {
-  KnownPods pods;
-  const plan::Time now{seconds(100)};
-  EXPECT_EQ(CollectReplicas({PodOf("a", "job")}, {}, now, pods).size(), 1U);
-  // The store has dropped it and the observations do not know yet: no second attempt 0.
-  const auto between = CollectReplicas({}, {}, now, pods);
-  ASSERT_EQ(between.size(), 1U);
-  EXPECT_TRUE(between.front().Live());
-  const ManualClock clock;
-  Observations observations(clock);
-  observations.PodChanged(PodOf("a", "job"), nullptr);
-  const auto after = CollectReplicas({}, observations.Gone("job"), now, pods);
-  ASSERT_EQ(after.size(), 1U);
-  EXPECT_TRUE(after.front().Ended());
-  EXPECT_TRUE(CollectReplicas({}, {}, now, pods).empty());
-}
-
-TEST(CollectReplicas, APodThatTheStoreHadAndTheNewsCallsGone_IsOneReplica) {
-  KnownPods pods;
-  const ManualClock clock;
-  Observations observations(clock);
-  observations.PodChanged(PodOf("a", "job"), nullptr);
-  const auto replicas =
-      CollectReplicas({PodOf("a", "job")}, observations.Gone("job"), plan::Time(), pods);
-  ASSERT_EQ(replicas.size(), 1U);
-  EXPECT_TRUE(replicas.front().Ended());
+  EXPECT_FALSE(uncounted_pods.TakeTimeSinceLoss("job", kWorker, 1).has_value());
+  EXPECT_EQ(uncounted_pods.TakeTimeSinceLoss("job", kWorker, 2), seconds(2));
+  EXPECT_FALSE(uncounted_pods.TakeTimeSinceLoss("job", kWorker, 2).has_value());
 }
 
 }  // namespace

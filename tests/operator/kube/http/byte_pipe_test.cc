@@ -5,11 +5,13 @@
 #include <chrono>
 #include <thread>
 
+#include "base/clock.h"
+
 namespace pstrain::kube {
 namespace {
 
 std::chrono::steady_clock::time_point Soon() {
-  return std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  return std::chrono::steady_clock::time_point(RealClock().Now() + std::chrono::seconds(10));
 }
 
 TEST(BytePipe, Put_BelowCapacity_GoesOn) {
@@ -41,7 +43,7 @@ TEST(BytePipe, Take_AfterClose_GivesTheRestAndThenTheEnd) {
 
 TEST(BytePipe, Take_WhenNothingComes_EndsAtDeadlineOrStop) {
   BytePipe pipe(10);
-  const auto passed = std::chrono::steady_clock::now();
+  const std::chrono::steady_clock::time_point passed(RealClock().Now());
   EXPECT_EQ(pipe.Take(passed, {}).status().code(), StatusCode::kDeadlineExceeded);
   std::stop_source stop;
   std::jthread stopper([&] { stop.request_stop(); });

@@ -72,7 +72,8 @@ class CollectingSink final : public ByteSink {
     return OkStatus();
   }
   bool WaitForBytes(std::size_t count) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const std::chrono::steady_clock::time_point deadline(RealClock().Now() +
+                                                         std::chrono::seconds(10));
     const MutexLock lock(mutex_);
     while (text_.size() < count) {
       if (!changed_.WaitUntil(mutex_, deadline)) return text_.size() >= count;

@@ -1,4 +1,4 @@
-#include "operator/plan/draft.h"
+#include "operator/plan/plan_builder.h"
 
 #include <google/protobuf/util/message_differencer.h>
 
@@ -6,51 +6,56 @@
 
 namespace pstrain::plan {
 
-Draft::Draft(const Snapshot& snapshot, Time now)
+PlanBuilder::PlanBuilder(const Snapshot& snapshot, Time now)
     : snapshot_(&snapshot), now_(now), status_(snapshot.job.status()) {
-  for (const Replica& replica : snapshot.replicas) places_[replica.id].push_back(&replica);
-  for (auto& [id, attempts] : places_) {
+  for (const Replica& replica : snapshot.replicas)
+    attempts_by_replica_[replica.id].push_back(&replica);
+  for (auto& [id, attempts] : attempts_by_replica_) {
     std::sort(attempts.begin(), attempts.end(),
               [](const Replica* a, const Replica* b) { return a->attempt < b->attempt; });
   }
 }
 
-ReplicaRestarts& Draft::Record(const ReplicaId& id) {
+ReplicaRestarts& PlanBuilder::Record(const ReplicaId& id) {
   return (*status_.mutable_restarts()->mutable_replicas())[ReplicaKey(id)];
 }
 
-ReplicaRestarts Draft::FindRecord(const ReplicaId& id) const {
+ReplicaRestarts PlanBuilder::FindRecord(const ReplicaId& id) const {
   const auto& records = status_.restarts().replicas();
   const auto found = records.find(ReplicaKey(id));
   return found == records.end() ? ReplicaRestarts() : found->second;
 }
 
-const std::vector<const Replica*>& Draft::Attempts(const ReplicaId& id) const {
+const std::vector<const Replica*>& PlanBuilder::Attempts(const ReplicaId& id) const {
   static const std::vector<const Replica*> kNone;
-  const auto found = places_.find(id);
-  return found == places_.end() ? kNone : found->second;
+  const auto found = attempts_by_replica_.find(id);
+  return found == attempts_by_replica_.end() ? kNone : found->second;
 }
 
-bool Draft::ChiefSucceeded() const { return FindRecord({Role::kChief, 0}).succeeded(); }
+bool PlanBuilder::ChiefSucceeded() const { return FindRecord({Role::kChief, 0}).succeeded(); }
 
-void Draft::Finish(JobStatus::Phase phase, std::string_view reason, std::string message) {
+void PlanBuilder::Finish(JobStatus::Phase phase, std::string_view reason, std::string message) {
   if (Finished()) return;
   status_.set_phase(phase);
   finish_reason_ = reason;
   finish_message_ = std::move(message);
 }
 
-void Draft::Start(const ReplicaId& id, std::int32_t attempt) { starts_[id] = attempt; }
+void PlanBuilder::Start(const ReplicaId& id, std::int32_t attempt) { starts_[id] = attempt; }
 
-void Draft::Stop(const Replica& replica, std::chrono::seconds grace) {
+void PlanBuilder::Stop(const Replica& replica, std::chrono::seconds grace) {
   if (replica.Live()) stops_.push_back({replica.id, replica.attempt, grace});
 }
 
-void Draft::Delete(const Replica& replica) { deletes_.push_back({replica.id, replica.attempt}); }
+void PlanBuilder::Delete(const Replica& replica) {
+  deletes_.push_back({replica.id, replica.attempt});
+}
 
-void Draft::Wake(Time time) { wake_ = wake_ ? std::min(*wake_, time) : time; }
+void PlanBuilder::Requeue(Time time) {
+  requeue_at_ = requeue_at_ ? std::min(*requeue_at_, time) : time;
+}
 
-PlanResult Draft::Take() && {
+PlanResult PlanBuilder::Take() && {
   PlanResult result;
   if (!google::protobuf::util::MessageDifferencer::Equals(status_, snapshot_->job.status())) {
     result.actions.emplace_back(SetStatus{status_});
@@ -58,7 +63,7 @@ PlanResult Draft::Take() && {
   for (const StopReplica& stop : stops_) result.actions.emplace_back(stop);
   for (const DeleteReplica& removal : deletes_) result.actions.emplace_back(removal);
   for (const auto& [id, attempt] : starts_) result.actions.emplace_back(StartReplica{id, attempt});
-  if (wake_) result.actions.emplace_back(WakeAt{*wake_});
+  if (requeue_at_) result.actions.emplace_back(RequeueAt{*requeue_at_});
   result.status = std::move(status_);
   return result;
 }

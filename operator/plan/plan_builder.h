@@ -13,11 +13,11 @@
 
 namespace pstrain::plan {
 
-/// A plan in the making: what the policies, called one after the other, read and add to. Lives for
-/// one call of Plan.
-class Draft {
+/// Collects a plan: the policies are called one after the other, and each reads and adds to it.
+/// Lives for one call of Plan; used by its thread.
+class PlanBuilder {
  public:
-  Draft(const Snapshot& snapshot, Time now);
+  PlanBuilder(const Snapshot& snapshot, Time now);
 
   const Snapshot& snapshot() const { return *snapshot_; }
   const JobSpec& spec() const { return snapshot_->job.spec(); }
@@ -25,14 +25,16 @@ class Draft {
   JobStatus& status() { return status_; }
   const JobStatus& status() const { return status_; }
 
-  /// The counts of a place; made when absent.
+  /// The counts of a replica; added when absent.
   ReplicaRestarts& Record(const ReplicaId& id);
-  /// The counts of a place, or defaults.
+  /// The counts of a replica, or defaults.
   ReplicaRestarts FindRecord(const ReplicaId& id) const;
-  /// Attempts of a place, oldest first.
+  /// Attempts of a replica, oldest first.
   const std::vector<const Replica*>& Attempts(const ReplicaId& id) const;
-  /// Every place that has attempts, in the order of roles and indexes.
-  const std::map<ReplicaId, std::vector<const Replica*>>& places() const { return places_; }
+  /// Every replica that has attempts, in the order of roles and indexes.
+  const std::map<ReplicaId, std::vector<const Replica*>>& attempts_by_replica() const {
+    return attempts_by_replica_;
+  }
 
   bool Finished() const { return IsFinished(status_); }
   bool ChiefSucceeded() const;
@@ -40,10 +42,11 @@ class Draft {
   void Finish(JobStatus::Phase phase, std::string_view reason, std::string message);
 
   void Start(const ReplicaId& id, std::int32_t attempt);
-  /// No effect on an attempt that has ended or was told to go already.
+  /// No effect on an attempt that has ended or was told to stop already.
   void Stop(const Replica& replica, std::chrono::seconds grace);
   void Delete(const Replica& replica);
-  void Wake(Time time);
+  /// Asks for another plan at that time; the earliest of several counts.
+  void Requeue(Time time);
 
   /// Why the job ended, set by Finish in this plan.
   const std::string& finish_reason() const { return finish_reason_; }
@@ -56,11 +59,11 @@ class Draft {
   const Snapshot* snapshot_;
   Time now_;
   JobStatus status_;
-  std::map<ReplicaId, std::vector<const Replica*>> places_;
+  std::map<ReplicaId, std::vector<const Replica*>> attempts_by_replica_;
   std::vector<StopReplica> stops_;
   std::vector<DeleteReplica> deletes_;
   std::map<ReplicaId, std::int32_t> starts_;
-  std::optional<Time> wake_;
+  std::optional<Time> requeue_at_;
   std::string finish_reason_;
   std::string finish_message_;
 };
