@@ -13,8 +13,8 @@
 
 namespace pstrain {
 
-/// Time as the shell reads it from its clock; the core never asks for it itself.
-using ProtocolTime = std::chrono::steady_clock::time_point;
+/// Time as the chief reads it from its Clock; the protocol never asks for it itself.
+using ProtocolTime = std::chrono::nanoseconds;
 
 /// What does not change during the life of one chief.
 struct ProtocolOptions {
@@ -36,7 +36,7 @@ struct ProtocolOptions {
   /// Most work ids that one worker may hold; 0: no limit.
   std::uint32_t grant_window = 0;
   /// When a new chief stops waiting for ps to report their shards (counted from `started`).
-  ProtocolTime started;
+  ProtocolTime started{};
   std::chrono::milliseconds rejoin_timeout{10'000};
   /// Folder names of the checkpoints in place, newest first. Empty: shards without a holder start
   /// from their initial values.

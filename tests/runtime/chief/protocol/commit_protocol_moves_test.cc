@@ -5,11 +5,11 @@
 namespace pstrain {
 namespace {
 
-using core_test::AllTerms;
-using core_test::Answer;
-using core_test::Applied;
-using core_test::Register;
-using core_test::Started;
+using protocol_test::AllTerms;
+using protocol_test::Answer;
+using protocol_test::Applied;
+using protocol_test::Register;
+using protocol_test::Started;
 
 // The only action: an assignment.
 AssignShardsAction OnlyAssignment(CommitProtocol* protocol) {
