@@ -20,24 +20,22 @@
 #include "base/metrics/admin_server.h"
 #include "base/metrics/collector.h"
 #include "base/os/files.h"
+#include "base/os/unique_fd.h"
+#include "proto/contract/exit_codes.h"
 #include "proto/contract/stats_page.h"
 
 namespace pstrain {
 namespace {
 
-constexpr int kExitAgentError = 1;
 constexpr std::string_view kComponent = "agent";
 
 /// Truncates and writes in place: the kubelet's file is a mount point and cannot be replaced.
 Status WriteInPlace(const std::string& path, std::string_view content) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return ErrnoError(errno, "open " + path);
-  const ssize_t written = write(fd, content.data(), content.size());
-  const Status status = written == static_cast<ssize_t>(content.size())
-                            ? OkStatus()
-                            : ErrnoError(written < 0 ? errno : EIO, "write " + path);
-  close(fd);
-  return status;
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file.valid()) return ErrnoError(errno, "open " + path);
+  const ssize_t written = write(file.get(), content.data(), content.size());
+  if (written == static_cast<ssize_t>(content.size())) return OkStatus();
+  return ErrnoError(written < 0 ? errno : EIO, "write " + path);
 }
 
 void WriteTerminationLog(const AgentOptions& options, std::string_view message) {
@@ -64,8 +62,8 @@ AdminServer::Options AdminOptions(const AgentOptions& options, const AgentState&
   return admin;
 }
 
-void ReportEnd(const AgentOptions& options, const AgentState& state, const StatsPage& page,
-               const ProgramExit& end) {
+void ReportExit(const AgentOptions& options, const AgentState& state, const StatsPage& page,
+                const ProgramExit& end) {
   if (!options.final_stats_file.empty()) {
     const Status status = WriteFileAtomically(
         options.final_stats_file, WriteJson(FinalStatsJson(options.task, state, page, end)) + "\n");
@@ -88,7 +86,7 @@ Result<ProgramExit> RunAndReport(const AgentOptions& options) {
   ProgramExit end =
       supervisor.Run(options.command, {{std::string(kStatsFdEnv), std::to_string(page->fd())}},
                      page->fd(), std::chrono::seconds(options.task.grace_seconds), oom);
-  ReportEnd(options, state, *page, end);
+  ReportExit(options, state, *page, end);
   return end;
 }
 
@@ -99,7 +97,7 @@ int RunAgent(const AgentOptions& options) {
   if (!end.ok()) {
     LogError(kComponent, end.status().message());
     WriteTerminationLog(options, AgentErrorMessage(end.status().message()));
-    return kExitAgentError;
+    return kExitFailure;
   }
   if (!end->started) {
     LogError(kComponent, end->Message());

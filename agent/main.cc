@@ -7,10 +7,9 @@
 
 #include "agent/agent.h"
 #include "agent/options.h"
+#include "proto/contract/exit_codes.h"
 
 namespace {
-
-constexpr int kExitUsage = 2;
 
 std::optional<std::string> LookUp(std::string_view name) {
   const char* value = std::getenv(std::string(name).c_str());
@@ -26,15 +25,15 @@ int main(int argc, char** argv) {
   if (!options.ok()) {
     std::cerr << "pstrain-agent: " << options.status().message() << "\n"
               << "pstrain-agent --help lists the options\n";
-    return kExitUsage;
+    return pstrain::kExitUsage;
   }
   if (options->help) {
     std::cout << pstrain::kAgentUsage;
-    return EXIT_SUCCESS;
+    return pstrain::kExitSuccess;
   }
   if (options->version) {
     std::cout << "pstrain-agent " << PSTRAIN_VERSION << "\n";
-    return EXIT_SUCCESS;
+    return pstrain::kExitSuccess;
   }
   return pstrain::RunAgent(*options);
 }

@@ -52,7 +52,7 @@ Result<CommandLine> SplitCommandLine(const std::vector<std::string>& arguments) 
     if (flag == FlagToVariable().end()) {
       return InvalidArgumentError(argument.starts_with("-")
                                       ? "unknown option " + arguments[i]
-                                      : "a command stands after --: " + arguments[i]);
+                                      : "put the command after --: " + arguments[i]);
     }
     if (equals != std::string_view::npos) {
       line.variables[std::string(flag->second)] = argument.substr(equals + 1);

@@ -3,17 +3,21 @@
 #include <csignal>
 #include <cstring>
 
+#include "proto/contract/exit_codes.h"
+
 namespace pstrain {
 
-int ProgramExit::AgentExitCode() const { return signal ? 128 + *signal : code.value_or(1); }
+int ProgramExit::AgentExitCode() const {
+  return signal ? ExitCodeOfSignal(*signal) : code.value_or(kExitFailure);
+}
 
 std::string_view ProgramExit::Reason() const {
   if (!started) return "CannotStart";
   if (out_of_memory) return "OOMKilled";
   if (grace_expired) return "GraceExpired";
   if (signal) return "Signaled";
-  if (code == 0) return "Completed";
-  if (code == kExitStopped) return "Stopped";
+  if (code == kExitSuccess) return "Completed";
+  if (code == kExitDrained) return "Stopped";
   return "Error";
 }
 
@@ -27,9 +31,9 @@ std::string ProgramExit::Message() const {
     if (grace_expired) text += ": it had not stopped within the grace period";
     return text;
   }
-  if (code == 0) return "the training program completed";
-  if (code == kExitStopped) return "the training program was told to stop and has drained";
-  return "the training program exited with code " + std::to_string(code.value_or(1));
+  if (code == kExitSuccess) return "the training program completed";
+  if (code == kExitDrained) return "the training program was told to stop and has drained";
+  return "the training program exited with code " + std::to_string(code.value_or(kExitFailure));
 }
 
 Json ExitToJson(const ProgramExit& end) {

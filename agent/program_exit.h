@@ -9,15 +9,10 @@
 
 namespace pstrain {
 
-/// The training program's own code for: told to stop, drained, not finished. Passed through.
-inline constexpr int kExitStopped = 85;
-/// What a shell answers for a program that is not there, and for one that cannot be run.
-inline constexpr int kExitNotFound = 127;
-inline constexpr int kExitNotExecutable = 126;
-
 /// How the training program ended. A value.
 struct ProgramExit {
-  /// Set when it exited by itself, or could not be started (then 126 or 127).
+  /// Set when it exited by itself, or could not be started (then kExitNotExecutable or
+  /// kExitNotFound).
   std::optional<int> code;
   /// Set when a signal ended it.
   std::optional<int> signal;

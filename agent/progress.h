@@ -19,7 +19,7 @@ Json ValuesJson(const StatsPage& page);
 /// An unreadable page adds "error" and leaves values empty.
 Json ProgressJson(const TaskEnv& task, const AgentState& state, const StatsPage& page);
 
-/// The same after the end, with "exit" (child_end.h), for the final stats file.
+/// The same after the end, with "exit" (program_exit.h), for the final stats file.
 Json FinalStatsJson(const TaskEnv& task, const AgentState& state, const StatsPage& page,
                     const ProgramExit& end);
 

@@ -14,11 +14,10 @@
 #include "base/log.h"
 #include "base/os/child_processes.h"
 #include "base/os/spawn.h"
+#include "proto/contract/exit_codes.h"
 
 namespace pstrain {
 namespace {
-
-using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::array<int, 6> kForwarded = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 constexpr std::chrono::seconds kKillBeforeGraceEnds{1};
@@ -37,9 +36,9 @@ std::chrono::milliseconds TimeUntilKill(std::chrono::milliseconds grace) {
   return std::max(grace - kKillBeforeGraceEnds, grace / 2);
 }
 
-int PollTimeoutMs(std::optional<SteadyClock::time_point> deadline) {
+int PollTimeoutMs(std::optional<SteadyTime> deadline) {
   if (!deadline) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - SteadyClock::now());
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - SteadyNow());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30));
 }
 
@@ -57,19 +56,9 @@ Result<Supervisor> Supervisor::Make(AgentState& state) {
     LogWarning("agent", "cannot become the reaper of orphans",
                {{"error", ErrnoError(errno, "prctl")}});
   }
-  const int fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (fd < 0) return ErrnoError(errno, "make a signalfd");
-  return Supervisor(state, fd, original, sigpipe.sa_handler == SIG_IGN);
-}
-
-Supervisor::Supervisor(Supervisor&& other) noexcept
-    : state_(other.state_),
-      signal_fd_(std::exchange(other.signal_fd_, -1)),
-      original_mask_(other.original_mask_),
-      sigpipe_ignored_(other.sigpipe_ignored_) {}
-
-Supervisor::~Supervisor() {
-  if (signal_fd_ >= 0) close(signal_fd_);
+  UniqueFd signals(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals.valid()) return ErrnoError(errno, "make a signalfd");
+  return Supervisor(state, std::move(signals), original, sigpipe.sa_handler == SIG_IGN);
 }
 
 ProgramExit Supervisor::Run(std::vector<std::string> command,
@@ -91,7 +80,7 @@ ProgramExit Supervisor::Run(std::vector<std::string> command,
   } else {
     state_.child_pid = *child;
     state_.phase = AgentPhase::kRunning;
-    end = WaitForEnd(*child, grace);
+    end = WaitForExit(*child, grace);
     end.out_of_memory =
         end.signal == SIGKILL && !end.grace_expired && oom.Kills() > oom_kills_before;
   }
@@ -101,7 +90,7 @@ ProgramExit Supervisor::Run(std::vector<std::string> command,
   return end;
 }
 
-ProgramExit Supervisor::WaitForEnd(pid_t child, std::chrono::milliseconds grace) {
+ProgramExit Supervisor::WaitForExit(pid_t child, std::chrono::milliseconds grace) {
   while (true) {
     if (auto end = Reap(child)) {
       end->grace_expired = state_.phase == AgentPhase::kKilling && end->signal == SIGKILL;
@@ -119,8 +108,8 @@ ProgramExit Supervisor::WaitForEnd(pid_t child, std::chrono::milliseconds grace)
   }
 }
 
-bool Supervisor::WaitForSignal(std::optional<SteadyClock::time_point> deadline) {
-  pollfd waited{signal_fd_, POLLIN, 0};
+bool Supervisor::WaitForSignal(std::optional<SteadyTime> deadline) {
+  pollfd waited{signal_fd_.get(), POLLIN, 0};
   while (true) {
     const int ready = poll(&waited, 1, PollTimeoutMs(deadline));
     if (ready > 0) return true;
@@ -130,7 +119,7 @@ bool Supervisor::WaitForSignal(std::optional<SteadyClock::time_point> deadline) 
 
 void Supervisor::HandleSignals(pid_t child, std::chrono::milliseconds grace) {
   signalfd_siginfo info{};
-  while (read(signal_fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+  while (read(signal_fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     const auto signal = static_cast<int>(info.ssi_signo);
     if (signal == SIGCHLD || state_.phase == AgentPhase::kKilling) continue;
     kill(child, signal);
@@ -138,7 +127,7 @@ void Supervisor::HandleSignals(pid_t child, std::chrono::milliseconds grace) {
     ++state_.stop_requests;
     if (state_.phase == AgentPhase::kRunning) {
       state_.phase = AgentPhase::kStopping;
-      kill_at_ = SteadyClock::now() + TimeUntilKill(grace);
+      kill_at_ = SteadyNow() + TimeUntilKill(grace);
     }
   }
 }
@@ -164,7 +153,7 @@ std::optional<ProgramExit> Supervisor::Reap(pid_t child) {
 }
 
 void Supervisor::KillWhatIsLeft() {
-  const auto deadline = SteadyClock::now() + kCleanUpLimit;
+  const auto deadline = SteadyNow() + kCleanUpLimit;
   while (true) {
     for (const pid_t pid : ChildProcesses(getpid())) kill(pid, SIGKILL);
     pid_t reaped;
@@ -175,7 +164,7 @@ void Supervisor::KillWhatIsLeft() {
       return;
     }
     signalfd_siginfo info{};
-    while (read(signal_fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+    while (read(signal_fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     }
   }
 }

@@ -11,6 +11,8 @@
 #include "agent/agent_state.h"
 #include "agent/oom_watch.h"
 #include "agent/program_exit.h"
+#include "base/clock.h"
+#include "base/os/unique_fd.h"
 #include "base/status.h"
 
 namespace pstrain {
@@ -35,10 +37,6 @@ class Supervisor {
   /// `state` must outlive the supervisor.
   static Result<Supervisor> Make(AgentState& state);
 
-  Supervisor(Supervisor&& other) noexcept;
-  Supervisor& operator=(Supervisor&&) = delete;
-  ~Supervisor();
-
   /// Starts `command` and returns when it has ended and nothing of it is left. A program that
   /// cannot be started is an end, not an error. `grace` is the time from SIGTERM until somebody
   /// else kills the agent: the program is killed 1 s before, or at half of a grace below 2 s.
@@ -47,24 +45,25 @@ class Supervisor {
                   std::chrono::milliseconds grace, const OomWatch& oom);
 
  private:
-  Supervisor(AgentState& state, int signal_fd, const sigset_t& original_mask, bool sigpipe_ignored)
+  Supervisor(AgentState& state, UniqueFd signal_fd, const sigset_t& original_mask,
+             bool sigpipe_ignored)
       : state_(state),
-        signal_fd_(signal_fd),
+        signal_fd_(std::move(signal_fd)),
         original_mask_(original_mask),
         sigpipe_ignored_(sigpipe_ignored) {}
 
-  ProgramExit WaitForEnd(pid_t child, std::chrono::milliseconds grace);
+  ProgramExit WaitForExit(pid_t child, std::chrono::milliseconds grace);
   /// False when the deadline came first.
-  bool WaitForSignal(std::optional<std::chrono::steady_clock::time_point> deadline);
+  bool WaitForSignal(std::optional<SteadyTime> deadline);
   std::optional<ProgramExit> Reap(pid_t child);
   void HandleSignals(pid_t child, std::chrono::milliseconds grace);
   void KillWhatIsLeft();
 
   AgentState& state_;
-  int signal_fd_;
+  UniqueFd signal_fd_;
   sigset_t original_mask_;
   bool sigpipe_ignored_;
-  std::optional<std::chrono::steady_clock::time_point> kill_at_;
+  std::optional<SteadyTime> kill_at_;
 };
 
 }  // namespace pstrain

@@ -2,13 +2,15 @@
 
 namespace pstrain {
 
-std::chrono::nanoseconds RealClock::Now() const {
-  return std::chrono::steady_clock::now().time_since_epoch();
-}
+std::chrono::nanoseconds RealClock::Now() const { return SteadyNow().time_since_epoch(); }
 
 std::int64_t RealClock::UnixMillis() const {
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(WallNow().time_since_epoch())
+      .count();
 }
+
+SteadyTime SteadyNow() { return std::chrono::steady_clock::now(); }
+
+std::chrono::system_clock::time_point WallNow() { return std::chrono::system_clock::now(); }
 
 }  // namespace pstrain

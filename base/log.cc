@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/clock.h"
+
 namespace pstrain {
 namespace {
 
@@ -131,9 +133,7 @@ std::string FormatLogLine(std::int64_t unix_millis, LogLevel level, std::string_
 void WriteLog(LogLevel level, std::string_view component, std::string_view message,
               std::initializer_list<LogField> fields) {
   if (level < GetLogLevel()) return;
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
-  WriteToStderr(FormatLogLine(millis, level, component, message, fields));
+  WriteToStderr(FormatLogLine(RealClock{}.UnixMillis(), level, component, message, fields));
 }
 
 }  // namespace pstrain

@@ -87,7 +87,8 @@ class CondVar {
   }
 
   /// As Wait, but a request to stop wakes the caller too: test stop.stop_requested() in the loop. A
-  /// stop that was requested before returns immediately.
+  /// stop that was requested before returns immediately. Nobody may request the stop while holding
+  /// the mutex: the request waits for it, so as not to fall between the caller's test and its wait.
   void Wait(Mutex& mutex, const std::stop_token& stop) PSTRAIN_REQUIRES(mutex) {
     WaitUntil(mutex, std::chrono::steady_clock::time_point::max(), stop);
   }
@@ -137,5 +138,16 @@ class CondVar {
 
   std::condition_variable condition_;
 };
+
+/// Waits for `duration`. True after it, false as soon as a stop is requested. Any thread.
+inline bool PauseFor(std::chrono::nanoseconds duration, const std::stop_token& stop) {
+  Mutex mutex;  // guards nothing: the wait needs one
+  CondVar never;
+  const auto deadline = std::chrono::steady_clock::now() + duration;
+  const MutexLock lock(mutex);
+  while (!stop.stop_requested() && never.WaitUntil(mutex, deadline, stop)) {
+  }
+  return !stop.stop_requested();
+}
 
 }  // namespace pstrain

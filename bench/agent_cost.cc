@@ -19,13 +19,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/os/files.h"
 #include "base/text/json.h"
 #include "runtime/stats/stats_writer.h"
 
 namespace {
-
-using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kSeries = 2000;
 constexpr int kScrapes = 10;
@@ -103,7 +102,7 @@ std::string Get(std::uint16_t port, std::string_view path) {
   return answer;
 }
 
-double Milliseconds(SteadyClock::duration duration) {
+double Milliseconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
@@ -129,24 +128,24 @@ pid_t StartAgent(const std::string& folder, std::uint16_t port) {
 
 std::optional<Cost> Measure(const std::string& folder) {
   const std::uint16_t port = FreePort();
-  const auto begin = SteadyClock::now();
+  const auto begin = pstrain::RealClock{}.Now();
   const pid_t agent = StartAgent(folder, port);
   Cost cost;
   std::optional<int> connection;
-  while (!(connection = Connect(port)) && SteadyClock::now() - begin < kLimit) {
+  while (!(connection = Connect(port)) && pstrain::RealClock{}.Now() - begin < kLimit) {
   }
-  cost.listening_ms = Milliseconds(SteadyClock::now() - begin);
+  cost.listening_ms = Milliseconds(pstrain::RealClock{}.Now() - begin);
   if (connection) close(*connection);
   const std::string last = "rpc." + std::to_string(kSeries - 1) + "\"";
   bool filled = false;
-  while (!filled && SteadyClock::now() - begin < kLimit) {
+  while (!filled && pstrain::RealClock{}.Now() - begin < kLimit) {
     filled = Get(port, "/progress").find(last) != std::string::npos;
   }
-  const auto scrapes_begin = SteadyClock::now();
+  const auto scrapes_begin = pstrain::RealClock{}.Now();
   for (int i = 0; i < kScrapes; ++i) {
     cost.scrape_bytes = static_cast<double>(Get(port, "/metrics").size());
   }
-  cost.scrape_ms = Milliseconds(SteadyClock::now() - scrapes_begin) / kScrapes;
+  cost.scrape_ms = Milliseconds(pstrain::RealClock{}.Now() - scrapes_begin) / kScrapes;
   cost.rss_kib = RssKib(agent);
   kill(agent, SIGTERM);
   waitpid(agent, nullptr, 0);

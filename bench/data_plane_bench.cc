@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "base/random.h"
 #include "runtime/ps/data_handler.h"
-#include "runtime/rpc/grpc/data_plane_service.h"
 #include "runtime/rpc/grpc/grpc_transport.h"
-#include "runtime/rpc/grpc/server.h"
 #include "runtime/worker/ps_client.h"
 
 namespace pstrain {
@@ -43,9 +43,9 @@ using Seconds = std::chrono::duration<double>;
 
 template <typename Function>
 double Time(Function&& function) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::chrono::nanoseconds start = RealClock{}.Now();
   function();
-  return Seconds(std::chrono::steady_clock::now() - start).count();
+  return Seconds(RealClock{}.Now() - start).count();
 }
 
 double Median(std::vector<double> values) {
@@ -99,24 +99,24 @@ class SinkHandler final : public RequestHandler {
 
 /// A server over loopback.
 struct Served {
-  explicit Served(RequestHandler& handler) : service(handler) {
-    GrpcServer::Services services;
-    services.generic = &service;
-    auto started = GrpcServer::Start("127.0.0.1:0", services);
+  explicit Served(RequestHandler& handler) {
+    auto started = transport.Serve("127.0.0.1:0", handler);
     if (!started.ok()) Exit(started.status());
     server = std::move(started).value();
-    address = "127.0.0.1:" + std::to_string(server->port());
   }
-  DataPlaneService service;
-  std::unique_ptr<GrpcServer> server;
-  std::string address;
+  const std::string& address() const { return server->address(); }
+
+  GrpcTransport transport;
+  std::unique_ptr<TransportServer> server;
 };
 
-double Frames(std::uint32_t connections, int part) {
+/// Messages take the connections in turn.
+double Frames(std::size_t count_of_connections, int part) {
   SinkHandler sink;
   Served served(sink);
-  GrpcTransportFactory factory(connections);
-  const auto transport = factory.Connect(served.address);
+  std::vector<std::unique_ptr<Connection>> connections(count_of_connections);
+  for (auto& connection : connections) connection = served.transport.Connect(served.address());
+  std::size_t next = 0;
   const Bytes body = Bytes::FromVector(std::vector<float>(kMessageBytes / sizeof(float), 1.0F));
   Mutex mutex;
   CondVar changed;
@@ -128,12 +128,14 @@ double Frames(std::uint32_t connections, int part) {
         while (outstanding >= kInFlight) changed.Wait(mutex);
         ++outstanding;
       }
-      const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-      transport->Call(1, {body}, deadline, [&](const Result<Bytes>&) {
-        MutexLock lock(mutex);
-        --outstanding;
-        changed.NotifyAll();
-      });
+      const std::chrono::steady_clock::time_point deadline(RealClock{}.Now() +
+                                                           std::chrono::minutes(1));
+      connections[next++ % connections.size()]->Call(1, {body}, deadline,
+                                                     [&](const Result<Bytes>&) {
+                                                       MutexLock lock(mutex);
+                                                       --outstanding;
+                                                       changed.NotifyAll();
+                                                     });
     }
     MutexLock lock(mutex);
     while (outstanding > 0) changed.Wait(mutex);
@@ -182,7 +184,7 @@ struct Cluster {
     std::vector<ShardOrder> orders;
     membership.set_number(1);
     PsMember* member = membership.add_ps();
-    member->set_address(served.address);
+    member->set_address(served.address());
     for (std::uint32_t s = 0; s < kShards; ++s) {
       orders.push_back({s, {1, 1}, ShardSource::kInitial, std::nullopt});
       ShardOwner* owner = membership.add_shards();
@@ -194,7 +196,7 @@ struct Cluster {
     engine.Assign(std::move(orders),
                   [&](const Result<std::vector<ShardHeld>>&) { done.set_value(); });
     done.get_future().wait();
-    client = PsClient::Create(config.variables, kShards, factory).value();
+    client = PsClient::Create(config.variables, kShards, transport).value();
   }
   void Push(const RoutedPlan& plan, const Parameters& gradients) {
     const auto outcome = client->Push({{0, batch++}, 512}, plan, gradients, membership);
@@ -205,7 +207,7 @@ struct Cluster {
   ShardEngine engine{ShardEngineOptions{}};
   PsDataHandler handler{engine};
   Served served{handler};
-  GrpcTransportFactory factory;
+  GrpcTransport transport;
   Membership membership;
   std::unique_ptr<PsClient> client;
   std::uint32_t batch = 0;

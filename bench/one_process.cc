@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/os/allocator.h"
 #include "base/text/json.h"
@@ -121,9 +122,9 @@ struct Phases {
 void Train(Store& store, const Model& model, const InputIndex& index,
            const std::vector<std::vector<WorkId>>& work, std::atomic<std::size_t>& next,
            BatchReader& reader, Phases* phases) {
-  auto since = std::chrono::steady_clock::now();
+  std::chrono::nanoseconds since = RealClock{}.Now();
   const auto charge = [&since](double* phase) {
-    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::nanoseconds now = RealClock{}.Now();
     *phase += Seconds(now - since).count();
     since = now;
   };
@@ -156,8 +157,8 @@ int Run(const std::string& job_path, const std::string& data, std::uint32_t epoc
                               static_cast<std::uint32_t>(training.block_size()),
                               static_cast<std::uint64_t>(training.seed())},
                              scratch)));
-  const auto features = std::make_shared<const FeatureSet>(OrExit(FeatureSet::Create(training)));
   const auto model = OrExit(CreateModel(training));
+  const auto features = OrExit(CreateFeatures(training, *model));
   const Strategy& strategy = job.spec().strategy();
   const auto shards = static_cast<std::uint32_t>(strategy.shards());
   std::vector<VariableSpec> variables = model->variables();
@@ -176,7 +177,7 @@ int Run(const std::string& job_path, const std::string& data, std::uint32_t epoc
   std::vector<Phases> phases(threads);
   std::atomic<std::size_t> next{0};
   const double cpu_before = CpuSeconds();
-  const auto start = std::chrono::steady_clock::now();
+  const std::chrono::nanoseconds start = RealClock{}.Now();
   {
     std::vector<std::jthread> running;
     for (std::size_t t = 0; t < threads; ++t) {
@@ -184,7 +185,7 @@ int Run(const std::string& job_path, const std::string& data, std::uint32_t epoc
           [&, t] { Train(store, *model, *index, work, next, *readers[t], &phases[t]); });
     }
   }
-  const double seconds = Seconds(std::chrono::steady_clock::now() - start).count();
+  const double seconds = Seconds(RealClock{}.Now() - start).count();
   const double examples = static_cast<double>(index->total_records()) * epochs;
   Json line = Json::Object();
   line.Set("seconds", Json::Double(seconds));

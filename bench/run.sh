@@ -1,39 +1,81 @@
 #!/usr/bin/env bash
 # run.sh local [--quick]: what the programs do on this machine, as JSON lines on stdout
 # (bench/README.md has their meaning). --quick: one short round of each, to see that the benches
-# work. run.sh operator [--quick]: the same of pstrain-operator, in a cluster with fake nodes that
-# it starts (77 where none can run).
+# work.
+# run.sh local --against BUILD [--rounds N] [--quick]: compares our training with that of another
+# build, which lies in the folder BUILD; both take turns. A table on stdout.
+# run.sh operator [--quick]: what pstrain-operator does, in a cluster with fake nodes that is
+# started here (77 where none can run).
 #   PSTRAIN_BENCH_BUILD  folder of a finished build to measure; default: build/release, built here
 #   PSTRAIN_BENCH_CPUS   the two CPUs to use, as for taskset; default: 0,1
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-case "$*" in
-  local | "local --quick")
-    programs=(pstrain pstrain-agent pstrain-runtime criteo_data one_process data_plane_bench agent_cost)
-    ;;
-  operator | "operator --quick") programs=(pstrain-operator) ;;
-  *)
-    echo "usage: bench/run.sh local|operator [--quick]" >&2
-    exit 2
-    ;;
+usage() {
+  echo "usage: bench/run.sh local [--against BUILD [--rounds N]] [--quick]" >&2
+  echo "       bench/run.sh operator [--quick]" >&2
+  exit 2
+}
+
+what=${1-}
+case $what in
+  local) programs=(pstrain pstrain-agent pstrain-runtime criteo_data one_process) ;;
+  operator) programs=(pstrain-operator) ;;
+  *) usage ;;
 esac
-quick=("${@:2}")
-
-if [[ -z ${PSTRAIN_BENCH_BUILD-} ]]; then
-  PSTRAIN_BENCH_BUILD=build/release
-  scripts/build.sh release "${programs[@]}" >&2
+shift
+quick=()
+against=
+rounds=
+while (($# > 0)); do
+  case $1 in
+    --quick) quick=(--quick) ;;
+    --against) against=${2:?"--against needs the folder of a build"} && shift ;;
+    --rounds) rounds=${2:?"--rounds needs a number"} && shift ;;
+    *) usage ;;
+  esac
+  shift
+done
+if [[ -n $against && $what != local ]] || [[ -n $rounds && -z $against ]]; then usage; fi
+if [[ -n $against ]]; then
+  # Before the change of folder: the path may be a relative one.
+  if ! against=$(cd "$against" && pwd); then exit 2; fi
+  if [[ ! -x $against/bin/pstrain ]]; then
+    echo "bench/run.sh: no programs in $against/bin" >&2
+    exit 2
+  fi
+elif [[ $what == local ]]; then
+  programs+=(data_plane_bench agent_cost)
 fi
-bin=$(cd "$PSTRAIN_BENCH_BUILD/bin" && pwd)
-python3 bench/machine.py
-if [[ $1 == operator ]]; then exec bench/operator/run.sh "$bin/pstrain-operator" "${quick[@]}"; fi
 
+if [[ -n ${PSTRAIN_BENCH_BUILD-} ]]; then
+  build=$(cd "$PSTRAIN_BENCH_BUILD" && pwd)
+fi
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+if [[ -z ${build-} ]]; then
+  scripts/build.sh release "${programs[@]}" >&2
+  build=$PWD/build/release
+fi
+bin=$build/bin
+export PYTHONDONTWRITEBYTECODE=1
+
+if [[ $what == operator ]]; then
+  python3 bench/machine.py
+  exec bench/operator/run.sh "$bin/pstrain-operator" "${quick[@]}"
+fi
 cpus=${PSTRAIN_BENCH_CPUS:-0,1}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+
+if [[ -n $against ]]; then
+  python3 bench/machine.py >&2  # the table alone goes to stdout
+  python3 bench/against.py --ours "$build" --theirs "$against" --cpus "$cpus" \
+    --scratch "$scratch" ${rounds:+--rounds "$rounds"} "${quick[@]}"
+  exit
+fi
+
+python3 bench/machine.py
 rounds=5
 if ((${#quick[@]} > 0)); then rounds=1; fi
-
 python3 bench/train.py --bin "$bin" --cpus "$cpus" --scratch "$scratch" "${quick[@]}"
 taskset -c "$cpus" "$bin/data_plane_bench" "${quick[@]}"
 taskset -c "$cpus" "$bin/agent_cost" "$rounds"

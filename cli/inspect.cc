@@ -6,14 +6,13 @@
 #include "base/os/files.h"
 #include "base/text/json.h"
 #include "cli/commands.h"
+#include "proto/contract/exit_codes.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/digest.h"
 
 namespace pstrain {
 namespace {
 
-constexpr int kExitBad = 1;
-constexpr int kExitUsage = 2;
 constexpr const char* kUsage =
     "usage: pstrain inspect CHECKPOINT [--digest] [--json]\n"
     "\n"
@@ -151,7 +150,7 @@ int InspectCommand(const std::vector<std::string>& args) {
   for (const std::string& arg : args) {
     if (arg == "--help" || arg == "-h") {
       std::fputs(kUsage, stdout);
-      return 0;
+      return kExitSuccess;
     }
     if (arg == "--digest") {
       options.digest = true;
@@ -171,14 +170,14 @@ int InspectCommand(const std::vector<std::string>& args) {
   const Result<Report> report = Inspect(options);
   if (!report.ok()) {
     std::fprintf(stderr, "pstrain inspect: %s\n", report.status().message().c_str());
-    return kExitBad;
+    return kExitFailure;
   }
   if (options.json) {
     PrintJson(options, *report);
   } else {
     PrintText(options, *report);
   }
-  return 0;
+  return kExitSuccess;
 }
 
 }  // namespace pstrain

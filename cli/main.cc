@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "proto/contract/exit_codes.h"
 
 namespace {
-
-constexpr int kExitUsage = 2;
 
 struct Command {
   std::string_view name;
@@ -38,22 +37,22 @@ int main(int argc, char** argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
   if (args.empty()) {
     PrintUsage(stderr);
-    return kExitUsage;
+    return pstrain::kExitUsage;
   }
   const std::string name = args.front();
   args.erase(args.begin());
   if (name == "--help" || name == "-h" || name == "help") {
     PrintUsage(stdout);
-    return 0;
+    return pstrain::kExitSuccess;
   }
   if (name == "version" || name == "--version") {
     std::printf("pstrain %s\n", PSTRAIN_VERSION);
-    return 0;
+    return pstrain::kExitSuccess;
   }
   for (const Command& command : kCommands) {
     if (command.name == name) return command.run(args);
   }
   std::fprintf(stderr, "pstrain: there is no command %s\n", name.c_str());
   PrintUsage(stderr);
-  return kExitUsage;
+  return pstrain::kExitUsage;
 }

@@ -18,13 +18,14 @@
 #include "local/chaos.h"
 #include "local/grant_barrier_files.h"
 #include "local/guard.h"
-#include "local/launcher.h"
 #include "local/local_job.h"
 #include "local/progress_view.h"
+#include "local/replicas/launcher.h"
+#include "local/replicas/workspace.h"
 #include "local/restored_loss.h"
 #include "local/run_report.h"
 #include "local/run_session.h"
-#include "local/workspace.h"
+#include "proto/contract/exit_codes.h"
 #include "proto/job/job_manifest.h"
 
 namespace pstrain {
@@ -35,15 +36,15 @@ constexpr const char* kRunUsage =
     "\n"
     "Runs a PSTrainingJob on this machine: every replica is a process, restarted by the rules "
     "that\n"
-    "the operator uses. Ctrl-C stops the job, saves its work and prints how to go on; twice "
-    "kills.\n"
+    "the operator uses. Ctrl-C stops the job, saves its work and prints how to continue; a\n"
+    "second Ctrl-C kills it.\n"
     "\n"
     "  --set PATH=VALUE       set a field of the manifest, e.g. spec.replicaSpecs.ps.replicas=3;\n"
     "                         may be repeated\n"
-    "  --volume NAME=DIR      the directory that stands for the volume NAME\n"
+    "  --volume NAME=DIR      the directory to use for the volume NAME\n"
     "                         (default STATE_DIR/JOB/volumes/NAME); may be repeated\n"
     "  --state-dir DIR        where logs, run ids and volumes lie (default .pstrain)\n"
-    "  --resume               go on with the last run of this job\n"
+    "  --resume               continue the last run of this job\n"
     "  --stop-at PERCENT      stop, as by Ctrl-C, when so much of the training is done\n"
     "  --chaos LIST           kill replicas: ROLE[:INDEX]@PERCENT[:kill|term|agent],...\n"
     "                         kill: SIGKILL to the training process (default); term: SIGTERM to\n"
@@ -54,10 +55,6 @@ constexpr const char* kRunUsage =
     "exit code: 0 succeeded or stopped, 1 failed, 2 wrong usage or a bad manifest, 3 a kill of\n"
     "--chaos did not fire\n";
 
-constexpr int kExitOk = 0;
-constexpr int kExitFailed = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitKillNotFired = 3;
 constexpr std::size_t kLogLinesShown = 15;
 
 struct RunOptions {
@@ -122,7 +119,7 @@ int UsageError(const Status& status) {
 
 int Failure(const Status& status) {
   std::fprintf(stderr, "pstrain run: %s\n", status.message().c_str());
-  return kExitFailed;
+  return kExitFailure;
 }
 
 /// Where this program lies, and the agent and the runtime beside it.
@@ -170,7 +167,7 @@ void ExplainFailure(const local::LocalJob& job, const JobSpec& spec,
   const auto& crashed = job.crashed();
   const std::size_t first = crashed.size() > kLogsShown ? crashed.size() - kLogsShown : 0;
   for (std::size_t i = first; i < crashed.size(); ++i) {
-    PrintLogEnd(workspace.LogFile(crashed[i].place, crashed[i].attempt));
+    PrintLogEnd(workspace.LogFile(crashed[i].replica, crashed[i].attempt));
   }
   if (!RemovesLogs(spec)) {
     std::fprintf(stderr, "all logs are in %s\n", workspace.File("logs").c_str());
@@ -191,8 +188,17 @@ std::string StateName(local::SessionEnd end) {
 }
 
 int ExitCode(local::SessionEnd end, bool all_kills_fired) {
-  if (end == local::SessionEnd::kFailed || end == local::SessionEnd::kAborted) return kExitFailed;
-  return all_kills_fired ? kExitOk : kExitKillNotFired;
+  if (end == local::SessionEnd::kFailed || end == local::SessionEnd::kAborted) return kExitFailure;
+  return all_kills_fired ? kExitSuccess : kExitKillNotFired;
+}
+
+void PrintReport(const Json& report, bool json) {
+  if (json) {
+    std::printf("%s\n", WriteJson(report).c_str());
+  } else {
+    std::printf("%s", local::DescribeRun(report).c_str());
+  }
+  std::fflush(stdout);
 }
 
 /// A run whose options, manifest and directories are in order.
@@ -209,7 +215,7 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   const bool terminal = isatty(STDERR_FILENO) == 1;
   local::ProgressView view(job.metadata().name(), stderr, terminal);
   for (const std::string& note : launcher.notes()) view.Say(note);
-  view.Say("run " + run.run_id + (run.options.resume ? " goes on" : "") + "; logs in " +
+  view.Say("run " + run.run_id + (run.options.resume ? " continues" : "") + "; logs in " +
            workspace.File("logs"));
   local::BlockSessionSignals();
   local::LocalJob local_job(launcher, workspace, clock);
@@ -227,7 +233,7 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
     if (!shown.ok()) view.Say(shown.message());
   };
   local::RunSession session(local_job, std::move(session_options), view);
-  const auto begin = std::chrono::steady_clock::now();
+  const SteadyTime begin = clock.Steady();
   const Result<local::SessionEnd> end = session.Run();
   if (!end.ok()) return Failure(end.status());
 
@@ -236,7 +242,7 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   outcome.state = StateName(*end);
   outcome.run_id = run.run_id;
   outcome.resumed = run.options.resume;
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  outcome.seconds = std::chrono::duration<double>(clock.Steady() - begin).count();
   outcome.readings = local_job.replicas().readings();
   outcome.kills = session.kills();
   if (*end == local::SessionEnd::kFailed) {
@@ -253,17 +259,12 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   outcome.result = std::move(result).value();
   const Json report = local::MakeRunReport(outcome, job.spec());
   if (*end != local::SessionEnd::kSucceeded) {
-    std::fprintf(stderr, "to go on: %s\n", ResumeCommand(run.options).c_str());
+    std::fprintf(stderr, "to continue: %s\n", ResumeCommand(run.options).c_str());
   }
   if (!session.AllKillsFired()) {
     std::fprintf(stderr, "pstrain run: a kill of --chaos did not fire before the last commit\n");
   }
-  if (run.options.json) {
-    std::printf("%s\n", WriteJson(report).c_str());
-  } else {
-    std::printf("%s", local::DescribeRun(report).c_str());
-  }
-  std::fflush(stdout);
+  PrintReport(report, run.options.json);
   return ExitCode(*end, session.AllKillsFired());
 }
 
@@ -317,7 +318,7 @@ int RunCommand(const std::vector<std::string>& args) {
   if (!options.ok()) return UsageError(options.status());
   if (options->help) {
     std::fputs(kRunUsage, stdout);
-    return kExitOk;
+    return kExitSuccess;
   }
   return local::RunGuarded([&] { return Run(std::move(options).value()); });
 }

@@ -1,7 +1,5 @@
 #include "proto/contract/tf_config.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string>
 #include <system_error>
@@ -10,6 +8,8 @@
 #include "base/text/parse_number.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "proto/contract/exit_codes.h"
+#include "proto/contract/roles.h"
 #include "proto/job/job_manifest.h"
 
 namespace pstrain {
@@ -46,9 +46,8 @@ Result<Request> ParseRequest(const std::vector<std::string>& args) {
   if (request.role.empty() || index.empty()) {
     return InvalidArgumentError("--role and --index are needed");
   }
-  constexpr std::array kRoles = {kChiefRole, kPsRole, kWorkerRole, kEvaluatorRole};
-  if (std::find(kRoles.begin(), kRoles.end(), request.role) == kRoles.end()) {
-    return InvalidArgumentError("--role must be chief, ps, worker or evaluator; found " +
+  if (!RoleFromName(request.role)) {
+    return InvalidArgumentError("--role must be " + std::string(kRoleNames) + "; found " +
                                 request.role);
   }
   const auto number = ParseNumber<int>(index);
@@ -71,19 +70,19 @@ int TfConfigCommand(const std::vector<std::string>& args) {
   const auto request = ParseRequest(args);
   if (!request.ok()) {
     std::fprintf(stderr, "pstrain tf-config: %s\n%s", request.status().message().c_str(), kUsage);
-    return 2;
+    return kExitUsage;
   }
   if (request->help) {
     std::fputs(kUsage, stdout);
-    return 0;
+    return kExitSuccess;
   }
   const auto text = TfConfigFor(*request);
   if (!text.ok()) {
     std::fprintf(stderr, "%s\n", text.status().message().c_str());
-    return 1;
+    return kExitFailure;
   }
   std::printf("%s\n", text->c_str());
-  return 0;
+  return kExitSuccess;
 }
 
 }  // namespace pstrain

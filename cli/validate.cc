@@ -5,6 +5,7 @@
 #include "base/os/files.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "proto/contract/exit_codes.h"
 #include "proto/job/job_manifest.h"
 
 namespace pstrain {
@@ -44,16 +45,16 @@ int ValidateCommand(const std::vector<std::string>& args) {
   const auto files = parser.Parse(args);
   if (files.ok() && help) {
     std::fputs(kUsage, stdout);
-    return 0;
+    return kExitSuccess;
   }
   if (!files.ok() || files->empty()) {
     const std::string why = files.ok() ? "no file is given" : files.status().message();
     std::fprintf(stderr, "pstrain validate: %s\n%s", why.c_str(), kUsage);
-    return 2;
+    return kExitUsage;
   }
-  int exit_code = 0;
+  int exit_code = kExitSuccess;
   for (const std::string& path : *files) {
-    if (!ValidateFile(path, options)) exit_code = 1;
+    if (!ValidateFile(path, options)) exit_code = kExitFailure;
   }
   return exit_code;
 }

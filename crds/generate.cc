@@ -10,10 +10,9 @@
 #include "crds/descriptions.h"
 #include "crds/reference.h"
 #include "crds/yaml_writer.h"
+#include "proto/contract/exit_codes.h"
 
 namespace {
-
-constexpr int kExitUsage = 2;
 
 std::string WriteCrd(const pstrain::Descriptions& descriptions) {
   return "# Generated from proto/job/psjob.proto by scripts/generate.sh; do not edit.\n" +
@@ -33,12 +32,12 @@ int main(int argc, char** argv) {
   const std::string_view what = argc == 3 ? argv[1] : "";
   if (what != "crd" && what != "reference") {
     std::fputs("usage: pstrain-crd crd|reference DESCRIPTOR_SET\n", stderr);
-    return kExitUsage;
+    return pstrain::kExitUsage;
   }
   const auto text = Generate(what, argv[2]);
   if (!text.ok()) {
     std::fprintf(stderr, "pstrain-crd: %s\n", text.status().message().c_str());
-    return 1;
+    return pstrain::kExitFailure;
   }
   return std::fwrite(text->data(), 1, text->size(), stdout) == text->size() ? 0 : 1;
 }

@@ -37,7 +37,7 @@ constexpr std::string_view kRefusals = R"(
 )";
 
 constexpr std::string_view kRules = R"(
-Of a `template` only three things are checked: that it is an object, that `terminationGracePeriodSeconds` lies between 0 and 86400, and the two rules on `env`. A rule of the table below says the same in both places; where it speaks of one element of a list, `pstrain validate` names that element and says more. Two things an apiserver cannot check: that the members of a crossed feature exist and have categories, and that `TF_CONFIG` stays within what a program can be started with. Such a job is taken, and the operator answers with the condition `Accepted: False`.
+Of a `template` only three things are checked: that it is an object, that `terminationGracePeriodSeconds` lies between 0 and 86400, and the two rules on `env`. A rule of the table below says the same in both places; where it speaks of one element of a list, `pstrain validate` names that element and says more. Three things an apiserver cannot check: that the members of a crossed feature exist and have categories, that all embeddings have one dimension where the model asks for that, and that `TF_CONFIG` stays within what a program can be started with. Such a job is taken, and the operator answers with the condition `Accepted: False`.
 
 ## Rules
 

@@ -9,7 +9,7 @@ bool IsBlock(const Json& value) {
   return (value.is_object() || value.is_array()) && value.size() > 0;
 }
 
-/// Appends the value after what stands on the line already. `indent` is that of its members.
+/// Appends the value after the text that is on the line already. `indent` is that of its members.
 void WriteValue(const Json& value, std::size_t indent, std::string& out);
 
 void WriteMembers(const Json& object, std::size_t indent, std::string& out) {

@@ -6,7 +6,8 @@
 # With --tools it only builds the programs of the cluster.
 #
 # PSTRAIN_E2E_PRESET   the build whose programs are tested, default release
-# PSTRAIN_E2E_KEEP     set: the cluster stays when the cases are done
+# PSTRAIN_E2E_KEEP     set: the cluster stays when the cases are done, and so do the namespaces and
+#                      volumes of failed cases; `e2e/cluster/cluster.sh down` removes it
 # PSTRAIN_E2E_LOGS     directory for the logs and objects of failed cases, default build/e2e
 # and those of cluster/cluster.sh
 set -euo pipefail
@@ -72,7 +73,11 @@ work=$(mktemp -d)
 logs=${PSTRAIN_E2E_LOGS:-$root/build/e2e}
 mkdir -p "$logs"
 clean_up() {
-  [[ -n ${PSTRAIN_E2E_KEEP:-} ]] || cluster down
+  if [[ -n ${PSTRAIN_E2E_KEEP:-} ]]; then
+    echo "kept: the cluster, KUBECONFIG=$(cluster kubeconfig), and $work" >&2
+    return
+  fi
+  cluster down
   rm -rf "$work"
 }
 trap clean_up EXIT
@@ -133,6 +138,7 @@ for name in "${cases[@]}"; do
   printf '%-4s %-28s %7.1f s\n' "$verdict" "$name" "$(seconds_between "$EPOCHREALTIME" "$begun")"
   sed 's/^/     /' "$work/report"
   ((rc == 0)) || sed 's/^/     | /' <(tail -n 15 "$logs/$name.log")
+  if ((rc != 0)) && [[ -n ${PSTRAIN_E2E_KEEP:-} ]]; then continue; fi
   kubectl delete namespace "$namespace" --wait --timeout=120s >/dev/null 2>&1 || true
   kubectl delete pv "$namespace-adult-checkpoints" --ignore-not-found >/dev/null 2>&1 || true
 done

@@ -26,7 +26,7 @@ Result<ChaosKill> ParseKill(std::string_view text, const JobSpec& spec) {
   ChaosKill kill;
   const std::size_t at = text.find('@');
   if (at == std::string_view::npos) return BadKill(text, "no @PERCENT");
-  std::string_view place = text.substr(0, at);
+  std::string_view replica = text.substr(0, at);
   std::string_view when = text.substr(at + 1);
   if (const std::size_t colon = when.find(':'); colon != std::string_view::npos) {
     const auto kind = ParseKind(when.substr(colon + 1));
@@ -34,13 +34,13 @@ Result<ChaosKill> ParseKill(std::string_view text, const JobSpec& spec) {
     kill.kind = *kind;
     when = when.substr(0, colon);
   }
-  if (const std::size_t colon = place.find(':'); colon != std::string_view::npos) {
-    const auto index = ParseNumber<std::int32_t>(place.substr(colon + 1));
+  if (const std::size_t colon = replica.find(':'); colon != std::string_view::npos) {
+    const auto index = ParseNumber<std::int32_t>(replica.substr(colon + 1));
     if (!index) return BadKill(text, "INDEX is not a number");
     kill.target.index = *index;
-    place = place.substr(0, colon);
+    replica = replica.substr(0, colon);
   }
-  const auto role = plan::RoleFromName(place);
+  const auto role = plan::RoleFromName(replica);
   if (!role) return BadKill(text, "ROLE is none of chief, ps, worker, evaluator");
   kill.target.role = *role;
   const auto percent = ParseNumber<double>(when);
@@ -125,8 +125,8 @@ bool Chaos::Fire(KillRecord& record, ReplicaSet& replicas, SteadyTime now) {
 
 void Chaos::Observe(const AttemptId& id, const AgentReading& reading, SteadyTime now) {
   for (KillRecord& record : records_) {
-    if (!record.fired || record.first_step_after_s || record.kill.target != id.place) continue;
-    if (id.attempt <= record.attempt || reading.Value(WorkKey(id.place.role)) <= 0) continue;
+    if (!record.fired || record.first_step_after_s || record.kill.target != id.replica) continue;
+    if (id.attempt <= record.attempt || reading.Value(WorkKey(id.replica.role)) <= 0) continue;
     record.first_step_after_s = std::chrono::duration<double>(now - record.fired_at).count();
   }
 }
@@ -144,9 +144,9 @@ std::set<double> Chaos::AwaitedPercents() const {
   return percents;
 }
 
-bool Chaos::Awaits(const plan::ReplicaId& place) const {
+bool Chaos::Awaits(const plan::ReplicaId& replica) const {
   return std::any_of(records_.begin(), records_.end(), [&](const KillRecord& record) {
-    return record.fired && !record.first_step_after_s && record.kill.target == place;
+    return record.fired && !record.first_step_after_s && record.kill.target == replica;
   });
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "local/replica_set.h"
+#include "local/replicas/replica_set.h"
 #include "operator/plan/snapshot.h"
 
 namespace pstrain::local {
@@ -25,10 +25,10 @@ struct ChaosKill {
 };
 
 /// Parses `ROLE[:INDEX]@PERCENT[:kill|term|agent],...`. INVALID_ARGUMENT for another form or a
-/// place that the job does not have.
+/// replica that the job does not have.
 Result<std::vector<ChaosKill>> ParseChaos(std::string_view text, const JobSpec& spec);
 
-/// How long a kill that is due may hold the job up because its target does not run.
+/// How long a kill that is due may keep the job waiting because its target does not run.
 inline constexpr std::chrono::seconds kKillPatience{60};
 
 /// A kill and what came of it.
@@ -38,11 +38,11 @@ struct KillRecord {
   std::int64_t at_examples = 0;
   SteadyTime fired_at{};
   bool fired = false;
-  /// The first look at the replicas at which it was due.
+  /// The first check of the replicas at which it was due.
   std::optional<SteadyTime> due_since;
   /// Was due for so long that the job need not wait for it any more; may still fire.
   bool late = false;
-  /// Seconds from the signal until the next attempt had done the first piece of its role's work.
+  /// Seconds from the signal until the next attempt had done the first part of its role's work.
   std::optional<double> first_step_after_s;
 };
 
@@ -62,8 +62,8 @@ class Chaos {
   /// The percentages beyond which the job should not go far yet: of the kills that have not fired.
   /// One whose target has not run for kKillPatience since it was due is not waited for.
   std::set<double> AwaitedPercents() const;
-  /// The place was killed and its next attempt has not shown work yet.
-  bool Awaits(const plan::ReplicaId& place) const;
+  /// The replica was killed and its next attempt has not shown work yet.
+  bool Awaits(const plan::ReplicaId& replica) const;
   const std::vector<KillRecord>& records() const { return records_; }
 
  private:

@@ -27,19 +27,19 @@ GrantBarrierFiles::GrantBarrierFiles(GrantBarrierFiles&& other) noexcept
     : directory_(std::move(other.directory_)), files_(std::exchange(other.files_, {})) {}
 
 GrantBarrierFiles::~GrantBarrierFiles() {
-  // Best effort: who goes on with the run removes what has stayed.
+  // Best effort: whoever resumes the run removes what has stayed.
   for (const auto& [percent, file] : files_) static_cast<void>(RemoveFile(file));
 }
 
 Status GrantBarrierFiles::Set(const std::set<double>& percents) {
   if (directory_.empty()) return OkStatus();
-  for (auto held = files_.begin(); held != files_.end();) {
-    if (percents.contains(held->first)) {
-      ++held;
+  for (auto barrier = files_.begin(); barrier != files_.end();) {
+    if (percents.contains(barrier->first)) {
+      ++barrier;
       continue;
     }
-    const std::string file = std::move(held->second);
-    held = files_.erase(held);
+    const std::string file = std::move(barrier->second);
+    barrier = files_.erase(barrier);
     PSTRAIN_RETURN_IF_ERROR(RemoveFile(file));
   }
   for (const double percent : percents) {

@@ -9,7 +9,7 @@
 
 namespace pstrain::local {
 
-/// The files by which `pstrain run` keeps the chief from outrunning it (kRunHoldPrefix in
+/// The files by which `pstrain run` keeps the chief from outrunning it (kRunBarrierPrefix in
 /// proto/contract/run_files.h, ARCHITECTURE.md, Kills at exact moments): one in the run's directory
 /// for each percentage at which something is to happen that has not happened yet. Removed by the
 /// destructor. One thread.

@@ -10,12 +10,10 @@
 #include <cstring>
 
 #include "base/os/child_processes.h"
+#include "proto/contract/exit_codes.h"
 
 namespace pstrain::local {
 namespace {
-
-constexpr int kSignalExitBase = 128;
-constexpr int kExitFailed = 1;
 
 sigset_t GuardSignals() {
   sigset_t signals;
@@ -31,7 +29,7 @@ int RunBody(const std::function<int()>& body, pid_t guard, const sigset_t& mask)
   prctl(PR_SET_PDEATHSIG, GuardLostSignal());
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
-  if (getppid() != guard) return kExitFailed;  // killed before the first line above
+  if (getppid() != guard) return kExitFailure;  // killed before the first line above
   return body();
 }
 
@@ -41,7 +39,7 @@ int Reap(pid_t body) {
   int status = 0;
   for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
     if (pid != body) continue;
-    code = WIFSIGNALED(status) ? kSignalExitBase + WTERMSIG(status) : WEXITSTATUS(status);
+    code = WIFSIGNALED(status) ? ExitCodeOfSignal(WTERMSIG(status)) : WEXITSTATUS(status);
     if (WIFSIGNALED(status)) {
       std::fprintf(stderr, "pstrain run: ended by signal %d; what it had started is killed\n",
                    WTERMSIG(status));
@@ -64,7 +62,7 @@ int RunGuarded(const std::function<int()>& body) {
   if (child == 0) return RunBody(body, guard, mask);
   if (child < 0) {
     std::fprintf(stderr, "pstrain run: fork: %s\n", std::strerror(errno));
-    return kExitFailed;
+    return kExitFailure;
   }
   int code = -1;
   while (code < 0) {

@@ -5,6 +5,7 @@
 
 #include "base/os/files.h"
 #include "base/text/json.h"
+#include "proto/contract/exit_codes.h"
 
 namespace pstrain::local {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 /// Of all kinds of actions only WakeAt may remain after the second round.
 constexpr int kRoundsPerStep = 8;
 
-/// Attempts of one place share their port, so each waits for the one before.
+/// Attempts of one replica share their port, so each waits for the one before.
 void ReplaceAfterTermination(ReplicaSpecs& specs) {
   if (specs.has_chief()) specs.mutable_chief()->set_replacement(AfterTermination);
   if (specs.has_ps()) specs.mutable_ps()->set_replacement(AfterTermination);
@@ -65,7 +66,7 @@ bool LocalJob::Lingers() const {
 }
 
 Status LocalJob::Step() {
-  const SteadyTime steady_now = std::chrono::steady_clock::now();
+  const SteadyTime steady_now = clock_->Steady();
   const plan::Time now = Now();
   replicas_.Observe(now, steady_now);
   bool acted = false;
@@ -86,15 +87,15 @@ void LocalJob::NoteCrashes(const plan::Snapshot& snapshot) {
     const AttemptId id{replica.id, replica.attempt};
     const bool known = std::find(crashed_.begin(), crashed_.end(), id) != crashed_.end();
     const bool crashed = replica.phase == plan::ReplicaPhase::kFailed && !replica.terminating &&
-                         replica.exit_code != plan::kDrainedExitCode;
+                         !IsDisruptionExit(replica.exit_code);
     if (crashed && !known) crashed_.push_back(id);
   }
 }
 
 Status LocalJob::Start(const AttemptId& id) {
   for (const plan::Replica& old : replicas_.Replicas()) {
-    if (old.id != id.place || old.attempt + 1 != id.attempt) continue;
-    events_.push_back(plan::ReplicaKey(id.place) + " ended with " + DescribeEnd(old) +
+    if (old.id != id.replica || old.attempt + 1 != id.attempt) continue;
+    events_.push_back(plan::ReplicaKey(id.replica) + " ended with " + DescribeEnd(old) +
                       "; attempt " + std::to_string(id.attempt) + " starts");
   }
   return replicas_.Start(id, Now());

@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "local/launcher.h"
-#include "local/replica_set.h"
-#include "local/workspace.h"
+#include "local/replicas/launcher.h"
+#include "local/replicas/replica_set.h"
+#include "local/replicas/workspace.h"
 #include "operator/plan/plan.h"
 
 namespace pstrain::local {
@@ -20,8 +20,8 @@ class LocalJob {
  public:
   LocalJob(const Launcher& launcher, const Workspace& workspace, const Clock& clock);
 
-  /// Looks at the processes, plans and acts until there is nothing more to do now. An error means
-  /// that a process could not be started, which no restart would mend.
+  /// Checks the processes, plans and acts until there is nothing more to do now. An error means
+  /// that a process could not be started, which no restart would change.
   Status Step();
   /// Asks for a stop that saves the work: the job is suspended. A finished job's replicas, which
   /// cleanPodPolicy None has left running, are stopped.

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "local/agent_reading.h"
-#include "local/replica_set.h"
+#include "local/replicas/agent_reading.h"
+#include "local/replicas/replica_set.h"
 
 namespace pstrain::local {
 

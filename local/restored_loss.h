@@ -5,14 +5,15 @@
 #include <string>
 
 #include "base/status.h"
-#include "local/agent_reading.h"
 #include "local/progress_view.h"
+#include "local/replicas/agent_reading.h"
 #include "proto/job/psjob.pb.h"
 
 namespace pstrain::local {
 
-/// Shows with what loss a stopped run goes on, before it does: as long as this has not happened,
-/// the file `announce` in the run's directory keeps the chief from granting. One thread.
+/// Shows the evaluation loss of a stopped run's restored state before training continues: until it
+/// is shown, the file `announce` (kRunAnnounceFile) in the run's directory keeps the chief from
+/// granting. One thread.
 class RestoredLoss {
  public:
   /// Nothing is to be shown.

@@ -12,11 +12,12 @@ namespace {
 
 using plan::Role;
 
-/// Of a stat over all attempts of a role, or of one place.
+/// Of a stat over all attempts of a role, or of one replica.
 double Sum(const RunOutcome& outcome, Role role, std::int32_t index, std::string_view key) {
   double sum = 0;
   for (const auto& [id, reading] : outcome.readings) {
-    if (id.place.role == role && (index < 0 || id.place.index == index)) sum += reading.Value(key);
+    if (id.replica.role == role && (index < 0 || id.replica.index == index))
+      sum += reading.Value(key);
   }
   return sum;
 }
@@ -27,7 +28,7 @@ constexpr std::int32_t kAllIndexes = -1;
 double Last(const RunOutcome& outcome, Role role, std::int32_t index, std::string_view key) {
   double last = 0;
   for (const auto& [id, reading] : outcome.readings) {
-    if (id.place == plan::ReplicaId{role, index} && reading.values.contains(key)) {
+    if (id.replica == plan::ReplicaId{role, index} && reading.values.contains(key)) {
       last = reading.Value(key);
     }
   }
@@ -42,7 +43,7 @@ Json Round(double value, double unit) { return Json::Double(std::round(value / u
 Json Outcome(const RunOutcome& outcome, std::string_view key, bool is_count) {
   if (const Json* value = outcome.result.Find(key)) return *value;
   for (const auto& [id, reading] : outcome.readings) {
-    if (id.place.role != Role::kChief || !reading.values.contains(key)) continue;
+    if (id.replica.role != Role::kChief || !reading.values.contains(key)) continue;
     const double value = Last(outcome, Role::kChief, 0, key);
     return is_count ? Count(value) : Json::Double(value);
   }

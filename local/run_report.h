@@ -7,7 +7,7 @@
 
 #include "base/text/json.h"
 #include "local/chaos.h"
-#include "local/replica_set.h"
+#include "local/replicas/replica_set.h"
 #include "proto/job/psjob.pb.h"
 
 namespace pstrain::local {

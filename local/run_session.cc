@@ -41,11 +41,7 @@ void BlockSessionSignals() {
 RunSession::RunSession(LocalJob& job, SessionOptions options, ProgressView& view)
     : job_(&job), options_(std::move(options)), view_(&view), chaos_(options_.kills) {
   const sigset_t signals = SessionSignals();
-  signal_fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-RunSession::~RunSession() {
-  if (signal_fd_ >= 0) close(signal_fd_);
+  signals_.Reset(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 Result<SessionEnd> RunSession::Run() {
@@ -59,7 +55,7 @@ Result<SessionEnd> RunSession::Run() {
     }
     // Also what a replica did last, between the last probe and its end.
     for (const auto& [id, reading] : job_->replicas().readings()) {
-      chaos_.Observe(id, reading, std::chrono::steady_clock::now());
+      chaos_.Observe(id, reading, SteadyNow());
     }
     if (job_->Finished() || job_->Suspended()) break;
     if (job_->Lingers() && !lingering_said_) {
@@ -80,21 +76,21 @@ Result<SessionEnd> RunSession::Run() {
 }
 
 Status RunSession::Wait() {
-  BeginProbes(std::chrono::steady_clock::now());
-  std::vector<pollfd> fds = {{signal_fd_, POLLIN, 0}};
+  BeginProbes(SteadyNow());
+  std::vector<pollfd> fds = {{signals_.get(), POLLIN, 0}};
   for (const auto& [id, attempt] : job_->replicas().attempts()) {
     if (attempt->replica.Ended()) continue;
     fds.push_back({attempt->process.pidfd(), POLLIN, 0});
     if (attempt->probe.busy()) fds.push_back({attempt->probe.fd(), attempt->probe.events(), 0});
   }
-  const milliseconds wait = WaitTime(std::chrono::steady_clock::now());
+  const milliseconds wait = WaitTime(SteadyNow());
   if (poll(fds.data(), fds.size(), static_cast<int>(wait.count())) < 0 && errno != EINTR) {
     const int error = errno;
     job_->replicas().KillAll();
     return ErrnoError(error, "poll");
   }
   HandleSignals();
-  AdvanceProbes(std::chrono::steady_clock::now());
+  AdvanceProbes(SteadyNow());
   return OkStatus();
 }
 
@@ -110,10 +106,10 @@ milliseconds RunSession::WaitTime(SteadyTime now) const {
 }
 
 milliseconds RunSession::ProbePeriod(const Attempt& attempt) const {
-  const plan::ReplicaId& place = attempt.replica.id;
-  if (chaos_.Awaits(place)) return kAfterKillPeriod;
+  const plan::ReplicaId& replica = attempt.replica.id;
+  if (chaos_.Awaits(replica)) return kAfterKillPeriod;
   if (!attempt.child) return kFirstReadingPeriod;
-  if (place != kChief) return kOtherPeriod;
+  if (replica != kChief) return kOtherPeriod;
   return StopAwaited() || !chaos_.AllFired() ? kTriggerPeriod : kChiefPeriod;
 }
 
@@ -145,8 +141,8 @@ void RunSession::AdvanceProbes(SteadyTime now) {
       committed * kPercent >= *options_.stop_at_percent * expected) {
     RequestStop("");
   }
-  const Status held = BlockGrants();
-  if (!held.ok()) view_->Say(held.message());
+  const Status blocked = BlockGrants();
+  if (!blocked.ok()) view_->Say(blocked.message());
 }
 
 Status RunSession::BlockGrants() const {
@@ -158,7 +154,7 @@ Status RunSession::BlockGrants() const {
 
 void RunSession::HandleSignals() {
   signalfd_siginfo info{};
-  while (read(signal_fd_, &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
+  while (read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     const bool guard_lost = static_cast<int>(info.ssi_signo) == GuardLostSignal();
     if (stop_requested_ || guard_lost) {
       aborted_ = true;

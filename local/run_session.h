@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/os/unique_fd.h"
 #include "base/status.h"
 #include "local/chaos.h"
 #include "local/local_job.h"
@@ -20,7 +21,7 @@ struct SessionOptions {
   std::optional<double> stop_at_percent;
   /// Told of each reading of the chief, before it is shown. May be empty.
   std::function<void(const AgentReading& chief)> observe_chief;
-  /// Told beyond which percentages the chief should not go far yet (barrier_files.h): before
+  /// Told beyond which percentages the chief should not go far yet (grant_barrier_files.h): before
   /// anything is started, and after each reading of the chief; then an error is only shown. May be
   /// empty.
   std::function<Status(const std::set<double>& percents)> block_grants;
@@ -28,8 +29,8 @@ struct SessionOptions {
 
 enum class SessionEnd { kSucceeded, kFailed, kStopped, kAborted };
 
-/// Runs a job to its end, or until it is told to stop: one thread that waits for processes, agents,
-/// signals and the plan's time at once. SIGINT, SIGTERM and SIGHUP must be blocked; the first asks
+/// Runs a job to its end, or until it is told to stop: one thread and one poll(2) for processes,
+/// agents, signals and the plan's time. SIGINT, SIGTERM and SIGHUP must be blocked; the first asks
 /// the job to stop and save its work, the second kills it, and so does the loss of the guard
 /// (guard.h).
 class RunSession {
@@ -37,7 +38,6 @@ class RunSession {
   RunSession(LocalJob& job, SessionOptions options, ProgressView& view);
   RunSession(const RunSession&) = delete;
   RunSession& operator=(const RunSession&) = delete;
-  ~RunSession();
 
   /// An error when a process could not be started or a system call failed; nothing runs then.
   Result<SessionEnd> Run();
@@ -60,7 +60,7 @@ class RunSession {
   SessionOptions options_;
   ProgressView* view_;
   Chaos chaos_;
-  int signal_fd_ = -1;
+  UniqueFd signals_;
   bool stop_requested_ = false;
   bool aborted_ = false;
   bool lingering_said_ = false;

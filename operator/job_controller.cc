@@ -6,27 +6,27 @@
 
 #include "base/log.h"
 #include "base/random.h"
-#include "operator/cache/informer.h"
 #include "operator/controller/controller.h"
 #include "operator/controller/event_recorder.h"
+#include "operator/controller/informer.h"
 #include "operator/controller/work_queue.h"
-#include "operator/reconcile/agent_client.h"
-#include "operator/reconcile/change_router.h"
-#include "operator/reconcile/job_reconciler.h"
-#include "operator/reconcile/names.h"
-#include "operator/reconcile/pod_builder.h"
-#include "operator/reconcile/progress_poller.h"
+#include "operator/job/build/pod.h"
+#include "operator/job/change_router.h"
+#include "operator/job/job_reconciler.h"
+#include "operator/job/observe/agent_client.h"
+#include "operator/job/observe/progress_poller.h"
+#include "operator/job/well_known.h"
 
 namespace pstrain {
 namespace {
 
+using job::ChildStore;
+using job::JobStore;
+using job::MetadataOnly;
+using job::PodStore;
+using job::PodView;
 using kube::Informer;
 using kube::ObjectKey;
-using reconcile::ChildStore;
-using reconcile::JobStore;
-using reconcile::MetadataOnly;
-using reconcile::PodStore;
-using reconcile::PodView;
 
 constexpr std::chrono::seconds kEventsDrain{5};
 
@@ -35,7 +35,7 @@ kube::Watcher::Options WatchOf(const OperatorOptions& options, bool ours_only) {
   watch.selection.name_space = options.name_space;
   if (ours_only) {
     watch.selection.label_selector =
-        std::string(reconcile::kManagedByLabel) + "=" + std::string(reconcile::kManagedBy);
+        std::string(job::kManagedByLabel) + "=" + std::string(job::kManagedBy);
   }
   watch.seed = RandomSeed();
   return watch;
@@ -55,8 +55,8 @@ class JobController::Impl {
         queue_("pstrainingjob", {}),
         observations_(clock),
         router_(observations_, [this](const ObjectKey& job) { queue_.Add(job); }),
-        jobs_(client, pause, clock, reconcile::JobResource(), WatchOf(options, false),
-              {.decode = reconcile::DecodeJob,
+        jobs_(client, pause, clock, job::JobResource(), WatchOf(options, false),
+              {.decode = job::DecodeJob,
                .annotation_prefixes = {},
                .on_change = [this](const auto& before,
                                    const auto& after) { router_.JobChanged(before, after); }}),
@@ -65,7 +65,7 @@ class JobController::Impl {
         config_maps_(client, pause, clock, kube::ConfigMapResource(), WatchOf(options, true),
                      ChildOptions()),
         pods_(client, pause, clock, kube::PodResource(), WatchOf(options, true),
-              {.decode = reconcile::DecodePod,
+              {.decode = job::DecodePod,
                .annotation_prefixes = {},
                .on_change =
                    [this](const auto& before, const auto& after) {
@@ -87,8 +87,8 @@ class JobController::Impl {
                      .parallel_calls = static_cast<std::size_t>(options.api_calls)}),
         poller_(jobs_.store(), pods_.store(), clock, progress_, queue_,
                 [](const std::string& pod_ip, const std::stop_token& stop) {
-                  return reconcile::GetFromAgent(
-                      {.ip = pod_ip, .port = reconcile::kAgentPort, .path = "/progress"}, stop);
+                  return job::GetFromAgent(
+                      {.ip = pod_ip, .port = job::kAgentPort, .path = "/progress"}, stop);
                 },
                 {.period = options.progress_period}),
         controller_("pstrainingjob", options.workers, queue_,
@@ -140,16 +140,16 @@ class JobController::Impl {
 
   kube::EventRecorder events_;
   kube::WorkQueue queue_;
-  reconcile::Observations observations_;
-  reconcile::ChangeRouter router_;
-  reconcile::ProgressBook progress_;
+  job::Observations observations_;
+  job::ChangeRouter router_;
+  job::ProgressBook progress_;
   Informer<PSTrainingJob> jobs_;
   Informer<MetadataOnly> services_;
   Informer<MetadataOnly> config_maps_;
   Informer<PodView> pods_;
-  reconcile::OperatorMetrics metrics_;
-  reconcile::JobReconciler reconciler_;
-  reconcile::ProgressPoller poller_;
+  job::OperatorMetrics metrics_;
+  job::JobReconciler reconciler_;
+  job::ProgressPoller poller_;
   kube::Controller controller_;
 };
 

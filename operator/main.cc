@@ -7,13 +7,12 @@
 #include <thread>
 
 #include "base/log.h"
-#include "operator/kube/cpprest_transport.h"
+#include "operator/kube/http/cpprest_transport.h"
 #include "operator/operator_process.h"
 #include "operator/options.h"
+#include "proto/contract/exit_codes.h"
 
 namespace {
-
-constexpr int kExitUsage = 2;
 
 /// SIGTERM and SIGINT end the operator by a stop token instead of a handler.
 sigset_t BlockStopSignals() {
@@ -32,7 +31,7 @@ int Run(const pstrain::OperatorOptions& options, const sigset_t& signals) {
   const auto connection = pstrain::FindApiServer(options);
   if (!connection.ok()) {
     pstrain::LogError("operator", "cannot start", {{"error", connection.status()}});
-    return EXIT_FAILURE;
+    return pstrain::kExitFailure;
   }
   std::stop_source stop;
   std::jthread waiter([&signals, &stop] {
@@ -46,10 +45,10 @@ int Run(const pstrain::OperatorOptions& options, const sigset_t& signals) {
   waiter.join();
   if (ended.ok()) {
     pstrain::LogInfo("operator", "stopped");
-    return EXIT_SUCCESS;
+    return pstrain::kExitSuccess;
   }
   pstrain::LogError("operator", "ended", {{"error", ended}});
-  return EXIT_FAILURE;
+  return pstrain::kExitFailure;
 }
 
 }  // namespace
@@ -62,15 +61,15 @@ int main(int argc, char** argv) {
   if (!options.ok()) {
     std::cerr << "pstrain-operator: " << options.status().message() << "\n"
               << "pstrain-operator --help lists the options\n";
-    return kExitUsage;
+    return pstrain::kExitUsage;
   }
   if (options->help) {
     std::cout << pstrain::OperatorUsage();
-    return EXIT_SUCCESS;
+    return pstrain::kExitSuccess;
   }
   if (options->version) {
     std::cout << "pstrain-operator " << PSTRAIN_VERSION << "\n";
-    return EXIT_SUCCESS;
+    return pstrain::kExitSuccess;
   }
   return Run(*options, signals);
 }

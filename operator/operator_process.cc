@@ -13,15 +13,15 @@
 #include "base/metrics/process_metrics.h"
 #include "base/random.h"
 #include "base/text/hex.h"
-#include "operator/cache/informer.h"
 #include "operator/controller/controller.h"
 #include "operator/controller/health.h"
+#include "operator/controller/informer.h"
 #include "operator/controller/leader_elector.h"
 #include "operator/job_controller.h"
-#include "operator/kube/auth_transport.h"
 #include "operator/kube/client_metrics.h"
-#include "operator/kube/cpprest_transport.h"
-#include "operator/kube/kubeconfig.h"
+#include "operator/kube/http/auth_transport.h"
+#include "operator/kube/http/cpprest_transport.h"
+#include "operator/kube/http/kubeconfig.h"
 
 namespace pstrain {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "operator/kube/credentials.h"
+#include "operator/kube/http/credentials.h"
 #include "operator/options.h"
 
 namespace pstrain {

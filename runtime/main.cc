@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/os/allocator.h"
 #include "base/os/files.h"
+#include "proto/contract/exit_codes.h"
 #include "proto/contract/task_env.h"
 #include "proto/job/job_manifest.h"
 #include "runtime/chief/run_chief.h"
@@ -47,7 +48,7 @@ sigset_t StopSignals() {
 class StopOnSignal {
  public:
   StopOnSignal() : thread_([this](const std::stop_token& end) { Run(end); }) {}
-  std::stop_token work_id() const { return source_.get_token(); }
+  std::stop_token token() const { return source_.get_token(); }
 
  private:
   void Run(const std::stop_token& end) {
@@ -149,7 +150,7 @@ int Main() {
     return kExitUsage;
   }
   const StopOnSignal stop;
-  const Result<int> outcome = RunRole(*task, **stats, stop.work_id());
+  const Result<int> outcome = RunRole(*task, **stats, stop.token());
   if (outcome.ok()) return *outcome;
   std::cerr << "pstrain-runtime: " << RoleName(task->identity.role) << ' ' << task->identity.index
             << ": " << outcome.status().ToString() << '\n';

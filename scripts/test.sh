@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# test.sh [--all]: installs what the tests need, builds and runs them; fails when any of them does.
+# test.sh [--all[=unit|cluster]]: installs what the tests need, builds and runs them; fails when any
+# of them does.
 #   dev   all tests without the label "long"
 #   asan  the unit tests again under AddressSanitizer and UBSan (no real processes, no tree checks)
 #   e2e   cases on a real Kubernetes cluster on this machine; where none can run (not root, no cgroup
-#         v1, ...) that is said and the rest goes on, unless PSTRAIN_REQUIRE_CLUSTER is set
+#         v1, ...) that is said and the rest continues, unless PSTRAIN_REQUIRE_CLUSTER is set
 # --all adds the long tests, the unit tests as they ship (release) and under the thread sanitizer,
-# 30 s of each fuzz target, and clang-tidy.
+# 30 s of each fuzz target, clang-tidy, and every case of e2e. --all=unit is the part of it that needs
+# nothing of a cluster, --all=cluster the rest: the tests with the label "cluster", and e2e.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,12 +16,16 @@ sanitizer_seeds=1500
 # The core that is simulated has one thread.
 thread_sanitizer_seeds=200
 
-all=false
+all=true
+units=true
+cluster=true
 case "${1-}" in
-  "") ;;
-  --all) all=true ;;
+  "") all=false ;;
+  --all) ;;
+  --all=unit) cluster=false ;;
+  --all=cluster) units=false ;;
   *)
-    echo "usage: $0 [--all]" >&2
+    echo "usage: $0 [--all[=unit|cluster]]" >&2
     exit 2
     ;;
 esac
@@ -72,6 +78,7 @@ fuzz() {
 }
 
 cluster_cases=(install train_adult worker_deleted scrape)
+if $all; then cluster_cases=(all); fi
 
 # e2e [--tools]: what e2e/run.sh says; that it cannot run here is no failure unless it must.
 e2e() {
@@ -89,15 +96,19 @@ cluster_tools() {
 }
 
 # The cluster's programs first: a test of the CRD uses some of them.
-if ((EUID == 0)); then scripts/install-deps.sh --cluster; fi
-step cluster-tools cluster_tools || true
+if $cluster; then
+  if ((EUID == 0)); then scripts/install-deps.sh --cluster; fi
+  step cluster-tools cluster_tools || true
+fi
 
-long_tests=(-LE long)
-if $all; then long_tests=(); fi
-if step build-dev build dev; then step test-dev run_ctest dev "${long_tests[@]}" || true; fi
-PSTRAIN_SIMULATION_SEEDS=$sanitizer_seeds unit_tests asan
-step e2e e2e || true
-if $all; then
+labels=()
+if ! $all; then labels=(-LE long); fi
+if ! $cluster; then labels=(-LE cluster); fi
+if ! $units; then labels=(-L cluster); fi
+if step build-dev build dev; then step test-dev run_ctest dev "${labels[@]}" || true; fi
+if $units; then PSTRAIN_SIMULATION_SEEDS=$sanitizer_seeds unit_tests asan; fi
+if $cluster; then step e2e e2e || true; fi
+if $all && $units; then
   unit_tests release
   PSTRAIN_SIMULATION_SEEDS=$thread_sanitizer_seeds unit_tests tsan
   if step build-fuzz build fuzz fuzzers; then step fuzz fuzz || true; fi

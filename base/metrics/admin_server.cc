@@ -3,13 +3,11 @@
 #include <arpa/inet.h>
 #include <civetweb.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <mutex>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -17,6 +15,7 @@
 
 #include "base/metrics/collector.h"
 #include "base/mutex.h"
+#include "base/os/unique_fd.h"
 
 namespace pstrain {
 namespace {
@@ -52,7 +51,7 @@ HttpHandler FromMetrics(const MetricsRegistry& metrics) {
   };
 }
 
-// A TCP socket and the IPv4 address that `address` and `port` mean; no fd when it is none.
+// A TCP socket and the IPv4 address that `address` and `port` mean; no socket when it is none.
 struct Endpoint {
   Endpoint(const std::string& address, std::uint16_t port) {
     sockaddr_in name{};
@@ -60,47 +59,46 @@ struct Endpoint {
     name.sin_port = htons(port);
     if (::inet_pton(AF_INET, address.c_str(), &name.sin_addr) != 1) return;
     std::memcpy(&generic, &name, sizeof(name));
-    fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    socket = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   }
-  ~Endpoint() {
-    if (fd >= 0) ::close(fd);
-  }
-  Endpoint(const Endpoint&) = delete;
-  Endpoint& operator=(const Endpoint&) = delete;
 
-  int fd = -1;
+  UniqueFd socket;
   sockaddr generic{};
 };
 
 // civetweb's error codes differ between releases; binding once ourselves tells the reason.
 int ErrnoOfBinding(const std::string& address, std::uint16_t port) {
   const Endpoint endpoint(address, port);
-  if (endpoint.fd < 0) return 0;
+  if (!endpoint.socket.valid()) return 0;
   const int yes = 1;
-  ::setsockopt(endpoint.fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  return ::bind(endpoint.fd, &endpoint.generic, sizeof(endpoint.generic)) == 0 ? 0 : errno;
+  ::setsockopt(endpoint.socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  return ::bind(endpoint.socket.get(), &endpoint.generic, sizeof(endpoint.generic)) == 0 ? 0
+                                                                                         : errno;
 }
 
 // mg_stop alone takes up to the 2 s for which civetweb's accepting thread polls its listener;
 // connections wake that thread until it has seen that it should end.
 void StopPromptly(mg_context* context, const std::string& address, std::uint16_t port) {
-  Mutex mutex;
-  CondVar changed;
-  bool stopped = false;
+  struct {
+    Mutex mutex;
+    CondVar changed;
+    bool done PSTRAIN_GUARDED_BY(mutex) = false;
+  } stop;
   std::thread stopper([&] {
     mg_stop(context);
-    MutexLock lock(mutex);
-    stopped = true;
-    changed.NotifyAll();
+    MutexLock lock(stop.mutex);
+    stop.done = true;
+    stop.changed.NotifyAll();
   });
   {
-    MutexLock lock(mutex);
-    while (!stopped) {
+    MutexLock lock(stop.mutex);
+    while (!stop.done) {
       const Endpoint endpoint(address, port);
-      if (endpoint.fd >= 0) {
-        static_cast<void>(::connect(endpoint.fd, &endpoint.generic, sizeof(endpoint.generic)));
+      if (endpoint.socket.valid()) {
+        static_cast<void>(
+            ::connect(endpoint.socket.get(), &endpoint.generic, sizeof(endpoint.generic)));
       }
-      changed.WaitFor(mutex, std::chrono::milliseconds(10));
+      stop.changed.WaitFor(stop.mutex, std::chrono::milliseconds(10));
     }
   }
   stopper.join();
@@ -126,8 +124,7 @@ class AdminServer::Impl {
   Impl& operator=(const Impl&) = delete;
 
   Status Start(int threads, int request_timeout_ms) {
-    static std::once_flag once;
-    std::call_once(once, [] { mg_init_library(MG_FEATURES_DEFAULT); });
+    [[maybe_unused]] static const unsigned initialized_once = mg_init_library(MG_FEATURES_DEFAULT);
     const std::string listen = address_ + ":" + std::to_string(port_);
     const std::string thread_count = std::to_string(threads);
     const std::string timeout = std::to_string(request_timeout_ms);

@@ -18,7 +18,7 @@ struct HttpResponse {
   std::string body;
 };
 
-/// Called by a thread of the server, several at once: must be thread-safe.
+/// Called by a thread of the server, several at the same time: must be thread-safe.
 using HttpHandler = std::function<HttpResponse()>;
 /// OK answers 200 "ok"; an error answers 503 with its message.
 using HealthCheck = std::function<Status()>;

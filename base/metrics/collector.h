@@ -38,7 +38,7 @@ struct MetricFamily {
 };
 
 /// Returns families with the values of now. Called by the thread that scrapes; several may scrape
-/// at once, so it must be thread-safe. It must not call back into its MetricsRegistry.
+/// at the same time, so it must be thread-safe. It must not call back into its MetricsRegistry.
 using MetricsCallback = std::function<std::vector<MetricFamily>()>;
 
 /// The callbacks that together make a /metrics page; it keeps no values itself. Any thread.

@@ -14,6 +14,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/os/unique_fd.h"
+
 namespace pstrain {
 namespace {
 
@@ -22,28 +24,6 @@ namespace fs = std::filesystem;
 Status PathError(int error_number, std::string_view action, const std::string& path) {
   return ErrnoError(error_number, std::string(action) + " " + path);
 }
-
-// A descriptor that is closed with its scope; Close() reports what the kernel says at the end.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-  int Close() {
-    const int fd = fd_;
-    fd_ = -1;
-    return ::close(fd);
-  }
-
- private:
-  int fd_;
-};
 
 int OpenRetrying(const std::string& path, int flags, mode_t mode = 0) {
   int fd = -1;
@@ -65,7 +45,7 @@ Status WriteAll(int fd, std::string_view content, const std::string& path) {
   return OkStatus();
 }
 
-Status WriteSyncClose(Descriptor& file, std::string_view content, const std::string& path) {
+Status WriteSyncClose(UniqueFd& file, std::string_view content, const std::string& path) {
   PSTRAIN_RETURN_IF_ERROR(WriteAll(file.get(), content, path));
   if (::fsync(file.get()) != 0) return PathError(errno, "fsync", path);
   if (file.Close() != 0) return PathError(errno, "close", path);
@@ -74,7 +54,7 @@ Status WriteSyncClose(Descriptor& file, std::string_view content, const std::str
 
 // Opens with `flags`, writes and syncs; what is half written goes away again.
 Status CreateWithContent(const std::string& path, int flags, std::string_view content) {
-  Descriptor file(OpenRetrying(path, O_WRONLY | O_CREAT | flags, 0666));
+  UniqueFd file(OpenRetrying(path, O_WRONLY | O_CREAT | flags, 0666));
   if (!file.valid()) return PathError(errno, "create", path);
   Status status = WriteSyncClose(file, content, path);
   if (!status.ok()) ::unlink(path.c_str());
@@ -89,7 +69,7 @@ std::string TemporaryName(const std::string& path) {
 }  // namespace
 
 Result<std::string> ReadFile(const std::string& path) {
-  Descriptor file(OpenRetrying(path, O_RDONLY));
+  UniqueFd file(OpenRetrying(path, O_RDONLY));
   if (!file.valid()) return PathError(errno, "open", path);
   struct stat info{};
   if (::fstat(file.get(), &info) != 0) return PathError(errno, "stat", path);
@@ -151,7 +131,7 @@ Status CreateDirectories(const std::string& path) {
 }
 
 Status FsyncDirectory(const std::string& path) {
-  Descriptor directory(OpenRetrying(path, O_RDONLY | O_DIRECTORY));
+  UniqueFd directory(OpenRetrying(path, O_RDONLY | O_DIRECTORY));
   if (!directory.valid()) return PathError(errno, "open directory", path);
   // Some network file systems have no fsync for directories and make renames durable themselves.
   if (::fsync(directory.get()) != 0 && errno != EINVAL) return PathError(errno, "fsync", path);

@@ -25,7 +25,7 @@ Status WriteFileAtomically(const std::string& path, std::string_view content);
 /// directory has been fsynced, so that many files share one fsync of it (FsyncDirectory).
 Status ReplaceFile(const std::string& path, std::string_view content);
 
-/// Writes and fsyncs a file under its own name, replacing what is there; NOT atomic: for pieces
+/// Writes and fsyncs a file under its own name, replacing what is there; NOT atomic: for parts
 /// that only count once something else (a manifest) names them. A half-written file is removed on
 /// error.
 Status WriteFileSynced(const std::string& path, std::string_view content);

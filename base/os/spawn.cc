@@ -5,8 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <map>
+
+#include "base/os/unique_fd.h"
 
 namespace pstrain {
 namespace {
@@ -71,23 +74,20 @@ Result<pid_t> Spawn(const SpawnRequest& request) {
   std::vector<std::string> environment = MergedEnvironment(request);
   const std::vector<char*> argv = Pointers(arguments);
   const std::vector<char*> envp = Pointers(environment);
-  int error_pipe[2];
-  if (pipe2(error_pipe, O_CLOEXEC) != 0) return ErrnoError(errno, "make a pipe");
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return ErrnoError(errno, "make a pipe");
+  const UniqueFd from_child(ends[0]);
+  UniqueFd to_parent(ends[1]);
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) ExecInChild(request, argv.data(), envp.data(), parent, error_pipe[1]);
-  const int fork_error = errno;
-  close(error_pipe[1]);
-  if (pid < 0) {
-    close(error_pipe[0]);
-    return ErrnoError(fork_error, "fork");
-  }
+  if (pid == 0) ExecInChild(request, argv.data(), envp.data(), parent, to_parent.get());
+  if (pid < 0) return ErrnoError(errno, "fork");
+  to_parent.Reset();  // the child's copy is the last: its end ends the read below
   int exec_error = 0;
   ssize_t got;
   do {
-    got = read(error_pipe[0], &exec_error, sizeof(exec_error));
+    got = read(from_child.get(), &exec_error, sizeof(exec_error));
   } while (got < 0 && errno == EINTR);
-  close(error_pipe[0]);
   if (got == 0) return pid;
   waitpid(pid, nullptr, 0);
   return ErrnoError(exec_error, "start '" + request.command[0] + "'");

@@ -17,9 +17,9 @@ def job(name, workers, chief_annotations=None):
         "spec": {
             "replicaSpecs": {"chief": chief, "ps": {"replicas": 2}, "worker": {"replicas": workers}},
             "training": {
-                "model": {"wideAndDeep": {"features": [
-                    {"name": "age", "numeric": {}},
-                    {"name": "city", "vocabulary": {"values": ["a", "b"]}}]}},
+                "model": {"wideAndDeep": {}},
+                "features": [{"name": "age", "numeric": {}},
+                             {"name": "city", "vocabulary": {"values": ["a", "b"]}}],
                 "input": {"csv": {"files": ["/data/a.csv"], "columns": COLUMNS,
                                   "labelColumn": "label"}},
                 "optimizer": {"sgd": {}},

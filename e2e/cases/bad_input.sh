@@ -55,7 +55,7 @@ END
   bad_job privileged "$program, securityContext: {privileged: true, allowPrivilegeEscalation: true}"
   # Beyond what the apiserver can check.
   adult_job '[{"op": "replace", "path": "/metadata/name", "value": "unknown-feature"},
-    {"op": "add", "path": "/spec/training/model/wideAndDeep/features/-",
+    {"op": "add", "path": "/spec/training/features/-",
      "value": {"name": "crossed", "crossed": {"features": ["no_such_feature", "education"], "buckets": 10}}}]' |
     k apply -f -
 }

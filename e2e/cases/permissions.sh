@@ -24,7 +24,7 @@ run_case() {
 
 # A job that only the operator can refuse: it reads the job again (get) and reports the refusal (patch, event).
 refused_job() {
-  adult_job '[{"op": "add", "path": "/spec/training/model/wideAndDeep/features/-",
+  adult_job '[{"op": "add", "path": "/spec/training/features/-",
     "value": {"name": "crossed", "crossed": {"features": ["no_such_feature", "education"], "buckets": 10}}}]' |
     k apply -f -
   until_is 60 False job_field '{.status.conditions[?(@.type=="Accepted")].status}'

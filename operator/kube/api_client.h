@@ -13,10 +13,10 @@
 #include "base/status.h"
 #include "base/text/json.h"
 #include "operator/kube/api_error.h"
+#include "operator/kube/http/transport.h"
 #include "operator/kube/pause.h"
 #include "operator/kube/rate_limiter.h"
 #include "operator/kube/resource.h"
-#include "operator/kube/transport.h"
 
 namespace pstrain::kube {
 

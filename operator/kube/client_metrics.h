@@ -11,7 +11,7 @@
 #include "base/metrics/collector.h"
 #include "base/metrics/histogram.h"
 #include "base/mutex.h"
-#include "operator/kube/transport.h"
+#include "operator/kube/http/transport.h"
 
 namespace pstrain::kube {
 

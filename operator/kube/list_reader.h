@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "base/text/json.h"
-#include "operator/kube/transport.h"
+#include "operator/kube/http/transport.h"
 
 namespace pstrain::kube {
 

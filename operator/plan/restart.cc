@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "operator/plan/policies.h"
+#include "proto/contract/exit_codes.h"
 
 namespace pstrain::plan {
 namespace {
@@ -15,7 +16,7 @@ enum class End { kSuccess, kCrash, kDisruption, kStopped };
 
 bool IsDisruption(const Replica& replica) {
   return replica.disruption != Disruption::kNone || replica.terminating ||
-         replica.exit_code == kDrainedExitCode;
+         IsDisruptionExit(replica.exit_code);
 }
 
 /// True when the job itself has no further use for the place.

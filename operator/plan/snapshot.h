@@ -1,29 +1,26 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "proto/contract/replica_specs.h"
+#include "proto/contract/roles.h"
 #include "proto/job/psjob.pb.h"
 
 namespace pstrain::plan {
 
 using Time = std::chrono::sys_time<std::chrono::milliseconds>;
 
-enum class Role : std::uint8_t { kChief, kPs, kWorker, kEvaluator };
-inline constexpr std::array kRoles = {Role::kChief, Role::kPs, Role::kWorker, Role::kEvaluator};
-
-/// TensorFlow's task type: "chief", "ps", "worker" or "evaluator".
-std::string_view RoleName(Role role);
-std::optional<Role> RoleFromName(std::string_view name);
-
-/// Exit code of a program that was told to stop, has drained and is not finished.
-inline constexpr std::int32_t kDrainedExitCode = 85;
+using pstrain::DesiredReplicas;
+using pstrain::FindReplicaSpec;
+using pstrain::kRoles;
+using pstrain::Role;
+using pstrain::RoleFromName;
+using pstrain::RoleName;
 
 /// A place in the cluster; attempts come and go in it.
 struct ReplicaId {
@@ -85,10 +82,6 @@ struct Snapshot {
   std::chrono::seconds grace{30};
 };
 
-/// Replicas that the specification asks for in a role; 0 when the role is absent.
-std::int32_t DesiredReplicas(const JobSpec& spec, Role role);
-/// The role's specification, or nullptr.
-const ReplicaSpec* FindReplicaSpec(const JobSpec& spec, Role role);
 /// True when the next attempt of a place waits until the one before has vanished: by default in a
 /// job that runs its own program, which finds its peers by name.
 bool ReplacesAfterTermination(const JobSpec& spec, Role role);

@@ -7,8 +7,8 @@ namespace pstrain {
 inline constexpr char kRunResultFile[] = "result.json";
 /// The run was stopped: how far it was, and its eval_loss.
 inline constexpr char kRunStoppedFile[] = "stopped.json";
-/// Made by who wants to show a resumed run's restored_eval_loss before training goes on, removed
-/// when that is done. The chief grants nothing while it is there, within limits.
+/// Made by whoever wants to show a resumed run's restored_eval_loss before training continues, and
+/// removed once it is shown. The chief grants nothing while it is there, for a limited time.
 inline constexpr char kRunAnnounceFile[] = "announce";
 /// Followed by a percentage, e.g. barrier-20 or barrier-40.5. Made by `pstrain run` before it
 /// starts the replicas, for each moment of --chaos and --stop-at, and removed when what was to

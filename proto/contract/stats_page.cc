@@ -172,7 +172,7 @@ Result<std::vector<StatReading>> ReadStatsPage(std::span<const std::byte> page) 
   return readings;
 }
 
-Result<std::unique_ptr<StatsPage>> StatsPage::Format(std::byte* data, std::size_t size, int fd,
+Result<std::unique_ptr<StatsPage>> StatsPage::Format(std::byte* data, std::size_t size, UniqueFd fd,
                                                      std::uint32_t max_slots) {
   StatsPageHeader header{};
   header.magic = kStatsPageMagic;
@@ -181,33 +181,24 @@ Result<std::unique_ptr<StatsPage>> StatsPage::Format(std::byte* data, std::size_
   header.page_bytes = size;
   header.max_slots = max_slots;
   std::memcpy(data, &header, sizeof(header));
-  return std::unique_ptr<StatsPage>(new StatsPage(data, size, fd));
+  return std::unique_ptr<StatsPage>(new StatsPage(data, size, std::move(fd)));
 }
 
 Result<std::unique_ptr<StatsPage>> StatsPage::Create(std::uint32_t max_slots) {
   if (max_slots > kStatsPageMaxSlots) return InvalidArgumentError("stats page: too many slots");
   const std::size_t size = StatsPageBytes(max_slots);
-  const int fd = memfd_create("pstrain-stats", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) return ErrnoError(errno, "make the stats page");
-  if (ftruncate(fd, static_cast<off_t>(size)) != 0 ||
-      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    const Status status = ErrnoError(errno, "size and seal the stats page");
-    close(fd);
-    return status;
+  UniqueFd fd(memfd_create("pstrain-stats", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd.valid()) return ErrnoError(errno, "make the stats page");
+  if (ftruncate(fd.get(), static_cast<off_t>(size)) != 0 ||
+      fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return ErrnoError(errno, "size and seal the stats page");
   }
-  auto data = MapBytes(size, fd);
-  if (!data.ok()) {
-    close(fd);
-    return data.status();
-  }
-  return Format(*data, size, fd, max_slots);
+  PSTRAIN_ASSIGN_OR_RETURN(std::byte* const data, MapBytes(size, fd.get()));
+  return Format(data, size, std::move(fd), max_slots);
 }
 
 Result<std::unique_ptr<StatsPage>> StatsPage::Map(int fd) {
-  struct Closer {
-    int fd;
-    ~Closer() { close(fd); }
-  } closer{fd};
+  const UniqueFd handed_over(fd);
   const int seals = fcntl(fd, F_GET_SEALS);
   if (seals < 0)
     return ErrnoError(errno, "stats page: read the seals of descriptor " + std::to_string(fd));
@@ -220,7 +211,7 @@ Result<std::unique_ptr<StatsPage>> StatsPage::Map(int fd) {
   const auto size = static_cast<std::size_t>(info.st_size);
   if (size < sizeof(StatsPageHeader)) return DataLossError("stats page: too small");
   PSTRAIN_ASSIGN_OR_RETURN(std::byte* const data, MapBytes(size, fd));
-  std::unique_ptr<StatsPage> page(new StatsPage(data, size, -1));
+  std::unique_ptr<StatsPage> page(new StatsPage(data, size, UniqueFd()));
   PSTRAIN_RETURN_IF_ERROR(ReadHeader(page->bytes()).status());
   return page;
 }
@@ -229,13 +220,10 @@ Result<std::unique_ptr<StatsPage>> StatsPage::Private(std::uint32_t max_slots) {
   if (max_slots > kStatsPageMaxSlots) return InvalidArgumentError("stats page: too many slots");
   const std::size_t size = StatsPageBytes(max_slots);
   PSTRAIN_ASSIGN_OR_RETURN(std::byte* const data, MapBytes(size, -1));
-  return Format(data, size, -1, max_slots);
+  return Format(data, size, UniqueFd(), max_slots);
 }
 
-StatsPage::~StatsPage() {
-  munmap(data_, size_);
-  if (fd_ >= 0) close(fd_);
-}
+StatsPage::~StatsPage() { munmap(data_, size_); }
 
 Result<std::uint64_t*> StatsPage::Append(const StatDefinition& definition, StatType type,
                                          StatKind kind, std::uint64_t bits) {

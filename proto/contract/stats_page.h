@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/os/unique_fd.h"
 #include "base/status.h"
 
 namespace pstrain {
@@ -127,7 +128,7 @@ class StatsPage {
   ~StatsPage();
 
   /// The descriptor to hand down, or -1.
-  int fd() const { return fd_; }
+  int fd() const { return fd_.get(); }
   std::span<const std::byte> bytes() const { return {data_, size_}; }
 
   /// All slots with their present values. Any thread.
@@ -144,13 +145,14 @@ class StatsPage {
   std::uint64_t* Cell(std::uint32_t value_offset);
 
  private:
-  static Result<std::unique_ptr<StatsPage>> Format(std::byte* data, std::size_t size, int fd,
+  static Result<std::unique_ptr<StatsPage>> Format(std::byte* data, std::size_t size, UniqueFd fd,
                                                    std::uint32_t max_slots);
-  StatsPage(std::byte* data, std::size_t size, int fd) : data_(data), size_(size), fd_(fd) {}
+  StatsPage(std::byte* data, std::size_t size, UniqueFd fd)
+      : data_(data), size_(size), fd_(std::move(fd)) {}
 
   std::byte* data_;
   std::size_t size_;
-  int fd_;
+  UniqueFd fd_;
   Mutex append_mutex_;  // one appender at a time; the readers of the page take no lock
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text/parse_number.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/tf_config.h"
 
 namespace pstrain {
@@ -47,14 +48,9 @@ class Reader {
 };
 
 Status CheckRole(const TaskEnv& env) {
-  constexpr std::array<std::string_view, 4> kRoles = {kChiefRole, kPsRole, kWorkerRole,
-                                                      kEvaluatorRole};
-  if (env.replica_type.empty() ||
-      std::find(kRoles.begin(), kRoles.end(), env.replica_type) != kRoles.end()) {
-    return OkStatus();
-  }
+  if (env.replica_type.empty() || RoleFromName(env.replica_type)) return OkStatus();
   return InvalidArgumentError(Message(
-      kReplicaTypeEnv, "must be chief, ps, worker or evaluator; found " + env.replica_type));
+      kReplicaTypeEnv, "must be " + std::string(kRoleNames) + "; found " + env.replica_type));
 }
 
 Status CheckAddress(const TaskEnv& env) {

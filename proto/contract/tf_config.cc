@@ -1,15 +1,12 @@
 #include "proto/contract/tf_config.h"
 
-#include <array>
-
 #include "base/text/json.h"
+#include "proto/contract/roles.h"
 
 namespace pstrain {
 namespace {
 
-/// Order of the roles in `cluster`. The evaluator is not among them: TensorFlow 2.4 and later would
-/// wait for it for ever.
-constexpr std::array<std::string_view, 3> kClusterRoles = {kChiefRole, kPsRole, kWorkerRole};
+constexpr std::string_view kWorker = RoleName(Role::kWorker);
 
 std::string Quoted(std::string_view text) { return WriteJson(Json::String(std::string(text))); }
 
@@ -47,20 +44,21 @@ const std::string* TfConfig::Address(std::string_view role, int index) const {
 
 std::string WriteClusterJson(const ClusterAddresses& cluster) {
   std::string members;
-  for (const std::string_view role : kClusterRoles) {
-    const auto tasks = cluster.find(role);
-    if (tasks == cluster.end() || tasks->second.empty()) continue;
-    AppendSeparated(members, Quoted(role) + ":" + DenseTasks(tasks->second));
+  for (const RoleTraits& role : kRoleTable) {
+    const auto tasks = cluster.find(role.name);
+    if (!role.in_cluster_spec || tasks == cluster.end() || tasks->second.empty()) continue;
+    AppendSeparated(members, Quoted(role.name) + ":" + DenseTasks(tasks->second));
   }
   return "{" + members + "}";
 }
 
 std::string WriteSparseClusterInner(const ClusterAddresses& cluster) {
   std::string members;
-  for (const std::string_view role : kClusterRoles) {
-    const auto tasks = cluster.find(role);
-    if (role == kWorkerRole || tasks == cluster.end() || tasks->second.empty()) continue;
-    AppendSeparated(members, Quoted(role) + ":" + SparseTasks(tasks->second));
+  for (const RoleTraits& role : kRoleTable) {
+    const auto tasks = cluster.find(role.name);
+    if (role.role == Role::kWorker || !role.in_cluster_spec) continue;
+    if (tasks == cluster.end() || tasks->second.empty()) continue;
+    AppendSeparated(members, Quoted(role.name) + ":" + SparseTasks(tasks->second));
   }
   return members;
 }
@@ -73,9 +71,8 @@ std::string WriteTfConfig(const TfConfig& config) {
 std::string WriteTfConfigAround(const TfConfig& config, std::string cluster) {
   if (config.sparse) {
     const std::string* own = config.Address(config.task_type, config.task_index);
-    if (config.task_type == kWorkerRole && own != nullptr) {
-      AppendSeparated(cluster,
-                      Quoted(kWorkerRole) + ":{" + SparseEntry(config.task_index, *own) + "}");
+    if (config.task_type == kWorker && own != nullptr) {
+      AppendSeparated(cluster, Quoted(kWorker) + ":{" + SparseEntry(config.task_index, *own) + "}");
     }
     cluster = "{" + cluster + "}";
   }

@@ -11,12 +11,6 @@
 
 namespace pstrain {
 
-/// The roles of a cluster as TensorFlow names them.
-inline constexpr std::string_view kChiefRole = "chief";
-inline constexpr std::string_view kPsRole = "ps";
-inline constexpr std::string_view kWorkerRole = "worker";
-inline constexpr std::string_view kEvaluatorRole = "evaluator";
-
 /// Training port of a replica in Kubernetes.
 inline constexpr int kTrainingPort = 2222;
 
@@ -58,7 +52,7 @@ std::string WriteSparseClusterInner(const ClusterAddresses& cluster);
 /// index -> address. REQUIRES: the task, unless an evaluator, is in the cluster.
 std::string WriteTfConfig(const TfConfig& config);
 
-/// The same around a text that stands for the cluster, e.g. "$(PSTRAIN_CLUSTER)", which the kubelet
+/// The same around a text in place of the cluster, e.g. "$(PSTRAIN_CLUSTER)", which the kubelet
 /// replaces by what WriteClusterJson or, when sparse, WriteSparseClusterInner wrote. REQUIRES: a
 /// cluster whose inner text is not empty.
 std::string WriteTfConfigAround(const TfConfig& config, std::string cluster);

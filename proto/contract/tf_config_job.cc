@@ -1,17 +1,16 @@
 #include <algorithm>
+#include <optional>
 
+#include "proto/contract/replica_specs.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/tf_config.h"
 
 namespace pstrain {
 namespace {
 
 int ReplicasOf(const PSTrainingJob& job, std::string_view role) {
-  const ReplicaSpecs& specs = job.spec().replica_specs();
-  if (role == kChiefRole) return specs.chief().replicas();
-  if (role == kPsRole) return specs.ps().replicas();
-  if (role == kWorkerRole) return specs.worker().replicas();
-  if (role == kEvaluatorRole) return specs.evaluator().replicas();
-  return 0;
+  const std::optional<Role> known = RoleFromName(role);
+  return known ? DesiredReplicas(job.spec(), *known) : 0;
 }
 
 /// The longest of the job in one form: that of the last worker or, for its longer role name, of
@@ -19,10 +18,10 @@ int ReplicasOf(const PSTrainingJob& job, std::string_view role) {
 std::size_t LongestBytes(const PSTrainingJob& job, const ClusterAddresses& cluster, bool sparse) {
   TfConfig config{.cluster = cluster, .sparse = sparse};
   std::size_t longest = 0;
-  for (const std::string_view role : {kChiefRole, kPsRole, kWorkerRole, kEvaluatorRole}) {
-    const int replicas = ReplicasOf(job, role);
+  for (const Role role : kRoles) {
+    const int replicas = DesiredReplicas(job.spec(), role);
     if (replicas < 1) continue;
-    config.task_type = role;
+    config.task_type = RoleName(role);
     config.task_index = replicas - 1;
     longest = std::max(longest, WriteTfConfig(config).size());
   }
@@ -45,10 +44,11 @@ ClusterAddresses KubernetesCluster(const PSTrainingJob& job) {
   ClusterAddresses cluster;
   const std::string name_space =
       job.metadata().namespace_().empty() ? "default" : job.metadata().namespace_();
-  for (const std::string_view role : {kChiefRole, kPsRole, kWorkerRole}) {
-    for (int i = 0; i < ReplicasOf(job, role); ++i) {
-      cluster[std::string(role)][i] =
-          KubernetesEndpoint(job.metadata().name(), name_space, role, i);
+  for (const RoleTraits& role : kRoleTable) {
+    if (!role.in_cluster_spec) continue;
+    for (int i = 0; i < DesiredReplicas(job.spec(), role.role); ++i) {
+      cluster[std::string(role.name)][i] =
+          KubernetesEndpoint(job.metadata().name(), name_space, role.name, i);
     }
   }
   return cluster;

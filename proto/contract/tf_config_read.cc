@@ -5,6 +5,7 @@
 
 #include "base/text/json.h"
 #include "base/text/parse_number.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/tf_config.h"
 
 namespace pstrain {
@@ -120,7 +121,8 @@ Status ReadTask(const Json& root, TfConfig& config) {
   const auto number = index == nullptr ? std::nullopt : ReadIndex(*index);
   if (!number) return InvalidArgumentError("task.index must be a whole number from 0");
   config.task_index = *number;
-  if (config.task_type == kEvaluatorRole && !config.cluster.contains(kEvaluatorRole)) {
+  if (config.task_type == RoleName(Role::kEvaluator) &&
+      !config.cluster.contains(RoleName(Role::kEvaluator))) {
     return OkStatus();
   }
   if (config.Address(config.task_type, config.task_index) != nullptr) return OkStatus();

@@ -52,9 +52,8 @@ void Complete(PSTrainingJob& job) {
   complete(*specs.mutable_ps());
   complete(*specs.mutable_worker());
   if (specs.has_evaluator()) complete(*specs.mutable_evaluator());
-  if (!spec.training().model().has_wide_and_deep()) return;
-  WideAndDeep& model = *spec.mutable_training()->mutable_model()->mutable_wide_and_deep();
-  for (Feature& feature : *model.mutable_features()) {
+  if (!spec.has_training()) return;
+  for (Feature& feature : *spec.mutable_training()->mutable_features()) {
     if (feature.column().empty() && !feature.has_crossed()) feature.set_column(feature.name());
   }
 }

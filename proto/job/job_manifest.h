@@ -14,7 +14,7 @@ namespace pstrain {
 struct ManifestError {
   /// Line from 1; 0 when the error has no place in the text; kOverrideLine for a `--set` value.
   int line = 0;
-  /// E.g. "spec.training.model.wideAndDeep.features[3].name"; empty for the text as a whole.
+  /// E.g. "spec.training.features[3].name"; empty for the text as a whole.
   std::string path = {};
   std::string message = {};
 

@@ -9,9 +9,12 @@
 #include <string>
 #include <utility>
 
+#include "proto/contract/replica_specs.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/task_env.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/manifest_path.h"
+#include "proto/job/schema.h"
 #include "proto/job/value_decoder.h"
 
 namespace pstrain {
@@ -25,7 +28,7 @@ void Report(const Json& tree, const std::string& path, std::string text, Errors&
 
 std::string Quoted(const std::string& text) { return WriteJson(Json::String(text)); }
 
-constexpr std::string_view kFeatures = "spec.training.model.wideAndDeep.features";
+constexpr std::string_view kFeatures = "spec.training.features";
 
 std::string FeaturePath(int index, std::string_view member) {
   return JoinIndex(kFeatures, static_cast<std::size_t>(index)) + "." + std::string(member);
@@ -33,7 +36,7 @@ std::string FeaturePath(int index, std::string_view member) {
 
 void FeatureNamesUnique(const PSTrainingJob& job, const Json& tree, Errors& errors) {
   std::map<std::string, int> first;
-  const auto& features = job.spec().training().model().wide_and_deep().features();
+  const auto& features = job.spec().training().features();
   for (int i = 0; i < features.size(); ++i) {
     const auto [other, is_new] = first.emplace(features[i].name(), i);
     if (is_new) continue;
@@ -51,7 +54,7 @@ bool IsCategorical(const Feature& feature) {
 
 void CrossedFeaturesKnown(const PSTrainingJob& job, const Json& tree, Errors& errors) {
   std::map<std::string, const Feature*> by_name;
-  const auto& features = job.spec().training().model().wide_and_deep().features();
+  const auto& features = job.spec().training().features();
   for (const Feature& feature : features) by_name.emplace(feature.name(), &feature);
   for (int i = 0; i < features.size(); ++i) {
     const auto& members = features[i].crossed().features();
@@ -72,12 +75,54 @@ void CrossedFeaturesKnown(const PSTrainingJob& job, const Json& tree, Errors& er
   }
 }
 
+const Feature* FirstEmbedding(const Training& training) {
+  for (const Feature& feature : training.features()) {
+    if (feature.embedding_dimension() > 0) return &feature;
+  }
+  return nullptr;
+}
+
+/// What the message of the job's model asks for by its options; no model has a name here.
+void FeaturesSuitModel(const PSTrainingJob& job, const Json& tree, Errors& errors) {
+  const Training& training = job.spec().training();
+  const google::protobuf::FieldDescriptor* model =
+      ModelSpec::descriptor()->FindFieldByNumber(training.model().kind_case());
+  // A model for tests alone may learn from something else.
+  if (model == nullptr || OptionsOf(*model).test_only()) return;
+  if (training.features().empty()) {
+    Report(tree, std::string(kFeatures),
+           "the model needs at least one feature; list them under training.features", errors);
+    return;
+  }
+  const ModelOptions& asks =
+      model->message_type()->options().GetExtension(manifest_message).model();
+  const Feature* first = FirstEmbedding(training);
+  if (asks.needs_embedding() && first == nullptr) {
+    Report(tree, std::string(kFeatures),
+           "the model needs at least one feature with an embedding; set its embeddingDimension",
+           errors);
+  }
+  if (!asks.one_embedding_dimension() || first == nullptr) return;
+  for (int i = 0; i < training.features_size(); ++i) {
+    const Feature& feature = training.features(i);
+    const std::int32_t dimension = feature.embedding_dimension();
+    if (dimension == 0 || dimension == first->embedding_dimension()) continue;
+    Report(tree, FeaturePath(i, "embeddingDimension"),
+           "is " + std::to_string(dimension) + " for " + Quoted(feature.name()) + " and " +
+               std::to_string(first->embedding_dimension()) + " for " + Quoted(first->name()) +
+               ", but " + model->json_name() +
+               " multiplies embeddings with each other; give all of them one dimension, or 0 where "
+               "a feature needs none",
+           errors);
+  }
+}
+
 /// The columns that features read must be columns of `csv`, neither ignored nor the label.
 void CheckColumns(const PSTrainingJob& job, const CsvInput& csv, std::string_view which,
                   const Json& tree, Errors& errors) {
   const std::set<std::string> columns(csv.columns().begin(), csv.columns().end());
   const std::set<std::string> ignored(csv.ignore_columns().begin(), csv.ignore_columns().end());
-  const auto& features = job.spec().training().model().wide_and_deep().features();
+  const auto& features = job.spec().training().features();
   for (int i = 0; i < features.size(); ++i) {
     if (features[i].has_crossed()) continue;
     const bool named = !features[i].column().empty();
@@ -96,7 +141,6 @@ void CheckColumns(const PSTrainingJob& job, const CsvInput& csv, std::string_vie
 
 void FeatureColumnsExist(const PSTrainingJob& job, const Json& tree, Errors& errors) {
   const Training& training = job.spec().training();
-  if (!training.model().has_wide_and_deep()) return;
   CheckColumns(job, training.input().csv(), "training.input", tree, errors);
   if (training.has_evaluation()) {
     CheckColumns(job, training.evaluation().input().csv(), "training.evaluation.input", tree,
@@ -104,22 +148,16 @@ void FeatureColumnsExist(const PSTrainingJob& job, const Json& tree, Errors& err
   }
 }
 
-using Role = std::pair<std::string_view, const ReplicaSpec*>;
-
-std::array<Role, 4> Roles(const PSTrainingJob& job) {
-  const ReplicaSpecs& specs = job.spec().replica_specs();
-  return {Role{kChiefRole, &specs.chief()}, Role{kPsRole, &specs.ps()},
-          Role{kWorkerRole, &specs.worker()}, Role{kEvaluatorRole, &specs.evaluator()}};
-}
-
 /// A host name is one DNS label (RFC 1035, 2.3.4).
 constexpr std::size_t kMaxLabelLength = 63;
 
 void NamesFit(const PSTrainingJob& job, const Json& tree, Errors& errors) {
-  for (const auto& [role, spec] : Roles(job)) {
+  for (const Role role : kRoles) {
+    const ReplicaSpec* spec = FindReplicaSpec(job.spec(), role);
+    if (spec == nullptr) continue;
     const int most = std::max(spec->replicas(), spec->max_replicas());
     if (most < 1) continue;
-    const std::string name = ReplicaName(job.metadata().name(), role, most - 1);
+    const std::string name = ReplicaName(job.metadata().name(), RoleName(role), most - 1);
     if (name.size() <= kMaxLabelLength) continue;
     Report(tree, "metadata.name",
            "is too long: the host name " + name + " would have more than 63 characters", errors);
@@ -154,12 +192,14 @@ void CheckContainers(const Json& containers, const std::string& path, const Json
 /// Calls `visit` with the spec of each role's template and where that stands.
 void ForPodSpecs(const PSTrainingJob& job,
                  const std::function<void(const Json& spec, const std::string& path)>& visit) {
-  for (const auto& [role, replica] : Roles(job)) {
-    if (replica->template_().empty()) continue;
+  for (const Role role : kRoles) {
+    const ReplicaSpec* replica = FindReplicaSpec(job.spec(), role);
+    if (replica == nullptr || replica->template_().empty()) continue;
     // That it is JSON is the decoder's doing.
     const auto pod = ParseJson(replica->template_());
     const Json* spec = pod.ok() ? pod->Find("spec") : nullptr;
-    if (spec != nullptr) visit(*spec, "spec.replicaSpecs." + std::string(role) + ".template.spec");
+    if (spec != nullptr)
+      visit(*spec, "spec.replicaSpecs." + std::string(RoleName(role)) + ".template.spec");
   }
 }
 
@@ -193,6 +233,7 @@ const std::vector<ManifestCheck>& ManifestChecks() {
   static const std::vector<ManifestCheck> checks = {
       {"feature-names-unique", FeatureNamesUnique},
       {"crossed-features-known", CrossedFeaturesKnown},
+      {"features-suit-model", FeaturesSuitModel},
       {"feature-columns-exist", FeatureColumnsExist},
       {"names-fit", NamesFit},
       {"tf-config-fits", TfConfigFits},

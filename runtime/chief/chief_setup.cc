@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "runtime/chief/protocol/placement.h"
+#include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
 
 namespace pstrain {
@@ -28,9 +29,21 @@ Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RunDescription& run) 
   return std::optional<GoodCheckpoint>(std::move(checkpoint).value());
 }
 
+/// Refuses features over columns that the input does not have here, before anybody trains: the
+/// workers would find out one after the other.
+Status CheckInputFits(const RoleContext& context, const Model& model,
+                      std::shared_ptr<const InputIndex> index) {
+  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const FeatureSet> features,
+                           CreateFeatures(context.training(), model));
+  return BatchReader::Create(context.training().input(), std::move(features), std::move(index),
+                             {.scratch = context.scratch})
+      .status();
+}
+
 Result<RunDescription> Describe(const RoleContext& context, const RunDirectory& directory,
-                                const InputIndex& index) {
+                                const std::shared_ptr<const InputIndex>& index) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
+  PSTRAIN_RETURN_IF_ERROR(CheckInputFits(context, *model, index));
   const Strategy& strategy = context.job.spec().strategy();
   const auto shards = static_cast<std::uint32_t>(strategy.shards());
   std::vector<VariableSpec> variables = model->variables();
@@ -40,7 +53,7 @@ Result<RunDescription> Describe(const RoleContext& context, const RunDirectory& 
   fresh.set_run_id(context.run_id);
   fresh.set_run_directory(directory.path());
   fresh.set_shards(shards);
-  fresh.set_batches_per_epoch(index.batches_per_epoch());
+  fresh.set_batches_per_epoch(index->batches_per_epoch());
   for (VariableSpec& variable : variables) *fresh.add_variables() = std::move(variable);
   return directory.Description(std::move(fresh));
 }
@@ -51,7 +64,7 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, RunDirectory::Open(context.job, context.run_id));
   PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index,
                            directory.Index(context.scratch.string()));
-  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, Describe(context, directory, *index));
+  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, Describe(context, directory, index));
   PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint, FindCheckpoint(run));
   std::vector<std::string> names;
   if (checkpoint) {

@@ -10,9 +10,10 @@
 
 namespace pstrain {
 
-/// Finds the chief behind its name. Several addresses may answer for it, one of a terminating pod
-/// among them: each is tried, and the one with the highest chief term is kept. Stateless but for
-/// its functions, which say whether several threads may use it.
+/// Finds the chief by its name. The name may have several addresses, and a chief that was replaced
+/// may still answer at one of them, such as that of a terminating pod: every address is asked for
+/// its chief term, and the highest term wins. Several threads may use it if they may call its two
+/// functions.
 class ChiefFinder {
  public:
   /// How long one address may take.
@@ -29,7 +30,7 @@ class ChiefFinder {
     std::uint64_t term = 0;
   };
 
-  /// `resolve` is ResolveAddress, but for tests.
+  /// `resolve`: null for ResolveAddress; tests give their own.
   explicit ChiefFinder(Probe probe, Resolve resolve = nullptr);
 
   /// One round over all addresses of `chief_address` ("host:port"). UNAVAILABLE when none answers,

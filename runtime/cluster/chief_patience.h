@@ -3,12 +3,13 @@
 #include <chrono>
 #include <string>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "runtime/cluster/role_context.h"
 
 namespace pstrain {
 
-/// How long a peer goes on asking a chief that does not answer: spec.training.peerTimeoutSeconds.
+/// How long a peer keeps asking a chief that does not answer: spec.training.peerTimeoutSeconds.
 /// Owner: the conversation with the chief; one thread.
 class ChiefPatience {
  public:
@@ -16,10 +17,10 @@ class ChiefPatience {
       : chief_address_(context.chief_address), limit_(context.training().peer_timeout_seconds()) {}
 
   /// The chief has answered.
-  void Renew() { last_answer_ = std::chrono::steady_clock::now(); }
+  void Renew() { last_answer_ = SteadyNow(); }
   /// DEADLINE_EXCEEDED when the last answer, or the start, is too long ago.
   Status Check() const {
-    if (std::chrono::steady_clock::now() - last_answer_ <= limit_) return OkStatus();
+    if (SteadyNow() - last_answer_ <= limit_) return OkStatus();
     return DeadlineExceededError("the chief at " + chief_address_ +
                                  " did not answer within spec.training.peerTimeoutSeconds (" +
                                  std::to_string(limit_.count()) + " s)");
@@ -28,7 +29,7 @@ class ChiefPatience {
  private:
   const std::string chief_address_;
   const std::chrono::seconds limit_;
-  std::chrono::steady_clock::time_point last_answer_ = std::chrono::steady_clock::now();
+  SteadyTime last_answer_ = SteadyNow();
 };
 
 }  // namespace pstrain

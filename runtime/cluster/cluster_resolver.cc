@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "proto/contract/roles.h"
 #include "runtime/cluster/address.h"
 
 namespace pstrain {
@@ -15,11 +16,7 @@ namespace {
 constexpr std::string_view kMasterRole = "master";  // TensorFlow 1's chief
 
 std::optional<Role> ParseRole(std::string_view name) {
-  if (name == kMasterRole) return Role::kChief;
-  for (const Role role : {Role::kChief, Role::kPs, Role::kWorker, Role::kEvaluator}) {
-    if (name == RoleName(role)) return role;
-  }
-  return std::nullopt;
+  return name == kMasterRole ? Role::kChief : RoleFromName(name);
 }
 
 bool IsLiteral(const std::string& host) {
@@ -37,20 +34,6 @@ Result<std::string> ListenAddress(const std::string& own) {
 
 }  // namespace
 
-std::string_view RoleName(Role role) {
-  switch (role) {
-    case Role::kChief:
-      return kChiefRole;
-    case Role::kPs:
-      return kPsRole;
-    case Role::kWorker:
-      return kWorkerRole;
-    case Role::kEvaluator:
-      return kEvaluatorRole;
-  }
-  return "unknown";
-}
-
 Result<TaskIdentity> ResolveTask(std::string_view tf_config) {
   PSTRAIN_ASSIGN_OR_RETURN(const TfConfig config, ParseTfConfig(tf_config));
   return ResolveTask(config);
@@ -66,7 +49,7 @@ Result<TaskIdentity> ResolveTask(const TfConfig& config) {
   TaskIdentity task;
   task.role = *role;
   task.index = static_cast<std::uint32_t>(config.task_index);
-  const std::string* chief = config.Address(kChiefRole, 0);
+  const std::string* chief = config.Address(RoleName(Role::kChief), 0);
   if (chief == nullptr) chief = config.Address(kMasterRole, 0);
   if (chief == nullptr) return InvalidArgumentError("TF_CONFIG: the cluster has no chief");
   PSTRAIN_RETURN_IF_ERROR(SplitAddress(*chief).status().WithContext("TF_CONFIG: chief"));

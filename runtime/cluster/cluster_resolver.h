@@ -5,14 +5,10 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/tf_config.h"
 
 namespace pstrain {
-
-enum class Role : std::uint8_t { kChief, kPs, kWorker, kEvaluator };
-
-/// As TensorFlow writes it: "chief", "ps", "worker", "evaluator".
-std::string_view RoleName(Role role);
 
 /// Who this process is and where the chief is, as TF_CONFIG says. A value.
 struct TaskIdentity {

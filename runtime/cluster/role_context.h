@@ -6,20 +6,12 @@
 #include <stop_token>
 #include <string>
 
+#include "proto/contract/exit_codes.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/failpoint/fail_points.h"
 #include "runtime/stats/stats_writer.h"
 
 namespace pstrain {
-
-/// Exit codes of pstrain-runtime. The Plan and the agent know them (ARCHITECTURE.md, Restart
-/// rules).
-inline constexpr int kExitSuccess = 0;
-inline constexpr int kExitFailure = 1;
-/// Bad configuration: another attempt would fail the same way.
-inline constexpr int kExitUsage = 2;
-/// Told to stop, drained, not finished.
-inline constexpr int kExitDrained = 85;
 
 /// What every role is given by main: who it is and where the others are. Everything in it outlives
 /// the role.

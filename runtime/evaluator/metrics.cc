@@ -25,9 +25,9 @@ void BinaryMetrics::Add(std::span<const float> predictions, std::span<const floa
         static_cast<std::size_t>(std::clamp(step, 0.0F, static_cast<float>(kThresholds - 1)));
     ++(positive ? positives_ : negatives_)[bucket];
     if ((prediction > 0.5F) == positive) ++correct_;
-    const double held = std::clamp(double{prediction}, kLogLossEpsilon, 1 - kLogLossEpsilon);
+    const double clamped = std::clamp(double{prediction}, kLogLossEpsilon, 1 - kLogLossEpsilon);
     const double label = labels[i];
-    loss_sum_ -= label * std::log(held) + (1 - label) * std::log1p(-held);
+    loss_sum_ -= label * std::log(clamped) + (1 - label) * std::log1p(-clamped);
     prediction_sum_ += prediction;
     label_sum_ += label;
   }

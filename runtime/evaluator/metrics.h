@@ -19,7 +19,7 @@ struct MetricValues {
   double auc_200_thresholds = 0;
   /// Share of records with (prediction > 0.5) == (label > 0.5).
   double accuracy = 0;
-  /// Mean binary cross-entropy, predictions held within [1e-7, 1 - 1e-7] (as Keras holds them).
+  /// Mean binary cross-entropy, predictions clamped to [1e-7, 1 - 1e-7], as Keras does.
   double log_loss = 0;
   /// Mean prediction / mean label; 0 when the mean label is 0.
   double calibration = 0;

@@ -1,14 +1,14 @@
 #include "runtime/evaluator/run_evaluator.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/os/files.h"
 #include "base/random.h"
+#include "proto/contract/exit_codes.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/evaluator/metric_report.h"
@@ -61,9 +61,9 @@ class CheckpointEvaluation {
 Result<int> RunEvaluator(const RoleContext& context) {
   RuntimeStats stats(context.stats);
   EvaluatorStats own_stats(context.stats);
-  PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(context.training()));
-  const auto features = std::make_shared<const FeatureSet>(std::move(set));
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const FeatureSet> features,
+                           CreateFeatures(context.training(), *model));
   const Result<std::unique_ptr<SequentialReader>> input =
       SequentialReader::Create(context.training().evaluation().input(), features, context.scratch);
   if (!input.ok()) return input.status().WithContext(kInputField);
@@ -72,8 +72,6 @@ Result<int> RunEvaluator(const RoleContext& context) {
   stats.ready->Set(1);
   PollEvaluatorRequest request;
   request.set_process(RandomSeed());
-  std::mutex mutex;
-  std::condition_variable_any never;
   while (true) {
     // SIGTERM alone does not end the evaluator while the chief drains: the last checkpoint is to be
     // seen.
@@ -113,9 +111,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
     } else {
       PSTRAIN_RETURN_IF_ERROR(patience.Check());
     }
-    if (context.stop.stop_requested()) return kExitDrained;
-    std::unique_lock lock(mutex);
-    never.wait_for(lock, context.stop, kPoll, [] { return false; });
+    if (!PauseFor(kPoll, context.stop)) return kExitDrained;
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/os/files.h"
+#include "base/os/unique_fd.h"
 #include "base/text/parse_number.h"
 
 namespace pstrain {
@@ -108,12 +109,13 @@ bool FailPoints::Named(FailPoint point) const {
 }
 
 void FailPoints::PassArmed(FailPoint point) const {
-  const auto place = static_cast<std::size_t>(point);
-  const std::uint32_t pass = armed_->passes[place].fetch_add(1, std::memory_order_relaxed) + 1;
+  const auto index = static_cast<std::size_t>(point);
+  const std::uint32_t pass = armed_->passes[index].fetch_add(1, std::memory_order_relaxed) + 1;
   for (const Armed::Trap& trap : armed_->traps) {
-    if (trap.point != place || trap.pass != pass) continue;
-    const int mark = open(trap.mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (mark >= 0) close(mark);
+    if (trap.point != index || trap.pass != pass) continue;
+    {
+      const UniqueFd mark(open(trap.mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    }
     kill(getpid(), SIGKILL);
   }
 }

@@ -78,21 +78,17 @@ Status AppendNumber(const FeatureTransform& feature, std::string_view text, Feat
 
 }  // namespace
 
-Result<FeatureSet> FeatureSet::Create(const Training& training) {
+Result<FeatureSet> FeatureSet::Create(const FeatureList& features, FeatureSetOptions options) {
   FeatureSet set;
-  if (training.model().has_constant_gradient()) {
-    set.wants_fingerprints_ = true;
-    return set;
-  }
-  const WideAndDeep& model = training.model().wide_and_deep();
+  set.options_ = options;
   std::set<std::string> names;
-  for (const Feature& feature : model.features()) {
+  for (const Feature& feature : features) {
     if (!names.insert(feature.name()).second) {
       return FeatureError(feature.name(), "the name is used twice");
     }
     PSTRAIN_RETURN_IF_ERROR(set.AddFeature(feature));
   }
-  PSTRAIN_RETURN_IF_ERROR(set.ResolveCrosses(model));
+  PSTRAIN_RETURN_IF_ERROR(set.ResolveCrosses(features));
   return set;
 }
 
@@ -163,9 +159,9 @@ Status FeatureSet::AddFeature(const Feature& feature) {
   return OkStatus();
 }
 
-Status FeatureSet::ResolveCrosses(const WideAndDeep& model) {
+Status FeatureSet::ResolveCrosses(const FeatureList& features) {
   for (std::size_t i = 0; i < features_.size(); ++i) {
-    for (const std::string& name : model.features(static_cast<int>(i)).crossed().features()) {
+    for (const std::string& name : features[static_cast<int>(i)].crossed().features()) {
       const auto found = std::find_if(features_.begin(), features_.end(),
                                       [&](const FeatureTransform& f) { return f.name == name; });
       if (found == features_.end()) {

@@ -13,7 +13,8 @@
 
 namespace pstrain {
 
-/// A feature transform, ready to run.
+/// One entry of training.features, checked and ready to run: what FeatureSet::Append does to a
+/// field. A value that FeatureSet owns; read by models for names and sizes.
 struct FeatureTransform {
   enum class Kind : std::uint8_t { kNumeric, kBucketized, kVocabulary, kHashed, kCrossed };
 
@@ -33,6 +34,12 @@ struct FeatureTransform {
   std::vector<std::size_t> constituents;
 };
 
+/// What a batch has beside its features.
+struct FeatureSetOptions {
+  /// Batch::fingerprints: for a model that learns from the record as such.
+  bool fingerprints = false;
+};
+
 /// The transforms of a job from fields of a record to the columns of a Batch. Immutable; any thread
 /// may use it.
 ///
@@ -44,15 +51,17 @@ struct FeatureTransform {
 /// enters as its id, a hashed one as the Fingerprint64 of its text.
 class FeatureSet {
  public:
-  /// What the model of `training` wants of a record. INVALID_ARGUMENT names the feature: a name
-  /// twice, boundaries that do not increase, a cross of unknown, crossed or plain numeric features.
-  static Result<FeatureSet> Create(const Training& training);
+  using FeatureList = google::protobuf::RepeatedPtrField<Feature>;
+
+  /// The transforms of training.features. INVALID_ARGUMENT names the feature: a name twice,
+  /// boundaries that do not increase, a cross of unknown, crossed or plain numeric features.
+  static Result<FeatureSet> Create(const FeatureList& features, FeatureSetOptions options = {});
 
   const std::vector<FeatureTransform>& features() const { return features_; }
   /// Input columns that the features read, each once.
   const std::vector<std::string>& columns() const { return columns_; }
   /// Whether Batch::fingerprints is wanted.
-  bool wants_fingerprints() const { return wants_fingerprints_; }
+  bool wants_fingerprints() const { return options_.fingerprints; }
 
   /// A batch without records that has this set's columns.
   Batch EmptyBatch() const;
@@ -65,14 +74,14 @@ class FeatureSet {
  private:
   Status AddFeature(const Feature& feature);
   Status AddNumeric(const Feature& feature, FeatureTransform& transform);
-  Status ResolveCrosses(const WideAndDeep& model);
+  Status ResolveCrosses(const FeatureList& features);
   std::size_t ColumnIndex(const Feature& feature);
   void AppendCross(const FeatureTransform& feature, const std::vector<std::string_view>& fields,
                    std::size_t record, Batch& batch) const;
 
   std::vector<FeatureTransform> features_;
   std::vector<std::string> columns_;
-  bool wants_fingerprints_ = false;
+  FeatureSetOptions options_;
 };
 
 }  // namespace pstrain

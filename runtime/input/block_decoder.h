@@ -9,17 +9,10 @@
 #include "proto/job/psjob.pb.h"
 #include "runtime/features/batch.h"
 #include "runtime/features/feature_set.h"
-#include "runtime/input/csv/csv_decoder.h"
+#include "runtime/input/batch_builder.h"
 #include "runtime/input/input_index.h"
-#include "runtime/input/record_scanner.h"
 
 namespace pstrain {
-
-/// Decodes the next record of `scanner` into `batch` by the input's policy. A bad record under
-/// policy Skip raises batch.skipped and is passed over; under Fail it is INVALID_ARGUMENT with file
-/// and line. False at the end of the file.
-Result<bool> DecodeNext(RecordScanner& scanner, CsvInput::BadRecords policy, CsvDecoder& decoder,
-                        CsvRecord& record, Batch& batch);
 
 /// A block's records in file order.
 struct DecodedBlock {
@@ -40,16 +33,16 @@ class BlockDecoder {
   Result<DecodedBlock> Decode(std::uint32_t block);
 
  private:
-  BlockDecoder(CsvInput input, CsvDecoder decoder, std::shared_ptr<const InputIndex> index,
-               std::filesystem::path scratch);
-  Result<std::filesystem::path> TextOf(std::uint32_t file);
+  BlockDecoder(Input::Compression compression, BatchBuilder builder,
+               std::shared_ptr<const InputIndex> index, std::filesystem::path scratch);
+  Result<std::filesystem::path> PlainOf(std::uint32_t file);
 
-  CsvInput input_;
-  CsvDecoder decoder_;
+  Input::Compression compression_;
+  BatchBuilder builder_;
   std::shared_ptr<const InputIndex> index_;
   std::filesystem::path scratch_;
-  /// Plain text of each file of the index, empty until it is first needed.
-  std::vector<std::filesystem::path> texts_;
+  /// Plain content of each file of the index, empty until it is first needed.
+  std::vector<std::filesystem::path> plain_;
 };
 
 }  // namespace pstrain

@@ -23,9 +23,12 @@ std::uint64_t MostBatches(const BatchShape& shape, std::uint64_t records) {
   return (records / shape.block_size + 1) * per_block;
 }
 
-InputIndex::InputIndex(BatchShape shape, std::vector<std::string> columns,
+InputIndex::InputIndex(BatchShape shape, std::string kind, std::vector<std::string> columns,
                        std::vector<IndexedFile> files)
-    : shape_(shape), columns_(std::move(columns)), files_(std::move(files)) {
+    : shape_(shape),
+      kind_(std::move(kind)),
+      columns_(std::move(columns)),
+      files_(std::move(files)) {
   for (std::size_t i = 0; i < files_.size(); ++i) {
     total_records_ += files_[i].records;
     for (std::uint64_t first = 0; first < files_[i].records; first += shape_.block_size) {

@@ -9,19 +9,12 @@
 #include "base/status.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/ids.h"
+#include "runtime/input/record_source.h"
 
 namespace pstrain {
 
 /// Records between two positions that the index remembers.
 inline constexpr std::uint64_t kRecordsPerPosition = 4096;
-
-/// A place in the unpacked text of a file: in front of a record.
-struct TextPosition {
-  std::uint64_t offset = 0;
-  /// Line number there, from 1.
-  std::uint64_t line = 1;
-  friend bool operator==(const TextPosition&, const TextPosition&) = default;
-};
 
 /// One input file as it was when the run began.
 struct IndexedFile {
@@ -29,11 +22,12 @@ struct IndexedFile {
   /// Size and CRC-32C of the file as it lies on disk (packed, where it is packed).
   std::uint64_t size = 0;
   std::uint32_t crc32c = 0;
-  /// Bytes of the unpacked text.
-  std::uint64_t text_size = 0;
+  /// Bytes of the unpacked file.
+  std::uint64_t plain_size = 0;
   std::uint64_t records = 0;
-  /// positions[k] is in front of record k * kRecordsPerPosition.
-  std::vector<TextPosition> positions;
+  /// positions[k] is in front of record k * kRecordsPerPosition. Only the record source can read
+  /// them.
+  std::vector<RecordPosition> positions;
   friend bool operator==(const IndexedFile&, const IndexedFile&) = default;
 };
 
@@ -72,10 +66,13 @@ std::uint64_t MostBatches(const BatchShape& shape, std::uint64_t records);
 class InputIndex {
  public:
   /// REQUIRES: batch_size and block_size are at least 1.
-  InputIndex(BatchShape shape, std::vector<std::string> columns, std::vector<IndexedFile> files);
+  InputIndex(BatchShape shape, std::string kind, std::vector<std::string> columns,
+             std::vector<IndexedFile> files);
 
   const BatchShape& shape() const { return shape_; }
-  /// Names of the columns in file order (from the job or from the header).
+  /// The field of Input whose record source made the positions.
+  const std::string& kind() const { return kind_; }
+  /// Names of the columns in file order, as RecordSource::Columns.
   const std::vector<std::string>& columns() const { return columns_; }
   const std::vector<IndexedFile>& files() const { return files_; }
   const std::vector<InputBlock>& blocks() const { return blocks_; }
@@ -99,6 +96,7 @@ class InputIndex {
 
  private:
   BatchShape shape_;
+  std::string kind_;
   std::vector<std::string> columns_;
   std::vector<IndexedFile> files_;
   std::vector<InputBlock> blocks_;
@@ -107,13 +105,13 @@ class InputIndex {
 };
 
 /// Reads all files once. Packed files are unpacked into `scratch` (made when absent, left there for
-/// the readers). NOT_FOUND: a file is absent; INVALID_ARGUMENT: a file has no records, a header
-/// that differs, a quote that is not closed; DATA_LOSS: a packed file is corrupt.
+/// the readers). NOT_FOUND: a file is absent; INVALID_ARGUMENT: a file has no records, columns that
+/// differ, a form that its record source refuses; DATA_LOSS: a file is damaged.
 Result<InputIndex> BuildInputIndex(const Input& input, const BatchShape& shape,
                                    const std::filesystem::path& scratch);
 
-/// FAILED_PRECONDITION names the file and what differs (list of files, size, checksum), or the
-/// batch size, block size or seed when `shape` is not the index's.
+/// FAILED_PRECONDITION names the file and what differs (list of files, size, checksum), the kind of
+/// input, or the batch size, block size or seed when `shape` is not the index's.
 Status CheckUnchanged(const InputIndex& index, const Input& input, const BatchShape& shape);
 
 /// Writes to a temporary name and renames; `Load`: NOT_FOUND when absent, DATA_LOSS when damaged.

@@ -2,14 +2,15 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "base/crc32c.h"
-#include "runtime/input/csv/csv_decoder.h"
+#include "proto/job/input_kind.h"
+#include "runtime/input/input_files.h"
 #include "runtime/input/input_index.h"
-#include "runtime/input/record_scanner.h"
-#include "runtime/input/text_file.h"
+#include "runtime/input/record_source.h"
 
 namespace pstrain {
 namespace {
@@ -36,40 +37,30 @@ Result<Checksum> ChecksumOf(const std::string& path) {
   return sum;
 }
 
-Status IndexRecords(const CsvInput& csv, const std::filesystem::path& text, IndexedFile& file) {
-  PSTRAIN_ASSIGN_OR_RETURN(RecordScanner scanner,
-                           RecordScanner::Open(file.path, text, FormatOf(csv)));
-  CsvRecord record;
-  if (csv.header()) {
-    PSTRAIN_ASSIGN_OR_RETURN([[maybe_unused]] const bool header, scanner.Next(record));
-  }
+Status IndexRecords(const RecordSource& source, const InputFile& opened, IndexedFile& file) {
+  // Before the scan: a file that grows meanwhile is then told by its size.
+  std::error_code error;
+  file.plain_size = std::filesystem::file_size(opened.plain, error);
+  if (error) return ErrnoError(error.value(), opened.name);
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<RecordScanner> scanner, source.Scan(opened));
   while (true) {
-    const TextPosition position = scanner.position();
-    PSTRAIN_ASSIGN_OR_RETURN(const bool found, scanner.Next(record));
+    const bool remember = file.records % kRecordsPerPosition == 0;
+    RecordPosition position;
+    if (remember) position = scanner->Position();
+    PSTRAIN_ASSIGN_OR_RETURN(const bool found, scanner->Next());
     if (!found) break;
-    if (file.records % kRecordsPerPosition == 0) file.positions.push_back(position);
+    if (remember) file.positions.push_back(std::move(position));
     ++file.records;
   }
-  file.text_size = scanner.position().offset;
   if (file.records == 0) return InvalidArgumentError(file.path + ": the file has no records");
   return OkStatus();
 }
 
-Result<IndexedFile> IndexFile(const CsvInput& csv, const std::string& path,
-                              const std::filesystem::path& scratch,
-                              std::vector<std::string>& columns) {
-  PSTRAIN_ASSIGN_OR_RETURN(const std::filesystem::path text,
-                           PlainTextOf(path, csv.compression(), scratch));
-  PSTRAIN_ASSIGN_OR_RETURN(std::vector<std::string> own, ColumnsOf(csv, path, text));
-  if (columns.empty())
-    columns = std::move(own);
-  else if (own != columns) {
-    return InvalidArgumentError(path + ": the header differs from the first file's");
-  }
+Result<IndexedFile> IndexFile(const RecordSource& source, const InputFile& opened) {
   IndexedFile file;
-  file.path = path;
-  PSTRAIN_RETURN_IF_ERROR(IndexRecords(csv, text, file));
-  PSTRAIN_ASSIGN_OR_RETURN(const Checksum sum, ChecksumOf(path));
+  file.path = opened.name;
+  PSTRAIN_RETURN_IF_ERROR(IndexRecords(source, opened, file));
+  PSTRAIN_ASSIGN_OR_RETURN(const Checksum sum, ChecksumOf(file.path));
   file.size = sum.size;
   file.crc32c = sum.crc32c;
   return file;
@@ -79,24 +70,22 @@ Result<IndexedFile> IndexFile(const CsvInput& csv, const std::string& path,
 
 Result<InputIndex> BuildInputIndex(const Input& input, const BatchShape& shape,
                                    const std::filesystem::path& scratch) {
-  if (!input.has_csv() || input.csv().files().empty()) {
-    return InvalidArgumentError("input.csv.files: must name at least one file");
-  }
   if (shape.batch_size == 0 || shape.block_size == 0) {
     return InvalidArgumentError("batchSize and blockSize must be at least 1");
   }
-  std::vector<std::string> columns;
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<RecordSource> source, CreateRecordSource(input));
+  PSTRAIN_ASSIGN_OR_RETURN(InputFiles opened, OpenInputFiles(input, *source, scratch));
   std::vector<IndexedFile> files;
   std::uint64_t batches = 0;
-  for (const std::string& path : input.csv().files()) {
-    PSTRAIN_ASSIGN_OR_RETURN(IndexedFile file, IndexFile(input.csv(), path, scratch, columns));
+  for (const InputFile& one : opened.files) {
+    PSTRAIN_ASSIGN_OR_RETURN(IndexedFile file, IndexFile(*source, one));
     batches += MostBatches(shape, file.records);
     if (batches > std::numeric_limits<std::uint32_t>::max()) {
       return InvalidArgumentError("the input has more than 2^32 batches; raise batchSize");
     }
     files.push_back(std::move(file));
   }
-  return InputIndex(shape, std::move(columns), std::move(files));
+  return InputIndex(shape, KindOf(input), std::move(opened.columns), std::move(files));
 }
 
 Status CheckUnchanged(const InputIndex& index, const Input& input, const BatchShape& shape) {
@@ -115,14 +104,16 @@ Status CheckUnchanged(const InputIndex& index, const Input& input, const BatchSh
     return differs("training.blockSize", then.block_size, shape.block_size);
   }
   if (then.seed != shape.seed) return differs("training.seed", then.seed, shape.seed);
-  const auto& paths = input.csv().files();
-  if (static_cast<std::size_t>(paths.size()) != index.files().size()) {
-    return differs("the number of files", index.files().size(),
-                   static_cast<std::uint64_t>(paths.size()));
+  if (KindOf(input) != index.kind()) {
+    return changed("training.input was " + index.kind() + ", is " + KindOf(input));
+  }
+  const std::vector<std::string> paths = FilesOf(input);
+  if (paths.size() != index.files().size()) {
+    return differs("the number of files", index.files().size(), paths.size());
   }
   for (std::size_t i = 0; i < index.files().size(); ++i) {
     const IndexedFile& file = index.files()[i];
-    const std::string& path = paths[static_cast<int>(i)];
+    const std::string& path = paths[i];
     if (path != file.path) return changed("file " + path + " was " + file.path);
     std::error_code error;
     const std::uintmax_t size = std::filesystem::file_size(path, error);

@@ -9,7 +9,7 @@
 namespace pstrain {
 namespace {
 
-constexpr std::string_view kMagic = "PSTRIDX1";
+constexpr std::string_view kMagic = "PSTRIDX2";
 constexpr std::size_t kChecksumBytes = 4;
 
 std::string ChecksumBytes(std::string_view payload) {
@@ -29,22 +29,16 @@ Result<IndexedFile> FileOf(const IndexedFileRecord& record) {
   file.path = record.path();
   file.size = record.size();
   file.crc32c = record.crc32c();
-  file.text_size = record.text_size();
+  file.plain_size = record.plain_size();
   file.records = record.records();
   const std::uint64_t positions =
       file.records / kRecordsPerPosition + (file.records % kRecordsPerPosition != 0 ? 1 : 0);
-  // A record has at least one byte.
-  if (file.records == 0 || file.records > file.text_size ||
-      record.offsets_size() != record.lines_size() ||
-      static_cast<std::uint64_t>(record.offsets_size()) != positions) {
+  // A record has at least one byte. What a position says is for its record source to check.
+  if (file.records == 0 || file.records > file.plain_size ||
+      static_cast<std::uint64_t>(record.positions_size()) != positions) {
     return Damaged();
   }
-  for (int i = 0; i < record.offsets_size(); ++i) {
-    const TextPosition position{record.offsets(i), record.lines(i)};
-    const bool ordered = i == 0 || position.offset > file.positions.back().offset;
-    if (!ordered || position.offset >= file.text_size) return Damaged();
-    file.positions.push_back(position);
-  }
+  file.positions.assign(record.positions().begin(), record.positions().end());
   return file;
 }
 
@@ -55,18 +49,16 @@ std::string InputIndex::Serialize() const {
   record.set_batch_size(shape_.batch_size);
   record.set_block_size(shape_.block_size);
   record.set_seed(shape_.seed);
+  record.set_kind(kind_);
   for (const std::string& column : columns_) record.add_columns(column);
   for (const IndexedFile& file : files_) {
     IndexedFileRecord* out = record.add_files();
     out->set_path(file.path);
     out->set_size(file.size);
     out->set_crc32c(file.crc32c);
-    out->set_text_size(file.text_size);
+    out->set_plain_size(file.plain_size);
     out->set_records(file.records);
-    for (const TextPosition& position : file.positions) {
-      out->add_offsets(position.offset);
-      out->add_lines(position.line);
-    }
+    for (const RecordPosition& position : file.positions) out->add_positions(position);
   }
   const std::string payload = record.SerializeAsString();
   return std::string(kMagic) + ChecksumBytes(payload) + payload;
@@ -94,7 +86,8 @@ Result<InputIndex> InputIndex::Parse(std::string_view bytes) {
     if (batches > std::numeric_limits<std::uint32_t>::max()) return Damaged();
     files.push_back(std::move(indexed));
   }
-  return InputIndex(shape, {record.columns().begin(), record.columns().end()}, std::move(files));
+  return InputIndex(shape, record.kind(), {record.columns().begin(), record.columns().end()},
+                    std::move(files));
 }
 
 Status SaveInputIndex(const InputIndex& index, const std::filesystem::path& path) {

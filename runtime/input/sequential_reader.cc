@@ -1,58 +1,44 @@
-#include <optional>
 #include <utility>
 #include <vector>
 
+#include "runtime/input/batch_builder.h"
 #include "runtime/input/batch_reader.h"
-#include "runtime/input/block_decoder.h"
-#include "runtime/input/text_file.h"
+#include "runtime/input/input_files.h"
 
 namespace pstrain {
 namespace {
 
-class CsvSequentialReader final : public SequentialReader {
+class FileOrderReader final : public SequentialReader {
  public:
-  CsvSequentialReader(CsvInput input, CsvDecoder decoder, std::vector<std::filesystem::path> texts)
-      : input_(std::move(input)), decoder_(std::move(decoder)), texts_(std::move(texts)) {}
+  FileOrderReader(BatchBuilder builder, std::vector<InputFile> files)
+      : builder_(std::move(builder)), files_(std::move(files)) {}
 
   Result<Batch> Next(std::uint32_t max_records) override {
-    Batch batch = decoder_.features().EmptyBatch();
+    Batch batch = builder_.EmptyBatch();
     while (batch.records + batch.skipped < max_records) {
-      if (!scanner_.has_value()) {
-        if (next_file_ == texts_.size()) break;
-        PSTRAIN_RETURN_IF_ERROR(OpenNext());
+      if (!in_file_) {
+        if (next_file_ == files_.size()) break;
+        PSTRAIN_RETURN_IF_ERROR(builder_.Seek(files_[next_file_], {}));
+        ++next_file_;
+        in_file_ = true;
       }
-      PSTRAIN_ASSIGN_OR_RETURN(
-          const bool found, DecodeNext(*scanner_, input_.bad_records(), decoder_, record_, batch));
-      if (!found) scanner_.reset();
+      PSTRAIN_ASSIGN_OR_RETURN(in_file_, builder_.Next(batch));
     }
     return batch;
   }
 
   Status Rewind() override {
-    scanner_.reset();
+    in_file_ = false;
     next_file_ = 0;
     return OkStatus();
   }
 
  private:
-  Status OpenNext() {
-    const std::string& path = input_.files(static_cast<int>(next_file_));
-    PSTRAIN_ASSIGN_OR_RETURN(RecordScanner scanner,
-                             RecordScanner::Open(path, texts_[next_file_], FormatOf(input_)));
-    if (input_.header()) {
-      PSTRAIN_ASSIGN_OR_RETURN([[maybe_unused]] const bool header, scanner.Next(record_));
-    }
-    ++next_file_;
-    scanner_.emplace(std::move(scanner));
-    return OkStatus();
-  }
-
-  CsvInput input_;
-  CsvDecoder decoder_;
-  std::vector<std::filesystem::path> texts_;
+  BatchBuilder builder_;
+  std::vector<InputFile> files_;
   std::size_t next_file_ = 0;
-  std::optional<RecordScanner> scanner_;
-  CsvRecord record_;
+  /// Whether the builder stands in the file before `next_file_`.
+  bool in_file_ = false;
 };
 
 }  // namespace
@@ -60,27 +46,12 @@ class CsvSequentialReader final : public SequentialReader {
 Result<std::unique_ptr<SequentialReader>> SequentialReader::Create(
     const Input& input, std::shared_ptr<const FeatureSet> features,
     const std::filesystem::path& scratch) {
-  const CsvInput& csv = input.csv();
-  if (csv.files().empty()) {
-    return InvalidArgumentError("input.csv.files: must name at least one file");
-  }
-  std::vector<std::filesystem::path> texts;
-  std::vector<std::string> columns;
-  for (const std::string& path : csv.files()) {
-    PSTRAIN_ASSIGN_OR_RETURN(std::filesystem::path text,
-                             PlainTextOf(path, csv.compression(), scratch));
-    PSTRAIN_ASSIGN_OR_RETURN(std::vector<std::string> own, ColumnsOf(csv, path, text));
-    if (columns.empty()) {
-      columns = std::move(own);
-    } else if (own != columns) {
-      return InvalidArgumentError(path + ": the header differs from the first file's");
-    }
-    texts.push_back(std::move(text));
-  }
-  PSTRAIN_ASSIGN_OR_RETURN(CsvDecoder decoder,
-                           CsvDecoder::Create(csv, std::move(features), columns));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<RecordSource> source, CreateRecordSource(input));
+  PSTRAIN_ASSIGN_OR_RETURN(InputFiles opened, OpenInputFiles(input, *source, scratch));
+  PSTRAIN_ASSIGN_OR_RETURN(BatchBuilder builder,
+                           BatchBuilder::Create(input, std::move(features), opened.columns));
   return std::unique_ptr<SequentialReader>(
-      std::make_unique<CsvSequentialReader>(csv, std::move(decoder), std::move(texts)));
+      std::make_unique<FileOrderReader>(std::move(builder), std::move(opened.files)));
 }
 
 }  // namespace pstrain

@@ -1,24 +1,13 @@
 #include "runtime/model/constant_gradient.h"
 
-#include <cmath>
-#include <cstdlib>
-#include <memory>
+#include <string>
 #include <utility>
 
-#include "runtime/features/feature_set.h"
 #include "runtime/features/fingerprint.h"
-#include "runtime/input/batch_reader.h"
-#include "runtime/model/row_request.h"
+#include "runtime/model/layers/unique_ids.h"
 
 namespace pstrain {
 namespace {
-
-constexpr std::int64_t kExactFloats = std::int64_t{1} << 24;
-constexpr std::uint32_t kRecordsPerRead = 4096;
-
-int Gradient(std::uint64_t fingerprint, std::uint64_t element) {
-  return static_cast<int>(CombineFingerprints(fingerprint, element) % 9) - 4;
-}
 
 VariableSpec Declare(std::uint32_t id, const std::string& name, VariableSpec::Kind kind,
                      const Training& training) {
@@ -32,27 +21,12 @@ VariableSpec Declare(std::uint32_t id, const std::string& name, VariableSpec::Ki
   return variable;
 }
 
-/// Adds `count` elements of the record's gradient to `sums`.
-template <typename Number>
+/// sums[i] += g(fingerprint, first_element + i) for i < count.
 void AddGradient(std::uint64_t fingerprint, std::size_t first_element, std::size_t count,
-                 Number* sums) {
+                 float* sums) {
   for (std::size_t i = 0; i < count; ++i) {
-    sums[i] += static_cast<Number>(Gradient(fingerprint, first_element + i));
+    sums[i] += static_cast<float>(ConstantGradientModel::Gradient(fingerprint, first_element + i));
   }
-}
-
-Result<std::vector<float>> Weights(const std::vector<std::int64_t>& sums, double rate, int epochs) {
-  std::vector<float> weights;
-  weights.reserve(sums.size());
-  for (const std::int64_t sum : sums) {
-    const std::int64_t total = sum * epochs;
-    if (std::abs(total) >= kExactFloats) {
-      return InvalidArgumentError("constantGradient: a sum is too large to be exact in float32");
-    }
-    // From 0, as training does it: a sum of 0 leaves 0, not -0.
-    weights.push_back(static_cast<float>(0.0 - rate * static_cast<double>(total)));
-  }
-  return weights;
 }
 
 }  // namespace
@@ -67,6 +41,10 @@ ConstantGradientModel::ConstantGradientModel(const Training& training)
   table.add_shape(static_cast<std::int64_t>(rows_));
   table.add_shape(static_cast<std::int64_t>(dimension_));
   variables_ = {std::move(dense), std::move(table)};
+}
+
+int ConstantGradientModel::Gradient(std::uint64_t fingerprint, std::uint64_t element) {
+  return static_cast<int>(CombineFingerprints(fingerprint, element) % 9) - 4;
 }
 
 BatchPlan ConstantGradientModel::Plan(const Batch& batch) const {
@@ -109,40 +87,9 @@ std::vector<float> ConstantGradientModel::Predict(const Batch& batch, const Batc
   return std::vector<float>(batch.records, 0.5F);
 }
 
-Result<ConstantGradientResult> ExpectedConstantGradientResult(
-    const Training& training, const std::filesystem::path& scratch) {
-  if (!training.model().has_constant_gradient() || !training.optimizer().has_sgd()) {
-    return InvalidArgumentError("the closed form needs model.constantGradient and optimizer.sgd");
-  }
-  const double rate = training.optimizer().sgd().learning_rate();
-  int exponent = 0;
-  if (std::frexp(rate, &exponent) != 0.5) {
-    return InvalidArgumentError("optimizer.sgd.learningRate: the closed form needs a power of two");
-  }
-  const ConstantGradient& model = training.model().constant_gradient();
-  const auto dense_size = static_cast<std::size_t>(model.dense_size());
-  const auto rows = static_cast<std::size_t>(model.table_rows());
-  const auto dimension = static_cast<std::size_t>(model.table_dimension());
-  PSTRAIN_ASSIGN_OR_RETURN(FeatureSet features, FeatureSet::Create(training));
-  PSTRAIN_ASSIGN_OR_RETURN(
-      const std::unique_ptr<SequentialReader> reader,
-      SequentialReader::Create(training.input(),
-                               std::make_shared<const FeatureSet>(std::move(features)), scratch));
-  std::vector<std::int64_t> dense(dense_size);
-  std::vector<std::int64_t> table(rows * dimension);
-  while (true) {
-    PSTRAIN_ASSIGN_OR_RETURN(const Batch batch, reader->Next(kRecordsPerRead));
-    if (batch.records + batch.skipped == 0) break;
-    for (const std::uint64_t fingerprint : batch.fingerprints) {
-      AddGradient(fingerprint, 0, dense_size, dense.data());
-      AddGradient(fingerprint, dense_size, dimension,
-                  table.data() + fingerprint % rows * dimension);
-    }
-  }
-  ConstantGradientResult result;
-  PSTRAIN_ASSIGN_OR_RETURN(result.dense, Weights(dense, rate, training.epochs()));
-  PSTRAIN_ASSIGN_OR_RETURN(result.table, Weights(table, rate, training.epochs()));
-  return result;
+Result<std::unique_ptr<Model>> CreateConstantGradient(const Training& training,
+                                                      const FeatureSet& /*set*/) {
+  return std::unique_ptr<Model>(std::make_unique<ConstantGradientModel>(training));
 }
 
 }  // namespace pstrain

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <memory>
 #include <vector>
 
 #include "base/status.h"
 #include "proto/job/psjob.pb.h"
+#include "runtime/features/feature_set.h"
 #include "runtime/model/model.h"
 
 namespace pstrain {
@@ -25,7 +26,11 @@ class ConstantGradientModel final : public Model {
 
   explicit ConstantGradientModel(const Training& training);
 
+  /// g(fingerprint, element).
+  static int Gradient(std::uint64_t fingerprint, std::uint64_t element);
+
   const std::vector<VariableSpec>& variables() const override { return variables_; }
+  bool wants_fingerprints() const override { return true; }
   BatchPlan Plan(const Batch& batch) const override;
   /// The loss is the mean label, for something to show.
   StepResult Step(const Batch& batch, const BatchPlan& plan, const Parameters& values,
@@ -41,16 +46,7 @@ class ConstantGradientModel final : public Model {
   std::vector<VariableSpec> variables_;
 };
 
-struct ConstantGradientResult {
-  /// constant/dense.
-  std::vector<float> dense;
-  /// constant/table, [rows, dimension]; rows without a record are zeros.
-  std::vector<float> table;
-};
-
-/// The final weights in closed form, from one pass over the whole input. INVALID_ARGUMENT when the
-/// model is another one, the optimizer is not SGD with a power-of-two rate, or a sum reaches 2^24.
-Result<ConstantGradientResult> ExpectedConstantGradientResult(const Training& training,
-                                                              const std::filesystem::path& scratch);
+Result<std::unique_ptr<Model>> CreateConstantGradient(const Training& training,
+                                                      const FeatureSet& set);
 
 }  // namespace pstrain

@@ -8,32 +8,10 @@
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/features/batch.h"
+#include "runtime/features/feature_set.h"
+#include "runtime/model/layers/parameters.h"
 
 namespace pstrain {
-
-/// The embedding rows that one batch touches, one entry per EMBEDDING variable.
-struct RowRequest {
-  std::uint32_t variable = 0;
-  /// Sorted, unique global row ids.
-  std::vector<std::uint64_t> rows;
-};
-
-/// Which of the pulled rows each position of the batch uses; made by Model::Plan, opaque to others.
-struct BatchPlan {
-  std::vector<RowRequest> requests;
-  /// Per request: for each occurrence in the batch (in the model's order) the position in `rows`.
-  std::vector<std::vector<std::uint32_t>> positions;
-  /// Per request: occurrences of record i are positions[offsets[i] .. offsets[i + 1]).
-  std::vector<std::vector<std::uint32_t>> offsets;
-};
-
-/// Values, or gradients, of the variables of one step. float32, row-major.
-struct Parameters {
-  /// By variable id; empty for EMBEDDING variables. Shape: VariableSpec.shape.
-  std::vector<std::vector<float>> dense;
-  /// Parallel to BatchPlan::requests: rows.size() x dimension.
-  std::vector<std::vector<float>> rows;
-};
 
 /// What a step says of itself. Means are over the records that the batch has.
 struct StepResult {
@@ -41,13 +19,19 @@ struct StepResult {
   std::uint32_t records = 0;
 };
 
-/// A model with an explicit backward pass. Immutable after Create; any thread may call it, each
-/// with its own Parameters.
+/// A model with an explicit backward pass. Plan says which rows a batch needs, Step and Predict
+/// take their values and keep nothing: the values live on the ps. Equal inputs give equal outputs,
+/// bit for bit. Immutable; any thread may call it, each with its own Parameters.
+///
+/// A new model is a file of this folder that implements this class, mostly from layers/, a message
+/// in proto/job/psjob.proto and a line in models.cc.
 class Model {
  public:
   virtual ~Model() = default;
   /// The variables in declaration order; ids are positions. Partitions are left to placement.
   virtual const std::vector<VariableSpec>& variables() const = 0;
+  /// Whether Plan and Step read Batch::fingerprints.
+  virtual bool wants_fingerprints() const { return false; }
   /// Which rows the batch needs. Duplicates of one row within the batch become one entry.
   virtual BatchPlan Plan(const Batch& batch) const = 0;
   /// Loss and gradients. The gradient is of the mean loss over the records; gradients of rows that
@@ -60,8 +44,12 @@ class Model {
                                      const Parameters& values) const = 0;
 };
 
-/// Makes the model that the job declares; INVALID_ARGUMENT names the field that does not fit (a
-/// feature over a column that the input does not have, a cross of unknown features).
+/// The model that the job declares. INVALID_ARGUMENT names the field or feature that does not fit.
+/// Whether the input has the columns that the features read is the readers' to check.
 Result<std::unique_ptr<Model>> CreateModel(const Training& training);
+
+/// The transforms from records to the batches that `model`, made from `training`, takes.
+Result<std::shared_ptr<const FeatureSet>> CreateFeatures(const Training& training,
+                                                         const Model& model);
 
 }  // namespace pstrain

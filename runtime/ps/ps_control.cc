@@ -152,7 +152,7 @@ Status PsControl::FetchMoved(const AssignShardsRequest& request,
     by_source[request.shards(i).from_address()].push_back(i);
   }
   for (const auto& [address, places] : by_source) {
-    const std::unique_ptr<Transport> source = transports_.Connect(address);
+    const std::unique_ptr<Connection> source = transports_.Connect(address);
     std::vector<ShardInTerm> wanted;
     for (const int place : places) {
       const ShardAssignment& shard = request.shards(place);

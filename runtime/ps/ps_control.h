@@ -20,7 +20,7 @@ namespace pstrain {
 class PsControl final : public ParameterServer::Service {
  public:
   /// All outlive it. `transports`: the way to other ps, from which shards move here.
-  PsControl(ShardEngine& engine, TransportFactory& transports,
+  PsControl(ShardEngine& engine, Transport& transports,
             const FailPoints& fail_points = FailPoints::None())
       : engine_(engine), transports_(transports), fail_points_(fail_points) {}
 
@@ -49,7 +49,7 @@ class PsControl final : public ParameterServer::Service {
   std::string CheckpointFolder(const std::string& checkpoint) const;
 
   ShardEngine& engine_;
-  TransportFactory& transports_;
+  Transport& transports_;
   const FailPoints& fail_points_;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;

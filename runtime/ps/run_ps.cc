@@ -11,9 +11,8 @@
 #include "runtime/ps/data_handler.h"
 #include "runtime/ps/ps_control.h"
 #include "runtime/rpc/chief_client.h"
-#include "runtime/rpc/grpc/data_plane_service.h"
-#include "runtime/rpc/grpc/grpc_transport.h"
 #include "runtime/rpc/grpc/server.h"
+#include "runtime/rpc/transports.h"
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
@@ -133,12 +132,11 @@ Result<int> RunPs(const RoleContext& context) {
   RuntimeStats common(context.stats);
   ShardEngine engine(ShardEngineOptions{});
   PsDataHandler handler(engine, context.fail_points);
-  GrpcTransportFactory transports;
+  Transports transports;
   PsControl control(engine, transports, context.fail_points);
-  DataPlaneService data_plane(handler);
   PSTRAIN_ASSIGN_OR_RETURN(
       const std::unique_ptr<GrpcServer> server,
-      GrpcServer::Start(context.listen_address, {.services = {&control}, .generic = &data_plane}));
+      GrpcServer::Start(context.listen_address, {.services = {&control}, .data_plane = &handler}));
   Registration registration(context, engine, context.own_address);
   common.ready->Set(1);
   Result<int> outcome =

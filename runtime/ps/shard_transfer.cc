@@ -68,7 +68,7 @@ Result<ShardState> ParseTransfer(const Bytes& body) {
   return state;
 }
 
-Result<std::vector<ShardState>> FetchShards(Transport& source,
+Result<std::vector<ShardState>> FetchShards(Connection& source,
                                             const std::vector<ShardInTerm>& shards,
                                             std::chrono::steady_clock::time_point deadline) {
   std::vector<std::future<Result<Bytes>>> replies;

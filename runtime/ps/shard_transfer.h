@@ -29,7 +29,7 @@ Result<ShardState> ParseTransfer(const Bytes& body);
 /// Asks the ps at the other end for these shards, which it stops serving, and waits for all of
 /// them. The first error of any: the transport's, the other engine's, DATA_LOSS for another shard
 /// or term than was asked for.
-Result<std::vector<ShardState>> FetchShards(Transport& source,
+Result<std::vector<ShardState>> FetchShards(Connection& source,
                                             const std::vector<ShardInTerm>& shards,
                                             std::chrono::steady_clock::time_point deadline);
 

@@ -11,12 +11,12 @@ Bytes Bytes::FromString(std::string text) {
   return {std::move(owner), data};
 }
 
-Bytes Bytes::Join(std::span<const Bytes> pieces) {
-  BytesBuilder builder(TotalSize(pieces));
+Bytes Bytes::Join(std::span<const Bytes> parts) {
+  BytesBuilder builder(TotalSize(parts));
   std::byte* to = builder.span().data();
-  for (const Bytes& piece : pieces) {
-    if (!piece.empty()) std::memcpy(to, piece.data(), piece.size());
-    to += piece.size();
+  for (const Bytes& part : parts) {
+    if (!part.empty()) std::memcpy(to, part.data(), part.size());
+    to += part.size();
   }
   return std::move(builder).Finish();
 }
@@ -34,9 +34,9 @@ Bytes BytesBuilder::Finish() && {
   return {std::move(memory_), data};
 }
 
-std::size_t TotalSize(std::span<const Bytes> pieces) {
+std::size_t TotalSize(std::span<const Bytes> parts) {
   std::size_t total = 0;
-  for (const Bytes& piece : pieces) total += piece.size();
+  for (const Bytes& part : parts) total += part.size();
   return total;
 }
 

@@ -14,8 +14,8 @@ namespace pstrain {
 /// Where a section of a message starts, relative to the start of the body.
 inline constexpr std::size_t kBytesAlignment = 64;
 
-/// A contiguous piece of memory that nobody changes any more, shared by reference count: copies are
-/// cheap and refer to the same memory. A value; any thread may own one.
+/// Contiguous memory that nobody changes any more, shared by reference count: copies are cheap and
+/// refer to the same memory. A value; any thread may own one.
 class Bytes {
  public:
   Bytes() = default;
@@ -33,8 +33,8 @@ class Bytes {
     const auto data = std::as_bytes(std::span(*owner));
     return {std::move(owner), data};
   }
-  /// A copy of all pieces, one after the other, in memory aligned to kBytesAlignment.
-  static Bytes Join(std::span<const Bytes> pieces);
+  /// A copy of all parts, one after the other, in memory aligned to kBytesAlignment.
+  static Bytes Join(std::span<const Bytes> parts);
 
   std::span<const std::byte> span() const { return data_; }
   std::string_view view() const {
@@ -62,7 +62,7 @@ class BytesBuilder {
   std::size_t size_;
 };
 
-/// Sum of the pieces' sizes.
-std::size_t TotalSize(std::span<const Bytes> pieces);
+/// Sum of the parts' sizes.
+std::size_t TotalSize(std::span<const Bytes> parts);
 
 }  // namespace pstrain

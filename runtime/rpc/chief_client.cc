@@ -3,18 +3,18 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
-#include <mutex>
 #include <utility>
 
 #include "base/mutex.h"
 #include "proto/contract/control.grpc.pb.h"
 #include "runtime/rpc/grpc/channel.h"
+#include "runtime/rpc/grpc/grpc_deadline.h"
 #include "runtime/rpc/grpc/grpc_status.h"
 
 namespace pstrain {
 namespace {
 
-/// Control calls are small and answered at once.
+/// Control calls are small and answered immediately.
 constexpr std::chrono::seconds kControlDeadline{5};
 /// Restoring shards and writing checkpoint shards move data.
 constexpr std::chrono::minutes kTransferDeadline{30};
@@ -24,7 +24,7 @@ Result<Reply> Call(Stub& stub,
                    grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
                    const Request& request, grpc::ClientContext& context,
                    std::chrono::milliseconds deadline) {
-  context.set_deadline(std::chrono::system_clock::now() + deadline);
+  context.set_deadline(GrpcDeadlineIn(deadline));
   Reply reply;
   const grpc::Status status = (stub.*method)(&context, request, &reply);
   if (!status.ok()) return FromGrpcStatus(status);
@@ -48,9 +48,9 @@ bool PeerIsAway(const Status& status) {
 }
 
 /// Keeps the chief that was found until a call does not reach it.
-class ChiefClient::Line {
+class ChiefClient::CurrentChief {
  public:
-  Line(std::string chief_address, ChiefFinder::Resolve resolve)
+  CurrentChief(std::string chief_address, ChiefFinder::Resolve resolve)
       : chief_address_(std::move(chief_address)), finder_(AskForTerm, std::move(resolve)) {}
 
   template <typename Reply, typename Request>
@@ -95,20 +95,20 @@ class ChiefClient::Line {
 };
 
 ChiefClient::ChiefClient(std::string chief_address, ChiefFinder::Resolve resolve)
-    : line_(std::make_unique<Line>(std::move(chief_address), std::move(resolve))) {}
+    : chief_(std::make_unique<CurrentChief>(std::move(chief_address), std::move(resolve))) {}
 ChiefClient::~ChiefClient() = default;
 
 Result<RegisterPsReply> ChiefClient::RegisterPs(const RegisterPsRequest& request) {
-  return line_->Call(&ChiefControl::Stub::RegisterPs, request);
+  return chief_->Call(&ChiefControl::Stub::RegisterPs, request);
 }
 Result<HeartbeatPsReply> ChiefClient::HeartbeatPs(const HeartbeatPsRequest& request) {
-  return line_->Call(&ChiefControl::Stub::HeartbeatPs, request);
+  return chief_->Call(&ChiefControl::Stub::HeartbeatPs, request);
 }
 Result<PollWorkerReply> ChiefClient::PollWorker(const PollWorkerRequest& request) {
-  return line_->Call(&ChiefControl::Stub::PollWorker, request);
+  return chief_->Call(&ChiefControl::Stub::PollWorker, request);
 }
 Result<PollEvaluatorReply> ChiefClient::PollEvaluator(const PollEvaluatorRequest& request) {
-  return line_->Call(&ChiefControl::Stub::PollEvaluator, request);
+  return chief_->Call(&ChiefControl::Stub::PollEvaluator, request);
 }
 
 struct ParameterServerClient::Stub {
@@ -120,20 +120,21 @@ struct ParameterServerClient::Stub {
                      const Request& request, std::chrono::milliseconds deadline) {
     grpc::ClientContext context;
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       if (cancelled) return CancelledError("the chief has given this ps up");
       current = &context;
     }
     Result<Reply> reply = pstrain::Call(stub, method, request, context, deadline);
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     current = nullptr;
     return reply;
   }
 
   ParameterServer::Stub stub;
-  std::mutex mutex;
-  grpc::ClientContext* current = nullptr;
-  bool cancelled = false;
+  Mutex mutex;
+  /// Of the call in flight.
+  grpc::ClientContext* current PSTRAIN_GUARDED_BY(mutex) = nullptr;
+  bool cancelled PSTRAIN_GUARDED_BY(mutex) = false;
 };
 
 ParameterServerClient::ParameterServerClient(const std::string& ps_address)
@@ -154,7 +155,7 @@ Status ParameterServerClient::Release(const ReleaseRequest& request) {
   return stub_->Call(&ParameterServer::Stub::Release, request, kControlDeadline).status();
 }
 void ParameterServerClient::Cancel() {
-  const std::lock_guard lock(stub_->mutex);
+  const MutexLock lock(stub_->mutex);
   stub_->cancelled = true;
   if (stub_->current != nullptr) stub_->current->TryCancel();
 }

@@ -10,21 +10,22 @@
 
 namespace pstrain {
 
-/// A call that did not reach the peer, or not the answer back: worth making again.
+/// A call that did not reach the peer, or whose answer did not come back: worth repeating.
 bool PeerIsAway(const Status& status);
 
 /// What a ps, a worker or the evaluator says to the chief. Any thread; each call blocks until the
 /// answer or the deadline. An error that PeerIsAway means that the chief is away: call again.
 ///
-///   state   | call                                          | the chief is away
+///   state   | call                                         | the chief is away
 ///   seeking | asks every address for its term, -> found    | stays
 ///   found   | goes to the chief with the highest term      | -> seeking
 ///
-/// Addresses are asked for 1 s each. A chief of a lower term than one found before counts as away.
+/// Each address has 1 s to answer. A chief whose term is lower than that of one found before counts
+/// as away.
 class ChiefClient {
  public:
-  /// `chief_address`: host:port of the chief, from TF_CONFIG. `resolve` is ResolveAddress, but for
-  /// tests; any thread calls it.
+  /// `chief_address`: host:port of the chief, from TF_CONFIG. `resolve`: null
+  /// for ResolveAddress, tests give their own; any thread calls it.
   explicit ChiefClient(std::string chief_address, ChiefFinder::Resolve resolve = nullptr);
   ~ChiefClient();
 
@@ -34,8 +35,8 @@ class ChiefClient {
   Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request);
 
  private:
-  class Line;
-  std::unique_ptr<Line> line_;
+  class CurrentChief;
+  std::unique_ptr<CurrentChief> chief_;
 };
 
 /// What the chief says to one ps. Calls block; one at a time.

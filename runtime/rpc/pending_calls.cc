@@ -2,18 +2,13 @@
 
 #include <vector>
 
+#include "base/clock.h"
+
 namespace pstrain {
 
-PendingCalls::PendingCalls() : thread_([this] { ExpireLoop(); }) {}
+PendingCalls::PendingCalls() : thread_([this](const std::stop_token& stop) { ExpireLoop(stop); }) {}
 
-PendingCalls::~PendingCalls() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.NotifyAll();
-  thread_.join();
-}
+PendingCalls::~PendingCalls() = default;
 
 std::uint64_t PendingCalls::NewGroup() {
   MutexLock lock(mutex_);
@@ -21,16 +16,16 @@ std::uint64_t PendingCalls::NewGroup() {
 }
 
 std::uint64_t PendingCalls::Add(std::uint64_t group, TimePoint deadline, ReplyCallback callback) {
-  bool first;
+  bool earlier;
   std::uint64_t id;
   {
     MutexLock lock(mutex_);
     id = next_++;
     calls_.emplace(id, Call{group, deadline, std::move(callback)});
     deadlines_.emplace(deadline, id);
-    first = deadlines_.begin()->second == id;
+    earlier = deadline < wakes_at_;
   }
-  if (first) changed_.NotifyAll();
+  if (earlier) earlier_deadline_.NotifyOne();
   return id;
 }
 
@@ -50,14 +45,15 @@ PendingCalls::Call PendingCalls::Take(std::uint64_t id) {
 
 void PendingCalls::Run(Call call, Result<Bytes> reply) {
   call.callback(std::move(reply));
-  // What the callback holds is released before anyone who waits for the group goes on.
+  // Who waits for the group may destroy what the callback refers to: let go of it first.
   call.callback = nullptr;
   {
     MutexLock lock(mutex_);
     const auto it = running_.find(call.group);
-    if (--it->second == 0) running_.erase(it);
+    if (--it->second > 0) return;
+    running_.erase(it);
   }
-  changed_.NotifyAll();
+  idle_.NotifyAll();
 }
 
 bool PendingCalls::Complete(std::uint64_t group, std::uint64_t id, Result<Bytes> reply) {
@@ -87,24 +83,20 @@ void PendingCalls::FailGroup(std::uint64_t group, const Status& status) {
 
 void PendingCalls::WaitIdle(std::uint64_t group) {
   MutexLock lock(mutex_);
-  while (running_.contains(group)) changed_.Wait(mutex_);
+  while (running_.contains(group)) idle_.Wait(mutex_);
 }
 
-void PendingCalls::ExpireLoop() {
+void PendingCalls::ExpireLoop(const std::stop_token& stop) {
   while (true) {
     Call call;
     {
       MutexLock lock(mutex_);
-      while (!stopping_) {
-        if (deadlines_.empty()) {
-          changed_.Wait(mutex_);
-        } else if (deadlines_.begin()->first > std::chrono::steady_clock::now()) {
-          changed_.WaitUntil(mutex_, deadlines_.begin()->first);
-        } else {
-          break;
-        }
+      while (!stop.stop_requested()) {
+        wakes_at_ = deadlines_.empty() ? TimePoint::max() : deadlines_.begin()->first;
+        if (wakes_at_ <= TimePoint(RealClock{}.Now())) break;
+        earlier_deadline_.WaitUntil(mutex_, wakes_at_, stop);
       }
-      if (stopping_) return;
+      if (stop.stop_requested()) return;
       call = Take(deadlines_.begin()->second);
     }
     Run(std::move(call), DeadlineExceededError("no reply before the deadline"));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <set>
+#include <stop_token>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -15,13 +16,13 @@ namespace pstrain {
 
 /// The requests that wait for a reply, in groups (a group is one connection), and the thread that
 /// ends those whose deadline has passed. Each callback runs exactly once, with no lock held. Any
-/// thread. One serves all transports of a process; it outlives them.
+/// thread. One serves all transports of a process and outlives their connections.
 class PendingCalls {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
   PendingCalls();
-  /// Joins. REQUIRES: nothing is outstanding.
+  /// REQUIRES: nothing is outstanding.
   ~PendingCalls();
   PendingCalls(const PendingCalls&) = delete;
   PendingCalls& operator=(const PendingCalls&) = delete;
@@ -47,20 +48,23 @@ class PendingCalls {
     ReplyCallback callback;
   };
 
-  void ExpireLoop();
+  void ExpireLoop(const std::stop_token& stop);
   /// Takes the request out and marks its callback as running.
   Call Take(std::uint64_t id) PSTRAIN_REQUIRES(mutex_);
   /// Runs the callback outside the lock.
   void Run(Call call, Result<Bytes> reply) PSTRAIN_EXCLUDES(mutex_);
 
   mutable Mutex mutex_;
-  CondVar changed_;
+  CondVar earlier_deadline_;  // than wakes_at_
+  CondVar idle_;              // a group has become so
+  /// Until when the thread waits. Most calls end long before their deadline: to wake the thread for
+  /// each of them would cost more than the rest of this class.
+  TimePoint wakes_at_ PSTRAIN_GUARDED_BY(mutex_) = TimePoint::max();
   std::unordered_map<std::uint64_t, Call> calls_ PSTRAIN_GUARDED_BY(mutex_);
   std::set<std::pair<TimePoint, std::uint64_t>> deadlines_ PSTRAIN_GUARDED_BY(mutex_);
   std::unordered_map<std::uint64_t, std::uint64_t> running_ PSTRAIN_GUARDED_BY(mutex_);
   std::uint64_t next_ PSTRAIN_GUARDED_BY(mutex_) = 1;
-  bool stopping_ PSTRAIN_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::jthread thread_;  // last: stops and joins while the rest is there
 };
 
 }  // namespace pstrain

@@ -16,8 +16,8 @@ Responder& Responder::operator=(Responder&& other) noexcept {
   return *this;
 }
 
-void Responder::Reply(std::vector<Bytes> pieces) {
-  std::exchange(send_, nullptr)(OkStatus(), std::move(pieces));
+void Responder::Reply(std::vector<Bytes> parts) {
+  std::exchange(send_, nullptr)(OkStatus(), std::move(parts));
 }
 
 void Responder::Fail(Status status) { std::exchange(send_, nullptr)(std::move(status), {}); }

@@ -13,8 +13,8 @@ namespace pstrain {
 /// request came (the answer is then dropped). Destroyed unused, it answers INTERNAL.
 class Responder {
  public:
-  /// `pieces` make up the body, in order. With an error status they are empty.
-  using Send = std::function<void(Status status, std::vector<Bytes> pieces)>;
+  /// `parts` make up the body, in order. With an error status they are empty.
+  using Send = std::function<void(Status status, std::vector<Bytes> parts)>;
 
   explicit Responder(Send send) : send_(std::move(send)) {}
   ~Responder();
@@ -22,7 +22,7 @@ class Responder {
   Responder& operator=(Responder&& other) noexcept;
 
   /// REQUIRES: neither Reply nor Fail was called before.
-  void Reply(std::vector<Bytes> pieces);
+  void Reply(std::vector<Bytes> parts);
   /// REQUIRES: as Reply, and !status.ok().
   void Fail(Status status);
 

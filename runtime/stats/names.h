@@ -18,7 +18,7 @@ inline constexpr StatDefinition kHeartbeat{
 
 // Worker.
 inline constexpr StatDefinition kWorkerExamples{"examples", "pstrain_worker_examples_total", "",
-                                                "Examples of which a gradient was pushed."};
+                                                "Examples whose gradient was pushed."};
 inline constexpr StatDefinition kWorkerSteps{"steps", "pstrain_worker_steps_total", "",
                                              "Steps done."};
 inline constexpr StatDefinition kWorkerLoss{"loss", "pstrain_worker_loss", "",
@@ -47,12 +47,12 @@ inline constexpr StatDefinition kWorkerRowsPulled{"rows_pulled", "pstrain_worker
 inline constexpr StatDefinition kWorkerRowsPushed{"rows_pushed", "pstrain_worker_rows_pushed_total",
                                                   "", "Embedding rows pushed."};
 inline constexpr StatDefinition kWorkerRetries{"retries", "pstrain_worker_rpc_retries_total", "",
-                                               "Requests sent again."};
+                                               "Requests that were sent again."};
 inline constexpr std::array kStalenessBounds{0.0,  1.0,  2.0,  3.0,  4.0,  6.0,   8.0,
                                              12.0, 16.0, 24.0, 32.0, 64.0, 128.0, 256.0};
 inline constexpr HistogramDefinition kWorkerStaleness{
     {"staleness", "pstrain_worker_gradient_staleness_steps", "",
-     "Updates by other steps between the pull and the push of a step, about."},
+     "Approximate number of updates by other steps between pull and push of a step."},
     kStalenessBounds};
 inline constexpr std::array kStepBounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
                                         0.25,  0.5,    1.0,   2.5,  5.0,   15.0, 60.0};
@@ -91,7 +91,7 @@ inline constexpr StatDefinition kPsQueueSeconds{
     "queue_seconds", "pstrain_ps_queue_seconds_total", "",
     "Time that requests waited for their owner thread."};
 inline constexpr StatDefinition kPsBusySeconds{"busy_seconds", "pstrain_ps_busy_seconds_total", "",
-                                               "Time that owner threads worked."};
+                                               "Time that owner threads were busy."};
 inline constexpr StatDefinition kPsQueueLength{"queue_length", "pstrain_ps_queue_length", "",
                                                "Requests waiting for an owner thread."};
 inline constexpr StatDefinition kPsBytesReceived{
@@ -104,11 +104,12 @@ inline constexpr StatDefinition kPsRowsWritten{"rows_written", "pstrain_ps_rows_
                                                "Embedding rows written."};
 inline constexpr StatDefinition kPsShards{"shards", "pstrain_ps_shards", "", "Shards owned."};
 inline constexpr StatDefinition kPsBytesHeld{"bytes_held", "pstrain_ps_held_bytes", "",
-                                             "Bytes of values and optimizer slots held."};
+                                             "Bytes of values and optimizer slots."};
 
-// Chief. The evaluator's results are published here too: the chief is whom others ask.
-inline constexpr StatDefinition kChiefExamplesExpected{
-    "examples_expected", "pstrain_chief_examples_expected", "", "Records of the input x epochs."};
+// Chief. The evaluator's results are published here too: only the chief is asked for them.
+inline constexpr StatDefinition kChiefExamplesExpected{"examples_expected",
+                                                       "pstrain_chief_examples_expected", "",
+                                                       "Records of the input times epochs."};
 inline constexpr StatDefinition kChiefExamplesCommitted{
     "examples_committed", "pstrain_chief_examples_committed", "",
     "Examples of committed batches, over the whole run."};

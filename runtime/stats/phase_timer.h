@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "base/clock.h"
 #include "runtime/stats/stats_writer.h"
 
 namespace pstrain {
@@ -11,13 +12,13 @@ class PhaseTimer {
  public:
   /// Adds the time since construction or the last call to `phase`.
   void Charge(SecondsCounter* phase) {
-    const auto now = std::chrono::steady_clock::now();
+    const SteadyTime now = SteadyNow();
     phase->Add(std::chrono::duration_cast<std::chrono::nanoseconds>(now - since_));
     since_ = now;
   }
 
  private:
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  SteadyTime since_ = SteadyNow();
 };
 
 }  // namespace pstrain

@@ -52,7 +52,7 @@ Result<std::unique_ptr<StatsWriter>> StatsWriter::OpenOrInMemory(int stats_fd) {
 
 StatsWriter::StatsWriter(std::unique_ptr<StatsPage> page) : page_(std::move(page)) {
   if (page_ == nullptr) return;
-  // A program that was exec'd by an earlier one goes on in the slots that are there.
+  // A program that was exec'd by an earlier one continues in the slots that are there.
   const auto readings = page_->Read();
   if (!readings.ok()) return;
   for (const StatReading& reading : *readings) {

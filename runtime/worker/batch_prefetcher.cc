@@ -17,16 +17,16 @@ BatchPrefetcher::BatchPrefetcher(GrantSession& session, std::unique_ptr<BatchRea
 
 BatchPrefetcher::~BatchPrefetcher() {
   thread_.request_stop();
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 Result<std::optional<PreparedBatch>> BatchPrefetcher::Next() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !ready_.empty() || done_; });
+  const MutexLock lock(mutex_);
+  while (ready_.empty() && !done_) changed_.Wait(mutex_);
   if (!ready_.empty()) {
     std::optional<PreparedBatch> batch(std::move(ready_.front()));
     ready_.pop_front();
-    changed_.notify_all();
+    changed_.NotifyAll();
     return batch;
   }
   if (!status_.ok()) return status_;
@@ -53,15 +53,16 @@ void BatchPrefetcher::Run(const std::stop_token& stop) {
       status = prepared.status();
       break;
     }
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait(lock, stop, [this] { return ready_.size() < kDepth; })) break;
+    const MutexLock lock(mutex_);
+    while (ready_.size() >= kDepth && !stop.stop_requested()) changed_.Wait(mutex_, stop);
+    if (ready_.size() >= kDepth) break;
     ready_.push_back(std::move(prepared).value());
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   status_ = std::move(status);
   done_ = true;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 }  // namespace pstrain

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/status.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
@@ -49,11 +48,11 @@ class BatchPrefetcher {
   const Model& model_;
   const PsClient& ps_;
   SecondsCounter* const busy_;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<PreparedBatch> ready_;
-  Status status_;
-  bool done_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<PreparedBatch> ready_ PSTRAIN_GUARDED_BY(mutex_);
+  Status status_ PSTRAIN_GUARDED_BY(mutex_);
+  bool done_ PSTRAIN_GUARDED_BY(mutex_) = false;
   std::jthread thread_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/rpc/control_ids.h"
@@ -23,16 +24,16 @@ GrantSession::GrantSession(const RoleContext& context)
 
 GrantSession::~GrantSession() {
   thread_.request_stop();
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 Result<RunDescription> GrantSession::Start() {
   thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   // A chief that answers decides itself how long it waits for others; Run misses one that does not.
-  changed_.wait(lock, context_.stop, [this] {
-    return end_ != SessionEnd::kNone || (run_.has_value() && membership_ != nullptr);
-  });
+  while (end_ == SessionEnd::kNone && (!run_ || !membership_) && !context_.stop.stop_requested()) {
+    changed_.Wait(mutex_, context_.stop);
+  }
   if (end_ == SessionEnd::kFailed) return status_;
   if (end_ != SessionEnd::kNone) return CancelledError("the job ended before this worker began");
   if (context_.stop.stop_requested()) return CancelledError("told to stop");
@@ -40,8 +41,8 @@ Result<RunDescription> GrantSession::Start() {
 }
 
 std::optional<Grant> GrantSession::NextGrant() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !queue_.empty() || leaving_ || end_ != SessionEnd::kNone; });
+  const MutexLock lock(mutex_);
+  while (queue_.empty() && !leaving_ && end_ == SessionEnd::kNone) changed_.Wait(mutex_);
   if (queue_.empty() || leaving_ || end_ != SessionEnd::kNone) return std::nullopt;
   Grant grant = std::move(queue_.front());
   queue_.pop_front();
@@ -49,55 +50,58 @@ std::optional<Grant> GrantSession::NextGrant() {
 }
 
 void GrantSession::Complete(Report report) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   in_flight_.erase(FromWire(report.work_id()));
   reports_.push_back(std::move(report));
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void GrantSession::GiveBackAll() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   leaving_ = true;
   queue_.clear();
   in_flight_.clear();
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void GrantSession::WaitForEnd(std::chrono::milliseconds timeout) const {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, timeout, [this] { return end_ != SessionEnd::kNone; });
+  const SteadyTime deadline = SteadyNow() + timeout;
+  const MutexLock lock(mutex_);
+  while (end_ == SessionEnd::kNone && changed_.WaitUntil(mutex_, deadline)) {
+  }
 }
 
 std::shared_ptr<const Membership> GrantSession::membership() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return membership_;
 }
 
 std::shared_ptr<const Membership> GrantSession::WaitForMembership(
     std::uint64_t number, std::chrono::milliseconds timeout) const {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, timeout, [&] {
-    return end_ != SessionEnd::kNone || (membership_ != nullptr && membership_->number() > number);
-  });
+  const SteadyTime deadline = SteadyNow() + timeout;
+  const MutexLock lock(mutex_);
+  while (end_ == SessionEnd::kNone && (!membership_ || membership_->number() <= number)) {
+    if (!changed_.WaitUntil(mutex_, deadline)) break;
+  }
   return membership_;
 }
 
 SessionEnd GrantSession::end() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return end_;
 }
 
 Status GrantSession::status() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return status_;
 }
 
 void GrantSession::Leave() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   leaving_ = true;
   for (const Grant& grant : queue_) in_flight_.erase(FromWire(grant.work_id()));
   queue_.clear();
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 bool GrantSession::WorthPolling() const {
@@ -114,12 +118,10 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_membership_seen(membership_ ? membership_->number() : 0);
   request.set_chief_term_seen(run_ ? chief_term_ : 0);
   for (const Report& report : reports_) *request.add_reports() = report;
-  for (const auto& [work_id, unused] : in_flight_) {
-    ToWire(work_id, request.add_in_flight());
-  }
+  for (const WorkId& work_id : in_flight_) ToWire(work_id, request.add_in_flight());
   request.set_leaving(leaving_);
-  const auto held = static_cast<std::uint32_t>(in_flight_.size());
-  request.set_want(leaving_ || held >= kWindow ? 0 : kWindow - held);
+  const auto in_flight = static_cast<std::uint32_t>(in_flight_.size());
+  request.set_want(leaving_ || in_flight >= kWindow ? 0 : kWindow - in_flight);
   return request;
 }
 
@@ -132,8 +134,8 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   }
   idle_ = reply.grants().empty();
   for (Grant& grant : *reply.mutable_grants()) {
-    if (leaving_) continue;  // not in `holding` of the next poll: the chief takes it back
-    in_flight_.emplace(FromWire(grant.work_id()), true);
+    if (leaving_) continue;  // not in `in_flight` of the next poll: the chief takes it back
+    in_flight_.insert(FromWire(grant.work_id()));
     queue_.push_back(std::move(grant));
   }
   switch (reply.directive()) {
@@ -151,15 +153,15 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
       if (request.leaving() && in_flight_.empty() && reports_.empty()) end_ = SessionEnd::kDrained;
       break;
   }
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void GrantSession::End(SessionEnd end, Status status) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (end_ != SessionEnd::kNone) return;
   end_ = end;
   status_ = std::move(status);
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void GrantSession::Run(const std::stop_token& stop) {
@@ -168,8 +170,11 @@ void GrantSession::Run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     PollWorkerRequest request;
     {
-      std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, stop, pause, [&] { return pause != kAwayPoll && WorthPolling(); });
+      const SteadyTime next_poll = SteadyNow() + pause;
+      const MutexLock lock(mutex_);
+      while (!stop.stop_requested() && (pause == kAwayPoll || !WorthPolling())) {
+        if (!changed_.WaitUntil(mutex_, next_poll, stop)) break;
+      }
       if (stop.stop_requested() || end_ != SessionEnd::kNone) return;
       request = NextRequest();
     }
@@ -177,7 +182,7 @@ void GrantSession::Run(const std::stop_token& stop) {
     if (reply.ok()) {
       if (request.reports_size() > 0) context_.fail_points.Pass(FailPoint::kWorkerReportSent);
       patience.Renew();
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       Absorb(request, std::move(reply).value());
       pause = idle_ && in_flight_.size() < kWindow ? kIdlePoll : kHeartbeat;
       continue;

@@ -1,16 +1,15 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/cluster/role_context.h"
@@ -21,7 +20,7 @@ namespace pstrain {
 
 /// How a worker's conversation with the chief ended.
 enum class SessionEnd : std::uint8_t {
-  kNone,      // goes on
+  kNone,      // continues
   kFinished,  // the job is done: exit 0
   kDrained,   // the chief drains, or this process was told to stop: exit 85
   kReplaced,  // a newer process has this index: exit 85
@@ -29,11 +28,11 @@ enum class SessionEnd : std::uint8_t {
 };
 
 /// A worker's conversation with the chief: one thread that polls, taking reports along and bringing
-/// grants and memberships back. It outlives the loss of a chief: it says to the next one what it
-/// holds. Owner: the worker. All methods: any thread.
+/// grants and memberships back. It outlives the loss of a chief: it tells the next one what is in
+/// flight. Owner: the worker. All methods: any thread.
 class GrantSession {
  public:
-  /// Grants held at once (queued, read or in work).
+  /// Grants in flight: queued, read ahead or in work.
   static constexpr std::uint32_t kWindow = 12;
 
   explicit GrantSession(const RoleContext& context);
@@ -61,33 +60,33 @@ class GrantSession {
 
   SessionEnd end() const;
   Status status() const;
-  /// No more grants; what is held is finished, reported, and then the session ends as kDrained.
+  /// No more grants; what is in flight is finished and reported, then the session ends as kDrained.
   void Leave();
 
  private:
   void Run(const std::stop_token& stop);
-  PollWorkerRequest NextRequest();
-  void Absorb(const PollWorkerRequest& request, PollWorkerReply reply);
+  PollWorkerRequest NextRequest() PSTRAIN_REQUIRES(mutex_);
+  void Absorb(const PollWorkerRequest& request, PollWorkerReply reply) PSTRAIN_REQUIRES(mutex_);
   void End(SessionEnd end, Status status);
-  bool WorthPolling() const;
+  bool WorthPolling() const PSTRAIN_REQUIRES(mutex_);
 
   const RoleContext& context_;
   const std::uint64_t process_;
   ChiefClient client_;
 
-  mutable std::mutex mutex_;
-  mutable std::condition_variable_any changed_;
-  std::deque<Grant> queue_;
-  /// WorkIds that the chief believes to be here: queued or in work, not yet reported.
-  std::map<WorkId, bool> in_flight_;
-  std::vector<Report> reports_;
-  std::shared_ptr<const Membership> membership_;
-  std::optional<RunDescription> run_;
-  std::uint64_t chief_term_ = 0;
-  bool idle_ = false;  // the chief had nothing to grant
-  bool leaving_ = false;
-  SessionEnd end_ = SessionEnd::kNone;
-  Status status_;
+  mutable Mutex mutex_;
+  mutable CondVar changed_;
+  std::deque<Grant> queue_ PSTRAIN_GUARDED_BY(mutex_);
+  /// The work ids that the chief believes to be here: queued or in work, not yet reported.
+  std::set<WorkId> in_flight_ PSTRAIN_GUARDED_BY(mutex_);
+  std::vector<Report> reports_ PSTRAIN_GUARDED_BY(mutex_);
+  std::shared_ptr<const Membership> membership_ PSTRAIN_GUARDED_BY(mutex_);
+  std::optional<RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);
+  std::uint64_t chief_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  bool idle_ PSTRAIN_GUARDED_BY(mutex_) = false;  // the chief had nothing to grant
+  bool leaving_ PSTRAIN_GUARDED_BY(mutex_) = false;
+  SessionEnd end_ PSTRAIN_GUARDED_BY(mutex_) = SessionEnd::kNone;
+  Status status_ PSTRAIN_GUARDED_BY(mutex_);
   std::jthread thread_;
 };
 

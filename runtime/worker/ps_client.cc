@@ -144,14 +144,13 @@ std::vector<ShardId> PushOutcome::Missing() const {
 }
 
 Result<std::unique_ptr<PsClient>> PsClient::Create(const std::vector<VariableSpec>& variables,
-                                                   std::uint32_t shards,
-                                                   TransportFactory& transports,
+                                                   std::uint32_t shards, Transport& transports,
                                                    PsClientOptions options) {
   PSTRAIN_ASSIGN_OR_RETURN(ParameterLayout layout, ParameterLayout::Create(variables, shards));
   return std::unique_ptr<PsClient>(new PsClient(std::move(layout), transports, std::move(options)));
 }
 
-PsClient::PsClient(ParameterLayout layout, TransportFactory& transports, PsClientOptions options)
+PsClient::PsClient(ParameterLayout layout, Transport& transports, PsClientOptions options)
     : layout_(std::move(layout)), transports_(transports), options_(std::move(options)) {}
 
 /// Messages that are on their way to ps at the same time, and their replies.
@@ -186,14 +185,14 @@ class PsClient::Exchange {
       --board->missing;
       board->changed.NotifyAll();
     };
-    const std::shared_ptr<Transport> transport = client_.TransportTo(ps, membership_);
-    if (transport == nullptr) {
+    const std::shared_ptr<Connection> connection = client_.ConnectionTo(ps, membership_);
+    if (connection == nullptr) {
       return done(UnavailableError("the membership has no ps " + std::to_string(ps)));
     }
     client_.stats_.bytes_sent += body.size();
-    transport->Call(static_cast<std::uint16_t>(op_), {ToBytes(std::move(body))}, deadline_,
-                    std::move(done));
-    held_.push_back(transport);
+    connection->Call(static_cast<std::uint16_t>(op_), {ToBytes(std::move(body))}, deadline_,
+                     std::move(done));
+    held_.push_back(connection);
   }
 
   /// Until every message that was sent has its reply.
@@ -229,7 +228,7 @@ class PsClient::Exchange {
   const Membership& membership_;
   const std::chrono::steady_clock::time_point deadline_;
   const std::shared_ptr<Board> board_ = std::make_shared<Board>();
-  std::vector<std::shared_ptr<Transport>> held_;
+  std::vector<std::shared_ptr<Connection>> held_;
 };
 
 Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& membership) {
@@ -318,7 +317,7 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
   return outcome;
 }
 
-std::shared_ptr<Transport> PsClient::TransportTo(std::uint32_t ps, const Membership& membership) {
+std::shared_ptr<Connection> PsClient::ConnectionTo(std::uint32_t ps, const Membership& membership) {
   const auto member =
       std::find_if(membership.ps().begin(), membership.ps().end(),
                    [&](const PsMember& candidate) { return candidate.index() == ps; });
@@ -326,12 +325,12 @@ std::shared_ptr<Transport> PsClient::TransportTo(std::uint32_t ps, const Members
   Peer old;  // closed outside the lock
   MutexLock lock(mutex_);
   Peer& peer = peers_[ps];
-  if (peer.transport == nullptr || peer.incarnation != member->incarnation() ||
+  if (peer.connection == nullptr || peer.incarnation != member->incarnation() ||
       peer.address != member->address()) {
     old = std::exchange(
         peer, {member->incarnation(), member->address(), transports_.Connect(member->address())});
   }
-  return peer.transport;
+  return peer.connection;
 }
 
 }  // namespace pstrain

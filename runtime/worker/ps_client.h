@@ -100,8 +100,7 @@ class PsClient {
 
   /// `transports` outlives the client. INVALID_ARGUMENT as ParameterLayout::Create.
   static Result<std::unique_ptr<PsClient>> Create(const std::vector<VariableSpec>& variables,
-                                                  std::uint32_t shards,
-                                                  TransportFactory& transports,
+                                                  std::uint32_t shards, Transport& transports,
                                                   PsClientOptions options = {});
 
   /// Where the rows of a batch lie, for its pull and its push. INVALID_ARGUMENT: a row request for
@@ -129,16 +128,16 @@ class PsClient {
   struct Peer {
     std::uint64_t incarnation = 0;
     std::string address;
-    std::shared_ptr<Transport> transport;
+    std::shared_ptr<Connection> connection;
   };
 
-  PsClient(ParameterLayout layout, TransportFactory& transports, PsClientOptions options);
+  PsClient(ParameterLayout layout, Transport& transports, PsClientOptions options);
 
   /// Null when the membership has no such ps.
-  std::shared_ptr<Transport> TransportTo(std::uint32_t ps, const Membership& membership);
+  std::shared_ptr<Connection> ConnectionTo(std::uint32_t ps, const Membership& membership);
 
   const ParameterLayout layout_;
-  TransportFactory& transports_;
+  Transport& transports_;
   const PsClientOptions options_;
   PsClientStats stats_;
   Mutex mutex_;

@@ -4,10 +4,12 @@
 #include <stop_token>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/os/files.h"
+#include "proto/contract/exit_codes.h"
 #include "runtime/input/batch_reader.h"
-#include "runtime/rpc/grpc/grpc_transport.h"
+#include "runtime/rpc/transports.h"
 #include "runtime/worker/batch_prefetcher.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
@@ -39,8 +41,8 @@ Result<int> ExitOf(const GrantSession& session) {
 
 /// Waits until what was reported has reached the chief, or the session has ended otherwise.
 void Settle(const RoleContext& context, const GrantSession& session) {
-  const auto deadline = std::chrono::steady_clock::now() + context.grace - std::chrono::seconds(2);
-  while (session.end() == SessionEnd::kNone && std::chrono::steady_clock::now() < deadline) {
+  const SteadyTime deadline = SteadyNow() + context.grace - std::chrono::seconds(2);
+  while (session.end() == SessionEnd::kNone && SteadyNow() < deadline) {
     session.WaitForEnd(std::chrono::milliseconds(200));
   }
 }
@@ -57,14 +59,14 @@ Result<int> RunWorker(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(InputIndex loaded,
                            LoadInputIndex(JoinPath(run->run_directory(), "index")));
   const auto index = std::make_shared<const InputIndex>(std::move(loaded));
-  PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(context.training()));
-  const auto features = std::make_shared<const FeatureSet>(std::move(set));
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const FeatureSet> features,
+                           CreateFeatures(context.training(), *model));
   PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<BatchReader> reader,
                            BatchReader::Create(context.training().input(), features, index,
                                                {.scratch = context.scratch}));
   WorkerStats stats(context.stats);
-  GrpcTransportFactory transports;
+  Transports transports;
   PsClientOptions options = ClientOptions(context);
   options.pull_duration = stats.pull_duration;
   options.push_duration = stats.push_duration;

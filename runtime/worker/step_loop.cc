@@ -62,7 +62,7 @@ void StepLoop::PullStage() {
     if (!*prepared) break;
     Step step;
     step.prepared = std::move(**prepared);
-    step.begin = Clock::now();
+    step.begin = SteadyNow();
     PhaseTimer timer;
     const Result<bool> pulled = Pull(step);
     timer.Charge(stats_.pull_seconds);
@@ -106,7 +106,7 @@ void StepLoop::Finish(const Step& step, Report report) {
   stats_.examples->Add(step.result.records);
   stats_.records_skipped->Add(step.prepared.batch.skipped);
   stats_.loss->Set(step.result.loss);
-  stats_.step_duration->Observe(Clock::now() - step.begin);
+  stats_.step_duration->Observe(SteadyNow() - step.begin);
 }
 
 bool StepLoop::WaitForChange(std::uint64_t number) {

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 
 #include "base/bounded_queue.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
@@ -18,10 +18,10 @@
 
 namespace pstrain {
 
-/// Turns granted batches into applied ones, in three stages at once: one thread pulls the values of
-/// the next batch, one computes, one pushes the gradients of the last and reports. So a gradient
-/// may be computed from values that lack the updates of the worker's own steps under way, at most
-/// kPullAhead + 3. Owner: the worker.
+/// Turns granted batches into applied ones, in three stages that run concurrently: one thread pulls
+/// the values of the next batch, one computes, one pushes the gradients of the last and reports. So
+/// a gradient may be computed from values that lack the updates of the worker's own steps under
+/// way, at most kPullAhead + 3. Owner: the worker.
 ///
 ///   stage     waits for                    hands over to
 ///   pull      a batch, a permit            compute (pulled_)
@@ -40,14 +40,12 @@ class StepLoop {
   Status Run();
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   struct Step {
     PreparedBatch prepared;
     PullOutcome pulled;
     Parameters gradients;
     StepResult result;
-    Clock::time_point begin;
+    SteadyTime begin;
   };
 
   void PullStage();

@@ -12,6 +12,8 @@ TEST(RealClock, Now_CalledTwice_DoesNotGoBack) {
   const auto before = clock.Now();
   EXPECT_GE(clock.Now(), before);
   EXPECT_GT(clock.UnixMillis(), 1'700'000'000'000);
+  const SteadyTime steady = SteadyNow();
+  EXPECT_GE(clock.Steady(), steady);
 }
 
 TEST(ManualClock, Advance_ByASecond_MovesBothTimes) {
@@ -21,6 +23,7 @@ TEST(ManualClock, Advance_ByASecond_MovesBothTimes) {
   clock.Advance(std::chrono::seconds(1));
   EXPECT_EQ(clock.Now(), std::chrono::seconds(6));
   EXPECT_EQ(clock.UnixMillis(), 7000);
+  EXPECT_EQ(clock.Steady(), SteadyTime(std::chrono::seconds(6)));
 }
 
 }  // namespace

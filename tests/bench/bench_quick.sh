@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench_quick.sh ROOT BUILD: bench/run.sh still works, and prints every measure that the readme
-# names.
+# names; a build compared with itself gives the table.
 set -euo pipefail
 cd "$1"
 PSTRAIN_BENCH_BUILD=$2 bench/run.sh local --quick | python3 -c '
@@ -22,3 +22,26 @@ for text in sys.stdin:
 if found != wanted:
     sys.exit(f"missing: {sorted(wanted - found)}, unknown: {sorted(found - wanted)}")
 '
+
+PSTRAIN_BENCH_BUILD=$2 bench/run.sh local --against "$2" --quick | python3 -c '
+import sys
+
+found = {}
+for text in sys.stdin:
+    print(text, end="")
+    fields = text.split()
+    if len(fields) == 8 and fields[1] in ("1", "median"):
+        found[fields[0], fields[1]] = [float(field) for field in fields[2:]]
+wanted = {(arrangement, line) for arrangement in ("one_process", "1ps_1worker", "2ps_2workers")
+          for line in ("1", "median")}
+if set(found) != wanted:
+    sys.exit(f"missing: {sorted(wanted - set(found))}, unknown: {sorted(set(found) - wanted)}")
+for line, (cpu, cpu_theirs, cpu_ratio, rate, rate_theirs, rate_ratio) in found.items():
+    for ours, theirs, ratio in ((cpu, cpu_theirs, cpu_ratio), (rate, rate_theirs, rate_ratio)):
+        if not (theirs > 0 and abs(ours / theirs - ratio) < 0.01):
+            sys.exit(f"{line}: {ours} over {theirs} is not {ratio}")
+'
+if PSTRAIN_BENCH_BUILD=$2 bench/run.sh local --against tests --quick; then
+  echo "a folder without programs was taken for a build"
+  exit 1
+fi

@@ -10,6 +10,7 @@
 #include "base/os/files.h"
 #include "crds/reference.h"
 #include "crds/yaml_writer.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/job_manifest_yaml.h"
 
@@ -149,8 +150,8 @@ TEST(Crd_OfTestOnlyFields, HasNone) {
 
 TEST(Names_AtTheBoundsOfTheSchema, AreLabelsOfRfc1035) {
   const std::string job = "a" + std::string(39, '9');
-  for (const std::string_view role : {kChiefRole, kPsRole, kWorkerRole, kEvaluatorRole}) {
-    const std::string host = ReplicaName(job, role, 9999);
+  for (const Role role : kRoles) {
+    const std::string host = ReplicaName(job, RoleName(role), 9999);
     EXPECT_TRUE(IsLabel(host)) << host;
     EXPECT_TRUE(IsLabel(host + "-99999")) << "name of attempt 99999";
   }

@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include "operator/controller/lease.h"
+#include "operator/job/observe/checkpoint_volume.h"
+#include "operator/job/observe/job_view.h"
 #include "operator/kube/api_error.h"
 #include "operator/kube/json_fields.h"
-#include "operator/reconcile/checkpoint_volume.h"
-#include "operator/reconcile/job_view.h"
 
 /// What an apiserver, or what stands before it, answers: an error with any body is an error with a
 /// message; an object read as each kind that the operator asks for does no harm. The first byte is
@@ -23,9 +23,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto object = pstrain::kube::ParseServerJson(text);
   if (!object.ok()) return 0;
   static_cast<void>(pstrain::kube::DecodeLease(*object));
-  static_cast<void>(pstrain::reconcile::TroubleOfClaim(*object));
-  const auto job = pstrain::reconcile::DecodeJob(*object);
-  static_cast<void>(pstrain::reconcile::DecodeJobStatus(*object));
-  if (job.ok()) static_cast<void>(pstrain::reconcile::FindCheckpointVolume(*job));
+  static_cast<void>(pstrain::job::TroubleOfClaim(*object));
+  const auto job = pstrain::job::DecodeJob(*object);
+  static_cast<void>(pstrain::job::DecodeJobStatus(*object));
+  if (job.ok()) static_cast<void>(pstrain::job::FindCheckpointVolume(*job));
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/input/batch_builder.h"
 #include "runtime/input/csv/csv_decoder.h"
 #include "runtime/input/csv/csv_splitter.h"
 
@@ -50,21 +51,20 @@ Split SplitText(const CsvFormat& format, std::string_view text, std::size_t firs
 
 Training MakeTraining() {
   Training training;
-  WideAndDeep& model = *training.mutable_model()->mutable_wide_and_deep();
-  Feature* number = model.add_features();
+  Feature* number = training.add_features();
   number->set_name("number");
   number->mutable_numeric();
-  Feature* bucket = model.add_features();
+  Feature* bucket = training.add_features();
   bucket->set_name("bucket");
   bucket->mutable_numeric()->mutable_transform()->mutable_bucketize()->add_boundaries(0.5);
-  Feature* word = model.add_features();
+  Feature* word = training.add_features();
   word->set_name("word");
   word->mutable_vocabulary()->add_values("a");
   word->mutable_vocabulary()->set_oov_buckets(2);
-  Feature* hash = model.add_features();
+  Feature* hash = training.add_features();
   hash->set_name("hash");
   hash->mutable_hashed()->set_buckets(7);
-  Feature* cross = model.add_features();
+  Feature* cross = training.add_features();
   cross->set_name("cross");
   cross->mutable_crossed()->add_features("word");
   cross->mutable_crossed()->add_features("hash");
@@ -75,13 +75,16 @@ Training MakeTraining() {
   return training;
 }
 
-CsvDecoder MakeDecoder() {
-  const Training training = MakeTraining();
-  auto features = FeatureSet::Create(training);
+FeatureSet MakeFeatures() {
+  auto features = FeatureSet::Create(MakeTraining().features());
   if (!features.ok()) std::abort();
-  auto decoder = CsvDecoder::Create(training.input().csv(),
-                                    std::make_shared<const FeatureSet>(std::move(*features)),
-                                    {"label", "number", "bucket", "word", "hash"});
+  return std::move(features).value();
+}
+
+CsvDecoder MakeDecoder(const FeatureSet& features) {
+  auto decoder =
+      CsvDecoder::Create(MakeTraining().input().csv(),
+                         {"label", "number", "bucket", "word", "hash"}, LayoutOf(features));
   if (!decoder.ok()) std::abort();
   return std::move(decoder).value();
 }
@@ -97,13 +100,16 @@ void CheckColumns(const Batch& batch) {
 }
 
 void DecodeText(const CsvFormat& format, std::string_view text) {
-  static CsvDecoder decoder = MakeDecoder();
-  Batch batch = decoder.features().EmptyBatch();
+  static const FeatureSet features = MakeFeatures();
+  static const CsvDecoder decoder = MakeDecoder(features);
+  Batch batch = features.EmptyBatch();
   CsvCursor cursor;
-  CsvRecord record;
-  while (NextCsvRecord(format, text, true, cursor, record) == CsvStep::kRecord) {
+  CsvRecord fields;
+  Record record;
+  while (NextCsvRecord(format, text, true, cursor, fields) == CsvStep::kRecord) {
     const std::uint32_t before = batch.records;
-    const bool appended = decoder.Append(record, batch).ok();
+    decoder.Decode(fields, record);
+    const bool appended = record.problem.empty() && AppendRecord(features, record, batch).ok();
     if (batch.records != before + (appended ? 1U : 0U)) std::abort();
     CheckColumns(batch);
   }

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/os/files.h"
-#include "operator/kube/kubeconfig.h"
+#include "operator/kube/http/kubeconfig.h"
 
 /// Any file is refused with its name, or tells where a server is.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/text/http_reply.h"
-#include "operator/reconcile/training_status.h"
+#include "operator/job/observe/training_status.h"
 
 /// What a pod answers to the operator, from the first byte of HTTP to the numbers in the status.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -14,11 +14,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto body = pstrain::BodyOfReply(bytes);
   if (body.ok() && !bytes.ends_with(*body)) std::abort();
   const Time now{std::chrono::seconds(1000)};
-  const auto reading = pstrain::reconcile::ParseProgress(body.ok() ? *body : bytes, now, 0);
+  const auto reading = pstrain::job::ParseProgress(body.ok() ? *body : bytes, now, 0);
   if (!reading.ok()) return 0;
-  const auto before = pstrain::reconcile::ParseProgress(R"({"values": {"examples_committed": 7}})",
-                                                        now - std::chrono::seconds(5), 0);
-  const auto status = pstrain::reconcile::MakeTrainingStatus(*reading, &*before, {});
+  const auto before = pstrain::job::ParseProgress(R"({"values": {"examples_committed": 7}})",
+                                                  now - std::chrono::seconds(5), 0);
+  const auto status = pstrain::job::MakeTrainingStatus(*reading, &*before, {});
   if (status.examples_per_second() < 0) std::abort();
   return 0;
 }

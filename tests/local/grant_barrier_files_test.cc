@@ -1,4 +1,4 @@
-// How `pstrain run` holds the chief until its kills have fired.
+// How `pstrain run` keeps the chief from granting until its kills have fired.
 #include "local/grant_barrier_files.h"
 
 #include <gmock/gmock.h>
@@ -6,7 +6,7 @@
 
 #include "base/os/files.h"
 #include "local/chaos.h"
-#include "local/launcher.h"
+#include "local/replicas/launcher.h"
 
 namespace pstrain::local {
 namespace {

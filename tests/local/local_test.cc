@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "local/agent_reading.h"
 #include "local/chaos.h"
-#include "local/pod_template.h"
-#include "local/ports.h"
+#include "local/replicas/agent_reading.h"
+#include "local/replicas/pod_template.h"
+#include "local/replicas/ports.h"
 #include "local/run_report.h"
 
 namespace pstrain::local {

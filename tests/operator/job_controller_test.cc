@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "operator/job/observe/job_view.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/conditions.h"
-#include "operator/reconcile/job_view.h"
 #include "tests/operator/kube/api_fixture.h"
 
 namespace pstrain {
@@ -27,7 +27,7 @@ class JobControllerTest : public ::testing::Test {
   /// A chief and so many workers that run their own program.
   void PutJob(const std::string& name, int workers) {
     const std::string role = R"("template": {"spec": {"containers": [{"image": "mine"}]}})";
-    server().Put(reconcile::JobResource(),
+    server().Put(job::JobResource(),
                  *ParseJson(R"({"apiVersion": "pstrain.dev/v1alpha1", "kind": "PSTrainingJob",
                      "metadata": {"name": ")" +
                             name + R"(", "namespace": "ml", "generation": 1},
@@ -36,10 +36,10 @@ class JobControllerTest : public ::testing::Test {
                             std::to_string(workers) + ", " + role + "}}}}"));
   }
   void SetWorkers(const std::string& name, int workers) {
-    Json job = *server().Find(reconcile::JobResource(), {"ml", name});
+    Json job = *server().Find(job::JobResource(), {"ml", name});
     Json& roles = *job.FindMutable("spec")->FindMutable("replicaSpecs");
     roles.FindMutable("worker")->Set("replicas", Json::Int(workers));
-    server().Put(reconcile::JobResource(), std::move(job));
+    server().Put(job::JobResource(), std::move(job));
   }
   std::vector<std::string> PodNames() {
     std::vector<std::string> names;
@@ -58,7 +58,7 @@ class JobControllerTest : public ::testing::Test {
     server().Put(kube::PodResource(), std::move(pod));
   }
   JobStatus StatusOf(const std::string& name) {
-    return reconcile::DecodeJobStatus(*server().Find(reconcile::JobResource(), {"ml", name}));
+    return job::DecodeJobStatus(*server().Find(job::JobResource(), {"ml", name}));
   }
   bool WaitForCondition(const std::string& name, const std::string& type,
                         const std::string& value) {

@@ -9,6 +9,7 @@
 #include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/model/constant_gradient.h"
+#include "tests/runtime/model/expected_constant_gradient.h"
 
 namespace pstrain {
 namespace {

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <utility>
 
-#include "local/agent_probe.h"
+#include "local/replicas/agent_probe.h"
 #include "tests/process/program.h"
 
 namespace pstrain {

@@ -9,7 +9,7 @@
 
 #include "base/os/files.h"
 #include "base/text/json.h"
-#include "local/agent_reading.h"
+#include "local/replicas/agent_reading.h"
 #include "tests/process/program.h"
 
 namespace pstrain {

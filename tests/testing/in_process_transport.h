@@ -2,7 +2,7 @@
 
 #include <stop_token>
 
-#include "operator/kube/transport.h"
+#include "operator/kube/http/transport.h"
 #include "tests/testing/fake_apiserver.h"
 
 namespace pstrain::testing {

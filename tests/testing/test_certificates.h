@@ -4,7 +4,7 @@
 
 namespace pstrain::testing {
 
-/// A certificate and its key, PEM. Made anew by each process; P-256, valid for a day.
+/// A certificate and its key, PEM. Made by each process; P-256, valid for a day.
 struct TestCertificate {
   std::string certificate;
   std::string key;

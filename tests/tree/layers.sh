@@ -12,11 +12,14 @@ done
 grep -rnE '^[[:space:]]*#[[:space:]]*include' --include='*.h' --include='*.cc' "${folders[@]}" |
   awk -v layers=cmake/layers.txt -v quarantine=cmake/quarantine.txt '
     function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
-    # The named entry that covers a folder: itself or the nearest one above; "" when there is none.
-    function entry_of(folder) {
+    # The named entry that covers a folder: itself or the nearest one above, where PARENT/* covers
+    # each folder right below PARENT; "" when there is none.
+    function entry_of(folder, parent) {
       while (!(folder in allowed)) {
         if (folder !~ /\//) return ""
-        folder = folder_of(folder)
+        parent = folder_of(folder)
+        if ((parent "/*") in allowed) return parent "/*"
+        folder = parent
       }
       return folder
     }

@@ -56,8 +56,12 @@ expect() {
     bash "$scratch/tree/scripts/test.sh" "$@" >"$scratch/output" 2>&1 || status=$?
   local named
   named=$(sed -n 's/^FAILED: //p' "$scratch/output")
-  local last=ctest
-  if [[ $* == --all ]]; then last='cmake --preset tidy'; fi
+  local last
+  case $* in
+    --all | --all=unit) last='cmake --preset tidy' ;;
+    --all=cluster) last='run.sh all' ;;
+    *) last='run.sh install train_adult worker_deleted scrape' ;;
+  esac
   if [[ $status != "$wanted" || $named != "$steps" ]] || ! grep -q "^$last" "$scratch/calls"; then
     echo "test.sh $* with failing '$break': status $status, FAILED: $named; expected $wanted, $steps"
     cat "$scratch/output"
@@ -65,12 +69,36 @@ expect() {
   fi
 }
 
+# expect_calls PATTERN TIMES: how often the last run has called it.
+expect_calls() {
+  local found
+  found=$(grep -c -- "$1" "$scratch/calls" || true)
+  if [[ $found != "$2" ]]; then
+    echo "'$1' is called $found times, expected $2"
+    failures=$((failures + 1))
+  fi
+}
+
 expect 0 '' ''
+expect_calls '^ctest --test-dir build/dev .*-LE long' 1
 expect 0 '' '' --all
+expect_calls '^ctest --test-dir build/dev .*-L' 0
+expect_calls '^run.sh all' 1
+expect 0 '' '' --all=unit
+expect_calls '^ctest --test-dir build/dev .*-LE cluster' 1
+expect_calls '^run.sh\|^build-tools.sh' 0
+expect_calls '^cmake --build build/tsan' 1
+expect 0 '' '' --all=cluster
+expect_calls '^ctest --test-dir build/dev .*-L cluster' 1
+expect_calls '^run.sh all' 1
+expect_calls '^cmake .*\(asan\|release\|tsan\|fuzz\|tidy\)' 0
 expect 1 'ctest --test-dir build/dev' 'test-dev'
 expect 1 'run.sh --tools' 'cluster-tools'
 expect 1 'build-tools.sh kwok' 'cluster-tools' --all
 expect 1 'run.sh install' 'e2e'
+expect 1 'run.sh all' 'e2e' --all
+expect 1 'run.sh all' 'e2e' --all=cluster
+expect 1 'ctest --test-dir build/dev' 'test-dev' --all=cluster
 expect 1 'ctest --test-dir build/asan' 'test-asan'
 expect 1 'cmake --preset asan' 'build-asan'
 expect 1 'cmake --build build/asan' 'build-asan'
@@ -83,5 +111,15 @@ expect 1 'a_fuzz' 'fuzz' --all
 expect 1 'cmake --preset tidy' 'tidy' --all
 expect 1 'clang-tidy-19 -p' 'tidy' --all
 expect 1 'ctest' 'test-dev test-asan test-release test-tsan' --all
+
+# An unknown part runs nothing.
+: >"$scratch/calls"
+status=0
+PATH=$scratch/bin:$PATH CALLS=$scratch/calls BREAK='' \
+  bash "$scratch/tree/scripts/test.sh" --all=units >"$scratch/output" 2>&1 || status=$?
+if [[ $status != 2 || -s $scratch/calls ]] || ! grep -q '^usage:' "$scratch/output"; then
+  echo "test.sh --all=units: status $status, expected 2 and its usage"
+  failures=$((failures + 1))
+fi
 
 exit "$((failures > 0))"

@@ -18,7 +18,7 @@ class RefusingStream final : public grpc::ServerGenericBidiReactor {
   void OnDone() override { delete this; }
 };
 
-/// The sending half of a stream: what responders hold on to when the stream is gone. `reactor` is
+/// The sending half of a stream: what responders keep when the stream is gone. `reactor` is
 /// touched only by who set `writing` or `finished`; the reactor lives until both are settled.
 class ReplyQueue {
  public:
@@ -82,7 +82,7 @@ class ReplyQueue {
   grpc::Status status_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
-/// One stream of one client lane. Deletes itself when gRPC is done with it.
+/// One stream of one client connection. Deletes itself when gRPC is done with it.
 class ServerStream final : public grpc::ServerGenericBidiReactor {
  public:
   explicit ServerStream(RequestHandler& handler)
@@ -99,12 +99,12 @@ class ServerStream final : public grpc::ServerGenericBidiReactor {
     }
     const FrameHeader request = frame->header;
     Responder responder(
-        [queue = replies_, request](const Status& status, std::vector<Bytes> pieces) {
+        [queue = replies_, request](const Status& status, std::vector<Bytes> parts) {
           FrameHeader reply = request;
           reply.flags = kFrameReply;
           reply.status = status.code();
-          if (!status.ok()) pieces = {Bytes::FromString(status.message())};
-          queue->Send(MakeFrameBuffer(reply, std::move(pieces)));
+          if (!status.ok()) parts = {Bytes::FromString(status.message())};
+          queue->Send(MakeFrameBuffer(reply, std::move(parts)));
         });
     handler_.OnRequest(request.op, std::move(frame->body), std::move(responder));
     StartRead(&incoming_);

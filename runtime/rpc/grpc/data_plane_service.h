@@ -9,11 +9,11 @@ namespace pstrain {
 /// The gRPC method of the data plane: a bidirectional stream of frames (runtime/rpc/frame.h).
 inline constexpr char kDataPlaneMethod[] = "/pstrain.DataPlane/Stream";
 
-/// The server's side of the data plane: one stream per client lane, requests to the handler,
+/// The server's side of the data plane: one stream per client connection, requests to the handler,
 /// replies back in the order in which they are given. A frame that cannot be read ends its stream
 /// with INVALID_ARGUMENT; other methods are UNIMPLEMENTED. Streams may end while the handler still
-/// works on their requests. Owner: who starts the server; outlives it. For one server only: gRPC
-/// aborts when a second one is given the same.
+/// works on their requests. Any thread. Owner: GrpcServer; one each, because gRPC aborts when a
+/// second server is given the same.
 class DataPlaneService final : public grpc::CallbackGenericService {
  public:
   /// `handler` outlives the server.

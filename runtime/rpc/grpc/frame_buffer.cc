@@ -9,9 +9,9 @@
 namespace pstrain {
 namespace {
 
-/// A slice over the piece's memory, which lives until gRPC drops the slice.
-grpc::Slice SliceOf(Bytes piece) {
-  auto pinned = std::make_unique<Bytes>(std::move(piece));
+/// A slice over the part's memory, which lives until gRPC drops the slice.
+grpc::Slice SliceOf(Bytes part) {
+  auto pinned = std::make_unique<Bytes>(std::move(part));
   // gRPC's type is not const, but a slice that is sent is only read.
   void* data = const_cast<std::byte*>(pinned->data());
   const std::size_t size = pinned->size();
@@ -41,14 +41,14 @@ bool Aligned(const std::byte* data) {
 
 }  // namespace
 
-grpc::ByteBuffer MakeFrameBuffer(FrameHeader header, std::vector<Bytes> pieces) {
-  header.body_length = TotalSize(pieces);
+grpc::ByteBuffer MakeFrameBuffer(FrameHeader header, std::vector<Bytes> parts) {
+  header.body_length = TotalSize(parts);
   const auto encoded = EncodeFrameHeader(header);
   std::vector<grpc::Slice> slices;
-  slices.reserve(pieces.size() + 1);
+  slices.reserve(parts.size() + 1);
   slices.emplace_back(encoded.data(), encoded.size());
-  for (Bytes& piece : pieces) {
-    if (!piece.empty()) slices.push_back(SliceOf(std::move(piece)));
+  for (Bytes& part : parts) {
+    if (!part.empty()) slices.push_back(SliceOf(std::move(part)));
   }
   return {slices.data(), slices.size()};
 }

@@ -17,9 +17,9 @@ struct ReceivedFrame {
   Bytes body;
 };
 
-/// A message of header and pieces; header.body_length is set here. The pieces are sent from where
+/// A message of header and parts; header.body_length is set here. The parts are sent from where
 /// they are and kept alive until gRPC has sent them.
-grpc::ByteBuffer MakeFrameBuffer(FrameHeader header, std::vector<Bytes> pieces);
+grpc::ByteBuffer MakeFrameBuffer(FrameHeader header, std::vector<Bytes> parts);
 
 /// Takes a message apart; `buffer` is empty afterwards. The body is copied once, unless it happens
 /// to be contiguous and aligned. INVALID_ARGUMENT as DecodeFrameHeader.

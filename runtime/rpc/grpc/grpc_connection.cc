@@ -12,7 +12,7 @@ GrpcConnection::GrpcConnection(const std::string& address, std::shared_ptr<Pendi
 
 GrpcConnection::~GrpcConnection() { Close(); }
 
-void GrpcConnection::Call(std::uint16_t op, std::vector<Bytes> pieces,
+void GrpcConnection::Call(std::uint16_t op, std::vector<Bytes> parts,
                           std::chrono::steady_clock::time_point deadline, ReplyCallback callback) {
   std::shared_ptr<GrpcStream> stream;
   std::uint64_t id = 0;
@@ -31,9 +31,9 @@ void GrpcConnection::Call(std::uint16_t op, std::vector<Bytes> pieces,
     }
   }
   // Moved only where there is a stream. NOLINTNEXTLINE(bugprone-use-after-move)
-  if (stream == nullptr) return callback(CancelledError("the transport is closed"));
+  if (stream == nullptr) return callback(CancelledError("the connection is closed"));
   if (opened) stream->Start();
-  if (!stream->Send(id, op, std::move(pieces))) {
+  if (!stream->Send(id, op, std::move(parts))) {
     pending_->Complete(stream->group(), id,
                        UnavailableError("the stream to " + address_ + " broke"));
   }
@@ -48,7 +48,7 @@ void GrpcConnection::Close() {
     if (stream_ != nullptr) streams.push_back(std::move(stream_));
   }
   for (const auto& stream : streams) {
-    pending_->FailGroup(stream->group(), CancelledError("the transport was closed"));
+    pending_->FailGroup(stream->group(), CancelledError("the connection was closed"));
     stream->Cancel();
   }
   for (const auto& stream : streams) stream->WaitDone();

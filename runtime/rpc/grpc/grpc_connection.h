@@ -19,22 +19,22 @@ namespace pstrain {
 class GrpcStream;
 
 /// One gRPC channel, and at a time one stream over it, which is opened by the first call and again
-/// by the first call after it broke (the gRPC channel holds back reconnects). Any thread.
+/// by the first call after it broke (the gRPC channel holds back reconnects). Any thread. Owner:
+/// who called GrpcTransport::Connect.
 ///
 ///   state   Call                      stream ends               Close
 ///   idle    opens, sends -> open      -                         -> closed
 ///   open    sends                     fails its calls -> idle   cancels, waits -> closed
 ///   closed  CANCELLED                 -                         -
-class GrpcConnection {
+class GrpcConnection final : public Connection {
  public:
   GrpcConnection(const std::string& address, std::shared_ptr<PendingCalls> pending);
   /// Closes.
-  ~GrpcConnection();
+  ~GrpcConnection() override;
 
-  /// As Transport.
-  void Call(std::uint16_t op, std::vector<Bytes> pieces,
-            std::chrono::steady_clock::time_point deadline, ReplyCallback callback);
-  void Close();
+  void Call(std::uint16_t op, std::vector<Bytes> parts,
+            std::chrono::steady_clock::time_point deadline, ReplyCallback callback) override;
+  void Close() override;
 
  private:
   const std::string address_;

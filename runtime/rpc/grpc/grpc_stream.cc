@@ -23,11 +23,11 @@ void GrpcStream::Start() {
   StartCall();
 }
 
-bool GrpcStream::Send(std::uint64_t id, std::uint16_t op, std::vector<Bytes> pieces) {
+bool GrpcStream::Send(std::uint64_t id, std::uint16_t op, std::vector<Bytes> parts) {
   FrameHeader header;
   header.op = op;
   header.request_id = id;
-  Outgoing outgoing{id, MakeFrameBuffer(header, std::move(pieces))};
+  Outgoing outgoing{id, MakeFrameBuffer(header, std::move(parts))};
   {
     MutexLock lock(mutex_);
     if (broken_) return false;
@@ -123,7 +123,7 @@ void GrpcStream::OnWriteDone(bool ok) {
 void GrpcStream::OnDone(const grpc::Status& status) {
   pending_->FailGroup(
       group_, UnavailableError(status.ok() ? "the peer ended the stream" : status.error_message()));
-  // Last touch: the lane may destroy the stream as soon as the lock is free.
+  // Last touch: the connection may destroy the stream as soon as the lock is free.
   MutexLock lock(mutex_);
   broken_ = true;
   done_ = true;

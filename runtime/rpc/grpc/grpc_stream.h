@@ -18,9 +18,9 @@
 namespace pstrain {
 
 /// One life of a client's stream. Requests go out in order, one write and one read at a time; when
-/// the stream ends, the requests of its group fail with UNAVAILABLE. Any thread. Held by its lane
-/// until done: gRPC's own threads must not be the last to let go of a channel, because gRPC joins
-/// them when the last channel ends.
+/// the stream ends, the requests of its group fail with UNAVAILABLE. Any thread. Its connection
+/// owns it until it is done: gRPC's own threads must not be the last to let go of a channel,
+/// because gRPC joins them when the last channel ends.
 ///
 ///   state    Send        read or write fails   gRPC is done
 ///   open     queued      -> broken             -
@@ -34,7 +34,7 @@ class GrpcStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
   /// The group of the requests that are sent here.
   std::uint64_t group() const { return group_; }
   /// False when the stream is broken: the caller ends the request.
-  bool Send(std::uint64_t id, std::uint16_t op, std::vector<Bytes> pieces);
+  bool Send(std::uint64_t id, std::uint16_t op, std::vector<Bytes> parts);
   bool broken() const;
   /// The stream has ended and no callback of its requests runs or will run.
   bool done() const;
@@ -67,7 +67,7 @@ class GrpcStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
   std::deque<Outgoing> queue_ PSTRAIN_GUARDED_BY(mutex_);
   bool writing_ PSTRAIN_GUARDED_BY(mutex_) = false;
   bool broken_ PSTRAIN_GUARDED_BY(mutex_) = false;
-  bool released_ PSTRAIN_GUARDED_BY(mutex_) = false;  // the hold on the reactor
+  bool released_ PSTRAIN_GUARDED_BY(mutex_) = false;  // gRPC may be done with us
   bool done_ PSTRAIN_GUARDED_BY(mutex_) = false;
 };
 

@@ -1,38 +1,46 @@
 #include "runtime/rpc/grpc/grpc_transport.h"
 
+#include <string_view>
 #include <utility>
 
 #include "runtime/rpc/grpc/grpc_connection.h"
+#include "runtime/rpc/grpc/server.h"
 
 namespace pstrain {
+namespace {
 
-GrpcTransport::GrpcTransport(const std::string& address, std::uint32_t connections,
-                             const std::shared_ptr<PendingCalls>& pending) {
-  for (std::uint32_t i = 0; i < connections; ++i) {
-    connections_.push_back(std::make_unique<GrpcConnection>(address, pending));
-  }
+class GrpcTransportServer final : public TransportServer {
+ public:
+  explicit GrpcTransportServer(std::unique_ptr<GrpcServer> server) : server_(std::move(server)) {}
+  const std::string& address() const override { return server_->address(); }
+
+ private:
+  const std::unique_ptr<GrpcServer> server_;
+};
+
+/// As gRPC itself reads addresses, which has no scheme of that name.
+std::string WithoutScheme(const std::string& address) {
+  constexpr std::string_view kScheme = "grpc://";
+  return address.starts_with(kScheme) ? address.substr(kScheme.size()) : address;
 }
 
-GrpcTransport::~GrpcTransport() { Close(); }
+}  // namespace
 
-void GrpcTransport::Call(std::uint16_t op, std::vector<Bytes> pieces,
-                         std::chrono::steady_clock::time_point deadline, ReplyCallback callback) {
-  const std::size_t connection =
-      next_lane_.fetch_add(1, std::memory_order_relaxed) % connections_.size();
-  connections_[connection]->Call(op, std::move(pieces), deadline, std::move(callback));
+GrpcTransport::GrpcTransport(std::shared_ptr<PendingCalls> pending)
+    : pending_(std::move(pending)) {}
+
+GrpcTransport::~GrpcTransport() = default;
+
+Result<std::unique_ptr<TransportServer>> GrpcTransport::Serve(const std::string& address,
+                                                              RequestHandler& handler) {
+  PSTRAIN_ASSIGN_OR_RETURN(
+      std::unique_ptr<GrpcServer> server,
+      GrpcServer::Start(WithoutScheme(address), {.services = {}, .data_plane = &handler}));
+  return std::unique_ptr<TransportServer>(std::make_unique<GrpcTransportServer>(std::move(server)));
 }
 
-void GrpcTransport::Close() {
-  for (const auto& connection : connections_) connection->Close();
-}
-
-GrpcTransportFactory::GrpcTransportFactory(std::uint32_t connections)
-    : connections_(connections), pending_(std::make_shared<PendingCalls>()) {}
-
-GrpcTransportFactory::~GrpcTransportFactory() = default;
-
-std::unique_ptr<Transport> GrpcTransportFactory::Connect(const std::string& address) {
-  return std::make_unique<GrpcTransport>(address, connections_, pending_);
+std::unique_ptr<Connection> GrpcTransport::Connect(const std::string& address) {
+  return std::make_unique<GrpcConnection>(WithoutScheme(address), pending_);
 }
 
 }  // namespace pstrain

@@ -1,6 +1,5 @@
 #include "runtime/rpc/grpc/server.h"
 
-#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
@@ -12,6 +11,8 @@
 #include <utility>
 
 #include "runtime/rpc/grpc/channel_settings.h"
+#include "runtime/rpc/grpc/data_plane_service.h"
+#include "runtime/rpc/grpc/grpc_deadline.h"
 
 namespace pstrain {
 namespace {
@@ -35,9 +36,12 @@ void SetArguments(grpc::ServerBuilder& builder) {
   builder.SetMaxSendMessageSize(-1);
 }
 
+bool IsUnixSocket(const std::string& address) { return address.starts_with("unix:"); }
+
 }  // namespace
 
 Status CheckCanListen(const std::string& address) {
+  if (IsUnixSocket(address)) return OkStatus();
   const std::string action = "listen on " + address;
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos) return InvalidArgumentError(action + ": no port");
@@ -76,26 +80,34 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& address
   PSTRAIN_RETURN_IF_ERROR(CheckCanListen(address));
   grpc::ServerBuilder builder;
   SetArguments(builder);
+  std::unique_ptr<GrpcServer> started(new GrpcServer);
   int port = 0;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   for (grpc::Service* service : services.services) builder.RegisterService(service);
-  if (services.generic != nullptr) builder.RegisterCallbackGenericService(services.generic);
-  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr || port == 0) {
+  if (services.data_plane != nullptr) {
+    started->data_plane_ = std::make_unique<DataPlaneService>(*services.data_plane);
+    builder.RegisterCallbackGenericService(started->data_plane_.get());
+  }
+  started->server_ = builder.BuildAndStart();
+  if (started->server_ == nullptr || port == 0) {
     return FailedPreconditionError("listen on " + address + ": gRPC could not bind");
   }
-  return std::unique_ptr<GrpcServer>(
-      new GrpcServer(std::move(server), static_cast<std::uint16_t>(port)));
+  started->address_ = address;
+  if (!IsUnixSocket(address)) {
+    started->port_ = static_cast<std::uint16_t>(port);
+    started->address_.resize(address.rfind(':') + 1);
+    started->address_ += std::to_string(port);
+  }
+  return started;
 }
 
-GrpcServer::GrpcServer(std::unique_ptr<grpc::Server> server, std::uint16_t port)
-    : server_(std::move(server)), port_(port) {}
+GrpcServer::GrpcServer() = default;
 
 GrpcServer::~GrpcServer() { Shutdown(std::chrono::milliseconds(0)); }
 
 void GrpcServer::Shutdown(std::chrono::milliseconds grace) {
-  if (std::exchange(stopped_, true)) return;
-  server_->Shutdown(std::chrono::system_clock::now() + grace);
+  if (server_ == nullptr || std::exchange(stopped_, true)) return;
+  server_->Shutdown(GrpcDeadlineIn(grace));
   server_->Wait();
 }
 

@@ -9,48 +9,55 @@
 #include "base/status.h"
 
 namespace grpc {
-class CallbackGenericService;
 class Server;
 class Service;
 }  // namespace grpc
 
 namespace pstrain {
 
+class DataPlaneService;
+class RequestHandler;
+
 /// OK when a server could listen on `address` ("host:port") now. INVALID_ARGUMENT for a bad
 /// address, FAILED_PRECONDITION when the port is in use, otherwise the error of the bind; the
-/// message names the address.
+/// message names the address. "unix:path" is not looked at: gRPC replaces a socket that is there.
 Status CheckCanListen(const std::string& address);
 
-/// A gRPC server at one address, with the settings that the clients of channel.h expect. Owned by
-/// the role; Start and Shutdown from one thread.
+/// A gRPC server at one address, with the settings that the clients of channel.h expect: control
+/// services, the data plane, or both on one port. Owned by the role; Start and Shutdown from one
+/// thread.
 class GrpcServer {
  public:
   struct Services {
     /// Not owned; outlive the server.
     std::vector<grpc::Service*> services;
-    /// The data plane, or null. Not owned; outlives the server.
-    grpc::CallbackGenericService* generic = nullptr;
+    /// Answers the data plane's requests; null: no data plane. Not owned; outlives the server.
+    RequestHandler* data_plane = nullptr;
   };
 
-  /// Listens and serves. `address`: "host:port"; port 0 takes a free one. Errors as
-  /// CheckCanListen.
+  /// Listens and serves. `address`: "host:port" or "unix:path"; port 0 takes a free one.
+  /// Errors as CheckCanListen.
   static Result<std::unique_ptr<GrpcServer>> Start(const std::string& address,
                                                    const Services& services);
   /// As Shutdown without grace.
   ~GrpcServer();
 
-  /// The port that it listens on.
+  /// The address given to Start, with the port that it listens on.
+  const std::string& address() const { return address_; }
+  /// 0 for "unix:path".
   std::uint16_t port() const { return port_; }
 
-  /// Stops listening at once, lets calls in flight end until `grace` is over, then cancels them,
-  /// and waits for the handlers of unary calls. Idempotent.
+  /// Stops listening immediately, lets calls in flight end until `grace` is over, then cancels
+  /// them, and waits for the handlers of unary calls. Idempotent.
   void Shutdown(std::chrono::milliseconds grace);
 
  private:
-  GrpcServer(std::unique_ptr<grpc::Server> server, std::uint16_t port);
+  GrpcServer();
 
+  std::unique_ptr<DataPlaneService> data_plane_;
   std::unique_ptr<grpc::Server> server_;
-  std::uint16_t port_;
+  std::string address_;
+  std::uint16_t port_ = 0;
   bool stopped_ = false;
 };
 

@@ -13,7 +13,7 @@
 #include "operator/kube/json_fields.h"
 #include "operator/kube/watch.h"
 #include "tests/operator/kube/api_fixture.h"
-#include "tests/operator/kube/transport_fixture.h"
+#include "tests/operator/kube/http/transport_fixture.h"
 #include "tests/testing/fake_apiserver_http.h"
 
 namespace pstrain::kube {

@@ -29,7 +29,7 @@ def mutate(source, old, new):
     lines = source.read_text().split("\n")
     if lines.count(old) != 1:
         sys.exit(f"{source}: {old.strip()!r} occurs {lines.count(old)} times, not once; "
-                 "mend tests/operator/plan/mutations.txt")
+                 "update tests/operator/plan/mutations.txt")
     lines[lines.index(old)] = new
     return "\n".join(lines)
 
@@ -80,7 +80,7 @@ def main():
     root, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     only = sys.argv[3] if len(sys.argv) > 3 else None
     folder = root / "operator" / "plan"
-    mutations = list(read_mutations(root / "tests" / "plan" / "mutations.txt"))
+    mutations = list(read_mutations(root / "tests" / "operator" / "plan" / "mutations.txt"))
 
     policies = set(re.findall(r"^/// (\w+\.cc)\.", (folder / "policies.h").read_text(), re.MULTILINE))
     without = sorted(policies - {name for name, _, _ in mutations})

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "operator/plan/timestamp.h"
+#include "proto/contract/exit_codes.h"
 #include "tests/operator/plan/simulation.h"
 
 namespace pstrain::plan {
@@ -98,6 +99,17 @@ TEST(Plan, WhenAPodIsBeingDeleted_ReplacesItByTheRuleOfItsProgram) {
   EXPECT_TRUE(Actions<StartReplica>(Plan(With(worker, true), kNow)).empty());
   EXPECT_EQ(Plan(With(worker, false), kNow).status.restarts().disruptions(), 1);
   EXPECT_EQ(Plan(With(worker, false), kNow).status.restarts().failures(), 0);
+}
+
+TEST(Plan, WhenAWorkerDrainsOrIsDisrupted_StartsTheNextAttemptAndCountsNoFailure) {
+  for (const int code : {kExitDrained, kExitDisrupted}) {
+    const PlanResult plan = Plan(With(Ended(Running(Role::kWorker, 0), code)), kNow);
+    const auto starts = Actions<StartReplica>(plan);
+    ASSERT_EQ(starts.size(), 1U) << code;
+    EXPECT_EQ(starts[0].attempt, 1);
+    EXPECT_EQ(plan.status.restarts().failures(), 0) << code;
+    EXPECT_EQ(plan.status.restarts().disruptions(), 1) << code;
+  }
 }
 
 TEST(Plan, WhenAWorkerExitsZero_DoesNotReplaceIt) {

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "operator/plan/timestamp.h"
+#include "proto/contract/exit_codes.h"
 
 namespace pstrain::plan {
 namespace {
@@ -98,7 +99,7 @@ void Simulation::End(Replica& replica, std::int32_t exit_code) {
   const auto& chief = snapshot_.job.status().restarts().replicas();
   const auto record = chief.find("chief-0");
   const bool chief_done = record != chief.end() && record->second.succeeded();
-  const bool crash = exit_code != 0 && exit_code != kDrainedExitCode && !replica.terminating &&
+  const bool crash = exit_code != 0 && exit_code != kExitDrained && !replica.terminating &&
                      replica.disruption == Disruption::kNone;
   const bool counts =
       !IsFinished(snapshot_.job.status()) && (!chief_done || replica.id.role == Role::kEvaluator);
@@ -122,7 +123,7 @@ void Simulation::ReplicaEvent(Replica& replica) {
     case 2:
       return End(replica, 1);
     case 3:
-      return End(replica, kDrainedExitCode);
+      return End(replica, kExitDrained);
     case 4:
       replica.disruption = Disruption::kPreempted;
       return End(replica, 137);
@@ -232,7 +233,7 @@ void Simulation::FairRounds() {
     for (Replica& replica : snapshot_.replicas) {
       if (replica.Ended()) continue;
       if (replica.terminating) {
-        End(replica, kDrainedExitCode);
+        End(replica, kExitDrained);
       } else if (replica.phase == ReplicaPhase::kPending) {
         replica.phase = ReplicaPhase::kRunning;
         replica.ready = true;

@@ -53,7 +53,7 @@ TEST(TfConfig_OfAJob, IsReadBackAsWritten) {
     PSTrainingJob job = Job(2, 3);
     job.mutable_spec()->mutable_strategy()->set_tf_config(sparse ? Strategy::Sparse
                                                                  : Strategy::Dense);
-    for (const std::string_view role : {kChiefRole, kPsRole, kWorkerRole, kEvaluatorRole}) {
+    for (const std::string_view role : {"chief", "ps", "worker", "evaluator"}) {
       const auto text = TfConfigOf(job, KubernetesCluster(job), role, 0);
       ASSERT_TRUE(text.ok());
       const auto config = ParseTfConfig(*text);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/os/files.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/job_manifest_yaml.h"
 #include "proto/job/manifest_checks.h"
@@ -160,7 +161,8 @@ TEST(Checks_OverMessages, EachHasABadManifestExceptTheNameLength) {
 }
 
 TEST(Names_AtTheBoundsOfTheSchema, FitADnsLabel) {
-  EXPECT_LE((ReplicaName(std::string(40, 'a'), kEvaluatorRole, 9999) + "-99999").size(), 63U);
+  EXPECT_LE((ReplicaName(std::string(40, 'a'), RoleName(Role::kEvaluator), 9999) + "-99999").size(),
+            63U);
 }
 
 TEST(JobManifest_WithoutOptionalFields, GetsTheDefaults) {
@@ -175,8 +177,8 @@ TEST(JobManifest_WithoutOptionalFields, GetsTheDefaults) {
   EXPECT_EQ(spec.replica_specs().ps().restart_policy(), OnFailure);
   EXPECT_EQ(spec.replica_specs().ps().replacement(), Immediate);
   EXPECT_EQ(spec.training().optimizer().sgd().learning_rate(), 0.01);
-  EXPECT_EQ(spec.training().model().wide_and_deep().features(0).column(), "age");
-  EXPECT_TRUE(spec.training().model().wide_and_deep().features(0).wide());
+  EXPECT_EQ(spec.training().features(0).column(), "age");
+  EXPECT_TRUE(spec.training().features(0).wide());
   EXPECT_EQ(spec.training().evaluation().metrics_size(), 3);
   EXPECT_EQ(spec.run_policy().backoff_limit(), 6);
   EXPECT_FALSE(spec.run_policy().has_ttl_seconds_after_finished());
@@ -239,12 +241,7 @@ TEST(Encoder_OfValuesThatAreZero, WritesThemWhereTheDefaultDiffers) {
   PSTrainingJob job = ReadGood(*ReadFile(kFolder + "good-tiny.yaml"));
   job.mutable_spec()->mutable_training()->mutable_checkpoint()->set_every_seconds(0);
   job.mutable_spec()->mutable_training()->mutable_evaluation()->clear_metrics();
-  job.mutable_spec()
-      ->mutable_training()
-      ->mutable_model()
-      ->mutable_wide_and_deep()
-      ->mutable_features(0)
-      ->set_wide(false);
+  job.mutable_spec()->mutable_training()->mutable_features(0)->set_wide(false);
   const PSTrainingJob again = ReadGood(WriteJobManifest(job));
   EXPECT_TRUE(Same(again, job));
 }

@@ -16,13 +16,13 @@ using ::testing::FloatEq;
 class FeatureSetTest : public ::testing::Test {
  protected:
   Feature* Add(const std::string& name) {
-    Feature* feature = training_.mutable_model()->mutable_wide_and_deep()->add_features();
+    Feature* feature = training_.add_features();
     feature->set_name(name);
     return feature;
   }
   /// Features of records that have the column "x" only.
   Batch Transform(const std::vector<std::string_view>& texts) {
-    Result<FeatureSet> set = FeatureSet::Create(training_);
+    Result<FeatureSet> set = FeatureSet::Create(training_.features());
     EXPECT_TRUE(set.ok()) << set.status().ToString();
     Batch batch = set->EmptyBatch();
     for (const std::string_view text : texts) {
@@ -31,7 +31,7 @@ class FeatureSetTest : public ::testing::Test {
     }
     return batch;
   }
-  std::string Error() { return FeatureSet::Create(training_).status().message(); }
+  std::string Error() { return FeatureSet::Create(training_.features()).status().message(); }
 
   Training training_;
 };
@@ -78,7 +78,7 @@ TEST_F(FeatureSetTest, WhenVocabulary_PutsUnknownValuesBehindIt) {
 
 TEST_F(FeatureSetTest, WhenCrossed_MixesIdsAndFingerprints) {
   Add("cross")->mutable_crossed()->add_features("h");
-  Feature* cross = training_.mutable_model()->mutable_wide_and_deep()->mutable_features(0);
+  Feature* cross = training_.mutable_features(0);
   cross->mutable_crossed()->add_features("v");
   cross->mutable_crossed()->set_buckets(1000);
   Feature* hashed = Add("h");
@@ -101,7 +101,7 @@ TEST_F(FeatureSetTest, WhenANumberIsBad_LeavesTheBatchAsItWas) {
   Feature* number = Add("n");
   number->set_column("x");
   number->mutable_numeric();
-  Result<FeatureSet> set = FeatureSet::Create(training_);
+  Result<FeatureSet> set = FeatureSet::Create(training_.features());
   ASSERT_TRUE(set.ok());
   Batch batch = set->EmptyBatch();
   ASSERT_TRUE(set->Append({"1"}, batch).ok());

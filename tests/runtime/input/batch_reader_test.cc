@@ -26,7 +26,7 @@ class BatchReaderTest : public ::testing::Test {
     return text;
   }
   Result<std::unique_ptr<BatchReader>> Open(const Training& training, std::size_t cached = 2) {
-    PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(training));
+    PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(training.features()));
     const BatchShape shape{static_cast<std::uint32_t>(training.batch_size()),
                            static_cast<std::uint32_t>(training.block_size()), 3};
     PSTRAIN_ASSIGN_OR_RETURN(InputIndex index,
@@ -101,7 +101,7 @@ TEST_F(BatchReaderTest, WhenGzip_GivesTheSameBatchesAsPlain) {
 TEST_F(BatchReaderTest, WhenRecordsAreSkipped_TheyStillCountInTheWorkId) {
   WriteTestFile(path_, Records(33, 3));
   Training training = SmallTraining(path_);
-  training.mutable_input()->mutable_csv()->set_bad_records(CsvInput::Skip);
+  training.mutable_input()->mutable_csv()->set_bad_records(Input::Skip);
   auto reader = Open(training);
   ASSERT_TRUE(reader.ok());
   EXPECT_EQ(ReadEpoch(**reader, 0).size(), 22U);
@@ -142,7 +142,7 @@ TEST_F(BatchReaderTest, WhenReadInSequence_GivesFileOrderAndRewinds) {
   WriteTestFile(dir_.File("b.csv"), Records(3));
   Training training = SmallTraining(path_);
   training.mutable_input()->mutable_csv()->add_files(dir_.File("b.csv"));
-  Result<FeatureSet> set = FeatureSet::Create(training);
+  Result<FeatureSet> set = FeatureSet::Create(training.features());
   ASSERT_TRUE(set.ok());
   auto reader = SequentialReader::Create(training.input(), std::make_shared<const FeatureSet>(*set),
                                          dir_.File("scratch"));

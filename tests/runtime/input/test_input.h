@@ -27,12 +27,11 @@ inline Training SmallTraining(const std::string& file) {
   csv->set_label_column("y");
   (*csv->mutable_label_map())["no"] = 0;
   (*csv->mutable_label_map())["yes"] = 1;
-  WideAndDeep* model = training.mutable_model()->mutable_wide_and_deep();
-  Feature* age = model->add_features();
+  Feature* age = training.add_features();
   age->set_name("age");
   age->set_wide(true);
   age->mutable_numeric()->set_default_value(-1);
-  Feature* job = model->add_features();
+  Feature* job = training.add_features();
   job->set_name("job");
   job->set_wide(true);
   job->mutable_vocabulary()->add_values("clerk");

@@ -56,9 +56,9 @@ TEST(AdultExample, WhenTrainedInOneProcess_ReachesItsQuality) {
   const TempDir dir;
   const Result<std::unique_ptr<Model>> model = CreateModel(training);
   ASSERT_TRUE(model.ok()) << model.status().ToString();
-  Result<FeatureSet> set = FeatureSet::Create(training);
-  ASSERT_TRUE(set.ok()) << set.status().ToString();
-  const auto features = std::make_shared<const FeatureSet>(std::move(set).value());
+  const Result<std::shared_ptr<const FeatureSet>> made = CreateFeatures(training, **model);
+  ASSERT_TRUE(made.ok()) << made.status().ToString();
+  const std::shared_ptr<const FeatureSet>& features = *made;
   const BatchShape shape{static_cast<std::uint32_t>(training.batch_size()),
                          static_cast<std::uint32_t>(training.block_size()),
                          static_cast<std::uint64_t>(training.seed())};

@@ -6,6 +6,7 @@
 
 #include "base/os/files.h"
 #include "runtime/input/batch_reader.h"
+#include "tests/runtime/model/expected_constant_gradient.h"
 #include "tests/runtime/model/in_memory_store.h"
 
 namespace pstrain {
@@ -36,7 +37,7 @@ class ConstantGradientTest : public ::testing::Test {
 
 TEST_F(ConstantGradientTest, WhenTrainedInAnyOrder_EqualsTheClosedFormBitForBit) {
   const std::unique_ptr<Model> model = std::move(CreateModel(training_)).value();
-  const auto features = std::make_shared<const FeatureSet>(*FeatureSet::Create(training_));
+  const auto features = *CreateFeatures(training_, *model);
   const auto index = std::make_shared<const InputIndex>(
       *BuildInputIndex(training_.input(), {64, 200, 1}, dir_.File("scratch")));
   auto reader = BatchReader::Create(training_.input(), features, index, {dir_.File("scratch")});

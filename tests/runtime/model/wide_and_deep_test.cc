@@ -7,6 +7,7 @@
 #include "runtime/features/feature_set.h"
 #include "runtime/model/model.h"
 #include "tests/runtime/model/in_memory_store.h"
+#include "tests/runtime/model/numerical_gradient.h"
 
 namespace pstrain {
 namespace {
@@ -32,7 +33,7 @@ class WideAndDeepTest : public ::testing::Test {
     AddFeature("w")->mutable_hashed()->set_buckets(4);
   }
   Feature* AddFeature(const std::string& name) {
-    Feature* feature = training_.mutable_model()->mutable_wide_and_deep()->add_features();
+    Feature* feature = training_.add_features();
     feature->set_name(name);
     feature->set_wide(true);
     return feature;
@@ -65,53 +66,8 @@ class WideAndDeepTest : public ::testing::Test {
   Training training_;
 };
 
-/// Compares one analytic gradient with the central difference of the loss.
-void ExpectNumericalGradient(const Model& model, const Batch& batch, const BatchPlan& plan,
-                             Parameters& values, std::vector<float>& variable,
-                             const std::vector<float>& gradient, const std::string& name) {
-  constexpr float kStep = 1e-2F;
-  ASSERT_EQ(variable.size(), gradient.size()) << name;
-  Parameters unused;
-  for (std::size_t i = 0; i < variable.size(); ++i) {
-    const float value = variable[i];
-    variable[i] = value + kStep;
-    const double above = model.Step(batch, plan, values, &unused).loss;
-    variable[i] = value - kStep;
-    const double below = model.Step(batch, plan, values, &unused).loss;
-    variable[i] = value;
-    const double expected = (above - below) / (2 * double{kStep});
-    EXPECT_NEAR(gradient[i], expected, 2e-3 * std::max(0.1, std::abs(expected)))
-        << name << " element " << i;
-  }
-}
-
 TEST_F(WideAndDeepTest, WhenDifferentiated_EachVariableMatchesTheNumericalGradient) {
-  const std::unique_ptr<Model> model = Create();
-  const Batch batch = MakeBatch();
-  const BatchPlan plan = model->Plan(batch);
-  InMemoryStore store(model->variables());
-  Parameters values = store.Pull(plan);
-  Rng rng(4);
-  // Away from zeros (biases, linear tables), so that no gradient is trivially right.
-  const auto nudge = [&rng](std::vector<std::vector<float>>& variables) {
-    for (std::vector<float>& variable : variables) {
-      for (float& value : variable) value += static_cast<float>(0.3 * rng.NextGaussian());
-    }
-  };
-  nudge(values.dense);
-  nudge(values.rows);
-  Parameters gradients;
-  const StepResult result = model->Step(batch, plan, values, &gradients);
-  EXPECT_EQ(result.records, 8U);
-  EXPECT_GT(result.loss, 0);
-  for (std::size_t i = 0; i < values.dense.size(); ++i) {
-    ExpectNumericalGradient(*model, batch, plan, values, values.dense[i], gradients.dense[i],
-                            model->variables()[i].name());
-  }
-  for (std::size_t i = 0; i < values.rows.size(); ++i) {
-    ExpectNumericalGradient(*model, batch, plan, values, values.rows[i], gradients.rows[i],
-                            model->variables()[plan.requests[i].variable].name());
-  }
+  ExpectNumericalGradients(*Create(), MakeBatch());
 }
 
 TEST_F(WideAndDeepTest, WhenDeclared_VariablesHaveTheirNamesShapesAndInitializers) {
@@ -148,7 +104,7 @@ TEST_F(WideAndDeepTest, WhenPlanned_EachRowIsAskedForOnce) {
 
 TEST_F(WideAndDeepTest, WhenTheBatchIsEmpty_GradientsAreZero) {
   const std::unique_ptr<Model> model = Create();
-  const Batch batch = FeatureSet::Create(training_)->EmptyBatch();
+  const Batch batch = FeatureSet::Create(training_.features())->EmptyBatch();
   const BatchPlan plan = model->Plan(batch);
   InMemoryStore store(model->variables());
   Parameters gradients;
@@ -175,19 +131,14 @@ TEST_F(WideAndDeepTest, WhenTrained_TheLossFalls) {
 
 TEST_F(WideAndDeepTest, WhenTheDeclarationDoesNotFit_NamesTheField) {
   WideAndDeep* model = training_.mutable_model()->mutable_wide_and_deep();
-  model->mutable_features(0)->set_embedding_dimension(2);
+  training_.mutable_features(0)->set_embedding_dimension(2);
   EXPECT_THAT(Error(), ::testing::StartsWith("feature n0: embeddingDimension is for categorical"));
-  model->mutable_features(0)->set_embedding_dimension(0);
+  training_.mutable_features(0)->set_embedding_dimension(0);
   model->clear_hidden_units();
   EXPECT_EQ(Error(), "feature h: embeddingDimension needs hiddenUnits");
-  model->mutable_features(2)->set_embedding_dimension(0);
+  training_.mutable_features(2)->set_embedding_dimension(0);
   EXPECT_EQ(Create()->variables().size(), 4U);
-  CsvInput* csv = training_.mutable_input()->mutable_csv();
-  csv->add_columns("y");
-  csv->set_label_column("y");
-  EXPECT_EQ(Error(), "model features: the input has no column \"n0\"");
   training_.clear_model();
-  training_.clear_input();
   EXPECT_EQ(Error(), "training.model: no model is given");
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/ps/data_handler.h"
-#include "runtime/rpc/in_process/in_process_network.h"
+#include "runtime/rpc/in_process/in_process_transport.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
 #include "tests/runtime/shard/shard_test_support.h"
 
@@ -42,8 +42,8 @@ TEST(ShardTransfer, FetchShards_BringsWhatTheSourceHadAndFreezesIt) {
   ASSERT_TRUE(source.Configure(ps_test::Config(kShards, ps_test::Adagrad(0.1))).ok());
   ASSERT_TRUE(ps_test::AssignAll(source, kShards, {1, 1}).ok());
   PsDataHandler handler(source);
-  InProcessNetwork network;
-  network.Serve("source", handler);
+  InProcessTransport network;
+  const auto server = network.Serve("source", handler);
   const auto transport = network.Connect("source");
   const auto states = FetchShards(*transport, {{0, {1, 1}}, {2, {1, 1}}}, Soon());
   ASSERT_TRUE(states.ok()) << states.status().ToString();

@@ -15,7 +15,7 @@ namespace {
 /// A chief that only says its term.
 class TestChief final : public ChiefControl::Service {
  public:
-  TestChief(std::uint64_t term, const std::string& host) : epoch_(term), host_(host) {
+  TestChief(std::uint64_t term, const std::string& host) : term_(term), host_(host) {
     auto started = GrpcServer::Start(host_ + ":0", {.services = {this}});
     EXPECT_TRUE(started.ok()) << started.status().ToString();
     server_ = std::move(started).value();
@@ -24,17 +24,17 @@ class TestChief final : public ChiefControl::Service {
   std::string address() const { return host_ + ":" + std::to_string(server_->port()); }
 
   grpc::Status Hello(grpc::ServerContext*, const HelloRequest*, HelloReply* reply) override {
-    reply->set_chief_term(epoch_);
+    reply->set_chief_term(term_);
     return grpc::Status::OK;
   }
   grpc::Status HeartbeatPs(grpc::ServerContext*, const HeartbeatPsRequest*,
                            HeartbeatPsReply* reply) override {
-    reply->set_chief_term(epoch_);
+    reply->set_chief_term(term_);
     return grpc::Status::OK;
   }
 
  private:
-  const std::uint64_t epoch_;
+  const std::uint64_t term_;
   const std::string host_;
   std::unique_ptr<GrpcServer> server_;
 };

@@ -13,7 +13,7 @@ TEST(PendingCalls, WhenTheDeadlinePasses_FailsAndForgets) {
   PendingCalls pending;
   Replies replies(2);
   const std::uint64_t group = pending.NewGroup();
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = SteadyNow();
   pending.Add(group, now + std::chrono::milliseconds(20), replies.Callback(0));
   const auto id = pending.Add(group, now + std::chrono::milliseconds(1), replies.Callback(1));
   ASSERT_TRUE(replies.WaitForAll());
@@ -28,10 +28,22 @@ TEST(PendingCalls, WhenItWasIdle_StillSeesANewDeadline) {
   const std::uint64_t group = pending.NewGroup();
   for (int i = 0; i < 5; ++i) {
     Replies replies(1);
-    pending.Add(group, std::chrono::steady_clock::now() + std::chrono::milliseconds(5),
-                replies.Callback(0));
+    pending.Add(group, SteadyNow() + std::chrono::milliseconds(5), replies.Callback(0));
     ASSERT_TRUE(replies.WaitForAll());
   }
+}
+
+TEST(PendingCalls, WhenALaterDeadlineIsAwaited_StillSeesAnEarlierOne) {
+  PendingCalls pending;
+  const std::uint64_t group = pending.NewGroup();
+  Replies late(1);
+  const auto id = pending.Add(group, SteadyNow() + std::chrono::hours(1), late.Callback(0));
+  for (int i = 0; i < 5; ++i) {
+    Replies early(1);
+    pending.Add(group, SteadyNow() + std::chrono::milliseconds(5), early.Callback(0));
+    ASSERT_TRUE(early.WaitForAll());
+  }
+  EXPECT_TRUE(pending.Complete(group, id, Bytes()));
 }
 
 TEST(PendingCalls, WhenAGroupFails_OthersStay) {
@@ -57,7 +69,7 @@ TEST(PendingCalls, WhenRacedFromManyThreads_EachEndsOnce) {
   const std::uint64_t group = pending.NewGroup();
   std::vector<std::uint64_t> ids;
   for (std::size_t i = 0; i < kCalls; ++i) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(i * 10);
+    const auto deadline = SteadyNow() + std::chrono::microseconds(i * 10);
     ids.push_back(pending.Add(group, deadline, replies.Callback(i)));
   }
   std::thread completer([&] {

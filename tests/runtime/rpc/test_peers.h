@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "runtime/rpc/request_handler.h"
 #include "runtime/rpc/transport.h"
@@ -15,9 +16,10 @@ namespace pstrain {
 
 inline constexpr std::chrono::seconds kPatience{30};
 
-inline std::chrono::steady_clock::time_point Soon() {
-  return std::chrono::steady_clock::now() + kPatience;
+inline std::chrono::steady_clock::time_point SteadyNow() {
+  return std::chrono::steady_clock::time_point(RealClock{}.Now());
 }
+inline std::chrono::steady_clock::time_point Soon() { return SteadyNow() + kPatience; }
 
 /// Answers op 1 with its body, fails op 2 with ABORTED and the body as text, keeps any other op's
 /// responders until Release or Drop.
@@ -95,11 +97,10 @@ class Replies {
 };
 
 /// One call, waited for.
-inline Result<Bytes> CallAndWait(Transport& transport, std::uint16_t op, const std::string& body,
+inline Result<Bytes> CallAndWait(Connection& connection, std::uint16_t op, const std::string& body,
                                  std::chrono::milliseconds timeout = kPatience) {
   Replies replies(1);
-  transport.Call(op, {Bytes::FromString(body)}, std::chrono::steady_clock::now() + timeout,
-                 replies.Callback(0));
+  connection.Call(op, {Bytes::FromString(body)}, SteadyNow() + timeout, replies.Callback(0));
   if (!replies.WaitForAll()) return InternalError("no callback");
   return replies.at(0);
 }

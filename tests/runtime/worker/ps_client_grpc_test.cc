@@ -1,9 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/rpc/grpc/data_plane_service.h"
 #include "runtime/rpc/grpc/grpc_transport.h"
-#include "runtime/rpc/grpc/server.h"
 #include "runtime/worker/ps_client.h"
 #include "tests/runtime/worker/ps_fixture.h"
 
@@ -16,17 +14,14 @@ using ::testing::IsEmpty;
 /// A ps as it runs: engine, handler, server.
 struct ServedPs {
   Status Listen(const std::string& address) {
-    service = std::make_unique<DataPlaneService>(ps.handler);
-    GrpcServer::Services services;
-    services.generic = service.get();
-    PSTRAIN_ASSIGN_OR_RETURN(server, GrpcServer::Start(address, services));
+    PSTRAIN_ASSIGN_OR_RETURN(server, transport.Serve(address, ps.handler));
     return ps.configured;
   }
-  std::string address() const { return "127.0.0.1:" + std::to_string(server->port()); }
+  std::string address() const { return server->address(); }
 
   TestPs ps;
-  std::unique_ptr<DataPlaneService> service;
-  std::unique_ptr<GrpcServer> server;
+  GrpcTransport transport;
+  std::unique_ptr<TransportServer> server;
 };
 
 TEST(PsClientOverGrpc, WhenAPsRestartsOnItsPort_OnlyItsShardsArePushedAgain) {
@@ -35,7 +30,7 @@ TEST(PsClientOverGrpc, WhenAPsRestartsOnItsPort_OnlyItsShardsArePushedAgain) {
   ASSERT_TRUE(peers[0].ps.Own({0, 2}, kSampleTerm).ok());
   ASSERT_TRUE(peers[1].ps.Own({1, 3}, kSampleTerm).ok());
   Membership membership = SampleMembership({peers[0].address(), peers[1].address()});
-  GrpcTransportFactory transports;
+  GrpcTransport transports;
   auto created = PsClient::Create(SampleVariables(), kShards, transports);
   ASSERT_TRUE(created.ok());
   const std::unique_ptr<PsClient> client = std::move(created).value();

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "runtime/rpc/in_process/in_process_network.h"
+#include "runtime/rpc/in_process/in_process_transport.h"
 #include "tests/runtime/worker/ps_fixture.h"
 
 namespace pstrain {
@@ -19,7 +19,7 @@ class PsClientTest : public ::testing::Test {
   void SetUp() override {
     for (std::size_t i = 0; i < 2; ++i) {
       ASSERT_TRUE(ps_[i].configured.ok()) << ps_[i].configured.ToString();
-      network_.Serve(addresses_[i], ps_[i].handler);
+      Serve(i, addresses_[i]);
     }
     ASSERT_TRUE(ps_[0].Own({0, 2}, kSampleTerm).ok());
     ASSERT_TRUE(ps_[1].Own({1, 3}, kSampleTerm).ok());
@@ -34,9 +34,16 @@ class PsClientTest : public ::testing::Test {
     for (TestPs& ps : ps_) ps.engine.reset();
   }
 
+  void Serve(std::size_t ps, const std::string& address) {
+    auto server = network_.Serve(address, ps_[ps].handler);
+    ASSERT_TRUE(server.ok()) << server.status().ToString();
+    servers_[ps] = std::move(server).value();
+  }
+
   const std::vector<std::string> addresses_ = {"ps0:1", "ps1:1"};
   TestPs ps_[2];
-  InProcessNetwork network_;
+  InProcessTransport network_;
+  std::unique_ptr<TransportServer> servers_[2];
   Membership membership_;
   std::unique_ptr<PsClient> client_;
   RoutedPlan routed_;  // of plan_
@@ -118,7 +125,7 @@ TEST_F(PsClientTest, PushOfAnEmptyBatch_ReachesEveryShard) {
 
 TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushedAgain) {
   const Parameters gradients = SampleGradients(plan_);
-  network_.Remove(addresses_[1]);
+  servers_[1].reset();
   const auto first = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
   ASSERT_TRUE(first.ok()) << first.status().ToString();
   EXPECT_THAT(first->Missing(), ElementsAre(1, 3));
@@ -128,7 +135,7 @@ TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushe
   EXPECT_EQ(client_->stats().failed_requests, 2u);
 
   // The next life of ps 1, elsewhere, under another incarnation.
-  network_.Serve("ps1:2", ps_[1].handler);
+  Serve(1, "ps1:2");
   membership_.mutable_ps(1)->set_address("ps1:2");
   membership_.mutable_ps(1)->set_incarnation(2);
   const auto second =
@@ -199,7 +206,7 @@ TEST_F(PsClientTest, Route_OfADenseVariable_IsInvalid) {
 }
 
 TEST(PsClient, WhenPartitionsDoNotCoverAVariable_NamesIt) {
-  InProcessNetwork network;
+  InProcessTransport network;
   auto variables = SampleVariables();
   variables[0].mutable_partitions()->RemoveLast();
   const auto client = PsClient::Create(variables, kShards, network);

@@ -16,11 +16,11 @@ class CsvDecoderTest : public ::testing::Test {
  protected:
   /// Reads `content` with the small training's input, changed by `change`.
   template <typename Change>
-  Result<Batch> Read(const std::string& content, Change change) {
+  Result<Batch> Read(const std::string& content, Change change, FeatureSetOptions options = {}) {
     WriteTestFile(path_, content);
     Training training = SmallTraining(path_);
     change(training);
-    PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(training));
+    PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(training.features(), options));
     PSTRAIN_ASSIGN_OR_RETURN(
         auto reader, SequentialReader::Create(training.input(),
                                               std::make_shared<const FeatureSet>(std::move(set)),
@@ -70,7 +70,7 @@ TEST_F(CsvDecoderTest, WhenARecordIsBad_NamesFileLineAndColumn) {
 TEST_F(CsvDecoderTest, WhenPolicyIsSkip_CountsAndGoesOn) {
   const Result<Batch> batch =
       Read("31,clerk,no\nabc,cook,no\n5\n8,cook,maybe\n9,cook,yes\n", [](Training& training) {
-        training.mutable_input()->mutable_csv()->set_bad_records(CsvInput::Skip);
+        training.mutable_input()->mutable_csv()->set_bad_records(Input::Skip);
       });
   ASSERT_TRUE(batch.ok()) << batch.status().ToString();
   EXPECT_EQ(batch->records, 2U);
@@ -111,15 +111,16 @@ TEST_F(CsvDecoderTest, WhenColumnsDoNotFit_NamesThem) {
       "model features: column \"job\" is ignored");
   EXPECT_EQ(refuse([](Training& t) { t.mutable_input()->mutable_csv()->set_label_column("age"); }),
             "model features: column \"age\" is the label");
+  EXPECT_EQ(refuse([](Training& t) { t.mutable_features(0)->set_name("n0"); }),
+            "model features: the input has no column \"n0\"");
   EXPECT_EQ(refuse([](Training& t) { t.mutable_input()->mutable_csv()->clear_columns(); }),
             "input.csv: columns are required without a header");
 }
 
 TEST_F(CsvDecoderTest, WhenTheModelWantsFingerprints_TheyDependOnEveryField) {
-  const auto constant = [](Training& t) {
-    t.mutable_model()->mutable_constant_gradient()->set_dense_size(1);
-  };
-  const Result<Batch> batch = Read("1,cook,no\n1,cook,no\n1,cook,yes\n2,cook,no\n", constant);
+  const auto featureless = [](Training& t) { t.clear_features(); };
+  const Result<Batch> batch =
+      Read("1,cook,no\n1,cook,no\n1,cook,yes\n2,cook,no\n", featureless, {.fingerprints = true});
   ASSERT_TRUE(batch.ok());
   ASSERT_EQ(batch->fingerprints.size(), 4U);
   EXPECT_EQ(batch->fingerprints[0], batch->fingerprints[1]);

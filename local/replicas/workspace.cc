@@ -1,0 +1,87 @@
+#include "local/replicas/workspace.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "base/os/files.h"
+#include "base/random.h"
+#include "base/text/hex.h"
+
+namespace pstrain::local {
+namespace {
+
+std::string AttemptName(const plan::ReplicaId& id, int attempt) {
+  return plan::ReplicaKey(id) + "-" + std::to_string(attempt);
+}
+
+}  // namespace
+
+Result<Workspace> Workspace::Open(const std::string& state_dir, const std::string& job) {
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(state_dir, error).lexically_normal();
+  if (error) return InvalidArgumentError("state directory " + state_dir + ": " + error.message());
+  const std::string path = JoinPath(absolute, job);
+  const Status made = CreateDirectories(JoinPath(path, "volumes"));
+  if (!made.ok()) return made.WithContext("--state-dir " + state_dir + " must be writable");
+  const std::string lock_file = JoinPath(path, "lock");
+  UniqueFd lock(open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!lock.valid()) return ErrnoError(errno, "open " + lock_file);
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    return FailedPreconditionError("another run of job " + job + " uses " + path +
+                                   "; wait for it, stop it, or give --state-dir another directory");
+  }
+  return Workspace(path, job, std::move(lock));
+}
+
+std::string Workspace::LogFile(const plan::ReplicaId& id, int attempt) const {
+  return path_ + "/logs/" + AttemptName(id, attempt) + ".log";
+}
+
+std::string Workspace::StatsFile(const plan::ReplicaId& id, int attempt) const {
+  return path_ + "/stats/" + AttemptName(id, attempt) + ".json";
+}
+
+std::string Workspace::ScratchDir(const plan::ReplicaId& id, int attempt) const {
+  return path_ + "/scratch/" + AttemptName(id, attempt);
+}
+
+Status Workspace::ClearForRun(bool keep_logs) const {
+  if (!keep_logs) PSTRAIN_RETURN_IF_ERROR(RemoveAll(File("logs")));
+  PSTRAIN_RETURN_IF_ERROR(RemoveAll(File("stats")));
+  PSTRAIN_RETURN_IF_ERROR(RemoveAll(File("scratch")));
+  PSTRAIN_RETURN_IF_ERROR(CreateDirectories(File("logs")));
+  PSTRAIN_RETURN_IF_ERROR(CreateDirectories(File("stats")));
+  return CreateDirectories(File("scratch"));
+}
+
+std::string Workspace::FreshRunId() { return ToHex(RandomSeed()); }
+
+Result<std::string> Workspace::LastRunId() const {
+  const std::string file = File("run.json");
+  if (!FileExists(file)) {
+    return NotFoundError("nothing to resume: " + file + " does not exist; run without --resume");
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+  const Result<Json> run = ParseJson(text);
+  const Json* run_id = run.ok() ? run->Find("run_id") : nullptr;
+  if (run_id == nullptr || run_id->AsString() == nullptr || run_id->AsString()->empty()) {
+    return DataLossError(file + " is damaged, it names no run_id; run without --resume");
+  }
+  return *run_id->AsString();
+}
+
+Status Workspace::BeginRun(const std::string& run_id) const {
+  PSTRAIN_RETURN_IF_ERROR(ClearForRun(false));
+  Json run = Json::Object();
+  run.Set("job", Json::String(job_));
+  run.Set("run_id", Json::String(run_id));
+  return WriteFileAtomically(File("run.json"), WriteJson(run) + "\n");
+}
+
+Status Workspace::ResumeRun() const { return ClearForRun(true); }
+
+}  // namespace pstrain::local

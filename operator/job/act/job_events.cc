@@ -1,0 +1,83 @@
+#include "operator/job/act/job_events.h"
+
+#include <utility>
+
+#include "operator/job/build/object_names.h"
+#include "operator/job/observe/checkpoint_volume.h"
+#include "operator/job/well_known.h"
+#include "operator/plan/conditions.h"
+
+namespace pstrain::job {
+namespace {
+
+kube::Event Make(const PSTrainingJob& job, kube::EventType type, std::string reason,
+                 std::string action, std::string note) {
+  const ObjectMeta& metadata = job.metadata();
+  return {.subject = {.api_version = std::string(kApiVersion),
+                      .kind = std::string(kKind),
+                      .key = {.name_space = metadata.namespace_(), .name = metadata.name()},
+                      .uid = metadata.uid()},
+          .type = type,
+          .reason = std::move(reason),
+          .action = std::move(action),
+          .note = std::move(note)};
+}
+
+}  // namespace
+
+kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& start) {
+  const std::string pod = PodName(job.metadata().name(), start.id, start.attempt);
+  if (start.attempt == 0) {
+    return Make(job, kube::EventType::kNormal, "ReplicaStarted", "StartReplica",
+                "created pod " + pod);
+  }
+  return Make(job, kube::EventType::kNormal, "ReplicaRestarted", "StartReplica",
+              "created pod " + pod + " in place of attempt " + std::to_string(start.attempt - 1));
+}
+
+std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatus& before,
+                                        const JobStatus& after) {
+  std::vector<kube::Event> events;
+  if (before.phase() == after.phase()) return events;
+  switch (after.phase()) {
+    case JobStatus::Succeeded:
+    case JobStatus::Failed: {
+      const bool succeeded = after.phase() == JobStatus::Succeeded;
+      const std::string type = JobStatus::Phase_Name(after.phase());
+      const Condition* condition = plan::FindCondition(after, type);
+      std::string note = condition == nullptr ? type : condition->reason();
+      if (condition != nullptr && !condition->message().empty())
+        note += ": " + condition->message();
+      events.push_back(Make(job, succeeded ? kube::EventType::kNormal : kube::EventType::kWarning,
+                            type, "FinishJob", std::move(note)));
+      break;
+    }
+    case JobStatus::Suspended:
+      events.push_back(Make(job, kube::EventType::kNormal, "Suspended", "SuspendJob",
+                            "all replicas have drained"));
+      break;
+    default:
+      if (before.phase() == JobStatus::Suspended) {
+        events.push_back(Make(job, kube::EventType::kNormal, "Resumed", "ResumeJob",
+                              "replicas are started from the newest checkpoint"));
+      }
+  }
+  return events;
+}
+
+std::optional<kube::Event> EventOfCheckpoint(const PSTrainingJob& job, const JobStatus& before,
+                                             const JobStatus& after) {
+  const Condition* now = plan::FindCondition(after, kCheckpointNotShared);
+  if (now == nullptr || now->status() != "True") return std::nullopt;
+  const Condition* known = plan::FindCondition(before, kCheckpointNotShared);
+  const bool said =
+      known != nullptr && known->status() == "True" && known->reason() == now->reason();
+  if (said) return std::nullopt;
+  return Warning(job, now->reason(), now->message());
+}
+
+kube::Event Warning(const PSTrainingJob& job, std::string reason, std::string note) {
+  return Make(job, kube::EventType::kWarning, std::move(reason), "Reconcile", std::move(note));
+}
+
+}  // namespace pstrain::job

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/controller/event_recorder.h"
+#include "operator/plan/plan.h"
+#include "proto/job/psjob.pb.h"
+
+namespace pstrain::job {
+
+/// The event that a replica has been created: ReplicaStarted, or ReplicaRestarted for a later
+/// attempt.
+kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& start);
+
+/// The events of a change of status: Succeeded, Failed, Suspended and Resumed, each once.
+std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatus& before,
+                                        const JobStatus& after);
+
+/// The warning that replicas do not see one checkpoint directory, once for each reason; after a new
+/// start of the operator too.
+std::optional<kube::Event> EventOfCheckpoint(const PSTrainingJob& job, const JobStatus& before,
+                                             const JobStatus& after);
+
+/// A warning about the job: `reason` is CamelCase, `note` says what to do.
+kube::Event Warning(const PSTrainingJob& job, std::string reason, std::string note);
+
+}  // namespace pstrain::job

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/text/json.h"
+#include "proto/job/psjob.pb.h"
+
+namespace pstrain::job {
+
+/// Keys of the ConfigMap: the job as the runtime reads it, and the value of PSTRAIN_CLUSTER.
+inline constexpr char kJobKey[] = "job.yaml";
+inline constexpr char kClusterKey[] = "cluster";
+
+/// The immutable ConfigMap of the job as it is now; metadata.name is `<job>-<hash of content>`.
+/// The job in it has no status and of its metadata only name and namespace, so that the content
+/// changes with the specification alone.
+Json BuildConfigMap(const PSTrainingJob& job);
+
+}  // namespace pstrain::job

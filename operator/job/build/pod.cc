@@ -1,0 +1,170 @@
+#include "operator/job/build/pod.h"
+
+#include <utility>
+
+#include "operator/job/build/object_names.h"
+#include "operator/job/build/owned_objects.h"
+#include "operator/job/build/template_merge.h"
+#include "operator/job/build/training_container.h"
+#include "operator/job/well_known.h"
+#include "operator/kube/json_fields.h"
+
+namespace pstrain::job {
+namespace {
+
+constexpr std::int64_t kDefaultGraceSeconds = 30;
+constexpr std::string_view kJobDirectory = "/etc/pstrain";
+constexpr std::string_view kScratchDirectory = "/tmp";
+
+/// The template as an object with spec and metadata.
+Result<Json> ReadTemplate(const ReplicaSpec& spec) {
+  Json pod = Json::Object();
+  if (!spec.template_().empty()) {
+    PSTRAIN_ASSIGN_OR_RETURN(pod, ParseJson(spec.template_()));
+  }
+  if (!pod.is_object()) return InvalidArgumentError("template: must be an object");
+  for (const std::string_view key : {"metadata", "spec"}) {
+    if (!MemberOf(pod, key, Json::Object()).is_object()) {
+      return InvalidArgumentError("template." + std::string(key) + ": must be an object");
+    }
+  }
+  return pod;
+}
+
+void SetMetadata(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32_t attempt,
+                 Json& pod) {
+  Json ours = ChildMetadata(job, PodName(job.metadata().name(), id, attempt));
+  const Json& theirs = *pod.Find("metadata");
+  Json labels = Json::Object();
+  if (const Json* given = theirs.Find("labels"); given != nullptr && given->is_object()) {
+    labels = *given;
+  }
+  for (const auto& [key, value] : ours.Find("labels")->members()) labels.Set(key, value);
+  labels.Set(kReplicaTypeLabel, Text(plan::RoleName(id.role)));
+  labels.Set(kReplicaIndexLabel, Text(std::to_string(id.index)));
+  labels.Set(kAttemptLabel, Text(std::to_string(attempt)));
+  ours.Set("labels", std::move(labels));
+  if (const Json* annotations = theirs.Find("annotations")) ours.Set("annotations", *annotations);
+  pod.Set("metadata", std::move(ours));
+}
+
+Json Volume(std::string_view name, std::string_view kind, Json source) {
+  Json volume = Json::Object();
+  volume.Set("name", Text(name));
+  volume.Set(kind, std::move(source));
+  return volume;
+}
+
+Json Mount(std::string_view name, std::string_view path, bool read_only) {
+  Json mount = Json::Object();
+  mount.Set("name", Text(name));
+  mount.Set("mountPath", Text(path));
+  if (read_only) mount.Set("readOnly", Json::Bool(true));
+  return mount;
+}
+
+bool Mounts(const Json& mounts, std::string_view path) {
+  for (const Json& mount : mounts.items()) {
+    if (kube::TextOrEmpty(mount, "mountPath") == path) return true;
+  }
+  return false;
+}
+
+Status AddVolumes(const std::string& config_map, bool scratch, Json& spec, Json& container) {
+  Json& volumes = MemberOf(spec, "volumes", Json::Array());
+  Json& mounts = MemberOf(container, "volumeMounts", Json::Array());
+  if (!volumes.is_array() || !mounts.is_array()) {
+    return InvalidArgumentError("template.spec: volumes and volumeMounts must be lists");
+  }
+  for (const Json& volume : volumes.items()) {
+    const std::string name = kube::TextOrEmpty(volume, "name");
+    if (name == kJobVolume || name == kScratchVolume) {
+      return InvalidArgumentError("template.spec.volumes: the name " + name +
+                                  " is pstrain's own; choose another");
+    }
+  }
+  if (Mounts(mounts, kJobDirectory)) {
+    return InvalidArgumentError(
+        "template.spec.containers[0].volumeMounts: " + std::string(kJobDirectory) +
+        " is where pstrain mounts the job; choose another path");
+  }
+  Json source = Json::Object();
+  source.Set("name", Text(config_map));
+  volumes.Append(Volume(kJobVolume, "configMap", std::move(source)));
+  mounts.Append(Mount(kJobVolume, kJobDirectory, true));
+  if (scratch && !Mounts(mounts, kScratchDirectory)) {
+    volumes.Append(Volume(kScratchVolume, "emptyDir", Json::Object()));
+    mounts.Append(Mount(kScratchVolume, kScratchDirectory, false));
+  }
+  return OkStatus();
+}
+
+/// Restricted Pod Security, where the template says nothing else.
+Status SetPodSecurity(Json& spec) {
+  Json& context = MemberOf(spec, "securityContext", Json::Object());
+  if (!context.is_object()) {
+    return InvalidArgumentError("template.spec.securityContext: must be an object");
+  }
+  SetDefault(context, "runAsNonRoot", Json::Bool(true));
+  Json seccomp = Json::Object();
+  seccomp.Set("type", Text("RuntimeDefault"));
+  SetDefault(context, "seccompProfile", std::move(seccomp));
+  return OkStatus();
+}
+
+Result<Json*> FirstContainer(Json& spec) {
+  Json& containers = MemberOf(spec, "containers", Json::Array());
+  if (!containers.is_array()) {
+    return InvalidArgumentError("template.spec.containers: must be a list");
+  }
+  if (containers.size() == 0) containers.Append(Json::Object());
+  Json* first = &containers.mutable_items().front();
+  if (!first->is_object()) {
+    return InvalidArgumentError("template.spec.containers[0]: must be an object");
+  }
+  return first;
+}
+
+/// terminationGracePeriodSeconds of a pod's spec; 30 s, Kubernetes' default, without one.
+std::chrono::seconds GracePeriod(const Json& spec) {
+  const Json* grace = spec.Find("terminationGracePeriodSeconds");
+  return std::chrono::seconds(grace == nullptr ? kDefaultGraceSeconds
+                                               : grace->AsInt64().value_or(kDefaultGraceSeconds));
+}
+
+}  // namespace
+
+Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32_t attempt,
+                      const std::string& config_map, const PodBuilderOptions& options) {
+  const ReplicaSpec* replica = plan::FindReplicaSpec(job.spec(), id.role);
+  if (replica == nullptr) return InternalError("no specification for " + plan::ReplicaKey(id));
+  const std::string path = "spec.replicaSpecs." + std::string(plan::RoleName(id.role));
+  Result<Json> pod = ReadTemplate(*replica);
+  if (!pod.ok()) return pod.status().WithContext(path);
+  SetMetadata(job, id, attempt, *pod);
+  pod->Set("apiVersion", Text("v1"));
+  pod->Set("kind", Text("Pod"));
+  Json& spec = *pod->FindMutable("spec");
+  spec.Set("restartPolicy", Text("Never"));
+  spec.Set("hostname", Text(PodName(job.metadata().name(), id, 0)));  // the same for every attempt
+  spec.Set("subdomain", Text(job.metadata().name()));
+  SetDefault(spec, "enableServiceLinks", Json::Bool(false));
+  SetDefault(spec, "automountServiceAccountToken", Json::Bool(false));
+  const Result<Json*> container = FirstContainer(spec);
+  if (!container.ok()) return container.status().WithContext(path);
+  const TrainingContainer training{.job = &job,
+                                   .id = id,
+                                   .attempt = attempt,
+                                   .config_map = config_map,
+                                   .grace = GracePeriod(spec),
+                                   .image = options.training_image,
+                                   .image_pull_policy = options.image_pull_policy};
+  for (const Status& status :
+       {SetPodSecurity(spec), CompleteContainer(training, **container),
+        AddVolumes(config_map, job.spec().has_training(), spec, **container)}) {
+    if (!status.ok()) return status.WithContext(path);
+  }
+  return pod;
+}
+
+}  // namespace pstrain::job

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "base/text/json.h"
+#include "proto/job/psjob.pb.h"
+
+namespace pstrain::job {
+
+/// The headless Service that gives every pod of a job its DNS name: `<job>`, with
+/// publishNotReadyAddresses, because replicas look for each other before they are ready. Pure.
+Json BuildService(const PSTrainingJob& job);
+
+}  // namespace pstrain::job

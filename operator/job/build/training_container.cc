@@ -1,0 +1,184 @@
+#include "operator/job/build/training_container.h"
+
+#include <string_view>
+#include <utility>
+
+#include "operator/job/build/config_map.h"
+#include "operator/job/build/pod.h"
+#include "operator/job/build/template_merge.h"
+#include "operator/kube/json_fields.h"
+#include "proto/contract/task_env.h"
+#include "proto/contract/tf_config.h"
+
+namespace pstrain::job {
+namespace {
+
+constexpr std::string_view kAgentProgram = "pstrain-agent";
+
+Json EnvEntry(std::string_view name, std::string_view value) {
+  Json entry = Json::Object();
+  entry.Set("name", Text(name));
+  entry.Set("value", Text(value));
+  return entry;
+}
+
+Json ClusterEntry(const std::string& config_map) {
+  Json key = Json::Object();
+  key.Set("name", Text(config_map));
+  key.Set("key", Text(kClusterKey));
+  Json source = Json::Object();
+  source.Set("configMapKeyRef", std::move(key));
+  Json entry = Json::Object();
+  entry.Set("name", Text(kClusterEnv));
+  entry.Set("valueFrom", std::move(source));
+  return entry;
+}
+
+/// TF_CONFIG with $(PSTRAIN_CLUSTER), which the kubelet replaces.
+std::string TfConfigReference(const PSTrainingJob& job, const plan::ReplicaId& id) {
+  TfConfig config;
+  config.cluster = KubernetesCluster(job);
+  config.task_type = plan::RoleName(id.role);
+  config.task_index = id.index;
+  config.sparse = UsesSparseTfConfig(job, config.cluster);
+  return WriteTfConfigAround(config, "$(" + std::string(kClusterEnv) + ")");
+}
+
+TaskEnv TaskOf(const TrainingContainer& training) {
+  TaskEnv task;
+  const ObjectMeta& metadata = training.job->metadata();
+  task.job_name = metadata.name();
+  task.name_space = metadata.namespace_();
+  task.replica_type = plan::RoleName(training.id.role);
+  task.replica_index = training.id.index;
+  task.attempt = training.attempt;
+  task.run_id = metadata.uid();
+  task.metrics_address = "0.0.0.0:" + std::to_string(kAgentPort);
+  task.grace_seconds = static_cast<int>(training.grace.count());
+  return task;
+}
+
+Status SetEnvironment(const TrainingContainer& training, Json& container) {
+  Json env = Json::Array();
+  env.Append(ClusterEntry(training.config_map));
+  env.Append(EnvEntry(kTfConfigEnv, TfConfigReference(*training.job, training.id)));
+  const Environment ours = ToEnvironment(TaskOf(training));
+  for (const auto& [name, value] : ours) env.Append(EnvEntry(name, value));
+  if (const Json* theirs = container.Find("env")) {
+    for (const Json& entry : theirs->items()) {
+      const std::string name = kube::TextOrEmpty(entry, "name");
+      for (const auto& [taken, value] : ours) {
+        if (name != taken) continue;
+        return InvalidArgumentError("template.spec.containers[0].env: sets " + name +
+                                    ", which pstrain sets itself; remove it");
+      }
+      env.Append(entry);
+    }
+  }
+  container.Set("env", std::move(env));
+  return OkStatus();
+}
+
+/// The agent becomes the container's first process; `args` stay as they are.
+Status SetCommand(bool built_in_runtime, Json& container) {
+  const Json* command = container.Find("command");
+  if (command != nullptr && !command->is_array()) {
+    return InvalidArgumentError("template.spec.containers[0].command: must be a list");
+  }
+  Json agent = Json::Array();
+  agent.Append(Text(kAgentProgram));
+  if (command == nullptr || command->size() == 0) {
+    if (built_in_runtime && container.Find("args") == nullptr) {
+      container.Set("command", std::move(agent));
+    }
+    return OkStatus();
+  }
+  const std::string* program = command->items().front().AsString();
+  const std::string_view name = program == nullptr ? std::string_view() : *program;
+  if (name.substr(name.rfind('/') + 1) == kAgentProgram) return OkStatus();
+  agent.Append(Text("--"));
+  for (const Json& argument : command->items()) agent.Append(argument);
+  container.Set("command", std::move(agent));
+  return OkStatus();
+}
+
+Json Port(std::string_view name, int number) {
+  Json port = Json::Object();
+  port.Set("name", Text(name));
+  port.Set("containerPort", Json::Int(number));
+  port.Set("protocol", Text("TCP"));
+  return port;
+}
+
+Status SetPorts(bool listens, Json& container) {
+  Json& ports = MemberOf(container, "ports", Json::Array());
+  if (!ports.is_array()) {
+    return InvalidArgumentError("template.spec.containers[0].ports: must be a list");
+  }
+  bool has_training = false;
+  bool has_metrics = false;
+  for (const Json& port : ports.items()) {
+    has_training |= kube::IntegerOrZero(port, "containerPort") == kTrainingPort;
+    has_metrics |= kube::IntegerOrZero(port, "containerPort") == kAgentPort;
+  }
+  if (listens && !has_training) ports.Append(Port("training", kTrainingPort));
+  if (!has_metrics) ports.Append(Port("metrics", kAgentPort));
+  return OkStatus();
+}
+
+Json HttpProbe(std::string_view path, int period_seconds, int failure_threshold) {
+  Json get = Json::Object();
+  get.Set("path", Text(path));
+  get.Set("port", Json::Int(kAgentPort));
+  Json probe = Json::Object();
+  probe.Set("httpGet", std::move(get));
+  probe.Set("periodSeconds", Json::Int(period_seconds));
+  probe.Set("failureThreshold", Json::Int(failure_threshold));
+  return probe;
+}
+
+Status SetSecurity(bool built_in_runtime, Json& container) {
+  Json& context = MemberOf(container, "securityContext", Json::Object());
+  if (!context.is_object()) {
+    return InvalidArgumentError("template.spec.containers[0].securityContext: must be an object");
+  }
+  SetDefault(context, "allowPrivilegeEscalation", Json::Bool(false));
+  Json dropped = Json::Array();
+  dropped.Append(Text("ALL"));
+  Json capabilities = Json::Object();
+  capabilities.Set("drop", std::move(dropped));
+  SetDefault(context, "capabilities", std::move(capabilities));
+  if (built_in_runtime) SetDefault(context, "readOnlyRootFilesystem", Json::Bool(true));
+  return OkStatus();
+}
+
+}  // namespace
+
+Status CompleteContainer(const TrainingContainer& training, Json& container) {
+  constexpr int kReadyPeriodSeconds = 2;
+  constexpr int kReadyFailures = 1;
+  constexpr int kLivePeriodSeconds = 10;
+  constexpr int kLiveFailures = 6;
+  const bool built_in_runtime = training.job->spec().has_training();
+  SetDefault(container, "name", Text("training"));
+  if (container.Find("image") == nullptr) {
+    if (!built_in_runtime) {
+      return InvalidArgumentError(
+          "template.spec.containers[0].image: is needed in a job without spec.training");
+    }
+    container.Set("image", Text(training.image));
+    if (!training.image_pull_policy.empty()) {
+      SetDefault(container, "imagePullPolicy", Text(training.image_pull_policy));
+    }
+  }
+  PSTRAIN_RETURN_IF_ERROR(SetCommand(built_in_runtime, container));
+  PSTRAIN_RETURN_IF_ERROR(SetEnvironment(training, container));
+  PSTRAIN_RETURN_IF_ERROR(SetPorts(training.id.role != plan::Role::kEvaluator, container));
+  PSTRAIN_RETURN_IF_ERROR(SetSecurity(built_in_runtime, container));
+  SetDefault(container, "readinessProbe",
+             HttpProbe("/readyz", kReadyPeriodSeconds, kReadyFailures));
+  SetDefault(container, "livenessProbe", HttpProbe("/healthz", kLivePeriodSeconds, kLiveFailures));
+  return OkStatus();
+}
+
+}  // namespace pstrain::job

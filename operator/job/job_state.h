@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "operator/job/observe/checkpoint_check.h"
+#include "operator/job/observe/problem.h"
+#include "operator/job/observe/replicas.h"
+#include "operator/kube/resource.h"
+#include "operator/plan/snapshot.h"
+#include "proto/job/psjob.pb.h"
+
+namespace pstrain::job {
+
+/// What the operator knows of a job beyond its caches: its own writes that the watch has not shown
+/// yet. Lost with the process, and nothing depends on it: names are deterministic and counts are in
+/// the status. Touched by the reconcile of its job only.
+struct JobState {
+  std::string uid;
+  /// The status that the server has; `stored_known` once it was read.
+  JobStatus stored;
+  bool stored_known = false;
+  /// The resourceVersion that our next write of the status builds on.
+  std::string version;
+  /// When we last changed the status.
+  std::optional<plan::Time> written_at;
+  /// Versions before `version`: a cache that shows one of them is behind.
+  std::set<std::string> replaced;
+  /// The server says that the job is being deleted or gone; the cache may be behind.
+  bool deleting = false;
+  KnownPods pods;
+  /// Kind/name of Services and ConfigMaps that we created and the cache has not shown, and when.
+  std::map<std::string, plan::Time> made;
+
+  /// The last create that was refused, and when to try again.
+  std::optional<Trouble> refused;
+  int refusals = 0;
+  plan::Time create_after{};
+  /// metadata.generation of the specification that was refused; another is tried at once.
+  std::int64_t refused_generation = 0;
+  /// An object of a name that we need belongs to another.
+  std::optional<std::string> name_conflict;
+  /// That object, while the cache shows it: the name is free once it does not.
+  struct Taken {
+    std::string kind;
+    kube::ObjectKey key;
+  };
+  std::optional<Taken> taken;
+  CheckpointCheck checkpoint;
+  /// The trouble that an event was last written for.
+  std::string announced;
+};
+
+}  // namespace pstrain::job

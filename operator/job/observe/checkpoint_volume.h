@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/text/json.h"
+#include "operator/job/observe/problem.h"
+#include "proto/job/psjob.pb.h"
+
+namespace pstrain::job {
+
+/// Type of the condition that is True while replicas do not see one directory as
+/// training.checkpoint.directory, or would not on another node.
+inline constexpr char kCheckpointNotShared[] = "CheckpointNotShared";
+
+/// What the templates of a job have under training.checkpoint.directory.
+struct CheckpointVolume {
+  /// What is wrong whatever the server says: no volume, one of each pod's own, a read-only one, or
+  /// another than the chief's.
+  std::optional<Trouble> trouble = {};
+  /// Else the claim whose access modes decide. Empty: nothing more is to be known, because all
+  /// replicas run on one node or the volume is of a kind that names no access modes.
+  std::string claim = {};
+};
+
+/// Pure. A job without spec.training has no such directory: neither trouble nor claim. Templates
+/// that cannot be read are left to who builds pods of them.
+CheckpointVolume FindCheckpointVolume(const PSTrainingJob& job);
+
+/// The trouble with that claim, a PersistentVolumeClaim as the apiserver gives it: pods of one node
+/// alone can write to it. Nothing when it is ReadWriteMany. Pure.
+std::optional<Trouble> TroubleOfClaim(const Json& claim);
+
+}  // namespace pstrain::job

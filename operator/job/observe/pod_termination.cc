@@ -1,0 +1,98 @@
+#include "operator/job/observe/pod_termination.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace pstrain::job {
+namespace {
+
+using plan::Disruption;
+using plan::Replica;
+using plan::ReplicaPhase;
+
+constexpr std::int32_t kSignalBase = 128;
+
+Disruption FromCondition(std::string_view reason) {
+  constexpr std::array<std::pair<std::string_view, Disruption>, 5> kReasons = {{
+      {"PreemptionByScheduler", Disruption::kPreempted},
+      {"DeletionByTaintManager", Disruption::kTainted},
+      {"EvictionByEvictionAPI", Disruption::kEvicted},
+      {"TerminationByKubelet", Disruption::kNodePressure},
+      {"DeletionByPodGC", Disruption::kNodeLost},
+  }};
+  for (const auto& [name, disruption] : kReasons) {
+    if (reason == name) return disruption;
+  }
+  // A reason that is newer than this program is a disruption all the same: the condition says so.
+  return reason.empty() ? Disruption::kNone : Disruption::kEvicted;
+}
+
+Disruption FromPodReason(const PodView& pod) {
+  if (pod.phase == "Succeeded") return Disruption::kNone;
+  if (pod.pod_reason == "Preempting") return Disruption::kPreempted;
+  if (pod.pod_reason == "NodeLost") return Disruption::kNodeLost;
+  for (const std::string_view shutdown : {"Terminated", "NodeShutdown", "Shutdown"}) {
+    if (pod.pod_reason == shutdown) return Disruption::kNodePressure;
+  }
+  const bool ran = pod.container.known && (pod.container.running || pod.container.terminated);
+  if (pod.phase == "Failed" && !pod.pod_reason.empty() && !ran) return Disruption::kNotAdmitted;
+  return Disruption::kNone;
+}
+
+Disruption DisruptionOf(const PodView& pod) {
+  const Disruption by_condition = FromCondition(pod.disruption_reason);
+  return by_condition != Disruption::kNone ? by_condition : FromPodReason(pod);
+}
+
+ReplicaPhase PhaseOf(const PodView& pod) {
+  if (pod.phase == "Succeeded") return ReplicaPhase::kSucceeded;
+  if (pod.phase == "Failed") return ReplicaPhase::kFailed;
+  return pod.phase == "Running" ? ReplicaPhase::kRunning : ReplicaPhase::kPending;
+}
+
+std::string ReasonOf(const PodView& pod, Disruption disruption) {
+  if (disruption != Disruption::kNone && !pod.disruption_reason.empty()) {
+    return pod.disruption_reason;
+  }
+  if (!pod.pod_reason.empty()) return pod.pod_reason;
+  return pod.container.reason;
+}
+
+}  // namespace
+
+Replica ToReplica(const PodView& pod) {
+  Replica replica;
+  replica.id = pod.place;
+  replica.attempt = pod.attempt;
+  replica.phase = PhaseOf(pod);
+  replica.terminating = pod.deleted.has_value();
+  replica.ready = pod.ready && !replica.terminating;
+  replica.exit_code = pod.container.exit_code;
+  replica.signal = pod.container.signal;
+  if (replica.signal == 0 && replica.exit_code > kSignalBase) {
+    replica.signal = replica.exit_code - kSignalBase;
+  }
+  // Exit 0 of a container that was told to stop by a node that shuts down: the agent exits 85 when
+  // work is left, so 0 is the end of the work.
+  replica.disruption =
+      replica.phase == ReplicaPhase::kSucceeded ? Disruption::kNone : DisruptionOf(pod);
+  replica.reason = ReasonOf(pod, replica.disruption);
+  replica.started = pod.started;
+  if (replica.Ended()) replica.ended = pod.container.finished;
+  return replica;
+}
+
+Replica ToGoneReplica(const PodView& pod, plan::Time now) {
+  Replica replica = ToReplica(pod);
+  if (replica.Ended()) return replica;
+  const bool succeeded = pod.container.terminated && pod.container.exit_code == 0;
+  replica.phase = succeeded ? ReplicaPhase::kSucceeded : ReplicaPhase::kFailed;
+  replica.ready = false;
+  replica.terminating = !succeeded;
+  replica.ended = pod.container.finished.value_or(now);
+  if (replica.reason.empty()) replica.reason = succeeded ? "Completed" : "Deleted";
+  return replica;
+}
+
+}  // namespace pstrain::job

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "operator/job/observe/pod_view.h"
+#include "operator/plan/snapshot.h"
+
+namespace pstrain::job {
+
+/// How the Plan sees a pod. What ended it is judged in this order: condition DisruptionTarget,
+/// deletionTimestamp, the pod's own reason, the container's reason, the exit code; an exit code
+/// alone cannot tell an eviction from a memory limit.
+///
+///   cause                                | seen as
+///   -------------------------------------+-------------------------------------------------
+///   preempted, taint, drain, node gone   | that disruption (DisruptionTarget's reason)
+///   deleted by anyone                    | terminating; a disruption in the Plan
+///   node pressure, node shutdown         | disruption (TerminationByKubelet, or reason
+///                                        | Terminated, NodeShutdown or Shutdown)
+///   kubelet's preemption for a critical  | disruption (reason Preempting)
+///   refused by the kubelet at admission  | disruption: no container ran
+///   node lost without a condition        | disruption (reason NodeLost)
+///   own ephemeral-storage limit          | crash, reason Evicted
+///   own memory limit                     | crash, reason OOMKilled
+///   the program's own exit, or a kill    | crash, or success, or exit 85
+///
+/// Source: KEP-3329 (Retriable and non-retriable Pod failures), KEP-2000 (Graceful node shutdown).
+plan::Replica ToReplica(const PodView& pod);
+
+/// The same for a pod that is gone from the apiserver, by its last state: what had ended keeps its
+/// end, anything else was taken away.
+plan::Replica ToGoneReplica(const PodView& pod, plan::Time now);
+
+}  // namespace pstrain::job

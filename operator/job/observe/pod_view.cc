@@ -1,0 +1,141 @@
+#include "operator/job/observe/pod_view.h"
+
+#include <string_view>
+
+#include "base/text/parse_number.h"
+#include "operator/job/well_known.h"
+#include "operator/kube/json_fields.h"
+#include "operator/plan/timestamp.h"
+
+namespace pstrain::job {
+namespace {
+
+std::optional<std::int32_t> ParseIndex(std::string_view text) {
+  const auto value = ParseNumber<std::int32_t>(text);
+  return value && *value >= 0 ? value : std::nullopt;
+}
+
+Status ReadLabels(const Json& metadata, PodView& view) {
+  const Json* labels = metadata.Find("labels");
+  view.job_name = kube::TextOrEmpty(labels, kJobNameLabel);
+  const auto role = plan::RoleFromName(kube::TextOrEmpty(labels, kReplicaTypeLabel));
+  const auto index = ParseIndex(kube::TextOrEmpty(labels, kReplicaIndexLabel));
+  const auto attempt = ParseIndex(kube::TextOrEmpty(labels, kAttemptLabel));
+  if (view.job_name.empty() || !role || !index || !attempt) {
+    return InvalidArgumentError("pod " + view.name +
+                                ": metadata.labels: " + std::string(kJobNameLabel) +
+                                ", replica-type, replica-index and "
+                                "attempt must be as the operator writes them");
+  }
+  view.place = {*role, *index};
+  view.attempt = *attempt;
+  return OkStatus();
+}
+
+void ReadConditions(const Json& status, PodView& view) {
+  const Json* conditions = status.Find("conditions");
+  if (conditions == nullptr) return;
+  for (const Json& condition : conditions->items()) {
+    const std::string type = kube::TextOrEmpty(condition, "type");
+    const bool is_true = kube::TextOrEmpty(condition, "status") == "True";
+    if (type == "Ready") view.ready = is_true;
+    if (type == "DisruptionTarget" && is_true) {
+      view.disruption_reason = kube::TextOrEmpty(condition, "reason");
+    }
+    if (type == "PodScheduled" && !is_true) {
+      view.unscheduled_reason = kube::TextOrEmpty(condition, "reason");
+      view.unscheduled_message = kube::TextOrEmpty(condition, "message");
+    }
+  }
+}
+
+void ReadContainer(const Json& status, PodView::Container& container) {
+  container.known = true;
+  const Json* state = status.Find("state");
+  if (state == nullptr) return;
+  if (const Json* waiting = state->Find("waiting")) {
+    container.waiting_reason = kube::TextOrEmpty(waiting, "reason");
+    container.waiting_message = kube::TextOrEmpty(waiting, "message");
+  }
+  container.running = state->Find("running") != nullptr;
+  const Json* terminated = state->Find("terminated");
+  if (terminated == nullptr) return;
+  container.terminated = true;
+  container.exit_code = static_cast<std::int32_t>(kube::IntegerOrZero(*terminated, "exitCode"));
+  container.signal = static_cast<std::int32_t>(kube::IntegerOrZero(*terminated, "signal"));
+  container.reason = kube::TextOrEmpty(terminated, "reason");
+  container.message = kube::TextOrEmpty(terminated, "message");
+  container.finished = plan::ParseTimestamp(kube::TextOrEmpty(terminated, "finishedAt"));
+}
+
+void ReadStatus(const Json& status, const std::string& training_container, PodView& view) {
+  view.phase = kube::TextOrEmpty(status, "phase");
+  view.pod_reason = kube::TextOrEmpty(status, "reason");
+  view.pod_message = kube::TextOrEmpty(status, "message");
+  view.pod_ip = kube::TextOrEmpty(status, "podIP");
+  view.started = plan::ParseTimestamp(kube::TextOrEmpty(status, "startTime"));
+  ReadConditions(status, view);
+  const Json* containers = status.Find("containerStatuses");
+  if (containers == nullptr) return;
+  for (const Json& container : containers->items()) {
+    if (kube::TextOrEmpty(container, "name") == training_container) {
+      ReadContainer(container, view.container);
+    }
+  }
+}
+
+/// The ConfigMap behind our volume.
+std::string ConfigMapOf(const Json& spec) {
+  const Json* volumes = spec.Find("volumes");
+  if (volumes == nullptr) return {};
+  for (const Json& volume : volumes->items()) {
+    if (kube::TextOrEmpty(volume, "name") == kJobVolume) {
+      return kube::TextOrEmpty(volume.Find("configMap"), "name");
+    }
+  }
+  return {};
+}
+
+std::string ControllerUid(const Json& metadata) {
+  const Json* owners = metadata.Find("ownerReferences");
+  if (owners == nullptr) return {};
+  for (const Json& owner : owners->items()) {
+    const Json* controller = owner.Find("controller");
+    if (controller != nullptr && controller->AsBool().value_or(false)) {
+      return kube::TextOrEmpty(owner, "uid");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<PodView> DecodePod(const Json& pod) {
+  const Json* metadata = pod.Find("metadata");
+  if (metadata == nullptr) return InvalidArgumentError("pod: metadata is missing");
+  PodView view;
+  view.name = kube::TextOrEmpty(metadata, "name");
+  view.name_space = kube::TextOrEmpty(metadata, "namespace");
+  view.uid = kube::TextOrEmpty(metadata, "uid");
+  if (view.name.empty() || view.uid.empty()) {
+    return InvalidArgumentError("pod: metadata.name and metadata.uid must be given");
+  }
+  view.resource_version = kube::TextOrEmpty(metadata, "resourceVersion");
+  view.controller_uid = ControllerUid(*metadata);
+  view.created = plan::ParseTimestamp(kube::TextOrEmpty(metadata, "creationTimestamp"));
+  view.deleted = plan::ParseTimestamp(kube::TextOrEmpty(metadata, "deletionTimestamp"));
+  PSTRAIN_RETURN_IF_ERROR(ReadLabels(*metadata, view));
+  std::string training_container;
+  if (const Json* spec = pod.Find("spec")) {
+    view.config_map = ConfigMapOf(*spec);
+    view.node = kube::TextOrEmpty(spec, "nodeName");
+    const Json* containers = spec->Find("containers");
+    if (containers != nullptr && containers->size() > 0) {
+      training_container = kube::TextOrEmpty(&containers->items().front(), "name");
+    }
+  }
+  if (const Json* status = pod.Find("status")) ReadStatus(*status, training_container, view);
+  return view;
+}
+
+}  // namespace pstrain::job

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/status.h"
+#include "base/text/json.h"
+#include "operator/plan/snapshot.h"
+
+namespace pstrain::job {
+
+/// What the operator keeps of a Pod. Texts are as the apiserver writes them; empty when absent.
+struct PodView {
+  std::string name;
+  std::string name_space;
+  std::string uid;
+  std::string resource_version;
+  /// Of the owner reference with controller: true.
+  std::string controller_uid;
+  std::string job_name;
+  plan::ReplicaId place;
+  std::int32_t attempt = 0;
+  /// Name of the job's ConfigMap that this pod mounts.
+  std::string config_map;
+
+  std::optional<plan::Time> created;
+  std::optional<plan::Time> deleted;  // deletionTimestamp
+  std::string phase;                  // Pending, Running, Succeeded, Failed, Unknown
+  std::string pod_reason;             // status.reason
+  std::string pod_message;
+  std::string pod_ip;
+  std::string node;
+  bool ready = false;
+  std::optional<plan::Time> started;
+  /// Reason of the condition DisruptionTarget while it is True.
+  std::string disruption_reason;
+  /// Reason and message of PodScheduled while it is False.
+  std::string unscheduled_reason;
+  std::string unscheduled_message;
+
+  /// The training container: the first of the pod.
+  struct Container {
+    bool known = false;  // there is a status for it
+    std::string waiting_reason;
+    std::string waiting_message;
+    bool running = false;
+    bool terminated = false;
+    std::int32_t exit_code = 0;
+    std::int32_t signal = 0;
+    std::string reason;   // e.g. OOMKilled, Error, Completed
+    std::string message;  // the agent's termination message
+    std::optional<plan::Time> finished;
+  };
+  Container container;
+};
+
+/// Reads a Pod of the core/v1 API. INVALID_ARGUMENT, naming the field, when it carries our labels
+/// in a form that we did not write (then it is not ours), or lacks a name or uid.
+Result<PodView> DecodePod(const Json& pod);
+
+}  // namespace pstrain::job

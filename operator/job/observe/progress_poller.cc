@@ -1,0 +1,73 @@
+#include "operator/job/observe/progress_poller.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "base/log.h"
+#include "operator/controller/parallel.h"
+
+namespace pstrain::job {
+
+ProgressPoller::ProgressPoller(const JobStore& jobs, const PodStore& pods, const Clock& clock,
+                               ProgressBook& book, kube::WorkQueue& queue, Fetch fetch,
+                               Options options)
+    : jobs_(jobs),
+      pods_(pods),
+      clock_(clock),
+      book_(book),
+      queue_(queue),
+      fetch_(std::move(fetch)),
+      options_(options) {}
+
+void ProgressPoller::Run(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock lock(mutex);
+  while (!stop.stop_requested()) {
+    lock.unlock();
+    PollOnce(stop);
+    lock.lock();
+    stopped.wait_for(lock, stop, options_.period, [&stop] { return stop.stop_requested(); });
+  }
+}
+
+std::vector<ProgressPoller::Target> ProgressPoller::Targets() const {
+  std::vector<Target> targets;
+  for (const JobStore::Object& job : jobs_.All()) {
+    if (!job->object.ok() || !job->object->spec().has_training()) continue;
+    for (const PodStore::Object& pod : pods_.ByOwner(job->meta.uid)) {
+      if (!pod->object.ok()) continue;
+      const PodView& view = *pod->object;
+      if (view.place.role != plan::Role::kChief || view.deleted || view.phase != "Running" ||
+          view.pod_ip.empty()) {
+        continue;
+      }
+      targets.push_back({.job = job->meta.key,
+                         .job_uid = job->meta.uid,
+                         .pod_ip = view.pod_ip,
+                         .attempt = view.attempt});
+    }
+  }
+  return targets;
+}
+
+void ProgressPoller::PollOnce(const std::stop_token& stop) {
+  const std::vector<Target> targets = Targets();
+  kube::RunParallel(targets.size(), options_.parallel_calls, [&](std::size_t i) {
+    const Target& target = targets[i];
+    const auto body = fetch_(target.pod_ip, stop);
+    const plan::Time now{std::chrono::milliseconds(clock_.UnixMillis())};
+    auto reading = body.ok() ? ParseProgress(*body, now, target.attempt)
+                             : Result<ProgressReading>(body.status());
+    if (!reading.ok()) {
+      LogDebug("progress", "no answer",
+               {{"job", target.job.ToString()}, {"error", reading.status()}});
+    } else if (book_.Record(target.job_uid, std::move(*reading))) {
+      queue_.Add(target.job);
+    }
+    return !stop.stop_requested();
+  });
+}
+
+}  // namespace pstrain::job

@@ -1,0 +1,35 @@
+#include "operator/job/observe/progress_store.h"
+
+#include <utility>
+
+namespace pstrain::job {
+
+bool ProgressBook::Record(const std::string& job_uid, ProgressReading reading) {
+  MutexLock lock(mutex_);
+  const auto known = jobs_.find(job_uid);
+  if (known == jobs_.end()) {
+    jobs_[job_uid] = {.last = std::move(reading), .before = std::nullopt};
+    return true;
+  }
+  Readings& readings = known->second;
+  if (!reading.IsNewerThan(readings.last)) return false;
+  const bool news = !(reading.values == readings.last.values);
+  readings.before = std::exchange(readings.last, std::move(reading));
+  return news;
+}
+
+std::optional<TrainingStatus> ProgressBook::Status(const std::string& job_uid,
+                                                   const TrainingStatus& former) const {
+  MutexLock lock(mutex_);
+  const auto known = jobs_.find(job_uid);
+  if (known == jobs_.end()) return std::nullopt;
+  const Readings& readings = known->second;
+  return MakeTrainingStatus(readings.last, readings.before ? &*readings.before : nullptr, former);
+}
+
+void ProgressBook::Forget(const std::string& job_uid) {
+  MutexLock lock(mutex_);
+  jobs_.erase(job_uid);
+}
+
+}  // namespace pstrain::job

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/mutex.h"
+#include "operator/job/observe/training_status.h"
+
+namespace pstrain::job {
+
+/// The last two readings of each job's chief, by the job's uid. Written by the poller and by
+/// reconciles that find a chief's termination message; any thread.
+class ProgressBook {
+ public:
+  /// An older reading than the last is dropped. True when it is news.
+  bool Record(const std::string& job_uid, ProgressReading reading) PSTRAIN_EXCLUDES(mutex_);
+
+  /// status.training now; nothing before the first reading.
+  std::optional<TrainingStatus> Status(const std::string& job_uid,
+                                       const TrainingStatus& former) const PSTRAIN_EXCLUDES(mutex_);
+
+  void Forget(const std::string& job_uid) PSTRAIN_EXCLUDES(mutex_);
+
+ private:
+  struct Readings {
+    ProgressReading last;
+    std::optional<ProgressReading> before;
+  };
+
+  mutable Mutex mutex_;
+  std::map<std::string, Readings> jobs_ PSTRAIN_GUARDED_BY(mutex_);
+};
+
+}  // namespace pstrain::job

@@ -1,0 +1,50 @@
+#include "operator/job/observe/replicas.h"
+
+#include <utility>
+
+#include "operator/job/observe/pod_termination.h"
+
+namespace pstrain::job {
+namespace {
+
+/// Adds the replica as it is after our own deletions; an ended one that we deleted is as good as
+/// gone.
+void AddPod(const PodView& pod, const KnownPods& pods, std::set<std::string>& still_stopped,
+            std::vector<plan::Replica>& replicas) {
+  plan::Replica replica = ToReplica(pod);
+  if (!replica.terminating && pods.stopped.contains(pod.uid)) {
+    still_stopped.insert(pod.uid);
+    if (replica.Ended()) return;
+    replica.terminating = true;
+    replica.ready = false;
+  }
+  replicas.push_back(std::move(replica));
+}
+
+}  // namespace
+
+std::vector<plan::Replica> CollectReplicas(const std::vector<PodStore::Object>& cached,
+                                           const std::vector<GonePod>& gone, plan::Time now,
+                                           KnownPods& pods) {
+  std::set<std::string> shown;
+  for (const PodStore::Object& pod : cached) {
+    if (!pod->object.ok()) continue;
+    // Shares the ownership of the cache's object.
+    std::shared_ptr<const PodView> view(pod, &*pod->object);
+    shown.insert(view->uid);
+    const std::string uid = view->uid;
+    pods.by_uid[uid] = {.view = std::move(view), .unseen_since = std::nullopt};
+  }
+  for (const GonePod& pod : gone) pods.by_uid.erase(pod.uid);
+  std::vector<plan::Replica> replicas;
+  std::set<std::string> still_stopped;
+  for (auto& [uid, pod] : pods.by_uid) {
+    if (!shown.contains(uid) && !pod.unseen_since) pod.unseen_since = now;
+    AddPod(*pod.view, pods, still_stopped, replicas);
+  }
+  pods.stopped = std::move(still_stopped);
+  for (const GonePod& pod : gone) replicas.push_back(pod.replica);
+  return replicas;
+}
+
+}  // namespace pstrain::job

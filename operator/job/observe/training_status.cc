@@ -1,0 +1,88 @@
+#include "operator/job/observe/training_status.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace pstrain::job {
+namespace {
+
+/// Key on the chief's stats page -> key of status.training.metrics, which is the job's name of it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kMetrics = {{
+    {"auc", "auc"},
+    {"accuracy", "accuracy"},
+    {"log_loss", "logLoss"},
+    {"calibration", "calibration"},
+}};
+
+std::optional<double> Number(const Json& values, std::string_view key) {
+  const Json* value = values.Find(key);
+  return value == nullptr ? std::nullopt : value->AsDouble();
+}
+
+/// Bounded to what a double counts exactly: a pod may answer any number.
+std::optional<std::int64_t> Count(const Json& values, std::string_view key) {
+  constexpr double kMost = 9007199254740992.0;  // 2^53
+  const std::optional<double> number = Number(values, key);
+  if (!number) return std::nullopt;
+  return std::llround(std::clamp(*number, -kMost, kMost));
+}
+
+}  // namespace
+
+Result<ProgressReading> ParseProgress(std::string_view body, plan::Time at, std::int32_t attempt) {
+  PSTRAIN_ASSIGN_OR_RETURN(const Json progress, ParseJson(body));
+  const Json* values = progress.Find("values");
+  if (values == nullptr || !values->is_object()) {
+    return InvalidArgumentError("/progress: has no object \"values\"");
+  }
+  return ProgressReading{.values = *values, .at = at, .attempt = attempt};
+}
+
+std::optional<ProgressReading> ReadingFromTermination(std::string_view message, plan::Time at,
+                                                      std::int32_t attempt) {
+  Result<ProgressReading> reading = ParseProgress(message, at, attempt);
+  if (!reading.ok()) return std::nullopt;
+  reading->last = true;
+  return std::move(*reading);
+}
+
+TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const ProgressReading* before,
+                                  const TrainingStatus& former) {
+  const Json& values = reading.values;
+  TrainingStatus status;
+  status.set_step(Count(values, "steps").value_or(former.step()));
+  status.set_examples_per_second(former.examples_per_second());
+  // The time of an end is in whole seconds: a rate over less than a few would be far off.
+  const std::chrono::seconds shortest(reading.last ? 2 : 0);
+  if (before != nullptr && reading.at - before->at > shortest) {
+    const double seconds = std::chrono::duration<double>(reading.at - before->at).count();
+    const auto committed = Count(values, "examples_committed");
+    const auto committed_before = Count(before->values, "examples_committed");
+    // Tokens that a restored shard lacks are taken back, so the count may fall.
+    if (committed && committed_before && *committed >= *committed_before) {
+      status.set_examples_per_second(static_cast<double>(*committed - *committed_before) / seconds);
+    }
+  }
+  status.set_loss(Number(values, "loss").value_or(former.loss()));
+  *status.mutable_metrics() = former.metrics();
+  for (const auto& [key, name] : kMetrics) {
+    if (const auto value = Number(values, key)) {
+      (*status.mutable_metrics())[std::string(name)] = *value;
+    }
+  }
+  status.set_examples_expected(
+      Count(values, "examples_expected").value_or(former.examples_expected()));
+  status.set_examples_committed(
+      Count(values, "examples_committed").value_or(former.examples_committed()));
+  status.set_examples_applied_min(
+      Count(values, "applied_min").value_or(former.examples_applied_min()));
+  status.set_examples_applied_max(
+      Count(values, "applied_max").value_or(former.examples_applied_max()));
+  return status;
+}
+
+}  // namespace pstrain::job

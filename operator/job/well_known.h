@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+
+namespace pstrain::job {
+
+/// The names that the operator writes into its objects and recognizes them by. Labels are part of
+/// the API: dashboards, PodMonitors and NetworkPolicies select by them. Constants; any thread.
+inline constexpr std::string_view kJobNameLabel = "pstrain.dev/job-name";
+inline constexpr std::string_view kReplicaTypeLabel = "pstrain.dev/replica-type";
+inline constexpr std::string_view kReplicaIndexLabel = "pstrain.dev/replica-index";
+inline constexpr std::string_view kAttemptLabel = "pstrain.dev/attempt";
+inline constexpr std::string_view kManagedByLabel = "app.kubernetes.io/managed-by";
+inline constexpr std::string_view kManagedBy = "pstrain-operator";
+
+inline constexpr std::string_view kApiVersion = "pstrain.dev/v1alpha1";
+inline constexpr std::string_view kKind = "PSTrainingJob";
+
+/// The pod's volume that holds the job's ConfigMap, mounted at /etc/pstrain.
+inline constexpr std::string_view kJobVolume = "pstrain-job";
+
+}  // namespace pstrain::job

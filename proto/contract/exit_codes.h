@@ -1,0 +1,33 @@
+#pragma once
+
+namespace pstrain {
+
+/// The exit codes that the programs of this repository give and read; docs/reference/exit-codes.md
+/// says who gives which, and what the operator and `pstrain run` do with it.
+
+/// The work is done.
+inline constexpr int kExitSuccess = 0;
+/// It failed; another attempt may succeed.
+inline constexpr int kExitFailure = 1;
+/// Wrong usage or configuration: another attempt would fail the same way.
+inline constexpr int kExitUsage = 2;
+/// `pstrain run` alone: the job ended well, but a kill of --chaos did not fire.
+inline constexpr int kExitKillNotFired = 3;
+/// Told to stop, drained, not finished: nobody's fault.
+inline constexpr int kExitDrained = 85;
+/// Disrupted: superseded as chief, or the device was lost. Nobody's fault either. Reserved: no
+/// program of ours gives it yet.
+inline constexpr int kExitDisrupted = 86;
+/// Permanent: no attempt can succeed. Reserved: nobody gives it yet, nobody treats it other than 1.
+inline constexpr int kExitPermanent = 87;
+/// As a shell's: the program cannot be run; there is no such program.
+inline constexpr int kExitNotExecutable = 126;
+inline constexpr int kExitNotFound = 127;
+
+/// As a shell's, for a program that a signal ended.
+constexpr int ExitCodeOfSignal(int signal) { return 128 + signal; }
+
+/// Whether an attempt that ended so counts as a disruption, which no limit of failures counts.
+constexpr bool IsDisruptionExit(int code) { return code == kExitDrained || code == kExitDisrupted; }
+
+}  // namespace pstrain

@@ -1,0 +1,54 @@
+#include "runtime/input/batch_builder.h"
+
+#include <utility>
+
+#include "proto/job/input_kind.h"
+
+namespace pstrain {
+
+RecordLayout LayoutOf(const FeatureSet& features) {
+  return {features.columns(), features.wants_fingerprints()};
+}
+
+Status CheckRecords(const Input& input, const FeatureSet& features) {
+  if (input.kind_case() == Input::KIND_NOT_SET) return OkStatus();
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<RecordSource> source, CreateRecordSource(input));
+  return source->Check(LayoutOf(features));
+}
+
+Status AppendRecord(const FeatureSet& features, const Record& record, Batch& batch) {
+  PSTRAIN_RETURN_IF_ERROR(features.Append(record.texts, batch));
+  batch.labels.push_back(record.label);
+  if (features.wants_fingerprints()) batch.fingerprints.push_back(record.fingerprint);
+  ++batch.records;
+  return OkStatus();
+}
+
+Result<BatchBuilder> BatchBuilder::Create(const Input& input,
+                                          std::shared_ptr<const FeatureSet> features,
+                                          const std::vector<std::string>& columns) {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<RecordSource> source, CreateRecordSource(input));
+  BatchBuilder builder;
+  PSTRAIN_ASSIGN_OR_RETURN(builder.decoder_, source->Decode(columns, LayoutOf(*features)));
+  builder.features_ = std::move(features);
+  builder.skips_ = BadRecordsOf(input) == Input::Skip;
+  builder.policy_field_ = KindOf(input) + ".badRecords";
+  return builder;
+}
+
+Result<bool> BatchBuilder::Next(Batch& batch) {
+  PSTRAIN_ASSIGN_OR_RETURN(const bool found, decoder_->Next(record_));
+  if (!found) return false;
+  const Status appended = record_.problem.empty() ? AppendRecord(*features_, record_, batch)
+                                                  : InvalidArgumentError(record_.problem);
+  if (appended.ok()) return true;
+  if (!skips_) {
+    return InvalidArgumentError(decoder_->Where() + ": " + appended.message() +
+                                "; mend the record, or leave such records out with " +
+                                policy_field_ + ": Skip");
+  }
+  ++batch.skipped;
+  return true;
+}
+
+}  // namespace pstrain

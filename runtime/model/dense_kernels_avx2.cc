@@ -1,8 +1,0 @@
-#define Eigen EigenForAvx2
-#include "runtime/model/dense_kernels_impl.h"
-
-namespace pstrain {
-
-const DenseKernels kDenseKernelsAvx2{Multiply, MultiplyLeftTransposed, MultiplyRightTransposed};
-
-}  // namespace pstrain

@@ -1,7 +1,0 @@
-#include "runtime/model/dense_kernels_impl.h"
-
-namespace pstrain {
-
-const DenseKernels kDenseKernelsBaseline{Multiply, MultiplyLeftTransposed, MultiplyRightTransposed};
-
-}  // namespace pstrain

@@ -1,0 +1,7 @@
+#include "runtime/model/layers/dense_kernels_impl.h"
+
+namespace pstrain {
+
+const DenseKernels kDenseKernelsBaseline{Multiply, MultiplyLeftTransposed, MultiplyRightTransposed};
+
+}  // namespace pstrain

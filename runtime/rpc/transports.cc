@@ -1,0 +1,53 @@
+#include "runtime/rpc/transports.h"
+
+#ifdef PSTRAIN_WITH_GRPC
+#include "runtime/rpc/grpc/grpc_transport.h"
+#endif
+#include "runtime/rpc/in_process/in_process_transport.h"
+
+namespace pstrain {
+namespace {
+
+template <typename T>
+std::unique_ptr<Transport> Make(const std::shared_ptr<PendingCalls>& pending) {
+  return std::make_unique<T>(pending);
+}
+
+// The first line takes the addresses without a scheme: TF_CONFIG has host:port.
+constexpr TransportLine kTable[] = {
+#ifdef PSTRAIN_WITH_GRPC
+    {"grpc", Make<GrpcTransport>},
+#endif
+    {"in-process", Make<InProcessTransport>},
+};
+
+}  // namespace
+
+std::span<const TransportLine> TransportTable() { return kTable; }
+
+Transports::Transports() {
+  const auto pending = std::make_shared<PendingCalls>();
+  for (const TransportLine& line : kTable) transports_.push_back(line.make(pending));
+}
+
+Transports::~Transports() = default;
+
+Result<std::unique_ptr<TransportServer>> Transports::Serve(const std::string& address,
+                                                           RequestHandler& handler) {
+  return Of(address).Serve(address, handler);
+}
+
+std::unique_ptr<Connection> Transports::Connect(const std::string& address) {
+  return Of(address).Connect(address);
+}
+
+Transport& Transports::Of(std::string_view address) const {
+  // "://" and not ":", because a host may be called as a scheme is: "grpc:2222".
+  const std::size_t end = address.find("://");
+  for (std::size_t i = 0; i < transports_.size() && end != std::string_view::npos; ++i) {
+    if (kTable[i].scheme == address.substr(0, end)) return *transports_[i];
+  }
+  return *transports_.front();
+}
+
+}  // namespace pstrain

@@ -1,0 +1,108 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "tests/operator/job/reconciler_fixture.h"
+
+namespace pstrain::job {
+namespace {
+
+using pstrain::testing::StatusBody;
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+/// Jobs that cannot run as they are.
+class BlockedJobTest : public ::testing::Test {
+ protected:
+  /// A refusal of the creation of one kind, for good.
+  void RefuseCreates(const std::string& plural, int code, const std::string& reason,
+                     const std::string& message) {
+    world_.server().FailNext("POST /api/v1/namespaces/ml/" + plural,
+                             {code, StatusBody(code, reason, message), {}}, 1'000'000);
+  }
+  /// One minute of a job that cannot run: few calls, one condition, one event.
+  void ExpectQuietlyBlocked(const std::string& reason) {
+    world_.PutJob();
+    world_.RunFor(seconds(60));
+    EXPECT_EQ(world_.ConditionOf("Blocked"), "True");
+    EXPECT_THAT(world_.MessageOf("Blocked"), HasSubstr(reason + ": "));
+    EXPECT_THAT(world_.FinishEvents(), ElementsAre(reason));
+    EXPECT_LE(world_.Calls() + world_.CallsOf("/events"), 10);
+  }
+
+  ReconcilerFixture world_;
+};
+
+TEST_F(BlockedJobTest, AnExceededQuota_IsQuiet) {
+  RefuseCreates("pods", 403, "Forbidden", "pods \"x\" is forbidden: exceeded quota: q");
+  ExpectQuietlyBlocked("QuotaExceeded");
+}
+
+TEST_F(BlockedJobTest, AViolationOfPodSecurity_IsQuiet) {
+  RefuseCreates("pods", 403, "Forbidden", "pods \"x\" is forbidden: violates PodSecurity");
+  ExpectQuietlyBlocked("PodSecurityViolation");
+}
+
+TEST_F(BlockedJobTest, AMissingPermission_IsQuiet) {
+  RefuseCreates("services", 403, "Forbidden", "services is forbidden: User cannot create");
+  ExpectQuietlyBlocked("CreateForbidden");
+}
+
+TEST_F(BlockedJobTest, AWebhookThatDoesNotAnswer_IsQuiet) {
+  RefuseCreates("pods", 500, "InternalError", "failed calling webhook \"w\"");
+  ExpectQuietlyBlocked("CreateFailed");
+}
+
+TEST_F(BlockedJobTest, ATemplateThatCannotBeUsed_IsQuietUntilItIsMended) {
+  world_.PutJob([](Json& job) {
+    At(job, {"spec", "replicaSpecs", "chief", "template", "spec"})
+        .Set("volumes", *ParseJson(R"([{"name": "pstrain-job", "emptyDir": {}}])"));
+  });
+  world_.RunFor(seconds(60));
+  EXPECT_THAT(world_.MessageOf("Blocked"), HasSubstr("InvalidTemplate: spec.replicaSpecs.chief"));
+  EXPECT_LE(world_.Calls(), 10);
+  world_.EditJob([](Json& job) {
+    At(job, {"spec", "replicaSpecs", "chief", "template", "spec"}).Set("volumes", Json::Array());
+  });
+  world_.Settle();  // at once, though the next try was due later
+  EXPECT_EQ(world_.ConditionOf("Blocked"), "False");
+  EXPECT_EQ(world_.PodNames().size(), 4U);
+  EXPECT_THAT(world_.FinishEvents(), Contains("InvalidTemplate").Times(1));
+}
+
+TEST_F(BlockedJobTest, AnImageThatCannotBePulled_IsOneConditionAndOneEvent) {
+  world_.PutJob();
+  world_.Settle();
+  const int before = world_.Calls();
+  for (int i = 0; i < 8; ++i) {
+    const std::string state = i % 2 == 0
+                                  ? R"({"reason": "ErrImagePull", "message": "no such host"})"
+                                  : R"({"reason": "ImagePullBackOff", "message": "Back-off"})";
+    world_.SetPodStatus("byo-worker-0", R"({"phase": "Pending", "containerStatuses":
+        [{"name": "c", "state": {"waiting": )" +
+                                            state + "}}]}");
+    world_.Settle();
+  }
+  EXPECT_EQ(world_.Calls() - before, 1);
+  EXPECT_THAT(world_.MessageOf("Blocked"), HasSubstr("no such host"));
+  EXPECT_THAT(world_.FinishEvents(), Contains("ImagePullBackOff").Times(1));
+}
+
+TEST_F(BlockedJobTest, ARefusedCreate_DoesNotKeepOtherPodsFromGoing) {
+  world_.StartJob();
+  RefuseCreates("pods", 403, "Forbidden", "exceeded quota: q");
+  world_.RemovePod("byo-ps-0");
+  world_.EditJob(
+      [](Json& job) { At(job, {"spec", "replicaSpecs", "worker"}).Set("replicas", Json::Int(1)); });
+  world_.Settle();
+  EXPECT_EQ(world_.ConditionOf("Blocked"), "True");
+  EXPECT_THAT(world_.PodNames(), UnorderedElementsAre("byo-chief-0", "byo-worker-0"));
+}
+
+}  // namespace
+}  // namespace pstrain::job

@@ -1,0 +1,179 @@
+#include "operator/job/build/pod.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "operator/job/build/config_map.h"
+#include "operator/job/build/object_names.h"
+#include "operator/job/build/service.h"
+#include "operator/job/observe/pod_view.h"
+#include "operator/job/well_known.h"
+#include "operator/kube/json_fields.h"
+#include "proto/contract/tf_config.h"
+#include "proto/job/job_manifest.h"
+
+namespace pstrain::job {
+namespace {
+
+constexpr char kOwnProgram[] = R"(
+apiVersion: pstrain.dev/v1alpha1
+kind: PSTrainingJob
+metadata: {name: byo, namespace: ml, uid: "1234"}
+spec:
+  strategy: {tfConfig: FORM}
+  replicaSpecs:
+    chief: {template: {spec: {containers: [{name: c, image: mine, command: [python, train.py]}]}}}
+    ps: {replicas: 2, template: {spec: {containers: [{name: c, image: mine}]}}}
+    worker:
+      replicas: 2
+      template:
+        metadata: {labels: {team: ads, pstrain.dev/job-name: stolen}}
+        spec:
+          terminationGracePeriodSeconds: 90
+          restartPolicy: Always
+          containers:
+          - name: main
+            image: mine
+            command: [python, train.py]
+            args: [--fast]
+            env: [{name: MY, value: "1"}]
+            securityContext: {runAsUser: 7}
+          - {name: sidecar, image: other}
+)";
+
+PSTrainingJob OwnProgram(const std::string& form = "Dense") {
+  std::string text = kOwnProgram;
+  text.replace(text.find("FORM"), 4, form);
+  const auto job = ReadJobManifest(text);
+  EXPECT_TRUE(job.ok()) << job.status().message();
+  return *job;
+}
+
+const plan::ReplicaId kWorker1{plan::Role::kWorker, 1};
+
+const Json& Container(const Json& pod) {
+  return pod.Find("spec")->Find("containers")->items().front();
+}
+
+std::string EnvOf(const Json& pod, std::string_view name) {
+  for (const Json& entry : Container(pod).Find("env")->items()) {
+    if (kube::TextOrEmpty(entry, "name") == name) return kube::TextOrEmpty(entry, "value");
+  }
+  return "absent";
+}
+
+TEST(BuildPod, KeepsTheTemplateAndAddsWhatMakesAReplica) {
+  const auto pod = BuildPod(OwnProgram(), kWorker1, 2, "byo-hash", {});
+  ASSERT_TRUE(pod.ok()) << pod.status().message();
+  const Json& metadata = *pod->Find("metadata");
+  EXPECT_EQ(kube::TextOrEmpty(metadata, "name"), "byo-worker-1-2");
+  const Json* labels = metadata.Find("labels");
+  EXPECT_EQ(kube::TextOrEmpty(labels, "team"), "ads");
+  EXPECT_EQ(kube::TextOrEmpty(labels, kJobNameLabel), "byo");
+  EXPECT_EQ(kube::TextOrEmpty(labels, kAttemptLabel), "2");
+  EXPECT_EQ(kube::TextOrEmpty(&metadata.Find("ownerReferences")->items().front(), "uid"), "1234");
+  const Json& spec = *pod->Find("spec");
+  EXPECT_EQ(kube::TextOrEmpty(spec, "restartPolicy"), "Never");
+  EXPECT_EQ(kube::TextOrEmpty(spec, "hostname"), "byo-worker-1");
+  EXPECT_EQ(kube::TextOrEmpty(spec, "subdomain"), "byo");
+  EXPECT_EQ(WriteJson(*spec.Find("enableServiceLinks")), "false");
+  EXPECT_EQ(WriteJson(*Container(*pod).Find("command")),
+            R"(["pstrain-agent","--","python","train.py"])");
+  EXPECT_EQ(WriteJson(*Container(*pod).Find("args")), R"(["--fast"])");
+  EXPECT_EQ(EnvOf(*pod, "PSTRAIN_GRACE_SECONDS"), "90");
+  EXPECT_EQ(EnvOf(*pod, "PSTRAIN_RUN_ID"), "1234");
+  EXPECT_EQ(EnvOf(*pod, "MY"), "1");
+  EXPECT_EQ(spec.Find("containers")->size(), 2U);
+}
+
+TEST(BuildPod, MeetsRestrictedPodSecurity) {
+  const auto pod = BuildPod(OwnProgram(), kWorker1, 0, "byo-hash", {});
+  const Json& context = *pod->Find("spec")->Find("securityContext");
+  EXPECT_EQ(WriteJson(*context.Find("runAsNonRoot")), "true");
+  EXPECT_EQ(kube::TextOrEmpty(context.Find("seccompProfile"), "type"), "RuntimeDefault");
+  const Json& container = *Container(*pod).Find("securityContext");
+  EXPECT_EQ(WriteJson(*container.Find("runAsUser")), "7");
+  EXPECT_EQ(WriteJson(*container.Find("allowPrivilegeEscalation")), "false");
+  EXPECT_EQ(WriteJson(*container.Find("capabilities")), R"({"drop":["ALL"]})");
+}
+
+/// What the kubelet makes of the reference must be what the codec writes.
+void ExpectExpandsToTfConfig(const std::string& form) {
+  const PSTrainingJob job = OwnProgram(form);
+  const Json config_map = BuildConfigMap(job);
+  const auto pod = BuildPod(job, kWorker1, 0, "x", {});
+  const Json& first = Container(*pod).Find("env")->items()[0];
+  EXPECT_EQ(kube::TextOrEmpty(first, "name"), "PSTRAIN_CLUSTER");
+  EXPECT_EQ(kube::TextOrEmpty(&Container(*pod).Find("env")->items()[1], "name"), "TF_CONFIG");
+  std::string text = EnvOf(*pod, "TF_CONFIG");
+  constexpr std::string_view kReference = "$(PSTRAIN_CLUSTER)";
+  text.replace(text.find(kReference), kReference.size(),
+               kube::TextOrEmpty(config_map.Find("data"), kClusterKey));
+  const auto expected = TfConfigOf(job, KubernetesCluster(job), "worker", 1);
+  ASSERT_TRUE(expected.ok());
+  EXPECT_EQ(text, *expected);
+}
+
+TEST(BuildPod, ReferenceExpandsToDenseTfConfig) { ExpectExpandsToTfConfig("Dense"); }
+TEST(BuildPod, ReferenceExpandsToSparseTfConfig) { ExpectExpandsToTfConfig("Sparse"); }
+
+TEST(BuildPod, ReadsBackAsTheSameReplica) {
+  auto pod = BuildPod(OwnProgram(), kWorker1, 3, "byo-hash", {});
+  pod->FindMutable("metadata")->Set("uid", Json::String("u"));
+  const auto view = DecodePod(*pod);
+  ASSERT_TRUE(view.ok()) << view.status().message();
+  EXPECT_EQ(view->place, kWorker1);
+  EXPECT_EQ(view->attempt, 3);
+  EXPECT_EQ(view->job_name, "byo");
+  EXPECT_EQ(view->controller_uid, "1234");
+  EXPECT_EQ(view->config_map, "byo-hash");
+}
+
+TEST(BuildPod, OfATemplateThatSetsOurEnvironment_NamesTheVariable) {
+  PSTrainingJob job = OwnProgram();
+  job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_template_(
+      R"({"spec":{"containers":[{"image":"x","env":[{"name":"PSTRAIN_RUN_ID","value":"1"}]}]}})");
+  const auto pod = BuildPod(job, kWorker1, 0, "x", {});
+  ASSERT_FALSE(pod.ok());
+  EXPECT_NE(pod.status().message().find("spec.replicaSpecs.worker"), std::string::npos);
+  EXPECT_NE(pod.status().message().find("sets PSTRAIN_RUN_ID"), std::string::npos);
+}
+
+TEST(BuildPod, WithoutAnImageAndWithoutTraining_NamesTheField) {
+  PSTrainingJob job = OwnProgram();
+  job.mutable_spec()->mutable_replica_specs()->mutable_worker()->clear_template_();
+  const auto pod = BuildPod(job, kWorker1, 0, "x", {});
+  ASSERT_FALSE(pod.ok());
+  EXPECT_NE(pod.status().message().find("containers[0].image"), std::string::npos);
+}
+
+TEST(BuildConfigMap, NameFollowsTheSpecificationOnly) {
+  PSTrainingJob job = OwnProgram();
+  const std::string name = kube::TextOrEmpty(BuildConfigMap(job).Find("metadata"), "name");
+  job.mutable_metadata()->set_resource_version("77");
+  job.mutable_status()->set_phase(JobStatus::Running);
+  job.mutable_spec()->mutable_run_policy()->set_suspend(true);
+  EXPECT_EQ(kube::TextOrEmpty(BuildConfigMap(job).Find("metadata"), "name"), name);
+  job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(3);
+  EXPECT_NE(kube::TextOrEmpty(BuildConfigMap(job).Find("metadata"), "name"), name);
+  EXPECT_EQ(name.size(), std::string("byo-").size() + 13);
+}
+
+TEST(BuildConfigMap, HoldsAJobThatTheRuntimeReads) {
+  const Json config_map = BuildConfigMap(OwnProgram());
+  const auto job = ReadJobManifest(kube::TextOrEmpty(config_map.Find("data"), kJobKey));
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  EXPECT_EQ(job->metadata().name(), "byo");
+}
+
+TEST(BuildService, IsHeadlessAndPublishesEarly) {
+  const Json service = BuildService(OwnProgram());
+  const Json& spec = *service.Find("spec");
+  EXPECT_EQ(kube::TextOrEmpty(spec, "clusterIP"), "None");
+  EXPECT_EQ(WriteJson(*spec.Find("publishNotReadyAddresses")), "true");
+  EXPECT_EQ(WriteJson(*spec.Find("selector")), R"({"pstrain.dev/job-name":"byo"})");
+}
+
+}  // namespace
+}  // namespace pstrain::job

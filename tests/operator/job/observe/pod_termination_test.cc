@@ -1,0 +1,183 @@
+#include "operator/job/observe/pod_termination.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/text/json.h"
+
+namespace pstrain::job {
+namespace {
+
+using plan::Disruption;
+using plan::ReplicaPhase;
+
+/// A row of the truth table in operator/job/observe/pod_termination.h as the apiserver shows it.
+struct Row {
+  const char* name;
+  bool deletion_timestamp;
+  const char* status;  // JSON
+  ReplicaPhase phase;
+  Disruption disruption;
+  const char* reason;
+};
+
+void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+
+std::string Terminated(int code, const char* reason) {
+  return R"([{"name":"training","state":{"terminated":{"exitCode":)" + std::to_string(code) +
+         R"(,"reason":")" + reason + R"(","finishedAt":"2026-01-02T03:05:00Z"}}}])";
+}
+
+Json PodWith(const Row& row) {
+  std::string status = row.status;
+  const auto replace = [&status](const std::string& from, const std::string& to) {
+    const std::size_t at = status.find(from);
+    if (at != std::string::npos) status.replace(at, from.size(), to);
+  };
+  replace("KILLED", Terminated(137, "Error"));
+  replace("OOM", Terminated(137, "OOMKilled"));
+  replace("DONE", Terminated(0, "Completed"));
+  replace("DRAINED", Terminated(85, "Error"));
+  replace("CRASHED", Terminated(3, "Error"));
+  replace("RUNNING", R"([{"name":"training","state":{"running":{}}}])");
+  const std::string deletion =
+      row.deletion_timestamp ? R"("deletionTimestamp":"2026-01-02T03:04:30Z",)" : "";
+  const auto pod = ParseJson(R"({"metadata":{"name":"adult-ps-1-2","namespace":"ml","uid":"u",)" +
+                             deletion + R"("labels":{"pstrain.dev/job-name":"adult",
+      "pstrain.dev/replica-type":"ps","pstrain.dev/replica-index":"1","pstrain.dev/attempt":"2"}},
+      "spec":{"containers":[{"name":"training"},{"name":"sidecar"}]},
+      "status":)" + status + "}");
+  EXPECT_TRUE(pod.ok()) << pod.status().message();
+  return *pod;
+}
+
+std::string Disrupted(const char* reason) {
+  return std::string(R"("conditions":[{"type":"DisruptionTarget","status":"True","reason":")") +
+         reason + R"("}])";
+}
+
+class PodEnding : public testing::TestWithParam<Row> {};
+
+TEST_P(PodEnding, IsSeenAsTheTableSays) {
+  const Row& row = GetParam();
+  const auto view = DecodePod(PodWith(row));
+  ASSERT_TRUE(view.ok()) << view.status().message();
+  const plan::Replica replica = ToReplica(*view);
+  EXPECT_EQ(replica.id, (plan::ReplicaId{plan::Role::kPs, 1}));
+  EXPECT_EQ(replica.attempt, 2);
+  EXPECT_EQ(replica.phase, row.phase);
+  EXPECT_EQ(replica.terminating, row.deletion_timestamp);
+  EXPECT_EQ(replica.disruption, row.disruption);
+  EXPECT_EQ(replica.reason, row.reason);
+}
+
+const std::string kPreempted =
+    R"({"phase":"Running","containerStatuses":RUNNING,)" + Disrupted("PreemptionByScheduler") + "}";
+const std::string kTainted =
+    R"({"phase":"Failed","containerStatuses":KILLED,)" + Disrupted("DeletionByTaintManager") + "}";
+const std::string kEvicted =
+    R"({"phase":"Failed","containerStatuses":KILLED,)" + Disrupted("EvictionByEvictionAPI") + "}";
+const std::string kPressure =
+    R"({"phase":"Failed","reason":"Evicted","containerStatuses":KILLED,)" +
+    Disrupted("TerminationByKubelet") + "}";
+const std::string kCollected =
+    R"({"phase":"Running","containerStatuses":RUNNING,)" + Disrupted("DeletionByPodGC") + "}";
+const std::string kUnknownDisruption =
+    R"({"phase":"Failed","containerStatuses":KILLED,)" + Disrupted("SomethingNew") + "}";
+const std::string kStaleCondition =
+    R"({"phase":"Failed","containerStatuses":CRASHED,"conditions":[{"type":"DisruptionTarget",
+        "status":"False","reason":"PreemptionByScheduler"}]})";
+
+INSTANTIATE_TEST_SUITE_P(
+    TruthTable, PodEnding,
+    testing::Values(
+        Row{"scheduler_preemption", true, kPreempted.c_str(), ReplicaPhase::kRunning,
+            Disruption::kPreempted, "PreemptionByScheduler"},
+        Row{"no_execute_taint", true, kTainted.c_str(), ReplicaPhase::kFailed, Disruption::kTainted,
+            "DeletionByTaintManager"},
+        Row{"drain", true, kEvicted.c_str(), ReplicaPhase::kFailed, Disruption::kEvicted,
+            "EvictionByEvictionAPI"},
+        Row{"node_pressure", false, kPressure.c_str(), ReplicaPhase::kFailed,
+            Disruption::kNodePressure, "TerminationByKubelet"},
+        Row{"node_gone", true, kCollected.c_str(), ReplicaPhase::kRunning, Disruption::kNodeLost,
+            "DeletionByPodGC"},
+        Row{"newer_reason", false, kUnknownDisruption.c_str(), ReplicaPhase::kFailed,
+            Disruption::kEvicted, "SomethingNew"},
+        Row{"ephemeral_storage_limit", false,
+            R"({"phase":"Failed","reason":"Evicted","containerStatuses":KILLED})",
+            ReplicaPhase::kFailed, Disruption::kNone, "Evicted"},
+        Row{"memory_limit", false, R"({"phase":"Failed","containerStatuses":OOM})",
+            ReplicaPhase::kFailed, Disruption::kNone, "OOMKilled"},
+        Row{"node_shutdown_ignored", false,
+            R"({"phase":"Failed","reason":"Terminated","containerStatuses":KILLED})",
+            ReplicaPhase::kFailed, Disruption::kNodePressure, "Terminated"},
+        Row{"node_shutdown_exit_0", false,
+            R"({"phase":"Succeeded","reason":"Terminated","containerStatuses":DONE})",
+            ReplicaPhase::kSucceeded, Disruption::kNone, "Terminated"},
+        Row{"critical_pod", false, R"({"phase":"Failed","reason":"Preempting"})",
+            ReplicaPhase::kFailed, Disruption::kPreempted, "Preempting"},
+        Row{"admission", false, R"({"phase":"Failed","reason":"UnexpectedAdmissionError"})",
+            ReplicaPhase::kFailed, Disruption::kNotAdmitted, "UnexpectedAdmissionError"},
+        Row{"node_lost", true,
+            R"({"phase":"Running","reason":"NodeLost","containerStatuses":RUNNING})",
+            ReplicaPhase::kRunning, Disruption::kNodeLost, "NodeLost"},
+        Row{"stale_condition", false, kStaleCondition.c_str(), ReplicaPhase::kFailed,
+            Disruption::kNone, "Error"},
+        Row{"direct_kill", false, R"({"phase":"Failed","containerStatuses":KILLED})",
+            ReplicaPhase::kFailed, Disruption::kNone, "Error"},
+        Row{"deleted_by_hand", true, R"({"phase":"Running","containerStatuses":RUNNING})",
+            ReplicaPhase::kRunning, Disruption::kNone, ""},
+        Row{"drained", false, R"({"phase":"Failed","containerStatuses":DRAINED})",
+            ReplicaPhase::kFailed, Disruption::kNone, "Error"},
+        Row{"finished", false, R"({"phase":"Succeeded","containerStatuses":DONE})",
+            ReplicaPhase::kSucceeded, Disruption::kNone, "Completed"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(PodEnding, KeepsTheSignal) {
+  const Row row{"kill",
+                false,
+                R"({"phase":"Failed","containerStatuses":KILLED})",
+                ReplicaPhase::kFailed,
+                Disruption::kNone,
+                ""};
+  const plan::Replica replica = ToReplica(*DecodePod(PodWith(row)));
+  EXPECT_EQ(replica.exit_code, 137);
+  EXPECT_EQ(replica.signal, 9);
+  ASSERT_TRUE(replica.ended.has_value());
+}
+
+TEST(PodEnding, OfAPodThatVanishedWhileItRan_IsADisruption) {
+  const Row row{"gone",
+                false,
+                R"({"phase":"Running","containerStatuses":RUNNING})",
+                ReplicaPhase::kRunning,
+                Disruption::kNone,
+                ""};
+  const plan::Time now{std::chrono::milliseconds(5000)};
+  const plan::Replica replica = ToGoneReplica(*DecodePod(PodWith(row)), now);
+  EXPECT_EQ(replica.phase, ReplicaPhase::kFailed);
+  EXPECT_TRUE(replica.terminating);
+  EXPECT_EQ(replica.ended, now);
+}
+
+TEST(PodEnding, OfAPodThatVanishedAfterExitZero_IsSuccess) {
+  const Row row{"gone",
+                true,
+                R"({"phase":"Running","containerStatuses":DONE})",
+                ReplicaPhase::kRunning,
+                Disruption::kNone,
+                ""};
+  const plan::Replica replica = ToGoneReplica(*DecodePod(PodWith(row)), plan::Time());
+  EXPECT_EQ(replica.phase, ReplicaPhase::kSucceeded);
+}
+
+TEST(DecodePod, WithForeignLabels_NamesTheField) {
+  const auto pod = ParseJson(R"({"metadata":{"name":"x","uid":"u","labels":{}}})");
+  const auto view = DecodePod(*pod);
+  ASSERT_FALSE(view.ok());
+  EXPECT_NE(view.status().message().find("pod x: metadata.labels"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pstrain::job

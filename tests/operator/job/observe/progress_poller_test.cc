@@ -1,0 +1,146 @@
+#include "operator/job/observe/progress_poller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/manual_clock.h"
+#include "base/mutex.h"
+
+namespace pstrain::job {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class ProgressPollerTest : public ::testing::Test {
+ protected:
+  /// A job "j<n>" with uid "u<n>"; with spec.training unless told otherwise.
+  void PutJob(int n, bool trains = true) {
+    const std::string number = std::to_string(n);
+    std::string spec = R"("replicaSpecs": {"ps": {}, "worker": {}})";
+    if (trains) {
+      spec += R"(, "training": {"model": {"wideAndDeep": {}},
+          "features": [{"name": "age", "numeric": {}}],
+          "input": {"csv": {"files": ["/d"], "header": true, "labelColumn": "y"}},
+          "optimizer": {"sgd": {}}, "batchSize": 8, "checkpoint": {"directory": "/c"}})";
+    }
+    jobs_.OnApplied(*ParseJson(
+        R"({"apiVersion": "pstrain.dev/v1alpha1", "kind": "PSTrainingJob", "metadata": {"name": "j)" +
+        number + R"(", "namespace": "ml", "uid": "u)" + number +
+        R"(", "resourceVersion": "1"}, "spec": {)" + spec + "}}"));
+  }
+  void PutPod(int n, const std::string& role, const std::string& status) {
+    const std::string number = std::to_string(n);
+    pods_.OnApplied(*ParseJson(R"({"metadata": {"name": "j)" + number + "-" + role +
+                               R"(-0", "namespace": "ml",
+            "uid": "p)" + number +
+                               role + R"(", "resourceVersion": "1", "labels": {
+            "pstrain.dev/job-name": "j)" +
+                               number + R"(", "pstrain.dev/replica-type": ")" + role +
+                               R"(", "pstrain.dev/replica-index": "0", "pstrain.dev/attempt": "0"},
+            "ownerReferences": [{"kind": "PSTrainingJob", "apiVersion": "pstrain.dev/v1alpha1",
+            "name": "j)" + number +
+                               R"(", "uid": "u)" + number + R"(", "controller": true}]},
+            "status": )" + status +
+                               "}"));
+  }
+  static std::string Running(const std::string& ip) {
+    return R"({"phase": "Running", "podIP": ")" + ip + "\"}";
+  }
+
+  std::vector<std::string> Poll() {
+    asked_.clear();
+    poller_.PollOnce({});
+    return asked_;
+  }
+  /// The keys that were queued since the last call.
+  std::vector<std::string> TakeQueued() {
+    std::vector<std::string> keys;
+    while (Depth() > 0) {
+      const auto key = queue_.Take({});
+      queue_.Done(*key);
+      keys.push_back(key->ToString());
+    }
+    return keys;
+  }
+  double Depth() {
+    for (const MetricFamily& family : queue_.Collect()) {
+      if (family.name == "workqueue_depth") return family.samples.front().value;
+    }
+    ADD_FAILURE() << "no workqueue_depth";
+    return 0;
+  }
+
+  ManualClock clock_;
+  JobStore jobs_{{.decode = DecodeJob, .annotation_prefixes = {}, .on_change = {}}};
+  PodStore pods_{{.decode = DecodePod, .annotation_prefixes = {}, .on_change = {}}};
+  ProgressBook book_;
+  kube::WorkQueue queue_{"test", {}};
+  Mutex mutex_;
+  std::vector<std::string> asked_;              // guarded by mutex_
+  std::map<std::string, std::string> answers_;  // by address
+  ProgressPoller poller_{
+      jobs_,
+      pods_,
+      clock_,
+      book_,
+      queue_,
+      [this](const std::string& pod_ip, const std::stop_token&) -> Result<std::string> {
+        const MutexLock lock(mutex_);
+        asked_.push_back(pod_ip);
+        const auto answer = answers_.find(pod_ip);
+        if (answer == answers_.end()) return UnavailableError("away");
+        return answer->second;
+      },
+      {}};
+};
+
+TEST_F(ProgressPollerTest, AsksRunningChiefsOfTrainingJobsByTheirAddress) {
+  for (const int n : {1, 2, 3, 4}) PutJob(n);
+  PutJob(5, /*trains=*/false);
+  PutPod(1, "chief", Running("10.0.0.1"));
+  PutPod(1, "worker", Running("10.0.0.9"));
+  PutPod(2, "chief", Running("fd00::2"));
+  PutPod(3, "chief", R"({"phase": "Pending", "podIP": "10.0.0.3"})");
+  PutPod(4, "chief", R"({"phase": "Running"})");
+  PutPod(5, "chief", Running("10.0.0.5"));
+  EXPECT_THAT(Poll(), UnorderedElementsAre("10.0.0.1", "fd00::2"));
+}
+
+TEST_F(ProgressPollerTest, NewsQueueTheJobOnceAndOtherAnswersDoNot) {
+  PutJob(1);
+  PutPod(1, "chief", Running("fd00::1"));
+  answers_["fd00::1"] = R"({"values": {"steps": 3}})";
+  clock_.Advance(std::chrono::seconds(5));
+  EXPECT_THAT(Poll(), ElementsAre("fd00::1"));
+  EXPECT_THAT(TakeQueued(), ElementsAre("ml/j1"));
+  EXPECT_EQ(book_.Status("u1", {})->step(), 3);
+  clock_.Advance(std::chrono::seconds(5));
+  Poll();
+  EXPECT_THAT(TakeQueued(), IsEmpty()) << "the same values again";
+  for (const char* answer : {"", "[]", "{", R"({"values": []})"}) {
+    answers_["fd00::1"] = answer;
+    clock_.Advance(std::chrono::seconds(5));
+    Poll();
+    EXPECT_THAT(TakeQueued(), IsEmpty()) << answer;
+  }
+  EXPECT_EQ(book_.Status("u1", {})->step(), 3);
+}
+
+TEST_F(ProgressPollerTest, AChiefThatDoesNotAnswer_DoesNotHoldUpTheOthers) {
+  for (const int n : {1, 2, 3}) {
+    PutJob(n);
+    PutPod(n, "chief", Running("10.0.0." + std::to_string(n)));
+  }
+  answers_["10.0.0.3"] = R"({"values": {"steps": 1}})";
+  EXPECT_EQ(Poll().size(), 3U);
+  EXPECT_THAT(TakeQueued(), ElementsAre("ml/j3"));
+}
+
+}  // namespace
+}  // namespace pstrain::job

@@ -1,0 +1,80 @@
+#include "operator/job/observe/training_status.h"
+
+#include <gtest/gtest.h>
+
+namespace pstrain::job {
+namespace {
+
+using std::chrono::milliseconds;
+
+ProgressReading Reading(const char* body, int ms) {
+  return *ParseProgress(body, plan::Time(milliseconds(ms)), 0);
+}
+
+TEST(TrainingStatus, TakesCountsAndScoresByTheJobsNames) {
+  const auto reading =
+      Reading(R"({"values":{"steps":7,"loss":0.5,"examples_expected":100,"examples_committed":40,
+                  "applied_min":38,"applied_max":41,"auc":0.9,"log_loss":0.3}})",
+              0);
+  const TrainingStatus status = MakeTrainingStatus(reading, nullptr, {});
+  EXPECT_EQ(status.step(), 7);
+  EXPECT_EQ(status.loss(), 0.5);
+  EXPECT_EQ(status.examples_expected(), 100);
+  EXPECT_EQ(status.examples_committed(), 40);
+  EXPECT_EQ(status.examples_applied_min(), 38);
+  EXPECT_EQ(status.examples_applied_max(), 41);
+  EXPECT_EQ(status.metrics().at("auc"), 0.9);
+  EXPECT_EQ(status.metrics().at("logLoss"), 0.3);
+}
+
+TEST(TrainingStatus, RateIsThatSinceTheReadingBefore) {
+  const auto before = Reading(R"({"values":{"examples_committed":100}})", 1000);
+  const auto now = Reading(R"({"values":{"examples_committed":400}})", 3000);
+  EXPECT_EQ(MakeTrainingStatus(now, &before, {}).examples_per_second(), 150);
+}
+
+TEST(TrainingStatus, KeepsTheRateWhenTheChiefStartedAnew) {
+  const auto before = Reading(R"({"values":{"examples_committed":400}})", 1000);
+  const auto now = Reading(R"({"values":{"examples_committed":100}})", 3000);
+  TrainingStatus former;
+  former.set_examples_per_second(7);
+  (*former.mutable_metrics())["auc"] = 0.8;
+  const TrainingStatus status = MakeTrainingStatus(now, &before, former);
+  EXPECT_EQ(status.examples_per_second(), 7);
+  EXPECT_EQ(status.metrics().at("auc"), 0.8);
+}
+
+TEST(TrainingStatus, WhatANewChiefDoesNotKnowYet_StaysAsItWas) {
+  const auto before = Reading(R"({"values":{"examples_committed":400}})", 1000);
+  const auto now = Reading(R"({"values":{"examples_expected":900}})", 3000);
+  TrainingStatus former;
+  former.set_step(4);
+  former.set_examples_per_second(7);
+  former.set_examples_committed(400);
+  former.set_examples_applied_min(380);
+  former.set_examples_applied_max(390);
+  const TrainingStatus status = MakeTrainingStatus(now, &before, former);
+  EXPECT_EQ(status.step(), 4);
+  EXPECT_EQ(status.examples_per_second(), 7);
+  EXPECT_EQ(status.examples_expected(), 900);
+  EXPECT_EQ(status.examples_committed(), 400);
+  EXPECT_EQ(status.examples_applied_min(), 380);
+  EXPECT_EQ(status.examples_applied_max(), 390);
+}
+
+TEST(TrainingStatus, OfAbsurdNumbers_StaysInBounds) {
+  const auto before = Reading(R"({"values":{"examples_committed":-1e300}})", 1000);
+  const auto now = Reading(R"({"values":{"steps":1e300,"examples_committed":1e300}})", 2000);
+  const TrainingStatus status = MakeTrainingStatus(now, &before, {});
+  EXPECT_EQ(status.step(), std::int64_t{1} << 53);
+  EXPECT_EQ(status.examples_per_second(), 0x1p54);
+}
+
+TEST(ReadingFromTermination, OfAForeignProgramsText_IsNothing) {
+  EXPECT_FALSE(ReadingFromTermination("bye", {}, 0).has_value());
+  EXPECT_FALSE(ReadingFromTermination(R"({"reason":"Error"})", {}, 0).has_value());
+  EXPECT_TRUE(ReadingFromTermination(R"({"reason":"Completed","values":{}})", {}, 0).has_value());
+}
+
+}  // namespace
+}  // namespace pstrain::job

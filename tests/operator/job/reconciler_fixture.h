@@ -1,0 +1,100 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/manual_clock.h"
+#include "base/status.h"
+#include "base/text/json.h"
+#include "operator/kube/resource.h"
+#include "proto/job/psjob.pb.h"
+#include "tests/operator/kube/api_fixture.h"
+
+namespace pstrain::job {
+
+/// A reconciler over real stores and a fake apiserver, in one thread and by a clock that the test
+/// moves. The watches are polled, so that a test says what a cache has not seen yet. One thread;
+/// only the events are written by another.
+class ReconcilerFixture {
+ public:
+  using Change = std::function<void(Json&)>;
+
+  ReconcilerFixture();
+  ~ReconcilerFixture();
+
+  testing::FakeApiserver& server() { return api_.server(); }
+  testing::InProcessTransport& transport() { return api_.transport(); }
+  const std::string& uid() const { return uid_; }
+
+  /// The job "byo" in namespace "ml": a chief, a ps and two workers that run their own program,
+  /// replaced at once. `change` alters the object first. Its uid becomes uid().
+  void PutJob(const Change& change = {});
+  /// The same job with all its pods running.
+  void StartJob();
+  /// Alters the job as a person would; the generation rises.
+  void EditJob(const Change& change);
+  void RemoveJob();
+  /// A new process: no memory, caches filled anew.
+  void RestartOperator();
+
+  std::vector<std::string> PodNames() const;
+  Json Pod(const std::string& name) const;
+  void EditPod(const std::string& name, const Change& change);
+  /// Replaces the status, given as JSON text.
+  void SetPodStatus(const std::string& name, const std::string& status);
+  void RunPod(const std::string& name);
+  void RunAllPods();
+  void EndPod(const std::string& name, int exit_code);
+  void RemovePod(const std::string& name);
+
+  void SyncJobs();
+  void SyncPods();
+  /// What the watch of pods has to tell is lost, as when it was down and the next list shows none
+  /// of it.
+  void SkipPodNews();
+  void SyncAll();
+
+  /// Reconciles the job once, with the caches as they are.
+  Status ReconcileOnce();
+  /// Caches and reconciles until nothing happens any more; a test failure when that has no end.
+  void Settle();
+  /// The same while time passes, with every wake-up that a reconcile asked for.
+  void RunFor(std::chrono::seconds duration);
+
+  JobStatus StatusOfJob() const;
+  /// "True" or "False", or "" when there is no such condition.
+  std::string ConditionOf(const std::string& type) const;
+  std::string MessageOf(const std::string& type) const;
+
+  /// Requests but those of watches and events, which a thread of its own writes: all of one moment.
+  int Calls() {
+    const std::vector<std::string> requests = server().requests();
+    return static_cast<int>(std::ranges::count_if(requests, [](const std::string& request) {
+      return request.find("watch") == std::string::npos &&
+             request.find("/events") == std::string::npos;
+    }));
+  }
+  int CallsOf(std::string_view what) { return server().CountRequests(what); }
+  /// The reasons of all events; writes what is pending, and nothing is recorded after it.
+  std::vector<std::string> FinishEvents();
+
+ private:
+  struct Operator;
+
+  const kube::ObjectKey key_{"ml", "byo"};
+  kube::ApiFixture api_;
+  ManualClock clock_{std::chrono::hours(1)};
+  std::string uid_;
+  std::unique_ptr<Operator> operator_;
+};
+
+/// The member along the names, made an object where it is absent.
+Json& At(Json& object, const std::vector<std::string_view>& names);
+
+}  // namespace pstrain::job
