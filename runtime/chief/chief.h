@@ -1,179 +1,88 @@
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
-#include "runtime/checkpoint/checkpoints.h"
-#include "runtime/chief/grant_barriers.h"
+#include "runtime/chief/checkpointing.h"
+#include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/chief_setup.h"
+#include "runtime/chief/ending.h"
+#include "runtime/chief/peers/evaluator_peer.h"
+#include "runtime/chief/peers/grant_limit.h"
+#include "runtime/chief/peers/ps_link.h"
+#include "runtime/chief/peers/ps_peers.h"
+#include "runtime/chief/peers/worker_peers.h"
 #include "runtime/chief/protocol/commit_protocol.h"
-#include "runtime/chief/ps_link.h"
-#include "runtime/chief/run_directory.h"
+#include "runtime/chief/run_numbers.h"
 #include "runtime/cluster/role_context.h"
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
 
-/// What the chief prepares before it serves.
-struct ChiefSetup {
-  RunDirectory directory;
-  std::shared_ptr<const InputIndex> index;
-  RunDescription run;
-  /// Newest good checkpoint, if the run has one.
-  std::optional<GoodCheckpoint> checkpoint;
-  /// Names of all finished checkpoints that are not newer than `checkpoint`, newest first.
-  std::vector<std::string> checkpoints;
-  GrantBarriers barriers;
+/// What a chief gets from outside besides its job.
+struct ChiefOptions {
+  /// Outlives the chief.
+  const Clock& clock;
+  /// Makes the link to a ps.
+  PsLinkFactory connect;
+  /// Null: no limit on grants.
+  std::unique_ptr<GrantLimit> grant_limit;
 };
 
-/// Everything up to a running chief: run directory, input index, variables and their placement, the
-/// checkpoint to go on from. The error names the field of the job or the file.
-Result<ChiefSetup> PrepareChief(const RoleContext& context);
-
-/// The chief process around the pure CommitProtocol: answers registrations and polls, carries out
-/// the protocol's actions on the ps, takes checkpoints, has them evaluated, ends the run. State is
-/// guarded by one mutex; calls to ps happen on PsLink threads, without it. RPC methods: any thread.
+/// The shell around the commit protocol and the chief's parts: it locks, lets time pass and tells
+/// the parts of each other. What the parts decide and remember is theirs: PsPeers, WorkerPeers,
+/// EvaluatorPeer, Checkpointing, Ending. One mutex guards all of them; calls to ps are made by
+/// links, without it. RPC methods: any thread. Run: one thread.
 class Chief {
  public:
-  Chief(const RoleContext& context, ChiefSetup setup);
+  /// `context` outlives it.
+  Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options);
+  Chief(const Chief&) = delete;
+  Chief& operator=(const Chief&) = delete;
+  /// REQUIRES: no RPC method is called any more.
   ~Chief();
 
-  /// Runs the job to its end: 0 finished, 85 drained or replaced, else the error (exit code 1).
-  Result<int> Run();
+  /// Runs the job to its end: 0 finished, 85 drained or superseded, else the error (exit code 1).
+  Result<int> Run() PSTRAIN_EXCLUDES(mutex_);
 
-  std::uint64_t epoch() const { return setup_.directory.chief_term(); }
-  Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request);
-  Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request);
-  Result<PollWorkerReply> PollWorker(const PollWorkerRequest& request);
-  Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request);
+  std::uint64_t chief_term() const { return setup_.directory.chief_term(); }
+  Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request) PSTRAIN_EXCLUDES(mutex_);
+  Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request) PSTRAIN_EXCLUDES(mutex_);
+  Result<PollWorkerReply> PollWorker(const PollWorkerRequest& request) PSTRAIN_EXCLUDES(mutex_);
+  Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request)
+      PSTRAIN_EXCLUDES(mutex_);
 
  private:
-  using Time = std::chrono::steady_clock::time_point;
-  enum class Phase : std::uint8_t { kRunning, kReleasing };
-  struct PsPeer {
-    std::unique_ptr<PsLink> link;
-    Time seen;
-    bool released = false;
-  };
-  struct WorkerPeer {
-    std::uint64_t process = 0;
-    std::set<WorkId> granted;
-    Time seen;
-    bool told_end = false;
-  };
-  struct CheckpointInProgress {
-    CheckpointId id;
-    CheckpointPlan plan;
-    std::vector<CheckpointShard> checkpoint_shards;
-    std::size_t pending = 0;
-    std::uint64_t work_ids = 0;
-    Status status;
-    // Of the manifest in place.
-    std::string base;
-    std::uint64_t bytes = 0;
-  };
-  /// What the shards of the newest checkpoint have counted themselves.
-  struct AppliedCounts {
-    std::int64_t lowest = 0;
-    std::int64_t highest = 0;
-    /// Bad records that were left out, in every shard at least.
-    std::int64_t skipped = 0;
-  };
-  struct Evaluation {
-    std::optional<CheckpointId> checkpoint;
-    std::map<std::string, double> metrics;
-  };
-
-  // chief_peers.cc; all REQUIRE the mutex
-  void ConfigurePs(PsPeer& peer, std::uint32_t index);
-  void Dispatch();
-  void Assign(const AssignShardsAction& action);
-  void Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply);
-  void ReleasePs(std::uint32_t index, bool finished);
-  void ExpirePeers(Time now);
-  void FillMembership(Membership* wire) const;
-  std::uint64_t MembershipNumber() const;
-  void AddGrants(const PollWorkerRequest& request, WorkerPeer& worker, PollWorkerReply* reply);
-  void AbsorbReports(const PollWorkerRequest& request, WorkerPeer& worker);
-  bool HasEvaluator() const;
-
-  // chief_checkpoint.cc
-  bool CheckpointDue(Time now) const;
-  void StartCheckpoint(Time now);
-  void CheckpointShardsWritten(const CheckpointId& id,
-                               const Result<WriteCheckpointShardsReply>& reply);
-  void FinishCheckpoint(Time now);
-  Status PlaceManifest();
-
-  // chief.cc
-  void Step(Time now);
-  void Fail(Status status);
-  bool RunFinished(Time now) const;
-  bool DrainFinished(Time now) const;
-  void BeginRelease(bool finished, Time now);
-  bool ReleaseDone(Time now) const;
-  void NoteCounts(const CheckpointManifest& manifest);
-  std::string ResultJson() const;
-  void PublishStats();
-  void CheckPatience(Time now);
-  void CheckRestored(Time now);
-  bool RestoredLossAwaited() const { return stopped_loss_.has_value() || announcing_; }
+  void Tick() PSTRAIN_REQUIRES(mutex_);
+  void DrainIfToldTo() PSTRAIN_REQUIRES(mutex_);
+  void CheckPatience() PSTRAIN_REQUIRES(mutex_);
+  void EndIfOver() PSTRAIN_REQUIRES(mutex_);
+  Ending::DrainState DrainNow() const PSTRAIN_REQUIRES(mutex_);
+  void BeginRelease(bool finished) PSTRAIN_REQUIRES(mutex_);
+  bool AllTold() const PSTRAIN_REQUIRES(mutex_);
+  RunNumbers Numbers() const PSTRAIN_REQUIRES(mutex_);
 
   const RoleContext& context_;
-  ChiefSetup setup_;
+  const ChiefSetup setup_;
+  const Clock& clock_;
   ChiefStats stats_;
   RuntimeStats common_stats_;
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  CommitProtocol protocol_;
-  std::map<std::uint32_t, PsPeer> ps_;
-  std::map<std::uint32_t, WorkerPeer> workers_;
-  /// Lines to ps that were replaced; ended by Run, outside of the mutex.
-  std::vector<std::unique_ptr<PsLink>> retired_;
-  Phase phase_ = Phase::kRunning;
-  std::optional<Status> failure_;
-  bool finished_ = false;
-  /// Every shard has been active once and has said what it has: what was committed is known.
-  bool counts_known_ = false;
-
-  std::optional<CheckpointInProgress> checkpoint_;
-  std::uint64_t next_checkpoint_ = 1;
-  std::optional<CheckpointId> newest_checkpoint_;
-  std::optional<CheckpointManifest> final_checkpoint_;
-  std::uint64_t work_ids_at_checkpoint_ = 0;
-  std::uint64_t checkpoints_placed_ = 0;
-  int checkpoint_failures_ = 0;
-  Status checkpoint_error_;
-  Time last_checkpoint_;
-  Time final_since_;
-
-  Evaluation evaluation_;
-  std::optional<CheckpointId> pinned_;
-  Time evaluator_seen_;
-  bool evaluator_told_end_ = false;
-  /// A stopped run goes on: grants wait until its restored state has been evaluated.
-  std::optional<double> stopped_loss_;
-  std::optional<double> restored_loss_;
-  /// Nothing is granted until somebody has shown that loss, or is late.
-  bool announcing_ = false;
-  Time announce_since_;
-
-  Time drain_since_;
-  Time release_since_;
-  Time ready_since_;
-  Time last_term_check_;
-  double loss_ = 0;
-  bool loss_known_ = false;
-  AppliedCounts applied_;
+  Mutex mutex_;
+  /// Notified when the job fails.
+  CondVar changed_;
+  CommitProtocol protocol_ PSTRAIN_GUARDED_BY(mutex_);
+  const ChiefDependencies dependencies_;
+  const std::unique_ptr<GrantLimit> grant_limit_ PSTRAIN_PT_GUARDED_BY(mutex_);
+  Ending ending_ PSTRAIN_GUARDED_BY(mutex_);
+  PsPeers ps_ PSTRAIN_GUARDED_BY(mutex_);
+  WorkerPeers workers_ PSTRAIN_GUARDED_BY(mutex_);
+  EvaluatorPeer evaluator_ PSTRAIN_GUARDED_BY(mutex_);
+  Checkpointing checkpointing_ PSTRAIN_GUARDED_BY(mutex_);
+  NumbersPublisher publisher_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
 }  // namespace pstrain

@@ -12,7 +12,7 @@ class ChiefService final : public ChiefControl::Service {
   explicit ChiefService(Chief& chief) : chief_(chief) {}
 
   grpc::Status Hello(grpc::ServerContext*, const HelloRequest*, HelloReply* reply) override {
-    reply->set_chief_term(chief_.epoch());
+    reply->set_chief_term(chief_.chief_term());
     return grpc::Status::OK;
   }
   grpc::Status RegisterPs(grpc::ServerContext*, const RegisterPsRequest* request,

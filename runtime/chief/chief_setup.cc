@@ -1,7 +1,10 @@
+#include "runtime/chief/chief_setup.h"
+
+#include <chrono>
+#include <limits>
 #include <utility>
 
 #include "base/log.h"
-#include "runtime/chief/chief.h"
 #include "runtime/chief/protocol/placement.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
@@ -71,9 +74,46 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context) {
       if (*id <= checkpoint->id) names.push_back(CheckpointName(*id));
     }
   }
-  PSTRAIN_ASSIGN_OR_RETURN(GrantBarriers barriers, GrantBarriers::Find(directory.path()));
-  return ChiefSetup{std::move(directory),  std::move(index), std::move(run),
-                    std::move(checkpoint), std::move(names), std::move(barriers)};
+  return ChiefSetup{std::move(directory), std::move(index), std::move(run), std::move(checkpoint),
+                    std::move(names)};
+}
+
+ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup& setup,
+                                    ProtocolTime now) {
+  const Strategy& strategy = context.job.spec().strategy();
+  ProtocolOptions options;
+  options.chief_term = setup.directory.chief_term();
+  options.shards = setup.run.shards();
+  options.epochs = static_cast<std::uint32_t>(context.training().epochs());
+  options.batches_per_epoch = setup.run.batches_per_epoch();
+  auto records = std::make_shared<std::vector<std::uint32_t>>();
+  for (std::uint32_t batch = 0; batch < options.batches_per_epoch; ++batch) {
+    records->push_back(setup.index->RecordCount({0, batch}));
+  }
+  options.records = [records](std::uint32_t batch) { return (*records)[batch]; };
+  options.block = [index = setup.index](std::uint32_t batch) {
+    const Result<BatchPlace> place = index->Place({0, batch});
+    return place.ok() ? place->block : 0;
+  };
+  // One epoch's order at a time: grants walk through the epochs.
+  struct Order {
+    std::uint32_t epoch = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> batches;
+  };
+  options.order = [index = setup.index, order = std::make_shared<Order>()](std::uint32_t epoch,
+                                                                           std::uint32_t position) {
+    if (order->epoch != epoch) *order = {epoch, index->WorkIdOrder(epoch)};
+    return order->batches[position];
+  };
+  options.ps_count = static_cast<std::uint32_t>(context.job.spec().replica_specs().ps().replicas());
+  options.shard_to_ps = PlaceShards({setup.run.variables().begin(), setup.run.variables().end()},
+                                    strategy.placement(), options.shards, options.ps_count,
+                                    static_cast<std::uint32_t>(context.training().batch_size()));
+  options.started = now;
+  options.rejoin_timeout = std::chrono::seconds(context.training().rejoin_timeout_seconds());
+  options.checkpoints = setup.checkpoints;
+  options.full_every = static_cast<std::uint32_t>(context.training().checkpoint().full_every());
+  return options;
 }
 
 }  // namespace pstrain

@@ -5,16 +5,17 @@
 #include <vector>
 
 #include "base/status.h"
-#include "runtime/chief/protocol/commit_protocol.h"
+#include "runtime/chief/peers/grant_limit.h"
 
 namespace pstrain {
 
 /// Keeps the chief from outrunning `pstrain run`, which is to kill or stop something at certain
 /// percentages and may get no CPU for longer than the job takes (ARCHITECTURE.md, Kills at exact
-/// moments). For each such percentage there is a file (kRunHoldPrefix in
+/// moments). For each such percentage there is a file (kRunBarrierPrefix in
 /// proto/contract/run_files.h) until that has happened; it is usually gone before its limit is
-/// reached. Owned by the chief; one thread at a time.
-class GrantBarriers {
+/// reached. Only run_chief.cc knows it, and gives it to a chief whose directory has such files. One
+/// thread at a time.
+class GrantBarriers final : public GrantLimit {
  public:
   /// Blocks nothing.
   GrantBarriers() = default;
@@ -22,13 +23,15 @@ class GrantBarriers {
   /// names are passed over. The error names the directory.
   static Result<GrantBarriers> Find(const std::string& run_directory);
 
+  bool empty() const { return barriers_.empty(); }
+
   /// Drops those whose file has gone.
-  void Refresh();
+  void Refresh() override;
   /// As CommitProtocol::Grants, but no more than what brings the examples that are committed or
   /// with a worker to the lowest limit: 10 percentage points beyond the file's, at most 95 %, but
   /// never so low that its percentage could not be reached. Exceeds it by less than a batch.
   std::vector<GrantedWorkId> Grants(CommitProtocol& protocol, std::uint32_t worker,
-                                    std::uint32_t want) const;
+                                    std::uint32_t want) const override;
 
  private:
   struct Barrier {

@@ -2,16 +2,28 @@
 
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "base/os/files.h"
 #include "runtime/chief/chief.h"
 #include "runtime/chief/chief_service.h"
+#include "runtime/chief/grant_barriers.h"
+#include "runtime/chief/peers/rpc_ps_link.h"
 #include "runtime/rpc/grpc/server.h"
 
 namespace pstrain {
+namespace {
+
+/// A limit where `pstrain run` has asked for one (--chaos, --stop-at): null for all other runs.
+Result<std::unique_ptr<GrantLimit>> FindGrantLimit(const std::string& run_directory) {
+  PSTRAIN_ASSIGN_OR_RETURN(GrantBarriers barriers, GrantBarriers::Find(run_directory));
+  if (barriers.empty()) return std::unique_ptr<GrantLimit>();
+  return std::unique_ptr<GrantLimit>(std::make_unique<GrantBarriers>(std::move(barriers)));
+}
+
+}  // namespace
 
 Result<int> RunChief(const RoleContext& context) {
-  // Before an epoch is taken, which would end a chief that runs.
+  // Before a term is taken, which would end a chief that runs.
   PSTRAIN_RETURN_IF_ERROR(CheckCanListen(context.listen_address));
   PSTRAIN_ASSIGN_OR_RETURN(ChiefSetup setup, PrepareChief(context));
   if (setup.directory.HasResult()) {
@@ -24,7 +36,16 @@ Result<int> RunChief(const RoleContext& context) {
            {"batches_per_epoch", setup.run.batches_per_epoch()},
            {"from_checkpoint",
             setup.checkpoint ? CheckpointName(setup.checkpoint->id) : std::string("none")}});
-  Chief chief(context, std::move(setup));
+  PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<GrantLimit> grant_limit,
+                           FindGrantLimit(setup.directory.path()));
+  const RealClock clock;
+  Chief chief(context, std::move(setup),
+              {.clock = clock,
+               .connect =
+                   [&clock](const std::string& address, RunLocked run_locked) {
+                     return std::make_unique<RpcPsLink>(address, std::move(run_locked), clock);
+                   },
+               .grant_limit = std::move(grant_limit)});
   ChiefService service(chief);
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<GrpcServer> server,
                            GrpcServer::Start(context.listen_address, {.services = {&service}}));

@@ -61,9 +61,9 @@ Result<RunDirectory> RunDirectory::Open(const PSTrainingJob& job, const std::str
   const std::string path = JoinPath(directory, run_id);
   Status made = CreateDirectories(JoinPath(path, "checkpoints"));
   if (!made.ok()) return made.WithContext(WritableHint(job));
-  Result<std::uint64_t> epoch = TakeChiefTerm(path);
-  if (!epoch.ok()) return epoch.status().WithContext(WritableHint(job));
-  return RunDirectory(job, path, *epoch);
+  Result<std::uint64_t> term = TakeChiefTerm(path);
+  if (!term.ok()) return term.status().WithContext(WritableHint(job));
+  return RunDirectory(job, path, *term);
 }
 
 std::string RunDirectory::MustBeWritable() const { return WritableHint(*job_); }
@@ -72,7 +72,7 @@ Status RunDirectory::Write(const char* name, const std::string& content) const {
   return WriteFileAtomically(File(name), content).WithContext(MustBeWritable());
 }
 
-Result<bool> RunDirectory::Replaced() const {
+Result<bool> RunDirectory::Superseded() const {
   PSTRAIN_ASSIGN_OR_RETURN(const std::uint64_t highest, HighestChiefTerm(path_));
   return highest > chief_term_;
 }

@@ -21,10 +21,10 @@ namespace pstrain {
 ///   index             the input index
 ///   run               the RunDescription and what a resume must not change
 ///   stopped.json      a drain ended here; its eval_loss
-///   restored.json     the run went on after a drain; what the evaluator made of the restored state
+///   restored.json     the run was continued after a drain; the loss of the restored state
 ///   announce, barrier-*  proto/contract/run_files.h
 ///   result.json       the run is finished
-///   checkpoints/             runtime/checkpoint
+///   checkpoints/      runtime/checkpoint
 ///
 /// Owned by the chief; one thread at a time.
 class RunDirectory {
@@ -37,8 +37,8 @@ class RunDirectory {
   std::uint64_t chief_term() const { return chief_term_; }
   /// The field, the directory and what it must be, to put before what could not be written.
   std::string MustBeWritable() const;
-  /// A higher chief term exists: this chief has been replaced.
-  Result<bool> Replaced() const;
+  /// A higher chief term exists: this chief has been superseded.
+  Result<bool> Superseded() const;
 
   /// The index of the run: built and stored by the first chief, loaded and compared by the others.
   /// FAILED_PRECONDITION when the input, the batch or block size or the seed has changed.
@@ -50,12 +50,12 @@ class RunDirectory {
   /// A finished run's result, if there is one.
   bool HasResult() const;
   Status WriteResult(const std::string& json) const;
-  /// The eval_loss with which the run was stopped; nothing when it was not stopped or already went
-  /// on, or when there was no evaluator.
+  /// The eval_loss with which the run was stopped; nothing when it was not stopped, was continued
+  /// since, or had no evaluator.
   std::optional<double> StoppedEvalLoss() const;
   /// The run is stopped now, whatever it was restored from.
   Status WriteStopped(const std::string& json) const;
-  /// The run goes on from where it was stopped, with this loss; kept for later chiefs.
+  /// The run continues from where it was stopped, with this loss; kept for later chiefs.
   Status WriteRestored(double eval_loss) const;
   std::optional<double> RestoredEvalLoss() const;
   /// Somebody waits for the restored loss and has not shown it yet.

@@ -16,16 +16,19 @@ CommitProtocol::CommitProtocol(ProtocolOptions options)
   Publish();
 }
 
+// Rule 8: a ps names its copies and its attempt. Invariant: at most one process of an index is
+// current, and a former attempt never displaces its successor. The incarnation carries the chief
+// term, so what a ps says to one chief is never taken for a word to another.
 Result<Incarnation> CommitProtocol::RegisterPs(std::uint32_t index, PeerProcess process,
-                                               std::string address, std::vector<ShardCopy> held,
+                                               std::string address, std::vector<ShardCopy> copies,
                                                ProtocolTime now) {
   const std::string name = "ps " + std::to_string(index);
   if (index >= options_.ps_count) {
     return InvalidArgumentError(name + ": the job has " + std::to_string(options_.ps_count));
   }
-  for (const ShardCopy& copy : held) {
+  for (const ShardCopy& copy : copies) {
     if (copy.shard >= options_.shards) {
-      return InvalidArgumentError(name + " holds shard " + std::to_string(copy.shard) +
+      return InvalidArgumentError(name + " has shard " + std::to_string(copy.shard) +
                                   " of a run with " + std::to_string(options_.shards));
     }
   }
@@ -34,6 +37,7 @@ Result<Incarnation> CommitProtocol::RegisterPs(std::uint32_t index, PeerProcess 
   }
   if (const auto it = ps_.find(index); it != ps_.end()) {
     if (it->second.process == process.id) return it->second.incarnation;
+    // A leaving ps may have the only copy of what was applied since the last checkpoint.
     if (it->second.leaving)
       return UnavailableError(name + " is leaving; its shards are being saved");
     ForgetPs(index);
@@ -43,7 +47,7 @@ Result<Incarnation> CommitProtocol::RegisterPs(std::uint32_t index, PeerProcess 
   ps.incarnation = (options_.chief_term << 32) | next_incarnation_++;
   ps.process = process.id;
   ps.address = std::move(address);
-  ps.held = std::move(held);
+  ps.copies = std::move(copies);
   const Incarnation incarnation = ps.incarnation;
   ps_.insert_or_assign(index, std::move(ps));
   if (!joining_) {
@@ -62,12 +66,16 @@ bool CommitProtocol::PsKnown(std::uint32_t index, Incarnation incarnation) const
   return it != ps_.end() && it->second.incarnation == incarnation;
 }
 
+// Rule 7. A call about a former life of the ps is ignored: it would take the shards away from its
+// successor.
 void CommitProtocol::PsLost(std::uint32_t index, Incarnation incarnation) {
   if (!PsKnown(index, incarnation)) return;
   ForgetPs(index);
   Publish();
 }
 
+// Rule 9, Move. The ps serves until its shards are elsewhere or in a checkpoint: nothing that was
+// applied is computed again because of a planned stop.
 void CommitProtocol::PsLeaving(std::uint32_t index, Incarnation incarnation) {
   if (!PsKnown(index, incarnation) || std::exchange(ps_.at(index).leaving, true)) return;
   PlanMoves();
@@ -75,6 +83,9 @@ void CommitProtocol::PsLeaving(std::uint32_t index, Incarnation incarnation) {
   Publish();
 }
 
+// Rules 7 to 9: an owner has its copy. Invariant: a shard becomes active only by an answer in the
+// term that was assigned last; a late answer in an older term changes nothing. From here on reports
+// in this term count, and what the copy lacks is open again.
 void CommitProtocol::ShardsActivated(std::uint32_t index, Incarnation incarnation,
                                      const std::vector<ShardCopy>& copies) {
   if (!PsKnown(index, incarnation)) return;
@@ -89,6 +100,7 @@ void CommitProtocol::ShardsActivated(std::uint32_t index, Incarnation incarnatio
     shard.last_active = copy.term;
     ++active_;
     ledger_.SetShard(copy.shard, copy.applied);
+    // The end of a move: only now the source may forget its copy.
     const std::optional<Origin> origin = std::exchange(shard.origin, std::nullopt);
     if (!origin || !PsKnown(origin->ps, origin->incarnation)) continue;
     drops.try_emplace(origin->ps, NewAction(origin->ps))
@@ -100,6 +112,8 @@ void CommitProtocol::ShardsActivated(std::uint32_t index, Incarnation incarnatio
   Publish();
 }
 
+// Rule 7: a damaged checkpoint is passed over, and the shards are restored from the one before.
+// Rule 9, Move: a copy that was refused stays with its source under a newer term.
 void CommitProtocol::AssignFailed(std::uint32_t index, Incarnation incarnation,
                                   const AssignShardsAction& action, bool bad_checkpoint) {
   if (bad_checkpoint) CheckpointRemoved(action.checkpoint);
@@ -122,6 +136,8 @@ void CommitProtocol::AssignFailed(std::uint32_t index, Incarnation incarnation,
   Publish();
 }
 
+// Rules 6 and 8. A worker that comes to a new chief names what the former one had granted: it is in
+// flight again, and is not granted to others meanwhile.
 bool CommitProtocol::WorkerSeen(std::uint32_t index, PeerProcess process,
                                 const std::vector<WorkId>& in_flight) {
   if (worker_succession_.Outdated(index, process)) return false;
@@ -130,10 +146,11 @@ bool CommitProtocol::WorkerSeen(std::uint32_t index, PeerProcess process,
     ledger_.ReturnAll(index);
   }
   workers_[index] = process.id;
-  for (const WorkId work_id : in_flight) ledger_.Hold(index, work_id);
+  for (const WorkId work_id : in_flight) ledger_.AddInFlight(index, work_id);
   return true;
 }
 
+// Rule 6. Shards that have applied one of its work ids answer duplicate to the next worker.
 void CommitProtocol::WorkerLost(std::uint32_t index, std::uint64_t process) {
   const auto it = workers_.find(index);
   if (it == workers_.end() || it->second != process) return;
@@ -141,20 +158,27 @@ void CommitProtocol::WorkerLost(std::uint32_t index, std::uint64_t process) {
   ledger_.ReturnAll(index);
 }
 
+// Rule 1. Invariant: nothing is granted while a shard has no active owner, so that a worker can
+// push what it was granted. Rule 11: nothing is granted while draining.
 std::vector<GrantedWorkId> CommitProtocol::Grants(std::uint32_t worker, std::uint32_t want) {
   if (!AllActive() || draining_ || !workers_.contains(worker)) return {};
   std::size_t most = want;
   if (options_.grant_window > 0) {
-    const std::size_t held = ledger_.held_by(worker);
-    most = held >= options_.grant_window ? 0 : std::min(most, options_.grant_window - held);
+    const std::size_t in_flight = ledger_.in_flight_of(worker);
+    most =
+        in_flight >= options_.grant_window ? 0 : std::min(most, options_.grant_window - in_flight);
   }
   return ledger_.Grant(worker, most);
 }
 
+// Rule 1. The grant did not arrive, or the worker leaves: others get it.
 void CommitProtocol::ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids) {
   for (const WorkId work_id : work_ids) ledger_.Return(worker, work_id);
 }
 
+// Rule 4. Invariant: a shard is struck from a work id's list only when the report names the shard's
+// current active term. A push under an older term went into a copy that may be gone; that shard is
+// stale, and gets the push again.
 ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
                                     const std::vector<ReportedCopy>& shards) {
   ReportResult result;
@@ -175,6 +199,9 @@ ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
   return result;
 }
 
+// Rule 8: a new chief waits for the copies of all ps before it restores any shard from disk,
+// because a copy is newer than every checkpoint; a ps that does not come ends the wait with the
+// timeout.
 void CommitProtocol::Tick(ProtocolTime now) {
   if (!joining_) return;
   if (ps_.size() == options_.ps_count || now - options_.started >= options_.rejoin_timeout) {

@@ -18,8 +18,15 @@ namespace pstrain {
 /// The chief's side of the commit protocol (ARCHITECTURE.md, The commit protocol): who owns which
 /// shard in which term, which work ids are granted, committed, re-opened, and when a checkpoint may
 /// be taken. Pure: no clock, no I/O, no threads. Owned by the chief process; one thread at a time
-/// (the shell locks around it). Events go in as calls; after each call the shell takes the actions
-/// out and looks whether membership().number has grown.
+/// (the chief's lock guards it). Events go in as calls; after each call the chief takes the actions
+/// out and looks whether membership().number has grown. "Rule N" in comments is rule N of that
+/// section.
+///
+/// Guarantees, whatever is lost, late, repeated or out of order:
+/// - A work id counts as committed only while every shard's current copy has applied it.
+/// - No term is given twice, and a later assignment of a shard has a higher term. A shard has one
+///   owner at most that answers for it: the one with the highest term.
+/// - Nothing is granted, and no checkpoint is started or counted, unless every shard is active.
 ///
 /// A shard: vacant -> assigned (an action is out) -> active -> vacant (owner lost), or -> assigned
 /// to another ps that copies it from the owner (a move), who keeps its copy until the other one is
@@ -34,21 +41,22 @@ class CommitProtocol {
 
   // ---- ps ----
 
-  /// A ps announces itself and what it holds. The same process again gets its incarnation again
-  /// while it is current; another process of that index replaces the former, unless it is of an
-  /// earlier attempt. FAILED_PRECONDITION: a newer process has replaced this one (it should exit
-  /// 85). UNAVAILABLE: the former process is leaving and its shards are not safe yet; try again.
-  /// INVALID_ARGUMENT: index not below ps_count, or a shard that the run does not have.
+  /// A ps announces itself and the copies of shards that it has (rule 8). The same process again
+  /// gets its incarnation again while it is current; another process of that index replaces the
+  /// former, unless it is of an earlier attempt. FAILED_PRECONDITION: a newer process has replaced
+  /// this one (it should exit 85). UNAVAILABLE: the former process is leaving and its shards are
+  /// not safe yet; try again. INVALID_ARGUMENT: index not below ps_count, or a shard that the run
+  /// does not have.
   Result<Incarnation> RegisterPs(std::uint32_t index, PeerProcess process, std::string address,
-                                 std::vector<ShardCopy> held, ProtocolTime now);
+                                 std::vector<ShardCopy> copies, ProtocolTime now);
   /// True while this is the current incarnation of that index.
   bool PsKnown(std::uint32_t index, Incarnation incarnation) const;
-  /// The ps is gone; ignored for an incarnation that is not current. Its shards wait for the next
-  /// process of that index.
+  /// The ps is gone (rule 7); ignored for an incarnation that is not current. Its shards wait for
+  /// the next process of that index.
   void PsLost(std::uint32_t index, Incarnation incarnation);
-  /// The ps was told to stop and still serves: its shards move to the others, or, when that is not
-  /// possible, CheckpointWanted() until a checkpoint is in place. Then it is released and counts as
-  /// lost.
+  /// The ps was told to stop and still serves: its shards move to the others (rule 9, Move), or,
+  /// when that is not possible, CheckpointWanted() until a checkpoint is in place. Then it is
+  /// released and counts as lost.
   void PsLeaving(std::uint32_t index, Incarnation incarnation);
   /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored.
   void ShardsActivated(std::uint32_t index, Incarnation incarnation,
@@ -62,18 +70,18 @@ class CommitProtocol {
 
   // ---- workers ----
 
-  /// A worker announces itself with the work ids that it holds unreported. Another process of that
+  /// A worker announces itself with the work ids that it has not reported. Another process of that
   /// index replaces the former, whose work ids are granted again, unless it is of an earlier
   /// attempt. False: a newer process has replaced this one.
   bool WorkerSeen(std::uint32_t index, PeerProcess process, const std::vector<WorkId>& in_flight);
-  /// Its work ids are granted again; ignored for a process that is not the current one.
+  /// Its work ids are granted again (rule 6); ignored for a process that is not the current one.
   void WorkerLost(std::uint32_t index, std::uint64_t process);
-  /// Up to `want` work ids; none for an unknown worker, while draining, while joining or while any
-  /// shard has no active owner.
+  /// Rule 1. Up to `want` work ids; none for an unknown worker, while draining, while joining or
+  /// while any shard has no active owner.
   std::vector<GrantedWorkId> Grants(std::uint32_t worker, std::uint32_t want);
   /// The worker gives work ids back unreported.
   void ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids);
-  /// Counts whoever reports: the terms prove what was applied.
+  /// Rule 4. Counts whoever reports: the terms prove what was applied.
   ReportResult Report(std::uint32_t worker, WorkId work_id,
                       const std::vector<ReportedCopy>& shards);
 
@@ -81,8 +89,8 @@ class CommitProtocol {
 
   /// A ps is leaving, its shards cannot move and no checkpoint has been placed since: take one now.
   bool CheckpointWanted() const;
-  /// Starts a checkpoint; none while a shard has no active owner or another checkpoint is under
-  /// way. It builds on the newest one that this chief has placed, unless it is the final one,
+  /// Rule 5. Starts a checkpoint; none while a shard has no active owner or another checkpoint is
+  /// under way. It builds on the newest one that this chief has placed, unless it is the final one,
   /// full_every says otherwise, or what was written since the last full checkpoint is more than
   /// half of that one.
   std::optional<CheckpointPlan> StartCheckpoint();
@@ -94,7 +102,7 @@ class CommitProtocol {
   void CheckpointPlaced(std::string checkpoint);
   /// The checkpoint was given up (a ps did not answer, the disk is full).
   void CheckpointFailed();
-  /// Retention has deleted a checkpoint, or it was found unreadable.
+  /// Retention has deleted a checkpoint (rule 10), or it was found unreadable (rule 7).
   void CheckpointRemoved(const std::string& checkpoint);
   /// Newest first.
   const std::vector<std::string>& checkpoints() const { return checkpoints_; }
@@ -103,18 +111,18 @@ class CommitProtocol {
 
   /// Lets time pass: ends joining when the rejoin timeout is over.
   void Tick(ProtocolTime now);
-  /// No more grants from now on.
+  /// Rule 11: no more grants from now on.
   void Drain() { draining_ = true; }
   bool draining() const { return draining_; }
   /// Draining, and no work id is with a worker.
   bool Drained() const { return draining_ && ledger_.in_flight() == 0; }
   bool joining() const { return joining_; }
   bool AllActive() const { return !joining_ && active_ == options_.shards; }
-  /// Every shard is active and has every batch of every epoch.
+  /// Rule 12: every shard is active and has every batch of every epoch.
   bool AllCommitted() const { return AllActive() && ledger_.AllCommitted(); }
   CommitProgress Progress() const;
   const MembershipView& membership() const { return view_; }
-  /// What the shell has to do, in order; each is handed out once.
+  /// What the chief has to do, in order; each is handed out once.
   std::vector<ProtocolAction> TakeActions();
 
  private:
@@ -138,12 +146,16 @@ class CommitProtocol {
     std::uint64_t process = 0;
     std::string address;
     bool leaving = false;
-    /// What it said at registration, until joining ends.
-    std::vector<ShardCopy> held;
+    /// The copies that it named at registration, until joining ends.
+    std::vector<ShardCopy> copies;
   };
-  struct Checkpoint {
+  /// Started, and neither placed nor given up.
+  struct PendingCheckpoint {
+    /// Of each shard at the start: a checkpoint shard of another term does not belong to it.
     std::vector<ShardTerm> terms;
+    /// Epochs that were committed as a whole at the start: every shard's copy has them.
     std::uint32_t complete_epochs = 0;
+    /// ps that were leaving at the start: the checkpoint saves all that they have.
     std::set<Incarnation> leaving;
     std::string base;
     bool incremental = false;
@@ -171,7 +183,7 @@ class CommitProtocol {
   void Vacate(ShardId shard);
   void ForgetPs(std::uint32_t index);
 
-  // core_moves.cc
+  // commit_protocol_moves.cc
   using Actions = std::map<std::uint32_t, AssignShardsAction>;
   bool Stays(std::uint32_t index) const;
   std::uint32_t DesiredOwner(ShardId shard) const;
@@ -182,7 +194,7 @@ class CommitProtocol {
   void ReturnHome(ShardId shard, Actions* actions);
   void EmitAll(Actions actions);
   void Release(std::uint32_t index);
-  /// Releases leaving ps that hold nothing any more.
+  /// Releases leaving ps that own no shard and are the source of no move.
   void ReleaseEmptied();
   void Publish();
   bool ChainMayGrow() const;
@@ -196,11 +208,14 @@ class CommitProtocol {
   std::map<std::uint32_t, std::uint64_t> workers_;
   Succession worker_succession_;
   std::vector<std::string> checkpoints_;
+  /// The run has got beyond its initial values: without a readable checkpoint it cannot continue.
   bool had_checkpoints_ = false;
   bool failed_ = false;
-  std::optional<Checkpoint> checkpoint_;
+  std::optional<PendingCheckpoint> checkpoint_;
   Chain chain_;
+  /// Epochs below this are whole in a checkpoint in place: a restore cannot lack them any more.
   std::uint32_t closed_epochs_ = 0;
+  /// How many shards are kActive.
   std::uint32_t active_ = 0;
   std::uint64_t next_term_ = 1;
   std::uint64_t next_incarnation_ = 1;

@@ -7,14 +7,19 @@
 
 namespace pstrain {
 
+// Rule 9, Move: a leaving ps whose shards cannot move waits for a checkpoint. While they can,
+// AllActive() is false here, or the ps is released before anybody asks.
 bool CommitProtocol::CheckpointWanted() const {
   if (!AllActive() || checkpoint_) return false;
   return std::ranges::any_of(ps_, [](const auto& entry) { return entry.second.leaving; });
 }
 
+// Rule 5. The terms of this moment are remembered: the ps copy their shards at different moments
+// while training continues, and the applied set in each copy says what is in it. No consistent
+// moment across shards is needed, only that each copy is of the owner in its current term.
 std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint() {
   if (!AllActive() || checkpoint_) return std::nullopt;
-  Checkpoint checkpoint;
+  PendingCheckpoint checkpoint;
   CheckpointPlan plan;
   plan.close_epochs_below = closed_epochs_;
   plan.final = AllCommitted();
@@ -34,13 +39,19 @@ std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint() {
   return plan;
 }
 
-// The final checkpoint stands alone, so that it can be copied away without the others.
+// Rule 5: whether the next checkpoint may be incremental. A longer chain makes a restore slower and
+// one damaged file more expensive. The final checkpoint is full (StartCheckpoint), so that it can
+// be copied away without the others. A new chief begins with a full one: it does not know up to
+// which mark the ps copied their rows for the chief before it.
 bool CommitProtocol::ChainMayGrow() const {
   return std::ranges::find(checkpoints_, chain_.newest) != checkpoints_.end() &&
          chain_.increments + 1 < options_.full_every &&
          chain_.increment_bytes <= chain_.full_bytes / 2;
 }
 
+// Rule 5, the last check before the rename. Invariant: a checkpoint that counts has, of every
+// shard, a copy of the owner that is still current. So it has all that was committed when it was
+// started: the final one is complete, and epochs that were whole then may be closed.
 Status CommitProtocol::FinishCheckpoint(
     const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
   if (!checkpoint_) return FailedPreconditionError("no checkpoint is under way");
@@ -64,6 +75,7 @@ Status CommitProtocol::CheckCheckpointShards(
         checkpoint_shard.term != checkpoint_->terms[checkpoint_shard.shard]) {
       return AbortedError("checkpoint: a checkpoint shard is of another term");
     }
+    // Rows since the base make sense only on top of the same copy's rows.
     if (checkpoint_shard.incremental &&
         (checkpoint_->base.empty() ||
          chain_.terms[checkpoint_shard.shard] != checkpoint_shard.term)) {
@@ -89,6 +101,8 @@ Status CommitProtocol::CheckCheckpointShards(
   return OkStatus();
 }
 
+// Rule 5: from here on the checkpoint may be restored from and built on. Only checkpoints in place
+// are ever named as a base, so what an abandoned one had is in the next one.
 void CommitProtocol::CheckpointPlaced(std::string checkpoint) {
   checkpoints_.insert(checkpoints_.begin(), std::move(checkpoint));
   had_checkpoints_ = true;
@@ -102,7 +116,10 @@ void CommitProtocol::CheckpointPlaced(std::string checkpoint) {
   }
   chain_.newest = checkpoints_.front();
   chain_.terms = std::move(checkpoint_->terms);
+  // Whole in this checkpoint and in every later one: the applied sets may forget these batches.
   closed_epochs_ = std::max(closed_epochs_, checkpoint_->complete_epochs);
+  // Rule 9, Move: these ps waited for this checkpoint. One that began to leave later has applied
+  // more since, and waits for the next.
   std::vector<std::uint32_t> released;
   for (const auto& [index, ps] : ps_) {
     if (checkpoint_->leaving.contains(ps.incarnation)) released.push_back(index);
@@ -114,8 +131,11 @@ void CommitProtocol::CheckpointPlaced(std::string checkpoint) {
   if (!AllActive()) Publish();
 }
 
+// Rule 5: given up before the rename. Nothing refers to it, and the next one has all that it had.
 void CommitProtocol::CheckpointFailed() { checkpoint_.reset(); }
 
+// Rules 7 and 10: never restored from or built on again. A pending checkpoint that builds on it is
+// refused by FinishCheckpoint.
 void CommitProtocol::CheckpointRemoved(const std::string& checkpoint) {
   std::erase(checkpoints_, checkpoint);
 }

@@ -1,4 +1,6 @@
-// The part of CommitProtocol that moves shards between ps that live.
+// The part of CommitProtocol that moves shards between ps that live: rule 9, Move. Its invariant: a
+// source keeps its copy until the target's copy is active, so at every moment a crash of either one
+// leaves the other's copy or a checkpoint.
 #include <algorithm>
 #include <utility>
 
@@ -11,6 +13,8 @@ bool CommitProtocol::Stays(std::uint32_t index) const {
   return it != ps_.end() && !it->second.leaving;
 }
 
+// The ps that placement wants; while that one is away, where the shard is now; while that one
+// leaves too, one of the others, spread by the shard's number.
 std::uint32_t CommitProtocol::DesiredOwner(ShardId shard) const {
   const std::uint32_t owner = shards_[shard].ps;
   if (Stays(options_.shard_to_ps[shard])) return options_.shard_to_ps[shard];
@@ -23,7 +27,8 @@ std::uint32_t CommitProtocol::DesiredOwner(ShardId shard) const {
 }
 
 void CommitProtocol::PlanMoves() {
-  // Near the end and while draining a checkpoint comes anyway.
+  // Near the end and while draining a checkpoint comes anyway. After a failed move, trying again
+  // immediately would keep the job from training.
   if (moves_blocked_ || !AllActive() || draining_ || ledger_.AllCommitted()) return;
   Actions actions;
   std::vector<std::pair<ShardId, std::uint32_t>> due;
@@ -35,6 +40,8 @@ void CommitProtocol::PlanMoves() {
   EmitAll(std::move(actions));
 }
 
+// The target gets a new term and the address of the source. The shard has no active owner until the
+// target answers, so nothing is granted meanwhile.
 void CommitProtocol::Move(ShardId shard, std::uint32_t to, Actions* actions) {
   const std::uint32_t from = shards_[shard].ps;
   const Ps& source = ps_.at(from);
@@ -47,6 +54,8 @@ void CommitProtocol::Move(ShardId shard, std::uint32_t to, Actions* actions) {
   shards_[shard].origin = origin;
 }
 
+// Target lost or copy refused. The new term makes a late answer of the target void. When the source
+// is gone too, the shard is vacant and rule 7 restores it.
 void CommitProtocol::ReturnHome(ShardId shard, Actions* actions) {
   const Origin origin = *shards_[shard].origin;
   moves_blocked_ = true;
@@ -60,16 +69,18 @@ void CommitProtocol::EmitAll(Actions actions) {
   for (auto& [index, action] : actions) Emit(std::move(action));
 }
 
+// Invariant: a ps is released only when nothing would be lost with it. The source of a move counts
+// as an owner until the move is over.
 void CommitProtocol::ReleaseEmptied() {
   if (joining_) return;
   std::vector<std::uint32_t> emptied;
   for (const auto& [index, ps] : ps_) {
     if (!ps.leaving) continue;
-    const bool holds = std::ranges::any_of(shards_, [owner = index](const Shard& shard) {
+    const bool needed = std::ranges::any_of(shards_, [owner = index](const Shard& shard) {
       return (shard.phase != ShardPhase::kVacant && shard.ps == owner) ||
              (shard.origin && shard.origin->ps == owner);
     });
-    if (!holds) emptied.push_back(index);
+    if (!needed) emptied.push_back(index);
   }
   for (const std::uint32_t index : emptied) Release(index);
 }

@@ -1,4 +1,6 @@
-// The part of CommitProtocol that decides who owns which shard.
+// The part of CommitProtocol that decides who owns which shard: rules 7 to 9. Its invariant: every
+// assignment has a new, higher term, so a former owner that still lives cannot get anything
+// committed.
 #include <algorithm>
 #include <utility>
 
@@ -6,10 +8,13 @@
 
 namespace pstrain {
 
+// Rule 8: of several copies of a shard that ps have, the one of the highest active term is kept; it
+// has everything that any chief counted as committed for this shard. First all copies are looked
+// at, then any is kept: the order in which ps registered does not matter.
 void CommitProtocol::EndJoining() {
   joining_ = false;
   for (const auto& [index, ps] : ps_) {
-    for (const ShardCopy& copy : ps.held) {
+    for (const ShardCopy& copy : ps.copies) {
       ShardTerm& newest = shards_[copy.shard].last_active;
       if (copy.active) newest = std::max(newest, copy.term);
     }
@@ -18,9 +23,11 @@ void CommitProtocol::EndJoining() {
   FillAllVacant();
 }
 
+// Rule 8. A copy of an older term is dropped even when its shard is still vacant: restoring is
+// right, and this copy may lack what was committed since.
 void CommitProtocol::Adopt(std::uint32_t index) {
   AssignShardsAction action = NewAction(index);
-  for (const ShardCopy& copy : std::exchange(ps_.at(index).held, {})) {
+  for (const ShardCopy& copy : std::exchange(ps_.at(index).copies, {})) {
     const Shard& shard = shards_[copy.shard];
     if (copy.active && shard.phase == ShardPhase::kVacant && copy.term >= shard.last_active) {
       Assign(copy.shard, AssignSource::kKeep, &action);
@@ -31,6 +38,9 @@ void CommitProtocol::Adopt(std::uint32_t index) {
   Emit(std::move(action));
 }
 
+// Rules 7 and 9: shards that nobody has are restored from the newest checkpoint, or begin from
+// their initial values while the run has none. A run that had checkpoints and can read none of them
+// fails instead of starting again from nothing.
 void CommitProtocol::FillVacant(std::uint32_t index) {
   AssignShardsAction action = NewAction(index);
   for (ShardId s = 0; s < options_.shards; ++s) {
@@ -55,6 +65,8 @@ AssignShardsAction CommitProtocol::NewAction(std::uint32_t index) const {
   return action;
 }
 
+// The only place where terms are made: counted up within a chief term, which is itself unique. So
+// no term is given twice in the life of a run.
 void CommitProtocol::Assign(ShardId shard, AssignSource source, AssignShardsAction* action) {
   Shard& state = shards_[shard];
   state.phase = ShardPhase::kAssigned;
@@ -68,12 +80,16 @@ void CommitProtocol::Emit(AssignShardsAction action) {
   if (!action.shards.empty()) actions_.emplace_back(std::move(action));
 }
 
+// The shard has no owner. Its old term stays in `term` but is not active, so reports in it are
+// stale.
 void CommitProtocol::Vacate(ShardId shard) {
   if (shards_[shard].phase == ShardPhase::kActive) --active_;
   shards_[shard].phase = ShardPhase::kVacant;
   shards_[shard].origin.reset();
 }
 
+// Rule 7: shards of a ps that is gone are vacant; those that were moving to it return to their
+// source.
 void CommitProtocol::ForgetPs(std::uint32_t index) {
   Actions actions;
   for (ShardId s = 0; s < options_.shards; ++s) {
@@ -87,7 +103,7 @@ void CommitProtocol::ForgetPs(std::uint32_t index) {
   }
   ps_.erase(index);
   EmitAll(std::move(actions));
-  // A shard that was here for another ps goes there at once.
+  // A shard that placement wants on another ps, which is here, is assigned there now.
   if (!joining_) FillAllVacant();
 }
 
@@ -95,6 +111,8 @@ void CommitProtocol::FillAllVacant() {
   for (const auto& [index, ps] : ps_) FillVacant(index);
 }
 
+// The process is retired: it does not come back under its number, so a late registration of it
+// cannot take shards.
 void CommitProtocol::Release(std::uint32_t index) {
   const Ps& ps = ps_.at(index);
   actions_.emplace_back(ReleasePsAction{index, ps.incarnation});
@@ -102,6 +120,7 @@ void CommitProtocol::Release(std::uint32_t index) {
   ForgetPs(index);
 }
 
+// A new number for every change of owners: workers compare it with the one that they have seen.
 void CommitProtocol::Publish() {
   ++view_.number;
   view_.ps.clear();

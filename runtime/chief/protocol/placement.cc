@@ -29,7 +29,8 @@ struct Load {
   friend auto operator<=>(const Load&, const Load&) = default;
 };
 
-// Longest processing time first: items by falling weight, each to the bin with the least load.
+// Longest processing time first: items by falling weight, each to the bin with the least load. Ties
+// go by index, so that every chief computes the same placement.
 std::vector<std::uint32_t> Balance(const std::vector<std::int64_t>& weights, std::uint32_t bins) {
   std::vector<std::size_t> by_weight(weights.size());
   std::iota(by_weight.begin(), by_weight.end(), std::size_t{0});

@@ -13,8 +13,8 @@
 
 namespace pstrain {
 
-/// Time as the shell reads it from its clock; the core never asks for it itself.
-using ProtocolTime = std::chrono::steady_clock::time_point;
+/// Time as the chief reads it from its Clock; the protocol never asks for it itself.
+using ProtocolTime = std::chrono::nanoseconds;
 
 /// What does not change during the life of one chief.
 struct ProtocolOptions {
@@ -33,15 +33,15 @@ struct ProtocolOptions {
   std::uint32_t ps_count = 1;
   /// Index of the ps that a shard belongs on; one entry per shard, each < ps_count.
   std::vector<std::uint32_t> shard_to_ps;
-  /// Most work ids that one worker may hold; 0: no limit.
+  /// Most work ids in flight with one worker; 0: no limit.
   std::uint32_t grant_window = 0;
   /// When a new chief stops waiting for ps to report their shards (counted from `started`).
-  ProtocolTime started;
+  ProtocolTime started{};
   std::chrono::milliseconds rejoin_timeout{10'000};
-  /// Folder names of the checkpoints in place, newest first. Empty: shards without a holder start
-  /// from their initial values.
+  /// Folder names of the checkpoints in place, newest first. Empty: shards of which no ps
+  /// has a copy start from their initial values.
   std::vector<std::string> checkpoints;
-  /// At least each so-manieth checkpoint is whole; 1: every one.
+  /// Of this many checkpoints in a row, at least one is full; 1: every one.
   std::uint32_t full_every = 1;
 };
 

@@ -8,10 +8,10 @@
 
 namespace pstrain {
 
-/// Which process is the newest of its index, for one role. Processes of one attempt follow each
-/// other in the order in which they are taken. Remembered after a process is lost, so that one that
-/// was cut off and comes back does not displace its successor. Part of CommitProtocol;
-/// thread-compatible.
+/// Which process is the newest of its index, for one role (rule 8: an earlier attempt does not
+/// displace its successor, whichever comes back first). Processes of one attempt follow each other
+/// in the order in which they are taken. Remembered after a process is lost, because one that the
+/// network had separated may come back. Part of CommitProtocol; one thread at a time.
 class Succession {
  public:
   /// A newer process of that index was taken, or this one was retired.

@@ -18,6 +18,7 @@ void WorkIdSet::Remove(std::uint32_t epoch, std::size_t word, std::uint64_t bits
   const auto it = chunks_.find(Key(epoch, word));
   if (it == chunks_.end()) return;
   it->second[word % kChunkWords] &= ~bits;
+  // An empty chunk goes: empty() and the memory follow what is in the set, not what once was.
   if (std::ranges::all_of(it->second, [](std::uint64_t w) { return w == 0; })) chunks_.erase(it);
 }
 

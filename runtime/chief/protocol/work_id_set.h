@@ -9,8 +9,11 @@
 
 namespace pstrain {
 
-/// A sparse set of work ids: bitmaps of 512 batches, only where there is something. Dense regions
-/// cost under two bits per work id, absent ones nothing. A value type; one thread at a time.
+/// A sparse set of work ids: bitmaps of 512 batches (chunks), only where there is something. Dense
+/// regions cost under two bits per work id, absent ones nothing: what a shard has and another lacks
+/// is usually little, and after a restore a long run of batches. Whole words of 64 work ids can be
+/// read, added and removed, so that sets are compared without looking at each work id. A value
+/// type; one thread at a time.
 class WorkIdSet {
  public:
   static constexpr std::size_t kWordBits = 64;
@@ -22,8 +25,10 @@ class WorkIdSet {
   void Insert(WorkId work_id) { Add(work_id.epoch, work_id.batch / kWordBits, Bit(work_id)); }
   void Erase(WorkId work_id) { Remove(work_id.epoch, work_id.batch / kWordBits, Bit(work_id)); }
 
-  /// Batches [64 * word, 64 * word + 64) of `epoch`, lowest bit first.
+  /// Batches [64 * word, 64 * word + 64) of `epoch`: bit b is set when batch 64 * word + b is in
+  /// the set.
   std::uint64_t Word(std::uint32_t epoch, std::size_t word) const;
+  /// Union and difference with the work ids of these bits.
   void Add(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
   void Remove(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
   void Clear() { chunks_.clear(); }

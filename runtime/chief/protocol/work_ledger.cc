@@ -21,12 +21,15 @@ WorkLedger::WorkLedger(const ProtocolOptions& options)
   examples_expected_ = per_epoch * epochs_;
 }
 
+// Rule 7: what a restored copy lacks is open again for this shard alone; the other shards answer
+// duplicate. Also how a chief learns at its start what each shard has (rule 8).
 void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
   if (!known_[shard]) {
     known_[shard] = true;
     ++known_count_;
   }
   WorkIdSet& own = partial_[shard];
+  // The start of a fresh run, for each shard: nothing to walk through.
   if (applied.size() == 0 && committed_.empty()) {
     own.Clear();
     return;
@@ -36,17 +39,22 @@ void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
     for (std::size_t word = 0; word < words; ++word) {
       const std::uint64_t has = applied.Word(epoch, word);
       const std::uint64_t committed = committed_.Word(epoch, word);
+      // Committed, but not in this copy: now all shards have it but this one.
       Reopen(shard, epoch, word, committed & ~has);
+      // In this copy, and not committed: exactly that is the shard's partial set, whatever the
+      // copy before had.
       std::uint64_t common = has & ~committed;
       own.Remove(epoch, word, ~common);
       own.Add(epoch, word, common);
       if (known_count_ < shards_) continue;
+      // What this copy has and no other shard lacks is committed: this copy was the last one.
       for (ShardId s = 0; s < shards_ && common != 0; ++s) common &= partial_[s].Word(epoch, word);
       Commit(epoch, word, common);
     }
   }
 }
 
+// Rule 4: a work id is committed with the report after which no shard lacks it.
 bool WorkLedger::Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardId>& shards) {
   // The usual report names every shard: then no sparse set is touched.
   std::vector<bool> has(shards_, false);
@@ -55,6 +63,7 @@ bool WorkLedger::Report(std::uint32_t worker, WorkId work_id, const std::vector<
   for (ShardId s = 0; s < shards_ && complete; ++s)
     complete = has[s] || partial_[s].Contains(work_id);
   if (!complete) {
+    // Remembered, so that the next grant names only the shards that lack it.
     for (const ShardId shard : shards) partial_[shard].Insert(work_id);
     Return(worker, work_id);
     return false;
@@ -64,6 +73,8 @@ bool WorkLedger::Report(std::uint32_t worker, WorkId work_id, const std::vector<
   return true;
 }
 
+// Moves the bits from every partial set to the committed set, which keeps the two disjoint. A
+// committed work id is in flight nowhere: whoever still works on it will be answered duplicate.
 void WorkLedger::Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits) {
   if (bits == 0) return;
   for (WorkIdSet& own : partial_) own.Remove(epoch, word, bits);
@@ -78,7 +89,7 @@ void WorkLedger::Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bit
     const WorkId work_id{epoch, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits + bit)};
     const auto it = in_flight_.find(work_id);
     if (it == in_flight_.end()) continue;
-    for (const std::uint32_t holder : it->second) held_[holder].erase(work_id);
+    for (const std::uint32_t worker : it->second) with_worker_[worker].erase(work_id);
     Land(it);
   }
 }
@@ -88,6 +99,9 @@ void WorkLedger::Land(InFlight::iterator work_id) {
   in_flight_.erase(work_id);
 }
 
+// The reverse of Commit, for all shards but one: the bits leave the committed set and enter the
+// partial set of every shard that still has them. A re-opened work id may lie anywhere in the grant
+// order, so the cursor starts again; Grantable passes over what is committed or in flight.
 void WorkLedger::Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word,
                         std::uint64_t bits) {
   if (bits == 0) return;
@@ -125,6 +139,8 @@ bool WorkLedger::Grantable(WorkId work_id) const {
   return !committed_.Contains(work_id) && !in_flight_.contains(work_id);
 }
 
+// Epochs that are committed as a whole are passed over in one step: after a restart the cursor
+// would look at each of their batches.
 bool WorkLedger::NextInOrder(WorkId* work_id) {
   while (cursor_epoch_ < epochs_) {
     if (cursor_position_ == batches_ || committed_in_epoch_[cursor_epoch_] == batches_) {
@@ -139,6 +155,7 @@ bool WorkLedger::NextInOrder(WorkId* work_id) {
   return false;
 }
 
+// Rule 1: the batches of a block go to one worker, which then reads the block from its file once.
 bool WorkLedger::ReserveBlock(std::uint32_t worker) {
   WorkId work_id;
   if (!NextInOrder(&work_id)) return false;
@@ -155,6 +172,8 @@ bool WorkLedger::ReserveBlock(std::uint32_t worker) {
   return true;
 }
 
+// Work ids that came back are first, so that the oldest epoch becomes whole and the applied sets
+// may forget its batches.
 bool WorkLedger::NextFor(std::uint32_t worker, WorkId* work_id) {
   const auto take_first = [work_id](std::deque<WorkId>& work_ids) {
     *work_id = work_ids.front();
@@ -173,31 +192,37 @@ bool WorkLedger::NextFor(std::uint32_t worker, WorkId* work_id) {
   return true;
 }
 
+// Rule 1. Invariant: a work id that is committed or in flight is never granted, whatever the
+// queues say; they may name it twice, because a cursor that went back meets what was reserved.
 std::vector<GrantedWorkId> WorkLedger::Grant(std::uint32_t worker, std::size_t want) {
   std::vector<GrantedWorkId> grants;
   WorkId work_id;
   while (grants.size() < want && NextFor(worker, &work_id)) {
     if (!Grantable(work_id)) continue;
     std::vector<ShardId> lacking = Lacking(work_id);
+    // Empty means all: the usual grant stays small on the wire.
     if (lacking.size() == shards_) lacking.clear();
-    Hold(worker, work_id);
+    AddInFlight(worker, work_id);
     grants.push_back({work_id, std::move(lacking)});
   }
   return grants;
 }
 
-void WorkLedger::Hold(std::uint32_t worker, WorkId work_id) {
+void WorkLedger::AddInFlight(std::uint32_t worker, WorkId work_id) {
   if (!Valid(work_id) || committed_.Contains(work_id)) return;
-  if (!held_[worker].insert(work_id).second) return;
-  std::vector<std::uint32_t>& holders = in_flight_[work_id];
-  if (holders.empty()) examples_in_flight_ += RecordsOf(work_id.batch);
-  holders.push_back(worker);
+  if (!with_worker_[worker].insert(work_id).second) return;
+  std::vector<std::uint32_t>& workers = in_flight_[work_id];
+  // Counted once, however many workers have it.
+  if (workers.empty()) examples_in_flight_ += RecordsOf(work_id.batch);
+  workers.push_back(worker);
 }
 
+// Rules 4 and 6. Invariant: a work id that is open and with no worker is in returned_, so it cannot
+// be lost.
 void WorkLedger::Return(std::uint32_t worker, WorkId work_id) {
   if (!Valid(work_id) || committed_.Contains(work_id)) return;
-  if (const auto held = held_.find(worker);
-      held != held_.end() && held->second.erase(work_id) > 0) {
+  if (const auto own = with_worker_.find(worker);
+      own != with_worker_.end() && own->second.erase(work_id) > 0) {
     std::erase(in_flight_[work_id], worker);
   }
   if (const auto it = in_flight_.find(work_id); it != in_flight_.end()) {
@@ -207,15 +232,17 @@ void WorkLedger::Return(std::uint32_t worker, WorkId work_id) {
   returned_.push_back(work_id);
 }
 
+// Rule 6: a worker is lost.
 void WorkLedger::ReturnAll(std::uint32_t worker) {
   if (const auto reserved = reserved_.extract(worker)) {
     returned_.insert(returned_.end(), reserved.mapped().begin(), reserved.mapped().end());
   }
-  const auto it = held_.find(worker);
-  if (it == held_.end()) return;
+  const auto it = with_worker_.find(worker);
+  if (it == with_worker_.end()) return;
+  // A copy: Return takes out of it->second.
   const std::set<WorkId> work_ids = it->second;
   for (const WorkId work_id : work_ids) Return(worker, work_id);
-  held_.erase(worker);
+  with_worker_.erase(worker);
 }
 
 std::uint32_t WorkLedger::CompleteEpochs() const {
@@ -224,9 +251,9 @@ std::uint32_t WorkLedger::CompleteEpochs() const {
   return complete;
 }
 
-std::size_t WorkLedger::held_by(std::uint32_t worker) const {
-  const auto it = held_.find(worker);
-  return it == held_.end() ? 0 : it->second.size();
+std::size_t WorkLedger::in_flight_of(std::uint32_t worker) const {
+  const auto it = with_worker_.find(worker);
+  return it == with_worker_.end() ? 0 : it->second.size();
 }
 
 }  // namespace pstrain

@@ -16,32 +16,45 @@
 
 namespace pstrain {
 
-/// Which work id is where: with a worker, applied by some shards, committed (applied by all). Owned
-/// by CommitProtocol, which decides what counts; one thread at a time.
+/// Which work id is where: in flight (with a worker), applied by some shards, committed (applied by
+/// all). The bookkeeping of rules 1, 4, 6 and 7 of ARCHITECTURE.md, "The commit protocol". Owned by
+/// CommitProtocol, which decides what counts; one thread at a time.
 ///
-/// A shard "has" a work id when it is committed or in the shard's own sparse set, so the usual work
-/// id, reported by all shards at once, costs one bit. What a shard has is a lower bound of what its
-/// current copy has applied: a work id granted once too often is answered as a duplicate.
+/// Two kinds of bitmaps, one bit for each work id (bit b of word w of an epoch: batch 64 w + b):
+///
+///   committed_ has the bit    every shard has applied that work id
+///   partial_[s] has the bit   shard s has applied it, some other shard has not
+///
+/// Invariants:
+/// - The two are disjoint: no partial_[s] has a bit of committed_. A shard "has" a work id when one
+///   of them has the bit. The usual work id is reported by all shards together: one bit in all.
+/// - What a shard has is a subset of what its current copy has applied. A bit too few costs a push
+///   that is answered as a duplicate; a bit too many would lose an example.
+/// - A work id that is neither committed nor in flight is returned, reserved, or at or after the
+///   cursor: Grant finds it.
 class WorkLedger {
  public:
   /// Uses shards, epochs, batches_per_epoch, records and order.
   explicit WorkLedger(const ProtocolOptions& options);
 
-  /// The shard has a new copy with this set: work ids that it lacks are open again, whoever has
-  /// them.
+  /// The shard has a new copy that has applied this set: work ids that it lacks are open again,
+  /// also when all shards had them before (rule 7).
   void SetShard(ShardId shard, const AppliedSet& applied);
   /// The shards that are named have the work id. True if that makes it committed; then it is with
   /// no worker any more. Otherwise it is no longer with `worker`, and will be granted again when it
   /// is with no other. REQUIRES: Valid(work id), !Committed(work id).
   bool Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardId>& shards);
 
-  /// WorkIds that are neither committed nor with a worker; they are with `worker` afterwards.
-  /// WorkIds that came back are first, then the rest of the worker's last block, then further
+  /// Work ids that are neither committed nor with a worker; they are with `worker` afterwards.
+  /// Work ids that came back are first, then the rest of the worker's last block, then further
   /// blocks, and at the end of the input what is left of the other workers' blocks.
   std::vector<GrantedWorkId> Grant(std::uint32_t worker, std::size_t want);
-  /// The worker says that it holds the work id (after a change of chief).
-  void Hold(std::uint32_t worker, WorkId work_id);
+  /// The work id is with the worker: granted now, or by a former chief (rule 8). Without effect
+  /// for one that is committed.
+  void AddInFlight(std::uint32_t worker, WorkId work_id);
+  /// The work id is no longer with that worker; it is granted again when it is with no other.
   void Return(std::uint32_t worker, WorkId work_id);
+  /// As Return for all that is with the worker, and for what is reserved for it (rule 6).
   void ReturnAll(std::uint32_t worker);
 
   bool Valid(WorkId work_id) const { return work_id.epoch < epochs_ && work_id.batch < batches_; }
@@ -49,9 +62,9 @@ class WorkLedger {
   bool AllCommitted() const { return committed_count_ == work_ids_expected(); }
   /// Leading epochs of which every batch is committed.
   std::uint32_t CompleteEpochs() const;
-  /// WorkIds with some worker; of one worker.
+  /// Work ids that are with some worker, and with that one.
   std::size_t in_flight() const { return in_flight_.size(); }
-  std::size_t held_by(std::uint32_t worker) const;
+  std::size_t in_flight_of(std::uint32_t worker) const;
   /// Records of the work ids that are with some worker.
   std::int64_t examples_in_flight() const { return examples_in_flight_; }
   std::uint64_t work_ids_expected() const { return std::uint64_t{epochs_} * batches_; }
@@ -63,11 +76,12 @@ class WorkLedger {
  private:
   std::uint32_t RecordsOf(std::uint32_t batch) const { return records_ ? records_(batch) : 1; }
   std::int64_t RecordsOf(std::size_t word, std::uint64_t bits) const;
-  /// Committed work ids are with nobody.
+  /// Every shard has the work ids of these bits. REQUIRES: none of them is committed.
   void Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
+  /// All shards but `lacking` have the work ids of these bits. REQUIRES: all are committed.
   void Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word, std::uint64_t bits);
   using InFlight = std::unordered_map<WorkId, std::vector<std::uint32_t>>;
-  /// The work id is with nobody any more.
+  /// Ends being in flight: the work id is with no worker any more.
   void Land(InFlight::iterator work_id);
   std::vector<ShardId> Lacking(WorkId work_id) const;
   bool Grantable(WorkId work_id) const;
@@ -85,9 +99,11 @@ class WorkLedger {
   std::function<std::uint32_t(std::uint32_t, std::uint32_t)> order_;
   std::function<std::uint32_t(std::uint32_t)> block_;
 
+  /// See the class comment for what the bits mean.
   WorkIdSet committed_;
   std::vector<WorkIdSet> partial_;
-  /// Shards that have had a SetShard.
+  /// Shards that have had a SetShard. Before that, nothing is known of a shard: nothing may count
+  /// as committed until all are known.
   std::vector<bool> known_;
   std::uint32_t known_count_ = 0;
   std::vector<std::uint64_t> committed_in_epoch_;
@@ -96,10 +112,12 @@ class WorkLedger {
   std::int64_t examples_expected_ = 0;
   std::int64_t examples_committed_ = 0;
 
-  /// More than one worker may hold a work id after a change of chief.
+  /// The workers that each work id in flight is with: more than one only after a change of chief,
+  /// when a worker of the former chief names what that chief had granted.
   InFlight in_flight_;
   std::int64_t examples_in_flight_ = 0;
-  std::map<std::uint32_t, std::set<WorkId>> held_;
+  /// The same by worker.
+  std::map<std::uint32_t, std::set<WorkId>> with_worker_;
   std::deque<WorkId> returned_;
   /// What is left of the block that was put aside for each worker. Only a preference: others take
   /// from it when nothing else is left, and after the cursor went back a work id may be in two.

@@ -8,13 +8,13 @@
 namespace pstrain {
 namespace {
 
-using core_test::AllTerms;
+using protocol_test::AllTerms;
 
 class GrantBarriersTest : public testing::Test {
  protected:
   /// 100 batches of 10 records.
   static ProtocolOptions Options() {
-    ProtocolOptions options = core_test::Options();
+    ProtocolOptions options = protocol_test::Options();
     options.epochs = 1;
     options.batches_per_epoch = 100;
     options.records = [](std::uint32_t) { return 10u; };
@@ -37,7 +37,7 @@ class GrantBarriersTest : public testing::Test {
   CommitProtocol& protocol() { return started_.protocol; }
 
   TempDir dir_;
-  core_test::Started started_{Options()};
+  protocol_test::Started started_{Options()};
 };
 
 TEST_F(GrantBarriersTest, WithoutFiles_HoldsNothing) {
@@ -97,7 +97,7 @@ TEST_F(GrantBarriersTest, WhateverThePercentage_CanBeReached) {
                                                                  {"barrier-100", 100}};
   for (const auto& [file, work_ids] : last) {
     Make(file);
-    core_test::Started fresh{Options()};
+    protocol_test::Started fresh{Options()};
     EXPECT_EQ(Find().Grants(fresh.protocol, 0, 1000).size(), work_ids) << file;
     ASSERT_TRUE(RemoveFile(dir_.File(file)).ok());
   }

@@ -5,11 +5,11 @@
 namespace pstrain {
 namespace {
 
-using core_test::AllTerms;
-using core_test::Answer;
-using core_test::Applied;
-using core_test::Register;
-using core_test::Started;
+using protocol_test::AllTerms;
+using protocol_test::Answer;
+using protocol_test::Applied;
+using protocol_test::Register;
+using protocol_test::Started;
 
 // The only action: an assignment.
 AssignShardsAction OnlyAssignment(CommitProtocol* protocol) {
@@ -76,7 +76,7 @@ TEST(Move, WhenItFailsOrTheTargetIsLost_TheFormerOwnerKeepsTheShardUnderANewTerm
     EXPECT_GT(keep.shards[0].term, before);
     s.protocol.ShardsActivated(1, s.ps1, {{1, keep.shards[0].term, true, AppliedSet(4), 0}});
     EXPECT_TRUE(s.protocol.membership().shards[1].active);
-    EXPECT_TRUE(s.protocol.TakeActions().empty()) << "it is not tried again at once";
+    EXPECT_TRUE(s.protocol.TakeActions().empty()) << "it is not tried again immediately";
     EXPECT_EQ(s.protocol.CheckpointWanted(), !target_lost)
         << "the checkpoint is the other way to leave";
   }

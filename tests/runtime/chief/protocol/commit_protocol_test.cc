@@ -9,12 +9,12 @@
 namespace pstrain {
 namespace {
 
-using core_test::AllTerms;
-using core_test::Answer;
-using core_test::Applied;
-using core_test::Options;
-using core_test::Register;
-using core_test::Started;
+using protocol_test::AllTerms;
+using protocol_test::Answer;
+using protocol_test::Applied;
+using protocol_test::Options;
+using protocol_test::Register;
+using protocol_test::Started;
 using Outcome = ReportResult::Outcome;
 
 TEST(CommitProtocol, WhileAPsIsMissing_GrantsNothing) {

@@ -9,7 +9,7 @@
 
 #include "runtime/chief/protocol/commit_protocol.h"
 
-namespace pstrain::core_test {
+namespace pstrain::protocol_test {
 
 /// Two shards on two ps, 2 epochs of 4 batches with 35 records.
 inline ProtocolOptions Options() {
@@ -88,4 +88,4 @@ struct Started {
   Incarnation ps1 = 0;
 };
 
-}  // namespace pstrain::core_test
+}  // namespace pstrain::protocol_test

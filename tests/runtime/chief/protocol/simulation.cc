@@ -143,7 +143,7 @@ void Simulation::Fault() {
     case 9:
       worker_slots_[Random(worker_slots_.size())] = 0;
       return;
-    case 10: {  // Told to stop: says so, and goes on serving.
+    case 10: {  // Told to stop: says so, and continues to serve.
       const auto ps = ps_.find(ps_slots_[Random(ps_slots_.size())]);
       if (ps == ps_.end() || chief == chiefs_.end()) return;
       chief->second->protocol.PsLeaving(ps->second.index, ps->second.incarnation);
@@ -156,11 +156,11 @@ void Simulation::Fault() {
 
 Simulation::Process Simulation::NewestChief() const {
   Process newest = 0;
-  std::uint64_t epoch = 0;
+  std::uint64_t term = 0;
   for (const auto& [process, chief] : chiefs_) {
-    if (chief->epoch > epoch) {
+    if (chief->term > term) {
       newest = process;
-      epoch = chief->epoch;
+      term = chief->term;
     }
   }
   return newest;

@@ -120,8 +120,8 @@ class Simulation {
   };
   struct Chief {
     explicit Chief(ProtocolOptions options)
-        : epoch(options.chief_term), protocol(std::move(options)) {}
-    std::uint64_t epoch;
+        : term(options.chief_term), protocol(std::move(options)) {}
+    std::uint64_t term;
     CommitProtocol protocol;
     std::map<std::uint64_t, AssignShardsAction> outstanding;
     std::map<std::uint32_t, Process> workers;
@@ -191,7 +191,7 @@ class Simulation {
 
   // simulation_peers.cc: ps and workers
   void PsStep(Process process);
-  void OnAssign(Process process, Process chief, std::uint64_t epoch, std::uint64_t id,
+  void OnAssign(Process process, Process chief, std::uint64_t chief_term, std::uint64_t id,
                 const AssignShardsAction& action);
   Carried Carry(Process process, const Assignment& assignment, const std::string& checkpoint);
   Carried CarryMove(Process process, const Assignment& assignment);

@@ -15,7 +15,7 @@ constexpr std::uint32_t kKeptCheckpoints = 3;
 void Simulation::StartCheckpoint(Chief* chief, Process process) {
   std::optional<CheckpointPlan> plan = chief->protocol.StartCheckpoint();
   if (!plan) return;
-  chief->checkpoint = ActiveCheckpoint{{chief->epoch, next_id_++}, step_, *std::move(plan), {}};
+  chief->checkpoint = ActiveCheckpoint{{chief->term, next_id_++}, step_, *std::move(plan), {}};
   for (const CheckpointPlan::Ps& part : chief->checkpoint->plan.ps) {
     for (const MembershipView::Ps& ps : chief->protocol.membership().ps) {
       if (ps.incarnation != part.incarnation) continue;
@@ -106,7 +106,7 @@ void Simulation::PlaceCheckpoint(Chief* chief, Process process) {
     if (checkpoint_shard.incremental) checkpoint.base = active.plan.base;
   }
   const bool final = active.plan.final;
-  if (!chief->protocol.FinishCheckpoint(checkpoint_shards).ok() || chief->epoch < disk_term_)
+  if (!chief->protocol.FinishCheckpoint(checkpoint_shards).ok() || chief->term < disk_term_)
     return AbandonCheckpoint(chief);
   if (Faulty() && Chance(10)) {  // Dies before the rename.
     chiefs_.erase(process);
@@ -164,7 +164,7 @@ void Simulation::Retain(Chief* chief) {
   if (mutations_.retention_ignores_bases) {
     for (CheckpointFolder& folder : folders) folder.base.reset();
   }
-  for (const CheckpointId& id : PlanRetention(folders, {kKeptCheckpoints, chief->epoch, {}})) {
+  for (const CheckpointId& id : PlanRetention(folders, {kKeptCheckpoints, chief->term, {}})) {
     chief->protocol.CheckpointRemoved(CheckpointName(id));
     std::erase_if(disk_, [&](const Checkpoint& checkpoint) { return checkpoint.id == id; });
   }

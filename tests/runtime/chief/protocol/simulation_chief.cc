@@ -15,7 +15,7 @@ constexpr std::uint64_t kCheckpointPatienceSteps = 300;
 
 void Simulation::ChiefTick(Process process) {
   Chief& chief = *chiefs_.at(process);
-  if (chief.epoch < disk_term_ && Chance(4)) {
+  if (chief.term < disk_term_ && Chance(4)) {
     chiefs_.erase(process);
     return;
   }
@@ -50,8 +50,8 @@ void Simulation::SendAssignment(Process process, std::uint64_t id) {
   const AssignShardsAction& action = chief.outstanding.at(id);
   for (const MembershipView::Ps& ps : chief.protocol.membership().ps) {
     if (ps.incarnation != action.incarnation) continue;
-    Send([this, to = std::stoull(ps.address), process, epoch = chief.epoch, id, action] {
-      OnAssign(to, process, epoch, id, action);
+    Send([this, to = std::stoull(ps.address), process, term = chief.term, id, action] {
+      OnAssign(to, process, term, id, action);
     });
   }
 }
@@ -152,7 +152,7 @@ void Simulation::CheckGrant(const Chief& chief) {
     for (const MembershipView::Ps& owner : view.ps) {
       const auto ps = ps_.find(std::stoull(owner.address));
       if (owner.index != view.shards[s].ps || ps == ps_.end()) continue;
-      if (ps->second.chief_term > chief.epoch) continue;
+      if (ps->second.chief_term > chief.term) continue;
       const auto copy = ps->second.copies.find(s);
       if (copy == ps->second.copies.end() || copy->second.term != view.shards[s].term) {
         Violated("granted while the owner of a shard does not hold it");

@@ -33,28 +33,28 @@ void Simulation::PsStep(Process process) {
                                            ProtocolTime{std::chrono::milliseconds(step_)});
     const bool replaced = incarnation.status().code() == StatusCode::kFailedPrecondition;
     if (!incarnation.ok() && !replaced) return;
-    Send([this, process, to, replaced, epoch = chief->second->epoch,
+    Send([this, process, to, replaced, term = chief->second->term,
           value = incarnation.ok() ? *incarnation : 0] {
       const auto sender = ps_.find(process);
-      if (sender == ps_.end() || sender->second.chief_term > epoch) return;
+      if (sender == ps_.end() || sender->second.chief_term > term) return;
       if (replaced) {
         ps_.erase(sender);
         return;
       }
       if (sender->second.chief != to || sender->second.incarnation > value) return;
-      sender->second.chief_term = epoch;
+      sender->second.chief_term = term;
       sender->second.incarnation = value;
       sender->second.registered = true;
     });
   });
 }
 
-void Simulation::OnAssign(Process process, Process chief, std::uint64_t epoch, std::uint64_t id,
-                          const AssignShardsAction& action) {
+void Simulation::OnAssign(Process process, Process chief, std::uint64_t chief_term,
+                          std::uint64_t id, const AssignShardsAction& action) {
   const auto it = ps_.find(process);
   if (it == ps_.end()) return;
   Ps& ps = it->second;
-  if (epoch < ps.chief_term || action.incarnation != ps.incarnation) return;
+  if (chief_term < ps.chief_term || action.incarnation != ps.incarnation) return;
   Carried outcome = Carried::kDone;
   std::vector<ShardCopy> active;
   for (const Assignment& assignment : action.shards) {

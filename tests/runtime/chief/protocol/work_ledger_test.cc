@@ -93,8 +93,8 @@ TEST(WorkLedger, WhenAShardIsRestored_ReservedWorkIdsAreGrantedOnce) {
 TEST(WorkLedger, WhenTwoWorkersHoldAWorkId_ItComesBackAfterBothReturnIt) {
   WorkLedger ledger(Options(1, 1, 1));
   ledger.SetShard(0, AppliedSet(1));
-  ledger.Hold(0, {0, 0});
-  ledger.Hold(1, {0, 0});
+  ledger.AddInFlight(0, {0, 0});
+  ledger.AddInFlight(1, {0, 0});
   ledger.ReturnAll(0);
   EXPECT_TRUE(ledger.Grant(2, 1).empty());
   ledger.Return(1, {0, 0});
@@ -121,11 +121,11 @@ TEST(WorkLedger, WhenShardsComeWithDifferentSets_GrantsNameThoseThatLackTheWorkI
 TEST(WorkLedger, WhenAWorkIdInFlightIsCommittedByAnother_ItIsWithNobody) {
   WorkLedger ledger(Options(1, 1, 2));
   ledger.SetShard(0, AppliedSet(2));
-  ledger.Hold(0, {0, 0});
-  ledger.Hold(1, {0, 0});
+  ledger.AddInFlight(0, {0, 0});
+  ledger.AddInFlight(1, {0, 0});
   EXPECT_TRUE(ledger.Report(1, {0, 0}, {0}));
   EXPECT_EQ(ledger.in_flight(), 0u);
-  EXPECT_EQ(ledger.held_by(0), 0u);
+  EXPECT_EQ(ledger.in_flight_of(0), 0u);
 }
 
 TEST(WorkLedger, WhenANewCopyHasAWorkIdInFlight_ItIsWithNobodyAndMayBeReopened) {

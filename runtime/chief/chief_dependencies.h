@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/clock.h"
+#include "runtime/chief/chief_setup.h"
+#include "runtime/chief/protocol/commit_protocol.h"
+#include "runtime/cluster/role_context.h"
+#include "runtime/stats/role_stats.h"
+
+namespace pstrain {
+
+/// What every part of the chief is given (PsPeers, WorkerPeers, EvaluatorPeer, Checkpointing). All
+/// of it outlives the parts. The parts have no lock of their own: the chief's lock guards them and
+/// `protocol`, and one thread at a time calls any of them.
+struct ChiefDependencies {
+  const RoleContext& context;
+  const ChiefSetup& setup;
+  const Clock& clock;
+  ChiefStats& stats;
+  CommitProtocol& protocol;
+
+  std::uint64_t chief_term() const { return setup.directory.chief_term(); }
+  /// How much time has passed since `then`, a time of `clock`.
+  std::chrono::nanoseconds Since(ProtocolTime then) const { return clock.Now() - then; }
+  /// The job evaluates its checkpoints.
+  bool has_evaluator() const {
+    return context.training().has_evaluation() &&
+           context.job.spec().replica_specs().evaluator().replicas() > 0;
+  }
+};
+
+}  // namespace pstrain

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/contract/control.pb.h"
+#include "runtime/checkpoint/checkpoints.h"
+#include "runtime/chief/protocol/protocol_types.h"
+#include "runtime/chief/run_directory.h"
+#include "runtime/cluster/role_context.h"
+
+namespace pstrain {
+
+/// What the chief prepares before it serves. Does not change afterwards.
+struct ChiefSetup {
+  RunDirectory directory;
+  std::shared_ptr<const InputIndex> index;
+  RunDescription run;
+  /// Newest good checkpoint, if the run has one.
+  std::optional<GoodCheckpoint> checkpoint;
+  /// Names of all finished checkpoints that are not newer than `checkpoint`, newest first.
+  std::vector<std::string> checkpoints;
+};
+
+/// Everything up to a running chief: run directory, input index, variables and their placement, the
+/// checkpoint to continue from. The error names the field of the job or the file.
+Result<ChiefSetup> PrepareChief(const RoleContext& context);
+
+/// What the commit protocol of this chief is made from; it starts at `now`. REQUIRES: setup.index.
+ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup& setup,
+                                    ProtocolTime now);
+
+}  // namespace pstrain

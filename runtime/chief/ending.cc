@@ -1,0 +1,76 @@
+#include "runtime/chief/ending.h"
+
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+
+namespace pstrain {
+namespace {
+
+using std::chrono::seconds;
+
+/// Left of the grace period for the peers when a drain has to be cut short.
+constexpr seconds kDrainReserve{4};
+constexpr seconds kTermCheck{1};
+
+std::string WhatIsMissing(const Ending::Attendance& attendance) {
+  std::string missing;
+  for (const std::uint32_t index : attendance.missing_ps) {
+    missing += (missing.empty() ? "ps " : ", ps ") + std::to_string(index);
+  }
+  if (!missing.empty()) return missing + " did not come";
+  return attendance.any_worker ? "not every shard got an owner" : "no worker came";
+}
+
+}  // namespace
+
+Ending::Ending(Limits limits, const RunDirectory& directory, const Clock& clock)
+    : limits_(limits), directory_(directory), clock_(clock), ready_since_(clock.Now()) {}
+
+void Ending::Fail(Status status) {
+  if (failure_) return;
+  LogError("chief", "the job fails", {{"reason", status.message()}});
+  failure_ = std::move(status);
+}
+
+void Ending::CheckPatience(const Attendance& attendance) {
+  if (attendance.all_shards_active && attendance.any_worker) return RenewPatience();
+  if (clock_.Now() - ready_since_ < limits_.peers) return;
+  Fail(DeadlineExceededError(
+      WhatIsMissing(attendance) + " within spec.training.peerTimeoutSeconds (" +
+      std::to_string(limits_.peers.count()) + " s); see why in their logs, or raise it"));
+}
+
+bool Ending::DrainOver(const DrainState& state) const {
+  if (!drain_since_) return false;
+  if (clock_.Now() - *drain_since_ > limits_.grace - kDrainReserve) return true;
+  if (!state.quiet) return false;
+  // The score of a state that is in no checkpoint cannot come.
+  if (!state.covered) return state.uncoverable;
+  return state.evaluated || state.evaluator_silent;
+}
+
+bool Ending::RunOver(std::optional<std::chrono::nanoseconds> final_since, bool evaluated) const {
+  if (!final_since) return false;
+  return evaluated || clock_.Now() - *final_since > limits_.evaluation;
+}
+
+void Ending::BeginRelease(bool finished) {
+  finished_ = finished;
+  release_since_ = clock_.Now();
+}
+
+bool Ending::ReleaseOver(bool all_told) const {
+  return all_told || clock_.Now() - *release_since_ > kReleasePatience;
+}
+
+bool Ending::Superseded() {
+  const Time now = clock_.Now();
+  if (last_term_check_ && now - *last_term_check_ <= kTermCheck) return false;
+  last_term_check_ = now;
+  const Result<bool> superseded = directory_.Superseded();
+  return superseded.ok() && *superseded;
+}
+
+}  // namespace pstrain

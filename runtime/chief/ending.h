@@ -1,0 +1,104 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "runtime/chief/run_directory.h"
+
+namespace pstrain {
+
+/// How a chief's life ends.
+///
+///   state     | event                                       | then
+///   running   | the final checkpoint is in place and        | releasing, finished
+///             | evaluated, or its evaluation is overdue     |
+///   running   | drained and covered, or the grace is over   | releasing, not finished
+///   releasing | all were told, or 5 s have passed           | the process ends: 0 finished, else
+///   85 any       | failed, or peers did not come in time       | the process ends with the error
+///   any       | a newer chief has taken the run             | the process ends: 85
+///
+/// Decides by what it is told and by its clock; only Superseded reads the run's directory. The
+/// chief's lock guards it: one thread at a time.
+class Ending {
+ public:
+  struct Limits {
+    /// spec.training.peerTimeoutSeconds
+    std::chrono::seconds peers{0};
+    /// From SIGTERM to SIGKILL.
+    std::chrono::seconds grace{0};
+    /// spec.training.evaluation.deadlineSeconds
+    std::chrono::seconds evaluation{0};
+  };
+
+  /// `directory` and `clock` outlive it.
+  Ending(Limits limits, const RunDirectory& directory, const Clock& clock);
+
+  /// The job fails; only the first reason counts.
+  void Fail(Status status);
+  const std::optional<Status>& failure() const { return failure_; }
+
+  /// Who is there.
+  struct Attendance {
+    /// ps that never came.
+    std::vector<std::uint32_t> missing_ps = {};
+    bool any_worker = false;
+    bool all_shards_active = false;
+  };
+  /// Fails the job when the run could not train for longer than the limit.
+  void CheckPatience(const Attendance& attendance);
+  /// Peers are not needed any more: the limit counts from now on again.
+  void RenewPatience() { ready_since_ = clock_.Now(); }
+
+  /// Grants have been stopped because the process was told to stop.
+  void BeginDrain() { drain_since_ = clock_.Now(); }
+
+  struct DrainState {
+    /// No work id is in flight, no checkpoint in progress.
+    bool quiet = false;
+    /// All that is committed is in a checkpoint.
+    bool covered = false;
+    /// A shard has no owner though nobody is awaited: no checkpoint can be taken.
+    bool uncoverable = false;
+    bool evaluated = false;
+    bool evaluator_silent = false;
+  };
+  /// The drain has reached its end. 4 s of the grace period are left to the peers: what was applied
+  /// since the last checkpoint is then computed again after the resume. False without BeginDrain.
+  bool DrainOver(const DrainState& state) const;
+
+  /// `final_since`: when the final checkpoint was placed; nothing while there is none.
+  bool RunOver(std::optional<std::chrono::nanoseconds> final_since, bool evaluated) const;
+
+  /// From here on all are told to end.
+  void BeginRelease(bool finished);
+  bool releasing() const { return release_since_.has_value(); }
+  bool finished() const { return finished_; }
+  /// REQUIRES: releasing().
+  bool ReleaseOver(bool all_told) const;
+
+  /// A chief of a higher term has taken the run. Looks once a second.
+  bool Superseded();
+
+ private:
+  using Time = std::chrono::nanoseconds;
+
+  const Limits limits_;
+  const RunDirectory& directory_;
+  const Clock& clock_;
+  std::optional<Status> failure_;
+  Time ready_since_;
+  std::optional<Time> drain_since_;
+  std::optional<Time> release_since_;
+  bool finished_ = false;
+  std::optional<Time> last_term_check_;
+};
+
+/// How long the evaluator may be silent before a drain ends without it, and peers before a release
+/// does.
+inline constexpr std::chrono::seconds kReleasePatience{5};
+
+}  // namespace pstrain

@@ -1,0 +1,79 @@
+#include "runtime/chief/peers/evaluator_peer.h"
+
+#include <chrono>
+
+#include "base/log.h"
+
+namespace pstrain {
+namespace {
+
+using std::chrono::seconds;
+
+/// How long somebody may take to show the restored loss.
+constexpr seconds kAnnouncePatience{30};
+/// How long a new chief waits for the evaluator to name the checkpoint that it reads.
+constexpr seconds kPinPatience{60};
+constexpr char kEvalLoss[] = "eval_loss";
+
+}  // namespace
+
+EvaluatorPeer::EvaluatorPeer(const ChiefDependencies& chief, std::optional<CheckpointId> newest)
+    : chief_(chief), seen_(chief.clock.Now()), announce_since_(seen_) {
+  const RunDirectory& directory = chief_.setup.directory;
+  if (chief_.has_evaluator() && newest) stopped_loss_ = directory.StoppedEvalLoss();
+  if (!stopped_loss_) restored_loss_ = directory.RestoredEvalLoss();
+  announcing_ = (stopped_loss_ || restored_loss_) && directory.AnnouncementAwaited();
+}
+
+PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, const RunPhase& phase) {
+  PollEvaluatorReply reply;
+  reply.set_chief_term(chief_.chief_term());
+  seen_ = chief_.clock.Now();
+  if (!request.error().empty()) {
+    LogWarning("chief", "the evaluator could not read a checkpoint",
+               {{"checkpoint", request.checkpoint()}, {"error", request.error()}});
+  } else if (!request.checkpoint().empty()) {
+    evaluated_ = ParseCheckpointName(request.checkpoint());
+    metrics_ = {request.metrics().begin(), request.metrics().end()};
+  }
+  *reply.mutable_run() = chief_.setup.run;
+  reply.set_directive(CONTINUE);
+  pinned_.reset();
+  if (phase.releasing || request.leaving()) {
+    reply.set_directive(phase.finished ? FINISH : DRAIN);
+    told_end_ = phase.releasing;
+    return reply;
+  }
+  if (phase.newest && phase.newest != evaluated_) {
+    pinned_ = phase.newest;
+    reply.set_checkpoint(CheckpointName(*phase.newest));
+  }
+  return reply;
+}
+
+void EvaluatorPeer::CheckRestored(std::optional<CheckpointId> newest, bool placed) {
+  const RunDirectory& directory = chief_.setup.directory;
+  if (announcing_ && restored_loss_) {
+    announcing_ =
+        directory.AnnouncementAwaited() && chief_.Since(announce_since_) < kAnnouncePatience;
+  }
+  if (!stopped_loss_ || restored_loss_ || !evaluated_ || !placed) return;
+  if (evaluated_ != newest) return;
+  restored_loss_ = metrics_[kEvalLoss];
+  LogInfo("chief", "the restored state was evaluated",
+          {{"eval_loss", *stopped_loss_}, {"restored_eval_loss", *restored_loss_}});
+  const Status written = directory.WriteRestored(*restored_loss_);
+  if (!written.ok()) LogWarning("chief", "restored.json not written", {{"error", written}});
+  stopped_loss_.reset();
+  announce_since_ = chief_.clock.Now();
+}
+
+bool EvaluatorPeer::Done(std::optional<CheckpointId> newest) const {
+  return !chief_.has_evaluator() || (newest && evaluated_ == newest);
+}
+
+bool EvaluatorPeer::PinKnown() const {
+  return !chief_.has_evaluator() || pinned_ || evaluated_ || SilentFor(kPinPatience);
+}
+
+}  // namespace pstrain

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "proto/contract/control.pb.h"
+#include "runtime/checkpoint/checkpoints.h"
+#include "runtime/chief/chief_dependencies.h"
+
+namespace pstrain {
+
+/// What the chief knows of the evaluator: which checkpoint it reads (pinned: retention keeps it),
+/// what it has found, and the restored loss of a run that was stopped and continues.
+///
+///   the run            | restored loss                | grants
+///   was never stopped  | none                         | free
+///   was stopped        | until its first checkpoint   | wait
+///                      | is evaluated: unknown        |
+///   somebody shows it  | known, file `announce` there | wait, 30 s at most
+///   continues          | known                        | free
+///
+/// Touches the run's directory. The chief's lock guards it: one thread at a time.
+class EvaluatorPeer {
+ public:
+  /// `newest`: the checkpoint that the run continues from.
+  EvaluatorPeer(const ChiefDependencies& chief, std::optional<CheckpointId> newest);
+
+  struct RunPhase {
+    bool releasing = false;
+    bool finished = false;
+    /// The newest checkpoint in place: what is to be evaluated.
+    std::optional<CheckpointId> newest = std::nullopt;
+  };
+  PollEvaluatorReply Poll(const PollEvaluatorRequest& request, const RunPhase& phase);
+
+  /// Takes the evaluation of the restored state as the restored loss, once. `placed`: a checkpoint
+  /// of this chief is in place, so what was evaluated is the state after the restore.
+  void CheckRestored(std::optional<CheckpointId> newest, bool placed);
+  /// Nothing may be granted: the restored loss is not known, or somebody has yet to show it.
+  bool GrantsWait() const { return stopped_loss_.has_value() || announcing_; }
+  /// The restored state is still to be evaluated: it needs a checkpoint.
+  bool RestoredStateWanted() const { return stopped_loss_.has_value(); }
+
+  /// The newest checkpoint has been evaluated, or nobody does that.
+  bool Done(std::optional<CheckpointId> newest) const;
+  /// The evaluator was not heard for longer than that, since the chief has started.
+  bool SilentFor(std::chrono::nanoseconds limit) const { return chief_.Since(seen_) > limit; }
+  /// It knows that the run ends, or there is none.
+  bool ToldEnd() const { return told_end_ || !chief_.has_evaluator(); }
+
+  /// What the evaluator reads now, for retention.
+  const std::optional<CheckpointId>& pinned() const { return pinned_; }
+  /// Old checkpoints may go: it is known which one the evaluator reads. A new chief waits 60 s for
+  /// it to say so.
+  bool PinKnown() const;
+
+  /// Of the last evaluation, as runtime/evaluator/metric_report.h names them.
+  const std::map<std::string, double>& metrics() const { return metrics_; }
+  std::optional<double> restored_loss() const { return restored_loss_; }
+
+ private:
+  const ChiefDependencies chief_;
+  std::optional<CheckpointId> evaluated_;
+  std::map<std::string, double> metrics_;
+  std::optional<CheckpointId> pinned_;
+  ProtocolTime seen_;
+  bool told_end_ = false;
+  /// With which the run was stopped; nothing once the restored loss is known.
+  std::optional<double> stopped_loss_;
+  std::optional<double> restored_loss_;
+  /// Somebody wants to show the restored loss before anything is granted.
+  bool announcing_ = false;
+  ProtocolTime announce_since_;
+};
+
+}  // namespace pstrain

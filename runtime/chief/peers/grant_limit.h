@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/chief/protocol/commit_protocol.h"
+
+namespace pstrain {
+
+/// What may keep the chief from granting more for now. A production run has none; `pstrain run`
+/// asks for one where it is to stop or kill something at a percentage (grant_barriers.h). The
+/// chief's lock guards it: one thread at a time.
+class GrantLimit {
+ public:
+  virtual ~GrantLimit() = default;
+
+  /// As CommitProtocol::Grants, but no more than the limit allows.
+  virtual std::vector<GrantedWorkId> Grants(CommitProtocol& protocol, std::uint32_t worker,
+                                            std::uint32_t want) const = 0;
+  /// Called at each tick of the chief: looks whether the limit is still wanted.
+  virtual void Refresh() = 0;
+};
+
+}  // namespace pstrain

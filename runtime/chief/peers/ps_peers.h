@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/contract/control.pb.h"
+#include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/peers/ps_link.h"
+#include "runtime/ids.h"
+
+namespace pstrain {
+
+/// The ps of a job as the chief sees them: who is registered, when each was heard last, and the
+/// link to each. Answers their calls and carries out the commit protocol's actions on them. What a
+/// former life of a ps answers changes nothing. No I/O but through links. The chief's lock guards
+/// it: one thread at a time; the answers of the links come under that lock too.
+class PsPeers {
+ public:
+  using Connect = std::function<std::unique_ptr<PsLink>(const std::string& address)>;
+
+  /// `fail` ends the job with an error.
+  PsPeers(const ChiefDependencies& chief, Connect connect, std::function<void(Status)> fail);
+
+  /// The errors of CommitProtocol::RegisterPs. `held`: request.held(), parsed.
+  Result<RegisterPsReply> Register(const RegisterPsRequest& request, std::vector<ShardCopy> held);
+  HeartbeatPsReply Heartbeat(const HeartbeatPsRequest& request);
+
+  /// Carries out what the protocol wants done. Call after each event of the protocol.
+  void Dispatch();
+  /// A ps that was not heard for more than 10 s is lost.
+  void Expire();
+
+  /// Has a ps write checkpoint shards. False: that life of the ps is over, `done` is not called.
+  bool WriteCheckpointShards(std::uint32_t index, WriteCheckpointShardsRequest request,
+                             PsLink::WriteDone done);
+
+  /// Tells all that are registered to end.
+  void ReleaseAll(bool finished);
+  /// All that are registered have been told to end, or were gone by then.
+  bool AllReleased() const;
+
+  /// Those of the job's ps that never registered with this chief, ascending.
+  std::vector<std::uint32_t> Missing() const;
+
+  /// Links to ps that were replaced. Destroy them without the chief's lock: their destructors wait
+  /// for calls that take it.
+  std::vector<std::unique_ptr<PsLink>> TakeRetired();
+  /// All links; from then on no ps is registered.
+  std::vector<std::unique_ptr<PsLink>> TakeAll();
+
+ private:
+  struct Peer {
+    std::unique_ptr<PsLink> link;
+    Incarnation incarnation = 0;
+    ProtocolTime seen{};
+    bool released = false;
+  };
+
+  /// Null: that life of the ps is over.
+  Peer* Find(std::uint32_t index, Incarnation incarnation);
+  void Configure(std::uint32_t index, const Peer& peer);
+  void Assign(const AssignShardsAction& action);
+  void Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply);
+  void Release(std::uint32_t index, const Peer& peer, bool finished);
+
+  const ChiefDependencies chief_;
+  const Connect connect_;
+  const std::function<void(Status)> fail_;
+  std::map<std::uint32_t, Peer> ps_;
+  std::vector<std::unique_ptr<PsLink>> retired_;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "proto/contract/control.pb.h"
+#include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/peers/grant_limit.h"
+#include "runtime/ids.h"
+
+namespace pstrain {
+
+/// The workers of a job as the chief sees them: which process each is, what it was granted, when it
+/// was heard last, whether it knows that the run ends. A poll is a worker's whole conversation:
+/// reports in, grants out. What a reply granted and the worker does not name in its next poll was
+/// lost on the way, and is granted again. Makes no calls. The chief's lock guards it: one thread at
+/// a time.
+class WorkerPeers {
+ public:
+  /// `limit` outlives it; null: no limit on grants.
+  WorkerPeers(const ChiefDependencies& chief, const GrantLimit* limit)
+      : chief_(chief), limit_(limit) {}
+
+  /// Where the run is, for the answer to a poll.
+  struct RunPhase {
+    /// Everybody is told to end: with exit code 0 (finished), else 85.
+    bool releasing = false;
+    bool finished = false;
+    /// Nothing is granted for now.
+    bool grants_wait = false;
+  };
+  PollWorkerReply Poll(const PollWorkerRequest& request, const RunPhase& phase);
+
+  /// What was granted to a worker that was not heard for more than 10 s goes to others.
+  void Expire();
+
+  bool empty() const { return workers_.empty(); }
+  /// All that are registered know that the run ends.
+  bool AllToldEnd() const;
+  /// Mean of the losses that committed reports named, recent ones count most; nothing before the
+  /// first.
+  std::optional<double> loss() const { return loss_; }
+  /// The number of the membership as peers see it: those of a later chief are higher.
+  std::uint64_t MembershipNumber() const;
+
+ private:
+  struct Peer {
+    std::uint64_t process = 0;
+    std::set<WorkId> granted;
+    ProtocolTime seen{};
+    bool told_end = false;
+  };
+
+  /// Null: a newer process has replaced the one that asks.
+  Peer* Admit(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
+  void AbsorbReports(const PollWorkerRequest& request, Peer& worker);
+  void TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight, Peer& worker);
+  void AddGrants(const PollWorkerRequest& request, Peer& worker, PollWorkerReply* reply);
+  void FillMembership(Membership* wire) const;
+
+  const ChiefDependencies chief_;
+  const GrantLimit* const limit_;
+  std::map<std::uint32_t, Peer> workers_;
+  std::optional<double> loss_;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,77 @@
+#include "runtime/chief/run_numbers.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text/json.h"
+
+namespace pstrain {
+
+AppliedCounts CountsOf(const CheckpointManifest& manifest) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  AppliedCounts counts{.lowest = kMost, .highest = 0, .skipped = kMost};
+  for (const CheckpointShard& checkpoint_shard : manifest.checkpoint_shards()) {
+    counts.lowest = std::min(counts.lowest, checkpoint_shard.examples_applied());
+    counts.highest = std::max(counts.highest, checkpoint_shard.examples_applied());
+    counts.skipped = std::min(counts.skipped, checkpoint_shard.records_skipped());
+  }
+  return counts;
+}
+
+std::string ResultJson(const RunNumbers& numbers) {
+  Json json = Json::Object();
+  for (const char* name : {"auc", "accuracy", "log_loss", "calibration", "eval_loss"}) {
+    const auto found = numbers.metrics.find(name);
+    json.Set(name, found == numbers.metrics.end() ? Json::Null() : Json::Double(found->second));
+  }
+  json.Set("examples_expected", Json::Int(numbers.progress.examples_expected));
+  json.Set("examples_committed",
+           Json::Int(numbers.final_examples.value_or(numbers.progress.examples_committed)));
+  if (numbers.final_examples) {
+    json.Set("applied_min", Json::Int(numbers.applied.lowest));
+    json.Set("applied_max", Json::Int(numbers.applied.highest));
+  }
+  json.Set("records_skipped", Json::Int(numbers.applied.skipped));
+  json.Set("checkpoints", Json::Uint(numbers.checkpoints_placed));
+  json.Set("checkpoint", numbers.newest_checkpoint
+                             ? Json::String(CheckpointName(*numbers.newest_checkpoint))
+                             : Json::Null());
+  if (numbers.restored_loss) json.Set("restored_eval_loss", Json::Double(*numbers.restored_loss));
+  return WriteJson(json);
+}
+
+void NumbersPublisher::Publish(const RunNumbers& numbers) {
+  const CommitProgress& progress = numbers.progress;
+  stats_.examples_expected->Set(static_cast<double>(progress.examples_expected));
+  counts_known_ = counts_known_ || numbers.all_active;
+  if (numbers.final_examples) {
+    stats_.examples_committed->Set(static_cast<double>(*numbers.final_examples));
+  } else if (counts_known_) {
+    stats_.examples_committed->Set(static_cast<double>(progress.examples_committed));
+  }
+  if (counts_known_) {
+    stats_.steps->Set(static_cast<double>(progress.work_ids_committed));
+    const std::uint64_t epoch =
+        progress.work_ids_committed / std::max(1u, numbers.batches_per_epoch);
+    stats_.epoch->Set(static_cast<double>(epoch));
+  }
+  stats_.membership->Set(static_cast<double>(numbers.membership));
+  stats_.chief_term->Set(static_cast<double>(numbers.chief_term));
+  stats_.records_skipped->Set(static_cast<double>(numbers.applied.skipped));
+  if (numbers.newest_checkpoint) {
+    stats_.applied_min->Set(static_cast<double>(numbers.applied.lowest));
+    stats_.applied_max->Set(static_cast<double>(numbers.applied.highest));
+  }
+  if (numbers.loss) stats_.loss->Set(*numbers.loss);
+  if (numbers.restored_loss) stats_.restored_eval_loss->Set(*numbers.restored_loss);
+  const auto publish = [&](const char* name, Gauge* gauge) {
+    const auto found = numbers.metrics.find(name);
+    if (found != numbers.metrics.end()) gauge->Set(found->second);
+  };
+  publish("auc", stats_.auc);
+  publish("accuracy", stats_.accuracy);
+  publish("log_loss", stats_.log_loss);
+  publish("calibration", stats_.calibration);
+}
+
+}  // namespace pstrain

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "proto/contract/checkpoint.pb.h"
+#include "runtime/checkpoint/checkpoints.h"
+#include "runtime/chief/protocol/protocol_types.h"
+#include "runtime/stats/role_stats.h"
+
+namespace pstrain {
+
+/// What the shards of a checkpoint have counted themselves.
+struct AppliedCounts {
+  /// Examples, of the shard with the fewest and of that with the most.
+  std::int64_t lowest = 0;
+  std::int64_t highest = 0;
+  /// Bad records that were left out, in every shard at least.
+  std::int64_t skipped = 0;
+};
+AppliedCounts CountsOf(const CheckpointManifest& manifest);
+
+/// What a run says of itself, on the stats page and in its result.
+struct RunNumbers {
+  CommitProgress progress;
+  /// Every shard has an owner now.
+  bool all_active = false;
+  std::uint32_t batches_per_epoch = 0;
+  std::uint64_t membership = 0;
+  std::uint64_t chief_term = 0;
+  std::optional<CheckpointId> newest_checkpoint;
+  /// That the final checkpoint holds; nothing while there is none.
+  std::optional<std::int64_t> final_examples;
+  std::uint64_t checkpoints_placed = 0;
+  AppliedCounts applied;
+  std::optional<double> loss;
+  std::optional<double> restored_loss;
+  /// Of the last evaluation.
+  std::map<std::string, double> metrics;
+};
+
+/// The content of result.json and stopped.json. Pure.
+std::string ResultJson(const RunNumbers& numbers);
+
+/// Puts the numbers on the stats page. Before every shard has been active once, what was committed
+/// is not known, and stays as it is there. The chief's lock guards it: one thread at a time.
+class NumbersPublisher {
+ public:
+  /// `stats` outlives it.
+  explicit NumbersPublisher(ChiefStats& stats) : stats_(stats) {}
+  void Publish(const RunNumbers& numbers);
+
+ private:
+  ChiefStats& stats_;
+  /// Every shard has been active once and has said what it has.
+  bool counts_known_ = false;
+};
+
+}  // namespace pstrain

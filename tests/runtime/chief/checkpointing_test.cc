@@ -1,0 +1,230 @@
+#include "runtime/chief/checkpointing.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/checkpoint/chief_term.h"
+#include "runtime/checkpoint/manifest.h"
+#include "tests/runtime/chief/chief_test_support.h"
+
+namespace pstrain {
+namespace {
+
+using chief_test::FakeNetwork;
+using chief_test::TakeFirst;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class CheckpointingTest : public chief_test::ChiefPartsTest {
+ protected:
+  static WriteCheckpointShardsReply Written(const WriteCheckpointShardsRequest& request) {
+    WriteCheckpointShardsReply reply;
+    for (const ShardAssignment& shard : request.shards()) {
+      CheckpointShard* written = reply.add_checkpoint_shards();
+      written->set_shard(shard.shard());
+      written->set_file("shard-" + std::to_string(shard.shard()));
+      written->set_bytes(10);
+      written->set_chief_term(shard.term().chief_term());
+      written->set_term_counter(shard.term().counter());
+      written->set_examples_applied(5 + shard.shard());
+    }
+    return reply;
+  }
+  void AnswerWrites() {
+    while (!network_.writes.empty()) {
+      const FakeNetwork::Write call = TakeFirst(&network_.writes);
+      call.done(Written(call.request));
+    }
+  }
+  void FailWrites(const Status& status) {
+    while (!network_.writes.empty()) TakeFirst(&network_.writes).done(status);
+  }
+  void Take() {
+    checkpointing_.Start();
+    AnswerWrites();
+    checkpointing_.Finish();
+  }
+  std::vector<CheckpointId> InPlace() const {
+    return ListCheckpoints(setup_->directory.path()).value();
+  }
+
+  EvaluatorPeer evaluator_{chief(), std::nullopt};
+  Checkpointing checkpointing_{chief(), ps(), evaluator_};
+};
+
+TEST_F(CheckpointingTest, IsDueBySteps) {
+  checkpoint_spec().set_every_steps(2);
+  StartPs();
+  Commit(1);
+  EXPECT_FALSE(checkpointing_.Due());
+  Commit(1);
+  EXPECT_TRUE(checkpointing_.Due());
+  Take();
+  EXPECT_FALSE(checkpointing_.Due());
+  Commit(2);
+  EXPECT_TRUE(checkpointing_.Due());
+}
+
+TEST_F(CheckpointingTest, IsDueBySecondsOnceSomethingIsNew) {
+  checkpoint_spec().set_every_seconds(5);
+  StartPs();
+  clock_.Advance(seconds(6));
+  EXPECT_FALSE(checkpointing_.Due());
+  Commit(1);
+  EXPECT_TRUE(checkpointing_.Due());
+  Take();
+  Commit(1);
+  clock_.Advance(seconds(5) - milliseconds(1));
+  EXPECT_FALSE(checkpointing_.Due());
+  clock_.Advance(milliseconds(1));
+  EXPECT_TRUE(checkpointing_.Due());
+}
+
+TEST_F(CheckpointingTest, WhenAllPsLeave_IsDueAndReleasesThem) {
+  StartPs();
+  Heartbeat(0, incarnations_[0], true);
+  AnswerAssigns();
+  network_.releases.clear();
+  EXPECT_FALSE(checkpointing_.Due());
+  Heartbeat(1, incarnations_[1], true);
+  EXPECT_TRUE(checkpointing_.Due());
+  Take();
+  ASSERT_EQ(network_.releases.size(), 1u);
+  EXPECT_EQ(network_.releases[0].address, "ps-101");
+}
+
+TEST_F(CheckpointingTest, WhileDraining_IsDueUntilAllIsCovered) {
+  StartPs();
+  Commit(3);
+  EXPECT_FALSE(checkpointing_.Due());
+  protocol().Drain();
+  EXPECT_TRUE(checkpointing_.Due());
+  EXPECT_FALSE(checkpointing_.Covered());
+  Take();
+  EXPECT_TRUE(checkpointing_.Covered());
+  EXPECT_FALSE(checkpointing_.Due());
+}
+
+TEST_F(CheckpointingTest, WhenTheRestoredStateIsWanted_IsDueOnce) {
+  ASSERT_TRUE(setup_->directory.WriteStopped(R"({"eval_loss": 0.5})").ok());
+  const EvaluatorPeer evaluator(chief(), CheckpointId{1, 1});
+  Checkpointing resumed(chief(), ps(), evaluator);
+  StartPs();
+  EXPECT_TRUE(resumed.Due());
+  resumed.Start();
+  AnswerWrites();
+  resumed.Finish();
+  EXPECT_FALSE(resumed.Due());
+}
+
+TEST_F(CheckpointingTest, WhileAPsHasNotAnswered_NoManifestIsPlaced) {
+  StartPs();
+  checkpointing_.Start();
+  ASSERT_EQ(network_.writes.size(), 2u);
+  const FakeNetwork::Write first = TakeFirst(&network_.writes);
+  first.done(Written(first.request));
+  checkpointing_.Finish();
+  EXPECT_TRUE(checkpointing_.in_progress());
+  EXPECT_TRUE(InPlace().empty());
+  AnswerWrites();
+  checkpointing_.Finish();
+  EXPECT_FALSE(checkpointing_.in_progress());
+  ASSERT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 1}}));
+  EXPECT_EQ(checkpointing_.newest(), (CheckpointId{1, 1}));
+  EXPECT_EQ(checkpointing_.applied().lowest, 5);
+  EXPECT_EQ(checkpointing_.applied().highest, 6);
+  const auto manifest = ReadManifest(CheckpointDirectory(setup_->directory.path(), {1, 1}));
+  ASSERT_TRUE(manifest.ok());
+  EXPECT_EQ(manifest->created_unix_ms(), clock_.UnixMillis());
+}
+
+TEST_F(CheckpointingTest, WhenAllIsCommitted_TheCheckpointIsFinal) {
+  StartPs();
+  Commit(7);
+  EXPECT_FALSE(checkpointing_.Due());
+  Commit(1);
+  EXPECT_TRUE(checkpointing_.Due());
+  clock_.Advance(seconds(3));
+  Take();
+  ASSERT_TRUE(checkpointing_.final_manifest().has_value());
+  EXPECT_EQ(checkpointing_.final_since(), clock_.Now());
+  EXPECT_FALSE(checkpointing_.Due());
+}
+
+TEST_F(CheckpointingTest, WhenFiveFailInARow_TheJobFailsAndNotBefore) {
+  checkpoint_spec().set_every_steps(1);
+  StartPs();
+  Commit(1);
+  for (int failure = 1; failure <= 5; ++failure) {
+    EXPECT_TRUE(checkpointing_.Failure().ok());
+    ASSERT_TRUE(checkpointing_.Due());
+    checkpointing_.Start();
+    FailWrites(ResourceExhaustedError("disk full"));
+    checkpointing_.Finish();
+    EXPECT_FALSE(checkpointing_.Due());
+    clock_.Advance(seconds(1));
+  }
+  const Status failure = checkpointing_.Failure();
+  EXPECT_EQ(failure.code(), StatusCode::kResourceExhausted);
+  EXPECT_NE(failure.message().find("5 checkpoints in a row failed"), std::string::npos);
+  EXPECT_NE(failure.message().find(dir_.path()), std::string::npos);
+}
+
+TEST_F(CheckpointingTest, WhenOneIsPlacedInBetween_FailuresAreNotInARow) {
+  StartPs();
+  for (int round = 0; round < 2; ++round) {
+    for (int failure = 0; failure < 4; ++failure) {
+      checkpointing_.Start();
+      FailWrites(ResourceExhaustedError("disk full"));
+      checkpointing_.Finish();
+    }
+    Take();
+  }
+  EXPECT_TRUE(checkpointing_.Failure().ok());
+}
+
+TEST_F(CheckpointingTest, WhenAPeerIsTheCause_ItIsAbandonedButNoFailure) {
+  StartPs();
+  for (int i = 0; i < 6; ++i) {
+    checkpointing_.Start();
+    FailWrites(UnavailableError("away"));
+    checkpointing_.Finish();
+  }
+  EXPECT_TRUE(checkpointing_.Failure().ok());
+  EXPECT_EQ(chief_stats_.checkpoints_abandoned->Value(), 6u);
+  EXPECT_TRUE(ListCheckpointFolders(setup_->directory.path())->empty());
+}
+
+TEST_F(CheckpointingTest, WhenAShardChangesItsOwnerMeanwhile_IsAbandoned) {
+  StartPs();
+  checkpointing_.Start();
+  ASSERT_TRUE(RegisterPs(1, 201, 1).ok());
+  AnswerAssigns();
+  AnswerWrites();
+  checkpointing_.Finish();
+  EXPECT_FALSE(checkpointing_.in_progress());
+  EXPECT_TRUE(InPlace().empty());
+}
+
+TEST_F(CheckpointingTest, WhenAHigherTermWasTaken_IsAbandoned) {
+  StartPs();
+  checkpointing_.Start();
+  AnswerWrites();
+  ASSERT_EQ(TakeChiefTerm(setup_->directory.path()).value(), 2u);
+  checkpointing_.Finish();
+  EXPECT_TRUE(InPlace().empty());
+}
+
+TEST_F(CheckpointingTest, OldOnesGoOnceItIsKnownWhatTheEvaluatorReads) {
+  StartPs();
+  for (int i = 0; i < 3; ++i) Take();
+  EXPECT_EQ(InPlace().size(), 3u);
+  evaluator_.Poll({}, {.newest = CheckpointId{1, 1}});  // pins the first
+  Take();
+  EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 1}, {1, 3}, {1, 4}}));
+  evaluator_.Poll({}, {.newest = CheckpointId{1, 4}});
+  Take();
+  EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 4}, {1, 5}}));
+}
+
+}  // namespace
+}  // namespace pstrain

@@ -1,0 +1,207 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/manual_clock.h"
+#include "base/os/files.h"
+#include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/peers/ps_peers.h"
+#include "tests/runtime/chief/protocol/protocol_test_support.h"
+
+namespace pstrain::chief_test {
+
+/// The network between the chief and its ps: calls wait here until the test answers them.
+struct FakeNetwork {
+  struct Configure {
+    std::string address;
+    ConfigureRequest request;
+    PsLink::ConfigureDone done;
+  };
+  struct Assign {
+    std::string address;
+    AssignShardsRequest request;
+    PsLink::AssignDone done;
+  };
+  struct Write {
+    std::string address;
+    WriteCheckpointShardsRequest request;
+    PsLink::WriteDone done;
+  };
+  struct Release {
+    std::string address;
+    ReleaseRequest request;
+    PsLink::ReleaseDone done;
+  };
+  std::deque<Configure> configures;
+  std::deque<Assign> assigns;
+  std::deque<Write> writes;
+  std::deque<Release> releases;
+  std::vector<std::string> cancelled;
+
+  PsPeers::Connect Connect();
+};
+
+class FakePsLink final : public PsLink {
+ public:
+  FakePsLink(std::string address, FakeNetwork& network)
+      : address_(std::move(address)), network_(network) {}
+  void Configure(ConfigureRequest request, ConfigureDone done) override {
+    network_.configures.push_back({address_, std::move(request), std::move(done)});
+  }
+  void AssignShards(AssignShardsRequest request, AssignDone done) override {
+    network_.assigns.push_back({address_, std::move(request), std::move(done)});
+  }
+  void WriteCheckpointShards(WriteCheckpointShardsRequest request, WriteDone done) override {
+    network_.writes.push_back({address_, std::move(request), std::move(done)});
+  }
+  void Release(ReleaseRequest request, ReleaseDone done) override {
+    network_.releases.push_back({address_, std::move(request), std::move(done)});
+  }
+  void Cancel() override { network_.cancelled.push_back(address_); }
+
+ private:
+  const std::string address_;
+  FakeNetwork& network_;
+};
+
+inline PsPeers::Connect FakeNetwork::Connect() {
+  return
+      [this](const std::string& address) { return std::make_unique<FakePsLink>(address, *this); };
+}
+
+/// Takes the oldest call out. REQUIRES: there is one.
+template <typename Call>
+Call TakeFirst(std::deque<Call>* calls) {
+  Call call = std::move(calls->front());
+  calls->pop_front();
+  return call;
+}
+
+/// A job of two ps and an evaluator, with the protocol of protocol_test_support.h (2 shards, 2
+/// epochs of 4 batches), a run directory of its own, a clock that the test moves.
+class ChiefPartsTest : public testing::Test {
+ protected:
+  ChiefPartsTest() {
+    job_ = MakeJob(dir_.path());
+    setup_.emplace(MakeSetup());
+    ProtocolOptions options = protocol_test::Options();
+    options.chief_term = setup_->directory.chief_term();
+    options.started = clock_.Now();
+    protocol_.emplace(std::move(options));
+    ps_.emplace(chief(), network_.Connect(),
+                [this](const Status& status) { failures_.push_back(status); });
+  }
+
+  static PSTrainingJob MakeJob(const std::string& directory) {
+    PSTrainingJob job;
+    job.mutable_spec()->mutable_replica_specs()->mutable_ps()->set_replicas(2);
+    job.mutable_spec()->mutable_replica_specs()->mutable_evaluator()->set_replicas(1);
+    Training* training = job.mutable_spec()->mutable_training();
+    training->set_epochs(2);
+    training->mutable_evaluation()->set_deadline_seconds(60);
+    training->mutable_checkpoint()->set_directory(directory);
+    training->mutable_checkpoint()->set_keep(2);
+    return job;
+  }
+
+  ChiefSetup MakeSetup() {
+    Result<RunDirectory> directory = RunDirectory::Open(job_, "run");
+    EXPECT_TRUE(directory.ok()) << directory.status().ToString();
+    RunDescription run;
+    run.set_run_id("run");
+    run.set_run_directory(directory->path());
+    run.set_shards(2);
+    run.set_batches_per_epoch(4);
+    return {std::move(directory).value(), nullptr, std::move(run), std::nullopt, {}};
+  }
+
+  ChiefDependencies chief() { return {context_, *setup_, clock_, chief_stats_, *protocol_}; }
+  CommitProtocol& protocol() { return *protocol_; }
+  PsPeers& ps() { return *ps_; }
+  Checkpoint& checkpoint_spec() {
+    return *job_.mutable_spec()->mutable_training()->mutable_checkpoint();
+  }
+  std::string RunFile(const std::string& name) const {
+    return JoinPath(setup_->directory.path(), name);
+  }
+
+  Result<RegisterPsReply> RegisterPs(std::uint32_t index, std::uint64_t process,
+                                     std::uint32_t attempt = 0) {
+    RegisterPsRequest request;
+    request.set_index(index);
+    request.set_process(process);
+    request.set_attempt(attempt);
+    request.set_address("ps-" + std::to_string(process));
+    return ps().Register(request, {});
+  }
+
+  HeartbeatPsReply Heartbeat(std::uint32_t index, Incarnation incarnation, bool leaving = false) {
+    HeartbeatPsRequest request;
+    request.set_index(index);
+    request.set_incarnation(incarnation);
+    request.set_leaving(leaving);
+    return ps().Heartbeat(request);
+  }
+
+  /// Answers all assignments as ps with empty shards would.
+  void AnswerAssigns() {
+    while (!network_.assigns.empty()) {
+      const FakeNetwork::Assign call = TakeFirst(&network_.assigns);
+      AssignShardsReply reply;
+      for (const ShardAssignment& shard : call.request.shards()) {
+        if (shard.source() == ShardAssignment::DROP) continue;
+        WireShardCopy* copy = reply.add_shards();
+        copy->set_shard(shard.shard());
+        *copy->mutable_term() = shard.term();
+        copy->set_active(true);
+        copy->set_applied(AppliedSet(4).Serialize());
+      }
+      call.done(reply, {});
+    }
+  }
+
+  /// Both ps are there and own a shard each.
+  void StartPs() {
+    incarnations_ = {RegisterPs(0, 100)->incarnation(), RegisterPs(1, 101)->incarnation()};
+    AnswerAssigns();
+    ASSERT_TRUE(protocol().AllActive());
+  }
+
+  /// Worker 9 gets that many batches committed.
+  void Commit(std::uint32_t batches) {
+    protocol().WorkerSeen(9, {9}, {});
+    for (const GrantedWorkId& grant : protocol().Grants(9, batches)) {
+      protocol().Report(9, grant.work_id, protocol_test::AllTerms(protocol()));
+    }
+  }
+
+  TempDir dir_;
+  ManualClock clock_{std::chrono::seconds(1000)};
+  PSTrainingJob job_;
+  std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
+  ChiefStats chief_stats_{*stats_};
+  RoleContext context_{.job = job_,
+                       .run_id = "run",
+                       .listen_address = {},
+                       .own_address = {},
+                       .chief_address = {},
+                       .scratch = {},
+                       .stats = *stats_,
+                       .fail_points = FailPoints::None(),
+                       .stop = {}};
+  std::optional<ChiefSetup> setup_;
+  std::optional<CommitProtocol> protocol_;
+  FakeNetwork network_;
+  std::optional<PsPeers> ps_;
+  std::vector<Status> failures_;
+  std::vector<Incarnation> incarnations_;
+};
+
+}  // namespace pstrain::chief_test

@@ -1,0 +1,108 @@
+#include "runtime/chief/ending.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/checkpoint/chief_term.h"
+#include "tests/runtime/chief/chief_test_support.h"
+
+namespace pstrain {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class EndingTest : public chief_test::ChiefPartsTest {
+ protected:
+  Ending ending_{{.peers = seconds(60), .grace = seconds(30), .evaluation = seconds(20)},
+                 setup_->directory,
+                 clock_};
+};
+
+TEST_F(EndingTest, WhenPeersDoNotCome_FailsAfterTheLimitAndNamesThem) {
+  const Ending::Attendance attendance{.missing_ps = {0, 2}};
+  clock_.Advance(seconds(60) - milliseconds(1));
+  ending_.CheckPatience(attendance);
+  EXPECT_FALSE(ending_.failure().has_value());
+  clock_.Advance(milliseconds(1));
+  ending_.CheckPatience(attendance);
+  ASSERT_TRUE(ending_.failure().has_value());
+  EXPECT_EQ(ending_.failure()->code(), StatusCode::kDeadlineExceeded);
+  EXPECT_NE(ending_.failure()->message().find("ps 0, ps 2 did not come"), std::string::npos);
+}
+
+TEST_F(EndingTest, WhenPeersWereThere_TheLimitCountsFromThenOn) {
+  clock_.Advance(seconds(50));
+  ending_.CheckPatience({.any_worker = true, .all_shards_active = true});
+  clock_.Advance(seconds(50));
+  ending_.CheckPatience({.any_worker = false, .all_shards_active = true});
+  EXPECT_FALSE(ending_.failure().has_value());
+  clock_.Advance(seconds(10));
+  ending_.CheckPatience({.any_worker = false, .all_shards_active = true});
+  ASSERT_TRUE(ending_.failure().has_value());
+  EXPECT_NE(ending_.failure()->message().find("no worker came"), std::string::npos);
+}
+
+TEST_F(EndingTest, WhenTheJobFailsTwice_TheFirstReasonCounts) {
+  ending_.Fail(InternalError("first"));
+  ending_.Fail(InternalError("second"));
+  EXPECT_EQ(ending_.failure()->message(), "first");
+}
+
+TEST_F(EndingTest, ADrainEndsWhenItIsQuietCoveredAndEvaluated) {
+  Ending::DrainState state{.quiet = true, .covered = true, .evaluated = true};
+  EXPECT_FALSE(ending_.DrainOver(state));  // Nobody has asked for a drain.
+  ending_.BeginDrain();
+  EXPECT_TRUE(ending_.DrainOver(state));
+  state.evaluated = false;
+  EXPECT_FALSE(ending_.DrainOver(state));
+  state.evaluator_silent = true;
+  EXPECT_TRUE(ending_.DrainOver(state));
+  state.covered = false;
+  EXPECT_FALSE(ending_.DrainOver(state));
+  state.uncoverable = true;
+  EXPECT_TRUE(ending_.DrainOver(state));
+  state.quiet = false;
+  EXPECT_FALSE(ending_.DrainOver(state));
+}
+
+TEST_F(EndingTest, ADrainEndsWhenTimeIsOut) {
+  clock_.Advance(seconds(100));
+  ending_.BeginDrain();
+  clock_.Advance(seconds(26));
+  EXPECT_FALSE(ending_.DrainOver({}));
+  clock_.Advance(milliseconds(1));
+  EXPECT_TRUE(ending_.DrainOver({}));
+}
+
+TEST_F(EndingTest, TheRunIsOverWithTheFinalScoreOrAfterItsDeadline) {
+  EXPECT_FALSE(ending_.RunOver(std::nullopt, true));
+  const std::chrono::nanoseconds placed = clock_.Now();
+  EXPECT_TRUE(ending_.RunOver(placed, true));
+  clock_.Advance(seconds(20));
+  EXPECT_FALSE(ending_.RunOver(placed, false));
+  clock_.Advance(milliseconds(1));
+  EXPECT_TRUE(ending_.RunOver(placed, false));
+}
+
+TEST_F(EndingTest, AReleaseIsOverWhenAllWereToldOrPatienceEnds) {
+  EXPECT_FALSE(ending_.releasing());
+  ending_.BeginRelease(true);
+  EXPECT_TRUE(ending_.releasing());
+  EXPECT_TRUE(ending_.finished());
+  EXPECT_TRUE(ending_.ReleaseOver(true));
+  clock_.Advance(seconds(5));
+  EXPECT_FALSE(ending_.ReleaseOver(false));
+  clock_.Advance(milliseconds(1));
+  EXPECT_TRUE(ending_.ReleaseOver(false));
+}
+
+TEST_F(EndingTest, WhenAHigherTermIsTaken_IsSuperseded) {
+  EXPECT_FALSE(ending_.Superseded());
+  ASSERT_TRUE(TakeChiefTerm(setup_->directory.path()).ok());
+  EXPECT_FALSE(ending_.Superseded());  // Looks once a second.
+  clock_.Advance(seconds(1) + milliseconds(1));
+  EXPECT_TRUE(ending_.Superseded());
+}
+
+}  // namespace
+}  // namespace pstrain

@@ -1,0 +1,134 @@
+#include "runtime/chief/peers/evaluator_peer.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/chief/chief_test_support.h"
+
+namespace pstrain {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr CheckpointId kFormer{1, 4};
+constexpr CheckpointId kNewest{2, 1};
+
+class EvaluatorPeerTest : public chief_test::ChiefPartsTest {
+ protected:
+  static PollEvaluatorRequest Evaluated(CheckpointId checkpoint, double eval_loss) {
+    PollEvaluatorRequest request;
+    request.set_checkpoint(CheckpointName(checkpoint));
+    (*request.mutable_metrics())["eval_loss"] = eval_loss;
+    return request;
+  }
+  void Stop(double eval_loss) {
+    const std::string json = R"({"eval_loss": )" + std::to_string(eval_loss) + "}";
+    ASSERT_TRUE(setup_->directory.WriteStopped(json).ok());
+  }
+  void Announce() { ASSERT_TRUE(WriteFileAtomically(RunFile("announce"), "").ok()); }
+};
+
+TEST_F(EvaluatorPeerTest, WhenTheRunWasNeverStopped_GrantsDoNotWait) {
+  Announce();
+  const EvaluatorPeer evaluator(chief(), kFormer);
+  EXPECT_FALSE(evaluator.GrantsWait());
+  EXPECT_FALSE(evaluator.RestoredStateWanted());
+}
+
+TEST_F(EvaluatorPeerTest, WhenAStoppedRunIsResumed_GrantsWaitForTheScoreOfTheRestoredState) {
+  Stop(0.5);
+  EvaluatorPeer evaluator(chief(), kFormer);
+  EXPECT_TRUE(evaluator.GrantsWait());
+  EXPECT_TRUE(evaluator.RestoredStateWanted());
+  // The score of what was there before the restore is not it.
+  evaluator.Poll(Evaluated(kFormer, 0.5), {.newest = kFormer});
+  evaluator.CheckRestored(kFormer, false);
+  EXPECT_TRUE(evaluator.GrantsWait());
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_TRUE(evaluator.GrantsWait());
+  evaluator.Poll(Evaluated(kNewest, 0.625), {.newest = kNewest});
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_FALSE(evaluator.GrantsWait());
+  EXPECT_EQ(evaluator.restored_loss(), 0.625);
+  EXPECT_EQ(setup_->directory.RestoredEvalLoss(), 0.625);
+  EXPECT_FALSE(setup_->directory.StoppedEvalLoss().has_value());
+}
+
+TEST_F(EvaluatorPeerTest, WhenSomebodyAnnouncesTheRestoredLoss_GrantsWaitUntilThatIsDone) {
+  Stop(0.5);
+  Announce();
+  EvaluatorPeer evaluator(chief(), kFormer);
+  evaluator.Poll(Evaluated(kNewest, 0.625), {.newest = kNewest});
+  evaluator.CheckRestored(kNewest, true);
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_TRUE(evaluator.GrantsWait());
+  ASSERT_TRUE(RemoveFile(RunFile("announce")).ok());
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_FALSE(evaluator.GrantsWait());
+}
+
+TEST_F(EvaluatorPeerTest, WhenTheAnnouncementIsLate_GrantsWaitNoLongerThanTheLimit) {
+  Stop(0.5);
+  Announce();
+  EvaluatorPeer evaluator(chief(), kFormer);
+  clock_.Advance(seconds(40));  // The limit counts from the moment at which the loss is known.
+  evaluator.Poll(Evaluated(kNewest, 0.625), {.newest = kNewest});
+  evaluator.CheckRestored(kNewest, true);
+  clock_.Advance(seconds(30) - milliseconds(1));
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_TRUE(evaluator.GrantsWait());
+  clock_.Advance(milliseconds(1));
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_FALSE(evaluator.GrantsWait());
+}
+
+TEST_F(EvaluatorPeerTest, WhenTheNewestIsNotEvaluated_NamesItAndPinsIt) {
+  EvaluatorPeer evaluator(chief(), std::nullopt);
+  EXPECT_FALSE(evaluator.PinKnown());
+  EXPECT_EQ(evaluator.Poll({}, {}).checkpoint(), "");
+  EXPECT_FALSE(evaluator.pinned().has_value());
+  EXPECT_EQ(evaluator.Poll({}, {.newest = kNewest}).checkpoint(), CheckpointName(kNewest));
+  EXPECT_EQ(evaluator.pinned(), kNewest);
+  EXPECT_TRUE(evaluator.PinKnown());
+  EXPECT_FALSE(evaluator.Done(kNewest));
+  EXPECT_EQ(evaluator.Poll(Evaluated(kNewest, 1), {.newest = kNewest}).checkpoint(), "");
+  EXPECT_FALSE(evaluator.pinned().has_value());
+  EXPECT_TRUE(evaluator.Done(kNewest));
+}
+
+TEST_F(EvaluatorPeerTest, WhenACheckpointCannotBeRead_CountsNotAsEvaluated) {
+  EvaluatorPeer evaluator(chief(), std::nullopt);
+  PollEvaluatorRequest request = Evaluated(kNewest, 1);
+  request.set_error("truncated");
+  evaluator.Poll(request, {.newest = kNewest});
+  EXPECT_FALSE(evaluator.Done(kNewest));
+  EXPECT_TRUE(evaluator.metrics().empty());
+}
+
+TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_ThePinCountsAsKnownAfterAMinute) {
+  const EvaluatorPeer evaluator(chief(), kFormer);
+  clock_.Advance(seconds(60));
+  EXPECT_FALSE(evaluator.PinKnown());
+  clock_.Advance(milliseconds(1));
+  EXPECT_TRUE(evaluator.PinKnown());
+}
+
+TEST_F(EvaluatorPeerTest, WhenTheRunEnds_IsToldWithTheNextPoll) {
+  EvaluatorPeer evaluator(chief(), std::nullopt);
+  EXPECT_FALSE(evaluator.ToldEnd());
+  EXPECT_EQ(evaluator.Poll({}, {.releasing = true, .finished = true}).directive(), FINISH);
+  EXPECT_TRUE(evaluator.ToldEnd());
+}
+
+TEST_F(EvaluatorPeerTest, WithoutAnEvaluator_NothingIsAwaited) {
+  Stop(0.5);
+  job_.mutable_spec()->mutable_replica_specs()->mutable_evaluator()->set_replicas(0);
+  const EvaluatorPeer evaluator(chief(), kFormer);
+  EXPECT_FALSE(evaluator.GrantsWait());
+  EXPECT_TRUE(evaluator.Done(kFormer));
+  EXPECT_TRUE(evaluator.PinKnown());
+  EXPECT_TRUE(evaluator.ToldEnd());
+}
+
+}  // namespace
+}  // namespace pstrain

@@ -1,0 +1,125 @@
+#include "runtime/chief/peers/ps_peers.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/chief/chief_test_support.h"
+
+namespace pstrain {
+namespace {
+
+using chief_test::FakeNetwork;
+using chief_test::TakeFirst;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class PsPeersTest : public chief_test::ChiefPartsTest {};
+
+TEST_F(PsPeersTest, WhenAPsStopsItsHeartbeats_IsLostAfterTheLimitAndNotBefore) {
+  StartPs();
+  clock_.Advance(seconds(4));
+  EXPECT_TRUE(Heartbeat(1, incarnations_[1]).known());
+  clock_.Advance(seconds(6));
+  ps().Expire();
+  EXPECT_TRUE(Heartbeat(0, incarnations_[0]).known());
+  EXPECT_TRUE(protocol().PsKnown(1, incarnations_[1]));
+  clock_.Advance(seconds(4));
+  ps().Expire();
+  EXPECT_TRUE(protocol().PsKnown(1, incarnations_[1]));
+  clock_.Advance(milliseconds(1));
+  ps().Expire();
+  EXPECT_FALSE(protocol().PsKnown(1, incarnations_[1]));
+  EXPECT_FALSE(Heartbeat(1, incarnations_[1]).known());
+  EXPECT_TRUE(protocol().PsKnown(0, incarnations_[0]));
+}
+
+TEST_F(PsPeersTest, WhenAPsRegisters_IsToldTheRunAndThenGetsItsShard) {
+  StartPs();
+  ASSERT_EQ(network_.configures.size(), 2u);
+  EXPECT_EQ(network_.configures[1].address, "ps-101");
+  EXPECT_EQ(network_.configures[1].request.incarnation(), incarnations_[1]);
+  EXPECT_EQ(network_.configures[1].request.run().run_id(), "run");
+  EXPECT_EQ(protocol().membership().shards[1].ps, 1u);
+}
+
+TEST_F(PsPeersTest, WhenAPsRefusesTheRun_TheJobFailsAndNamesIt) {
+  StartPs();
+  network_.configures[0].done(OkStatus());
+  EXPECT_TRUE(failures_.empty());
+  network_.configures[1].done(FailedPreconditionError("no"));
+  ASSERT_EQ(failures_.size(), 1u);
+  EXPECT_NE(failures_[0].message().find("configure ps 1"), std::string::npos);
+}
+
+TEST_F(PsPeersTest, WhenTheSameProcessRegistersAgain_KeepsItsLink) {
+  StartPs();
+  EXPECT_EQ(RegisterPs(0, 100)->incarnation(), incarnations_[0]);
+  EXPECT_EQ(network_.configures.size(), 2u);
+  EXPECT_TRUE(ps().TakeRetired().empty());
+}
+
+TEST_F(PsPeersTest, WhenAPsIsReplaced_ItsFormerLifeChangesNothing) {
+  StartPs();
+  ps().ReleaseAll(true);
+  EXPECT_NE(RegisterPs(0, 200, 1)->incarnation(), incarnations_[0]);
+  EXPECT_EQ(network_.cancelled, (std::vector<std::string>{"ps-100"}));
+  EXPECT_EQ(ps().TakeRetired().size(), 1u);
+  EXPECT_EQ(chief_stats_.ps_recoveries->Value(), 1u);
+  TakeFirst(&network_.releases).done(OkStatus());
+  TakeFirst(&network_.releases).done(OkStatus());
+  EXPECT_FALSE(ps().AllReleased());
+  WriteCheckpointShardsRequest request;
+  request.set_incarnation(incarnations_[0]);
+  EXPECT_FALSE(ps().WriteCheckpointShards(0, request, [](const auto&) {}));
+  EXPECT_TRUE(network_.writes.empty());
+}
+
+TEST_F(PsPeersTest, WhenAnOlderAttemptRegisters_IsRefused) {
+  StartPs();
+  ASSERT_TRUE(RegisterPs(0, 200, 1).ok());
+  EXPECT_EQ(RegisterPs(0, 100, 0).status().code(), StatusCode::kFailedPrecondition);
+}
+
+TEST_F(PsPeersTest, WhenAnAssignmentFails_TheShardIsAssignedAgainUnderANewTerm) {
+  ASSERT_TRUE(RegisterPs(0, 100).ok());
+  ASSERT_TRUE(RegisterPs(1, 101).ok());
+  ASSERT_EQ(network_.assigns.size(), 2u);
+  const FakeNetwork::Assign failed = TakeFirst(&network_.assigns);
+  failed.done(InternalError("no memory"), {});
+  ASSERT_EQ(network_.assigns.size(), 2u);
+  const FakeNetwork::Assign& again = network_.assigns.back();
+  EXPECT_EQ(again.address, failed.address);
+  EXPECT_EQ(again.request.shards(0).shard(), failed.request.shards(0).shard());
+  EXPECT_GT(again.request.shards(0).term().counter(), failed.request.shards(0).term().counter());
+  AnswerAssigns();
+  EXPECT_TRUE(protocol().AllActive());
+}
+
+TEST_F(PsPeersTest, WhenAllHaveAnsweredOrAreGone_AllAreReleased) {
+  StartPs();
+  EXPECT_FALSE(ps().AllReleased());
+  ps().ReleaseAll(true);
+  EXPECT_TRUE(network_.releases[0].request.finished());
+  TakeFirst(&network_.releases).done(OkStatus());
+  EXPECT_FALSE(ps().AllReleased());
+  TakeFirst(&network_.releases).done(UnavailableError("gone"));
+  EXPECT_TRUE(ps().AllReleased());
+}
+
+TEST_F(PsPeersTest, WhenALeavingPsIsEmptied_IsReleasedUnfinished) {
+  StartPs();
+  EXPECT_TRUE(Heartbeat(0, incarnations_[0], true).known());
+  AnswerAssigns();
+  ASSERT_EQ(network_.releases.size(), 1u);
+  EXPECT_EQ(network_.releases[0].address, "ps-100");
+  EXPECT_FALSE(network_.releases[0].request.finished());
+}
+
+TEST_F(PsPeersTest, WhenPsDidNotCome_NamesThem) {
+  ASSERT_TRUE(RegisterPs(0, 100).ok());
+  EXPECT_EQ(ps().Missing(), (std::vector<std::uint32_t>{1}));
+  ASSERT_TRUE(RegisterPs(1, 101).ok());
+  EXPECT_TRUE(ps().Missing().empty());
+}
+
+}  // namespace
+}  // namespace pstrain

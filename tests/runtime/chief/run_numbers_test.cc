@@ -1,0 +1,75 @@
+#include "runtime/chief/run_numbers.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/text/json.h"
+
+namespace pstrain {
+namespace {
+
+TEST(RunNumbers, WhenStoppedBeforeTheFirstScore_TheResultSaysNull) {
+  RunNumbers numbers;
+  numbers.progress.examples_expected = 70;
+  numbers.progress.examples_committed = 30;
+  const Result<Json> json = ParseJson(ResultJson(numbers));
+  ASSERT_TRUE(json.ok());
+  EXPECT_TRUE(json->Find("auc")->is_null());
+  EXPECT_TRUE(json->Find("checkpoint")->is_null());
+  EXPECT_EQ(json->Find("examples_committed")->AsDouble(), 30);
+  EXPECT_EQ(json->Find("applied_min"), nullptr);
+}
+
+TEST(RunNumbers, WhenFinal_TheResultCountsWhatTheCheckpointHolds) {
+  RunNumbers numbers;
+  numbers.progress.examples_committed = 30;
+  numbers.final_examples = 70;
+  numbers.applied = {.lowest = 70, .highest = 71, .skipped = 2};
+  numbers.newest_checkpoint = CheckpointId{3, 4};
+  numbers.metrics["auc"] = 0.75;
+  const Result<Json> json = ParseJson(ResultJson(numbers));
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(json->Find("auc")->AsDouble(), 0.75);
+  EXPECT_EQ(json->Find("examples_committed")->AsDouble(), 70);
+  EXPECT_EQ(json->Find("applied_max")->AsDouble(), 71);
+}
+
+TEST(RunNumbers, CountsOfAManifest_AreThoseOfItsExtremes) {
+  CheckpointManifest manifest;
+  for (const std::int64_t examples : {40, 20, 30}) {
+    CheckpointShard* shard = manifest.add_checkpoint_shards();
+    shard->set_examples_applied(examples);
+    shard->set_records_skipped(examples / 10);
+  }
+  const AppliedCounts counts = CountsOf(manifest);
+  EXPECT_EQ(counts.lowest, 20);
+  EXPECT_EQ(counts.highest, 40);
+  EXPECT_EQ(counts.skipped, 2);
+}
+
+TEST(NumbersPublisher, UntilAllShardsWereActive_CommittedStaysAsItWas) {
+  const std::unique_ptr<StatsWriter> writer = StatsWriter::InMemory();
+  ChiefStats stats(*writer);
+  NumbersPublisher publisher(stats);
+  stats.examples_committed->Set(50);
+  RunNumbers numbers;
+  numbers.batches_per_epoch = 4;
+  publisher.Publish(numbers);
+  EXPECT_EQ(stats.examples_committed->Value(), 50);
+  numbers.all_active = true;
+  numbers.progress.examples_committed = 60;
+  numbers.progress.work_ids_committed = 9;
+  publisher.Publish(numbers);
+  EXPECT_EQ(stats.examples_committed->Value(), 60);
+  EXPECT_EQ(stats.epoch->Value(), 2);
+  // A shard that is being restored: progress does not fall back to unknown.
+  numbers.all_active = false;
+  numbers.progress.examples_committed = 40;
+  publisher.Publish(numbers);
+  EXPECT_EQ(stats.examples_committed->Value(), 40);
+  EXPECT_TRUE(std::isnan(stats.loss->Value()));
+}
+
+}  // namespace
+}  // namespace pstrain
