@@ -114,6 +114,11 @@ std::vector<MetricFamily> OperatorMetrics::Collect() const {
   }
   std::vector<MetricFamily> families = {std::move(totals), std::move(phases), std::move(restarts)};
   for (MetricFamily& family : counts) families.push_back(std::move(family));
+  AppendOutcomes(families);
+  return families;
+}
+
+void OperatorMetrics::AppendOutcomes(std::vector<MetricFamily>& families) const {
   MetricFamily finished = {.name = "pstrain_jobs_finished_total",
                            .help = "Jobs that have ended, by result and reason.",
                            .type = MetricType::kCounter,
@@ -139,7 +144,6 @@ std::vector<MetricFamily> OperatorMetrics::Collect() const {
   }
   families.push_back(std::move(finished));
   families.push_back(std::move(replacements));
-  return families;
 }
 
 }  // namespace pstrain::job

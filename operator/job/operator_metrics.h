@@ -33,6 +33,9 @@ class OperatorMetrics {
  private:
   using Finish = std::pair<std::string, std::pair<std::string, std::string>>;
 
+  /// What is counted here and stands in no job's status: ends and replacements.
+  void AppendOutcomes(std::vector<MetricFamily>& families) const;
+
   const JobStore& jobs_;
   mutable Mutex mutex_;
   std::map<Finish, std::uint64_t> finished_ PSTRAIN_GUARDED_BY(mutex_);

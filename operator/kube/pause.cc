@@ -6,6 +6,7 @@
 namespace pstrain::kube {
 
 bool RealPause::For(std::chrono::nanoseconds duration, const std::stop_token& stop) {
+  // Guards nothing: a wait needs one, and only the stop ends this wait early.
   Mutex mutex;
   CondVar stopped;
   const std::chrono::steady_clock::time_point deadline(RealClock().Now() + duration);

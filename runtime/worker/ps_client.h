@@ -58,7 +58,7 @@ struct PushOutcome {
 };
 
 /// Updates that came between a pull and the end of a push, that push left out: the most of any ps,
-/// about. 0 for a ps that has started anew in between.
+/// about. 0 for a ps that has restarted in between.
 std::uint64_t StalenessOf(const UpdateCounts& pull, const UpdateCounts& push);
 /// What a push says of its batch.
 struct PushedBatch {
