@@ -6,6 +6,7 @@
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/retention.h"
 #include "runtime/chief/chief.h"
+#include "runtime/rpc/control_ids.h"
 
 namespace pstrain {
 namespace {
@@ -64,12 +65,7 @@ void Chief::StartCheckpoint(Time now) {
     request.set_checkpoint(CheckpointName(id));
     request.set_close_epochs_below(checkpoint_->plan.close_epochs_below);
     request.set_base(checkpoint_->plan.base);
-    for (const ReportedCopy& copy : ps.shards) {
-      ShardAssignment* shard = request.add_shards();
-      shard->set_shard(copy.shard);
-      shard->mutable_term()->set_chief_term(copy.term.chief_term);
-      shard->mutable_term()->set_counter(copy.term.counter);
-    }
+    for (const ShardInTerm& shard : ps.shards) ToWire(shard, request.add_shards());
     ++checkpoint_->pending;
     peer->second.link->Post([this, id, request = std::move(request)](ParameterServerClient& client,
                                                                      const std::stop_token&) {

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "runtime/chief/chief.h"
 #include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
 namespace {
@@ -14,39 +15,6 @@ using std::chrono::seconds;
 constexpr seconds kPsSilence{10};
 constexpr seconds kWorkerSilence{10};
 constexpr std::chrono::milliseconds kCallAgain{200};
-
-template <typename Shards>
-Result<std::vector<ShardCopy>> ParseCopies(const Shards& shards) {
-  std::vector<ShardCopy> copies;
-  for (const WireShardCopy& shard : shards) {
-    ShardCopy copy;
-    copy.shard = shard.shard();
-    copy.term = FromWire(shard.term());
-    copy.active = shard.active();
-    copy.examples = shard.examples_applied();
-    if (shard.active()) {
-      PSTRAIN_ASSIGN_OR_RETURN(copy.applied, AppliedSet::Parse(shard.applied()));
-    }
-    copies.push_back(std::move(copy));
-  }
-  return copies;
-}
-
-ShardAssignment::Source SourceToWire(AssignSource source) {
-  switch (source) {
-    case AssignSource::kInitial:
-      return ShardAssignment::INITIAL;
-    case AssignSource::kRestore:
-      return ShardAssignment::RESTORE;
-    case AssignSource::kKeep:
-      return ShardAssignment::KEEP;
-    case AssignSource::kDrop:
-      return ShardAssignment::DROP;
-    case AssignSource::kMove:
-      return ShardAssignment::MOVE;
-  }
-  return ShardAssignment::SOURCE_UNSPECIFIED;
-}
 
 /// Makes the call again until the ps answers or the link ends.
 template <typename Call>
@@ -65,7 +33,7 @@ auto UntilAnswered(const std::stop_token& stop, Call call) {
 }  // namespace
 
 Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request) {
-  PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> held, ParseCopies(request.held()));
+  PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> held, AllFromWire<ShardCopy>(request.held()));
   const std::lock_guard lock(mutex_);
   if (phase_ == Phase::kReleasing) return UnavailableError("the run is ending");
   const Time now = std::chrono::steady_clock::now();
@@ -147,15 +115,7 @@ void Chief::Assign(const AssignShardsAction& action) {
   request.set_chief_term(setup_.directory.chief_term());
   request.set_incarnation(action.incarnation);
   request.set_checkpoint(action.checkpoint);
-  for (const Assignment& assignment : action.shards) {
-    ShardAssignment* wire = request.add_shards();
-    wire->set_shard(assignment.shard);
-    ToWire(assignment.term, wire->mutable_term());
-    wire->set_source(SourceToWire(assignment.source));
-    if (assignment.source != AssignSource::kMove) continue;
-    wire->set_from_address(assignment.from);
-    ToWire(assignment.from_term, wire->mutable_from_term());
-  }
+  for (const ShardAssignment& assignment : action.shards) ToWire(assignment, request.add_shards());
   peer->second.link->Post([this, action, request = std::move(request)](
                               ParameterServerClient& client, const std::stop_token& stop) {
     const Time begin = std::chrono::steady_clock::now();
@@ -165,7 +125,8 @@ void Chief::Assign(const AssignShardsAction& action) {
     LogInfo("chief", "shards assigned",
             {{"ps", action.ps},
              {"shards", action.shards.size()},
-             {"moved", std::ranges::count(action.shards, AssignSource::kMove, &Assignment::source)},
+             {"moved",
+              std::ranges::count(action.shards, AssignSource::kMove, &ShardAssignment::source)},
              {"seconds",
               std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()},
              {"outcome", reply.status()}});
@@ -174,8 +135,9 @@ void Chief::Assign(const AssignShardsAction& action) {
 }
 
 void Chief::Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply) {
-  Result<std::vector<ShardCopy>> copies =
-      reply.ok() ? ParseCopies(reply->shards()) : Result<std::vector<ShardCopy>>(reply.status());
+  Result<std::vector<ShardCopy>> copies = reply.ok()
+                                              ? AllFromWire<ShardCopy>(reply->shards())
+                                              : Result<std::vector<ShardCopy>>(reply.status());
   if (copies.ok()) {
     protocol_.ShardsActivated(action.ps, action.incarnation, *copies);
   } else {
@@ -251,10 +213,8 @@ void Chief::FillMembership(Membership* wire) const {
 void Chief::AbsorbReports(const PollWorkerRequest& request, WorkerPeer& worker) {
   for (const Report& report : request.reports()) {
     const WorkId work_id = FromWire(report.work_id());
-    std::vector<ReportedCopy> copies;
-    for (const ReportedShard& shard : report.shards()) {
-      copies.push_back({shard.shard(), FromWire(shard.term())});
-    }
+    std::vector<ShardInTerm> copies;
+    for (const WireShardInTerm& shard : report.shards()) copies.push_back(FromWire(shard));
     const ReportResult result = protocol_.Report(request.index(), work_id, copies);
     worker.granted.erase(work_id);
     if (result.outcome != ReportResult::Outcome::kCommitted) continue;

@@ -76,7 +76,7 @@ class Registration {
 
  private:
   Status Register() {
-    DescribeHeld(engine_, &request_);
+    DescribeCopies(engine_, &request_);
     PSTRAIN_ASSIGN_OR_RETURN(const RegisterPsReply reply, client_.RegisterPs(request_));
     incarnation_ = reply.incarnation();
     chief_term_ = reply.chief_term();
