@@ -27,7 +27,7 @@ struct CatalogVariable {
   /// EMBEDDING: rows and their length. DENSE: elements of axis 0 and of one step along it.
   std::uint64_t rows = 0;
   std::uint64_t dimension = 0;
-  OptimizerRule optimizer;
+  std::shared_ptr<const OptimizerRule> optimizer;
   InitialValues initial;
   /// DENSE: one per partition.
   std::vector<Slice> slices;

@@ -26,7 +26,7 @@ Status CheckDense(const Catalog& catalog, const ShardState& state) {
     const std::uint64_t count = variable.slices[expected[i].partition].count;
     const bool fits = PartitionRef{dense.variable, dense.partition} == expected[i] &&
                       dense.values.size() == count &&
-                      dense.slots.size() == variable.optimizer.slots() &&
+                      dense.slots.size() == variable.optimizer->slots().size() &&
                       std::all_of(dense.slots.begin(), dense.slots.end(),
                                   [count](const auto& slot) { return slot.size() == count; });
     if (!fits) return Misfit(state.shard, "a partition of " + variable.spec.name() + " differs");
@@ -38,7 +38,7 @@ Status CheckTable(const Catalog& catalog, const ShardState& state, const TableSt
   const CatalogVariable& variable = catalog.variables()[table.variable];
   const std::size_t floats = table.keys.size() * variable.dimension;
   const bool fits = table.values.size() == floats &&
-                    table.slots.size() == variable.optimizer.slots() &&
+                    table.slots.size() == variable.optimizer->slots().size() &&
                     std::all_of(table.slots.begin(), table.slots.end(),
                                 [floats](const auto& slot) { return slot.size() == floats; });
   if (!fits) return Misfit(state.shard, "the rows of " + variable.spec.name() + " differ in size");
@@ -100,8 +100,8 @@ Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term)
     dense.partition = ref.partition;
     dense.values.resize(slice.count);
     variable.initial.Fill(slice.first, dense.values);
-    for (std::size_t slot = 0; slot < variable.optimizer.slots(); ++slot) {
-      dense.slots.emplace_back(slice.count, variable.optimizer.SlotInitialValue(slot));
+    for (const OptimizerSlot& slot : variable.optimizer->slots()) {
+      dense.slots.emplace_back(slice.count, slot.initial_value);
     }
   }
   bytes_ = MeasureBytes();
@@ -179,9 +179,8 @@ PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) 
   if (!applied_.Insert(request.work_id)) return PushStatus::kDuplicate;
   for (const DenseGradient& gradient : section.dense) {
     DenseState& dense = Dense(gradient.variable, gradient.partition);
-    float* slots = dense.slots.empty() ? nullptr : dense.slots.front().data();
-    catalog_->variables()[gradient.variable].optimizer.Apply(
-        dense.values.data(), slots, gradient.values.data(), gradient.values.size());
+    catalog_->variables()[gradient.variable].optimizer->Apply(
+        dense.values.data(), dense.slots, gradient.values.data(), gradient.values.size());
   }
   Locate(section.tables, mark_);
   std::span<float* const> places(located_);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tests/runtime/shard/every_optimizer.h"
 #include "tests/runtime/shard/shard_test_support.h"
 
 namespace pstrain {
@@ -318,6 +319,36 @@ TEST(ShardEngine, InitialValues_DoNotDependOnShardsPartitionsOrThreads) {
   EXPECT_EQ(rows[1].size(), 300u);
   EXPECT_EQ(rows[1], rows[3]);
   EXPECT_EQ(rows[1], rows[8]);
+}
+
+/// Whatever slots an optimizer has: a restored shard continues as the one that was copied.
+TEST(ShardEngine, Restore_WithEveryOptimizer_ContinuesWithItsSlots) {
+  const std::vector<float> dense(36, 0.5f);
+  const auto keys = KeysOf(0, 1, 20);
+  const std::vector<float> rows(keys.size() * 4, 0.25f);
+  for (const auto& [name, optimizer] : EveryOptimizer()) {
+    SCOPED_TRACE(name);
+    ShardEngine first({});
+    ShardEngine second({});
+    const auto push = [&](ShardEngine& engine, std::uint32_t batch) {
+      PushRequest request;
+      request.work_id = {0, batch};
+      request.sections.push_back({0, kTerm, {{0, 0, dense}}, {{1, keys, rows}}});
+      return Statuses(Push(engine, request));
+    };
+    const std::vector applied = {PushStatus::kApplied};
+    ASSERT_TRUE(first.Configure(Config(1, optimizer, 1)).ok());
+    ASSERT_TRUE(second.Configure(Config(1, optimizer, 1)).ok());
+    ASSERT_TRUE(AssignAll(first, 1, kTerm).ok());
+    ASSERT_EQ(push(first, 0), applied);
+    const ShardState state = SnapshotAll(first, 1, kTerm)[0];
+    ASSERT_TRUE(Assign(second, {{0, kTerm, AssignSource::kRestore}}, {{0, state}}).ok());
+    ASSERT_EQ(push(first, 1), applied);
+    ASSERT_EQ(push(second, 1), applied);
+    const ShardState continued = SnapshotAll(second, 1, kTerm)[0];
+    EXPECT_EQ(continued, SnapshotAll(first, 1, kTerm)[0]);
+    EXPECT_NE(continued.dense, state.dense);
+  }
 }
 
 TEST(ShardEngine, Requests_WhenNotConfigured_AreRefused) {
