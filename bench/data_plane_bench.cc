@@ -291,8 +291,8 @@ int Main(int rounds, int part) {
       {"raw_tcp_64k", [](int p) { return RawTcp(std::size_t{64} << 10, p); }},
       {"raw_tcp_256k", [](int p) { return RawTcp(std::size_t{256} << 10, p); }},
       {"raw_tcp_4m", [](int p) { return RawTcp(kMessageBytes, p); }}};
-  std::vector<Measure> ours = {{"frames_1_lane", [](int p) { return Frames(1, p); }},
-                               {"frames_2_lanes", [](int p) { return Frames(2, p); }},
+  std::vector<Measure> ours = {{"frames_1_connection", [](int p) { return Frames(1, p); }},
+                               {"frames_2_connections", [](int p) { return Frames(2, p); }},
                                {"dense_push", DensePush},
                                {"dense_pull", DensePull}};
   Measure sparse{"sparse_pull_push", SparseStep};

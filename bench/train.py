@@ -2,8 +2,8 @@
 
 Each round runs every variant once, one after the other, so that what else the machine does meets all
 of them; a ratio is the median over the rounds of the ratio within a round. The rate of a run is
-counted from its first commit to its last: starting up, indexing the input and writing cuts are left
-out on both sides. The CPU time per example is of all programs from their start, chief included; it
+counted from its first commit to its last: starting up, indexing the input and writing checkpoints
+are left out on both sides. The CPU time per example is of all programs from their start, chief included; it
 says what the parameter servers cost also where other work on the machine blurs the rates.
 """
 

@@ -124,15 +124,15 @@ void PrintJson(const Options& options, const Report& report) {
 
 void PrintText(const Options& options, const Report& report) {
   const CheckpointManifest& manifest = report.manifest;
-  std::printf("checkpoint         %s: good\n", options.checkpoint.c_str());
+  std::printf("checkpoint  %s: good\n", options.checkpoint.c_str());
   std::printf("run         %s\n", manifest.run_id().c_str());
-  std::printf("chief term %s, number %s%s\n", std::to_string(manifest.chief_term()).c_str(),
+  std::printf("chief term  %s, number %s%s\n", std::to_string(manifest.chief_term()).c_str(),
               std::to_string(manifest.number()).c_str(), manifest.final() ? ", final" : "");
   std::printf("examples    %s of %s committed\n",
               std::to_string(manifest.examples_committed()).c_str(),
               std::to_string(manifest.examples_expected()).c_str());
   if (!manifest.base().empty()) std::printf("builds on   %s\n", manifest.base().c_str());
-  std::printf("checkpoint shards      %d, %s bytes\n", manifest.checkpoint_shards_size(),
+  std::printf("shards      %d, %s bytes\n", manifest.checkpoint_shards_size(),
               std::to_string(report.bytes).c_str());
   for (const VariableSpec& spec : manifest.variables()) {
     std::string shape;

@@ -24,7 +24,7 @@ constexpr std::string_view kHead =
 
 `apiVersion: pstrain.dev/v1alpha1`, `kind: PSTrainingJob`, short name `pstj`. `metadata.name` is an RFC 1035 label of at most 40 characters. A whole example is `examples/adult/job.yaml`; `pstrain validate FILE` checks a manifest without a cluster, `pstrain run FILE` runs it on this machine.
 
-What stands under Default is filled in when the field is absent. A field without default and not marked *required* may be absent.
+The value under Default is filled in when the field is absent. A field without a default and not marked *required* may be absent.
 )";
 
 constexpr std::string_view kRefusals = R"(

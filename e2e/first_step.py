@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """first_step.py NAMESPACE POD SELECTOR AUDIT_LOG: deletes a worker's pod and waits for the first
-step of the pod that takes its place, which SELECTOR finds too. Prints seconds since the apiserver
+step of its successor, which SELECTOR finds too. Prints seconds since the apiserver
 got the deletion: `created bound agent runtime step` (the create call, the scheduler's binding, the
 start of the agent, the start of the training process, the first step).
 
@@ -33,7 +33,7 @@ def wait_for(what, look):
 
 
 def delete_and_see_next(namespace, pod, selector):
-    """Name and uid of the pod that comes."""
+    """Name and uid of the successor."""
     kubectl = ["kubectl", "--namespace", namespace]
     listing = [*kubectl, "get", "pods", "--selector", selector, "--output",
                'jsonpath={range .items[*]}{.metadata.name}{"\\n"}{end}']
@@ -50,7 +50,7 @@ def delete_and_see_next(namespace, pod, selector):
                     return name, uid
         finally:
             watch.terminate()
-    sys.exit("first_step.py: no pod took the place of " + pod)
+    sys.exit("first_step.py: there is no successor of " + pod)
 
 
 def start_time(pid):

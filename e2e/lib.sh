@@ -1,4 +1,4 @@
-# What the cases are written with. To be sourced by run.sh. Every wait has a deadline and fails with
+# Functions for the cases. To be sourced by run.sh. Every wait has a deadline and fails with
 # what it wanted and what it saw.
 # shellcheck shell=bash disable=SC2154 # variables of run.sh
 
@@ -29,7 +29,7 @@ until_true() {
   done
 }
 
-# timestamp [WHEN]: as the audit log writes it; now when nothing else is said.
+# timestamp [WHEN]: a time as the audit log writes it; the current time by default.
 timestamp() { date -u -d "${1:-now}" +%FT%T.%6NZ; }
 
 # --- the cluster ---------------------------------------------------------------
@@ -39,7 +39,7 @@ cluster() { "$root/e2e/cluster/cluster.sh" "$@"; }
 k() { kubectl --namespace "$namespace" "$@"; }
 field() { k get "$1" -o "jsonpath=$2"; } # KIND/NAME JSONPATH
 
-# What refuses pods that are not restricted is switched on.
+# A namespace that refuses pods which are not restricted.
 make_namespace() { # NAME
   kubectl create namespace "$1" >/dev/null
   kubectl label namespace "$1" pod-security.kubernetes.io/enforce=restricted >/dev/null
@@ -103,7 +103,7 @@ own_container() { # ARGUMENTS, with commas
   echo "image: '$own_program_image', imagePullPolicy: Never, args: [--, $*]"
 }
 
-# The job of the fault cases: long enough that a strike after 20 % hits it in the middle.
+# The job of the fault cases: long enough that a fault after 20 % comes in the middle.
 start_long_job() {
   make_volumes
   adult_job "[$(epochs 200)]" | k apply -f - >/dev/null
@@ -119,7 +119,8 @@ done_percent() {
 }
 has_done() { (($(done_percent) >= $1)); }
 
-# strike COMMAND...: waits for 20 % of the examples, strikes, and shows that it was in the middle.
+# strike COMMAND...: waits for 20 % of the examples, runs the command that does the damage, and
+# shows that the job was in the middle.
 strike() {
   until_true 300 has_done 20
   local before
@@ -152,12 +153,12 @@ pod_of() { live_pods "$1" "$2" | tail -n 1; }
 node_of() { field "pod/$1" '{.spec.nodeName}'; }
 uid_of() { field "pod/$1" '{.metadata.uid}'; }
 
-# Another pod than POD is ready in its place.
+# The replica of POD has another pod, and that one is ready.
 replaced() { # ROLE INDEX POD
   until_true "${4:-120}" replacement_ready "$1" "$2" "$3" || fail "$3 has no ready replacement"
 }
-# delete_until_first_step INDEX: deletes a worker's pod and prints how long it took until its place
-# was filled, as first_step.py does.
+# delete_until_first_step INDEX: deletes a worker's pod and prints what the replacement took, as
+# first_step.py does.
 delete_until_first_step() {
   "$root/e2e/first_step.py" "$namespace" "$(pod_of worker "$1")" \
     "pstrain.dev/job-name=$job,pstrain.dev/replica-type=worker,pstrain.dev/replica-index=$1" \

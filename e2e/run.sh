@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# run.sh [--tools] CASE...|all: runs cases of cases/ on a real Kubernetes cluster on this machine, which it
-# builds (once, into a cache), starts and removes again. Prints one line for each case with its time,
-# below it what the case has measured, and at the end `N passed, N failed`; fails when a case does. Where no cluster can run it prints
-# `0 passed, 0 failed, N skipped: REASON` and exits 77. With --tools it only builds what the cluster
-# is made of.
+# run.sh [--tools] CASE...|all: runs cases of cases/ on a real Kubernetes cluster on this machine,
+# which it builds (once, into a cache), starts and removes again. Prints one line for each case with
+# its time, below it what the case has measured, and at the end `N passed, N failed`; fails when a
+# case does. Where no cluster can run it prints `0 passed, 0 failed, N skipped: REASON` and exits 77.
+# With --tools it only builds the programs of the cluster.
 #
-# PSTRAIN_E2E_PRESET   whose programs are tried, default release
+# PSTRAIN_E2E_PRESET   the build whose programs are tested, default release
 # PSTRAIN_E2E_KEEP     set: the cluster stays when the cases are done
-# PSTRAIN_E2E_LOGS     directory for what a failed case left to look at, default build/e2e
+# PSTRAIN_E2E_LOGS     directory for the logs and objects of failed cases, default build/e2e
 # and those of cluster/cluster.sh
 set -euo pipefail
 
@@ -92,7 +92,7 @@ if [[ -n $with_operator ]]; then
   install_operator
 fi
 
-# What there is to look at after a failure.
+# Saves the objects and logs of a failed case.
 collect() { # CASE
   local out=$logs/$1
   mkdir -p "$out"

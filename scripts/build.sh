@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # build.sh [PRESET] [TARGET...]: configures and builds; PRESET defaults to dev, TARGET to all.
-# The output lies in build/PRESET; JOBS sets the number of compilers at once.
+# The output lies in build/PRESET; JOBS sets the number of compilers that run in parallel.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

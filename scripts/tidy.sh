@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tidy.sh [FILE.cc...]: clang-tidy over these sources, or over all that ship; fails on any finding.
-# JOBS sets how many at once.
+# JOBS sets how many run in parallel.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

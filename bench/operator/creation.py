@@ -1,4 +1,4 @@
-"""Pods per second beside a bare loop, 100 pods deleted at once, calls by verb and resource."""
+"""Pods per second beside a bare loop, 100 pods deleted together, calls by verb and resource."""
 
 import collections
 
@@ -29,7 +29,7 @@ class Creation:
         self.rounds = 1
         self.many, self.workers_each = (5, 7) if rig.quick else (100, 7)
         self.workers_of_one = 50 if rig.quick else 1000
-        self.at_once = 5 if rig.quick else 100
+        self.deletions = 5 if rig.quick else 100
         self.shapes = {
             f"1_job_x_{self.workers_of_one + 3}": [rig.job("job-0", self.workers_of_one)],
             f"{self.many}_jobs_x_{self.workers_each + 3}": [
@@ -73,12 +73,12 @@ class Creation:
         return {"rate": rate(calls, begin), "calls": count_calls(rig, mark),
                 "cpu_s": operator.cpu_seconds() - before, "memory_mib": operator.memory_mib()}
 
-    def replace_at_once(self, name):
-        """Deletes workers of all jobs at once."""
+    def replace_concurrently(self, name):
+        """Deletes workers of all jobs together."""
         rig = self.rig
-        workers = [f"{m['metadata']['name']}-worker-{i}" for i in range(self.at_once)
+        workers = [f"{m['metadata']['name']}-worker-{i}" for i in range(self.deletions)
                    for m in self.shapes[name]
-                   if i < m["spec"]["replicaSpecs"]["worker"]["replicas"]][:self.at_once]
+                   if i < m["spec"]["replicaSpecs"]["worker"]["replicas"]][:self.deletions]
         mark = rig.audit.mark()
         rig.api.all([("DELETE", f"{r.PODS}/{worker}", b"") for worker in workers], r.PARALLEL)
         rig.wait_created(mark, len(workers))
@@ -87,7 +87,7 @@ class Creation:
         waits = [successors[f"{call.name}-1"].received - call.received for call in deletes]
         begin = min(call.received for call in deletes)
         last = max(call.done for call in successors.values())
-        print_line("replacement_at_once", shape=name, total_s=last - begin,
+        print_line("replacement_concurrent", shape=name, total_s=last - begin,
                    **r.percentiles(waits))
         rig.wait_running()
         rig.wait_quiet(mark)
@@ -103,7 +103,7 @@ class Creation:
             for name in self.shapes:
                 outcomes[name].append(self.ours(name, operator))
                 if last_round:
-                    self.replace_at_once(name)
+                    self.replace_concurrently(name)
                 if not last_round or name != list(self.shapes)[-1]:
                     self.rig.clean()
         print_line("creation", variant="bare_loop", unit="pods/s", parallel=r.PARALLEL,

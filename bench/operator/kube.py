@@ -88,7 +88,7 @@ class Api:
         return json.loads(answer)
 
     def all(self, calls, parallel):
-        """Makes the calls (method, target, body), so many at once, all of which must succeed."""
+        """Makes the calls (method, target, body), so many in parallel; all must succeed."""
         left, failures = iter(calls), []
         lock, begin = threading.Lock(), threading.Barrier(parallel + 1)
 

@@ -18,8 +18,8 @@ PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 JOBS = f"{jobs.API}/namespaces/{NAMESPACE}/pstrainingjobs"
 SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 EVENTS = f"/apis/events.k8s.io/v1/namespaces/{NAMESPACE}/events"
-PARALLEL = 128  # calls at once of the bare loop and of whoever deletes
-PARALLEL_STARTS = 16  # jobs made at once
+PARALLEL = 128  # parallel calls of the bare loop and of deletions
+PARALLEL_STARTS = 16  # jobs made in parallel
 QUIET_S = 3
 SETTLED_S = 12  # longer than the operator gathers repeats of an event before it writes their count
 
@@ -91,7 +91,7 @@ class Rig:
         return jobs.job(name, workers, self.agents.annotations | (annotations or {}))
 
     def start(self, manifests):
-        """Makes the jobs, several at once."""
+        """Makes the jobs, several in parallel."""
         bodies = [json.dumps(manifest).encode() for manifest in manifests]
         self.api.all([("POST", JOBS, body) for body in bodies], min(PARALLEL_STARTS, len(bodies)))
 

@@ -10,7 +10,7 @@ run_case() {
   failing_job | k apply -f - >/dev/null
   job=failing
   phase_is Failed 120
-  # Pods that the end of a job takes away go within their grace.
+  # Pods that are deleted at the end of a job are gone within their grace period.
   until_is 60 '' k get pods --field-selector status.phase=Running -o name
   until_is 90 '' late_writes
   report "calls for one job of 7 replicas, start to end:"

@@ -1,4 +1,4 @@
-# A node is drained: what ran there goes on elsewhere.
+# A node is drained: its replicas continue on the other node.
 # nodes: 2
 
 run_case() {

@@ -1,4 +1,4 @@
-# A node is cut off the network: the job goes on before the node is back.
+# A node loses its network: the job continues before the node is back.
 # nodes: 2
 
 run_case() {

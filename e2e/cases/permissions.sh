@@ -22,7 +22,7 @@ run_case() {
   return "$rc"
 }
 
-# A job that only the operator can refuse: it reads the job anew (get) and says so (patch, event).
+# A job that only the operator can refuse: it reads the job again (get) and reports the refusal (patch, event).
 refused_job() {
   adult_job '[{"op": "add", "path": "/spec/training/model/wideAndDeep/features/-",
     "value": {"name": "crossed", "crossed": {"features": ["no_such_feature", "education"], "buckets": 10}}}]' |
@@ -30,14 +30,14 @@ refused_job() {
   until_is 60 False job_field '{.status.conditions[?(@.type=="Accepted")].status}'
 }
 
-# The claim of a job's checkpoints is looked at, whether or not it is there (get).
+# The operator looks at the claim of a job's checkpoints, whether or not it exists (get).
 job_without_claims() {
   adult_job '[{"op": "replace", "path": "/metadata/name", "value": "no-claims"}]' | k apply -f -
   until_is 60 True field pstj/no-claims '{.status.conditions[?(@.type=="Blocked")].status}'
   k delete pstj no-claims
 }
 
-# A finished job goes after its time (delete).
+# A finished job is deleted after its time (delete).
 expiring_job() {
   {
     own_job expiring "$(own_replicas 1)"

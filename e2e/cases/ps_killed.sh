@@ -1,4 +1,4 @@
-# The training process of a parameter server is killed; its agent stays to tell of it.
+# The training process of a parameter server is killed; its agent stays and reports it.
 
 run_case() {
   start_long_job

@@ -1,4 +1,4 @@
-# A worker's pod is deleted five times: how long until the first step of what takes its place.
+# A worker's pod is deleted five times: how long until the first step of its successor.
 
 deletions=5
 

@@ -1,4 +1,4 @@
-# A job is suspended and resumed; it goes on from its last checkpoint.
+# A job is suspended and resumed; it continues from its last checkpoint.
 
 run_case() {
   start_long_job
@@ -9,7 +9,7 @@ run_case() {
   phase_is Running 120
   until_true 120 replica_ready chief 0
   (($(job_field '{.status.training.examplesCommitted}') >= before)) ||
-    fail "the job began anew" || return 1
+    fail "the job started from the beginning" || return 1
   succeeds 600
 }
 

@@ -34,7 +34,7 @@ def lives():
 blocks = []
 while lives():
     blocks.append(b"x" * (1 << 20))
-    time.sleep(0.005)  # what is killed needs a moment to be gone, or others go too
+    time.sleep(0.005)  # a killed process needs a moment to end, or others are killed too
 END
   ) || true  # everything in the cgroup is killed when the container's first process has ended
   replaced worker 1 "$pod"

@@ -1,4 +1,4 @@
-# A pod of higher priority takes a worker's place; the worker goes to the other node.
+# A pod of higher priority preempts a worker's pod; the worker's next pod is on the other node.
 # nodes: 2
 
 run_case() {

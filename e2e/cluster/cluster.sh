@@ -9,7 +9,7 @@
 #   cluster.sh kubeconfig [--inside]     path of the administrator's kubeconfig, or of one for `exec`
 #   cluster.sh load-image TAR...         import image archives into every real node
 #   cluster.sh exec [NODE] CMD...        run CMD in the network of the control plane, or of NODE (n1, n2, ...)
-#   cluster.sh partition NODE | heal NODE      cut and restore a node's network
+#   cluster.sh partition NODE | heal NODE      disconnect and reconnect a node's network
 #   cluster.sh node-kill NODE | node-start NODE    power a node off (SIGKILL to all) and on again
 #   cluster.sh api-restart               SIGKILL the apiserver, start it again, wait until it is ready
 #   cluster.sh restart NAME              the same for any component (names: cluster.sh status)

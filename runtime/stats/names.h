@@ -72,7 +72,7 @@ inline constexpr HistogramDefinition kWorkerPushDuration{
     kRpcBounds};
 inline constexpr StatDefinition kWorkerCommitsReported{"commits_reported",
                                                        "pstrain_worker_commits_reported_total", "",
-                                                       "WorkIds reported to the chief as applied."};
+                                                       "Batches reported to the chief as applied."};
 inline constexpr StatDefinition kWorkerRecordsSkipped{
     "records_skipped", "pstrain_worker_input_errors_total", R"(reason="skipped")",
     "Records that could not be used."};
@@ -120,11 +120,11 @@ inline constexpr StatDefinition kChiefBatchesGranted{"batches_granted",
                                                      "Batches that this chief gave to workers."};
 inline constexpr StatDefinition kChiefRestoredEvalLoss{
     "restored_eval_loss", "pstrain_chief_restored_eval_loss", "",
-    "Evaluation loss of the state from which a stopped run went on."};
+    "Evaluation loss of the state from which a stopped run was resumed."};
 inline constexpr StatDefinition kChiefSteps{"steps", "pstrain_chief_global_step", "",
                                             "Committed batches, over the whole run."};
 inline constexpr StatDefinition kChiefLoss{"loss", "pstrain_chief_loss", "",
-                                           "Mean training loss of late."};
+                                           "Mean training loss of the last batches."};
 inline constexpr StatDefinition kChiefCheckpoints{"checkpoints", "pstrain_chief_checkpoints_total",
                                                   R"(result="ok")", "Checkpoints by result."};
 inline constexpr StatDefinition kChiefCheckpointsAbandoned{
@@ -132,25 +132,25 @@ inline constexpr StatDefinition kChiefCheckpointsAbandoned{
     "Checkpoints by result."};
 inline constexpr StatDefinition kChiefRecoveriesWorker{
     "recoveries.worker", "pstrain_chief_recoveries_total", R"(kind="worker")",
-    "Replicas lost and made good, by role."};
-inline constexpr StatDefinition kChiefRecoveriesPs{"recoveries.ps",
-                                                   "pstrain_chief_recoveries_total", R"(kind="ps")",
-                                                   "Replicas lost and made good, by role."};
+    "Recoveries from the loss of a replica, by role."};
+inline constexpr StatDefinition kChiefRecoveriesPs{
+    "recoveries.ps", "pstrain_chief_recoveries_total", R"(kind="ps")",
+    "Recoveries from the loss of a replica, by role."};
 inline constexpr StatDefinition kChiefRecoveriesChief{
     "recoveries.chief", "pstrain_chief_recoveries_total", R"(kind="chief")",
-    "Replicas lost and made good, by role."};
+    "Recoveries from the loss of a replica, by role."};
 inline constexpr StatDefinition kChiefMembership{"membership", "pstrain_chief_membership", "",
-                                                 "Number of the present membership."};
+                                                 "Number of the current membership."};
 inline constexpr StatDefinition kChiefAppliedMin{
     "applied_min", "pstrain_chief_applied_min_examples", "",
     "Fewest examples that a shard has applied, by the last checkpoint."};
 inline constexpr StatDefinition kChiefAppliedMax{
     "applied_max", "pstrain_chief_applied_max_examples", "",
     "Most examples that a shard has applied, by the last checkpoint."};
-inline constexpr StatDefinition kChiefTerm{"epoch", "pstrain_chief_term", "",
-                                           "Epoch of the input being granted."};
-inline constexpr StatDefinition kChiefIncarnation{"chief_term", "pstrain_chief_incarnation", "",
-                                                  "The chief term that this chief took."};
+inline constexpr StatDefinition kChiefEpoch{"epoch", "pstrain_chief_epoch", "",
+                                            "Epoch of the input being granted."};
+inline constexpr StatDefinition kChiefTerm{"chief_term", "pstrain_chief_term", "",
+                                           "The chief term that this chief took."};
 inline constexpr StatDefinition kChiefRecordsSkipped{
     "records_skipped", "pstrain_chief_records_skipped", "",
     "Records of the whole run that could not be used, by the last checkpoint."};

@@ -101,6 +101,7 @@ TEST(AgentEndpoints, WhenAPsIsScraped_ItsNumbersHaveTheirNames) {
 
 TEST(AgentEndpoints, WhenAChiefIsScraped_ItsNumbersHaveTheirNames) {
   ExpectFamilies("chief-stats", {{"pstrain_chief_global_step", "gauge"},
+                                 {"pstrain_chief_epoch", "gauge"},
                                  {"pstrain_chief_term", "gauge"},
                                  {"pstrain_chief_recoveries_total", "counter"},
                                  {"pstrain_chief_checkpoints_total", "counter"}});

@@ -24,7 +24,7 @@ wanted = {
     "at_rest/5_jobs_x_10_with_news_every_5_s", "at_rest/5_jobs_finished",
     "replacement/watch_event_to_create", "replacement/delete_call_to_create",
     "creation/bare_loop", "creation/1_job_x_53", "creation/5_jobs_x_10",
-    "replacement_at_once/1_job_x_53", "replacement_at_once/5_jobs_x_10",
+    "replacement_concurrent/1_job_x_53", "replacement_concurrent/5_jobs_x_10",
     "api_calls/1_job_x_53", "api_calls/5_jobs_x_10", "api_calls/5_jobs_x_10_start_to_end",
     "handover/clean_exit", "handover/sigkill",
 }

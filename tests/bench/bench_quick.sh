@@ -6,8 +6,8 @@ cd "$1"
 PSTRAIN_BENCH_BUILD=$2 bench/run.sh local --quick | python3 -c '
 import json, sys
 
-wanted = {"machine", "raw_tcp_64k", "raw_tcp_256k", "raw_tcp_4m", "frames_1_lane", "frames_2_lanes",
-          "dense_push", "dense_pull", "sparse_pull_push", "agent_cost/exec_to_listening",
+wanted = {"machine", "raw_tcp_64k", "raw_tcp_256k", "raw_tcp_4m", "frames_1_connection",
+          "frames_2_connections", "dense_push", "dense_pull", "sparse_pull_push", "agent_cost/exec_to_listening",
           "agent_cost/rss_after_10_scrapes_of_2000_series", "agent_cost/scrape",
           "agent_cost/scrape_size", "train/one_process", "train/1ps_1worker", "train/2ps_2workers"}
 found = set()
@@ -17,7 +17,7 @@ for text in sys.stdin:
     found.add(line["bench"] + (f"/{part}" if part else ""))
     if line["bench"] != "machine" and not line["median"] > 0:
         sys.exit(f"not measured: {text}")
-    if line["bench"] in ("dense_push", "frames_1_lane") and not line["ratio"] > 0:
+    if line["bench"] in ("dense_push", "frames_1_connection") and not line["ratio"] > 0:
         sys.exit(f"no ratio: {text}")
 if found != wanted:
     sys.exit(f"missing: {sorted(wanted - found)}, unknown: {sorted(found - wanted)}")

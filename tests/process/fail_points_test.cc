@@ -62,9 +62,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{.name = "FirstPsBeforeApply", .points = {"ps-before-apply:0:0:700"}},
         Case{.name = "PsBetweenApplyAndReply", .points = {"ps-before-reply:1:0:700"}},
         Case{.name = "PsBetweenShardsOfACheckpoint",
-             .points = {"ps-between-checkpoint shards:1:0:90"}},
+             .points = {"ps-between-checkpoint-shards:1:0:90"}},
         Case{.name = "ChiefBetweenShardsOfACheckpoint",
-             .points = {"chief-between-checkpoint shards:0:0:2"}},
+             .points = {"chief-between-checkpoint-shards:0:0:2"}},
         Case{.name = "ChiefBeforeRename", .points = {"chief-before-rename:0:0:2"}},
         Case{.name = "ChiefAfterRename", .points = {"chief-after-rename:0:0:2"}},
         Case{

@@ -42,7 +42,7 @@ stop() {
   rm -f "$state/run/$1.pid"
 }
 
-# wait_for SECONDS WHAT CMD...: polls CMD; gives up at once when a component died.
+# wait_for SECONDS WHAT CMD...: polls CMD; gives up immediately when a component died.
 wait_for() {
   local end=$((SECONDS + $1)) what=$2 f name
   shift 2

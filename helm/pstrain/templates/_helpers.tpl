@@ -48,8 +48,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- default (printf "pstrain/runtime:%s" .Chart.AppVersion) .Values.trainingImage -}}
 {{- end -}}
 
-{{/* What the operator does with the objects of jobs, in each namespace that it looks after. Every
-verb is used; a test compares them with the audit log. */}}
+{{/* What the operator does with the objects of jobs, in each namespace that it manages. Every verb is
+used; a test compares them with the audit log. */}}
 {{- define "pstrain.jobRules" -}}
 - apiGroups: [pstrain.dev]
   resources: [pstrainingjobs]

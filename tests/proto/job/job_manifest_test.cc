@@ -167,7 +167,7 @@ TEST(JobManifest_WithoutOptionalFields, GetsTheDefaults) {
   const ManifestReading reading = Read("good-tiny.yaml");
   ASSERT_TRUE(reading.ok());
   const JobSpec& spec = reading.job.spec();
-  EXPECT_EQ(spec.strategy().mode(), Strategy::ChiefControl);
+  EXPECT_EQ(spec.strategy().mode(), Strategy::Coordinator);
   EXPECT_TRUE(spec.strategy().consistency().has_async());
   EXPECT_EQ(spec.strategy().variable_partitioner().min_size().min_shard_bytes(), 262144);
   EXPECT_EQ(spec.strategy().shards(), 64);
