@@ -12,6 +12,7 @@
 /// because the line has to make a declaration and a case.
 #define PSTRAIN_OPTIMIZERS(LINE) \
   LINE(adagrad, Adagrad)         \
+  LINE(ftrl, Ftrl)               \
   LINE(sgd, Sgd)
 
 namespace pstrain {

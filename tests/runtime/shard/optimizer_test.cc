@@ -35,6 +35,18 @@ Optimizer AdagradOf(const Json& golden_case) {
   return optimizer;
 }
 
+Optimizer FtrlOf(const Json& golden_case) {
+  Optimizer optimizer;
+  Ftrl* ftrl = optimizer.mutable_ftrl();
+  ftrl->set_learning_rate(Input(golden_case, "inputs", "lr"));
+  ftrl->set_learning_rate_power(Input(golden_case, "inputs", "lr_power"));
+  ftrl->set_initial_accumulator_value(Input(golden_case, "slots_init", "accum"));
+  ftrl->set_l1_regularization_strength(Input(golden_case, "inputs", "l1"));
+  ftrl->set_l2_regularization_strength(Input(golden_case, "inputs", "l2"));
+  ftrl->set_l2_shrinkage_regularization_strength(Input(golden_case, "inputs", "l2_shrinkage"));
+  return optimizer;
+}
+
 /// Kernels of TensorFlow that an optimizer of ours equals.
 struct GoldenOp {
   std::string dense;
@@ -51,6 +63,8 @@ const std::vector<GoldenOp>& GoldenOps() {
       {"ResourceApplyGradientDescent", "ResourceScatterSub", {}, SgdOf},
       {"ResourceApplyAdagrad", "ResourceSparseApplyAdagrad", {"accum"}, AdagradOf},
       {"ResourceApplyAdagradV2", "ResourceSparseApplyAdagradV2", {"accum"}, AdagradOf},
+      {"ResourceApplyFtrl", "ResourceSparseApplyFtrl", {"accum", "linear"}, FtrlOf, 2},
+      {"ResourceApplyFtrlV2", "ResourceSparseApplyFtrlV2", {"accum", "linear"}, FtrlOf},
   };
   return ops;
 }
@@ -269,6 +283,14 @@ TEST(OptimizerRule, Create_WhenNothingIsSet_Refuses) {
   EXPECT_FALSE(OptimizerRule::Create(optimizer).ok());
   optimizer.mutable_adagrad()->set_learning_rate(0.1);
   EXPECT_FALSE(OptimizerRule::Create(optimizer).ok()) << "0 / 0";
+  optimizer.mutable_ftrl()->set_learning_rate(0.1);
+  EXPECT_TRUE(OptimizerRule::Create(optimizer).ok()) << "with power 0 nothing can be 0";
+  optimizer.mutable_ftrl()->set_learning_rate_power(-0.5);
+  EXPECT_FALSE(OptimizerRule::Create(optimizer).ok()) << "x / 0";
+  optimizer.mutable_ftrl()->set_l2_regularization_strength(0.1);
+  EXPECT_TRUE(OptimizerRule::Create(optimizer).ok());
+  optimizer.mutable_ftrl()->set_learning_rate_power(0.5);
+  EXPECT_FALSE(OptimizerRule::Create(optimizer).ok()) << "steps would grow";
 }
 
 }  // namespace
