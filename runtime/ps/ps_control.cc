@@ -57,6 +57,8 @@ class CopyQueue {
 
 }  // namespace
 
+// Frozen copies too: when the chief and the target of a move are lost together, this may be the
+// only copy left (Move, "Chief lost").
 void DescribeCopies(ShardEngine& engine, RegisterPsRequest* request) {
   request->clear_held();
   if (!engine.configured()) return;
@@ -172,6 +174,9 @@ grpc::Status PsControl::WriteCheckpointShards(grpc::ServerContext*,
   return ToGrpcStatus(status);
 }
 
+// Rule 5: the files and their names are on disk before the reply, because the chief renames the
+// manifest into place on the strength of it. Copies are written by this thread, one at a time,
+// while the owner threads serve; how many wait here is bounded by nothing but the number of shards.
 Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& request,
                                           WriteCheckpointShardsReply* reply) {
   CopyOrder order{{}, request.close_epochs_below(), request.checkpoint(), request.base()};

@@ -16,9 +16,11 @@
 
 namespace pstrain {
 
-/// The control side of a ps: does what the chief says. Calls of a chief with a lower term than the
-/// highest seen are refused with FAILED_PRECONDITION. Outlives the server that it is registered
-/// with.
+/// The control side of a ps: does what the chief says. The highest chief term that any call has
+/// named counts: calls of a lower one are refused with FAILED_PRECONDITION, so that a chief that
+/// was cut off and still runs cannot assign or drop shards (rule 8 of the commit protocol). Called
+/// from gRPC's threads, several at a time; calls block until the engine has answered. Outlives the
+/// server that it is registered with.
 class PsControl final : public ParameterServer::Service {
  public:
   /// All outlive it. `transports`: the way to other ps, from which shards move here.

@@ -95,6 +95,9 @@ class Registration {
   std::uint64_t chief_term_ = 0;
 };
 
+// Told to stop, a ps keeps serving: its shards have to move away or be in a checkpoint first, which
+// the chief, who hears of it by the heartbeat, says with Release (rule 11). What remains of the
+// grace period is not waited for: the exit code has to be out before the kernel's SIGKILL.
 Result<int> Serve(const RoleContext& context, Registration& registration, const PsControl& control,
                   const std::function<void()>& publish) {
   ChiefPatience patience(context);

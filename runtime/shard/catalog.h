@@ -33,7 +33,9 @@ struct CatalogVariable {
   std::vector<Slice> slices;
 };
 
-/// The variables of a run, checked and prepared. Immutable; any thread.
+/// The variables of a run, checked and prepared: what every request, state and checkpoint is held
+/// against before it may touch a shard. After Check the engine indexes with what a request says
+/// and tests nothing again. Immutable; any thread.
 class Catalog {
  public:
   /// INVALID_ARGUMENT names the variable: ids that are not positions, a repeated name, a shape

@@ -107,6 +107,8 @@ Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term)
   bytes_ = MeasureBytes();
 }
 
+// Everything is checked before anything is kept: a state that comes from a file or from another ps
+// is foreign, and a row in the wrong shard would be trained by nobody and read by nobody.
 Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> catalog,
                                               ShardTerm term, ShardState state) {
   PSTRAIN_RETURN_IF_ERROR(CheckState(*catalog, state));
@@ -140,6 +142,8 @@ DenseState& Shard::Dense(VariableId variable, std::uint32_t partition) {
   return *std::lower_bound(dense_.begin(), dense_.end(), std::pair(variable, partition), before);
 }
 
+// Three passes over all tables instead of one over each: rows are scattered over memory, and while
+// one is on its way from there the next can be asked for (docs/performance-profile.md).
 template <typename Tables>
 void Shard::Locate(const Tables& tables, std::uint32_t mark) {
   std::size_t count = 0;
@@ -159,6 +163,8 @@ void Shard::Locate(const Tables& tables, std::uint32_t mark) {
   bytes_ = MeasureBytes();
 }
 
+// A row that is only read is made too, with its initial values, but not marked as written: any
+// shard that is asked for it later makes the same row, so no checkpoint has to hold it.
 void Shard::Read(const PullSection& section, std::span<float> out) {
   float* next = out.data();
   for (const PartitionRef& ref : section.dense) {
@@ -175,6 +181,10 @@ void Shard::Read(const PullSection& section, std::span<float> out) {
   }
 }
 
+// Rule 3 of the commit protocol, Apply. The work id goes in first, and nothing between it and the
+// end can fail: the request was checked whole before (Catalog::Check) and memory that runs out ends
+// the process, whose shards are then restored from a checkpoint. So there is no moment at which a
+// copy of this shard has the gradient without the work id, or the other way round.
 PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) {
   if (!applied_.Insert(request.work_id)) return PushStatus::kDuplicate;
   for (const DenseGradient& gradient : section.dense) {
@@ -193,6 +203,8 @@ PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) 
   return PushStatus::kApplied;
 }
 
+// A new term may come with a new chief, who knows nothing of checkpoints that the former one took
+// and gave up. So their marks are forgotten, and the next copy is whole (rule 5).
 void Shard::set_term(ShardTerm term) {
   term_ = term;
   frozen_ = false;
@@ -216,6 +228,10 @@ ShardState Shard::Copy() const {
   return state;
 }
 
+// Rule 5 of the commit protocol, Checkpoint. Each row has the mark of the last time it was written,
+// and marks grow with each checkpoint that is copied. An incremental copy has the rows with marks
+// above that of its base, so it also has what an abandoned checkpoint in between had: nobody but
+// the chief knows which checkpoints are in place, and it names only such as bases.
 ShardState Shard::CopyForCheckpoint(const std::string& checkpoint, const std::string& base) {
   std::erase_if(copied_, [&](const auto& copied) {
     return copied.first != base && copied.first != checkpoint;

@@ -16,7 +16,10 @@
 
 namespace pstrain {
 
-/// One shard: values, slots, applied set and count. Owner: ShardEngine; its owner thread only.
+/// One shard: values, slots, applied set and counts of records, which always belong together: every
+/// public function leaves them as if each work id of the set had been applied exactly once, whole,
+/// and nothing else. Knows nothing of threads, messages or files. Owner: ShardEngine; its owner
+/// thread only.
 class Shard {
  public:
   /// Initial values, nothing applied.

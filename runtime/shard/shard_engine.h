@@ -77,10 +77,17 @@ struct ShardEngineStats {
   std::atomic<std::int64_t> bytes_held{0};
 };
 
-/// The parameters of one ps. Each shard is touched by one owner thread only, so values have no
-/// locks and a push is applied to a shard, and its work id remembered, in one step. Any thread may
-/// call; callbacks run on an owner thread, or on the caller's when a request is refused at once;
-/// they must be quick and must not call the engine.
+/// The parameters of one ps: the shards that the chief has assigned to it, served to workers.
+///
+/// Guarantees. A push is applied to a shard and its work id remembered in one step, at most once
+/// per shard, and only under the term in which the shard is active here. A copy of a shard is of
+/// one moment. Different shards of one request are independent. Nothing is lost or repeated by
+/// calling again after an error. Nothing survives the process: that is what checkpoints are for.
+///
+/// Threads. Each shard is touched by one owner thread only, so values have no locks. Any thread may
+/// call; callbacks run on an owner thread, or on the caller's when a request is refused
+/// immediately; they must be quick and must not call the engine. A caller waits while the queue of
+/// an owner thread is full.
 ///
 ///   shard    Assign (newer term)          Pull, Push in its term    Pull, Push otherwise
 ///   absent   kInitial, kRestore, kMove:   -                         not_owner
@@ -137,9 +144,9 @@ class ShardEngine {
   /// All shards that are here, by id.
   void Copies(CopiesDone done);
 
-  /// Copies shards one by one while the others go on; `sink` gets each on its owner thread, several
-  /// threads at a time. ABORTED names a shard that is not active in its term (its sink is not
-  /// called).
+  /// Copies shards one by one while the others are served; `sink` gets each on its owner thread,
+  /// several threads at a time. ABORTED names a shard that is not active in its term (its sink is
+  /// not called).
   void Snapshot(CopyOrder order, SnapshotSink sink, StatusDone done);
 
   /// Stops serving a shard, which is to move, and copies it. The copy stays until it is dropped or

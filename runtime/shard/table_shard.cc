@@ -79,6 +79,7 @@ TableState TableShard::Copy() const {
   return CopyRows(all);
 }
 
+// Looks at every mark, but copies only the rows that it finds: marks lie together, rows do not.
 TableState TableShard::CopyWrittenAfter(std::uint32_t mark) const {
   std::vector<std::uint32_t> written;
   for (std::uint32_t i = 0; i < marks_.size(); ++i) {
@@ -106,6 +107,8 @@ TableState TableShard::CopyRows(std::span<const std::uint32_t> numbers) const {
   return state;
 }
 
+// Marks stay 0: after a restore the next copy is whole anyway (Shard::CopyForCheckpoint finds no
+// base), so a row that was loaded has not been "written".
 void TableShard::Load(const TableState& state) {
   Resolve(state.keys, /*initialise=*/false);
   for (std::size_t i = 0; i < state.keys.size(); ++i) {

@@ -58,7 +58,7 @@ struct PushOutcome {
 };
 
 /// Updates that came between a pull and the end of a push, that push left out: the most of any ps,
-/// about. 0 for a ps that has started anew in between.
+/// about. 0 for a ps that has restarted in between.
 std::uint64_t StalenessOf(const UpdateCounts& pull, const UpdateCounts& push);
 /// What a push says of its batch.
 struct PushedBatch {
@@ -90,8 +90,8 @@ struct PsClientStats {
 };
 
 /// A worker's way to the parameters: fused messages, one per ps and step unless they get large, to
-/// all ps at once. It does not repeat anything: the caller does, with a newer membership. Any
-/// thread; calls block.
+/// all ps concurrently. It does not repeat anything: the caller does, with a newer membership. A
+/// repeated push is harmless, because a shard applies each work id once. Any thread; calls block.
 class PsClient {
  public:
   /// Sections are put into one message to a ps up to this size. What is larger goes out in several,
