@@ -75,7 +75,7 @@ class Registration {
 
  private:
   Status Register() {
-    DescribeHeld(engine_, &request_);
+    DescribeCopies(engine_, &request_);
     PSTRAIN_ASSIGN_OR_RETURN(const RegisterPsReply reply, client_.RegisterPs(request_));
     incarnation_ = reply.incarnation();
     chief_term_ = reply.chief_term();
@@ -94,6 +94,9 @@ class Registration {
   std::uint64_t chief_term_ = 0;
 };
 
+// Told to stop, a ps keeps serving: its shards have to move away or be in a checkpoint first, which
+// the chief, who hears of it by the heartbeat, says with Release (rule 11). What remains of the
+// grace period is not waited for: the exit code has to be out before the kernel's SIGKILL.
 Result<int> Serve(const RoleContext& context, Registration& registration, const PsControl& control,
                   const std::function<void()>& publish) {
   ChiefPatience patience(context);
