@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/os/files.h"
 #include "runtime/checkpoint/checkpoint_chain.h"
 #include "runtime/checkpoint/checkpoint_shard.h"
@@ -120,7 +121,7 @@ Status PsControl::FetchMoved(const std::vector<ShardAssignment>& assignments,
   }
   for (const auto& [address, wanted] : by_source) {
     const std::unique_ptr<Connection> source = transports_.Connect(address);
-    auto fetched = FetchShards(*source, wanted, std::chrono::steady_clock::now() + kFetchDeadline);
+    auto fetched = FetchShards(*source, wanted, SteadyNow() + kFetchDeadline);
     // Not the transport's own code: for UNAVAILABLE the chief would ask this ps again, but it has
     // to give the shards back to their source.
     if (!fetched.ok()) return AbortedError("from " + address + ": " + fetched.status().message());
