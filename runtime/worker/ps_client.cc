@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/clock.h"
 #include "runtime/wire/data_op.h"
 #include "runtime/wire/data_plane.h"
 

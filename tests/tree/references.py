@@ -2,8 +2,8 @@
 """references.py ROOT: what the documents and sources point at exists: each section that a source
 names as "ARCHITECTURE.md, SECTION", each file and folder of the tree in backquotes in
 ARCHITECTURE.md, CONTRIBUTING.md, README.md and docs/, each file that these link to, and, where a
-row of a table in ARCHITECTURE.md says `FILE` `FUNCTION`, the function in that file. Globs,
-placeholders and what is built are left out."""
+row of a table in ARCHITECTURE.md says `FILE` `FUNCTION`, the function in that file; a numbered row,
+a step, says a function for each file. Globs, placeholders and what is built are left out."""
 import os
 import re
 import sys
@@ -17,6 +17,7 @@ LEADER = re.compile(r"\n[ \t]*(?:///|//|#|\*)?[ \t]*")
 SECTION = re.compile(r"ARCHITECTURE\.md,\s+([^).;:\"`]+)")
 SPAN = re.compile(r"`([^`\n]+)`")
 PAIR = re.compile(r"`([\w./-]+\.(?:h|cc|py|sh))` `([A-Za-z_~][\w:~]*)(?:\(\))?`")
+BARE = re.compile(r"`([\w./-]+\.(?:h|cc|py|sh))`(?! `)")
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
 # As in tests/FOLDER/FILE_test.cc; documents have such names too.
 PLACEHOLDER = re.compile(r"(?:^|/)[A-Z]{3,}(?!\w*\.md)")
@@ -77,6 +78,11 @@ class References:
 
     def check_functions(self, path, text):
         for row in re.finditer(r"^\|.*$", text, re.MULTILINE):
+            # The steps of a job's life: a file alone would not say where to begin to read.
+            if re.match(r"\|\s*\d+\s*\|", row.group()):
+                for bare in BARE.finditer(row.group()):
+                    self.complain(path, text, row.start() + bare.start(),
+                                  f"the step names no function of `{bare.group(1)}`")
             for pair in PAIR.finditer(row.group()):
                 self.count += 1
                 file, function = pair.groups()
