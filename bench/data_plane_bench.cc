@@ -181,20 +181,20 @@ struct Cluster {
     config.shards = kShards;
     config.batches_per_epoch = 1'000'000;
     if (const Status status = engine.Configure(config); !status.ok()) Exit(status);
-    std::vector<ShardOrder> orders;
+    std::vector<ShardAssignment> assignments;
     membership.set_number(1);
     PsMember* member = membership.add_ps();
     member->set_address(served.address());
     for (std::uint32_t s = 0; s < kShards; ++s) {
-      orders.push_back({s, {1, 1}, ShardSource::kInitial, std::nullopt});
+      assignments.push_back({s, {1, 1}, AssignSource::kInitial});
       ShardOwner* owner = membership.add_shards();
       owner->mutable_term()->set_chief_term(1);
       owner->mutable_term()->set_counter(1);
       owner->set_active(true);
     }
     std::promise<void> done;
-    engine.Assign(std::move(orders),
-                  [&](const Result<std::vector<ShardHeld>>&) { done.set_value(); });
+    engine.Assign(std::move(assignments), {},
+                  [&](const Result<std::vector<ShardCopy>>&) { done.set_value(); });
     done.get_future().wait();
     client = PsClient::Create(config.variables, kShards, transport).value();
   }

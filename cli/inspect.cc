@@ -64,7 +64,12 @@ std::string_view KindName(const VariableSpec& spec) {
 }
 
 std::string_view OptimizerName(const VariableSpec& spec) {
-  return spec.optimizer().has_adagrad() ? "adagrad" : "sgd";
+  // The name of the field that is set: this program need not know which optimizers there are.
+  const Optimizer& optimizer = spec.optimizer();
+  const google::protobuf::FieldDescriptor* field =
+      optimizer.GetReflection()->GetOneofFieldDescriptor(
+          optimizer, Optimizer::descriptor()->FindOneofByName("kind"));
+  return field == nullptr ? std::string_view("none") : std::string_view(field->name());
 }
 
 Json VariableJson(const VariableSpec& spec) {

@@ -29,6 +29,14 @@ struct ShardTerm {
   friend auto operator<=>(const ShardTerm&, const ShardTerm&) = default;
 };
 
+/// A shard under one of its terms: what a report, a checkpoint or a move is about. Under another
+/// term the shard may have other values and another applied set.
+struct ShardInTerm {
+  ShardId shard = 0;
+  ShardTerm term;
+  friend bool operator==(const ShardInTerm&, const ShardInTerm&) = default;
+};
+
 /// A life of one process of the job. A ps' is issued by the chief.
 using Incarnation = std::uint64_t;
 

@@ -16,7 +16,8 @@ Result<CheckpointManifest> ReadBase(const std::string& directory, const Checkpoi
   const std::optional<CheckpointId> id = ParseCheckpointName(above.base());
   const CheckpointId above_id{above.chief_term(), above.number()};
   // Ids fall from link to link, so a chain ends.
-  if (!id || *id >= above_id) return DataLossError("base " + above.base() + " is not an older cut");
+  if (!id || *id >= above_id)
+    return DataLossError("base " + above.base() + " is not an older checkpoint");
   auto manifest = ReadManifest(directory);
   if (!manifest.ok()) return DataLossError("its base: " + manifest.status().message());
   const bool fits = manifest->run_id() == above.run_id() && manifest->shards() == above.shards() &&

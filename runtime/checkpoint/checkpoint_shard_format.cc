@@ -213,8 +213,7 @@ TableState ReadTable(CheckpointShardReader& in) {
 
 Result<ShardState> ParseCheckpointShard(std::string_view bytes) {
   CheckpointShardReader in(bytes);
-  if (in.Bytes(kMagic.size()) != kMagic)
-    return DataLossError("not a checkpoint shard of a checkpoint");
+  if (in.Bytes(kMagic.size()) != kMagic) return DataLossError("not a checkpoint shard");
   if (in.U32() != kVersion) return DataLossError("written by another version");
   ShardState state;
   state.shard = in.U32();

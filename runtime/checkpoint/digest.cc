@@ -72,7 +72,8 @@ Status AddTable(const Catalog& catalog, const TableState& table,
       return DataLossError("a table has another size");
     }
     if (array > 0) {
-      std::fill(initial.begin(), initial.end(), variable.optimizer.SlotInitialValue(array - 1));
+      std::fill(initial.begin(), initial.end(),
+                variable.optimizer->slots()[array - 1].initial_value);
     }
     for (std::size_t i = 0; i < table.keys.size(); ++i) {
       const std::span<const float> row(&values[i * dimension], dimension);
@@ -100,7 +101,7 @@ Result<std::vector<CheckpointDigest>> DigestCheckpoint(const std::string& checkp
   std::vector<VariableLanes> connections;
   connections.reserve(variables.size());
   for (const CatalogVariable& variable : variables) {
-    connections.emplace_back(1 + variable.optimizer.slots());
+    connections.emplace_back(1 + variable.optimizer->slots().size());
   }
   for (ShardId shard = 0; shard < manifest.shards(); ++shard) {
     PSTRAIN_ASSIGN_OR_RETURN(const ShardState state, chain.Read(shard));
@@ -115,7 +116,7 @@ Result<std::vector<CheckpointDigest>> DigestCheckpoint(const std::string& checkp
   std::vector<CheckpointDigest> digests;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     for (std::size_t array = 0; array < connections[i].size(); ++array) {
-      const std::string slot(array == 0 ? "" : variables[i].optimizer.SlotName(array - 1));
+      const std::string slot(array == 0 ? "" : variables[i].optimizer->slots()[array - 1].name);
       digests.push_back({variables[i].spec.name(), slot,
                          ToHex(connections[i][array].sum[0]) + ToHex(connections[i][array].sum[1]),
                          connections[i][array].rows});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "runtime/chief/peers/ps_messages.h"
+#include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
 namespace {
@@ -184,7 +184,7 @@ RunNumbers Chief::Numbers() const {
 }
 
 Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request) {
-  PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> held, ParseCopies(request.held()));
+  PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> held, AllFromWire<ShardCopy>(request.held()));
   const MutexLock lock(mutex_);
   if (ending_.releasing()) return UnavailableError("the run is ending");
   return ps_.Register(request, std::move(held));

@@ -19,15 +19,14 @@ enum class FailPoint : std::uint8_t {
   kPsBeforeApply,
   /// "ps-before-reply": a push is applied on every shard here, the worker does not know.
   kPsBeforeReply,
-  /// "ps-between-checkpoint-shards": a checkpoint shard of a checkpoint is written, the next one is
-  /// not.
+  /// "ps-between-checkpoint-shards": a checkpoint shard is written, the next one is not.
   kPsBetweenCheckpointShards,
   /// "chief-between-checkpoint-shards": a ps has written its checkpoint shards of a checkpoint,
   /// another one has not.
   kChiefBetweenCheckpointShards,
   /// "chief-before-rename": the manifest is written under its temporary name.
   kChiefBeforeRename,
-  /// "chief-after-rename": the manifest is in place, no older cut has been removed.
+  /// "chief-after-rename": the manifest is in place, no older checkpoint has been removed.
   kChiefAfterRename,
   /// "chief-report-counted": a report made its batch committed, the worker does not know.
   kChiefReportCounted,

@@ -4,6 +4,7 @@
 
 #include "runtime/features/feature_set.h"
 #include "runtime/model/constant_gradient.h"
+#include "runtime/model/deep_fm.h"
 #include "runtime/model/model.h"
 #include "runtime/model/wide_and_deep.h"
 
@@ -20,6 +21,7 @@ struct ModelEntry {
 /// proto/job/psjob.proto; nobody else knows its name.
 constexpr std::array kModels = {
     ModelEntry{ModelSpec::kWideAndDeep, CreateWideAndDeep},
+    ModelEntry{ModelSpec::kDeepFm, CreateDeepFm},
     ModelEntry{ModelSpec::kConstantGradient, CreateConstantGradient},
 };
 

@@ -8,11 +8,13 @@
 #include <memory>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/os/files.h"
 #include "runtime/checkpoint/checkpoint_chain.h"
 #include "runtime/checkpoint/checkpoint_shard.h"
 #include "runtime/ps/shard_transfer.h"
 #include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/control_shards.h"
 #include "runtime/rpc/grpc/grpc_status.h"
 
 namespace pstrain {
@@ -21,60 +23,23 @@ namespace {
 /// For all shards that move from one ps.
 constexpr std::chrono::minutes kFetchDeadline{5};
 
-void ToWire(const ShardHeld& held, WireShardCopy* wire) {
-  wire->set_shard(held.shard);
-  ToWire(held.term, wire->mutable_term());
-  wire->set_active(held.active);
-  wire->set_applied(held.applied);
-  wire->set_examples_applied(held.examples);
-}
-
-/// `checkpoint`: where a RESTORE comes from. The state of a MOVE is added later.
-Result<ShardOrder> MakeOrder(const ShardAssignment& wire,
-                             const std::optional<CheckpointChain>& checkpoint) {
-  ShardOrder order;
-  order.shard = wire.shard();
-  order.term = FromWire(wire.term());
-  switch (wire.source()) {
-    case ShardAssignment::INITIAL:
-      order.source = ShardSource::kInitial;
-      return order;
-    case ShardAssignment::KEEP:
-      order.source = ShardSource::kKeep;
-      return order;
-    case ShardAssignment::DROP:
-      order.source = ShardSource::kDrop;
-      return order;
-    case ShardAssignment::MOVE:
-    case ShardAssignment::RESTORE:
-      order.source = ShardSource::kRestore;
-      break;
-    default:
-      return InvalidArgumentError("unknown source of a shard");
-  }
-  if (wire.source() == ShardAssignment::MOVE) return order;
-  if (!checkpoint) return InvalidArgumentError("a shard to restore, and no checkpoint is named");
-  PSTRAIN_ASSIGN_OR_RETURN(order.state, checkpoint->Read(wire.shard()));
-  return order;
-}
-
 /// Copies that the owner threads hand over, for the thread that writes them.
 class CopyQueue {
  public:
   void Push(ShardState state) {
-    const std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     states_.push_back(std::move(state));
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   void Close(Status status) {
-    const std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     status_ = std::move(status);
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   /// The next copy; nothing when all are out; the error of the snapshot.
   Result<std::optional<ShardState>> Pop() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !states_.empty() || status_; });
+    MutexLock lock(mutex_);
+    while (states_.empty() && !status_) changed_.Wait(mutex_);
     if (!states_.empty()) {
       std::optional<ShardState> state(std::move(states_.front()));
       states_.pop_front();
@@ -85,34 +50,37 @@ class CopyQueue {
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<ShardState> states_;
-  std::optional<Status> status_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<ShardState> states_ PSTRAIN_GUARDED_BY(mutex_);
+  std::optional<Status> status_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
-void DescribeHeld(ShardEngine& engine, RegisterPsRequest* request) {
+// Frozen copies too: when the chief and the target of a move are lost together, this may be the
+// only copy left (Move, "Chief lost").
+void DescribeCopies(ShardEngine& engine, RegisterPsRequest* request) {
   request->clear_held();
   if (!engine.configured()) return;
-  std::promise<Result<std::vector<ShardHeld>>> promise;
-  engine.Held([&](Result<std::vector<ShardHeld>> held) { promise.set_value(std::move(held)); });
-  const Result<std::vector<ShardHeld>> held = promise.get_future().get();
-  if (!held.ok()) return;
-  for (const ShardHeld& shard : *held) ToWire(shard, request->add_held());
+  std::promise<Result<std::vector<ShardCopy>>> promise;
+  engine.Copies(
+      [&](Result<std::vector<ShardCopy>> copies) { promise.set_value(std::move(copies)); });
+  const Result<std::vector<ShardCopy>> copies = promise.get_future().get();
+  if (!copies.ok()) return;
+  for (const ShardCopy& copy : *copies) ToWire(copy, request->add_held());
 }
 
 Status PsControl::Admit(std::uint64_t chief_term) {
   {
-    const std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     chief_term_ = std::max(chief_term_, chief_term);
   }
   return CheckCurrent(chief_term);
 }
 
 std::string PsControl::CheckpointFolder(const std::string& checkpoint) const {
-  const std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return JoinPath(JoinPath(run_directory_, "checkpoints"), checkpoint);
 }
 
@@ -124,7 +92,7 @@ grpc::Status PsControl::Configure(grpc::ServerContext*, const ConfigureRequest* 
     status = engine_.Configure({.variables = {run.variables().begin(), run.variables().end()},
                                 .shards = run.shards(),
                                 .batches_per_epoch = run.batches_per_epoch()});
-    const std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     run_directory_ = run.run_directory();
   }
   return ToGrpcStatus(status);
@@ -138,55 +106,64 @@ grpc::Status PsControl::AssignShards(grpc::ServerContext*, const AssignShardsReq
 }
 
 Status PsControl::CheckCurrent(std::uint64_t chief_term) const {
-  const std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (chief_term == chief_term_) return OkStatus();
   return FailedPreconditionError("chief term " + std::to_string(chief_term) + " was replaced by " +
                                  std::to_string(chief_term_));
 }
 
-Status PsControl::FetchMoved(const AssignShardsRequest& request,
-                             std::vector<ShardOrder>* orders) const {
-  std::map<std::string, std::vector<int>> by_source;
-  for (int i = 0; i < request.shards_size(); ++i) {
-    if (request.shards(i).source() != ShardAssignment::MOVE) continue;
-    by_source[request.shards(i).from_address()].push_back(i);
+Status PsControl::FetchMoved(const std::vector<ShardAssignment>& assignments,
+                             std::map<ShardId, ShardState>* states) const {
+  std::map<std::string, std::vector<ShardInTerm>> by_source;
+  for (const ShardAssignment& assignment : assignments) {
+    if (assignment.source != AssignSource::kMove) continue;
+    by_source[assignment.from].push_back({assignment.shard, assignment.from_term});
   }
-  for (const auto& [address, places] : by_source) {
+  for (const auto& [address, wanted] : by_source) {
     const std::unique_ptr<Connection> source = transports_.Connect(address);
-    std::vector<ShardInTerm> wanted;
-    for (const int place : places) {
-      const ShardAssignment& shard = request.shards(place);
-      wanted.push_back({shard.shard(), FromWire(shard.from_term())});
-    }
-    auto states = FetchShards(*source, wanted, std::chrono::steady_clock::now() + kFetchDeadline);
-    // The chief must not ask this ps again, which is well, but give the shards back.
-    if (!states.ok()) return AbortedError("from " + address + ": " + states.status().message());
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      (*orders)[static_cast<std::size_t>(places[i])].state = std::move((*states)[i]);
-    }
+    auto fetched = FetchShards(*source, wanted, SteadyNow() + kFetchDeadline);
+    // Not the transport's own code: for UNAVAILABLE the chief would ask this ps again, but it has
+    // to give the shards back to their source.
+    if (!fetched.ok()) return AbortedError("from " + address + ": " + fetched.status().message());
+    for (ShardState& state : *fetched) (*states)[state.shard] = std::move(state);
   }
   return OkStatus();
 }
 
-Status PsControl::DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply) {
+Status PsControl::ReadRestored(const AssignShardsRequest& request,
+                               const std::vector<ShardAssignment>& assignments,
+                               std::map<ShardId, ShardState>* states) const {
   std::optional<CheckpointChain> checkpoint;
   if (!request.checkpoint().empty()) {
     Result<CheckpointChain> read = CheckpointChain::Open(CheckpointFolder(request.checkpoint()));
+    // Whatever is wrong with it: DATA_LOSS makes the chief take the checkpoint before.
     if (!read.ok()) return DataLossError(read.status().message());
     checkpoint = std::move(read).value();
   }
-  std::vector<ShardOrder> orders;
-  for (const ShardAssignment& shard : request.shards()) {
-    PSTRAIN_ASSIGN_OR_RETURN(ShardOrder order, MakeOrder(shard, checkpoint));
-    orders.push_back(std::move(order));
+  for (const ShardAssignment& assignment : assignments) {
+    if (assignment.source != AssignSource::kRestore) continue;
+    if (!checkpoint) return InvalidArgumentError("a shard to restore, and no checkpoint is named");
+    PSTRAIN_ASSIGN_OR_RETURN((*states)[assignment.shard], checkpoint->Read(assignment.shard));
   }
-  PSTRAIN_RETURN_IF_ERROR(FetchMoved(request, &orders));
+  return OkStatus();
+}
+
+// The states are all here before the first shard changes, so that an unreadable checkpoint or a
+// lost source leaves this ps as it was. Getting them takes long: a chief that was replaced
+// meanwhile must not have its assignment carried out any more (rule 8).
+Status PsControl::DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply) {
+  PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardAssignment> assignments,
+                           AllFromWire<ShardAssignment>(request.shards()));
+  std::map<ShardId, ShardState> states;
+  PSTRAIN_RETURN_IF_ERROR(ReadRestored(request, assignments, &states));
+  PSTRAIN_RETURN_IF_ERROR(FetchMoved(assignments, &states));
   PSTRAIN_RETURN_IF_ERROR(CheckCurrent(request.chief_term()));
-  std::promise<Result<std::vector<ShardHeld>>> promise;
-  engine_.Assign(std::move(orders),
-                 [&](Result<std::vector<ShardHeld>> held) { promise.set_value(std::move(held)); });
-  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<ShardHeld> held, promise.get_future().get());
-  for (const ShardHeld& shard : held) ToWire(shard, reply->add_shards());
+  std::promise<Result<std::vector<ShardCopy>>> promise;
+  engine_.Assign(
+      std::move(assignments), std::move(states),
+      [&](Result<std::vector<ShardCopy>> copies) { promise.set_value(std::move(copies)); });
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<ShardCopy> copies, promise.get_future().get());
+  for (const ShardCopy& copy : copies) ToWire(copy, reply->add_shards());
   return OkStatus();
 }
 
@@ -198,12 +175,13 @@ grpc::Status PsControl::WriteCheckpointShards(grpc::ServerContext*,
   return ToGrpcStatus(status);
 }
 
+// Rule 5: the files and their names are on disk before the reply, because the chief renames the
+// manifest into place on the strength of it. Copies are written by this thread, one at a time,
+// while the owner threads serve; how many wait here is bounded by nothing but the number of shards.
 Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& request,
                                           WriteCheckpointShardsReply* reply) {
   CopyOrder order{{}, request.close_epochs_below(), request.checkpoint(), request.base()};
-  for (const ShardAssignment& shard : request.shards()) {
-    order.shards.push_back({shard.shard(), FromWire(shard.term())});
-  }
+  for (const WireShardInTerm& shard : request.shards()) order.shards.push_back(FromWire(shard));
   // Shared with the owner threads: a failed write ends this call before the last copy is made.
   auto queue = std::make_shared<CopyQueue>();
   engine_.Snapshot(
@@ -223,22 +201,22 @@ grpc::Status PsControl::Release(grpc::ServerContext*, const ReleaseRequest* requ
                                 ReleaseReply*) {
   const Status status = Admit(request->chief_term());
   if (status.ok()) {
-    const std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     released_ = request->finished();
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   return ToGrpcStatus(status);
 }
 
 std::optional<bool> PsControl::released() const {
-  const std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return released_;
 }
 
 void PsControl::WaitForRelease(std::chrono::milliseconds timeout,
                                const std::stop_token& stop) const {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, stop, timeout, [this] { return released_.has_value(); });
+  MutexLock lock(mutex_);
+  if (!released_) changed_.WaitFor(mutex_, timeout, stop);
 }
 
 }  // namespace pstrain

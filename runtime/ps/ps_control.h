@@ -1,12 +1,14 @@
 #pragma once
 
-#include <condition_variable>
+#include <chrono>
 #include <cstdint>
-#include <mutex>
+#include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "proto/contract/control.grpc.pb.h"
 #include "runtime/failpoint/fail_points.h"
 #include "runtime/rpc/transport.h"
@@ -14,9 +16,11 @@
 
 namespace pstrain {
 
-/// The control side of a ps: does what the chief says. Calls of a chief with a lower term than the
-/// highest seen are refused with FAILED_PRECONDITION. Outlives the server that it is registered
-/// with.
+/// The control side of a ps: does what the chief says. The highest chief term that any call has
+/// named counts: calls of a lower one are refused with FAILED_PRECONDITION, so that a chief that
+/// was cut off and still runs cannot assign or drop shards (rule 8 of the commit protocol). Called
+/// from gRPC's threads, several at a time; calls block until the engine has answered. Outlives the
+/// server that it is registered with.
 class PsControl final : public ParameterServer::Service {
  public:
   /// All outlive it. `transports`: the way to other ps, from which shards move here.
@@ -35,14 +39,19 @@ class PsControl final : public ParameterServer::Service {
 
   /// Set once the chief has released this ps: true when the job is finished.
   std::optional<bool> released() const;
-  /// Wakes up on a release. Waits at most `timeout`.
+  /// Waits for a release, at most `timeout`; a stop ends the wait too, and it may end early.
   void WaitForRelease(std::chrono::milliseconds timeout, const std::stop_token& stop) const;
 
  private:
   Status Admit(std::uint64_t chief_term);
   /// FAILED_PRECONDITION: a newer chief has come since.
   Status CheckCurrent(std::uint64_t chief_term) const;
-  Status FetchMoved(const AssignShardsRequest& request, std::vector<ShardOrder>* orders) const;
+  /// The states of shards that are restored, and of those that move here from other ps.
+  Status ReadRestored(const AssignShardsRequest& request,
+                      const std::vector<ShardAssignment>& assignments,
+                      std::map<ShardId, ShardState>* states) const;
+  Status FetchMoved(const std::vector<ShardAssignment>& assignments,
+                    std::map<ShardId, ShardState>* states) const;
   Status DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply);
   Status DoWriteCheckpointShards(const WriteCheckpointShardsRequest& request,
                                  WriteCheckpointShardsReply* reply);
@@ -51,14 +60,15 @@ class PsControl final : public ParameterServer::Service {
   ShardEngine& engine_;
   Transport& transports_;
   const FailPoints& fail_points_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable_any changed_;
-  std::uint64_t chief_term_ = 0;
-  std::string run_directory_;
-  std::optional<bool> released_;
+  mutable Mutex mutex_;
+  mutable CondVar changed_;
+  /// The highest that any call has named.
+  std::uint64_t chief_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  std::string run_directory_ PSTRAIN_GUARDED_BY(mutex_);
+  std::optional<bool> released_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
-/// All shards that the engine holds, as RegisterPs says them.
-void DescribeHeld(ShardEngine& engine, RegisterPsRequest* request);
+/// All shards that the engine has, as RegisterPs says them.
+void DescribeCopies(ShardEngine& engine, RegisterPsRequest* request);
 
 }  // namespace pstrain

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "runtime/cluster/chief_patience.h"
@@ -19,7 +20,6 @@ namespace pstrain {
 namespace {
 
 using std::chrono::milliseconds;
-using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kHeartbeat{1000};
 constexpr milliseconds kAwayPause{100};
@@ -75,7 +75,7 @@ class Registration {
 
  private:
   Status Register() {
-    DescribeHeld(engine_, &request_);
+    DescribeCopies(engine_, &request_);
     PSTRAIN_ASSIGN_OR_RETURN(const RegisterPsReply reply, client_.RegisterPs(request_));
     incarnation_ = reply.incarnation();
     chief_term_ = reply.chief_term();
@@ -94,13 +94,16 @@ class Registration {
   std::uint64_t chief_term_ = 0;
 };
 
+// Told to stop, a ps keeps serving: its shards have to move away or be in a checkpoint first, which
+// the chief, who hears of it by the heartbeat, says with Release (rule 11). What remains of the
+// grace period is not waited for: the exit code has to be out before the kernel's SIGKILL.
 Result<int> Serve(const RoleContext& context, Registration& registration, const PsControl& control,
                   const std::function<void()>& publish) {
   ChiefPatience patience(context);
-  Clock::time_point next_step = Clock::now();
-  std::optional<Clock::time_point> stopping;
+  SteadyTime next_step = SteadyNow();
+  std::optional<SteadyTime> stopping;
   while (!control.released()) {
-    const Clock::time_point now = Clock::now();
+    const SteadyTime now = SteadyNow();
     if (context.stop.stop_requested() && !stopping) {
       stopping = now;
       next_step = now;
@@ -111,13 +114,13 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
     if (now >= next_step) {
       const Status status = registration.Step(stopping.has_value());
       if (status.ok()) patience.Renew();
-      next_step = Clock::now() + (status.ok() ? kHeartbeat : kAwayPause);
+      next_step = SteadyNow() + (status.ok() ? kHeartbeat : kAwayPause);
       if (status.code() == StatusCode::kFailedPrecondition) return kExitDrained;  // replaced
       if (!status.ok() && !PeerIsAway(status)) return status.WithContext("register with the chief");
       PSTRAIN_RETURN_IF_ERROR(patience.Check());
     }
     publish();
-    const auto pause = std::chrono::duration_cast<milliseconds>(next_step - Clock::now());
+    const auto pause = std::chrono::duration_cast<milliseconds>(next_step - SteadyNow());
     // A stop that was seen already must not make this a busy loop.
     control.WaitForRelease(std::clamp(pause, milliseconds(1), kStatsInterval),
                            stopping ? std::stop_token() : context.stop);

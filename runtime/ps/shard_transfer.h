@@ -10,11 +10,13 @@
 
 namespace pstrain {
 
-/// A shard on its way from one ps to another (DataOp::kFetch). Little-endian:
+/// A shard on its way from one ps to another (DataOp::kFetch): the middle of a Move. The source
+/// freezes the shard before it answers, so the answer is the last word on its values; the target
+/// gets it whole or not at all, which the checksum decides. Little-endian:
 ///
 ///   request  "PSf1", u32 shard, u64 term.chief_term, u64 term.counter
-///   reply    "PSg1", u32 CRC-32C of the rest, the shard as a checkpoint shard of a checkpoint
-///   (checkpoint/checkpoint shard.h)
+///   reply    "PSg1", u32 CRC-32C of the rest, the shard as in a file of a checkpoint
+///            (runtime/checkpoint/checkpoint_shard_format.h)
 ///
 /// Free functions; any thread.
 

@@ -50,6 +50,8 @@ bool AppliedSet::Contains(WorkId work_id) const {
   return ((it->second.bits[work_id.batch / kWordBits] >> (work_id.batch % kWordBits)) & 1) != 0;
 }
 
+// The test for a duplicate and the insertion are one call, so that no caller can apply a gradient
+// between them or forget the second.
 bool AppliedSet::Insert(WorkId work_id) {
   if (work_id.epoch < low_water_ || work_id.batch >= batches_per_epoch_) return false;
   Epoch& epoch = open_[work_id.epoch];
@@ -68,6 +70,8 @@ bool AppliedSet::EpochComplete(std::uint32_t epoch) const {
   return it != open_.end() && it->second.count == batches_per_epoch_;
 }
 
+// Stops at the first epoch that lacks a batch, whatever the caller believes: below the low-water
+// mark every batch counts as applied, so to pass over a gap would lose its gradient for good.
 void AppliedSet::CloseEpochsBelow(std::uint32_t epoch) {
   while (low_water_ < epoch && EpochComplete(low_water_)) {
     open_.erase(low_water_);
@@ -88,6 +92,7 @@ std::uint64_t AppliedSet::Word(std::uint32_t epoch, std::size_t word) const {
   return it == open_.end() ? 0 : it->second.bits[word];
 }
 
+// absent = valid & ~present, word by word; absent & (absent - 1) clears its lowest bit.
 std::vector<WorkId> AppliedSet::Missing(std::uint32_t epochs) const {
   std::vector<WorkId> missing;
   for (std::uint32_t epoch = low_water_; epoch < epochs; ++epoch) {
@@ -117,6 +122,8 @@ std::string AppliedSet::Serialize() const {
   return out;
 }
 
+// Accepts exactly what Serialize writes. A set with a bit too many would make the chief count a
+// batch that is not in the values, so anything odd is refused rather than read kindly.
 Result<AppliedSet> AppliedSet::Parse(std::string_view bytes) {
   constexpr std::size_t kHeaderBytes = 16;
   if (bytes.size() < kHeaderBytes) return DataLossError("applied set: shorter than its header");

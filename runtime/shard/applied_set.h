@@ -12,9 +12,19 @@
 
 namespace pstrain {
 
-/// The batches that a shard has applied: a low-water mark (every batch of every epoch below it) and
-/// a bitmap for each open epoch. It is the truth of the commit protocol (ARCHITECTURE.md). A value
-/// type; one thread at a time.
+/// The batches whose gradients are in a shard's values: the truth of the commit protocol
+/// (ARCHITECTURE.md, The commit protocol). A work id (epoch, batch) is one bit:
+///
+///   low-water mark L   every batch of epochs 0 .. L-1 is in the set; they need no bits
+///   epoch e >= L       bit b % 64 of word b / 64 is 1 when the values contain batch b of epoch e;
+///                      an epoch without any bit has no entry
+///
+/// Bits are only ever added, and in the same step of the owner thread as the gradient they stand
+/// for, so values and set never disagree: in memory, in a checkpoint shard and in a moved copy. To
+/// take a batch back means to replace values and set together by an older copy. All batches of a
+/// run cost one bit per shard while their epoch is open, and nothing afterwards.
+///
+/// A value type; one thread at a time.
 class AppliedSet {
  public:
   /// `batches_per_epoch`: batches of one epoch, the same for the whole run.
@@ -22,14 +32,15 @@ class AppliedSet {
 
   std::uint32_t batches_per_epoch() const { return batches_per_epoch_; }
   bool Contains(WorkId work_id) const;
-  /// True if the work id was new. REQUIRES: work id.batch < batches_per_epoch().
+  /// True if the work id was new: exactly then its gradient is to be applied.
+  /// REQUIRES: work_id.batch < batches_per_epoch().
   bool Insert(WorkId work_id);
   /// Every epoch below this is complete.
   std::uint32_t low_water() const { return low_water_; }
   /// True if every batch of `epoch` is in the set.
   bool EpochComplete(std::uint32_t epoch) const;
   /// Raises the low-water mark over epochs that are complete, up to `epoch`, and frees their
-  /// bitmaps.
+  /// bitmaps. Changes how the set is stored, not what is in it.
   void CloseEpochsBelow(std::uint32_t epoch);
   /// WorkIds in the set, those below the low-water mark included.
   std::uint64_t size() const;
@@ -48,12 +59,15 @@ class AppliedSet {
 
  private:
   struct Epoch {
+    /// Bits that are 1, so that the end of an epoch is seen without looking at all words.
     std::uint64_t count = 0;
+    /// Bits beyond the last batch are 0.
     std::vector<std::uint64_t> bits;
     friend bool operator==(const Epoch&, const Epoch&) = default;
   };
   std::uint32_t batches_per_epoch_ = 0;
   std::uint32_t low_water_ = 0;
+  /// By epoch; none below low_water_, none without a bit.
   std::map<std::uint32_t, Epoch> open_;
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace pstrain {
 namespace {
@@ -80,7 +81,7 @@ Result<CatalogVariable> ReadVariable(const VariableSpec& spec, std::uint32_t pos
   PSTRAIN_RETURN_IF_ERROR(ReadPartitions(shards, &variable));
   auto rule = OptimizerRule::Create(spec.optimizer());
   if (!rule.ok()) return Error(spec, rule.status().message());
-  variable.optimizer = *rule;
+  variable.optimizer = std::move(rule).value();
   PSTRAIN_ASSIGN_OR_RETURN(variable.initial, InitialValues::Create(spec));
   return variable;
 }

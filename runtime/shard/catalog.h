@@ -27,13 +27,15 @@ struct CatalogVariable {
   /// EMBEDDING: rows and their length. DENSE: elements of axis 0 and of one step along it.
   std::uint64_t rows = 0;
   std::uint64_t dimension = 0;
-  OptimizerRule optimizer;
+  std::shared_ptr<const OptimizerRule> optimizer;
   InitialValues initial;
   /// DENSE: one per partition.
   std::vector<Slice> slices;
 };
 
-/// The variables of a run, checked and prepared. Immutable; any thread.
+/// The variables of a run, checked and prepared: what every request, state and checkpoint is held
+/// against before it may touch a shard. After Check the engine indexes with what a request says
+/// and tests nothing again. Immutable; any thread.
 class Catalog {
  public:
   /// INVALID_ARGUMENT names the variable: ids that are not positions, a repeated name, a shape

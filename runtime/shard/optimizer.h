@@ -1,44 +1,54 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "proto/job/psjob.pb.h"
 
 namespace pstrain {
 
-/// An optimizer's rule, in float32 as TensorFlow's kernels compute it:
-///   SGD      value -= lr * g                                  (ResourceApplyGradientDescent)
-///   Adagrad  accum += g * g; value -= lr * g / (sqrt(accum) + epsilon)   (ResourceApplyAdagradV2)
-/// A value; any thread.
+/// An array of the variable's size that an optimizer keeps beside the values.
+struct OptimizerSlot {
+  /// As TensorFlow's optimizers call it, e.g. "accumulator"; lives as long as the program.
+  std::string_view name;
+  float initial_value = 0;
+};
+
+/// One optimizer with its numbers: what a step does to values and slots, in float32 as TensorFlow's
+/// kernels compute it. Which ones there are: runtime/shard/optimizers/optimizer_table.h; an
+/// optimizer may have any number of slots, which tables, checkpoints and moves carry without
+/// knowing what they mean. Immutable; any thread.
 class OptimizerRule {
  public:
-  enum class Kind : std::uint8_t { kSgd, kAdagrad };
+  /// INVALID_ARGUMENT when none is set or a number does not fit.
+  static Result<std::shared_ptr<const OptimizerRule>> Create(const Optimizer& optimizer);
 
-  /// INVALID_ARGUMENT when no kind is set or a number does not fit.
-  static Result<OptimizerRule> Create(const Optimizer& optimizer);
+  virtual ~OptimizerRule() = default;
+  OptimizerRule(const OptimizerRule&) = delete;
+  OptimizerRule& operator=(const OptimizerRule&) = delete;
 
-  Kind kind() const { return kind_; }
-  /// Arrays of the variable's size that the rule keeps beside the values.
-  std::size_t slots() const { return kind_ == Kind::kAdagrad ? 1 : 0; }
-  /// E.g. "accumulator". REQUIRES: slot < slots().
-  std::string_view SlotName(std::size_t slot) const;
-  float SlotInitialValue(std::size_t slot) const;
+  const std::vector<OptimizerSlot>& slots() const { return slots_; }
 
-  /// One step of `count` elements that lie together; `slots` is the first slot, or null without.
-  void Apply(float* values, float* slots, const float* gradients, std::size_t count) const;
+  /// One step of `count` elements that lie together; slots[s] is that long too.
+  /// REQUIRES: slots.size() == slots().size(), no two arrays overlap.
+  virtual void Apply(float* values, std::span<std::vector<float>> slots, const float* gradients,
+                     std::size_t count) const = 0;
 
-  /// One step of rows, each `dimension` values followed by its slots; gradients lie row after row.
-  void ApplyRows(std::span<float* const> rows, std::size_t dimension, const float* gradients) const;
+  /// One step of rows, each `dimension` values followed by its slots in turn; gradients lie row
+  /// after row. REQUIRES: no row twice.
+  virtual void ApplyRows(std::span<float* const> rows, std::size_t dimension,
+                         const float* gradients) const = 0;
+
+ protected:
+  explicit OptimizerRule(std::vector<OptimizerSlot> slots) : slots_(std::move(slots)) {}
 
  private:
-  Kind kind_ = Kind::kSgd;
-  float learning_rate_ = 0;
-  float epsilon_ = 0;
-  float initial_accumulator_ = 0;
+  const std::vector<OptimizerSlot> slots_;
 };
 
 }  // namespace pstrain

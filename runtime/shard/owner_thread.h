@@ -12,7 +12,10 @@ namespace pstrain {
 
 struct ShardEngineStats;
 
-/// A thread that runs tasks in order. Owner: ShardEngine; Post from any thread.
+/// A thread that runs tasks one after the other in the order of their Post. That is all the locking
+/// that a shard has: what one task does to it, no other sees half done. The queue is bounded, so
+/// that workers who push faster than a ps applies are held back instead of filling its memory.
+/// Owner: ShardEngine; Post from any thread.
 class OwnerThread {
  public:
   /// `clock` and `stats` must outlive this.

@@ -26,7 +26,7 @@ Status CheckDense(const Catalog& catalog, const ShardState& state) {
     const std::uint64_t count = variable.slices[expected[i].partition].count;
     const bool fits = PartitionRef{dense.variable, dense.partition} == expected[i] &&
                       dense.values.size() == count &&
-                      dense.slots.size() == variable.optimizer.slots() &&
+                      dense.slots.size() == variable.optimizer->slots().size() &&
                       std::all_of(dense.slots.begin(), dense.slots.end(),
                                   [count](const auto& slot) { return slot.size() == count; });
     if (!fits) return Misfit(state.shard, "a partition of " + variable.spec.name() + " differs");
@@ -38,7 +38,7 @@ Status CheckTable(const Catalog& catalog, const ShardState& state, const TableSt
   const CatalogVariable& variable = catalog.variables()[table.variable];
   const std::size_t floats = table.keys.size() * variable.dimension;
   const bool fits = table.values.size() == floats &&
-                    table.slots.size() == variable.optimizer.slots() &&
+                    table.slots.size() == variable.optimizer->slots().size() &&
                     std::all_of(table.slots.begin(), table.slots.end(),
                                 [floats](const auto& slot) { return slot.size() == floats; });
   if (!fits) return Misfit(state.shard, "the rows of " + variable.spec.name() + " differ in size");
@@ -100,13 +100,15 @@ Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term)
     dense.partition = ref.partition;
     dense.values.resize(slice.count);
     variable.initial.Fill(slice.first, dense.values);
-    for (std::size_t slot = 0; slot < variable.optimizer.slots(); ++slot) {
-      dense.slots.emplace_back(slice.count, variable.optimizer.SlotInitialValue(slot));
+    for (const OptimizerSlot& slot : variable.optimizer->slots()) {
+      dense.slots.emplace_back(slice.count, slot.initial_value);
     }
   }
   bytes_ = MeasureBytes();
 }
 
+// Everything is checked before anything is kept: a state that comes from a file or from another ps
+// is foreign, and a row in the wrong shard would be trained by nobody and read by nobody.
 Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> catalog,
                                               ShardTerm term, ShardState state) {
   PSTRAIN_RETURN_IF_ERROR(CheckState(*catalog, state));
@@ -140,6 +142,8 @@ DenseState& Shard::Dense(VariableId variable, std::uint32_t partition) {
   return *std::lower_bound(dense_.begin(), dense_.end(), std::pair(variable, partition), before);
 }
 
+// Three passes over all tables instead of one over each: rows are scattered over memory, and while
+// one is on its way from there the next can be asked for (docs/performance-profile.md).
 template <typename Tables>
 void Shard::Locate(const Tables& tables, std::uint32_t mark) {
   std::size_t count = 0;
@@ -159,6 +163,8 @@ void Shard::Locate(const Tables& tables, std::uint32_t mark) {
   bytes_ = MeasureBytes();
 }
 
+// A row that is only read is made too, with its initial values, but not marked as written: any
+// shard that is asked for it later makes the same row, so no checkpoint has to hold it.
 void Shard::Read(const PullSection& section, std::span<float> out) {
   float* next = out.data();
   for (const PartitionRef& ref : section.dense) {
@@ -175,13 +181,16 @@ void Shard::Read(const PullSection& section, std::span<float> out) {
   }
 }
 
+// Rule 3 of the commit protocol, Apply. The work id goes in first, and nothing between it and the
+// end can fail: the request was checked whole before (Catalog::Check) and memory that runs out ends
+// the process, whose shards are then restored from a checkpoint. So there is no moment at which a
+// copy of this shard has the gradient without the work id, or the other way round.
 PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) {
   if (!applied_.Insert(request.work_id)) return PushStatus::kDuplicate;
   for (const DenseGradient& gradient : section.dense) {
     DenseState& dense = Dense(gradient.variable, gradient.partition);
-    float* slots = dense.slots.empty() ? nullptr : dense.slots.front().data();
-    catalog_->variables()[gradient.variable].optimizer.Apply(
-        dense.values.data(), slots, gradient.values.data(), gradient.values.size());
+    catalog_->variables()[gradient.variable].optimizer->Apply(
+        dense.values.data(), dense.slots, gradient.values.data(), gradient.values.size());
   }
   Locate(section.tables, mark_);
   std::span<float* const> places(located_);
@@ -194,6 +203,8 @@ PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) 
   return PushStatus::kApplied;
 }
 
+// A new term may come with a new chief, who knows nothing of checkpoints that the former one took
+// and gave up. So their marks are forgotten, and the next copy is whole (rule 5).
 void Shard::set_term(ShardTerm term) {
   term_ = term;
   frozen_ = false;
@@ -217,6 +228,10 @@ ShardState Shard::Copy() const {
   return state;
 }
 
+// Rule 5 of the commit protocol, Checkpoint. Each row has the mark of the last time it was written,
+// and marks grow with each checkpoint that is copied. An incremental copy has the rows with marks
+// above that of its base, so it also has what an abandoned checkpoint in between had: nobody but
+// the chief knows which checkpoints are in place, and it names only such as bases.
 ShardState Shard::CopyForCheckpoint(const std::string& checkpoint, const std::string& base) {
   std::erase_if(copied_, [&](const auto& copied) {
     return copied.first != base && copied.first != checkpoint;

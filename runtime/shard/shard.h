@@ -10,12 +10,16 @@
 #include "base/status.h"
 #include "runtime/requests.h"
 #include "runtime/shard/catalog.h"
+#include "runtime/shard/shard_copy.h"
 #include "runtime/shard/shard_state.h"
 #include "runtime/shard/table_shard.h"
 
 namespace pstrain {
 
-/// One shard: values, slots, applied set and count. Owner: ShardEngine; its owner thread only.
+/// One shard: values, slots, applied set and counts of records, which always belong together: every
+/// public function leaves them as if each work id of the set had been applied exactly once, whole,
+/// and nothing else. Knows nothing of threads, messages or files. Owner: ShardEngine; its owner
+/// thread only.
 class Shard {
  public:
   /// Initial values, nothing applied.
@@ -33,8 +37,8 @@ class Shard {
   /// Frozen: another ps has taken the copy, nothing changes any more.
   bool frozen() const { return frozen_; }
   void Freeze() { frozen_ = true; }
-  const AppliedSet& applied() const { return applied_; }
-  std::int64_t examples() const { return examples_; }
+  /// What this shard is and has applied, without its values.
+  ShardCopy Describe() const { return {id_, term_, true, applied_, examples_}; }
   std::size_t rows() const { return rows_; }
   /// Values, slots, keys and index.
   std::size_t bytes() const { return bytes_; }

@@ -1,6 +1,7 @@
 #include "runtime/shard/shard_engine.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -9,19 +10,21 @@
 #include "runtime/shard/shard.h"
 
 namespace pstrain {
-namespace {
 
-std::string TermText(ShardTerm term) {
+std::string ShardEngine::TermText(ShardTerm term) {
   return std::to_string(term.chief_term) + "." + std::to_string(term.counter);
 }
 
-Status NotConfigured() { return FailedPreconditionError("the ps knows no variables yet"); }
-
-ShardHeld Describe(const Shard& shard) {
-  return {shard.id(), shard.term(), true, shard.applied().Serialize(), shard.examples()};
+Status ShardEngine::NotConfigured() {
+  return FailedPreconditionError("the ps knows no variables yet");
 }
 
-}  // namespace
+Status ShardEngine::Ending() { return UnavailableError("the ps is ending"); }
+
+Status ShardEngine::NoSuchShard(ShardId shard, const Catalog& catalog) {
+  return InvalidArgumentError("shard " + std::to_string(shard) + " of " +
+                              std::to_string(catalog.shards()));
+}
 
 ShardEngine::ShardEngine(const ShardEngineOptions& options, const Clock* clock)
     : clock_(clock == nullptr ? &real_clock_ : clock) {
@@ -32,8 +35,11 @@ ShardEngine::ShardEngine(const ShardEngineOptions& options, const Clock* clock)
   }
 }
 
+// The threads touch the other members until they are joined.
 ShardEngine::~ShardEngine() { threads_.clear(); }
 
+// The first declaration counts for the life of the process: shards and workers depend on every id,
+// shape and partition of it, so that a different one can only be a mistake of the caller.
 Status ShardEngine::Configure(const ShardEngineConfig& config) {
   PSTRAIN_ASSIGN_OR_RETURN(
       auto catalog, Catalog::Create(config.variables, config.shards, config.batches_per_epoch));
@@ -59,6 +65,8 @@ std::uint32_t ShardEngine::ThreadOf(ShardId shard) const {
   return shard % static_cast<std::uint32_t>(threads_.size());
 }
 
+// The reply goes out when every shard has answered, and a thread that no longer takes work counts
+// as an answer: a caller that waits must hear something in any case.
 void ShardEngine::Dispatch(const ThreadSet& threads, std::function<void(std::uint32_t thread)> work,
                            StatusDone finish) {
   struct Join {
@@ -69,8 +77,7 @@ void ShardEngine::Dispatch(const ThreadSet& threads, std::function<void(std::uin
     void Arrive() {
       // The last one sees what all others have written.
       if (remaining.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-      finish(refused.load(std::memory_order_relaxed) ? UnavailableError("the ps is ending")
-                                                     : OkStatus());
+      finish(refused.load(std::memory_order_relaxed) ? Ending() : OkStatus());
     }
   };
   auto join = std::make_shared<Join>();
@@ -92,6 +99,9 @@ void ShardEngine::Dispatch(const ThreadSet& threads, std::function<void(std::uin
   join->Arrive();
 }
 
+// Who may touch a shard's values: rule 3 lets only the active owner in exactly that term do so. A
+// newer term here means that the asker's membership is old; an older one, that this ps has not
+// heard of its assignment yet. Either way the shard has to be asked for again, not changed.
 Shard* ShardEngine::Find(ShardId shard, ShardTerm term) {
   Shard* found = shards_[shard].get();
   return found != nullptr && found->term() == term && !found->frozen() ? found : nullptr;
@@ -112,177 +122,99 @@ void ShardEngine::Place(ShardId id, std::unique_ptr<Shard> shard) {
   place = std::move(shard);
 }
 
-Status ShardEngine::Carry(ShardOrder& order, const std::shared_ptr<const Catalog>& catalog) {
-  Shard* shard = shards_[order.shard].get();
-  const std::string name = "shard " + std::to_string(order.shard);
-  if (order.source == ShardSource::kDrop) {
-    dropped_[order.shard] = std::max(dropped_[order.shard], order.term);
-    if (shard != nullptr && shard->term() == order.term) Place(order.shard, nullptr);
+// The state machine of a shard's copy. Terms only grow, per shard and over drops, so a late or
+// repeated assignment, which the chief sends again when it got no answer, can never bring back
+// what a newer one has replaced: each term has one owner (rules 7 and 8, Move).
+Status ShardEngine::Carry(const ShardAssignment& assignment, ShardState* state,
+                          const std::shared_ptr<const Catalog>& catalog) {
+  const ShardId id = assignment.shard;
+  Shard* shard = shards_[id].get();
+  const std::string name = "shard " + std::to_string(id);
+  if (assignment.source == AssignSource::kDrop) {
+    // Remembered also when nothing is here: the assignment of that term may come after its drop.
+    dropped_[id] = std::max(dropped_[id], assignment.term);
+    if (shard != nullptr && shard->term() == assignment.term) Place(id, nullptr);
     return OkStatus();
   }
-  if (shard != nullptr && shard->term() == order.term) return OkStatus();
-  const ShardTerm newest =
-      std::max(dropped_[order.shard], shard == nullptr ? ShardTerm{} : shard->term());
-  if (order.term <= newest) {
-    return FailedPreconditionError(name + ": term " + TermText(order.term) +
+  if (shard != nullptr && shard->term() == assignment.term) return OkStatus();
+  const ShardTerm newest = std::max(dropped_[id], shard == nullptr ? ShardTerm{} : shard->term());
+  if (assignment.term <= newest) {
+    return FailedPreconditionError(name + ": term " + TermText(assignment.term) +
                                    " is not above its term " + TermText(newest));
   }
-  switch (order.source) {
-    case ShardSource::kKeep:
+  switch (assignment.source) {
+    case AssignSource::kKeep:
       if (shard == nullptr) return FailedPreconditionError(name + ": there is no copy to keep");
-      shard->set_term(order.term);
+      shard->set_term(assignment.term);
       return OkStatus();
-    case ShardSource::kInitial:
-      Place(order.shard, std::make_unique<Shard>(catalog, order.shard, order.term));
+    case AssignSource::kInitial:
+      Place(id, std::make_unique<Shard>(catalog, id, assignment.term));
       return OkStatus();
-    case ShardSource::kRestore: {
-      if (!order.state || order.state->shard != order.shard) {
+    case AssignSource::kRestore:
+    case AssignSource::kMove: {
+      if (state == nullptr || state->shard != id) {
         return InvalidArgumentError(name + ": the state to restore is missing or of another shard");
       }
       PSTRAIN_ASSIGN_OR_RETURN(auto restored,
-                               Shard::Restore(catalog, order.term, std::move(*order.state)));
-      Place(order.shard, std::move(restored));
+                               Shard::Restore(catalog, assignment.term, std::move(*state)));
+      Place(id, std::move(restored));
       return OkStatus();
     }
-    case ShardSource::kDrop:
+    case AssignSource::kDrop:
       break;
   }
   return InvalidArgumentError(name + ": an unknown source");
 }
 
-void ShardEngine::Assign(std::vector<ShardOrder> orders, HeldDone done) {
-  struct Call {
-    std::vector<ShardOrder> orders;
-    std::vector<Status> outcomes;
-    std::vector<std::optional<ShardHeld>> held;
-  };
+/// Each owner thread writes only the outcomes, copies and states of its own shards.
+struct ShardEngine::AssignCall {
+  std::shared_ptr<const Catalog> catalog;
+  std::vector<ShardAssignment> assignments;
+  std::map<ShardId, ShardState> states;
+  /// Parallel to `assignments`; no copy where nothing is active.
+  std::vector<Status> outcomes;
+  std::vector<std::optional<ShardCopy>> copies;
+};
+
+void ShardEngine::AssignOn(std::uint32_t thread, AssignCall& call) {
+  for (std::size_t i = 0; i < call.assignments.size(); ++i) {
+    const ShardAssignment& assignment = call.assignments[i];
+    if (ThreadOf(assignment.shard) != thread) continue;
+    const auto state = call.states.find(assignment.shard);
+    call.outcomes[i] =
+        Carry(assignment, state == call.states.end() ? nullptr : &state->second, call.catalog);
+    if (!call.outcomes[i].ok() || assignment.source == AssignSource::kDrop) continue;
+    call.copies[i] = shards_[assignment.shard]->Describe();
+  }
+}
+
+void ShardEngine::Assign(std::vector<ShardAssignment> assignments,
+                         std::map<ShardId, ShardState> states, CopiesDone done) {
   const auto catalog = this->catalog();
   if (catalog == nullptr) return done(NotConfigured());
-  auto call = std::make_shared<Call>();
   ThreadSet threads(threads_.size());
-  for (const ShardOrder& order : orders) {
-    if (order.shard >= catalog->shards()) {
-      return done(InvalidArgumentError("shard " + std::to_string(order.shard) + " of " +
-                                       std::to_string(catalog->shards())));
-    }
-    threads[ThreadOf(order.shard)] = true;
+  for (const ShardAssignment& assignment : assignments) {
+    if (assignment.shard >= catalog->shards()) return done(NoSuchShard(assignment.shard, *catalog));
+    threads[ThreadOf(assignment.shard)] = true;
   }
-  call->outcomes.resize(orders.size());
-  call->held.resize(orders.size());
-  call->orders = std::move(orders);
-  const auto work = [this, call, catalog](std::uint32_t thread) {
-    for (std::size_t i = 0; i < call->orders.size(); ++i) {
-      ShardOrder& order = call->orders[i];
-      if (ThreadOf(order.shard) != thread) continue;
-      call->outcomes[i] = Carry(order, catalog);
-      if (!call->outcomes[i].ok() || order.source == ShardSource::kDrop) continue;
-      call->held[i] = Describe(*shards_[order.shard]);
-    }
-  };
+  auto call = std::make_shared<AssignCall>();
+  call->catalog = catalog;
+  call->outcomes.resize(assignments.size());
+  call->copies.resize(assignments.size());
+  call->assignments = std::move(assignments);
+  call->states = std::move(states);
+  const auto work = [this, call](std::uint32_t thread) { AssignOn(thread, *call); };
   Dispatch(threads, work, [call, done = std::move(done)](Status status) {
     for (const Status& outcome : call->outcomes) {
       if (status.ok()) status = outcome;
     }
     if (!status.ok()) return done(std::move(status));
-    std::vector<ShardHeld> held;
-    for (auto& shard : call->held) {
-      if (shard) held.push_back(std::move(*shard));
+    std::vector<ShardCopy> copies;
+    for (auto& copy : call->copies) {
+      if (copy) copies.push_back(std::move(*copy));
     }
-    done(std::move(held));
+    done(std::move(copies));
   });
-}
-
-void ShardEngine::Held(HeldDone done) {
-  const auto catalog = this->catalog();
-  if (catalog == nullptr) return done(std::vector<ShardHeld>());
-  auto held = std::make_shared<std::vector<std::optional<ShardHeld>>>(catalog->shards());
-  const auto work = [this, held](std::uint32_t thread) {
-    const auto step = static_cast<std::uint32_t>(threads_.size());
-    for (ShardId shard = thread; shard < held->size(); shard += step) {
-      if (shards_[shard] != nullptr) (*held)[shard] = Describe(*shards_[shard]);
-    }
-  };
-  Dispatch(AllThreads(), work, [held, done = std::move(done)](Status status) {
-    if (!status.ok()) return done(std::move(status));
-    std::vector<ShardHeld> found;
-    for (auto& shard : *held) {
-      if (shard) found.push_back(std::move(*shard));
-    }
-    done(std::move(found));
-  });
-}
-
-Status ShardEngine::NotInTerm(const ShardInTerm& shard) {
-  return AbortedError("shard " + std::to_string(shard.shard) + " is not active in term " +
-                      TermText(shard.term));
-}
-
-void ShardEngine::Freeze(ShardInTerm wanted, StateDone done) {
-  const auto catalog = this->catalog();
-  if (catalog == nullptr) return done(NotConfigured());
-  if (wanted.shard >= catalog->shards()) return done(NotInTerm(wanted));
-  auto shared = std::make_shared<StateDone>(std::move(done));
-  const auto freeze = [this, wanted, shared] {
-    Shard* shard = shards_[wanted.shard].get();
-    if (shard == nullptr || shard->term() != wanted.term) return (*shared)(NotInTerm(wanted));
-    shard->Freeze();
-    (*shared)(shard->Copy());
-  };
-  if (!threads_[ThreadOf(wanted.shard)]->Post(freeze)) {
-    (*shared)(UnavailableError("the ps is ending"));
-  }
-}
-
-void ShardEngine::Snapshot(CopyOrder order, SnapshotSink sink, StatusDone done) {
-  struct Join {
-    Join(std::size_t count, StatusDone finish) : remaining(count), done(std::move(finish)) {}
-    void Arrive(Status outcome) {
-      {
-        MutexLock lock(mutex);
-        if (status.ok()) status = std::move(outcome);
-      }
-      if (remaining.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-      Status first;
-      {
-        MutexLock lock(mutex);
-        first = status;
-      }
-      done(std::move(first));
-    }
-    std::atomic<std::size_t> remaining;
-    const StatusDone done;
-    Mutex mutex;
-    Status status PSTRAIN_GUARDED_BY(mutex);
-  };
-  const auto catalog = this->catalog();
-  if (catalog == nullptr) return done(NotConfigured());
-  for (const ShardInTerm& shard : order.shards) {
-    if (shard.shard >= catalog->shards()) {
-      return done(InvalidArgumentError("shard " + std::to_string(shard.shard) + " of " +
-                                       std::to_string(catalog->shards())));
-    }
-  }
-  auto join = std::make_shared<Join>(order.shards.size() + 1, std::move(done));
-  auto shared_sink = std::make_shared<SnapshotSink>(std::move(sink));
-  auto shared = std::make_shared<const CopyOrder>(std::move(order));
-  // A task for each shard, so that pushes pass between two copies.
-  for (const ShardInTerm& wanted : shared->shards) {
-    const auto copy = [this, join, shared_sink, shared, wanted] {
-      Shard* shard = Find(wanted.shard, wanted.term);
-      if (shard == nullptr) {
-        return join->Arrive(NotInTerm(wanted));
-      }
-      shard->CloseEpochsBelow(shared->close_epochs_below);
-      (*shared_sink)(shared->checkpoint.empty()
-                         ? shard->Copy()
-                         : shard->CopyForCheckpoint(shared->checkpoint, shared->base));
-      join->Arrive(OkStatus());
-    };
-    if (!threads_[ThreadOf(wanted.shard)]->Post(copy)) {
-      join->Arrive(UnavailableError("the ps is ending"));
-    }
-  }
-  join->Arrive(OkStatus());
 }
 
 }  // namespace pstrain

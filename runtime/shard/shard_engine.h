@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +15,7 @@
 #include "proto/contract/checkpoint.pb.h"
 #include "runtime/ids.h"
 #include "runtime/requests.h"
+#include "runtime/shard/shard_copy.h"
 #include "runtime/shard/shard_state.h"
 
 namespace pstrain {
@@ -44,40 +45,6 @@ struct PullResult {
   std::uint64_t updates = 0;
   /// One per section of the request, in its order.
   std::vector<PullStatus> statuses;
-};
-
-enum class ShardSource : std::uint8_t {
-  /// Initial values, nothing applied.
-  kInitial,
-  /// The copy that is here goes on under the new term.
-  kKeep,
-  /// `state` replaces what is here.
-  kRestore,
-  /// Forget the copy of exactly that term; another one stays.
-  kDrop,
-};
-
-struct ShardOrder {
-  ShardId shard = 0;
-  ShardTerm term;
-  ShardSource source = ShardSource::kInitial;
-  /// kRestore only.
-  std::optional<ShardState> state;
-};
-
-struct ShardHeld {
-  ShardId shard = 0;
-  ShardTerm term;
-  /// Complete: it can be kept. A frozen copy is, too.
-  bool active = false;
-  /// AppliedSet::Serialize.
-  std::string applied;
-  std::int64_t examples = 0;
-};
-
-struct ShardInTerm {
-  ShardId shard = 0;
-  ShardTerm term;
 };
 
 /// Which shards to copy, and what for.
@@ -110,13 +77,21 @@ struct ShardEngineStats {
   std::atomic<std::int64_t> bytes_held{0};
 };
 
-/// The parameters of one ps. Each shard is touched by one owner thread only, so values have no
-/// locks and a push is applied to a shard, and its work id remembered, in one step. Any thread may
-/// call; callbacks run on an owner thread, or on the caller's when a request is refused at once;
-/// they must be quick and must not call the engine.
+/// The parameters of one ps: the shards that the chief has assigned to it, served to workers.
+///
+/// Guarantees. A push is applied to a shard and its work id remembered in one step, at most once
+/// per shard, and only under the term in which the shard is active here. A copy of a shard is of
+/// one moment. Different shards of one request are independent. Nothing is lost or repeated by
+/// calling again after an error. Nothing survives the process: that is what checkpoints are for.
+///
+/// Threads. Each shard is touched by one owner thread only, so values have no locks. Any thread may
+/// call; callbacks run on an owner thread, or on the caller's when a request is refused
+/// immediately; they must be quick and must not call the engine. A caller waits while the queue of
+/// an owner thread is full.
 ///
 ///   shard    Assign (newer term)          Pull, Push in its term    Pull, Push otherwise
-///   absent   kInitial, kRestore: active   -                         not_owner
+///   absent   kInitial, kRestore, kMove:   -                         not_owner
+///            active
 ///   active   active under the new term    served                    not_owner
 ///            (kDrop of its term: absent)
 ///   frozen   as active                    not_owner                 not_owner
@@ -131,7 +106,7 @@ class ShardEngine {
       std::function<std::vector<std::span<float>>(std::span<const std::size_t> floats)>;
   using PullDone = std::function<void(Result<PullResult> result)>;
   using PushDone = std::function<void(Result<PushReply> reply)>;
-  using HeldDone = std::function<void(Result<std::vector<ShardHeld>> held)>;
+  using CopiesDone = std::function<void(Result<std::vector<ShardCopy>> copies)>;
   /// Takes the copy of one shard.
   using SnapshotSink = std::function<void(ShardState state)>;
   using StateDone = std::function<void(Result<ShardState> state)>;
@@ -157,19 +132,21 @@ class ShardEngine {
   /// Applies gradients; errors as Pull, and then nothing was touched.
   void Push(std::shared_ptr<const PushRequest> request, PushDone done);
 
-  /// Carries out orders; the reply lists the shards of `orders` that are active now, in their
-  /// order, without the dropped ones. Idempotent: an order whose term is the shard's already
-  /// changes nothing. FAILED_PRECONDITION names the shard when its term is newer than the order's
-  /// or when there is no copy to keep, INVALID_ARGUMENT when a state does not fit the variables;
-  /// the other orders are carried out all the same.
-  void Assign(std::vector<ShardOrder> orders, HeldDone done);
+  /// Carries out assignments; `states` has the state of each shard whose source is kRestore or
+  /// kMove. The reply lists the shards of `assignments` that are active now, in their order,
+  /// without the dropped ones. Idempotent: an assignment whose term is the shard's already changes
+  /// nothing. FAILED_PRECONDITION names the shard when its term is newer than the assignment's or
+  /// when there is no copy to keep, INVALID_ARGUMENT when a state is missing or does not fit the
+  /// variables; the other assignments are carried out all the same.
+  void Assign(std::vector<ShardAssignment> assignments, std::map<ShardId, ShardState> states,
+              CopiesDone done);
 
   /// All shards that are here, by id.
-  void Held(HeldDone done);
+  void Copies(CopiesDone done);
 
-  /// Copies shards one by one while the others go on; `sink` gets each on its owner thread, several
-  /// threads at a time. ABORTED names a shard that is not active in its term (its sink is not
-  /// called).
+  /// Copies shards one by one while the others are served; `sink` gets each on its owner thread,
+  /// several threads at a time. ABORTED names a shard that is not active in its term (its sink is
+  /// not called).
   void Snapshot(CopyOrder order, SnapshotSink sink, StatusDone done);
 
   /// Stops serving a shard, which is to move, and copies it. The copy stays until it is dropped or
@@ -186,7 +163,14 @@ class ShardEngine {
   using ThreadSet = std::vector<bool>;
   struct PullCall;
   struct PushCall;
+  struct AssignCall;
+  struct SnapshotCall;
 
+  static std::string TermText(ShardTerm term);
+  static Status NotConfigured();
+  static Status Ending();
+  static Status NotInTerm(const ShardInTerm& shard);
+  static Status NoSuchShard(ShardId shard, const Catalog& catalog);
   std::shared_ptr<const Catalog> catalog() const;
   std::uint32_t ThreadOf(ShardId shard) const;
   ThreadSet AllThreads() const { return ThreadSet(threads_.size(), true); }
@@ -199,10 +183,14 @@ class ShardEngine {
   /// The sections of a call whose shards belong to this owner thread. On it.
   void ReadOn(std::uint32_t thread, PullCall& call);
   void ApplyOn(std::uint32_t thread, PushCall& call);
-  static Status NotInTerm(const ShardInTerm& shard);
+  void AssignOn(std::uint32_t thread, AssignCall& call);
+  /// Copies one shard for a snapshot. On its owner thread.
+  void CopyOne(const ShardInTerm& wanted, SnapshotCall& call);
   /// The active shard in that term, or null. On its owner thread.
   Shard* Find(ShardId shard, ShardTerm term);
-  Status Carry(ShardOrder& order, const std::shared_ptr<const Catalog>& catalog);
+  /// Carries out one assignment. On the shard's owner thread.
+  Status Carry(const ShardAssignment& assignment, ShardState* state,
+               const std::shared_ptr<const Catalog>& catalog);
   /// Puts `shard` (null: nothing) in place of what is there.
   void Place(ShardId id, std::unique_ptr<Shard> shard);
 

@@ -98,7 +98,7 @@ void ShardEngine::ReadOn(std::uint32_t thread, PullCall& call) {
 void ShardEngine::Pull(std::shared_ptr<const PullRequest> request, const PullRoom& room,
                        PullDone done) {
   const auto catalog = this->catalog();
-  if (catalog == nullptr) return done(FailedPreconditionError("the ps knows no variables yet"));
+  if (catalog == nullptr) return done(NotConfigured());
   if (Status status = catalog->Check(*request); !status.ok()) {
     return done(status.WithContext("pull request"));
   }
@@ -149,7 +149,7 @@ void ShardEngine::ApplyOn(std::uint32_t thread, PushCall& call) {
 // what was applied in part could never be told from what was applied.
 void ShardEngine::Push(std::shared_ptr<const PushRequest> request, PushDone done) {
   const auto catalog = this->catalog();
-  if (catalog == nullptr) return done(FailedPreconditionError("the ps knows no variables yet"));
+  if (catalog == nullptr) return done(NotConfigured());
   if (Status status = catalog->Check(*request); !status.ok()) {
     return done(status.WithContext("push request"));
   }

@@ -15,7 +15,7 @@ constexpr std::size_t kSlabBytes = 4096;
 TableShard::TableShard(const CatalogVariable& variable)
     : variable_(variable),
       dimension_(variable.dimension),
-      stride_(variable.dimension * (1 + variable.optimizer.slots())),
+      stride_(variable.dimension * (1 + variable.optimizer->slots().size())),
       index_(CreateHashRowIndex()) {
   while ((stride_ * sizeof(float) << (rows_per_slab_log2_ + 1)) <= kSlabBytes) {
     ++rows_per_slab_log2_;
@@ -43,9 +43,9 @@ std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initia
     if (!initialise) continue;
     float* row = Row(numbers_[i]);
     variable_.initial.Fill(keys[i] * dimension_, {row, dimension_});
-    for (std::size_t slot = 0; slot < variable_.optimizer.slots(); ++slot) {
-      std::fill_n(row + (slot + 1) * dimension_, dimension_,
-                  variable_.optimizer.SlotInitialValue(slot));
+    for (const OptimizerSlot& slot : variable_.optimizer->slots()) {
+      row += dimension_;
+      std::fill_n(row, dimension_, slot.initial_value);
     }
   }
   return keys_.size() - before;
@@ -70,7 +70,7 @@ void TableShard::Read(std::span<float* const> rows, float* out) const {
 }
 
 void TableShard::Apply(std::span<float* const> rows, const float* gradients) const {
-  variable_.optimizer.ApplyRows(rows, dimension_, gradients);
+  variable_.optimizer->ApplyRows(rows, dimension_, gradients);
 }
 
 TableState TableShard::Copy() const {
@@ -79,6 +79,7 @@ TableState TableShard::Copy() const {
   return CopyRows(all);
 }
 
+// Looks at every mark, but copies only the rows that it finds: marks lie together, rows do not.
 TableState TableShard::CopyWrittenAfter(std::uint32_t mark) const {
   std::vector<std::uint32_t> written;
   for (std::uint32_t i = 0; i < marks_.size(); ++i) {
@@ -92,7 +93,7 @@ TableState TableShard::CopyRows(std::span<const std::uint32_t> numbers) const {
   state.variable = variable();
   state.keys.resize(numbers.size());
   state.values.resize(numbers.size() * dimension_);
-  state.slots.resize(variable_.optimizer.slots());
+  state.slots.resize(variable_.optimizer->slots().size());
   for (auto& slot : state.slots) slot.resize(state.values.size());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const float* row = Row(numbers[i]);
@@ -106,6 +107,8 @@ TableState TableShard::CopyRows(std::span<const std::uint32_t> numbers) const {
   return state;
 }
 
+// Marks stay 0: after a restore the next copy is whole anyway (Shard::CopyForCheckpoint finds no
+// base), so a row that was loaded has not been "written".
 void TableShard::Load(const TableState& state) {
   Resolve(state.keys, /*initialise=*/false);
   for (std::size_t i = 0; i < state.keys.size(); ++i) {

@@ -161,7 +161,7 @@ class PsClient::Exchange {
       : client_(client),
         op_(op),
         membership_(membership),
-        deadline_(std::chrono::steady_clock::now() + client.options_.deadline) {}
+        deadline_(SteadyNow() + client.options_.deadline) {}
   /// Waits for all, so that no connection ends under a call.
   ~Exchange() { WaitForAll(); }
   Exchange(const Exchange&) = delete;
@@ -178,8 +178,8 @@ class PsClient::Exchange {
     Histogram* const duration =
         op_ == DataOp::kPull ? client_.options_.pull_duration : client_.options_.push_duration;
     ReplyCallback done = [board = board_, place, duration,
-                          begin = std::chrono::steady_clock::now()](Result<Bytes> reply) {
-      if (duration != nullptr) duration->Observe(std::chrono::steady_clock::now() - begin);
+                          begin = SteadyNow()](Result<Bytes> reply) {
+      if (duration != nullptr) duration->Observe(SteadyNow() - begin);
       MutexLock lock(board->mutex);
       board->replies[place] = std::move(reply);
       --board->missing;

@@ -90,8 +90,8 @@ struct PsClientStats {
 };
 
 /// A worker's way to the parameters: fused messages, one per ps and step unless they get large, to
-/// all ps at once. It does not repeat anything: the caller does, with a newer membership. Any
-/// thread; calls block.
+/// all ps concurrently. It does not repeat anything: the caller does, with a newer membership. A
+/// repeated push is harmless, because a shard applies each work id once. Any thread; calls block.
 class PsClient {
  public:
   /// Sections are put into one message to a ps up to this size. What is larger goes out in several,

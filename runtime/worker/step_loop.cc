@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/rpc/control_ids.h"
 #include "runtime/stats/phase_timer.h"
 
 namespace pstrain {
@@ -143,10 +144,7 @@ Result<bool> StepLoop::Push(Step& step, Report* report) {
       if (shard.outcome != ShardOutcome::kApplied && shard.outcome != ShardOutcome::kDuplicate) {
         continue;
       }
-      ReportedShard* reported = report->add_shards();
-      reported->set_shard(shard.shard);
-      reported->mutable_term()->set_chief_term(shard.term.chief_term);
-      reported->mutable_term()->set_counter(shard.term.counter);
+      ToWire(ShardInTerm{shard.shard, shard.term}, report->add_shards());
     }
     stats_.staleness->Observe(
         static_cast<double>(StalenessOf(step.pulled.updates, pushed->updates)));

@@ -20,6 +20,7 @@ import urllib.request
 # refuses them with a condition.
 ONLY_THE_OPERATOR = {
     "bad-check-crossed-features-known.yaml",
+    "bad-check-embedding-dimensions.yaml",
     "bad-check-tf-config-fits.yaml",
 }
 ONE_OF = "must have exactly one of "

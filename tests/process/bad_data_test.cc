@@ -73,6 +73,17 @@ TEST_F(BadData, InputFile_WhenAbsentOrEmpty_FailsAndNamesFieldAndFile) {
   }
 }
 
+TEST_F(BadData, FeatureColumn_WhenTheHeaderLacksIt_IsRefusedByTheChiefBeforeTraining) {
+  Write("data.csv", "label,age,town\n1,5,a\n");
+  const ProgramEnd end = Run({"--set",
+                              "spec.training.input.csv={files: [data.csv], header: true, "
+                              "labelColumn: label}"});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("pstrain-runtime: chief 0: INVALID_ARGUMENT: model features: the "
+                                 "input has no column \"city\""));
+  EXPECT_TRUE(Checkpoints().empty());
+}
+
 TEST_F(BadData, Record_WithTheWrongNumberOfFields_FailsWithFileAndLine) {
   ExpectRefusedRecord("1,5", "has 2 fields, expected 3");
 }

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "runtime/chief/peers/ps_messages.h"
+#include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
 namespace {
@@ -93,20 +94,21 @@ void PsPeers::Assign(const AssignShardsAction& action) {
   peer->link->AssignShards(
       ToRequest(action, chief_.chief_term()),
       [this, action](const Result<AssignShardsReply>& reply, std::chrono::nanoseconds took) {
-        LogInfo(
-            "chief", "shards assigned",
-            {{"ps", action.ps},
-             {"shards", action.shards.size()},
-             {"moved", std::ranges::count(action.shards, AssignSource::kMove, &Assignment::source)},
-             {"seconds", std::chrono::duration<double>(took).count()},
-             {"outcome", reply.status()}});
+        LogInfo("chief", "shards assigned",
+                {{"ps", action.ps},
+                 {"shards", action.shards.size()},
+                 {"moved",
+                  std::ranges::count(action.shards, AssignSource::kMove, &ShardAssignment::source)},
+                 {"seconds", std::chrono::duration<double>(took).count()},
+                 {"outcome", reply.status()}});
         Assigned(action, reply);
       });
 }
 
 void PsPeers::Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply) {
   const Result<std::vector<ShardCopy>> copies =
-      reply.ok() ? ParseCopies(reply->shards()) : Result<std::vector<ShardCopy>>(reply.status());
+      reply.ok() ? AllFromWire<ShardCopy>(reply->shards())
+                 : Result<std::vector<ShardCopy>>(reply.status());
   if (copies.ok()) {
     chief_.protocol.ShardsActivated(action.ps, action.incarnation, *copies);
   } else {

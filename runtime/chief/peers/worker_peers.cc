@@ -71,10 +71,8 @@ WorkerPeers::Peer* WorkerPeers::Admit(const PollWorkerRequest& request,
 void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, Peer& worker) {
   for (const Report& report : request.reports()) {
     const WorkId work_id = FromWire(report.work_id());
-    std::vector<ReportedCopy> copies;
-    for (const ReportedShard& shard : report.shards()) {
-      copies.push_back({shard.shard(), FromWire(shard.term())});
-    }
+    std::vector<ShardInTerm> copies;
+    for (const WireShardInTerm& shard : report.shards()) copies.push_back(FromWire(shard));
     const ReportResult result = chief_.protocol.Report(request.index(), work_id, copies);
     worker.granted.erase(work_id);
     if (result.outcome != ReportResult::Outcome::kCommitted) continue;

@@ -119,7 +119,7 @@ void CommitProtocol::AssignFailed(std::uint32_t index, Incarnation incarnation,
   if (bad_checkpoint) CheckpointRemoved(action.checkpoint);
   if (!PsKnown(index, incarnation)) return;
   Actions returned;
-  for (const Assignment& assignment : action.shards) {
+  for (const ShardAssignment& assignment : action.shards) {
     if (assignment.shard >= options_.shards || assignment.source == AssignSource::kDrop) continue;
     const Shard& shard = shards_[assignment.shard];
     if (shard.phase == ShardPhase::kAssigned && shard.ps == index &&
@@ -180,7 +180,7 @@ void CommitProtocol::ReturnGrants(std::uint32_t worker, const std::vector<WorkId
 // current active term. A push under an older term went into a copy that may be gone; that shard is
 // stale, and gets the push again.
 ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
-                                    const std::vector<ReportedCopy>& shards) {
+                                    const std::vector<ShardInTerm>& shards) {
   ReportResult result;
   if (!ledger_.Valid(work_id)) return result;
   if (ledger_.Committed(work_id)) {
@@ -188,7 +188,7 @@ ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
     return result;
   }
   std::vector<ShardId> have;
-  for (const ReportedCopy& copy : shards) {
+  for (const ShardInTerm& copy : shards) {
     if (copy.shard >= options_.shards) continue;
     const Shard& shard = shards_[copy.shard];
     const bool current = shard.phase == ShardPhase::kActive && shard.term == copy.term;

@@ -82,8 +82,7 @@ class CommitProtocol {
   /// The worker gives work ids back unreported.
   void ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids);
   /// Rule 4. Counts whoever reports: the terms prove what was applied.
-  ReportResult Report(std::uint32_t worker, WorkId work_id,
-                      const std::vector<ReportedCopy>& shards);
+  ReportResult Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardInTerm>& shards);
 
   // ---- checkpoints ----
 

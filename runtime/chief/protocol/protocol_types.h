@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "runtime/ids.h"
-#include "runtime/shard/applied_set.h"
+#include "runtime/shard/shard_copy.h"
 
 namespace pstrain {
 
@@ -55,35 +55,13 @@ struct PeerProcess {
   friend bool operator==(const PeerProcess&, const PeerProcess&) = default;
 };
 
-/// A shard as a ps reports it, at registration or in answer to an assignment.
-struct ShardCopy {
-  ShardId shard = 0;
-  ShardTerm term;
-  bool active = false;
-  AppliedSet applied;
-  std::int64_t examples = 0;
-};
-
-enum class AssignSource : std::uint8_t { kInitial, kRestore, kKeep, kDrop, kMove };
-
-struct Assignment {
-  ShardId shard = 0;
-  /// New with every assignment. kDrop: the term of the copy to forget; any other copy stays.
-  ShardTerm term;
-  AssignSource source = AssignSource::kInitial;
-  /// kMove: address of the ps that has the copy, and the term of that copy.
-  std::string from;
-  ShardTerm from_term;
-  friend bool operator==(const Assignment&, const Assignment&) = default;
-};
-
 /// Send ParameterServer.AssignShards and answer with CommitProtocol::ShardsActivated or
 /// AssignFailed. May be sent again while unanswered; void when the ps' incarnation is no longer the
 /// current one.
 struct AssignShardsAction {
   std::uint32_t ps = 0;
   Incarnation incarnation = 0;
-  std::vector<Assignment> shards;
+  std::vector<ShardAssignment> shards;
   /// Checkpoint to restore from; set when any source is kRestore.
   std::string checkpoint;
 };
@@ -117,11 +95,6 @@ struct MembershipView {
   std::vector<Ps> ps;
   /// One per shard.
   std::vector<Shard> shards;
-};
-
-struct ReportedCopy {
-  ShardId shard = 0;
-  ShardTerm term;
 };
 
 /// A checkpoint shard of a checkpoint as the ps has written it.
@@ -159,7 +132,7 @@ struct CheckpointPlan {
   struct Ps {
     std::uint32_t index = 0;
     Incarnation incarnation = 0;
-    std::vector<ReportedCopy> shards;
+    std::vector<ShardInTerm> shards;
   };
   /// Only ps that own a shard.
   std::vector<Ps> ps;

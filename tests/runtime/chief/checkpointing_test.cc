@@ -18,7 +18,7 @@ class CheckpointingTest : public chief_test::ChiefPartsTest {
  protected:
   static WriteCheckpointShardsReply Written(const WriteCheckpointShardsRequest& request) {
     WriteCheckpointShardsReply reply;
-    for (const ShardAssignment& shard : request.shards()) {
+    for (const WireShardInTerm& shard : request.shards()) {
       CheckpointShard* written = reply.add_checkpoint_shards();
       written->set_shard(shard.shard());
       written->set_file("shard-" + std::to_string(shard.shard()));

@@ -58,7 +58,8 @@ TEST(ShardTransfer, FetchShards_BringsWhatTheSourceHadAndFreezesIt) {
 
   ShardEngine target({});
   ASSERT_TRUE(target.Configure(ps_test::Config(kShards, ps_test::Adagrad(0.1))).ok());
-  EXPECT_TRUE(ps_test::Assign(target, {{2, {1, 3}, ShardSource::kRestore, (*states)[1]}}).ok());
+  const std::map<ShardId, ShardState> moved = {{2, (*states)[1]}};
+  EXPECT_TRUE(ps_test::Assign(target, {{2, {1, 3}, AssignSource::kMove}}, moved).ok());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tests/runtime/shard/every_optimizer.h"
 #include "tests/runtime/shard/shard_test_support.h"
 
 namespace pstrain {
@@ -125,23 +126,23 @@ TEST_F(ShardEngineTest, Assign_WhenRepeated_KeepsWhatWasApplied) {
   const auto held = AssignAll(engine_, kShards, kTerm);
   ASSERT_TRUE(held.ok());
   EXPECT_EQ((*held)[0].examples, 10);
-  EXPECT_TRUE(AppliedSet::Parse((*held)[0].applied)->Contains({0, 3}));
+  EXPECT_TRUE((*held)[0].applied.Contains({0, 3}));
 }
 
 TEST_F(ShardEngineTest, Assign_FollowsTheTableOfTerms) {
-  const auto one = [&](ShardTerm term, ShardSource source) {
-    return Assign(engine_, {{0, term, source, std::nullopt}}).status().code();
+  const auto one = [&](ShardTerm term, AssignSource source) {
+    return Assign(engine_, {{0, term, source}}).status().code();
   };
-  EXPECT_EQ(one({1, 0}, ShardSource::kInitial), StatusCode::kFailedPrecondition) << "older";
-  EXPECT_EQ(one({2, 1}, ShardSource::kKeep), StatusCode::kOk);
+  EXPECT_EQ(one({1, 0}, AssignSource::kInitial), StatusCode::kFailedPrecondition) << "older";
+  EXPECT_EQ(one({2, 1}, AssignSource::kKeep), StatusCode::kOk);
   EXPECT_EQ(PullDense({2, 1}).size(), 18u);
-  EXPECT_EQ(one({1, 1}, ShardSource::kDrop), StatusCode::kOk);
+  EXPECT_EQ(one({1, 1}, AssignSource::kDrop), StatusCode::kOk);
   EXPECT_EQ(PullDense({2, 1}).size(), 18u) << "the copy of another term stays";
-  EXPECT_EQ(one({2, 1}, ShardSource::kDrop), StatusCode::kOk);
+  EXPECT_EQ(one({2, 1}, AssignSource::kDrop), StatusCode::kOk);
   EXPECT_EQ(engine_.stats().shards_held, kShards - 1);
-  EXPECT_EQ(one({2, 1}, ShardSource::kInitial), StatusCode::kFailedPrecondition) << "dropped";
-  EXPECT_EQ(one({2, 2}, ShardSource::kKeep), StatusCode::kFailedPrecondition) << "no copy";
-  EXPECT_EQ(one({2, 2}, ShardSource::kInitial), StatusCode::kOk);
+  EXPECT_EQ(one({2, 1}, AssignSource::kInitial), StatusCode::kFailedPrecondition) << "dropped";
+  EXPECT_EQ(one({2, 2}, AssignSource::kKeep), StatusCode::kFailedPrecondition) << "no copy";
+  EXPECT_EQ(one({2, 2}, AssignSource::kInitial), StatusCode::kOk);
 }
 
 TEST_F(ShardEngineTest, Restore_BringsBackWhatSnapshotCopied) {
@@ -155,19 +156,23 @@ TEST_F(ShardEngineTest, Restore_BringsBackWhatSnapshotCopied) {
 
   ShardEngine other({.threads = 1});
   ASSERT_TRUE(other.Configure(Config(kShards, ps_test::Sgd(0.5))).ok());
-  std::vector<ShardOrder> orders;
+  std::vector<ShardAssignment> assignments;
+  std::map<ShardId, ShardState> given;
   for (const ShardState& state : states) {
-    orders.push_back({state.shard, {2, 1}, ShardSource::kRestore, state});
+    assignments.push_back({state.shard, {2, 1}, AssignSource::kRestore});
+    given[state.shard] = state;
   }
-  ASSERT_TRUE(Assign(other, orders).ok());
+  ASSERT_TRUE(Assign(other, assignments, given).ok());
   std::vector<ShardState> restored = SnapshotAll(other, kShards, {2, 1});
   for (ShardState& state : restored) state.term = kTerm;
   EXPECT_EQ(restored, states);
   EXPECT_EQ(other.stats().rows_held, static_cast<std::int64_t>(keys.size()));
 
-  orders[0].term = {3, 1};
-  orders[0].state->dense[0].values.pop_back();
-  EXPECT_EQ(Assign(other, {orders[0]}).status().code(), StatusCode::kInvalidArgument);
+  assignments[0].term = {3, 1};
+  EXPECT_EQ(Assign(other, {assignments[0]}).status().code(), StatusCode::kInvalidArgument)
+      << "no state";
+  given[0].dense[0].values.pop_back();
+  EXPECT_EQ(Assign(other, {assignments[0]}, given).status().code(), StatusCode::kInvalidArgument);
 }
 
 TEST_F(ShardEngineTest, Push_CountsRecordsAndSkippedOnesOncePerWorkId) {
@@ -201,7 +206,7 @@ TEST_F(ShardEngineTest, Freeze_StopsServingUntilTheCopyIsKeptUnderANewTerm) {
   const Status snapshot = ps_test::Await<Status>(
       [&](auto done) { engine_.Snapshot({{{0, kTerm}}, 0, "", ""}, [](ShardState) {}, done); });
   EXPECT_EQ(snapshot.code(), StatusCode::kAborted);
-  ASSERT_TRUE(Assign(engine_, {{0, {2, 1}, ShardSource::kKeep, std::nullopt}}).ok());
+  ASSERT_TRUE(Assign(engine_, {{0, {2, 1}, AssignSource::kKeep}}).ok());
   EXPECT_EQ(Statuses(Push(engine_, DensePush({0, 4}, {2, 1}))), std::vector{PushStatus::kApplied});
 }
 
@@ -263,7 +268,7 @@ TEST_F(IncrementalCopyTest, Copy_WhenMadeTwiceForACheckpoint_IsABaseAsOfTheFirst
 TEST_F(IncrementalCopyTest, Copy_UnderANewTerm_IsWhole) {
   PushRows(0, all_);
   EXPECT_EQ(Copied("1-1", "", false), all_);
-  ASSERT_TRUE(Assign(engine_, {{0, {2, 1}, ShardSource::kKeep, std::nullopt}}).ok());
+  ASSERT_TRUE(Assign(engine_, {{0, {2, 1}, AssignSource::kKeep}}).ok());
   PushRows(1, some_, {2, 1});
   EXPECT_EQ(Copied("2-1", "1-1", false, {2, 1}), all_);
   EXPECT_EQ(Copied("2-2", "2-1", true, {2, 1}), Keys());
@@ -279,8 +284,9 @@ TEST_F(IncrementalCopyTest, Restore_FromAnIncrementalCopyAlone_IsRefused) {
   PushRows(0, all_);
   EXPECT_EQ(Copied("1-1", "", false), all_);
   ShardState state = SnapshotAll(engine_, 1, kTerm, "1-2", "1-1")[0];
-  EXPECT_EQ(Assign(engine_, {{0, {2, 1}, ShardSource::kRestore, std::move(state)}}).status().code(),
-            StatusCode::kInvalidArgument);
+  const auto restored =
+      Assign(engine_, {{0, {2, 1}, AssignSource::kRestore}}, {{0, std::move(state)}});
+  EXPECT_EQ(restored.status().code(), StatusCode::kInvalidArgument);
 }
 
 TEST(ShardEngine, InitialValues_DoNotDependOnShardsPartitionsOrThreads) {
@@ -313,6 +319,36 @@ TEST(ShardEngine, InitialValues_DoNotDependOnShardsPartitionsOrThreads) {
   EXPECT_EQ(rows[1].size(), 300u);
   EXPECT_EQ(rows[1], rows[3]);
   EXPECT_EQ(rows[1], rows[8]);
+}
+
+/// Whatever slots an optimizer has: a restored shard continues as the one that was copied.
+TEST(ShardEngine, Restore_WithEveryOptimizer_ContinuesWithItsSlots) {
+  const std::vector<float> dense(36, 0.5f);
+  const auto keys = KeysOf(0, 1, 20);
+  const std::vector<float> rows(keys.size() * 4, 0.25f);
+  for (const auto& [name, optimizer] : EveryOptimizer()) {
+    SCOPED_TRACE(name);
+    ShardEngine first({});
+    ShardEngine second({});
+    const auto push = [&](ShardEngine& engine, std::uint32_t batch) {
+      PushRequest request;
+      request.work_id = {0, batch};
+      request.sections.push_back({0, kTerm, {{0, 0, dense}}, {{1, keys, rows}}});
+      return Statuses(Push(engine, request));
+    };
+    const std::vector applied = {PushStatus::kApplied};
+    ASSERT_TRUE(first.Configure(Config(1, optimizer, 1)).ok());
+    ASSERT_TRUE(second.Configure(Config(1, optimizer, 1)).ok());
+    ASSERT_TRUE(AssignAll(first, 1, kTerm).ok());
+    ASSERT_EQ(push(first, 0), applied);
+    const ShardState state = SnapshotAll(first, 1, kTerm)[0];
+    ASSERT_TRUE(Assign(second, {{0, kTerm, AssignSource::kRestore}}, {{0, state}}).ok());
+    ASSERT_EQ(push(first, 1), applied);
+    ASSERT_EQ(push(second, 1), applied);
+    const ShardState continued = SnapshotAll(second, 1, kTerm)[0];
+    EXPECT_EQ(continued, SnapshotAll(first, 1, kTerm)[0]);
+    EXPECT_NE(continued.dense, state.dense);
+  }
 }
 
 TEST(ShardEngine, Requests_WhenNotConfigured_AreRefused) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <future>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -107,18 +108,20 @@ inline Result<PushReply> Push(ShardEngine& engine, const PushRequest& request) {
       [&](auto done) { engine.Push(std::make_shared<const PushRequest>(request), done); });
 }
 
-inline Result<std::vector<ShardHeld>> Assign(ShardEngine& engine, std::vector<ShardOrder> orders) {
-  return Await<Result<std::vector<ShardHeld>>>(
-      [&](auto done) { engine.Assign(std::move(orders), done); });
+inline Result<std::vector<ShardCopy>> Assign(ShardEngine& engine,
+                                             std::vector<ShardAssignment> assignments,
+                                             std::map<ShardId, ShardState> states = {}) {
+  return Await<Result<std::vector<ShardCopy>>>(
+      [&](auto done) { engine.Assign(std::move(assignments), std::move(states), done); });
 }
 
-inline Result<std::vector<ShardHeld>> AssignAll(ShardEngine& engine, std::uint32_t shards,
+inline Result<std::vector<ShardCopy>> AssignAll(ShardEngine& engine, std::uint32_t shards,
                                                 ShardTerm term) {
-  std::vector<ShardOrder> orders;
+  std::vector<ShardAssignment> assignments;
   for (ShardId shard = 0; shard < shards; ++shard) {
-    orders.push_back({shard, term, ShardSource::kInitial, std::nullopt});
+    assignments.push_back({shard, term, AssignSource::kInitial});
   }
-  return Assign(engine, std::move(orders));
+  return Assign(engine, std::move(assignments));
 }
 
 /// Statuses of a push reply, or what went wrong as an empty list.

@@ -57,13 +57,13 @@ struct TestPs {
   }
   /// Takes shards over with initial values.
   Status Own(const std::vector<ShardId>& shards, ShardTerm term) {
-    std::vector<ShardOrder> orders;
+    std::vector<ShardAssignment> assignments;
     for (const ShardId shard : shards) {
-      orders.push_back({shard, term, ShardSource::kInitial, std::nullopt});
+      assignments.push_back({shard, term, AssignSource::kInitial});
     }
     std::promise<Status> done;
-    engine->Assign(std::move(orders), [&](const Result<std::vector<ShardHeld>>& held) {
-      done.set_value(held.status());
+    engine->Assign(std::move(assignments), {}, [&](const Result<std::vector<ShardCopy>>& copies) {
+      done.set_value(copies.status());
     });
     return done.get_future().get();
   }

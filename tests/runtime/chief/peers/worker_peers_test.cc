@@ -43,10 +43,8 @@ class WorkerPeersTest : public chief_test::ChiefPartsTest {
     Report* report = request->add_reports();
     ToWire(work_id, report->mutable_work_id());
     report->set_loss(loss);
-    for (const ReportedCopy& copy : protocol_test::AllTerms(protocol())) {
-      ReportedShard* shard = report->add_shards();
-      shard->set_shard(copy.shard);
-      ToWire(copy.term, shard->mutable_term());
+    for (const ShardInTerm& shard : protocol_test::AllTerms(protocol())) {
+      ToWire(shard, report->add_shards());
     }
   }
 

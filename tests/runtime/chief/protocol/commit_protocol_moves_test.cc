@@ -38,7 +38,7 @@ TEST(Move, WhenAPsLeaves_ItsShardsGoToAnotherWithoutACheckpointAndItIsReleased) 
   ASSERT_EQ(actions.size(), 2u);
   const auto& drop = std::get<AssignShardsAction>(actions[0]);
   EXPECT_EQ(drop.ps, 1u);
-  EXPECT_EQ(drop.shards[0], (Assignment{1, before, AssignSource::kDrop, {}, {}}));
+  EXPECT_EQ(drop.shards[0], (ShardAssignment{1, before, AssignSource::kDrop, {}, {}}));
   EXPECT_EQ(std::get<ReleasePsAction>(actions[1]).ps, 1u);
 }
 

@@ -50,7 +50,7 @@ TEST(CommitProtocol, WhenEveryWorkIdIsReported_CountsRecordsAndIsComplete) {
 TEST(CommitProtocol, WhenAReportIsOfAnOlderTerm_ThatShardIsStaleAndGrantedAgainAlone) {
   Started s;
   const GrantedWorkId grant = s.protocol.Grants(0, 1).at(0);
-  std::vector<ReportedCopy> terms = AllTerms(s.protocol);
+  std::vector<ShardInTerm> terms = AllTerms(s.protocol);
   terms[1].term.counter = 0;
   const ReportResult result = s.protocol.Report(0, grant.work_id, terms);
   EXPECT_EQ(result.outcome, Outcome::kOpen);
@@ -140,7 +140,7 @@ TEST(CommitProtocol, WhenTheChiefIsNew_TheHighestActiveTermIsKeptAndOthersAreDro
   ASSERT_EQ(assigned.size(), 2u);
   EXPECT_EQ(assigned[0].shards[0].source, AssignSource::kKeep);
   EXPECT_EQ(assigned[0].shards[0].term.chief_term, 3u);
-  EXPECT_EQ(assigned[0].shards[1], (Assignment{1, {2, 6}, AssignSource::kDrop, {}, {}}));
+  EXPECT_EQ(assigned[0].shards[1], (ShardAssignment{1, {2, 6}, AssignSource::kDrop, {}, {}}));
   EXPECT_EQ(assigned[1].shards[0].source, AssignSource::kKeep);
   EXPECT_EQ(assigned[1].shards[1].source, AssignSource::kDrop);
   EXPECT_TRUE(protocol.AllActive());

@@ -39,7 +39,7 @@ inline std::vector<AssignShardsAction> Answer(CommitProtocol* protocol,
     if (assign == nullptr) continue;
     assigned.push_back(*assign);
     std::vector<ShardCopy> copies;
-    for (const Assignment& a : assign->shards) {
+    for (const ShardAssignment& a : assign->shards) {
       if (a.source == AssignSource::kDrop) continue;
       copies.push_back(
           {a.shard, a.term, true, a.source == AssignSource::kInitial ? AppliedSet(4) : applied, 0});
@@ -57,8 +57,8 @@ inline Incarnation Register(CommitProtocol* protocol, std::uint32_t index, PeerP
   return result.ok() ? *result : 0;
 }
 
-inline std::vector<ReportedCopy> AllTerms(const CommitProtocol& protocol) {
-  std::vector<ReportedCopy> copies;
+inline std::vector<ShardInTerm> AllTerms(const CommitProtocol& protocol) {
+  std::vector<ShardInTerm> copies;
   for (ShardId s = 0; s < protocol.membership().shards.size(); ++s) {
     copies.push_back({s, protocol.membership().shards[s].term});
   }
@@ -69,7 +69,7 @@ inline std::vector<WrittenCheckpointShard> AllCheckpointShards(const CommitProto
                                                                bool incremental = false,
                                                                std::uint64_t bytes = 100) {
   std::vector<WrittenCheckpointShard> checkpoint_shards;
-  for (const ReportedCopy& copy : AllTerms(protocol)) {
+  for (const ShardInTerm& copy : AllTerms(protocol)) {
     checkpoint_shards.push_back({copy.shard, copy.term, incremental, bytes});
   }
   return checkpoint_shards;

@@ -187,18 +187,18 @@ class Simulation {
   void OnPollReply(const Poll& poll, const std::vector<GrantedWorkId>& grants,
                    const MembershipView& view);
   void CheckGrant(const Chief& chief);
-  std::vector<ReportedCopy> TermsOf(const Chief& chief, const Job& job) const;
+  std::vector<ShardInTerm> TermsOf(const Chief& chief, const Job& job) const;
 
   // simulation_peers.cc: ps and workers
   void PsStep(Process process);
   void OnAssign(Process process, Process chief, std::uint64_t chief_term, std::uint64_t id,
                 const AssignShardsAction& action);
-  Carried Carry(Process process, const Assignment& assignment, const std::string& checkpoint);
-  Carried CarryMove(Process process, const Assignment& assignment);
-  void OnFetch(Process from, Process to, const Assignment& assignment);
+  Carried Carry(Process process, const ShardAssignment& assignment, const std::string& checkpoint);
+  Carried CarryMove(Process process, const ShardAssignment& assignment);
+  void OnFetch(Process from, Process to, const ShardAssignment& assignment);
   void WorkerStep(Process process);
   void PushJob(Process process, WorkId work_id);
-  void OnPush(Process ps, Process worker, WorkId work_id, std::vector<ReportedCopy> sections);
+  void OnPush(Process ps, Process worker, WorkId work_id, std::vector<ShardInTerm> sections);
 
   std::mt19937_64 random_;
   Mutations mutations_;

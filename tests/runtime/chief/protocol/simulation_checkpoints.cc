@@ -29,7 +29,7 @@ void Simulation::StartCheckpoint(Chief* chief, Process process) {
 // The shards of a ps are copied at different moments.
 void Simulation::WriteCheckpointShards(Process chief, const ActiveCheckpoint& checkpoint,
                                        const CheckpointPlan::Ps& part, Process ps) {
-  for (const ReportedCopy& wanted : part.shards) {
+  for (const ShardInTerm& wanted : part.shards) {
     Send([this, chief, checkpoint, wanted, ps] {
       const auto it = ps_.find(ps);
       if (it == ps_.end()) return;

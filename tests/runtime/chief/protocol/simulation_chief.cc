@@ -92,8 +92,8 @@ void Simulation::Detect(Process process) {
   }
 }
 
-std::vector<ReportedCopy> Simulation::TermsOf(const Chief& chief, const Job& job) const {
-  std::vector<ReportedCopy> copies;
+std::vector<ShardInTerm> Simulation::TermsOf(const Chief& chief, const Job& job) const {
+  std::vector<ShardInTerm> copies;
   for (const auto& [shard, term] : job.answered) {
     copies.push_back({shard, mutations_.chief_ignores_terms
                                  ? chief.protocol.membership().shards[shard].term

@@ -57,7 +57,7 @@ void Simulation::OnAssign(Process process, Process chief, std::uint64_t chief_te
   if (chief_term < ps.chief_term || action.incarnation != ps.incarnation) return;
   Carried outcome = Carried::kDone;
   std::vector<ShardCopy> active;
-  for (const Assignment& assignment : action.shards) {
+  for (const ShardAssignment& assignment : action.shards) {
     const Carried carried = Carry(process, assignment, action.checkpoint);
     if (carried == Carried::kWait) return;  // the chief sends it again
     if (carried != Carried::kDone) {
@@ -73,7 +73,7 @@ void Simulation::OnAssign(Process process, Process chief, std::uint64_t chief_te
   Send([this, chief, id, active, outcome] { AnswerAssignment(chief, id, active, outcome); });
 }
 
-Simulation::Carried Simulation::Carry(Process process, const Assignment& assignment,
+Simulation::Carried Simulation::Carry(Process process, const ShardAssignment& assignment,
                                       const std::string& checkpoint) {
   Ps* ps = &ps_.at(process);
   const auto held = ps->copies.find(assignment.shard);
@@ -105,7 +105,7 @@ Simulation::Carried Simulation::Carry(Process process, const Assignment& assignm
   return Carried::kDone;
 }
 
-Simulation::Carried Simulation::CarryMove(Process process, const Assignment& assignment) {
+Simulation::Carried Simulation::CarryMove(Process process, const ShardAssignment& assignment) {
   Ps& ps = ps_.at(process);
   const Process from = std::stoull(assignment.from);
   const auto fetched = ps.fetched.find(assignment.term);
@@ -129,7 +129,7 @@ Simulation::Carried Simulation::CarryMove(Process process, const Assignment& ass
   return Carried::kDone;
 }
 
-void Simulation::OnFetch(Process from, Process to, const Assignment& assignment) {
+void Simulation::OnFetch(Process from, Process to, const ShardAssignment& assignment) {
   std::optional<Copy> copy;
   if (const auto source = ps_.find(from); source != ps_.end()) {
     const auto held = source->second.copies.find(assignment.shard);
@@ -184,7 +184,7 @@ void Simulation::OnPollReply(const Poll& poll, const std::vector<GrantedWorkId>&
 void Simulation::PushJob(Process process, WorkId work_id) {
   Worker& worker = workers_.at(process);
   Job& job = worker.jobs.at(work_id);
-  std::map<Process, std::vector<ReportedCopy>> pushes;
+  std::map<Process, std::vector<ShardInTerm>> pushes;
   for (const ShardId shard : job.shards) {
     if (job.answered.contains(shard)) continue;
     const MembershipView::Shard& owner = worker.view.shards[shard];
@@ -201,11 +201,11 @@ void Simulation::PushJob(Process process, WorkId work_id) {
 }
 
 void Simulation::OnPush(Process process, Process worker, WorkId work_id,
-                        std::vector<ReportedCopy> sections) {
+                        std::vector<ShardInTerm> sections) {
   const auto it = ps_.find(process);
   if (it == ps_.end()) return;
-  std::vector<ReportedCopy> answered;
-  for (const ReportedCopy& section : sections) {
+  std::vector<ShardInTerm> answered;
+  for (const ShardInTerm& section : sections) {
     const auto held = it->second.copies.find(section.shard);
     const bool owner = held != it->second.copies.end() && held->second.active &&
                        !held->second.frozen && held->second.term == section.term;
@@ -226,7 +226,7 @@ void Simulation::OnPush(Process process, Process worker, WorkId work_id,
     if (sender == workers_.end()) return;
     const auto job = sender->second.jobs.find(work_id);
     if (job == sender->second.jobs.end()) return;
-    for (const ReportedCopy& copy : answered) {
+    for (const ShardInTerm& copy : answered) {
       if (std::ranges::find(job->second.shards, copy.shard) == job->second.shards.end()) continue;
       job->second.answered[copy.shard] = copy.term;
     }

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+
+#include "base/status.h"
+#include "proto/job/psjob.pb.h"
+#include "runtime/shard/optimizer.h"
+
+/// Every optimizer, one line each: its field in the message Optimizer (proto/job/psjob.proto),
+/// which is also its name, and the type of that field. What it does is in optimizers/FIELD.cc,
+/// which defines CreateTYPE; nothing else in the tree knows which optimizers there are. A macro,
+/// because the line has to make a declaration and a case.
+#define PSTRAIN_OPTIMIZERS(LINE) \
+  LINE(adagrad, Adagrad)         \
+  LINE(ftrl, Ftrl)               \
+  LINE(sgd, Sgd)
+
+namespace pstrain {
+
+#define PSTRAIN_DECLARE_OPTIMIZER(field, Message) \
+  Result<std::shared_ptr<const OptimizerRule>> Create##Message(const Message& numbers);
+PSTRAIN_OPTIMIZERS(PSTRAIN_DECLARE_OPTIMIZER)
+#undef PSTRAIN_DECLARE_OPTIMIZER
+
+}  // namespace pstrain
