@@ -12,24 +12,11 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/os/unique_fd.h"
 #include "base/text/http_reply.h"
 
 namespace pstrain::job {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  const int fd_;
-};
 
 using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
@@ -65,9 +52,9 @@ class Exchange {
 
   Result<std::string> Run() {
     PSTRAIN_ASSIGN_OR_RETURN(const Addresses address, ParseAddress(request_));
-    const Descriptor socket_fd(
+    const UniqueFd socket_fd(
         socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (socket_fd.get() < 0) return ErrnoError(errno, "socket");
+    if (!socket_fd.valid()) return ErrnoError(errno, "socket");
     PSTRAIN_RETURN_IF_ERROR(Connect(socket_fd.get(), *address));
     PSTRAIN_RETURN_IF_ERROR(Send(socket_fd.get()));
     return Receive(socket_fd.get());
@@ -140,7 +127,7 @@ class Exchange {
   const AgentRequest& request_;
   const std::chrono::nanoseconds deadline_;  // of RealClock::Now
   const std::stop_token& stop_;
-  const Descriptor bell_;
+  const UniqueFd bell_;
   const std::stop_callback<std::function<void()>> ring_;
 };
 

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -297,8 +296,8 @@ class CpprestTransport::Impl {
 };
 
 void PrepareCpprest(int threads) {
-  static std::once_flag once;
-  std::call_once(once, [threads] {
+  // The initialization of a static runs once, whichever thread comes first.
+  [[maybe_unused]] static const bool prepared = [threads] {
     // OpenSSL writes with write(2): to a connection that the server has closed it would be fatal.
     std::signal(SIGPIPE, SIG_IGN);
     ::setenv("SSL_CERT_FILE", "/dev/null", 1);
@@ -308,7 +307,8 @@ void PrepareCpprest(int threads) {
     } catch (const std::exception& e) {
       LogWarning("kube", "cpprestsdk's thread pool is already running", {{"error", e.what()}});
     }
-  });
+    return true;
+  }();
 }
 
 CpprestTransport::CpprestTransport(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
