@@ -184,10 +184,10 @@ RunNumbers Chief::Numbers() const {
 }
 
 Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request) {
-  PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> held, AllFromWire<ShardCopy>(request.held()));
+  PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.held()));
   const MutexLock lock(mutex_);
   if (ending_.releasing()) return UnavailableError("the run is ending");
-  return ps_.Register(request, std::move(held));
+  return ps_.Register(request, std::move(copies));
 }
 
 Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {

@@ -26,12 +26,12 @@ PsPeers::Peer* PsPeers::Find(std::uint32_t index, Incarnation incarnation) {
 }
 
 Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
-                                          std::vector<ShardCopy> held) {
+                                          std::vector<ShardCopy> copies) {
   const std::uint32_t index = request.index();
   const ProtocolTime now = chief_.clock.Now();
   PSTRAIN_ASSIGN_OR_RETURN(const Incarnation incarnation,
                            chief_.protocol.RegisterPs(index, {request.process(), request.attempt()},
-                                                      request.address(), std::move(held), now));
+                                                      request.address(), std::move(copies), now));
   Peer& peer = ps_[index];
   if (!peer.link || peer.incarnation != incarnation) {
     if (peer.link) {

@@ -26,8 +26,8 @@ class PsPeers {
   /// `fail` ends the job with an error.
   PsPeers(const ChiefDependencies& chief, Connect connect, std::function<void(Status)> fail);
 
-  /// The errors of CommitProtocol::RegisterPs. `held`: request.held(), parsed.
-  Result<RegisterPsReply> Register(const RegisterPsRequest& request, std::vector<ShardCopy> held);
+  /// The errors of CommitProtocol::RegisterPs. `copies`: request.held(), parsed.
+  Result<RegisterPsReply> Register(const RegisterPsRequest& request, std::vector<ShardCopy> copies);
   HeartbeatPsReply Heartbeat(const HeartbeatPsRequest& request);
 
   /// Carries out what the protocol wants done. Call after each event of the protocol.
