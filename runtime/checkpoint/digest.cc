@@ -35,15 +35,15 @@ struct Lanes {
 using VariableLanes = std::vector<Lanes>;
 
 Status AddDense(const Catalog& catalog, const DenseState& dense,
-                std::vector<VariableLanes>* connections) {
+                std::vector<VariableLanes>* lanes) {
   if (dense.variable >= catalog.variables().size() ||
       dense.partition >= catalog.variables()[dense.variable].slices.size() ||
-      dense.slots.size() + 1 != (*connections)[dense.variable].size()) {
+      dense.slots.size() + 1 != (*lanes)[dense.variable].size()) {
     return DataLossError("a partition that its manifest does not know");
   }
   const CatalogVariable& variable = catalog.variables()[dense.variable];
   const CatalogVariable::Slice& slice = variable.slices[dense.partition];
-  VariableLanes& sums = (*connections)[dense.variable];
+  VariableLanes& sums = (*lanes)[dense.variable];
   for (std::size_t array = 0; array < sums.size(); ++array) {
     const std::vector<float>& values = array == 0 ? dense.values : dense.slots[array - 1];
     if (values.size() != slice.count) return DataLossError("a partition has another size");
@@ -56,15 +56,15 @@ Status AddDense(const Catalog& catalog, const DenseState& dense,
 }
 
 Status AddTable(const Catalog& catalog, const TableState& table,
-                std::vector<VariableLanes>* connections) {
+                std::vector<VariableLanes>* lanes) {
   if (table.variable >= catalog.variables().size() ||
       !catalog.variables()[table.variable].embedding ||
-      table.slots.size() + 1 != (*connections)[table.variable].size()) {
+      table.slots.size() + 1 != (*lanes)[table.variable].size()) {
     return DataLossError("a table that its manifest does not know");
   }
   const CatalogVariable& variable = catalog.variables()[table.variable];
   const std::size_t dimension = variable.dimension;
-  VariableLanes& sums = (*connections)[table.variable];
+  VariableLanes& sums = (*lanes)[table.variable];
   std::vector<float> initial(dimension);
   for (std::size_t array = 0; array < sums.size(); ++array) {
     const std::vector<float>& values = array == 0 ? table.values : table.slots[array - 1];
@@ -98,28 +98,28 @@ Result<std::vector<CheckpointDigest>> DigestCheckpoint(const std::string& checkp
   if (!catalog.ok())
     return DataLossError("checkpoint " + checkpoint_directory + ": " + catalog.status().message());
   const std::vector<CatalogVariable>& variables = (*catalog)->variables();
-  std::vector<VariableLanes> connections;
-  connections.reserve(variables.size());
+  std::vector<VariableLanes> lanes;
+  lanes.reserve(variables.size());
   for (const CatalogVariable& variable : variables) {
-    connections.emplace_back(1 + variable.optimizer->slots().size());
+    lanes.emplace_back(1 + variable.optimizer->slots().size());
   }
   for (ShardId shard = 0; shard < manifest.shards(); ++shard) {
     PSTRAIN_ASSIGN_OR_RETURN(const ShardState state, chain.Read(shard));
     const std::string context = "shard " + std::to_string(shard) + " of " + checkpoint_directory;
     for (const DenseState& dense : state.dense) {
-      PSTRAIN_RETURN_IF_ERROR(AddDense(**catalog, dense, &connections).WithContext(context));
+      PSTRAIN_RETURN_IF_ERROR(AddDense(**catalog, dense, &lanes).WithContext(context));
     }
     for (const TableState& table : state.tables) {
-      PSTRAIN_RETURN_IF_ERROR(AddTable(**catalog, table, &connections).WithContext(context));
+      PSTRAIN_RETURN_IF_ERROR(AddTable(**catalog, table, &lanes).WithContext(context));
     }
   }
   std::vector<CheckpointDigest> digests;
   for (std::size_t i = 0; i < variables.size(); ++i) {
-    for (std::size_t array = 0; array < connections[i].size(); ++array) {
+    for (std::size_t array = 0; array < lanes[i].size(); ++array) {
       const std::string slot(array == 0 ? "" : variables[i].optimizer->slots()[array - 1].name);
       digests.push_back({variables[i].spec.name(), slot,
-                         ToHex(connections[i][array].sum[0]) + ToHex(connections[i][array].sum[1]),
-                         connections[i][array].rows});
+                         ToHex(lanes[i][array].sum[0]) + ToHex(lanes[i][array].sum[1]),
+                         lanes[i][array].rows});
     }
   }
   return digests;
