@@ -155,8 +155,8 @@ class ChiefPartsTest : public testing::Test {
     while (!network_.assigns.empty()) {
       const FakeNetwork::Assign call = TakeFirst(&network_.assigns);
       AssignShardsReply reply;
-      for (const ShardAssignment& shard : call.request.shards()) {
-        if (shard.source() == ShardAssignment::DROP) continue;
+      for (const WireShardAssignment& shard : call.request.shards()) {
+        if (shard.source() == WireShardAssignment::DROP) continue;
         WireShardCopy* copy = reply.add_shards();
         copy->set_shard(shard.shard());
         *copy->mutable_term() = shard.term();
