@@ -10,12 +10,6 @@ RecordLayout LayoutOf(const FeatureSet& features) {
   return {features.columns(), features.wants_fingerprints()};
 }
 
-Status CheckRecords(const Input& input, const FeatureSet& features) {
-  if (input.kind_case() == Input::KIND_NOT_SET) return OkStatus();
-  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<RecordSource> source, CreateRecordSource(input));
-  return source->Check(LayoutOf(features));
-}
-
 Status AppendRecord(const FeatureSet& features, const Record& record, Batch& batch) {
   PSTRAIN_RETURN_IF_ERROR(features.Append(record.texts, batch));
   batch.labels.push_back(record.label);

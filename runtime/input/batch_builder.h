@@ -15,10 +15,6 @@ namespace pstrain {
 /// What `features` want of each record.
 RecordLayout LayoutOf(const FeatureSet& features);
 
-/// INVALID_ARGUMENT when the job alone shows that its input lacks what the features read, or that a
-/// feature reads the label. OK for an input of no kind.
-Status CheckRecords(const Input& input, const FeatureSet& features);
-
 /// Appends a record that has no problem. INVALID_ARGUMENT when a feature refuses its text; the
 /// batch is then as it was.
 Status AppendRecord(const FeatureSet& features, const Record& record, Batch& batch);

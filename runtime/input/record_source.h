@@ -89,8 +89,6 @@ class RecordSource {
   /// The names of the columns in file order, from the job or the file; empty for a source whose
   /// records name their own values. INVALID_ARGUMENT names the file.
   virtual Result<std::vector<std::string>> Columns(const InputFile& file) const = 0;
-  /// INVALID_ARGUMENT when the job alone shows that no file can give this layout.
-  virtual Status Check(const RecordLayout& layout) const = 0;
   virtual Result<std::unique_ptr<RecordScanner>> Scan(const InputFile& file) const = 0;
   /// `columns`: what Columns says of the files. INVALID_ARGUMENT names what the layout wants and
   /// the files do not have.

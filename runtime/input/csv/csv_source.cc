@@ -92,13 +92,6 @@ class CsvSource final : public RecordSource {
     return columns;
   }
 
-  Status Check(const RecordLayout& layout) const override {
-    // Only the files know the columns then.
-    if (input_.columns().empty()) return OkStatus();
-    const std::vector<std::string> columns(input_.columns().begin(), input_.columns().end());
-    return CsvDecoder::Create(input_, columns, layout).status();
-  }
-
   Result<std::unique_ptr<RecordScanner>> Scan(const InputFile& file) const override {
     CsvRecord scratch;
     PSTRAIN_ASSIGN_OR_RETURN(CsvReader reader, OpenFirst(input_, file, scratch));

@@ -69,10 +69,6 @@ class TfRecordSource final : public RecordSource {
     return std::vector<std::string>();
   }
 
-  Status Check(const RecordLayout& layout) const override {
-    return ExampleDecoder::Create(input_, layout).status();
-  }
-
   Result<std::unique_ptr<RecordScanner>> Scan(const InputFile& file) const override {
     PSTRAIN_ASSIGN_OR_RETURN(FrameReader frames, FrameReader::Open(file));
     return std::unique_ptr<RecordScanner>(std::make_unique<TfRecordScanner>(std::move(frames)));
