@@ -310,7 +310,7 @@ class Chart(unittest.TestCase):
         pods = only(objects, "PodMonitor")["spec"]
         self.assertEqual(pods["namespaceSelector"], {"matchNames": ["ml"]})
         self.assertEqual(pods["selector"]["matchExpressions"][0]["key"], "pstrain.dev/job-name")
-        names = (ROOT / "operator" / "reconcile" / "names.h").read_text(encoding="utf-8")
+        names = (ROOT / "operator" / "job" / "well_known.h").read_text(encoding="utf-8")
         self.assertIn('"pstrain.dev/job-name"', names)
 
     def test_monitors_that_cannot_be_are_refused(self):
