@@ -17,9 +17,9 @@ namespace pstrain {
 ///   running   | the final checkpoint is in place and        | releasing, finished
 ///             | evaluated, or its evaluation is overdue     |
 ///   running   | drained and covered, or the grace is over   | releasing, not finished
-///   releasing | all were told, or 5 s have passed           | the process ends: 0 finished, else
-///   85 any       | failed, or peers did not come in time       | the process ends with the error
-///   any       | a newer chief has taken the run             | the process ends: 85
+///   releasing | all were told, or 5 s have passed           | exit 0 if finished, else 85
+///   any       | failed, or peers did not come in time       | exit with the error
+///   any       | a newer chief has taken the run             | exit 85
 ///
 /// Decides by what it is told and by its clock; only Superseded reads the run's directory. The
 /// chief's lock guards it: one thread at a time.
