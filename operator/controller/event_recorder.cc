@@ -77,7 +77,7 @@ void EventRecorder::Record(Event event) {
 void EventRecorder::Drain(std::chrono::nanoseconds limit) {
   queue_.Close();
   // The limit is of real time, whatever clock the records have.
-  const std::chrono::steady_clock::time_point deadline(RealClock().Now() + limit);
+  const SteadyTime deadline = SteadyNow() + limit;
   {
     const MutexLock lock(mutex_);
     while (!ended_) {
@@ -105,8 +105,7 @@ void EventRecorder::Run(const std::stop_token& stop) {
 
 std::optional<Event> EventRecorder::Next() {
   if (due_.empty()) return queue_.Pop();
-  return queue_.PopUntil(std::chrono::steady_clock::time_point(
-      RealClock().Now() + (due_.begin()->first - clock_.Now())));
+  return queue_.PopUntil(SteadyNow() + (due_.begin()->first - clock_.Now()));
 }
 
 void EventRecorder::Handle(const Event& event, const std::stop_token& stop) {

@@ -5,10 +5,10 @@
 
 #include <utility>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "proto/contract/control.grpc.pb.h"
 #include "runtime/rpc/grpc/channel.h"
-#include "runtime/rpc/grpc/grpc_deadline.h"
 #include "runtime/rpc/grpc/grpc_status.h"
 
 namespace pstrain {
@@ -24,7 +24,7 @@ Result<Reply> Call(Stub& stub,
                    grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),
                    const Request& request, grpc::ClientContext& context,
                    std::chrono::milliseconds deadline) {
-  context.set_deadline(GrpcDeadlineIn(deadline));
+  context.set_deadline(WallNow() + deadline);
   Reply reply;
   const grpc::Status status = (stub.*method)(&context, request, &reply);
   if (!status.ok()) return FromGrpcStatus(status);

@@ -93,7 +93,7 @@ void PendingCalls::ExpireLoop(const std::stop_token& stop) {
       MutexLock lock(mutex_);
       while (!stop.stop_requested()) {
         wakes_at_ = deadlines_.empty() ? TimePoint::max() : deadlines_.begin()->first;
-        if (wakes_at_ <= TimePoint(RealClock{}.Now())) break;
+        if (wakes_at_ <= SteadyNow()) break;
         earlier_deadline_.WaitUntil(mutex_, wakes_at_, stop);
       }
       if (stop.stop_requested()) return;

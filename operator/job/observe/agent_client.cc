@@ -42,7 +42,7 @@ class Exchange {
  public:
   Exchange(const AgentRequest& request, const std::stop_token& stop)
       : request_(request),
-        deadline_(RealClock().Now() + request.timeout),
+        deadline_(SteadyNow() + request.timeout),
         stop_(stop),
         bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         ring_(stop, [fd = bell_.get()] {
@@ -68,7 +68,7 @@ class Exchange {
   Status WaitFor(int fd, short events) const {
     std::array<pollfd, 2> polled{{{fd, events, 0}, {bell_.get(), POLLIN, 0}}};
     for (;;) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - RealClock().Now());
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - SteadyNow());
       if (left.count() <= 0) return DeadlineExceededError("the agent did not answer in time");
       const int ready = poll(polled.data(), polled.size(), static_cast<int>(left.count()));
       if (stop_.stop_requested()) return CancelledError("stopped");
@@ -125,7 +125,7 @@ class Exchange {
   }
 
   const AgentRequest& request_;
-  const std::chrono::nanoseconds deadline_;  // of RealClock::Now
+  const SteadyTime deadline_;
   const std::stop_token& stop_;
   const UniqueFd bell_;
   const std::stop_callback<std::function<void()>> ring_;

@@ -4,14 +4,14 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/contract/exit_codes.h"
+
 namespace pstrain::job {
 namespace {
 
 using plan::Disruption;
 using plan::Replica;
 using plan::ReplicaPhase;
-
-constexpr std::int32_t kSignalBase = 128;
 
 Disruption FromCondition(std::string_view reason) {
   constexpr std::array<std::pair<std::string_view, Disruption>, 5> kReasons = {{
@@ -70,9 +70,7 @@ Replica ToReplica(const PodView& pod) {
   replica.ready = pod.ready && !replica.terminating;
   replica.exit_code = pod.container.exit_code;
   replica.signal = pod.container.signal;
-  if (replica.signal == 0 && replica.exit_code > kSignalBase) {
-    replica.signal = replica.exit_code - kSignalBase;
-  }
+  if (replica.signal == 0) replica.signal = SignalOfExitCode(replica.exit_code);
   // Exit 0 of a container that was told to stop by a node that shuts down: the agent exits 85 when
   // work is left, so 0 is the end of the work.
   replica.disruption =

@@ -167,7 +167,7 @@ class CpprestTransport::Impl {
     if (stop.stop_requested()) return CancelledError("stopped").WithContext(action);
     const auto call = std::make_shared<CallState>();
     Start(request, sink != nullptr ? streams_ : unary_, call);
-    const SteadyTime deadline(RealClock().Now() + request.timeout);
+    const SteadyTime deadline = SteadyNow() + request.timeout;
     Result<HttpReply> reply = call->WaitForHead(deadline, stop);
     if (reply.ok()) reply = ReadBody(std::move(*reply), sink, *call, deadline, stop);
     if (reply.ok()) return reply;

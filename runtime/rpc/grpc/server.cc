@@ -10,9 +10,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/clock.h"
 #include "runtime/rpc/grpc/channel_settings.h"
 #include "runtime/rpc/grpc/data_plane_service.h"
-#include "runtime/rpc/grpc/grpc_deadline.h"
 
 namespace pstrain {
 namespace {
@@ -107,7 +107,7 @@ GrpcServer::~GrpcServer() { Shutdown(std::chrono::milliseconds(0)); }
 
 void GrpcServer::Shutdown(std::chrono::milliseconds grace) {
   if (server_ == nullptr || std::exchange(stopped_, true)) return;
-  server_->Shutdown(GrpcDeadlineIn(grace));
+  server_->Shutdown(WallNow() + grace);
   server_->Wait();
 }
 
