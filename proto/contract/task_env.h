@@ -58,7 +58,7 @@ struct TaskEnv {
 
 /// Set to anything: the training program admits the job's fields that are for tests only.
 inline constexpr std::string_view kAllowTestOnlyEnv = "PSTRAIN_ALLOW_TEST_ONLY";
-/// Where training programs kill themselves (runtime/failpoint/fail_points.h). Read only where
+/// Where training programs kill themselves (runtime/cluster/fail_points.h). Read only where
 /// kAllowTestOnlyEnv is set; `pstrain run` hands it on with the rest of its environment.
 inline constexpr std::string_view kFailPointsEnv = "PSTRAIN_FAIL_POINTS";
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/routing.h"
+#include "runtime/requests/routing.h"
 
 namespace pstrain {
 

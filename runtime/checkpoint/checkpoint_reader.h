@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
 #include "runtime/checkpoint/checkpoint_chain.h"
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 #include "runtime/shard/catalog.h"
 
 namespace pstrain {

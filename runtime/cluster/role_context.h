@@ -8,7 +8,7 @@
 
 #include "proto/contract/exit_codes.h"
 #include "proto/job/psjob.pb.h"
-#include "runtime/failpoint/fail_points.h"
+#include "runtime/cluster/fail_points.h"
 #include "runtime/stats/stats_writer.h"
 
 namespace pstrain {

@@ -9,8 +9,8 @@
 #include "proto/job/psjob.pb.h"
 #include "runtime/features/batch.h"
 #include "runtime/features/feature_set.h"
-#include "runtime/ids.h"
 #include "runtime/input/input_index.h"
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 

@@ -8,8 +8,8 @@
 
 #include "base/status.h"
 #include "proto/job/psjob.pb.h"
-#include "runtime/ids.h"
 #include "runtime/input/record_source.h"
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 

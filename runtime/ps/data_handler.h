@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "runtime/failpoint/fail_points.h"
+#include "runtime/cluster/fail_points.h"
 #include "runtime/rpc/request_handler.h"
 #include "runtime/shard/shard_engine.h"
 #include "runtime/wire/data_op.h"

@@ -10,7 +10,7 @@
 
 #include "base/mutex.h"
 #include "proto/contract/control.grpc.pb.h"
-#include "runtime/failpoint/fail_points.h"
+#include "runtime/cluster/fail_points.h"
 #include "runtime/rpc/transport.h"
 #include "runtime/shard/shard_engine.h"
 

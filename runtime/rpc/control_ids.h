@@ -1,7 +1,7 @@
 #pragma once
 
 #include "proto/contract/control.pb.h"
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 

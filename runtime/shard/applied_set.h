@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 

@@ -7,8 +7,8 @@
 
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
-#include "runtime/ids.h"
-#include "runtime/requests.h"
+#include "runtime/requests/ids.h"
+#include "runtime/requests/requests.h"
 #include "runtime/shard/initial_values.h"
 #include "runtime/shard/optimizer.h"
 

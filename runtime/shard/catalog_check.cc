@@ -1,6 +1,6 @@
 #include <string>
 
-#include "runtime/routing.h"
+#include "runtime/requests/routing.h"
 #include "runtime/shard/catalog.h"
 
 namespace pstrain {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/routing.h"
+#include "runtime/requests/routing.h"
 
 namespace pstrain {
 namespace {

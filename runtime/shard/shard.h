@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "runtime/requests.h"
+#include "runtime/requests/requests.h"
 #include "runtime/shard/catalog.h"
 #include "runtime/shard/shard_copy.h"
 #include "runtime/shard/shard_state.h"

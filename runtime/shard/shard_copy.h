@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 #include "runtime/shard/applied_set.h"
 
 namespace pstrain {

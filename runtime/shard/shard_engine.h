@@ -13,8 +13,8 @@
 #include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
-#include "runtime/ids.h"
-#include "runtime/requests.h"
+#include "runtime/requests/ids.h"
+#include "runtime/requests/requests.h"
 #include "runtime/shard/shard_copy.h"
 #include "runtime/shard/shard_state.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "runtime/ids.h"
-#include "runtime/requests.h"
+#include "runtime/requests/ids.h"
+#include "runtime/requests/requests.h"
 #include "runtime/wire/wire_buffer.h"
 
 namespace pstrain {
@@ -31,13 +31,13 @@ namespace pstrain {
 ///                             float x floats, padding}
 ///   PushReply     per section: u32 shard, u32 status
 ///
-/// A body ends with its last section. The structs (runtime/requests.h and PullReply below) serve
-/// both sides: a sender fills them and calls Encode..., a receiver gets them from Parse... as views
-/// of its bytes, which must outlive them: rows and gradients are never copied between the socket
-/// and the shard. Parse... never crashes: INVALID_ARGUMENT for everything that Encode... does not
-/// write, and for bytes that do not begin at a multiple of 8. Whether ids exist and sizes fit is
-/// checked by ShardEngine, which gets the structs and never sees the bytes. Pure functions; any
-/// thread.
+/// A body ends with its last section. The structs (runtime/requests/requests.h and PullReply below)
+/// serve both sides: a sender fills them and calls Encode..., a receiver gets them from Parse... as
+/// views of its bytes, which must outlive them: rows and gradients are never copied between the
+/// socket and the shard. Parse... never crashes: INVALID_ARGUMENT for everything that Encode...
+/// does not write, and for bytes that do not begin at a multiple of 8. Whether ids exist and sizes
+/// fit is checked by ShardEngine, which gets the structs and never sees the bytes. Pure functions;
+/// any thread.
 
 struct PullReplySection {
   ShardId shard = 0;

@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/cluster/role_context.h"
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 #include "runtime/rpc/chief_client.h"
 
 namespace pstrain {

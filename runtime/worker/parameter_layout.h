@@ -7,9 +7,9 @@
 
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
-#include "runtime/ids.h"
 #include "runtime/model/model.h"
-#include "runtime/requests.h"
+#include "runtime/requests/ids.h"
+#include "runtime/requests/requests.h"
 
 namespace pstrain {
 

@@ -14,7 +14,7 @@ namespace {
 
 struct Case {
   const char* name;
-  /// Entries of PSTRAIN_FAIL_POINTS (runtime/failpoint/fail_points.h).
+  /// Entries of PSTRAIN_FAIL_POINTS (runtime/cluster/fail_points.h).
   std::vector<std::string> points;
   /// Workers of the job: with one of them, it is sure to come to its point.
   int workers = 2;

@@ -11,7 +11,7 @@
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/peers/ps_link.h"
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 

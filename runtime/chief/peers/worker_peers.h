@@ -8,7 +8,7 @@
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/peers/grant_limit.h"
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 

@@ -11,7 +11,7 @@
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/chief/protocol/succession.h"
 #include "runtime/chief/protocol/work_ledger.h"
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 

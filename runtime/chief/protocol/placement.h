@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/job/psjob.pb.h"
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 

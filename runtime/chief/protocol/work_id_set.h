@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 

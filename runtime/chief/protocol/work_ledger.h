@@ -11,7 +11,7 @@
 
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/chief/protocol/work_id_set.h"
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 #include "runtime/shard/applied_set.h"
 
 namespace pstrain {

@@ -8,7 +8,7 @@
 #include "runtime/checkpoint/checkpoint_shard.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/manifest.h"
-#include "runtime/routing.h"
+#include "runtime/requests/routing.h"
 #include "runtime/shard/catalog.h"
 
 namespace pstrain::checkpoint_test {

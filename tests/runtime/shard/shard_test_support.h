@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/requests.h"
-#include "runtime/routing.h"
+#include "runtime/requests/requests.h"
+#include "runtime/requests/routing.h"
 #include "runtime/shard/shard_engine.h"
 
 namespace pstrain::ps_test {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "base/random.h"
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 

@@ -1,4 +1,4 @@
-#include "runtime/failpoint/fail_points.h"
+#include "runtime/cluster/fail_points.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

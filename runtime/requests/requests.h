@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/ids.h"
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 
