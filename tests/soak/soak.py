@@ -1,0 +1,206 @@
+"""scripts/soak.sh says what this is."""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import faults
+import growth
+import replicas
+
+EVERY_S = 3
+# A job without faults; with them it may need as long again for each of them, and then some.
+JOB_S = 60
+LIMIT_S = float(os.environ.get("PSTRAIN_SOAK_LIMIT_S", "600"))
+RECORDS = 4000
+VOLUME_MIB = 64
+EXACT = ("examples_expected", "examples_committed", "applied_min", "applied_max")
+
+MANIFEST = """\
+apiVersion: pstrain.dev/v1alpha1
+kind: PSTrainingJob
+metadata: {{name: soak}}
+spec:
+  strategy: {{shards: 8}}
+  replicaSpecs:
+    chief: {{replicas: 1}}
+    ps: {{replicas: 2}}
+    worker: {{replicas: 2}}
+  runPolicy: {{backoffLimit: 1000}}
+  training:
+    model: {{wideAndDeep: {{hiddenUnits: [8]}}}}
+    features:
+      - {{name: age, numeric: {{}}}}
+      - {{name: city, embeddingDimension: 4, hashed: {{buckets: 50}}}}
+    input:
+      csv: {{files: [{data}/train.csv], columns: [label, age, city], labelColumn: label}}
+    optimizer: {{adagrad: {{learningRate: 0.01}}}}
+    batchSize: 16
+    epochs: {epochs}
+    checkpoint: {{directory: {volume}/checkpoints, everySteps: 200, keep: 2}}
+"""
+
+
+def complain(text):
+    sys.exit(f"soak: {text}")
+
+
+class Job:
+    """One `pstrain run`."""
+
+    def __init__(self, options, work, number, epochs):
+        self.work = pathlib.Path(work) / f"job-{number}"
+        self.work.mkdir()
+        self.volume = self.work / "volume"
+        self.volume.mkdir()
+        self.mounted = options.namespaces
+        if self.mounted:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={VOLUME_MIB}m", "tmpfs",
+                            self.volume], check=True)
+        manifest = self.work / "job.yaml"
+        manifest.write_text(MANIFEST.format(data=work, volume=self.volume, epochs=epochs))
+        self.log = self.work / "log"
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [options.bin / "pstrain", "run", manifest, "--json", "--state-dir",
+                 self.work / "state"], stdout=subprocess.PIPE, stderr=log)
+        self.pid = self.process.pid
+        self.begun = time.monotonic()
+
+    def running(self):
+        return self.process.poll() is None
+
+    def seconds(self):
+        return time.monotonic() - self.begun
+
+    def result(self):
+        """The report; exits when the job has not succeeded with exact counts."""
+        report = self.process.stdout.read().decode()
+        if self.process.returncode != 0:
+            complain(f"{self.work.name} has failed with {self.process.returncode}; see {self.log}")
+        result = json.loads(report)
+        counts = {key: result.get(key) for key in EXACT}
+        if None in counts.values() or len(set(counts.values())) != 1:
+            complain(f"{self.work.name}: the counts differ: {counts}; see {self.log}")
+        return counts["examples_expected"]
+
+    def remove(self):
+        if self.mounted:
+            subprocess.run(["umount", self.volume], check=True)
+        shutil.rmtree(self.work)
+
+
+class Soak:
+    def __init__(self, options, work):
+        self.options, self.work = options, work
+        self.rng = random.Random(options.seed)
+        self.kinds = dict(faults.PROCESSES, **(faults.NAMESPACES if options.namespaces else {}))
+        self.growth = growth.Growth()
+        self.counted = {kind: 0 for kind in self.kinds}
+        self.examples = 0
+
+    def strike(self, job, active):
+        """Begins one more fault; `active` are those that have not ended."""
+        kind = self.rng.choice(sorted(self.kinds))
+        fault = self.kinds[kind](job, self.rng)
+        begun = next(fault, None)
+        if begun is None:
+            return
+        lasts, what = begun
+        self.counted[kind] += 1
+        print(f"soak: {job.seconds():6.1f} s  {what}" + (f" for {lasts} s" if lasts else ""),
+              file=sys.stderr, flush=True)
+        active.append((time.monotonic() + lasts, fault))
+
+    @staticmethod
+    def undo(active, now):
+        for entry in list(active):
+            if entry[0] <= now:
+                next(entry[1], None)
+                active.remove(entry)
+
+    def watch(self, job, strikes):
+        """Until the job has ended; faults only where wanted."""
+        active, last = [], time.monotonic()
+        try:
+            while job.running():
+                now = time.monotonic()
+                self.undo(active, now)
+                if now - last >= EVERY_S:
+                    last = now
+                    self.growth.sample(replicas.replicas(job.pid))
+                    if strikes and job.seconds() < LIMIT_S / 2:
+                        self.strike(job, active)
+                if job.seconds() > LIMIT_S:
+                    job.process.kill()
+                    complain(f"{job.work.name} did not end within {LIMIT_S:g} s, the last "
+                             f"{LIMIT_S / 2:g} s of them without a fault; see {job.log}")
+                time.sleep(0.05)
+        finally:
+            self.undo(active, float("inf"))
+
+    def run_job(self, number, epochs, strikes):
+        self.growth.begin()
+        job = Job(self.options, self.work, number, epochs)
+        before = sum(self.counted.values())
+        self.watch(job, strikes)
+        examples = job.result()
+        seconds = job.seconds()
+        self.growth.end(job.volume)
+        if leftovers := self.growth.leftovers():
+            complain(f"{job.work.name} has left {leftovers}")
+        if left := replicas.replicas(job.pid):
+            complain(f"{job.work.name} has left {[process.name for process in left]}")
+        self.examples += examples
+        print(json.dumps({"job": number, "epochs": epochs, "examples": examples,
+                          "seconds": round(seconds, 1),
+                          "faults": sum(self.counted.values()) - before,
+                          "most": self.growth.summary()}), flush=True)
+        job.remove()
+        return seconds
+
+    def run(self):
+        end = time.monotonic() + 60 * self.options.minutes
+        epochs = 100
+        seconds = self.run_job(0, epochs, strikes=False)
+        epochs = max(100, int(epochs * JOB_S / seconds))
+        self.growth.jobs.clear()
+        number = 0
+        while number == 0 or time.monotonic() < end:
+            number += 1
+            self.run_job(number, epochs, strikes=True)
+        complaints = self.growth.complaints()
+        print(json.dumps({"soak": "ended", "seed": self.options.seed, "jobs": number,
+                          "examples": self.examples, "faults": self.counted,
+                          "grown": complaints}), flush=True)
+        if complaints:
+            complain("grown: " + "; ".join(complaints))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--minutes", type=float, required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--namespaces", action="store_true",
+                        help="this process has mount and network namespaces of its own")
+    options = parser.parse_args()
+    options.bin = options.bin.resolve()
+    work = tempfile.mkdtemp(prefix="soak")
+    with open(os.path.join(work, "train.csv"), "w", encoding="utf-8") as data:
+        for i in range(RECORDS):
+            data.write(f"{i % 2},{i * 37 % 100},city{i % 60}\n")
+    print(f"soak: {options.minutes:g} minutes, seed {options.seed}, in {work}", file=sys.stderr)
+    Soak(options, work).run()
+    shutil.rmtree(work)
+
+
+if __name__ == "__main__":
+    main()
