@@ -6,7 +6,6 @@ import os
 import pathlib
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -14,87 +13,15 @@ import time
 import faults
 import growth
 import replicas
+from job import Job, write_data
 
 EVERY_S = 3
 # A job without faults; with them it may need as long again for each of them, and then some.
 JOB_S = 60
 LIMIT_S = float(os.environ.get("PSTRAIN_SOAK_LIMIT_S", "600"))
-RECORDS = 4000
-VOLUME_MIB = 64
-EXACT = ("examples_expected", "examples_committed", "applied_min", "applied_max")
-
-MANIFEST = """\
-apiVersion: pstrain.dev/v1alpha1
-kind: PSTrainingJob
-metadata: {{name: soak}}
-spec:
-  strategy: {{shards: 8}}
-  replicaSpecs:
-    chief: {{replicas: 1}}
-    ps: {{replicas: 2}}
-    worker: {{replicas: 2}}
-  runPolicy: {{backoffLimit: 1000}}
-  training:
-    model: {{wideAndDeep: {{hiddenUnits: [8]}}}}
-    features:
-      - {{name: age, numeric: {{}}}}
-      - {{name: city, embeddingDimension: 4, hashed: {{buckets: 50}}}}
-    input:
-      csv: {{files: [{data}/train.csv], columns: [label, age, city], labelColumn: label}}
-    optimizer: {{adagrad: {{learningRate: 0.01}}}}
-    batchSize: 16
-    epochs: {epochs}
-    checkpoint: {{directory: {volume}/checkpoints, everySteps: 200, keep: 2}}
-"""
-
 
 def complain(text):
     sys.exit(f"soak: {text}")
-
-
-class Job:
-    """One `pstrain run`."""
-
-    def __init__(self, options, work, number, epochs):
-        self.work = pathlib.Path(work) / f"job-{number}"
-        self.work.mkdir()
-        self.volume = self.work / "volume"
-        self.volume.mkdir()
-        self.mounted = options.namespaces
-        if self.mounted:
-            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={VOLUME_MIB}m", "tmpfs",
-                            self.volume], check=True)
-        manifest = self.work / "job.yaml"
-        manifest.write_text(MANIFEST.format(data=work, volume=self.volume, epochs=epochs))
-        self.log = self.work / "log"
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                [options.bin / "pstrain", "run", manifest, "--json", "--state-dir",
-                 self.work / "state"], stdout=subprocess.PIPE, stderr=log)
-        self.pid = self.process.pid
-        self.begun = time.monotonic()
-
-    def running(self):
-        return self.process.poll() is None
-
-    def seconds(self):
-        return time.monotonic() - self.begun
-
-    def result(self):
-        """The report; exits when the job has not succeeded with exact counts."""
-        report = self.process.stdout.read().decode()
-        if self.process.returncode != 0:
-            complain(f"{self.work.name} has failed with {self.process.returncode}; see {self.log}")
-        result = json.loads(report)
-        counts = {key: result.get(key) for key in EXACT}
-        if None in counts.values() or len(set(counts.values())) != 1:
-            complain(f"{self.work.name}: the counts differ: {counts}; see {self.log}")
-        return counts["examples_expected"]
-
-    def remove(self):
-        if self.mounted:
-            subprocess.run(["umount", self.volume], check=True)
-        shutil.rmtree(self.work)
 
 
 class Soak:
@@ -148,10 +75,12 @@ class Soak:
 
     def run_job(self, number, epochs, strikes):
         self.growth.begin()
-        job = Job(self.options, self.work, number, epochs)
+        job = Job(self.options.bin, self.work, f"job-{number}", epochs, self.options.namespaces)
         before = sum(self.counted.values())
         self.watch(job, strikes)
-        examples = job.result()
+        examples, fault = job.outcome()
+        if fault:
+            complain(f"{job.work.name}: {fault}; see {job.log}")
         seconds = job.seconds()
         self.growth.end(job.volume)
         if leftovers := self.growth.leftovers():
@@ -194,9 +123,7 @@ def main():
     options = parser.parse_args()
     options.bin = options.bin.resolve()
     work = tempfile.mkdtemp(prefix="soak")
-    with open(os.path.join(work, "train.csv"), "w", encoding="utf-8") as data:
-        for i in range(RECORDS):
-            data.write(f"{i % 2},{i * 37 % 100},city{i % 60}\n")
+    write_data(work)
     print(f"soak: {options.minutes:g} minutes, seed {options.seed}, in {work}", file=sys.stderr)
     Soak(options, work).run()
     shutil.rmtree(work)
