@@ -1,66 +1,46 @@
-"""What a fault does to a running job, and how it ends. Each is a generator: it strikes, yields how
-long it lasts and what it is for people, and undoes itself when it is continued."""
+"""What a fault does, and how it ends. Each is a generator: it strikes, yields (how long it lasts in
+seconds, what it is for people), and undoes itself when it is continued; it yields nothing when
+there was nothing to strike."""
 
 import os
 import pathlib
 import signal
 import subprocess
 
-import replicas
 
-
-def kill(job, rng):
-    yield from _signal(job, rng, "pstrain-runtime", signal.SIGKILL, "kill")
-
-
-def kill_agent(job, rng):
-    yield from _signal(job, rng, "pstrain-agent", signal.SIGKILL, "kill agent")
-
-
-def terminate(job, rng):
-    yield from _signal(job, rng, "pstrain-agent", signal.SIGTERM, "term")
-
-
-def _signal(job, rng, program, number, what):
-    targets = replicas.replicas(job.pid, (program,))
-    if not targets:
-        return
-    target = rng.choice(targets)
+def send(target, number, what):
     if target.send(number):
         yield 0, f"{what} {target.name}"
 
 
-def pause(job, rng):
-    """A process that neither computes nor answers, for a moment or past the time of silence after
-    which the chief declares it lost (10 s)."""
-    targets = replicas.replicas(job.pid, ("pstrain-runtime",))
-    if not targets:
-        return
-    target = rng.choice(targets)
+def kill(target):
+    return send(target, signal.SIGKILL, "kill")
+
+
+def terminate(target):
+    return send(target, signal.SIGTERM, "term")
+
+
+def pause(target, seconds):
+    """A process that neither computes nor answers."""
     if not target.send(signal.SIGSTOP):
         return
     try:
-        yield rng.choice((0.2, 1, 3, 12)), f"pause {target.name}"
+        yield seconds, f"pause {target.name}"
     finally:
         target.resume()
 
 
-def cut_link(job, rng):
-    """One direction of all links of one chief or ps, in the soak's own network namespace."""
-    targets = replicas.replicas(job.pid, ("pstrain-runtime",))
-    if not targets:
-        return
-    cluster = targets[0].cluster
-    role = rng.choice([role for role in ("chief", "ps") if role in cluster])
-    index = rng.randrange(len(cluster[role]))
+def cut_link(cluster, role, index, side, seconds):
+    """One direction of all links of one chief or ps, in this process' own network namespace.
+    `side`: "to" it or "from" it."""
     port = cluster[role][index].rsplit(":", 1)[1]
-    side = rng.choice(("--dport", "--sport"))
-    rule = ["INPUT", "-p", "tcp", side, port, "-j", "DROP"]
+    match = {"to": "--dport", "from": "--sport"}[side]
+    rule = ["INPUT", "-p", "tcp", match, port, "-j", "DROP"]
     if not _iptables("-A", rule):
         return
     try:
-        direction = "to" if side == "--dport" else "from"
-        yield rng.choice((0.5, 2, 12)), f"nothing arrives {direction} {role}-{index}"
+        yield seconds, f"nothing arrives {side} {role}-{index}"
     finally:
         _iptables("-D", rule)
 
@@ -69,9 +49,9 @@ def _iptables(action, rule):
     return subprocess.run(["iptables", "-w", action, *rule], check=False).returncode == 0
 
 
-def full_disk(job, rng):
-    """The volume of the checkpoints, a tmpfs of the soak's own, has no byte left."""
-    filler = pathlib.Path(job.volume) / "filler"
+def full_disk(volume, seconds):
+    """The volume, a tmpfs of this process' own mount namespace, has no byte left."""
+    filler = pathlib.Path(volume) / "filler"
     try:
         with open(filler, "wb", buffering=0) as file:
             try:
@@ -80,10 +60,6 @@ def full_disk(job, rng):
             except OSError:
                 pass  # full
             os.fsync(file.fileno())
-        yield rng.choice((0.5, 3, 8)), "the disk is full"
+        yield seconds, "the disk is full"
     finally:
         filler.unlink(missing_ok=True)
-
-
-PROCESSES = {"kill": kill, "kill_agent": kill_agent, "terminate": terminate, "pause": pause}
-NAMESPACES = {"cut_link": cut_link, "full_disk": full_disk}

@@ -70,6 +70,7 @@ class Job:
                 [binaries / "pstrain", "run", manifest, "--json", "--state-dir",
                  self.work / "state"], stdout=subprocess.PIPE, stderr=log)
         self.pid = self.process.pid
+        self._report = None
         self.begun = time.monotonic()
 
     def running(self):
@@ -78,10 +79,23 @@ class Job:
     def seconds(self):
         return time.monotonic() - self.begun
 
+    def report(self):
+        """What it has printed. REQUIRES: not running()."""
+        if self._report is None:
+            self._report = self.process.stdout.read().decode()
+        return self._report
+
+    def reason(self):
+        """Why it failed, in its own words."""
+        try:
+            return json.loads(self.report()).get("reason", "without a reason")
+        except ValueError:
+            return "without a report"
+
     def outcome(self):
         """(examples, None) of a job that has succeeded with exact counts, else (None, why not).
         REQUIRES: not running()."""
-        report = self.process.stdout.read().decode()
+        report = self.report()
         if self.process.returncode != 0:
             return None, f"has failed with {self.process.returncode}"
         result = json.loads(report)

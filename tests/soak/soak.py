@@ -10,8 +10,8 @@ import sys
 import tempfile
 import time
 
-import faults
 import growth
+import random_faults
 import replicas
 from job import Job, write_data
 
@@ -19,6 +19,7 @@ EVERY_S = 3
 # A job without faults; with them it may need as long again for each of them, and then some.
 JOB_S = 60
 LIMIT_S = float(os.environ.get("PSTRAIN_SOAK_LIMIT_S", "600"))
+
 
 def complain(text):
     sys.exit(f"soak: {text}")
@@ -28,7 +29,9 @@ class Soak:
     def __init__(self, options, work):
         self.options, self.work = options, work
         self.rng = random.Random(options.seed)
-        self.kinds = dict(faults.PROCESSES, **(faults.NAMESPACES if options.namespaces else {}))
+        self.kinds = dict(random_faults.PROCESSES)
+        if options.namespaces:
+            self.kinds |= random_faults.NAMESPACES
         self.growth = growth.Growth()
         self.counted = {kind: 0 for kind in self.kinds}
         self.examples = 0
