@@ -112,6 +112,7 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
       .own_address = identity.own_address,
       .chief_address = identity.chief_address,
       .scratch = task.env.scratch_dir,
+      .ps_replicas_file = task.env.ps_replicas_file,
       .grace = std::chrono::seconds(task.env.grace_seconds),
       .stats = stats,
       .fail_points = fail_points,

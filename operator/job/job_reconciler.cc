@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "operator/job/act/job_events.h"
+#include "operator/job/act/ps_count_writer.h"
 #include "operator/job/act/status_writer.h"
 #include "operator/job/build/object_names.h"
 #include "operator/job/observe/checkpoint_check.h"
@@ -192,10 +193,20 @@ Status JobReconciler::Execute(const ReconcileContext& context, const plan::PlanR
       starts.push_back(*start);
     }
   }
+  // The chief first: it makes room for new ps, and empties those that are about to be deleted.
+  const Status told = TellChief(context);
   const Status started = executor_.Start(context, starts);
   // Deletions do not wait for creates that fail.
   const Status deleted = deletions.empty() ? OkStatus() : executor_.Delete(context, deletions);
+  if (!told.ok()) return told;
   return started.ok() ? deleted : started;
+}
+
+Status JobReconciler::TellChief(const ReconcileContext& context) {
+  if (plan::IsFinished(context.state.stored)) return OkStatus();
+  PSTRAIN_ASSIGN_OR_RETURN(const bool changed, WritePsCount(deps_.client, context));
+  if (changed) deps_.events.Record(EventOfPsCount(context.job));
+  return OkStatus();
 }
 
 std::optional<Problem> JobReconciler::FindProblem(const ReconcileContext& context) const {

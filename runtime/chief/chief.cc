@@ -57,6 +57,7 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
       protocol_(MakeProtocolOptions(context, setup_, clock_.Now())),
       dependencies_{context_, setup_, clock_, stats_, protocol_},
       grant_limit_(std::move(options.grant_limit)),
+      wanted_ps_(std::move(options.wanted_ps)),
       ending_(LimitsOf(context), setup_.directory, clock_),
       ps_(dependencies_, ConnectLocked(std::move(options.connect), mutex_),
           FailThrough(ending_, changed_)),
@@ -80,7 +81,9 @@ Result<int> Chief::Run() {
   while (true) {
     // Destroyed without the lock: their destructors wait for calls that are being cancelled.
     std::vector<std::unique_ptr<PsLink>> retired;
+    const std::optional<std::uint32_t> ps_count = wanted_ps_ ? wanted_ps_() : std::nullopt;
     const MutexLock lock(mutex_);
+    if (ps_count) Scale(*ps_count);
     if (!ending_.failure()) changed_.WaitFor(mutex_, kTick);
     Tick();
     if (ending_.failure()) return *ending_.failure();
@@ -113,6 +116,14 @@ void Chief::Tick() {
   } else {
     EndIfOver();
   }
+}
+
+// The actions of it are taken out by the next Tick, like those of every event.
+void Chief::Scale(std::uint32_t ps_count) {
+  if (ps_count == protocol_.ps_count()) return;
+  LogInfo("chief", "the number of ps changes: shards move to their new homes",
+          {{"ps", ps_count}, {"before", protocol_.ps_count()}});
+  protocol_.SetPsCount(ps_count, HomesOfShards(context_, setup_, ps_count));
 }
 
 void Chief::DrainIfToldTo() {

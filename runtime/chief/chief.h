@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -31,6 +33,9 @@ struct ChiefOptions {
   PsLinkFactory connect;
   /// Null: no limit on grants.
   std::unique_ptr<GrantLimit> grant_limit;
+  /// The number of ps that the job wants now, where that is known; called without the chief's lock.
+  /// Null: it does not change.
+  std::function<std::optional<std::uint32_t>()> wanted_ps;
 };
 
 /// The shell around the commit protocol and the chief's parts: it locks, lets time pass and tells
@@ -58,6 +63,7 @@ class Chief {
 
  private:
   void Tick() PSTRAIN_REQUIRES(mutex_);
+  void Scale(std::uint32_t ps_count) PSTRAIN_REQUIRES(mutex_);
   void DrainIfToldTo() PSTRAIN_REQUIRES(mutex_);
   void CheckPatience() PSTRAIN_REQUIRES(mutex_);
   void EndIfOver() PSTRAIN_REQUIRES(mutex_);
@@ -77,6 +83,7 @@ class Chief {
   CommitProtocol protocol_ PSTRAIN_GUARDED_BY(mutex_);
   const ChiefDependencies dependencies_;
   const std::unique_ptr<GrantLimit> grant_limit_ PSTRAIN_PT_GUARDED_BY(mutex_);
+  const std::function<std::optional<std::uint32_t>()> wanted_ps_;
   Ending ending_ PSTRAIN_GUARDED_BY(mutex_);
   PsPeers ps_ PSTRAIN_GUARDED_BY(mutex_);
   WorkerPeers workers_ PSTRAIN_GUARDED_BY(mutex_);

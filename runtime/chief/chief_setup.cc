@@ -78,9 +78,15 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context) {
                     std::move(names)};
 }
 
+std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,
+                                         std::uint32_t ps_count) {
+  return PlaceShards({setup.run.variables().begin(), setup.run.variables().end()},
+                     context.job.spec().strategy().placement(), setup.run.shards(), ps_count,
+                     static_cast<std::uint32_t>(context.training().batch_size()));
+}
+
 ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup& setup,
                                     ProtocolTime now) {
-  const Strategy& strategy = context.job.spec().strategy();
   ProtocolOptions options;
   options.chief_term = setup.directory.chief_term();
   options.shards = setup.run.shards();
@@ -106,9 +112,7 @@ ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup
     return order->batches[position];
   };
   options.ps_count = static_cast<std::uint32_t>(context.job.spec().replica_specs().ps().replicas());
-  options.shard_to_ps = PlaceShards({setup.run.variables().begin(), setup.run.variables().end()},
-                                    strategy.placement(), options.shards, options.ps_count,
-                                    static_cast<std::uint32_t>(context.training().batch_size()));
+  options.shard_to_ps = HomesOfShards(context, setup, options.ps_count);
   options.started = now;
   options.rejoin_timeout = std::chrono::seconds(context.training().rejoin_timeout_seconds());
   options.checkpoints = setup.checkpoints;

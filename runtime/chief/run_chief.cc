@@ -8,6 +8,7 @@
 #include "runtime/chief/chief_service.h"
 #include "runtime/chief/grant_barriers.h"
 #include "runtime/chief/peers/rpc_ps_link.h"
+#include "runtime/chief/ps_count_file.h"
 #include "runtime/rpc/grpc/server.h"
 
 namespace pstrain {
@@ -39,13 +40,15 @@ Result<int> RunChief(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<GrantLimit> grant_limit,
                            FindGrantLimit(setup.directory.path()));
   const RealClock clock;
+  PsCountFile ps_count_file(context.ps_replicas_file, clock);
   Chief chief(context, std::move(setup),
               {.clock = clock,
                .connect =
                    [&clock](const std::string& address, RunLocked run_locked) {
                      return std::make_unique<RpcPsLink>(address, std::move(run_locked), clock);
                    },
-               .grant_limit = std::move(grant_limit)});
+               .grant_limit = std::move(grant_limit),
+               .wanted_ps = [&ps_count_file] { return ps_count_file.Poll(); }});
   ChiefService service(chief);
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<GrpcServer> server,
                            GrpcServer::Start(context.listen_address, {.services = {&service}}));

@@ -57,8 +57,11 @@ class Registration {
     request_.set_address(std::move(address));
   }
 
-  /// False until a chief has described the run.
-  bool MayHoldShards() const { return engine_.configured(); }
+  /// False until a chief has described the run, and while no chief knows this ps and it has no
+  /// copy.
+  bool MayHoldShards() const {
+    return engine_.configured() && (incarnation_ || request_.held_size() > 0);
+  }
 
   /// Registers, or says that it is alive. UNAVAILABLE and the like: the chief is away.
   Status Step(bool leaving) {
@@ -76,7 +79,10 @@ class Registration {
  private:
   Status Register() {
     DescribeCopies(engine_, &request_);
-    PSTRAIN_ASSIGN_OR_RETURN(const RegisterPsReply reply, client_.RegisterPs(request_));
+    const Result<RegisterPsReply> registered = client_.RegisterPs(request_);
+    if (!registered.ok()) return Refused(registered.status());
+    const RegisterPsReply& reply = *registered;
+    refused_ = OkStatus();
     incarnation_ = reply.incarnation();
     chief_term_ = reply.chief_term();
     LogInfo("ps", "registered",
@@ -86,9 +92,20 @@ class Registration {
     return OkStatus();
   }
 
+  Status Refused(const Status& status) {
+    if (status.message() != refused_.message()) {
+      LogWarning("ps", "not registered yet; trying again",
+                 {{"chief", context_.chief_address}, {"error", status}});
+    }
+    refused_ = status;
+    return status;
+  }
+
   const RoleContext& context_;
   ShardEngine& engine_;
   ChiefClient client_;
+  /// The last answer, when it was no yes.
+  Status refused_;
   RegisterPsRequest request_;
   std::optional<Incarnation> incarnation_;
   std::uint64_t chief_term_ = 0;

@@ -24,7 +24,7 @@ OPERATOR_RULES = {
     ("pstrain.dev", "pstrainingjobs"): {"get", "list", "watch", "delete"},
     ("pstrain.dev", "pstrainingjobs/status"): {"patch"},
     ("pstrain.dev", "pstrainingjobs/finalizers"): {"update"},
-    ("", "pods"): {"get", "list", "watch", "create", "delete"},
+    ("", "pods"): {"get", "list", "watch", "create", "patch", "delete"},
     ("", "services"): {"get", "list", "watch", "create"},
     ("", "configmaps"): {"get", "list", "watch", "create", "delete"},
     ("", "persistentvolumeclaims"): {"get"},

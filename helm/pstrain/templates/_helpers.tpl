@@ -64,7 +64,8 @@ used; a test compares them with the audit log. */}}
   verbs: [update]
 - apiGroups: [""]
   resources: [pods]
-  verbs: [get, list, watch, create, delete]
+  # patch: the annotation by which a running chief learns the number of ps.
+  verbs: [get, list, watch, create, patch, delete]
 - apiGroups: [""]
   resources: [services]
   verbs: [get, list, watch, create]

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "operator/job/build/object_names.h"
+#include "operator/job/build/ps_count.h"
 #include "operator/job/observe/checkpoint_volume.h"
 #include "operator/job/well_known.h"
 #include "operator/plan/conditions.h"
@@ -33,6 +34,12 @@ kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& sta
   }
   return Make(job, kube::EventType::kNormal, "ReplicaRestarted", "StartReplica",
               "created pod " + pod + " to replace attempt " + std::to_string(start.attempt - 1));
+}
+
+kube::Event EventOfPsCount(const PSTrainingJob& job) {
+  return Make(job, kube::EventType::kNormal, "PsScaled", "ScalePs",
+              "told the chief that the job has " + PsCountText(job.spec()) +
+                  " ps; shards move while training continues");
 }
 
 std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatus& before,

@@ -14,6 +14,9 @@ namespace pstrain::job {
 /// attempt.
 kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& start);
 
+/// The event that the running chief was told another number of ps: PsScaled.
+kube::Event EventOfPsCount(const PSTrainingJob& job);
+
 /// The events of a change of status: Succeeded, Failed, Suspended and Resumed, each once.
 std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatus& before,
                                         const JobStatus& after);

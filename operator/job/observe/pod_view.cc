@@ -125,6 +125,7 @@ Result<PodView> DecodePod(const Json& pod) {
   view.created = plan::ParseTimestamp(kube::TextOrEmpty(metadata, "creationTimestamp"));
   view.deleted = plan::ParseTimestamp(kube::TextOrEmpty(metadata, "deletionTimestamp"));
   PSTRAIN_RETURN_IF_ERROR(ReadLabels(*metadata, view));
+  view.ps_replicas = kube::TextOrEmpty(metadata->Find("annotations"), kPsReplicasAnnotation);
   std::string training_container;
   if (const Json* spec = pod.Find("spec")) {
     view.config_map = ConfigMapOf(*spec);

@@ -23,6 +23,8 @@ struct PodView {
   std::int32_t attempt = 0;
   /// Name of the job's ConfigMap that this pod mounts.
   std::string config_map;
+  /// The number of ps that a chief's pod was told last (kPsReplicasAnnotation).
+  std::string ps_replicas;
 
   std::optional<plan::Time> created;
   std::optional<plan::Time> deleted;  // deletionTimestamp

@@ -29,9 +29,15 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
                                           std::vector<ShardCopy> copies) {
   const std::uint32_t index = request.index();
   const ProtocolTime now = chief_.clock.Now();
-  PSTRAIN_ASSIGN_OR_RETURN(const Incarnation incarnation,
-                           chief_.protocol.RegisterPs(index, {request.process(), request.attempt()},
-                                                      request.address(), std::move(copies), now));
+  const Result<Incarnation> registered = chief_.protocol.RegisterPs(
+      index, {request.process(), request.attempt()}, request.address(), std::move(copies), now);
+  // The pod of a new ps may be there before the chief reads that the job wants it.
+  const bool may_be_wanted_soon = index >= chief_.protocol.ps_count() && request.held().empty() &&
+                                  !chief_.context.ps_replicas_file.empty();
+  if (may_be_wanted_soon && registered.status().code() == StatusCode::kInvalidArgument) {
+    return UnavailableError(registered.status().message() + " as far as the chief has read");
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(const Incarnation incarnation, registered);
   Peer& peer = ps_[index];
   if (!peer.link || peer.incarnation != incarnation) {
     if (peer.link) {
@@ -127,6 +133,23 @@ void PsPeers::Expire() {
     LogWarning("chief", "a ps is silent and counts as lost", {{"ps", index}});
     chief_.protocol.PsLost(index, peer.incarnation);
   }
+  ForgetSurplus();
+}
+
+// What remains of ps that the job does not want any more. Until the answer to its release, or for
+// as long as an answer may take, the link is needed.
+void PsPeers::ForgetSurplus() {
+  for (auto entry = ps_.lower_bound(chief_.protocol.ps_count()); entry != ps_.end();) {
+    auto& [index, peer] = *entry;
+    const bool answered = peer.released || chief_.Since(peer.seen) > kPsSilence;
+    if (!answered || chief_.protocol.PsKnown(index, peer.incarnation)) {
+      ++entry;
+      continue;
+    }
+    peer.link->Cancel();
+    retired_.push_back(std::move(peer.link));
+    entry = ps_.erase(entry);
+  }
 }
 
 bool PsPeers::WriteCheckpointShards(std::uint32_t index, WriteCheckpointShardsRequest request,
@@ -162,9 +185,7 @@ bool PsPeers::AllReleased() const {
 
 std::vector<std::uint32_t> PsPeers::Missing() const {
   std::vector<std::uint32_t> missing;
-  const auto count =
-      static_cast<std::uint32_t>(chief_.context.job.spec().replica_specs().ps().replicas());
-  for (std::uint32_t index = 0; index < count; ++index) {
+  for (std::uint32_t index = 0; index < chief_.protocol.ps_count(); ++index) {
     if (!ps_.contains(index)) missing.push_back(index);
   }
   return missing;

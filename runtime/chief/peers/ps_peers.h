@@ -26,7 +26,8 @@ class PsPeers {
   /// `fail` ends the job with an error.
   PsPeers(const ChiefDependencies& chief, Connect connect, std::function<void(Status)> fail);
 
-  /// The errors of CommitProtocol::RegisterPs. `copies`: request.held(), parsed.
+  /// The errors of CommitProtocol::RegisterPs; UNAVAILABLE also for a ps beyond the job's number
+  /// where that number may change. `copies`: request.held(), parsed.
   Result<RegisterPsReply> Register(const RegisterPsRequest& request, std::vector<ShardCopy> copies);
   HeartbeatPsReply Heartbeat(const HeartbeatPsRequest& request);
 
@@ -67,6 +68,7 @@ class PsPeers {
   void Assign(const AssignShardsAction& action);
   void Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply);
   void Release(std::uint32_t index, const Peer& peer, bool finished);
+  void ForgetSurplus();
 
   const ChiefDependencies chief_;
   const Connect connect_;

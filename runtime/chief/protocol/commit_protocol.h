@@ -31,9 +31,9 @@ namespace pstrain {
 /// A shard: vacant -> assigned (an action is out) -> active -> vacant (owner lost), or -> assigned
 /// to another ps that copies it from the owner (a move), who keeps its copy until the other one is
 /// active and gets the shard back when that fails. Each assignment has a new term, also the one
-/// that keeps a copy. Shards move away from a ps that is leaving, and to the ps of
-/// ProtocolOptions::shard_to_ps when it is there. Nothing is assigned while the chief is joining:
-/// until all ps_count ps have registered or the rejoin timeout has passed.
+/// that keeps a copy. Shards move away from a ps that is leaving or surplus (its index is not below
+/// the number of ps), and to their homes when these are there. Nothing is assigned while the chief
+/// is joining: until all ps_count ps have registered or the rejoin timeout has passed.
 class CommitProtocol {
  public:
   /// REQUIRES: options.shard_to_ps.size() == options.shards, entries < ps_count.
@@ -45,8 +45,8 @@ class CommitProtocol {
   /// gets its incarnation again while it is current; another process of that index replaces the
   /// former, unless it is of an earlier attempt. FAILED_PRECONDITION: a newer process has replaced
   /// this one (it should exit 85). UNAVAILABLE: the former process is leaving and its shards are
-  /// not safe yet; try again. INVALID_ARGUMENT: index not below ps_count, or a shard that the run
-  /// does not have.
+  /// not safe yet; try again. INVALID_ARGUMENT: a shard that the run does not have, or a surplus
+  /// ps that brings none.
   Result<Incarnation> RegisterPs(std::uint32_t index, PeerProcess process, std::string address,
                                  std::vector<ShardCopy> copies, ProtocolTime now);
   /// True while this is the current incarnation of that index.
@@ -58,6 +58,12 @@ class CommitProtocol {
   /// when that is not possible, CheckpointWanted() until a checkpoint is in place. Then it is
   /// released and counts as lost.
   void PsLeaving(std::uint32_t index, Incarnation incarnation);
+  /// The job wants another number of ps (rule 9, Scale): shards move to their new homes, once these
+  /// are there. A surplus ps gives its shards away, and serves until it leaves or is lost. No
+  /// effect while that is the number already. REQUIRES: ps_count > 0; shard_to_ps as in
+  /// ProtocolOptions.
+  void SetPsCount(std::uint32_t ps_count, std::vector<std::uint32_t> shard_to_ps);
+  std::uint32_t ps_count() const { return options_.ps_count; }
   /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored.
   void ShardsActivated(std::uint32_t index, Incarnation incarnation,
                        const std::vector<ShardCopy>& copies);
@@ -186,6 +192,7 @@ class CommitProtocol {
   using Actions = std::map<std::uint32_t, AssignShardsAction>;
   bool Stays(std::uint32_t index) const;
   std::uint32_t DesiredOwner(ShardId shard) const;
+  void SettleHomes();
   /// Starts all moves that are due.
   void PlanMoves();
   void Move(ShardId shard, std::uint32_t to, Actions* actions);
@@ -202,6 +209,8 @@ class CommitProtocol {
   ProtocolOptions options_;
   WorkLedger ledger_;
   std::vector<Shard> shards_;
+  /// The ps that each shard belongs on: options_.shard_to_ps, but for ps that have not come yet.
+  std::vector<std::uint32_t> homes_;
   std::map<std::uint32_t, Ps> ps_;
   Succession ps_succession_;
   std::map<std::uint32_t, std::uint64_t> workers_;

@@ -16,7 +16,7 @@ namespace pstrain {
 /// Time as the chief reads it from its Clock; the protocol never asks for it itself.
 using ProtocolTime = std::chrono::nanoseconds;
 
-/// What does not change during the life of one chief.
+/// What a chief starts with. Only the number of ps and the homes of shards change later.
 struct ProtocolOptions {
   std::uint64_t chief_term = 1;
   std::uint32_t shards = 1;
@@ -30,6 +30,7 @@ struct ProtocolOptions {
   /// to one worker, as long as there are blocks enough, so that a block is read by one. Empty: each
   /// batch is a block.
   std::function<std::uint32_t(std::uint32_t batch)> block;
+  /// The number of ps at the start, CommitProtocol::SetPsCount changes it.
   std::uint32_t ps_count = 1;
   /// Index of the ps that a shard belongs on; one entry per shard, each < ps_count.
   std::vector<std::uint32_t> shard_to_ps;

@@ -114,6 +114,38 @@ TEST_F(PsPeersTest, WhenALeavingPsIsEmptied_IsReleasedUnfinished) {
   EXPECT_FALSE(network_.releases[0].request.finished());
 }
 
+TEST_F(PsPeersTest, WhenAPsIsNotWantedYet_MayTryAgainWhereTheNumberOfPsCanChange) {
+  StartPs();
+  EXPECT_EQ(RegisterPs(2, 102).status().code(), StatusCode::kInvalidArgument);
+  context_.ps_replicas_file = "somewhere";
+  EXPECT_EQ(RegisterPs(2, 102).status().code(), StatusCode::kUnavailable);
+  protocol().SetPsCount(3, {0, 2});
+  EXPECT_EQ(ps().Missing(), (std::vector<std::uint32_t>{2}));
+  ASSERT_TRUE(RegisterPs(2, 102).ok());
+  EXPECT_TRUE(ps().Missing().empty());
+  AnswerAssigns();
+  EXPECT_EQ(protocol().membership().shards[1].ps, 2u);
+}
+
+TEST_F(PsPeersTest, WhenASurplusPsIsReleasedOrGone_IsForgotten) {
+  StartPs();
+  protocol().SetPsCount(1, {0, 0});
+  ps().Dispatch();
+  AnswerAssigns();
+  EXPECT_TRUE(Heartbeat(1, incarnations_[1], true).known());
+  ps().Expire();
+  EXPECT_TRUE(ps().TakeRetired().empty()) << "its release is under way";
+  ASSERT_EQ(network_.releases.size(), 1u);
+  TakeFirst(&network_.releases).done(OkStatus());
+  ps().Expire();
+  EXPECT_EQ(ps().TakeRetired().size(), 1u);
+  EXPECT_EQ(network_.cancelled, (std::vector<std::string>{"ps-101"}));
+  // Its next life, should it be wanted again, replaces nobody.
+  protocol().SetPsCount(2, {0, 1});
+  ASSERT_TRUE(RegisterPs(1, 201, 1).ok());
+  EXPECT_EQ(chief_stats_.ps_recoveries->Value(), 0u);
+}
+
 TEST_F(PsPeersTest, WhenPsDidNotCome_NamesThem) {
   ASSERT_TRUE(RegisterPs(0, 100).ok());
   EXPECT_EQ(ps().Missing(), (std::vector<std::uint32_t>{1}));

@@ -36,6 +36,8 @@ struct Mutations {
   bool retention_ignores_bases = false;
   /// A moved shard's applied set is copied later than its values, from an owner that went on.
   bool move_not_atomic = false;
+  /// Another number of ps changes who may register, and not where shards belong.
+  bool scaling_keeps_homes = false;
 };
 
 struct SimulationResult {
@@ -49,6 +51,8 @@ struct SimulationResult {
   std::uint64_t checkpoints_abandoned = 0;
   std::uint64_t checkpoints_incremental = 0;
   std::uint64_t moves = 0;
+  /// Changes of the number of ps that a running chief got to know.
+  std::uint64_t scalings = 0;
 };
 
 /// A job of chief, ps, workers, a disk and a network that delivers in any order, run to its end.
@@ -137,6 +141,9 @@ class Simulation {
   void Step();
   void Deliver();
   void Supervise();
+  void StopSurplusPs();
+  void Scale();
+  std::vector<std::uint32_t> Homes(std::uint32_t ps_count) const;
   void StartChief();
   void Fault();
   void KillEverything();
@@ -202,6 +209,7 @@ class Simulation {
 
   std::mt19937_64 random_;
   Mutations mutations_;
+  /// Its ps_count is what the job wants now; a chief gets to know a change later.
   ProtocolOptions run_;
   std::uint32_t worker_count_ = 1;
   std::uint64_t fault_steps_ = 0;

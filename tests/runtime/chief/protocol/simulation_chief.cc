@@ -19,6 +19,12 @@ void Simulation::ChiefTick(Process process) {
     chiefs_.erase(process);
     return;
   }
+  const std::uint32_t ps_count = chief.protocol.ps_count();
+  if (ps_count != run_.ps_count && Chance(8)) {
+    ++result_.scalings;
+    chief.protocol.SetPsCount(run_.ps_count,
+                              Homes(mutations_.scaling_keeps_homes ? ps_count : run_.ps_count));
+  }
   chief.protocol.Tick(ProtocolTime{std::chrono::milliseconds(step_)});
   for (const ProtocolAction& action : chief.protocol.TakeActions()) {
     if (const auto* assign = std::get_if<AssignShardsAction>(&action)) {
