@@ -2,6 +2,7 @@
 
 #include "base/crc32c.h"
 #include "base/os/files.h"
+#include "runtime/checkpoint/checkpoint_file.h"
 #include "runtime/checkpoint/checkpoint_shard_format.h"
 
 namespace pstrain {
@@ -13,7 +14,7 @@ std::string Describe(const std::string& directory, const CheckpointShard& checkp
 
 Result<std::string> ReadChecked(const std::string& directory,
                                 const CheckpointShard& checkpoint_shard) {
-  auto bytes = ReadFile(JoinPath(directory, checkpoint_shard.file()));
+  auto bytes = ReadCheckpointFile(JoinPath(directory, checkpoint_shard.file()));
   if (!bytes.ok()) {
     if (bytes.status().code() != StatusCode::kNotFound) return bytes.status();
     return DataLossError(Describe(directory, checkpoint_shard) + ": missing");

@@ -7,6 +7,7 @@
 #include "base/os/files.h"
 #include "base/text/parse_number.h"
 #include "runtime/checkpoint/checkpoint_chain.h"
+#include "runtime/checkpoint/checkpoint_file.h"
 
 namespace pstrain {
 namespace {
@@ -105,7 +106,8 @@ Result<std::vector<CheckpointFolder>> ListCheckpointFolders(const std::string& r
     const auto id = ParseCheckpointName(name);
     if (!id) continue;
     const std::string path = JoinPath(directory, name);
-    folders.push_back({*id, FileExists(JoinPath(path, "manifest"))});
+    PSTRAIN_ASSIGN_OR_RETURN(const bool finished, CheckpointFileExists(JoinPath(path, "manifest")));
+    folders.push_back({*id, finished});
   }
   std::sort(folders.begin(), folders.end(),
             [](const CheckpointFolder& a, const CheckpointFolder& b) { return a.id < b.id; });
@@ -144,6 +146,9 @@ Result<GoodCheckpoint> NewestGoodCheckpoint(const std::string& run_directory,
       return GoodCheckpoint{*id, directory, std::move(manifest).value(), std::move(warnings)};
     }
     if (manifest.status().code() == StatusCode::kFailedPrecondition) return manifest.status();
+    if (!IsProvenDamage(manifest.status())) {
+      return manifest.status().WithContext("checkpoint " + CheckpointName(*id));
+    }
     warnings.push_back("checkpoint " + CheckpointName(*id) +
                        " is passed over: " + manifest.status().message());
   }

@@ -73,7 +73,8 @@ struct GoodCheckpoint {
 /// The newest checkpoint that OpenCheckpoint accepts, passing over bad ones. NOT_FOUND when the run
 /// has no checkpoint, DATA_LOSS when it has some and none is good (the message says why, for each).
 /// FAILED_PRECONDITION at once when a checkpoint is of another run or of other variables: older
-/// ones will not be better.
+/// ones will not be better. Any other code: a disk that fails now, nothing is known to be damaged;
+/// try again.
 Result<GoodCheckpoint> NewestGoodCheckpoint(const std::string& run_directory,
                                             const CheckpointExpectation& expectation);
 

@@ -102,6 +102,7 @@ void Chief::Tick() {
   protocol_.Tick(clock_.Now());
   if (grant_limit_) grant_limit_->Refresh();
   ps_.Expire();
+  ps_.Retry();
   if (!ending_.releasing()) workers_.Expire();
   ps_.Dispatch();
   checkpointing_.Finish();
@@ -137,7 +138,8 @@ void Chief::CheckPatience() {
   if (checkpointing_.final_manifest() || protocol_.draining()) return ending_.RenewPatience();
   ending_.CheckPatience({.missing_ps = ps_.Missing(),
                          .any_worker = !workers_.empty(),
-                         .all_shards_active = protocol_.AllActive()});
+                         .all_shards_active = protocol_.AllActive(),
+                         .trouble = ps_.trouble()});
 }
 
 Ending::DrainState Chief::DrainNow() const {

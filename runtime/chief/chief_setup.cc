@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "runtime/chief/protocol/placement.h"
+#include "runtime/chief/try_again.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
 
@@ -13,13 +14,16 @@ namespace pstrain {
 namespace {
 
 /// The newest good checkpoint, or nothing for a run without checkpoints.
-Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RunDescription& run) {
+Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context,
+                                                     const RunDescription& run) {
   CheckpointExpectation expectation;
   expectation.run_id = run.run_id();
   expectation.variables.emplace(run.variables().begin(), run.variables().end());
   expectation.shards = run.shards();
   expectation.batches_per_epoch = run.batches_per_epoch();
-  Result<GoodCheckpoint> checkpoint = NewestGoodCheckpoint(run.run_directory(), expectation);
+  Result<GoodCheckpoint> checkpoint = TryAgain(context).Until(
+      [&] { return NewestGoodCheckpoint(run.run_directory(), expectation); },
+      TryAgain::ReadMayPass);
   if (!checkpoint.ok() && checkpoint.status().code() == StatusCode::kNotFound)
     return std::optional<GoodCheckpoint>();
   if (!checkpoint.ok()) return checkpoint.status();
@@ -61,15 +65,21 @@ Result<RunDescription> Describe(const RoleContext& context, const RunDirectory& 
 }  // namespace
 
 Result<ChiefSetup> PrepareChief(const RoleContext& context) {
-  PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, RunDirectory::Open(context.job, context.run_id));
-  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index,
-                           directory.Index(context.scratch.string()));
-  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, Describe(context, directory, index));
-  PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint, FindCheckpoint(run));
+  PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, TryAgain(context).Until([&] {
+    return RunDirectory::Open(context.job, context.run_id);
+  }));
+  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index, TryAgain(context).Until([&] {
+    return directory.Index(context.scratch.string());
+  }));
+  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, TryAgain(context).Until([&] {
+    return Describe(context, directory, index);
+  }));
+  PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint, FindCheckpoint(context, run));
   std::vector<std::string> names;
   if (checkpoint) {
-    PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids,
-                             ListCheckpoints(run.run_directory()));
+    PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids, TryAgain(context).Until([&] {
+      return ListCheckpoints(run.run_directory());
+    }));
     for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
       if (*id <= checkpoint->id) names.push_back(CheckpointName(*id));
     }

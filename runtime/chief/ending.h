@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -47,6 +48,8 @@ class Ending {
     std::vector<std::uint32_t> missing_ps = {};
     bool any_worker = false;
     bool all_shards_active = false;
+    /// Why shards have no owner, where that is known.
+    std::string trouble = {};
   };
   /// Fails the job when the run could not train for longer than the limit.
   void CheckPatience(const Attendance& attendance);

@@ -97,13 +97,14 @@ Result<std::shared_ptr<const InputIndex>> RunDirectory::Index(const std::string&
 
 Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
   const std::string file = File(kRunFile);
-  if (!FileExists(file)) {
+  const Result<std::string> bytes = ReadFile(file);
+  if (bytes.status().code() == StatusCode::kNotFound) {
     PSTRAIN_RETURN_IF_ERROR(Write(kRunFile, fresh.SerializeAsString()));
     return fresh;
   }
-  PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file));
+  if (!bytes.ok()) return bytes.status();
   RunDescription stored;
-  if (!stored.ParseFromString(bytes)) {
+  if (!stored.ParseFromString(*bytes)) {
     return DataLossError(file + " is damaged; restore it or start a new run");
   }
   PSTRAIN_RETURN_IF_ERROR(CompareDescriptions(stored, fresh));

@@ -11,8 +11,10 @@
 #include "base/clock.h"
 #include "base/os/files.h"
 #include "runtime/checkpoint/checkpoint_chain.h"
+#include "runtime/checkpoint/checkpoint_file.h"
 #include "runtime/checkpoint/checkpoint_shard.h"
 #include "runtime/ps/shard_transfer.h"
+#include "runtime/rpc/chief_client.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/control_shards.h"
 #include "runtime/rpc/grpc/grpc_status.h"
@@ -22,6 +24,13 @@ namespace {
 
 /// For all shards that move from one ps.
 constexpr std::chrono::minutes kFetchDeadline{5};
+
+/// An error of this ps' disk, as the chief is told it. The codes that a call has when it does not
+/// reach its peer (PeerIsAway) become INTERNAL: this ps is there and has answered.
+Status AsAnswer(const Status& status) {
+  if (!PeerIsAway(status)) return status;
+  return {StatusCode::kInternal, status.message()};
+}
 
 /// Copies that the owner threads hand over, for the thread that writes them.
 class CopyQueue {
@@ -136,8 +145,9 @@ Status PsControl::ReadRestored(const AssignShardsRequest& request,
   std::optional<CheckpointChain> checkpoint;
   if (!request.checkpoint().empty()) {
     Result<CheckpointChain> read = CheckpointChain::Open(CheckpointFolder(request.checkpoint()));
-    // Whatever is wrong with it: DATA_LOSS makes the chief take the checkpoint before.
-    if (!read.ok()) return DataLossError(read.status().message());
+    // DATA_LOSS makes the chief take the checkpoint before: only for what is proven.
+    if (IsProvenDamage(read.status())) return DataLossError(read.status().message());
+    if (!read.ok()) return read.status();
     checkpoint = std::move(read).value();
   }
   for (const ShardAssignment& assignment : assignments) {
@@ -155,7 +165,7 @@ Status PsControl::DoAssign(const AssignShardsRequest& request, AssignShardsReply
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardAssignment> assignments,
                            AllFromWire<ShardAssignment>(request.shards()));
   std::map<ShardId, ShardState> states;
-  PSTRAIN_RETURN_IF_ERROR(ReadRestored(request, assignments, &states));
+  PSTRAIN_RETURN_IF_ERROR(AsAnswer(ReadRestored(request, assignments, &states)));
   PSTRAIN_RETURN_IF_ERROR(FetchMoved(assignments, &states));
   PSTRAIN_RETURN_IF_ERROR(CheckCurrent(request.chief_term()));
   std::promise<Result<std::vector<ShardCopy>>> promise;
@@ -190,10 +200,12 @@ Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& re
   const std::string folder = CheckpointFolder(request.checkpoint());
   while (true) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::optional<ShardState> state, queue->Pop());
-    if (!state) return FsyncDirectory(folder);
+    if (!state) return AsAnswer(FsyncDirectory(folder));
     if (reply->checkpoint_shards_size() > 0)
       fail_points_.Pass(FailPoint::kPsBetweenCheckpointShards);
-    PSTRAIN_ASSIGN_OR_RETURN(*reply->add_checkpoint_shards(), WriteCheckpointShard(folder, *state));
+    Result<CheckpointShard> written = WriteCheckpointShard(folder, *state);
+    if (!written.ok()) return AsAnswer(written.status());
+    *reply->add_checkpoint_shards() = std::move(written).value();
   }
 }
 

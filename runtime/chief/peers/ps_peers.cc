@@ -49,6 +49,9 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
     peer.link = connect_(request.address());
     peer.incarnation = incarnation;
     peer.released = false;
+    peer.failures = 0;
+    peer.pauses.Reset();
+    peer.trouble = OkStatus();
     Configure(index, peer);
   }
   peer.seen = now;
@@ -116,14 +119,58 @@ void PsPeers::Assigned(const AssignShardsAction& action, const Result<AssignShar
       reply.ok() ? AllFromWire<ShardCopy>(reply->shards())
                  : Result<std::vector<ShardCopy>>(reply.status());
   if (copies.ok()) {
+    if (Peer* peer = Find(action.ps, action.incarnation)) {
+      peer->failures = 0;
+      peer->pauses.Reset();
+      peer->trouble = OkStatus();
+    }
     chief_.protocol.ShardsActivated(action.ps, action.incarnation, *copies);
   } else {
-    LogWarning("chief", "an assignment failed",
-               {{"ps", action.ps}, {"checkpoint", action.checkpoint}, {"error", copies.status()}});
-    const bool bad_checkpoint = copies.status().code() == StatusCode::kDataLoss;
-    chief_.protocol.AssignFailed(action.ps, action.incarnation, action, bad_checkpoint);
+    AssignFailed(action, copies.status());
   }
   Dispatch();
+}
+
+// Only what is proven damaged is given up. A disk that fails is waited for: the checkpoint on it
+// may be whole.
+void PsPeers::AssignFailed(const AssignShardsAction& action, const Status& status) {
+  const bool bad_checkpoint = status.code() == StatusCode::kDataLoss;
+  Peer* peer = Find(action.ps, action.incarnation);
+  std::chrono::nanoseconds pause{0};
+  if (peer != nullptr && !bad_checkpoint) {
+    peer->trouble = status;
+    if (peer->failures++ > 0) pause = peer->pauses.Next();
+  }
+  LogWarning("chief", "an assignment failed",
+             {{"ps", action.ps},
+              {"checkpoint", action.checkpoint},
+              {"error", status},
+              {"again_in_seconds", std::chrono::duration<double>(pause).count()}});
+  if (pause.count() == 0) {
+    chief_.protocol.AssignFailed(action.ps, action.incarnation, action, bad_checkpoint);
+  } else {
+    failed_.push_back({chief_.clock.Now() + pause, action});
+  }
+}
+
+void PsPeers::Retry() {
+  const ProtocolTime now = chief_.clock.Now();
+  for (const Failed& failed : std::exchange(failed_, {})) {
+    if (now < failed.due) {
+      failed_.push_back(failed);
+    } else {
+      chief_.protocol.AssignFailed(failed.action.ps, failed.action.incarnation, failed.action,
+                                   false);
+    }
+  }
+}
+
+std::string PsPeers::trouble() const {
+  for (const auto& [index, peer] : ps_) {
+    if (peer.trouble.ok() || !chief_.protocol.PsKnown(index, peer.incarnation)) continue;
+    return "ps " + std::to_string(index) + ": " + peer.trouble.message();
+  }
+  return "";
 }
 
 void PsPeers::Expire() {

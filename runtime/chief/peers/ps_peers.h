@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/backoff.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
@@ -35,6 +37,11 @@ class PsPeers {
   void Dispatch();
   /// A ps that was not heard for more than 10 s is lost.
   void Expire();
+  /// Makes assignments again that have failed though nothing is proven damaged, when their pause is
+  /// over: the first immediately, then after 0.1, 0.2, 0.4 .. 10 s.
+  void Retry();
+  /// What keeps a ps from taking its shards, for a person; empty when nothing does.
+  std::string trouble() const;
 
   /// Has a ps write checkpoint shards. False: that life of the ps is over, `done` is not called.
   bool WriteCheckpointShards(std::uint32_t index, WriteCheckpointShardsRequest request,
@@ -60,6 +67,16 @@ class PsPeers {
     Incarnation incarnation = 0;
     ProtocolTime seen{};
     bool released = false;
+    /// Assignments that have failed one after the other, and the pauses between them.
+    int failures = 0;
+    Backoff pauses{Backoff::Options{.cap = std::chrono::seconds(10)}};
+    /// Why the last one failed; OK after one that did not.
+    Status trouble = OkStatus();
+  };
+  /// An assignment that failed and is made again.
+  struct Failed {
+    ProtocolTime due;
+    AssignShardsAction action;
   };
 
   /// Null: that life of the ps is over.
@@ -67,6 +84,7 @@ class PsPeers {
   void Configure(std::uint32_t index, const Peer& peer);
   void Assign(const AssignShardsAction& action);
   void Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply);
+  void AssignFailed(const AssignShardsAction& action, const Status& status);
   void Release(std::uint32_t index, const Peer& peer, bool finished);
   void ForgetSurplus();
 
@@ -74,6 +92,7 @@ class PsPeers {
   const Connect connect_;
   const std::function<void(Status)> fail_;
   std::map<std::uint32_t, Peer> ps_;
+  std::vector<Failed> failed_;
   std::vector<std::unique_ptr<PsLink>> retired_;
 };
 

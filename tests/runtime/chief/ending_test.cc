@@ -42,6 +42,13 @@ TEST_F(EndingTest, WhenPeersWereThere_TheLimitCountsFromThenOn) {
   EXPECT_NE(ending_.failure()->message().find("no worker came"), std::string::npos);
 }
 
+TEST_F(EndingTest, WhenAPsCannotTakeItsShards_FailsAndSaysWhy) {
+  clock_.Advance(seconds(60));
+  ending_.CheckPatience({.any_worker = true, .trouble = "ps 1: Input/output error"});
+  ASSERT_TRUE(ending_.failure().has_value());
+  EXPECT_NE(ending_.failure()->message().find("ps 1: Input/output error"), std::string::npos);
+}
+
 TEST_F(EndingTest, WhenTheJobFailsTwice_TheFirstReasonCounts) {
   ending_.Fail(InternalError("first"));
   ending_.Fail(InternalError("second"));

@@ -94,6 +94,57 @@ TEST_F(PsPeersTest, WhenAnAssignmentFails_TheShardIsAssignedAgainUnderANewTerm) 
   EXPECT_TRUE(protocol().AllActive());
 }
 
+// Both ps are there; the shards of ps 0 are to be restored from checkpoint 1-2.
+class PsPeersRestoreTest : public PsPeersTest {
+ protected:
+  void SetUp() override {
+    ProtocolOptions options = protocol_test::Options();
+    options.started = clock_.Now();
+    options.checkpoints = {"1-2", "1-1"};
+    protocol_.emplace(std::move(options));
+    ps_.emplace(chief(), network_.Connect(),
+                [this](const Status& status) { failures_.push_back(status); });
+    ASSERT_TRUE(RegisterPs(0, 100).ok());
+    ASSERT_TRUE(RegisterPs(1, 101).ok());
+  }
+  void FailFirst(const Status& status) { TakeFirst(&network_.assigns).done(status, {}); }
+};
+
+TEST_F(PsPeersRestoreTest, WhenThePsDiskFails_TheSameCheckpointIsTriedAgainAfterGrowingPauses) {
+  TakeFirst(&network_.assigns);  // ps 0
+  FailFirst(InternalError("read 1-2/shard-1: Input/output error"));
+  // The first time immediately, then after pauses.
+  for (const int pause_ms : {0, 100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000}) {
+    if (pause_ms > 0) {
+      clock_.Advance(milliseconds(pause_ms) - milliseconds(1));
+      ps().Retry();
+      ps().Dispatch();
+      ASSERT_TRUE(network_.assigns.empty()) << pause_ms;
+      clock_.Advance(milliseconds(1));
+    }
+    ps().Retry();
+    ps().Dispatch();
+    ASSERT_EQ(network_.assigns.size(), 1u) << pause_ms;
+    EXPECT_EQ(network_.assigns[0].request.checkpoint(), "1-2");
+    EXPECT_NE(ps().trouble().find("ps 1: read 1-2/shard-1: Input/output error"), std::string::npos);
+    FailFirst(InternalError("read 1-2/shard-1: Input/output error"));
+  }
+  EXPECT_TRUE(failures_.empty());
+  clock_.Advance(seconds(10));
+  ps().Retry();
+  ps().Dispatch();
+  AnswerAssigns();
+  EXPECT_EQ(ps().trouble(), "");
+  EXPECT_EQ(protocol().membership().shards[1].active, true);
+}
+
+TEST_F(PsPeersRestoreTest, WhenDamageIsProven_TheCheckpointBeforeIsTakenImmediately) {
+  TakeFirst(&network_.assigns);
+  FailFirst(DataLossError("corrupt"));
+  ASSERT_EQ(network_.assigns.size(), 1u);
+  EXPECT_EQ(network_.assigns[0].request.checkpoint(), "1-1");
+}
+
 TEST_F(PsPeersTest, WhenAllHaveAnsweredOrAreGone_AllAreReleased) {
   StartPs();
   EXPECT_FALSE(ps().AllReleased());
