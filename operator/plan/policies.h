@@ -16,7 +16,8 @@ Time NextStart(const ReplicaRestarts& record);
 /// program (the built-in runtime's chief exits only when the final evaluation is in).
 void DecideSuccess(PlanBuilder& builder);
 
-/// failure.cc. More crashes than backoffLimit, or a crash in a role whose restartPolicy is Never.
+/// failure.cc. A replica has exited 87, more crashes than backoffLimit, or a crash in a role whose
+/// restartPolicy is Never.
 void DecideFailure(PlanBuilder& builder);
 
 /// deadline.cc. activeDeadlineSeconds since the start; starts again when a suspended job resumes.

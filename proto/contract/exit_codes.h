@@ -18,7 +18,7 @@ inline constexpr int kExitDrained = 85;
 /// Disrupted: superseded as chief, or the device was lost. Nobody's fault either. Reserved: no
 /// program of ours gives it yet.
 inline constexpr int kExitDisrupted = 86;
-/// Permanent: no attempt can succeed. Reserved: nobody gives it yet, nobody treats it other than 1.
+/// Permanent: no attempt can succeed. The job fails immediately, whatever its backoffLimit.
 inline constexpr int kExitPermanent = 87;
 /// As a shell's: the program cannot be run; there is no such program.
 inline constexpr int kExitNotExecutable = 126;

@@ -5,6 +5,7 @@
 
 #include <variant>
 
+#include "operator/plan/conditions.h"
 #include "operator/plan/timestamp.h"
 #include "proto/contract/exit_codes.h"
 #include "tests/operator/plan/simulation.h"
@@ -110,6 +111,25 @@ TEST(Plan, WhenAWorkerDrainsOrIsDisrupted_StartsTheNextAttemptAndCountsNoFailure
     EXPECT_EQ(plan.status.restarts().failures(), 0) << code;
     EXPECT_EQ(plan.status.restarts().disruptions(), 1) << code;
   }
+}
+
+TEST(Plan, WhenTheChiefSaysThatNoAttemptCanSucceed_TheJobFailsWithoutAnother) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0));
+  snapshot.replicas.front() = Ended(Running(Role::kChief, 0), kExitPermanent);
+  const PlanResult plan = Plan(snapshot, kNow);
+  EXPECT_EQ(plan.status.phase(), JobStatus::Failed);
+  EXPECT_TRUE(Actions<StartReplica>(plan).empty());
+  const Condition* failed = FindCondition(plan.status, "Failed");
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->reason(), "ReplicaFailedForGood");
+  EXPECT_EQ(failed->message(),
+            "chief-0 exited with code 87: no attempt can succeed; its log says why");
+}
+
+TEST(Plan, WhenAReplicaThatWasToldToGoExits87_TheJobGoesOn) {
+  Replica evicted = Ended(Running(Role::kWorker, 0), kExitPermanent);
+  evicted.disruption = Disruption::kEvicted;
+  EXPECT_EQ(Plan(With(evicted), kNow).status.phase(), JobStatus::Running);
 }
 
 TEST(Plan, WhenAWorkerExitsZero_DoesNotReplaceIt) {
