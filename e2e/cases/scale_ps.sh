@@ -15,17 +15,19 @@ scale() {
   until_true 60 shards_moved_to 2
   set_ps 1
   until_is 120 1 job_field '{.status.replicaStatuses.ps.active}'
-  until_true 60 ps_is_gone 1
-  until_true 60 ps_is_gone 2
-  until_true 60 shards_moved_to 0
+  until_true 60 pod_is_gone "$job-ps-1"
+  until_true 60 pod_is_gone "$job-ps-2"
   [[ $(job_field '{.status.phase}') == Running ]] || fail "the job had ended before it was on one ps"
 }
 
+# Until the chief, which goes on, knows of it.
 set_ps() {
+  local began=$SECONDS
   k patch "pstj/$job" --type=merge -p "{\"spec\": {\"replicaSpecs\": {\"ps\": {\"replicas\": $1}}}}"
+  until_true 60 chief_says " the number of ps changes: .* ps=$1 before="
+  report "the chief knew of $1 ps after $((SECONDS - began)) s"
 }
-# By the chief's log: shards went there while the ps that had them was running.
-shards_moved_to() {
-  k logs "$(pod_of chief 0)" | grep -qE "shards assigned ps=$1 .* moved=[1-9].* outcome=OK"
-}
-ps_is_gone() { [[ -z $(pod_of ps "$1") ]]; }
+# Shards went there from another ps that was running.
+shards_moved_to() { chief_says " shards assigned ps=$1 .* moved=[1-9].* outcome=OK"; }
+chief_says() { k logs "$job-chief-0" | grep -E "$1"; }
+pod_is_gone() { ! k get "pod/$1"; }

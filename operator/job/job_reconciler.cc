@@ -194,7 +194,7 @@ Status JobReconciler::Execute(const ReconcileContext& context, const plan::PlanR
     }
   }
   // The chief first: it makes room for new ps, and empties those that are about to be deleted.
-  const Status told = TellChief(context);
+  Status told = TellChief(context);
   const Status started = executor_.Start(context, starts);
   // Deletions do not wait for creates that fail.
   const Status deleted = deletions.empty() ? OkStatus() : executor_.Delete(context, deletions);
