@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "proto/contract/roles.h"
+
+namespace pstrain {
+
+/// Who a call comes from, as its token proves.
+struct Caller {
+  Role role = Role::kWorker;
+  std::uint32_t index = 0;
+  std::uint32_t attempt = 0;
+  /// The token is good until then: Unix seconds, the leeway included.
+  std::int64_t expires = 0;
+
+  friend bool operator==(const Caller&, const Caller&) = default;
+};
+
+/// Whom a token is for: one that a ps has received is useless at the chief, and the reverse.
+enum class Audience : std::uint8_t { kChief, kPs };
+
+/// The audience as tokens name it: "pstrain.dev/<job uid>/chief" or ".../ps".
+std::string AudienceText(Audience audience, std::string_view job_uid);
+
+/// What this process shows to the others. Any thread.
+class Credentials {
+ public:
+  virtual ~Credentials() = default;
+  /// A token that is good now. The error of the file that it is read from.
+  virtual Result<std::string> Token(Audience audience) const = 0;
+};
+
+/// Whether a token is of a replica of this job, and of which. Of one audience. Any thread; must not
+/// block.
+class CallerVerifier {
+ public:
+  virtual ~CallerVerifier() = default;
+  /// UNAUTHENTICATED: none, expired, or not signed by who may; the message says which.
+  /// PERMISSION_DENIED: of another job, audience or pod. UNAVAILABLE: its key may be published
+  /// soon.
+  virtual Result<Caller> Verify(std::string_view token) = 0;
+  /// UNAUTHENTICATED once the caller's token has expired: for streams, which outlive the call that
+  /// brought the token.
+  virtual Status CheckStillGood(const Caller& caller) const = 0;
+};
+
+/// How a token travels: the value of the header `authorization`.
+inline constexpr char kAuthorizationHeader[] = "authorization";
+std::string Bearer(std::string_view token);
+/// Verify for the value of that header; UNAUTHENTICATED when it is of another form.
+Result<Caller> VerifyBearer(CallerVerifier& verifier, std::string_view authorization);
+
+}  // namespace pstrain
