@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,9 @@ struct ChiefSetup {
 /// Everything up to a running chief: run directory, input index, variables and their placement, the
 /// checkpoint to continue from. The error names the field of the job or the file.
 Result<ChiefSetup> PrepareChief(const RoleContext& context);
+
+/// Records of the input times spec.training.epochs. REQUIRES: setup.index.
+std::int64_t ExamplesExpected(const RoleContext& context, const ChiefSetup& setup);
 
 /// What the commit protocol of this chief is made from; it starts at `now`. REQUIRES: setup.index.
 ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup& setup,

@@ -194,6 +194,8 @@ Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& re
     if (reply->checkpoint_shards_size() > 0)
       fail_points_.Pass(FailPoint::kPsBetweenCheckpointShards);
     PSTRAIN_ASSIGN_OR_RETURN(*reply->add_checkpoint_shards(), WriteCheckpointShard(folder, *state));
+    if (!request.final()) continue;
+    ToWire({state->shard, state->term, true, state->applied, state->examples}, reply->add_copies());
   }
 }
 

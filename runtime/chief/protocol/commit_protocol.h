@@ -23,7 +23,9 @@ namespace pstrain {
 /// section.
 ///
 /// Guarantees, whatever is lost, late, repeated or out of order:
-/// - A work id counts as committed only while every shard's current copy has applied it.
+/// - A work id counts as committed only while every shard's current copy has applied it, as far as
+///   the workers' reports are true. The end of the run does not rest on them: a final checkpoint
+///   counts only when every shard's own applied set is complete.
 /// - No term is given twice, and a later assignment of a shard has a higher term. A shard has one
 ///   owner at most that answers for it: the one with the highest term.
 /// - Nothing is granted, and no checkpoint is started or counted, unless every shard is active.
@@ -58,7 +60,8 @@ class CommitProtocol {
   /// when that is not possible, CheckpointWanted() until a checkpoint is in place. Then it is
   /// released and counts as lost.
   void PsLeaving(std::uint32_t index, Incarnation incarnation);
-  /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored.
+  /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored. A copy that
+  /// has applied more epochs than the job has makes the run fail (INVALID_ARGUMENT).
   void ShardsActivated(std::uint32_t index, Incarnation incarnation,
                        const std::vector<ShardCopy>& copies);
   /// The assignment failed though the ps lives. `bad_checkpoint`: the checkpoint named in the
@@ -94,8 +97,10 @@ class CommitProtocol {
   /// half of that one.
   std::optional<CheckpointPlan> StartCheckpoint();
   /// Call right before the manifest is renamed, with every checkpoint shard. ABORTED: a term has
-  /// changed since StartCheckpoint, a checkpoint shard is missing, or one builds on a checkpoint
-  /// shard of another term; the checkpoint is abandoned then.
+  /// changed since StartCheckpoint, a checkpoint shard is missing, one builds on a checkpoint shard
+  /// of another term, or a final checkpoint lacks work ids: they are open again for the shards that
+  /// the message names. The checkpoint is abandoned then. DATA_LOSS, and a FailAction: shards lack
+  /// work ids again and again, or have other examples than the input has.
   Status FinishCheckpoint(const std::vector<WrittenCheckpointShard>& checkpoint_shards);
   /// The manifest is in place.
   void CheckpointPlaced(std::string checkpoint);
@@ -154,6 +159,7 @@ class CommitProtocol {
     std::vector<ShardTerm> terms;
     /// Epochs that were committed as a whole at the start: every shard's copy has them.
     std::uint32_t complete_epochs = 0;
+    bool final = false;
     /// ps that were leaving at the start: the checkpoint saves all that they have.
     std::set<Incarnation> leaving;
     std::string base;
@@ -199,6 +205,15 @@ class CommitProtocol {
   bool ChainMayGrow() const;
   Status CheckCheckpointShards(const std::vector<WrittenCheckpointShard>& checkpoint_shards) const;
 
+  // commit_protocol_final.cc
+  /// The copy has applied batches of epochs that the job does not have (any more).
+  bool BeyondTheEpochs(const ShardCopy& copy);
+  /// Rule 12: every shard has all that a final checkpoint needs, by what it says itself. ABORTED:
+  /// what was lacking is open again. DATA_LOSS: the run cannot be completed.
+  Status ProveComplete(const std::vector<WrittenCheckpointShard>& checkpoint_shards);
+  /// The run cannot go on.
+  void FailRun(Status status);
+
   ProtocolOptions options_;
   WorkLedger ledger_;
   std::vector<Shard> shards_;
@@ -211,6 +226,8 @@ class CommitProtocol {
   bool had_checkpoints_ = false;
   bool failed_ = false;
   std::optional<PendingCheckpoint> checkpoint_;
+  /// Final checkpoints that lacked work ids.
+  std::uint32_t incomplete_finals_ = 0;
   Chain chain_;
   /// Epochs below this are whole in a checkpoint in place: a restore cannot lack them any more.
   std::uint32_t closed_epochs_ = 0;
