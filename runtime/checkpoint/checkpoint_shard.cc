@@ -47,6 +47,7 @@ Result<CheckpointShard> WriteCheckpointShard(const std::string& directory,
   checkpoint_shard.set_examples_applied(state.examples);
   checkpoint_shard.set_records_skipped(state.skipped);
   checkpoint_shard.set_incremental(state.incremental);
+  checkpoint_shard.set_epochs_begun(state.applied.EpochsBegun());
   PSTRAIN_RETURN_IF_ERROR(ReplaceFile(JoinPath(directory, checkpoint_shard.file()), bytes));
   return checkpoint_shard;
 }

@@ -9,6 +9,7 @@
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/retention.h"
 #include "runtime/chief/peers/ps_messages.h"
+#include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
 namespace {
@@ -29,7 +30,9 @@ Checkpointing::Checkpointing(const ChiefDependencies& chief, PsPeers& ps,
   const CheckpointManifest& manifest = chief_.setup.checkpoint->manifest;
   applied_ = CountsOf(manifest);
   // A job whose spec.training.epochs was raised since continues.
-  if (manifest.final() &&
+  const std::int64_t expected = chief_.protocol.Progress().examples_expected;
+  const bool proven = applied_.lowest == expected && applied_.highest == expected;
+  if (manifest.final() && proven &&
       manifest.epochs() >= static_cast<std::uint32_t>(chief_.context.training().epochs())) {
     final_ = manifest;
     final_since_ = last_;
@@ -67,6 +70,7 @@ void Checkpointing::Start() {
   in_progress_ = InProgress{.id = id,
                             .plan = std::move(*plan),
                             .checkpoint_shards = {},
+                            .applied = {},
                             .pending = 0,
                             .work_ids = chief_.protocol.Progress().work_ids_committed,
                             .status = folder.status(),
@@ -97,6 +101,11 @@ void Checkpointing::ShardsWritten(const CheckpointId& id,
   in_progress_->checkpoint_shards.insert(in_progress_->checkpoint_shards.end(),
                                          reply->checkpoint_shards().begin(),
                                          reply->checkpoint_shards().end());
+  Result<std::vector<ShardCopy>> copies = AllFromWire<ShardCopy>(reply->copies());
+  if (!copies.ok()) in_progress_->status = copies.status();
+  for (ShardCopy& copy : copies.ok() ? *copies : std::vector<ShardCopy>()) {
+    in_progress_->applied.insert_or_assign(copy.shard, std::move(copy.applied));
+  }
   if (in_progress_->pending > 0) {
     chief_.context.fail_points.Pass(FailPoint::kChiefBetweenCheckpointShards);
   }
@@ -127,10 +136,14 @@ Status Checkpointing::PlaceManifest() {
   std::ranges::sort(in_progress_->checkpoint_shards, {}, &CheckpointShard::shard);
   std::vector<WrittenCheckpointShard> written;
   for (const CheckpointShard& checkpoint_shard : in_progress_->checkpoint_shards) {
-    written.push_back({checkpoint_shard.shard(),
-                       {checkpoint_shard.chief_term(), checkpoint_shard.term_counter()},
-                       checkpoint_shard.incremental(),
-                       checkpoint_shard.bytes()});
+    const auto applied = in_progress_->applied.find(checkpoint_shard.shard());
+    written.push_back(
+        {checkpoint_shard.shard(),
+         {checkpoint_shard.chief_term(), checkpoint_shard.term_counter()},
+         checkpoint_shard.incremental(),
+         checkpoint_shard.bytes(),
+         applied == in_progress_->applied.end() ? std::nullopt : std::optional(applied->second),
+         checkpoint_shard.examples_applied()});
     in_progress_->bytes += checkpoint_shard.bytes();
   }
   const std::string& run_directory = chief_.setup.run.run_directory();

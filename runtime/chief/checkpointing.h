@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,6 +57,8 @@ class Checkpointing {
     CheckpointId id;
     CheckpointPlan plan;
     std::vector<CheckpointShard> checkpoint_shards;
+    /// Of a final one: what each shard says that it has applied.
+    std::map<ShardId, AppliedSet> applied;
     /// Answers of ps that are awaited.
     std::size_t pending = 0;
     std::uint64_t work_ids = 0;

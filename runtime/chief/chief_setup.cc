@@ -1,5 +1,6 @@
 #include "runtime/chief/chief_setup.h"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -31,6 +32,19 @@ Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context,
     LogWarning("chief", "a checkpoint was passed over", {{"reason", warning}});
   }
   return std::optional<GoodCheckpoint>(std::move(checkpoint).value());
+}
+
+/// spec.training.epochs may have been changed since the checkpoint, but not below what is in it.
+Status EpochsHold(const RoleContext& context, const std::optional<GoodCheckpoint>& checkpoint) {
+  if (!checkpoint) return OkStatus();
+  const CheckpointManifest& manifest = checkpoint->manifest;
+  std::uint32_t begun = manifest.final() ? manifest.epochs() : 0;
+  for (const CheckpointShard& shard : manifest.checkpoint_shards()) {
+    begun = std::max(begun, shard.epochs_begun());
+  }
+  return CheckEpochs(static_cast<std::uint32_t>(context.training().epochs()), begun,
+                     std::to_string(manifest.examples_committed()) + " examples in checkpoint " +
+                         CheckpointName(checkpoint->id));
 }
 
 /// Refuses features over columns that the input does not have here, before anybody trains: the
@@ -75,6 +89,7 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context) {
     return Describe(context, directory, index);
   }));
   PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint, FindCheckpoint(context, run));
+  PSTRAIN_RETURN_IF_ERROR(EpochsHold(context, checkpoint));
   std::vector<std::string> names;
   if (checkpoint) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids, TryAgain(context).Until([&] {
@@ -93,6 +108,10 @@ std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const Chief
   return PlaceShards({setup.run.variables().begin(), setup.run.variables().end()},
                      context.job.spec().strategy().placement(), setup.run.shards(), ps_count,
                      static_cast<std::uint32_t>(context.training().batch_size()));
+}
+
+std::int64_t ExamplesExpected(const RoleContext& context, const ChiefSetup& setup) {
+  return static_cast<std::int64_t>(setup.index->total_records()) * context.training().epochs();
 }
 
 ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup& setup,

@@ -34,6 +34,9 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context);
 std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,
                                          std::uint32_t ps_count);
 
+/// Records of the input times spec.training.epochs. REQUIRES: setup.index.
+std::int64_t ExamplesExpected(const RoleContext& context, const ChiefSetup& setup);
+
 /// What the commit protocol of this chief is made from; it starts at `now`. REQUIRES: setup.index.
 ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup& setup,
                                     ProtocolTime now);

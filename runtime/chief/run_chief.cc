@@ -27,7 +27,9 @@ Result<int> RunChief(const RoleContext& context) {
   // Before a term is taken, which would end a chief that runs.
   PSTRAIN_RETURN_IF_ERROR(CheckCanListen(context.listen_address));
   PSTRAIN_ASSIGN_OR_RETURN(ChiefSetup setup, PrepareChief(context));
-  if (setup.directory.HasResult()) {
+  PSTRAIN_ASSIGN_OR_RETURN(const bool finished,
+                           setup.directory.Finished(ExamplesExpected(context, setup)));
+  if (finished) {
     LogInfo("chief", "the run is finished already", {{"run", setup.directory.path()}});
     return kExitSuccess;
   }

@@ -16,6 +16,7 @@ constexpr char kIndexFile[] = "index";
 constexpr char kRunFile[] = "run";
 constexpr char kRestoredFile[] = "restored.json";
 constexpr char kEvalLoss[] = "eval_loss";
+constexpr char kExamplesExpected[] = "examples_expected";
 
 BatchShape ShapeOf(const Training& training) {
   return {.batch_size = static_cast<std::uint32_t>(training.batch_size()),
@@ -112,7 +113,13 @@ Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
   return stored;
 }
 
-bool RunDirectory::HasResult() const { return FileExists(File(kRunResultFile)); }
+Result<bool> RunDirectory::Finished(std::int64_t examples_expected) const {
+  if (!FileExists(File(kRunResultFile))) return false;
+  const std::optional<double> examples = NumberIn(kRunResultFile, kExamplesExpected);
+  if (examples == static_cast<double>(examples_expected)) return true;
+  PSTRAIN_RETURN_IF_ERROR(RemoveAll(File(kRunResultFile)).WithContext(MustBeWritable()));
+  return false;
+}
 
 Status RunDirectory::WriteResult(const std::string& json) const {
   return Write(kRunResultFile, json + "\n");

@@ -47,8 +47,9 @@ class RunDirectory {
   /// FAILED_PRECONDITION names what has changed: the model, the optimizer or the number of shards.
   Result<RunDescription> Description(RunDescription fresh) const;
 
-  /// A finished run's result, if there is one.
-  bool HasResult() const;
+  /// The run has a result, with so many examples. A result with fewer is of a run whose
+  /// spec.training.epochs was raised since: it is removed, the run continues.
+  Result<bool> Finished(std::int64_t examples_expected) const;
   Status WriteResult(const std::string& json) const;
   /// The eval_loss with which the run was stopped; nothing when it was not stopped, was continued
   /// since, or had no evaluator.

@@ -1,9 +1,12 @@
 #include "runtime/chief/run_numbers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/text/json.h"
+#include "proto/contract/run_files.h"
 
 namespace pstrain {
 
@@ -24,6 +27,12 @@ std::string ResultJson(const RunNumbers& numbers) {
     const auto found = numbers.metrics.find(name);
     json.Set(name, found == numbers.metrics.end() ? Json::Null() : Json::Double(found->second));
   }
+  // WriteJson writes them as null, like a metric that nobody has reported.
+  Json not_finite = Json::Array();
+  for (const auto& [name, value] : numbers.metrics) {
+    if (!std::isfinite(value)) not_finite.Append(Json::String(name));
+  }
+  if (not_finite.size() > 0) json.Set(kResultNotFinite, std::move(not_finite));
   json.Set("examples_expected", Json::Int(numbers.progress.examples_expected));
   json.Set("examples_committed",
            Json::Int(numbers.final_examples.value_or(numbers.progress.examples_committed)));

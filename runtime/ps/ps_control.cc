@@ -206,6 +206,8 @@ Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& re
     Result<CheckpointShard> written = WriteCheckpointShard(folder, *state);
     if (!written.ok()) return AsAnswer(written.status());
     *reply->add_checkpoint_shards() = std::move(written).value();
+    if (!request.final()) continue;
+    ToWire({state->shard, state->term, true, state->applied, state->examples}, reply->add_copies());
   }
 }
 

@@ -136,5 +136,43 @@ TEST(ParseAgentReading, WithProgress_ReadsValues) {
   EXPECT_FALSE(ParseAgentReading("[]").ok());
 }
 
+Json ResultWith(std::int64_t committed, std::int64_t applied_min, std::int64_t applied_max) {
+  Json result = Json::Object();
+  result.Set("auc", Json::Null());
+  result.Set("examples_expected", Json::Int(8000));
+  result.Set("examples_committed", Json::Int(committed));
+  result.Set("applied_min", Json::Int(applied_min));
+  result.Set("applied_max", Json::Int(applied_max));
+  return result;
+}
+
+TEST(CheckRunResult, WhenTheCountsAgree_IsOk) {
+  EXPECT_TRUE(CheckRunResult(ResultWith(8000, 8000, 8000)).ok());
+}
+
+TEST(CheckRunResult, WhenTheCountsDiffer_NamesThem) {
+  for (const Json& result : {ResultWith(7999, 8000, 8000), ResultWith(8000, 7000, 8000),
+                             ResultWith(8000, 8000, 24720)}) {
+    const Status status = CheckRunResult(result);
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+    EXPECT_THAT(status.message(), testing::HasSubstr("result.json: of 8000 examples"));
+  }
+}
+
+TEST(CheckRunResult, WhenACountIsMissing_NamesIt) {
+  Json result = ResultWith(8000, 8000, 8000);
+  result.Set("applied_min", Json::Null());
+  EXPECT_THAT(CheckRunResult(result).message(), testing::HasSubstr("applied_min"));
+  EXPECT_FALSE(CheckRunResult(Json::Null()).ok());
+}
+
+TEST(CheckRunResult, WhenAMetricIsNotFinite_NamesIt) {
+  Json result = ResultWith(8000, 8000, 8000);
+  Json not_finite = Json::Array();
+  not_finite.Append(Json::String("log_loss"));
+  result.Set("not_finite", std::move(not_finite));
+  EXPECT_THAT(CheckRunResult(result).message(), testing::HasSubstr("log_loss"));
+}
+
 }  // namespace
 }  // namespace pstrain::local

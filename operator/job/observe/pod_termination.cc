@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "operator/job/observe/training_status.h"
 #include "proto/contract/exit_codes.h"
 
 namespace pstrain::job {
@@ -59,6 +60,12 @@ std::string ReasonOf(const PodView& pod, Disruption disruption) {
   return pod.container.reason;
 }
 
+std::optional<plan::FinalCounts> CountsOf(const PodView& pod) {
+  if (pod.replica.role != plan::Role::kChief || !pod.container.terminated) return std::nullopt;
+  const auto reading = ReadingFromTermination(pod.container.message, plan::Time(), pod.attempt);
+  return reading ? FinalCountsOf(*reading) : std::nullopt;
+}
+
 }  // namespace
 
 Replica ToReplica(const PodView& pod) {
@@ -78,6 +85,7 @@ Replica ToReplica(const PodView& pod) {
   replica.reason = ReasonOf(pod, replica.disruption);
   replica.started = pod.started;
   if (replica.Ended()) replica.ended = pod.container.finished;
+  replica.counts = CountsOf(pod);
   return replica;
 }
 

@@ -100,6 +100,7 @@ void CommitProtocol::ShardsActivated(std::uint32_t index, Incarnation incarnatio
     if (shard.phase != ShardPhase::kAssigned || shard.ps != index || shard.term != copy.term) {
       continue;
     }
+    if (BeyondTheEpochs(copy)) return;
     shard.phase = ShardPhase::kActive;
     shard.last_active = copy.term;
     ++active_;

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "runtime/chief/protocol/checkpoint_progress.h"
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/chief/protocol/succession.h"
 #include "runtime/chief/protocol/work_ledger.h"
@@ -23,7 +23,9 @@ namespace pstrain {
 /// section.
 ///
 /// Guarantees, whatever is lost, late, repeated or out of order:
-/// - A work id counts as committed only while every shard's current copy has applied it.
+/// - A work id counts as committed only while every shard's current copy has applied it, as far as
+///   the workers' reports are true. The end of the run does not rest on them: a final checkpoint
+///   counts only when every shard's own applied set is complete.
 /// - No term is given twice, and a later assignment of a shard has a higher term. A shard has one
 ///   owner at most that answers for it: the one with the highest term.
 /// - Nothing is granted, and no checkpoint is started or counted, unless every shard is active.
@@ -64,7 +66,8 @@ class CommitProtocol {
   /// ProtocolOptions.
   void SetPsCount(std::uint32_t ps_count, std::vector<std::uint32_t> shard_to_ps);
   std::uint32_t ps_count() const { return options_.ps_count; }
-  /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored.
+  /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored. A copy that
+  /// has applied more epochs than the job has makes the run fail (INVALID_ARGUMENT).
   void ShardsActivated(std::uint32_t index, Incarnation incarnation,
                        const std::vector<ShardCopy>& copies);
   /// The assignment failed though the ps lives. `bad_checkpoint`: the checkpoint named in the
@@ -100,8 +103,10 @@ class CommitProtocol {
   /// half of that one.
   std::optional<CheckpointPlan> StartCheckpoint();
   /// Call right before the manifest is renamed, with every checkpoint shard. ABORTED: a term has
-  /// changed since StartCheckpoint, a checkpoint shard is missing, or one builds on a checkpoint
-  /// shard of another term; the checkpoint is abandoned then.
+  /// changed since StartCheckpoint, a checkpoint shard is missing, one builds on a checkpoint shard
+  /// of another term, or a final checkpoint lacks work ids: they are open again for the shards that
+  /// the message names. The checkpoint is abandoned then. DATA_LOSS, and a FailAction: shards lack
+  /// work ids again and again, or have other examples than the input has.
   Status FinishCheckpoint(const std::vector<WrittenCheckpointShard>& checkpoint_shards);
   /// The manifest is in place.
   void CheckpointPlaced(std::string checkpoint);
@@ -154,27 +159,6 @@ class CommitProtocol {
     /// The copies that it named at registration, until joining ends.
     std::vector<ShardCopy> copies;
   };
-  /// Started, and neither placed nor given up.
-  struct PendingCheckpoint {
-    /// Of each shard at the start: a checkpoint shard of another term does not belong to it.
-    std::vector<ShardTerm> terms;
-    /// Epochs that were committed as a whole at the start: every shard's copy has them.
-    std::uint32_t complete_epochs = 0;
-    /// ps that were leaving at the start: the checkpoint saves all that they have.
-    std::set<Incarnation> leaving;
-    std::string base;
-    bool incremental = false;
-    std::uint64_t bytes = 0;
-  };
-  /// The last full checkpoint that this chief has placed, and those that build on it.
-  struct Chain {
-    std::string newest;
-    /// Of the newest.
-    std::vector<ShardTerm> terms;
-    std::uint32_t increments = 0;
-    std::uint64_t full_bytes = 0;
-    std::uint64_t increment_bytes = 0;
-  };
 
   void EndJoining();
   /// Keeps the copies of `index` that are the newest, drops the others.
@@ -206,6 +190,15 @@ class CommitProtocol {
   bool ChainMayGrow() const;
   Status CheckCheckpointShards(const std::vector<WrittenCheckpointShard>& checkpoint_shards) const;
 
+  // commit_protocol_final.cc
+  /// The copy has applied batches of epochs that the job does not have (any more).
+  bool BeyondTheEpochs(const ShardCopy& copy);
+  /// Rule 12: every shard has all that a final checkpoint needs, by what it says itself. ABORTED:
+  /// what was lacking is open again. DATA_LOSS: the run cannot be completed.
+  Status ProveComplete(const std::vector<WrittenCheckpointShard>& checkpoint_shards);
+  /// The run cannot go on.
+  void FailRun(Status status);
+
   ProtocolOptions options_;
   WorkLedger ledger_;
   std::vector<Shard> shards_;
@@ -220,7 +213,9 @@ class CommitProtocol {
   bool had_checkpoints_ = false;
   bool failed_ = false;
   std::optional<PendingCheckpoint> checkpoint_;
-  Chain chain_;
+  /// Final checkpoints that lacked work ids.
+  std::uint32_t incomplete_finals_ = 0;
+  CheckpointIncrements chain_;
   /// Epochs below this are whole in a checkpoint in place: a restore cannot lack them any more.
   std::uint32_t closed_epochs_ = 0;
   /// How many shards are kActive.

@@ -23,6 +23,7 @@ std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint() {
   CheckpointPlan plan;
   plan.close_epochs_below = closed_epochs_;
   plan.final = AllCommitted();
+  checkpoint.final = plan.final;
   checkpoint.complete_epochs = ledger_.CompleteEpochs();
   if (!plan.final && ChainMayGrow()) plan.base = chain_.newest;
   checkpoint.base = plan.base;
@@ -56,8 +57,10 @@ Status CommitProtocol::FinishCheckpoint(
     const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
   if (!checkpoint_) return FailedPreconditionError("no checkpoint is under way");
   Status status = CheckCheckpointShards(checkpoint_shards);
+  if (status.ok() && checkpoint_->final) status = ProveComplete(checkpoint_shards);
   if (!status.ok()) {
     checkpoint_.reset();
+    if (status.code() == StatusCode::kDataLoss) FailRun(status);
     return status;
   }
   for (const WrittenCheckpointShard& checkpoint_shard : checkpoint_shards) {

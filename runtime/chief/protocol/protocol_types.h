@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -104,7 +105,15 @@ struct WrittenCheckpointShard {
   ShardTerm term;
   bool incremental = false;
   std::uint64_t bytes = 0;
+  /// What is in it, as the shard says; only of a final checkpoint.
+  std::optional<AppliedSet> applied = std::nullopt;
+  /// Records of the work ids in it.
+  std::int64_t examples = 0;
 };
+
+/// INVALID_ARGUMENT when the job has fewer epochs than the run has begun; `committed` says what it
+/// has done. spec.training.epochs may be raised at any time.
+Status CheckEpochs(std::uint32_t epochs, std::uint32_t begun, const std::string& committed);
 
 /// What became of a report.
 struct ReportResult {
@@ -142,7 +151,8 @@ struct CheckpointPlan {
   /// The checkpoint in place that the checkpoint shards may build on
   /// (WriteCheckpointShardsRequest.base); empty: none.
   std::string base;
-  /// Every batch of every epoch is committed: the checkpoint will be the final one.
+  /// Every batch of every epoch is committed, by the workers' reports: the checkpoint will be the
+  /// final one if the shards' own applied sets say so too.
   bool final = false;
 };
 

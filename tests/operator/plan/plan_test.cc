@@ -220,5 +220,47 @@ TEST(Timestamp, RoundTrips) {
   }
 }
 
+const Condition* Find(const JobStatus& status, const std::string& type) {
+  for (const Condition& condition : status.conditions()) {
+    if (condition.type() == type) return &condition;
+  }
+  return nullptr;
+}
+
+Snapshot WithChief(const std::optional<FinalCounts>& counts) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0));
+  snapshot.replicas[0] = Ended(snapshot.replicas[0], 0);
+  snapshot.replicas[0].counts = counts;
+  return snapshot;
+}
+
+TEST(Plan, WhenTheChiefsCountsAgree_TheJobSucceeds) {
+  const PlanResult plan = Plan(WithChief(FinalCounts{8000, 8000, 8000, 8000}), kNow);
+  EXPECT_EQ(plan.status.phase(), JobStatus::Succeeded);
+  EXPECT_EQ(Find(plan.status, "Succeeded")->message(), "the chief has finished");
+}
+
+TEST(Plan, WhenAChiefThatExitsWith0HasOtherCounts_TheJobFails) {
+  const FinalCounts kWrong[] = {{240000, 240000, 71576, 240000},
+                                {8000, 8000, 8000, 24720},
+                                {8000, 24720, 8000, 8000},
+                                {8000, 7999, 7999, 7999}};
+  for (const FinalCounts& counts : kWrong) {
+    const PlanResult plan = Plan(WithChief(counts), kNow);
+    EXPECT_EQ(plan.status.phase(), JobStatus::Failed);
+    const Condition* failed = Find(plan.status, "Failed");
+    ASSERT_NE(failed, nullptr);
+    EXPECT_EQ(failed->reason(), "ResultNotProven");
+    EXPECT_NE(failed->message().find(std::to_string(counts.applied_max)), std::string::npos)
+        << failed->message();
+  }
+}
+
+TEST(Plan, WhenTheChiefsCountsAreNotKnown_TheJobSucceedsAndSaysSo) {
+  const PlanResult plan = Plan(WithChief(std::nullopt), kNow);
+  EXPECT_EQ(plan.status.phase(), JobStatus::Succeeded);
+  EXPECT_NE(Find(plan.status, "Succeeded")->message().find("not known"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace pstrain::plan

@@ -26,6 +26,13 @@ class CheckpointingTest : public chief_test::ChiefPartsTest {
       written->set_chief_term(shard.term().chief_term());
       written->set_term_counter(shard.term().counter());
       written->set_examples_applied(5 + shard.shard());
+      if (!request.final()) continue;
+      written->set_examples_applied(protocol_test::kExamples);
+      WireShardCopy* copy = reply.add_copies();
+      copy->set_shard(shard.shard());
+      *copy->mutable_term() = shard.term();
+      copy->set_active(true);
+      copy->set_applied(protocol_test::AllApplied().Serialize());
     }
     return reply;
   }
@@ -148,6 +155,41 @@ TEST_F(CheckpointingTest, WhenAllIsCommitted_TheCheckpointIsFinal) {
   ASSERT_TRUE(checkpointing_.final_manifest().has_value());
   EXPECT_EQ(checkpointing_.final_since(), clock_.Now());
   EXPECT_FALSE(checkpointing_.Due());
+}
+
+TEST_F(CheckpointingTest, WhenAShardLacksWhatWasReported_TheCheckpointIsNotFinal) {
+  StartPs();
+  Commit(8);
+  checkpointing_.Start();
+  const FakeNetwork::Write first = TakeFirst(&network_.writes);
+  WriteCheckpointShardsReply reply = Written(first.request);
+  AppliedSet applied(4);
+  applied.Insert({0, 1});
+  reply.mutable_copies(0)->set_applied(applied.Serialize());
+  first.done(reply);
+  AnswerWrites();
+  checkpointing_.Finish();
+  EXPECT_FALSE(checkpointing_.final_manifest().has_value());
+  EXPECT_TRUE(InPlace().empty());
+  EXPECT_EQ(protocol().Progress().work_ids_committed, 1u);
+  EXPECT_FALSE(checkpointing_.Due());
+  Commit(7);
+  clock_.Advance(seconds(2));
+  ASSERT_TRUE(checkpointing_.Due());
+  Take();
+  EXPECT_TRUE(checkpointing_.final_manifest().has_value());
+}
+
+TEST_F(CheckpointingTest, WhenAFinalCheckpointOnDiskHasOtherExamples_TheRunIsNotOver) {
+  StartPs();
+  Commit(8);
+  Take();
+  CheckpointManifest manifest = *checkpointing_.final_manifest();
+  setup_->checkpoint = GoodCheckpoint{{1, 1}, "", manifest, {}};
+  EXPECT_TRUE(Checkpointing(chief(), ps(), evaluator_).final_manifest().has_value());
+  manifest.mutable_checkpoint_shards(1)->set_examples_applied(protocol_test::kExamples - 1);
+  setup_->checkpoint = GoodCheckpoint{{1, 1}, "", manifest, {}};
+  EXPECT_FALSE(Checkpointing(chief(), ps(), evaluator_).final_manifest().has_value());
 }
 
 TEST_F(CheckpointingTest, WhenFiveFailInARow_TheJobFailsAndNotBefore) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "base/text/json.h"
 
@@ -69,6 +70,14 @@ TEST(NumbersPublisher, UntilAllShardsWereActive_CommittedStaysAsItWas) {
   publisher.Publish(numbers);
   EXPECT_EQ(stats.examples_committed->Value(), 40);
   EXPECT_TRUE(std::isnan(stats.loss->Value()));
+}
+
+TEST(ResultJson, WhenAMetricIsNotFinite_NamesIt) {
+  RunNumbers numbers;
+  numbers.metrics = {{"auc", 0.5}};
+  EXPECT_EQ(ResultJson(numbers).find("not_finite"), std::string::npos);
+  numbers.metrics["log_loss"] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(ResultJson(numbers).find(R"("not_finite":["log_loss"])"), std::string::npos);
 }
 
 }  // namespace

@@ -179,5 +179,21 @@ TEST(DecodePod, WithForeignLabels_NamesTheField) {
   EXPECT_NE(view.status().message().find("pod x: metadata.labels"), std::string::npos);
 }
 
+TEST(ChiefTermination, HasTheCountsThatItLeftBehind) {
+  PodView pod;
+  pod.replica.role = plan::Role::kChief;
+  pod.phase = "Succeeded";
+  pod.container.terminated = true;
+  pod.container.message = R"({"values": {"examples_expected": 80, "examples_committed": 80,
+                                         "applied_min": 71, "applied_max": 80}})";
+  const plan::Replica chief = ToReplica(pod);
+  ASSERT_TRUE(chief.counts.has_value());
+  EXPECT_EQ(chief.counts->applied_min, 71);
+  pod.container.message.clear();
+  EXPECT_FALSE(ToReplica(pod).counts.has_value());
+  pod.replica.role = plan::Role::kPs;
+  EXPECT_FALSE(ToReplica(pod).counts.has_value());
+}
+
 }  // namespace
 }  // namespace pstrain::job

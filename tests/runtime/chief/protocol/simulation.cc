@@ -31,6 +31,7 @@ Simulation::Simulation(std::uint64_t seed, Mutations mutations)
   run_.block = [size = run_.shards](std::uint32_t batch) { return batch / size; };
   worker_count_ = static_cast<std::uint32_t>(1 + Random(3));
   fault_steps_ = Random(8000);
+  false_reports_ = Chance(4);
   ps_slots_.resize(run_.ps_count, 0);
   worker_slots_.resize(worker_count_, 0);
 }
@@ -202,6 +203,7 @@ std::uint64_t Simulation::Weight(WorkId work_id) const {
 
 void Simulation::AddWorkId(Copy* copy, WorkId work_id) const {
   Row& row = copy->rows[work_id.batch % kRows];
+  copy->examples += run_.records(work_id.batch);
   row.value += Weight(work_id);
   row.mark = copy->mark;
 }

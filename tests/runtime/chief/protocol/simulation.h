@@ -34,6 +34,8 @@ struct Mutations {
   bool marks_forgotten_early = false;
   /// Checkpoints are deleted though others build on them.
   bool retention_ignores_bases = false;
+  /// The chief ends the run on the word of the workers, whatever the shards have applied.
+  bool chief_believes_reports = false;
   /// A moved shard's applied set is copied later than its values, from an owner that went on.
   bool move_not_atomic = false;
   /// Another number of ps changes who may register, and not where shards belong.
@@ -53,6 +55,10 @@ struct SimulationResult {
   std::uint64_t moves = 0;
   /// Changes of the number of ps that a running chief got to know.
   std::uint64_t scalings = 0;
+  /// Work ids that a worker reported and no shard had applied.
+  std::uint64_t false_reports = 0;
+  /// Final checkpoints that lacked work ids.
+  std::uint64_t incomplete_finals = 0;
 };
 
 /// A job of chief, ps, workers, a disk and a network that delivers in any order, run to its end.
@@ -77,6 +83,8 @@ class Simulation {
     /// Was copied for a move: serves nobody until it is kept.
     bool frozen = false;
     AppliedSet applied;
+    /// Records of the work ids in it.
+    std::int64_t examples = 0;
     Rows rows;
     std::uint32_t mark = 1;
     /// Checkpoints that may be named as a base: rows that were written since have marks above.
@@ -175,6 +183,7 @@ class Simulation {
                               std::optional<Copy> checkpoint_shard, ShardId shard);
   void AbandonCheckpoint(Chief* chief);
   void PlaceCheckpoint(Chief* chief, Process process);
+  std::vector<WrittenCheckpointShard> Written(const Chief& chief) const;
   void CheckCheckpoint(const Checkpoint& checkpoint, bool final);
   void Retain(Chief* chief);
   /// A shard of a checkpoint on disk, with the rows of its bases; nothing when one is gone or
@@ -213,6 +222,8 @@ class Simulation {
   ProtocolOptions run_;
   std::uint32_t worker_count_ = 1;
   std::uint64_t fault_steps_ = 0;
+  /// Some workers report what they never pushed, while there are faults.
+  bool false_reports_ = false;
   std::uint64_t step_ = 0;
   Process next_process_ = 1;
   std::uint64_t next_id_ = 1;

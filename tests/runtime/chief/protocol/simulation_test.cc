@@ -29,15 +29,19 @@ TEST(Simulation, UnderRandomFaults_EveryShardHasEveryWorkIdExactlyOnce) {
     total.reopened += result.reopened;
     total.moves += result.moves;
     total.scalings += result.scalings;
+    total.false_reports += result.false_reports;
+    total.incomplete_finals += result.incomplete_finals;
   }
   std::cout << seeds << " seeds: " << total.steps << " steps, " << total.faults << " faults, "
             << total.checkpoints << " checkpoints, " << total.checkpoints_incremental
             << " of them incremental, " << total.checkpoints_abandoned << " abandoned, "
             << total.reopened << " work ids re-opened, " << total.moves << " shards moved, "
-            << total.scalings << " changes of the number of ps\n";
+              << total.scalings << " changes of the number of ps, " << total.false_reports
+              << " false reports, " << total.incomplete_finals << " final checkpoints refused\n";
   EXPECT_TRUE(seeds < 100 || (total.faults > 0 && total.checkpoints_abandoned > 0 &&
                               total.checkpoints_incremental > 0 && total.reopened > 0 &&
-                              total.moves > 0 && total.scalings > 0));
+                              total.moves > 0 && total.scalings > 0 &&
+                              total.incomplete_finals > 0));
 }
 
 TEST(Simulation, WhenRepeated_IsTheSame) {
@@ -80,6 +84,11 @@ TEST(SimulationMutation, WhenACheckpointShardIsNotAtomic_IsCaught) {
 
 TEST(SimulationMutation, WhenMarksOfAnAbandonedCheckpointAreForgotten_IsCaught) {
   EXPECT_GT(Caught({.marks_forgotten_early = true}), 0);
+}
+
+// Some seeds have workers that report what no shard has applied.
+TEST(SimulationMutation, WhenTheChiefBelievesAReport_IsCaught) {
+  EXPECT_GT(Caught({.chief_believes_reports = true}), 0);
 }
 
 TEST(SimulationMutation, WhenAMoveIsNotAtomic_IsCaught) {
