@@ -114,7 +114,7 @@ void CommitProtocol::CheckpointPlaced(std::string checkpoint) {
     ++chain_.increments;
     chain_.increment_bytes += checkpoint_->bytes;
   } else {
-    chain_ = Chain();
+    chain_ = CheckpointIncrements();
     chain_.full_bytes = checkpoint_->bytes;
   }
   chain_.newest = checkpoints_.front();
