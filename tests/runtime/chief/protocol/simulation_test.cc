@@ -36,12 +36,12 @@ TEST(Simulation, UnderRandomFaults_EveryShardHasEveryWorkIdExactlyOnce) {
             << total.checkpoints << " checkpoints, " << total.checkpoints_incremental
             << " of them incremental, " << total.checkpoints_abandoned << " abandoned, "
             << total.reopened << " work ids re-opened, " << total.moves << " shards moved, "
-              << total.scalings << " changes of the number of ps, " << total.false_reports
-              << " false reports, " << total.incomplete_finals << " final checkpoints refused\n";
-  EXPECT_TRUE(seeds < 100 || (total.faults > 0 && total.checkpoints_abandoned > 0 &&
-                              total.checkpoints_incremental > 0 && total.reopened > 0 &&
-                              total.moves > 0 && total.scalings > 0 &&
-                              total.incomplete_finals > 0));
+            << total.scalings << " changes of the number of ps, " << total.false_reports
+            << " false reports, " << total.incomplete_finals << " final checkpoints refused\n";
+  EXPECT_TRUE(seeds < 100 ||
+              (total.faults > 0 && total.checkpoints_abandoned > 0 &&
+               total.checkpoints_incremental > 0 && total.reopened > 0 && total.moves > 0 &&
+               total.scalings > 0 && total.incomplete_finals > 0));
 }
 
 TEST(Simulation, WhenRepeated_IsTheSame) {
