@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "proto/contract/control.grpc.pb.h"
+#include "runtime/rpc/grpc/call_identity.h"
 #include "runtime/rpc/grpc/channel.h"
 #include "runtime/rpc/grpc/grpc_status.h"
 
@@ -32,9 +33,11 @@ Result<Reply> Call(Stub& stub,
 }
 
 /// The term of the chief at `address`, if there is one.
-Result<std::uint64_t> AskForTerm(const std::string& address, std::chrono::milliseconds timeout) {
+Result<std::uint64_t> AskForTerm(const Credentials* credentials, const std::string& address,
+                                 std::chrono::milliseconds timeout) {
   ChiefControl::Stub stub(MakeChannel(address));
   grpc::ClientContext context;
+  PSTRAIN_RETURN_IF_ERROR(AddToken(credentials, Audience::kChief, context));
   PSTRAIN_ASSIGN_OR_RETURN(const HelloReply reply, Call(stub, &ChiefControl::Stub::Hello,
                                                         HelloRequest(), context, timeout));
   return reply.chief_term();
@@ -50,8 +53,15 @@ bool PeerIsAway(const Status& status) {
 /// Keeps the chief that was found until a call does not reach it.
 class ChiefClient::CurrentChief {
  public:
-  CurrentChief(std::string chief_address, ChiefFinder::Resolve resolve)
-      : chief_address_(std::move(chief_address)), finder_(AskForTerm, std::move(resolve)) {}
+  CurrentChief(std::string chief_address, ChiefFinder::Resolve resolve,
+               const Credentials* credentials)
+      : chief_address_(std::move(chief_address)),
+        credentials_(credentials),
+        finder_(
+            [credentials](const std::string& address, std::chrono::milliseconds timeout) {
+              return AskForTerm(credentials, address, timeout);
+            },
+            std::move(resolve)) {}
 
   template <typename Reply, typename Request>
   Result<Reply> Call(grpc::Status (ChiefControl::Stub::*method)(grpc::ClientContext*,
@@ -59,6 +69,7 @@ class ChiefClient::CurrentChief {
                      const Request& request) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<ChiefControl::Stub> chief, Chief());
     grpc::ClientContext context;
+    PSTRAIN_RETURN_IF_ERROR(AddToken(credentials_, Audience::kChief, context));
     Result<Reply> reply = pstrain::Call(*chief, method, request, context, kControlDeadline);
     if (PeerIsAway(reply.status())) Forget(chief);
     return reply;
@@ -88,14 +99,17 @@ class ChiefClient::CurrentChief {
   }
 
   const std::string chief_address_;
+  const Credentials* const credentials_;
   const ChiefFinder finder_;
   Mutex mutex_;
   std::shared_ptr<ChiefControl::Stub> chief_ PSTRAIN_GUARDED_BY(mutex_);
   std::uint64_t highest_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;
 };
 
-ChiefClient::ChiefClient(std::string chief_address, ChiefFinder::Resolve resolve)
-    : chief_(std::make_unique<CurrentChief>(std::move(chief_address), std::move(resolve))) {}
+ChiefClient::ChiefClient(std::string chief_address, ChiefFinder::Resolve resolve,
+                         const Credentials* credentials)
+    : chief_(std::make_unique<CurrentChief>(std::move(chief_address), std::move(resolve),
+                                            credentials)) {}
 ChiefClient::~ChiefClient() = default;
 
 Result<RegisterPsReply> ChiefClient::RegisterPs(const RegisterPsRequest& request) {
@@ -112,13 +126,15 @@ Result<PollEvaluatorReply> ChiefClient::PollEvaluator(const PollEvaluatorRequest
 }
 
 struct ParameterServerClient::Stub {
-  explicit Stub(const std::string& address) : stub(MakeChannel(address)) {}
+  Stub(const std::string& address, const Credentials* shown)
+      : stub(MakeChannel(address)), credentials(shown) {}
 
   template <typename Reply, typename Request>
   Result<Reply> Call(grpc::Status (ParameterServer::Stub::*method)(grpc::ClientContext*,
                                                                    const Request&, Reply*),
                      const Request& request, std::chrono::milliseconds deadline) {
     grpc::ClientContext context;
+    PSTRAIN_RETURN_IF_ERROR(AddToken(credentials, Audience::kPs, context));
     {
       const MutexLock lock(mutex);
       if (cancelled) return CancelledError("the chief has given this ps up");
@@ -131,14 +147,16 @@ struct ParameterServerClient::Stub {
   }
 
   ParameterServer::Stub stub;
+  const Credentials* const credentials;
   Mutex mutex;
   /// Of the call in flight.
   grpc::ClientContext* current PSTRAIN_GUARDED_BY(mutex) = nullptr;
   bool cancelled PSTRAIN_GUARDED_BY(mutex) = false;
 };
 
-ParameterServerClient::ParameterServerClient(const std::string& ps_address)
-    : stub_(std::make_unique<Stub>(ps_address)) {}
+ParameterServerClient::ParameterServerClient(const std::string& ps_address,
+                                             const Credentials* credentials)
+    : stub_(std::make_unique<Stub>(ps_address, credentials)) {}
 ParameterServerClient::~ParameterServerClient() = default;
 
 Status ParameterServerClient::Configure(const ConfigureRequest& request) {

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/cluster/chief_finder.h"
+#include "runtime/rpc/identity/caller.h"
 
 namespace pstrain {
 
@@ -25,8 +26,10 @@ bool PeerIsAway(const Status& status);
 class ChiefClient {
  public:
   /// `chief_address`: host:port of the chief, from TF_CONFIG. `resolve`: null
-  /// for ResolveAddress, tests give their own; any thread calls it.
-  explicit ChiefClient(std::string chief_address, ChiefFinder::Resolve resolve = nullptr);
+  /// for ResolveAddress, tests give their own; any thread calls it. `credentials`: null for none;
+  /// outlive it.
+  explicit ChiefClient(std::string chief_address, ChiefFinder::Resolve resolve = nullptr,
+                       const Credentials* credentials = nullptr);
   ~ChiefClient();
 
   Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request);
@@ -42,7 +45,9 @@ class ChiefClient {
 /// What the chief says to one ps. Calls block; one at a time.
 class ParameterServerClient {
  public:
-  explicit ParameterServerClient(const std::string& ps_address);
+  /// `credentials`: null for none; outlive it.
+  explicit ParameterServerClient(const std::string& ps_address,
+                                 const Credentials* credentials = nullptr);
   ~ParameterServerClient();
 
   Status Configure(const ConfigureRequest& request);

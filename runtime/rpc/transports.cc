@@ -8,26 +8,34 @@
 namespace pstrain {
 namespace {
 
-template <typename T>
-std::unique_ptr<Transport> Make(const std::shared_ptr<PendingCalls>& pending) {
-  return std::make_unique<T>(pending);
+#ifdef PSTRAIN_WITH_GRPC
+std::unique_ptr<Transport> MakeGrpc(const std::shared_ptr<PendingCalls>& pending,
+                                    const Credentials* credentials) {
+  return std::make_unique<GrpcTransport>(pending, credentials);
+}
+#endif
+
+/// Both ends are one process: nobody has to show who they are.
+std::unique_ptr<Transport> MakeInProcess(const std::shared_ptr<PendingCalls>& pending,
+                                         const Credentials* /*credentials*/) {
+  return std::make_unique<InProcessTransport>(pending);
 }
 
 // The first line takes the addresses without a scheme: TF_CONFIG has host:port.
 constexpr TransportLine kTable[] = {
 #ifdef PSTRAIN_WITH_GRPC
-    {"grpc", Make<GrpcTransport>},
+    {"grpc", MakeGrpc},
 #endif
-    {"in-process", Make<InProcessTransport>},
+    {"in-process", MakeInProcess},
 };
 
 }  // namespace
 
 std::span<const TransportLine> TransportTable() { return kTable; }
 
-Transports::Transports() {
+Transports::Transports(const Credentials* credentials) {
   const auto pending = std::make_shared<PendingCalls>();
-  for (const TransportLine& line : kTable) transports_.push_back(line.make(pending));
+  for (const TransportLine& line : kTable) transports_.push_back(line.make(pending, credentials));
 }
 
 Transports::~Transports() = default;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/rpc/identity/caller.h"
 #include "runtime/rpc/pending_calls.h"
 #include "runtime/rpc/transport.h"
 
@@ -15,7 +16,8 @@ namespace pstrain {
 struct TransportLine {
   /// What stands before "://" in an address.
   std::string_view scheme;
-  std::unique_ptr<Transport> (*make)(const std::shared_ptr<PendingCalls>& pending);
+  std::unique_ptr<Transport> (*make)(const std::shared_ptr<PendingCalls>& pending,
+                                     const Credentials* credentials);
 };
 
 /// All transports of this build. Never empty.
@@ -33,7 +35,9 @@ std::span<const TransportLine> TransportTable();
 /// all. Any thread; outlives what it made.
 class Transports final : public Transport {
  public:
-  Transports();
+  /// `credentials`: what connections show, where the transport carries it; null for none; outlive
+  /// it.
+  explicit Transports(const Credentials* credentials = nullptr);
   ~Transports() override;
 
   Result<std::unique_ptr<TransportServer>> Serve(const std::string& address,

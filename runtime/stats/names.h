@@ -16,6 +16,19 @@ inline constexpr StatDefinition kHeartbeat{
     "heartbeat", "pstrain_runtime_heartbeat_timestamp_seconds", "",
     "Unix time at which the runtime last showed a sign of life."};
 
+// Chief and ps: in the order of RefusalReason (runtime/stats/refusals.h).
+inline constexpr char kRefusedName[] = "pstrain_refused_requests_total";
+inline constexpr char kRefusedHelp[] = "Requests of peers, or parts of them, that were refused.";
+inline constexpr std::array<StatDefinition, 7> kRefused = {{
+    {"refused.malformed", kRefusedName, R"(reason="malformed")", kRefusedHelp},
+    {"refused.out_of_range", kRefusedName, R"(reason="out_of_range")", kRefusedHelp},
+    {"refused.too_much", kRefusedName, R"(reason="too_much")", kRefusedHelp},
+    {"refused.not_granted", kRefusedName, R"(reason="not_granted")", kRefusedHelp},
+    {"refused.outdated", kRefusedName, R"(reason="outdated")", kRefusedHelp},
+    {"refused.unauthenticated", kRefusedName, R"(reason="unauthenticated")", kRefusedHelp},
+    {"refused.permission_denied", kRefusedName, R"(reason="permission_denied")", kRefusedHelp},
+}};
+
 // Worker.
 inline constexpr StatDefinition kWorkerExamples{"examples", "pstrain_worker_examples_total", "",
                                                 "Examples whose gradient was pushed."};

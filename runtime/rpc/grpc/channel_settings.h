@@ -18,4 +18,13 @@ inline constexpr std::chrono::milliseconds kKeepaliveTimeout{5'000};
 /// Pings more often than this make a server drop the client; less than kKeepaliveTime.
 inline constexpr std::chrono::milliseconds kMinPingInterval{5'000};
 
+/// Of a server. A connection must have come to its first HTTP/2 frame within the first; one without
+/// a call for the second is closed, and opened again by the next call.
+inline constexpr std::chrono::milliseconds kHandshakeTimeout{10'000};
+inline constexpr std::chrono::milliseconds kMostIdleTime{600'000};
+/// Calls of one connection at a time; a peer of ours has a few.
+inline constexpr int kMostStreamsOfAConnection = 64;
+/// Headers of one call.
+inline constexpr int kMostMetadataBytes = 16 << 10;
+
 }  // namespace pstrain

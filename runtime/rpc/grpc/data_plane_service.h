@@ -2,6 +2,12 @@
 
 #include <grpcpp/generic/async_generic_service.h>
 
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "runtime/rpc/grpc/data_plane_limits.h"
 #include "runtime/rpc/request_handler.h"
 
 namespace pstrain {
@@ -16,14 +22,24 @@ inline constexpr char kDataPlaneMethod[] = "/pstrain.DataPlane/Stream";
 /// second server is given the same.
 class DataPlaneService final : public grpc::CallbackGenericService {
  public:
-  /// `handler` outlives the server.
-  explicit DataPlaneService(RequestHandler& handler) : handler_(handler) {}
+  /// `handler` outlives the server. `on_error` may be empty; so may `admit`: then anybody may.
+  explicit DataPlaneService(RequestHandler& handler, DataPlaneLimits limits = {},
+                            ErrorObserver on_error = nullptr, StreamAdmission admit = nullptr)
+      : handler_(handler),
+        limits_(limits),
+        on_error_(std::move(on_error)),
+        admit_(std::move(admit)) {}
 
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override;
 
  private:
   RequestHandler& handler_;
+  const DataPlaneLimits limits_;
+  const ErrorObserver on_error_;
+  const StreamAdmission admit_;
+  const std::shared_ptr<std::atomic<std::uint32_t>> open_ =
+      std::make_shared<std::atomic<std::uint32_t>>(0);
 };
 
 }  // namespace pstrain

@@ -7,8 +7,12 @@
 
 namespace pstrain {
 
-GrpcConnection::GrpcConnection(const std::string& address, std::shared_ptr<PendingCalls> pending)
-    : address_(address), pending_(std::move(pending)), channel_(MakeChannel(address)) {}
+GrpcConnection::GrpcConnection(const std::string& address, std::shared_ptr<PendingCalls> pending,
+                               const Credentials* credentials)
+    : address_(address),
+      pending_(std::move(pending)),
+      credentials_(credentials),
+      channel_(MakeChannel(address)) {}
 
 GrpcConnection::~GrpcConnection() { Close(); }
 
@@ -23,7 +27,7 @@ void GrpcConnection::Call(std::uint16_t op, std::vector<Bytes> parts,
       if (stream_ == nullptr || stream_->broken()) {
         std::erase_if(retired_, [](const auto& retired) { return retired->done(); });
         if (stream_ != nullptr) retired_.push_back(std::move(stream_));
-        stream_ = std::make_shared<GrpcStream>(channel_, pending_);
+        stream_ = std::make_shared<GrpcStream>(channel_, pending_, credentials_);
         opened = true;
       }
       stream = stream_;

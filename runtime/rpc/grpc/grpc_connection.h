@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "runtime/rpc/identity/caller.h"
 #include "runtime/rpc/pending_calls.h"
 #include "runtime/rpc/transport.h"
 
@@ -28,7 +29,8 @@ class GrpcStream;
 ///   closed  CANCELLED                 -                         -
 class GrpcConnection final : public Connection {
  public:
-  GrpcConnection(const std::string& address, std::shared_ptr<PendingCalls> pending);
+  GrpcConnection(const std::string& address, std::shared_ptr<PendingCalls> pending,
+                 const Credentials* credentials);
   /// Closes.
   ~GrpcConnection() override;
 
@@ -39,6 +41,7 @@ class GrpcConnection final : public Connection {
  private:
   const std::string address_;
   const std::shared_ptr<PendingCalls> pending_;
+  const Credentials* const credentials_;
   const std::shared_ptr<grpc::Channel> channel_;
   Mutex mutex_;
   std::shared_ptr<GrpcStream> stream_ PSTRAIN_GUARDED_BY(mutex_);

@@ -4,14 +4,17 @@
 
 #include <string>
 
+#include "runtime/rpc/grpc/call_identity.h"
 #include "runtime/rpc/grpc/data_plane_service.h"
 #include "runtime/rpc/grpc/frame_buffer.h"
 
 namespace pstrain {
 
 GrpcStream::GrpcStream(std::shared_ptr<grpc::Channel> channel,
-                       std::shared_ptr<PendingCalls> pending)
+                       std::shared_ptr<PendingCalls> pending, const Credentials* credentials)
     : channel_(std::move(channel)), pending_(std::move(pending)), group_(pending_->NewGroup()) {
+  // Without its token the server refuses the stream, and says so.
+  static_cast<void>(AddToken(credentials, Audience::kPs, context_));
   grpc::GenericStub stub(channel_);
   stub.PrepareBidiStreamingCall(&context_, kDataPlaneMethod, grpc::StubOptions(), this);
   // Writes come from other threads than gRPC's: until this is released, gRPC is not done with us.

@@ -13,6 +13,7 @@
 
 #include "base/mutex.h"
 #include "runtime/rpc/bytes.h"
+#include "runtime/rpc/identity/caller.h"
 #include "runtime/rpc/pending_calls.h"
 
 namespace pstrain {
@@ -27,7 +28,8 @@ namespace pstrain {
 ///   broken   false       -                     -> done: the group's requests fail
 class GrpcStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  GrpcStream(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<PendingCalls> pending);
+  GrpcStream(std::shared_ptr<grpc::Channel> channel, std::shared_ptr<PendingCalls> pending,
+             const Credentials* credentials);
 
   /// Once; Send and Cancel may come before.
   void Start();

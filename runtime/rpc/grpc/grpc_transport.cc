@@ -26,8 +26,8 @@ std::string WithoutScheme(const std::string& address) {
 
 }  // namespace
 
-GrpcTransport::GrpcTransport(std::shared_ptr<PendingCalls> pending)
-    : pending_(std::move(pending)) {}
+GrpcTransport::GrpcTransport(std::shared_ptr<PendingCalls> pending, const Credentials* credentials)
+    : pending_(std::move(pending)), credentials_(credentials) {}
 
 GrpcTransport::~GrpcTransport() = default;
 
@@ -40,7 +40,7 @@ Result<std::unique_ptr<TransportServer>> GrpcTransport::Serve(const std::string&
 }
 
 std::unique_ptr<Connection> GrpcTransport::Connect(const std::string& address) {
-  return std::make_unique<GrpcConnection>(WithoutScheme(address), pending_);
+  return std::make_unique<GrpcConnection>(WithoutScheme(address), pending_, credentials_);
 }
 
 }  // namespace pstrain

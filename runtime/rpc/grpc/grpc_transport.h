@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/rpc/identity/caller.h"
 #include "runtime/rpc/pending_calls.h"
 #include "runtime/rpc/transport.h"
 
@@ -15,7 +16,9 @@ namespace pstrain {
 /// outlives what it made.
 class GrpcTransport final : public Transport {
  public:
-  explicit GrpcTransport(std::shared_ptr<PendingCalls> pending = std::make_shared<PendingCalls>());
+  /// `credentials`: null for none; outlive it.
+  explicit GrpcTransport(std::shared_ptr<PendingCalls> pending = std::make_shared<PendingCalls>(),
+                         const Credentials* credentials = nullptr);
   ~GrpcTransport() override;
 
   /// Errors as CheckCanListen.
@@ -25,6 +28,7 @@ class GrpcTransport final : public Transport {
 
  private:
   const std::shared_ptr<PendingCalls> pending_;
+  const Credentials* const credentials_;
 };
 
 }  // namespace pstrain

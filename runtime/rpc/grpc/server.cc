@@ -7,7 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <utility>
 
 #include "base/clock.h"
@@ -17,7 +19,7 @@
 namespace pstrain {
 namespace {
 
-void SetArguments(grpc::ServerBuilder& builder) {
+void SetArguments(std::uint64_t message_bytes, grpc::ServerBuilder& builder) {
   // With it a second server on the same port would start without an error.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(kKeepaliveTime.count()));
@@ -32,7 +34,15 @@ void SetArguments(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kHttp2LookaheadSize);
   builder.AddChannelArgument(GRPC_ARG_TCP_READ_CHUNK_SIZE, kTcpReadChunkSize);
   builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kTcpMaxReadChunkSize);
-  builder.SetMaxReceiveMessageSize(-1);
+  // Who connects and says nothing, or opens streams without end, is not kept waiting for.
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                             static_cast<int>(kHandshakeTimeout.count()));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
+                             static_cast<int>(kMostIdleTime.count()));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreamsOfAConnection);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMostMetadataBytes);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(
+      std::min<std::uint64_t>(message_bytes, std::numeric_limits<std::int32_t>::max())));
   builder.SetMaxSendMessageSize(-1);
 }
 
@@ -79,13 +89,14 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& address
   // gRPC says only that it could not bind, and says it in its own log.
   PSTRAIN_RETURN_IF_ERROR(CheckCanListen(address));
   grpc::ServerBuilder builder;
-  SetArguments(builder);
+  SetArguments(services.message_bytes, builder);
   std::unique_ptr<GrpcServer> started(new GrpcServer);
   int port = 0;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   for (grpc::Service* service : services.services) builder.RegisterService(service);
   if (services.data_plane != nullptr) {
-    started->data_plane_ = std::make_unique<DataPlaneService>(*services.data_plane);
+    started->data_plane_ = std::make_unique<DataPlaneService>(
+        *services.data_plane, services.data_plane_limits, services.on_error, services.admit);
     builder.RegisterCallbackGenericService(started->data_plane_.get());
   }
   started->server_ = builder.BuildAndStart();

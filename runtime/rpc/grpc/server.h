@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "runtime/rpc/grpc/data_plane_limits.h"
 
 namespace grpc {
 class Server;
@@ -33,6 +35,13 @@ class GrpcServer {
     std::vector<grpc::Service*> services;
     /// Answers the data plane's requests; null: no data plane. Not owned; outlives the server.
     RequestHandler* data_plane = nullptr;
+    DataPlaneLimits data_plane_limits = {};
+    /// Bytes of one message from a peer; gRPC refuses larger ones with RESOURCE_EXHAUSTED.
+    std::uint64_t message_bytes = std::numeric_limits<std::int32_t>::max();
+    /// Told of the data plane's errors; may be empty.
+    ErrorObserver on_error = nullptr;
+    /// Who may open a stream; empty: anybody.
+    StreamAdmission admit = nullptr;
   };
 
   /// Listens and serves. `address`: "host:port" or "unix:path"; port 0 takes a free one.

@@ -4,9 +4,16 @@
 #include <grpcpp/client_context.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
 #include "proto/contract/control.grpc.pb.h"
 #include "runtime/rpc/grpc/channel.h"
 #include "runtime/rpc/grpc/grpc_transport.h"
+#include "runtime/rpc/identity/caller.h"
 #include "tests/runtime/rpc/test_peers.h"
 
 namespace pstrain {
@@ -67,6 +74,117 @@ TEST_F(GrpcServerTest, WhenItHasNoDataPlane_CallsFailAndItsServicesAnswer) {
   grpc::ClientContext context;
   HelloReply reply;
   EXPECT_TRUE(stub.Hello(&context, {}, &reply).ok());
+}
+
+TEST_F(GrpcServerTest, WhenAMessageIsTooLarge_ItsStreamEndsAndTheNextOneIsServed) {
+  const auto server = GrpcServer::Start(
+      "127.0.0.1:0",
+      {.services = {}, .data_plane = &handler_, .message_bytes = std::uint64_t{1} << 20});
+  ASSERT_TRUE(server.ok()) << server.status().ToString();
+  GrpcTransport transport;
+  const auto connection = transport.Connect((*server)->address());
+  const std::string large(std::size_t{2} << 20, 'x');
+  EXPECT_EQ(CallAndWait(*connection, 1, large).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(CallAndWait(*connection, 1, "small")->view(), "small");
+}
+
+TEST_F(GrpcServerTest, WhenAStreamHasTooManyUnansweredRequests_TheNextOnesWait) {
+  constexpr std::size_t kMost = 4;
+  const auto server =
+      GrpcServer::Start("127.0.0.1:0", {.services = {},
+                                        .data_plane = &handler_,
+                                        .data_plane_limits = {.requests_per_stream = kMost}});
+  ASSERT_TRUE(server.ok()) << server.status().ToString();
+  GrpcTransport transport;
+  const auto connection = transport.Connect((*server)->address());
+  Replies replies(kMost + 1);
+  for (std::size_t i = 0; i < kMost; ++i) connection->Call(3, {}, Soon(), replies.Callback(i));
+  ASSERT_TRUE(handler_.WaitForKept(kMost));
+  // Would be answered immediately if it were read.
+  connection->Call(1, {}, Soon(), replies.Callback(kMost));
+  // A round trip over another connection takes longer than this one would.
+  EXPECT_TRUE(CallAndWait(*transport.Connect((*server)->address()), 1, "x").ok());
+  EXPECT_EQ(replies.arrived(), 0u);
+  handler_.Release();
+  ASSERT_TRUE(replies.WaitForAll());
+  EXPECT_TRUE(replies.at(kMost).ok());
+}
+
+TEST_F(GrpcServerTest, WhenTooManyStreamsAreOpen_TheNextOneIsRefusedUntilOneIsClosed) {
+  std::vector<std::string> errors;
+  Mutex mutex;
+  const auto server = GrpcServer::Start(
+      "127.0.0.1:0", {.services = {},
+                      .data_plane = &handler_,
+                      .data_plane_limits = {.streams = 1},
+                      .on_error = [&](const std::string& peer, const Status& error) {
+                        const MutexLock lock(mutex);
+                        errors.push_back(peer + " " + error.ToString());
+                      }});
+  ASSERT_TRUE(server.ok()) << server.status().ToString();
+  GrpcTransport transport;
+  auto first = transport.Connect((*server)->address());
+  ASSERT_TRUE(CallAndWait(*first, 1, "x").ok());
+  const auto second = transport.Connect((*server)->address());
+  EXPECT_EQ(CallAndWait(*second, 1, "x").status().code(), StatusCode::kUnavailable);
+  {
+    const MutexLock lock(mutex);
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_TRUE(errors[0].starts_with("ipv4:127.0.0.1:")) << errors[0];
+    EXPECT_NE(errors[0].find("RESOURCE_EXHAUSTED"), std::string::npos) << errors[0];
+  }
+  first.reset();
+  const auto deadline = Soon();
+  while (!CallAndWait(*second, 1, "x").ok() && SteadyNow() < deadline) {
+  }
+  EXPECT_TRUE(CallAndWait(*second, 1, "x").ok());
+}
+
+/// Knows one bearer token.
+class OneToken final : public CallerVerifier {
+ public:
+  Result<Caller> Verify(std::string_view token) override {
+    if (token != "good") return Status(StatusCode::kUnauthenticated, "no such token");
+    return Caller{Role::kWorker, 0, 0, 0};
+  }
+  Status CheckStillGood(const Caller& /*caller*/) const override {
+    return expired ? Status(StatusCode::kUnauthenticated, "expired") : OkStatus();
+  }
+  std::atomic<bool> expired = false;
+};
+class Showing final : public Credentials {
+ public:
+  explicit Showing(std::string token) : token_(std::move(token)) {}
+  Result<std::string> Token(Audience /*audience*/) const override { return token_; }
+
+ private:
+  const std::string token_;
+};
+
+TEST_F(GrpcServerTest, OfAStream_TheTokenIsReadWhenItOpensAndItsTimeWithEachRequest) {
+  OneToken verifier;
+  const StreamAdmission admit = [&verifier](std::string_view authorization) -> Result<OpCheck> {
+    PSTRAIN_ASSIGN_OR_RETURN(const Caller caller, VerifyBearer(verifier, authorization));
+    return OpCheck([&verifier, caller](std::uint16_t) { return verifier.CheckStillGood(caller); });
+  };
+  const auto server =
+      GrpcServer::Start("127.0.0.1:0", {.services = {}, .data_plane = &handler_, .admit = admit});
+  ASSERT_TRUE(server.ok()) << server.status().ToString();
+  const Showing good("good");
+  const Showing bad("bad");
+  for (const Credentials* shown :
+       {static_cast<const Credentials*>(nullptr), static_cast<const Credentials*>(&bad)}) {
+    GrpcTransport transport(std::make_shared<PendingCalls>(), shown);
+    const auto connection = transport.Connect((*server)->address());
+    EXPECT_EQ(CallAndWait(*connection, 1, "x").status().code(), StatusCode::kUnavailable);
+  }
+  GrpcTransport transport(std::make_shared<PendingCalls>(), &good);
+  const auto connection = transport.Connect((*server)->address());
+  EXPECT_TRUE(CallAndWait(*connection, 1, "x").ok());
+  verifier.expired = true;
+  EXPECT_EQ(CallAndWait(*connection, 1, "x").status().code(), StatusCode::kUnavailable);
+  verifier.expired = false;
+  EXPECT_TRUE(CallAndWait(*connection, 1, "x").ok());
 }
 
 TEST_F(GrpcServerTest, WhenStopped_ThePortIsFreeAgain) {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace pstrain {
+
+/// What one peer, and all of them, may ask of a server's data plane at a time. A value.
+struct DataPlaneLimits {
+  /// Streams that are open; others are refused with RESOURCE_EXHAUSTED. 0: no limit.
+  std::uint32_t streams = 0;
+  /// Requests of one stream whose replies have not gone out; the next ones are not read meanwhile.
+  /// At least 1.
+  std::uint32_t requests_per_stream = 256;
+};
+
+/// Whether a stream may carry a request of that op, now. An error ends the stream.
+using OpCheck = std::function<Status(std::uint16_t op)>;
+/// Whether a stream may be opened by who sends that header `authorization` (empty: none sent), and
+/// for what. Any thread; must not block.
+using StreamAdmission = std::function<Result<OpCheck>(std::string_view authorization)>;
+
+/// Told of each stream and request that was answered with an error. Any thread; must not block.
+using ErrorObserver = std::function<void(const std::string& peer, const Status& error)>;
+
+}  // namespace pstrain

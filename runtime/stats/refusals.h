@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/status.h"
+#include "runtime/stats/stats_writer.h"
+
+namespace pstrain {
+
+/// Why a peer's request, or a part of it, was not carried out: the label `reason` of
+/// pstrain_refused_requests_total.
+enum class RefusalReason : std::uint8_t {
+  /// Bytes or a name that cannot be read.
+  kMalformed,
+  /// An index, shard, term or attempt that this job does not have.
+  kOutOfRange,
+  /// Larger, longer or more at a time than the job can need.
+  kTooMuch,
+  /// A report or a batch in flight that this worker was never granted.
+  kNotGranted,
+  /// From a former chief or a former life of a ps.
+  kOutdated,
+  /// Nobody that this job knows.
+  kUnauthenticated,
+  /// Somebody of this job who may not call this method, or not for that index.
+  kPermissionDenied,
+};
+inline constexpr std::size_t kRefusalReasons = 7;
+
+/// The reason that a call's error stands for; nothing for errors that are no refusals (the peer
+/// should try again, or this process is at fault).
+std::optional<RefusalReason> RefusalOf(const Status& error);
+
+/// Counts what was refused and logs it: of each reason one line in 10 s, which says how many there
+/// were since the last one. Any thread. Owner: the role; outlives the servers.
+class Refusals {
+ public:
+  /// `clock`: null for the machine's. Both outlive it.
+  explicit Refusals(StatsWriter& writer, const Clock* clock = nullptr);
+
+  /// `from`: who asked, the peer's address where it is known. `why` names what was wrong.
+  void Count(RefusalReason reason, std::string_view from, const Status& why);
+  /// Counts an error that is a refusal; nothing for others, or OK.
+  void CountIfRefused(std::string_view from, const Status& outcome);
+
+ private:
+  struct Line {
+    Counter* counter = nullptr;
+    std::optional<std::chrono::nanoseconds> logged;
+    std::uint64_t unlogged = 0;
+  };
+
+  const RealClock real_clock_;
+  const Clock& clock_;
+  Mutex mutex_;
+  std::array<Line, kRefusalReasons> lines_ PSTRAIN_GUARDED_BY(mutex_);
+};
+
+}  // namespace pstrain
