@@ -53,9 +53,8 @@ Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& 
     return DataLossError(what + "; given up after " + std::to_string(kMostIncompleteFinals) +
                          " further grants of them");
   }
-  return AbortedError(what + "; they are granted again, for the " +
-                      std::to_string(incomplete_finals_) + ". of at most " +
-                      std::to_string(kMostIncompleteFinals) + " times");
+  return AbortedError(what + "; they are granted again (" + std::to_string(incomplete_finals_) +
+                      " of at most " + std::to_string(kMostIncompleteFinals) + " times)");
 }
 
 bool CommitProtocol::BeyondTheEpochs(const ShardCopy& copy) {
