@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "runtime/chief/protocol/ownership.h"
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/chief/protocol/succession.h"
 #include "runtime/chief/protocol/work_ledger.h"
@@ -131,29 +132,9 @@ class CommitProtocol {
   std::vector<ProtocolAction> TakeActions();
 
  private:
-  enum class ShardPhase : std::uint8_t { kVacant, kAssigned, kActive };
-  /// The copy that a shard in kAssigned is moved from.
-  struct Origin {
-    std::uint32_t ps = 0;
-    Incarnation incarnation = 0;
-    ShardTerm term;
-  };
-  struct Shard {
-    ShardPhase phase = ShardPhase::kVacant;
-    std::uint32_t ps = 0;
-    ShardTerm term;
-    /// Highest term under which a copy was known to be active.
-    ShardTerm last_active;
-    std::optional<Origin> origin;
-  };
-  struct Ps {
-    Incarnation incarnation = 0;
-    std::uint64_t process = 0;
-    std::string address;
-    bool leaving = false;
-    /// The copies that it named at registration, until joining ends.
-    std::vector<ShardCopy> copies;
-  };
+  using Origin = ShardOwnership::Origin;
+  using Shard = ShardOwnership;
+  using Ps = RegisteredPs;
   /// Started, and neither placed nor given up.
   struct PendingCheckpoint {
     /// Of each shard at the start: a checkpoint shard of another term does not belong to it.
