@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "runtime/chief/protocol/checkpoint_progress.h"
+#include "runtime/chief/protocol/ownership.h"
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/chief/protocol/succession.h"
 #include "runtime/chief/protocol/work_ledger.h"
@@ -136,29 +137,9 @@ class CommitProtocol {
   std::vector<ProtocolAction> TakeActions();
 
  private:
-  enum class ShardPhase : std::uint8_t { kVacant, kAssigned, kActive };
-  /// The copy that a shard in kAssigned is moved from.
-  struct Origin {
-    std::uint32_t ps = 0;
-    Incarnation incarnation = 0;
-    ShardTerm term;
-  };
-  struct Shard {
-    ShardPhase phase = ShardPhase::kVacant;
-    std::uint32_t ps = 0;
-    ShardTerm term;
-    /// Highest term under which a copy was known to be active.
-    ShardTerm last_active;
-    std::optional<Origin> origin;
-  };
-  struct Ps {
-    Incarnation incarnation = 0;
-    std::uint64_t process = 0;
-    std::string address;
-    bool leaving = false;
-    /// The copies that it named at registration, until joining ends.
-    std::vector<ShardCopy> copies;
-  };
+  using Origin = ShardOwnership::Origin;
+  using Shard = ShardOwnership;
+  using Ps = RegisteredPs;
 
   void EndJoining();
   /// Keeps the copies of `index` that are the newest, drops the others.
