@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cmath>
+#include <memory>
 
 #include "base/text/json.h"
 
@@ -69,6 +72,29 @@ TEST(NumbersPublisher, UntilAllShardsWereActive_CommittedStaysAsItWas) {
   publisher.Publish(numbers);
   EXPECT_EQ(stats.examples_committed->Value(), 40);
   EXPECT_TRUE(std::isnan(stats.loss->Value()));
+}
+
+TEST(RunNumbers, ErrnoOf_FindsWhatErrnoErrorWroteOnAPs) {
+  for (const int error_number : {EIO, ENOSPC, EACCES, ESTALE, EDQUOT}) {
+    const Status told(StatusCode::kInternal, "ps 1: " + ErrnoError(error_number, "x").message());
+    EXPECT_EQ(ErrnoOf(told), error_number);
+  }
+  EXPECT_EQ(ErrnoOf(OkStatus()), 0);
+  EXPECT_EQ(ErrnoOf(InternalError("no memory")), 0);
+}
+
+TEST(NumbersPublisher, WhenCheckpointsFail_SaysForHowLongAndWhy) {
+  const std::unique_ptr<StatsWriter> writer = StatsWriter::InMemory();
+  ChiefStats stats(*writer);
+  NumbersPublisher publisher(stats);
+  RunNumbers numbers;
+  numbers.checkpoint_trouble = {.age = std::chrono::seconds(90),
+                                .failing = std::chrono::seconds(60),
+                                .error = ErrnoError(ENOSPC, "write x")};
+  publisher.Publish(numbers);
+  EXPECT_EQ(stats.checkpoint_age->Value(), 90);
+  EXPECT_EQ(stats.checkpoint_failing->Value(), 60);
+  EXPECT_EQ(stats.checkpoint_error->Value(), ENOSPC);
 }
 
 }  // namespace
