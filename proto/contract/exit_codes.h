@@ -15,8 +15,8 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitKillNotFired = 3;
 /// Told to stop, drained, not finished: nobody's fault.
 inline constexpr int kExitDrained = 85;
-/// Disrupted: superseded as chief, or the device was lost. Nobody's fault either. Reserved: no
-/// program of ours gives it yet.
+/// Disrupted: a successor has taken the place of this chief or ps, or the device was lost. Nobody's
+/// fault either.
 inline constexpr int kExitDisrupted = 86;
 /// Permanent: no attempt can succeed. The job fails immediately, whatever its backoffLimit.
 inline constexpr int kExitPermanent = 87;

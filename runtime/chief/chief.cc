@@ -15,6 +15,8 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::chrono::milliseconds kTick{20};
+/// Longer between two ticks than any load of the machine makes it: this process stood still.
+constexpr seconds kGap{2};
 
 Ending::Limits LimitsOf(const RoleContext& context) {
   const Training& training = context.training();
@@ -27,13 +29,16 @@ std::optional<CheckpointId> IdOf(const std::optional<GoodCheckpoint>& checkpoint
   return checkpoint ? std::optional(checkpoint->id) : std::nullopt;
 }
 
-/// Links whose `done`s run under the chief's lock.
-PsPeers::Connect ConnectLocked(PsLinkFactory connect, Mutex& mutex) {
-  const RunLocked run_locked = [&mutex](const std::function<void()>& done) {
+RunLocked RunUnder(Mutex& mutex) {
+  return [&mutex](const std::function<void()>& done) {
     const MutexLock lock(mutex);
     done();
   };
-  return [connect = std::move(connect), run_locked](const std::string& address) {
+}
+
+/// Links whose `done`s run under the chief's lock.
+PsPeers::Connect ConnectLocked(PsLinkFactory connect, Mutex& mutex) {
+  return [connect = std::move(connect), run_locked = RunUnder(mutex)](const std::string& address) {
     return connect(address, run_locked);
   };
 }
@@ -55,22 +60,26 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
       stats_(context.stats),
       common_stats_(context.stats),
       protocol_(MakeProtocolOptions(context, setup_, clock_.Now())),
-      dependencies_{context_, setup_, clock_, stats_, protocol_},
+      disk_(RunUnder(mutex_), clock_),
+      dependencies_{context_, setup_, clock_, stats_, protocol_, disk_},
       grant_limit_(std::move(options.grant_limit)),
       wanted_ps_(std::move(options.wanted_ps)),
-      ending_(LimitsOf(context), setup_.directory, clock_),
+      ending_(LimitsOf(context), setup_.directory, disk_, clock_),
       ps_(dependencies_, ConnectLocked(std::move(options.connect), mutex_),
           FailThrough(ending_, changed_)),
       workers_(dependencies_, grant_limit_.get()),
       evaluator_(dependencies_, IdOf(setup_.checkpoint)),
       checkpointing_(dependencies_, ps_, evaluator_),
+      end_file_(dependencies_),
+      last_tick_(clock_.Now()),
       publisher_(stats_) {
   if (chief_term() > 1) stats_.chief_recoveries->Add();
 }
 
 Chief::~Chief() {
-  // The threads of the links call back into the parts: they end before the parts do. The lock is
-  // released before the links are destroyed, which wait for calls that take it.
+  // The threads of the disk and of the links call back into the parts: they end before the parts
+  // do. The lock is released before the links are destroyed, which wait for calls that take it.
+  disk_.Stop();
   std::vector<std::unique_ptr<PsLink>> links;
   const MutexLock lock(mutex_);
   links = ps_.TakeAll();
@@ -92,31 +101,45 @@ Result<int> Chief::Run() {
     }
     if (ending_.Superseded()) {
       LogWarning("chief", "a newer chief has taken over");
-      return kExitDrained;
+      return kExitDisrupted;
     }
     retired = ps_.TakeRetired();
   }
 }
 
+// A process that was stopped (SIGSTOP, a paused VM) finds all others silent when it goes on, though
+// they called all the time. Nobody counts as lost for that.
+void Chief::ForgiveGap() {
+  const ProtocolTime now = clock_.Now();
+  const std::chrono::nanoseconds gap = now - std::exchange(last_tick_, now);
+  if (gap < kGap) return;
+  LogWarning("chief", "this process stood still; the deadlines of all peers are extended",
+             {{"seconds", std::chrono::duration<double>(gap).count()}});
+  gaps_ += gap;
+  ps_.ForgiveGap(gap);
+  workers_.ForgiveGap(gap);
+  evaluator_.ForgiveGap(gap);
+  ending_.ForgiveGap(gap);
+}
+
 void Chief::Tick() {
-  protocol_.Tick(clock_.Now());
+  ForgiveGap();
+  protocol_.Tick(clock_.Now() - gaps_);
   if (grant_limit_) grant_limit_->Refresh();
   ps_.Expire();
   ps_.Retry();
   if (!ending_.releasing()) workers_.Expire();
   ps_.Dispatch();
   checkpointing_.Finish();
+  checkpointing_.Watch();
+  disk_wait_ = disk_.Watch();
   publisher_.Publish(Numbers());
   if (ending_.releasing()) return;
   DrainIfToldTo();
   evaluator_.CheckRestored(checkpointing_.newest(), checkpointing_.placed() > 0);
   CheckPatience();
   if (checkpointing_.Due()) checkpointing_.Start();
-  if (Status failure = checkpointing_.Failure(); !failure.ok()) {
-    ending_.Fail(std::move(failure));
-  } else {
-    EndIfOver();
-  }
+  EndIfOver();
 }
 
 // The actions of it are taken out by the next Tick, like those of every event.
@@ -150,21 +173,19 @@ Ending::DrainState Chief::DrainNow() const {
           .evaluator_silent = evaluator_.SilentFor(kReleasePatience)};
 }
 
+// Told to stop, the chief waits for no file that a disk keeps from it: a result that is not there
+// is written by the next chief.
 void Chief::EndIfOver() {
   const bool evaluated = evaluator_.Done(checkpointing_.newest());
-  if (ending_.RunOver(checkpointing_.final_since(), evaluated)) {
-    Status written = setup_.directory.WriteResult(ResultJson(Numbers()));
-    if (!written.ok()) return ending_.Fail(std::move(written));
-    if (!evaluated) {
-      LogWarning("chief",
-                 "no final evaluation came within spec.training.evaluation.deadlineSeconds");
-    }
-    BeginRelease(true);
-  } else if (ending_.DrainOver(DrainNow())) {
-    const Status written = setup_.directory.WriteStopped(ResultJson(Numbers()));
-    if (!written.ok()) LogWarning("chief", "stopped.json not written", {{"error", written}});
-    BeginRelease(false);
+  const bool finished = ending_.RunOver(checkpointing_.final_since(), evaluated);
+  if (!finished && !ending_.DrainOver(DrainNow())) return;
+  if (ending_.TimeIsOut()) return BeginRelease(false);
+  end_file_.Write(finished, [this]() PSTRAIN_REQUIRES(mutex_) { return ResultJson(Numbers()); });
+  if (!end_file_.Done(finished)) return;
+  if (finished && !evaluated) {
+    LogWarning("chief", "no final evaluation came within spec.training.evaluation.deadlineSeconds");
   }
+  BeginRelease(finished);
 }
 
 void Chief::BeginRelease(bool finished) {
@@ -189,6 +210,8 @@ RunNumbers Chief::Numbers() const {
     numbers.final_examples = final_manifest->examples_committed();
   }
   numbers.checkpoints_placed = checkpointing_.placed();
+  numbers.checkpoint_trouble = checkpointing_.trouble();
+  numbers.disk_wait = disk_wait_;
   numbers.applied = checkpointing_.applied();
   numbers.loss = workers_.loss();
   numbers.restored_loss = evaluator_.restored_loss();

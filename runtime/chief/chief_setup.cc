@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/log.h"
+#include "runtime/chief/disk/try_again.h"
 #include "runtime/chief/protocol/placement.h"
-#include "runtime/chief/try_again.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
 

@@ -12,6 +12,8 @@ using std::chrono::seconds;
 
 /// Left of the grace period for the peers when a drain has to be cut short.
 constexpr seconds kDrainReserve{4};
+/// Of that, what is not spent on writing how the run stopped.
+constexpr seconds kReleaseReserve{3};
 constexpr seconds kTermCheck{1};
 
 std::string WhatIsMissing(const Ending::Attendance& attendance) {
@@ -27,8 +29,12 @@ std::string WhatIsMissing(const Ending::Attendance& attendance) {
 
 }  // namespace
 
-Ending::Ending(Limits limits, const RunDirectory& directory, const Clock& clock)
-    : limits_(limits), directory_(directory), clock_(clock), ready_since_(clock.Now()) {}
+Ending::Ending(Limits limits, const RunDirectory& directory, Disk& disk, const Clock& clock)
+    : limits_(limits),
+      directory_(directory),
+      disk_(disk),
+      clock_(clock),
+      ready_since_(clock.Now()) {}
 
 void Ending::Fail(Status status) {
   if (failure_) return;
@@ -42,6 +48,10 @@ void Ending::CheckPatience(const Attendance& attendance) {
   Fail(DeadlineExceededError(
       WhatIsMissing(attendance) + " within spec.training.peerTimeoutSeconds (" +
       std::to_string(limits_.peers.count()) + " s); see why in their logs, or raise it"));
+}
+
+bool Ending::TimeIsOut() const {
+  return drain_since_ && clock_.Now() - *drain_since_ > limits_.grace - kReleaseReserve;
 }
 
 bool Ending::DrainOver(const DrainState& state) const {
@@ -69,10 +79,18 @@ bool Ending::ReleaseOver(bool all_told) const {
 
 bool Ending::Superseded() {
   const Time now = clock_.Now();
-  if (last_term_check_ && now - *last_term_check_ <= kTermCheck) return false;
+  const bool due = !last_term_check_ || now - *last_term_check_ > kTermCheck;
+  if (superseded_ || checking_term_ || !due) return superseded_;
   last_term_check_ = now;
-  const Result<bool> superseded = directory_.Superseded();
-  return superseded.ok() && *superseded;
+  checking_term_ = true;
+  disk_.Post("look for a newer chief", [this]() -> Disk::Then {
+    const Result<bool> superseded = directory_.Superseded();
+    return [this, superseded] {
+      checking_term_ = false;
+      superseded_ = superseded_ || (superseded.ok() && *superseded);
+    };
+  });
+  return superseded_;
 }
 
 }  // namespace pstrain

@@ -146,6 +146,8 @@ Status RunDirectory::WriteStopped(const std::string& json) const {
   return RemoveAll(File(kRestoredFile));
 }
 
+Status RunDirectory::ForgetStopped() const { return RemoveAll(File(kRunStoppedFile)); }
+
 Status RunDirectory::WriteRestored(double eval_loss) const {
   Json json = Json::Object();
   json.Set(kEvalLoss, Json::Double(eval_loss));

@@ -56,6 +56,8 @@ class RunDirectory {
   std::optional<double> StoppedEvalLoss() const;
   /// The run is stopped now, whatever it was restored from.
   Status WriteStopped(const std::string& json) const;
+  /// The run continues from where it was stopped, with a loss that nobody knows.
+  Status ForgetStopped() const;
   /// The run continues from where it was stopped, with this loss; kept for later chiefs.
   Status WriteRestored(double eval_loss) const;
   std::optional<double> RestoredEvalLoss() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -19,6 +20,16 @@ AppliedCounts CountsOf(const CheckpointManifest& manifest) {
     counts.skipped = std::min(counts.skipped, checkpoint_shard.records_skipped());
   }
   return counts;
+}
+
+int ErrnoOf(const Status& status) {
+  constexpr int kLast = 133;  // EHWPOISON
+  for (int error_number = 1; !status.ok() && error_number <= kLast; ++error_number) {
+    if (status.message().ends_with(std::string(": ") + std::strerror(error_number))) {
+      return error_number;
+    }
+  }
+  return 0;
 }
 
 std::string ResultJson(const RunNumbers& numbers) {
@@ -64,6 +75,13 @@ void NumbersPublisher::Publish(const RunNumbers& numbers) {
         progress.work_ids_committed / std::max(1u, numbers.batches_per_epoch);
     stats_.epoch->Set(static_cast<double>(epoch));
   }
+  const auto seconds = [](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  stats_.checkpoint_age->Set(seconds(numbers.checkpoint_trouble.age));
+  stats_.checkpoint_failing->Set(seconds(numbers.checkpoint_trouble.failing));
+  stats_.checkpoint_error->Set(ErrnoOf(numbers.checkpoint_trouble.error));
+  stats_.disk_wait->Set(seconds(numbers.disk_wait));
   stats_.membership->Set(static_cast<double>(numbers.membership));
   stats_.chief_term->Set(static_cast<double>(numbers.chief_term));
   stats_.records_skipped->Set(static_cast<double>(numbers.applied.skipped));

@@ -132,7 +132,7 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
       const Status status = registration.Step(stopping.has_value());
       if (status.ok()) patience.Renew();
       next_step = SteadyNow() + (status.ok() ? kHeartbeat : kAwayPause);
-      if (status.code() == StatusCode::kFailedPrecondition) return kExitDrained;  // replaced
+      if (status.code() == StatusCode::kFailedPrecondition) return kExitDisrupted;  // replaced
       if (!status.ok() && !PeerIsAway(status)) return status.WithContext("register with the chief");
       PSTRAIN_RETURN_IF_ERROR(patience.Check());
     }

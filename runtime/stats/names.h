@@ -144,6 +144,22 @@ inline constexpr StatDefinition kChiefCheckpoints{"checkpoints", "pstrain_chief_
 inline constexpr StatDefinition kChiefCheckpointsAbandoned{
     "checkpoints_abandoned", "pstrain_chief_checkpoints_total", R"(result="abandoned")",
     "Checkpoints by result."};
+inline constexpr StatDefinition kChiefCheckpointAge{
+    "checkpoint_age_seconds", "pstrain_chief_checkpoint_age_seconds", "",
+    "Time since the newest checkpoint was placed, or since the chief's start."};
+inline constexpr StatDefinition kChiefCheckpointFailing{
+    "checkpoint_failing_seconds", "pstrain_chief_checkpoint_failing_seconds", "",
+    "Time for which checkpoints have failed one after the other, or one has not ended; 0 when "
+    "nothing is wrong."};
+inline constexpr StatDefinition kChiefCheckpointError{
+    "checkpoint_errno", "pstrain_chief_checkpoint_errno", "",
+    "The errno with which the last checkpoint failed; 0 for none."};
+inline constexpr StatDefinition kChiefDiskWait{
+    "disk_wait_seconds", "pstrain_chief_disk_wait_seconds", "",
+    "Time for which the run's directory has not answered the chief."};
+inline constexpr StatDefinition kChiefPsLinkAge{
+    "ps_link_age_seconds", "pstrain_chief_ps_link_age_seconds", "",
+    "Time since the ps that has not answered the chief for longest last did."};
 inline constexpr StatDefinition kChiefRecoveriesWorker{
     "recoveries.worker", "pstrain_chief_recoveries_total", R"(kind="worker")",
     "Recoveries from the loss of a replica, by role."};

@@ -75,6 +75,11 @@ struct ChiefStats {
   Gauge* loss;
   Counter* checkpoints;
   Counter* checkpoints_abandoned;
+  Gauge* checkpoint_age;      // seconds
+  Gauge* checkpoint_failing;  // seconds; 0 while nothing is wrong
+  Gauge* checkpoint_error;    // errno
+  Gauge* disk_wait;           // seconds
+  Gauge* ps_link_age;         // seconds
   Counter* worker_recoveries;
   Counter* ps_recoveries;
   Counter* chief_recoveries;

@@ -14,6 +14,16 @@ namespace {
 
 /// A ps sends a heartbeat every second.
 constexpr std::chrono::seconds kPsSilence{10};
+/// Calls to a ps that is heard. gRPC gives a connection up after 15 s without an answer.
+constexpr std::chrono::seconds kLinkDown{20};
+constexpr std::chrono::seconds kLinkWarning{5};
+
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+std::string ToPs(std::uint32_t index) { return "chief -> ps " + std::to_string(index); }
+std::string FromPs(std::uint32_t index) { return "ps " + std::to_string(index) + " -> chief"; }
 
 }  // namespace
 
@@ -30,7 +40,8 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
   const std::uint32_t index = request.index();
   const ProtocolTime now = chief_.clock.Now();
   const Result<Incarnation> registered = chief_.protocol.RegisterPs(
-      index, {request.process(), request.attempt()}, request.address(), std::move(copies), now);
+      index, {request.process(), request.attempt()}, request.address(), std::move(copies),
+      now - gaps_);
   // The pod of a new ps may be there before the chief reads that the job wants it.
   const bool may_be_wanted_soon = index >= chief_.protocol.ps_count() && request.held().empty() &&
                                   !chief_.context.ps_replicas_file.empty();
@@ -52,6 +63,7 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
     peer.failures = 0;
     peer.pauses.Reset();
     peer.trouble = OkStatus();
+    peer.unreachable = false;
     Configure(index, peer);
   }
   peer.seen = now;
@@ -167,19 +179,38 @@ void PsPeers::Retry() {
 
 std::string PsPeers::trouble() const {
   for (const auto& [index, peer] : ps_) {
-    if (peer.trouble.ok() || !chief_.protocol.PsKnown(index, peer.incarnation)) continue;
-    return "ps " + std::to_string(index) + ": " + peer.trouble.message();
+    const auto seconds = [](std::chrono::nanoseconds time) {
+      return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
+    };
+    if (!chief_.protocol.PsKnown(index, peer.incarnation)) {
+      return FromPs(index) + ": nothing heard for " + seconds(chief_.Since(peer.seen));
+    }
+    const LinkHealth health = peer.link->health();
+    if (health.failing_since) {
+      return ToPs(index) + ": no call has reached it for " + seconds(DownFor(health)) + ", " +
+             health.error.ToString();
+    }
+    if (!peer.trouble.ok()) return "ps " + std::to_string(index) + ": " + peer.trouble.message();
   }
   return "";
 }
 
 void PsPeers::Expire() {
-  for (const auto& [index, peer] : ps_) {
-    if (chief_.Since(peer.seen) <= kPsSilence) continue;
+  std::chrono::nanoseconds oldest{0};
+  for (auto& [index, peer] : ps_) {
     if (!chief_.protocol.PsKnown(index, peer.incarnation)) continue;
-    LogWarning("chief", "a ps is silent and counts as lost", {{"ps", index}});
-    chief_.protocol.PsLost(index, peer.incarnation);
+    const std::chrono::nanoseconds silent = chief_.Since(peer.seen);
+    if (silent > kPsSilence) {
+      LogWarning("chief", "a ps is silent and counts as lost",
+                 {{"ps", index}, {"link", FromPs(index)}, {"seconds", Seconds(silent)}});
+      chief_.protocol.PsLost(index, peer.incarnation);
+      continue;
+    }
+    const LinkHealth health = peer.link->health();
+    oldest = std::max(oldest, chief_.Since(health.last_answer));
+    ExpireLink(index, peer, health);
   }
+  chief_.stats.ps_link_age->Set(Seconds(oldest));
   ForgetSurplus();
 }
 
@@ -197,6 +228,37 @@ void PsPeers::ForgetSurplus() {
     retired_.push_back(std::move(peer.link));
     entry = ps_.erase(entry);
   }
+}
+
+std::chrono::nanoseconds PsPeers::DownFor(const LinkHealth& health) const {
+  if (!health.failing_since) return std::chrono::nanoseconds(0);
+  return chief_.Since(std::max(*health.failing_since, gap_end_));
+}
+
+// Only while training goes on: a shard that has no owner already lets the job wait for its peers,
+// and one more loss of the same ps would change nothing.
+void PsPeers::ExpireLink(std::uint32_t index, Peer& peer, const LinkHealth& health) {
+  const std::chrono::nanoseconds down = DownFor(health);
+  if (!health.failing_since && std::exchange(peer.unreachable, false)) {
+    LogInfo("chief", "calls reach a ps again", {{"ps", index}, {"link", ToPs(index)}});
+  }
+  if (down > kLinkWarning && !std::exchange(peer.unreachable, true)) {
+    LogWarning("chief", "calls do not reach a ps, though it is heard",
+               {{"ps", index},
+                {"link", ToPs(index)},
+                {"seconds", Seconds(down)},
+                {"error", health.error}});
+  }
+  if (down <= kLinkDown || !chief_.protocol.AllActive()) return;
+  LogWarning("chief", "a ps cannot be reached and counts as lost",
+             {{"ps", index}, {"link", ToPs(index)}, {"seconds", Seconds(down)}});
+  chief_.protocol.PsLost(index, peer.incarnation);
+}
+
+void PsPeers::ForgiveGap(std::chrono::nanoseconds gap) {
+  gaps_ += gap;
+  gap_end_ = chief_.clock.Now();
+  for (auto& [index, peer] : ps_) peer.seen = std::min(peer.seen + gap, gap_end_);
 }
 
 bool PsPeers::WriteCheckpointShards(std::uint32_t index, WriteCheckpointShardsRequest request,

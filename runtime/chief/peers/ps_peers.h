@@ -35,8 +35,14 @@ class PsPeers {
 
   /// Carries out what the protocol wants done. Call after each event of the protocol.
   void Dispatch();
-  /// A ps that was not heard for more than 10 s is lost.
+  /// A ps that was not heard for more than 10 s is lost. So is one that is heard, but that no call
+  /// of the chief has reached for more than 20 s: it registers again, under a new incarnation, and
+  /// gets its shards when calls reach it; else the job fails for want of an owner (Ending), naming
+  /// the link.
   void Expire();
+  /// This process stood still for so long: nobody could be heard meanwhile, and nobody is lost for
+  /// it.
+  void ForgiveGap(std::chrono::nanoseconds gap);
   /// Makes assignments again that have failed though nothing is proven damaged, when their pause is
   /// over: the first immediately, then after 0.1, 0.2, 0.4 .. 10 s.
   void Retry();
@@ -72,6 +78,8 @@ class PsPeers {
     Backoff pauses{Backoff::Options{.cap = std::chrono::seconds(10)}};
     /// Why the last one failed; OK after one that did not.
     Status trouble = OkStatus();
+    /// The log says that calls do not reach it.
+    bool unreachable = false;
   };
   /// An assignment that failed and is made again.
   struct Failed {
@@ -87,12 +95,18 @@ class PsPeers {
   void AssignFailed(const AssignShardsAction& action, const Status& status);
   void Release(std::uint32_t index, const Peer& peer, bool finished);
   void ForgetSurplus();
+  void ExpireLink(std::uint32_t index, Peer& peer, const LinkHealth& health);
+  /// For how long calls have not reached it, gaps of this process left out.
+  std::chrono::nanoseconds DownFor(const LinkHealth& health) const;
 
   const ChiefDependencies chief_;
   const Connect connect_;
   const std::function<void(Status)> fail_;
   std::map<std::uint32_t, Peer> ps_;
   std::vector<Failed> failed_;
+  /// The sum of all gaps, and the end of the last.
+  std::chrono::nanoseconds gaps_{0};
+  ProtocolTime gap_end_{};
   std::vector<std::unique_ptr<PsLink>> retired_;
 };
 

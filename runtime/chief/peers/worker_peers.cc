@@ -140,6 +140,11 @@ void WorkerPeers::Expire() {
   }
 }
 
+void WorkerPeers::ForgiveGap(std::chrono::nanoseconds gap) {
+  const ProtocolTime now = chief_.clock.Now();
+  for (auto& [index, worker] : workers_) worker.seen = std::min(worker.seen + gap, now);
+}
+
 bool WorkerPeers::AllToldEnd() const {
   return std::ranges::all_of(workers_, [](const auto& entry) { return entry.second.told_end; });
 }

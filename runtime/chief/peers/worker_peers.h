@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -35,6 +36,8 @@ class WorkerPeers {
 
   /// What was granted to a worker that was not heard for more than 10 s goes to others.
   void Expire();
+  /// The chief stood still for so long: nobody could be heard meanwhile.
+  void ForgiveGap(std::chrono::nanoseconds gap);
 
   bool empty() const { return workers_.empty(); }
   /// All that are registered know that the run ends.

@@ -50,7 +50,8 @@ bool CommitProtocol::ChainMayGrow() const {
          chain_.increment_bytes <= chain_.full_bytes / 2;
 }
 
-// Rule 5, the last check before the rename. Invariant: a checkpoint that counts has, of every
+// Rule 5, the check before the rename, and once more after it, as the manifest is written without
+// the chief's lock. Invariant: a checkpoint that counts has, of every
 // shard, a copy of the owner that is still current. So it has all that was committed when it was
 // started: the final one is complete, and epochs that were whole then may be closed.
 Status CommitProtocol::FinishCheckpoint(
@@ -63,6 +64,7 @@ Status CommitProtocol::FinishCheckpoint(
     if (status.code() == StatusCode::kDataLoss) FailRun(status);
     return status;
   }
+  checkpoint_->bytes = 0;
   for (const WrittenCheckpointShard& checkpoint_shard : checkpoint_shards) {
     checkpoint_->bytes += checkpoint_shard.bytes;
     checkpoint_->incremental = checkpoint_->incremental || checkpoint_shard.incremental;

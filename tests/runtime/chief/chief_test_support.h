@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ struct FakeNetwork {
   std::deque<Write> writes;
   std::deque<Release> releases;
   std::vector<std::string> cancelled;
+  /// By address; without an entry the link is well.
+  std::map<std::string, LinkHealth> health;
 
   PsPeers::Connect Connect();
 };
@@ -64,6 +67,10 @@ class FakePsLink final : public PsLink {
   void Release(ReleaseRequest request, ReleaseDone done) override {
     network_.releases.push_back({address_, std::move(request), std::move(done)});
   }
+  LinkHealth health() const override {
+    const auto known = network_.health.find(address_);
+    return known == network_.health.end() ? LinkHealth() : known->second;
+  }
   void Cancel() override { network_.cancelled.push_back(address_); }
 
  private:
@@ -75,6 +82,29 @@ inline PsPeers::Connect FakeNetwork::Connect() {
   return
       [this](const std::string& address) { return std::make_unique<FakePsLink>(address, *this); };
 }
+
+/// Does the chief's work on files immediately, or, while it is held, when told to.
+class HeldDisk final : public Disk {
+ public:
+  void Post(const char*, Work work) override {
+    posted_.push_back(std::move(work));
+    if (!held_) Release();
+  }
+  void Hold() { held_ = true; }
+  void Release() {
+    held_ = false;
+    while (!posted_.empty()) {
+      const Work work = std::move(posted_.front());
+      posted_.pop_front();
+      work()();
+    }
+  }
+  std::size_t waiting() const { return posted_.size(); }
+
+ private:
+  bool held_ = false;
+  std::deque<Work> posted_;
+};
 
 /// Takes the oldest call out. REQUIRES: there is one.
 template <typename Call>
@@ -122,7 +152,7 @@ class ChiefPartsTest : public testing::Test {
     return {std::move(directory).value(), nullptr, std::move(run), std::nullopt, {}};
   }
 
-  ChiefDependencies chief() { return {context_, *setup_, clock_, chief_stats_, *protocol_}; }
+  ChiefDependencies chief() { return {context_, *setup_, clock_, chief_stats_, *protocol_, disk_}; }
   CommitProtocol& protocol() { return *protocol_; }
   PsPeers& ps() { return *ps_; }
   Checkpoint& checkpoint_spec() {
@@ -198,6 +228,7 @@ class ChiefPartsTest : public testing::Test {
                        .stop = {}};
   std::optional<ChiefSetup> setup_;
   std::optional<CommitProtocol> protocol_;
+  HeldDisk disk_;
   FakeNetwork network_;
   std::optional<PsPeers> ps_;
   std::vector<Status> failures_;

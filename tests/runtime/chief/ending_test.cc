@@ -15,6 +15,7 @@ class EndingTest : public chief_test::ChiefPartsTest {
  protected:
   Ending ending_{{.peers = seconds(60), .grace = seconds(30), .evaluation = seconds(20)},
                  setup_->directory,
+                 disk_,
                  clock_};
 };
 

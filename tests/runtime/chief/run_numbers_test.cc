@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "base/text/json.h"
 
@@ -78,6 +81,29 @@ TEST(ResultJson, WhenAMetricIsNotFinite_NamesIt) {
   EXPECT_EQ(ResultJson(numbers).find("not_finite"), std::string::npos);
   numbers.metrics["log_loss"] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_NE(ResultJson(numbers).find(R"("not_finite":["log_loss"])"), std::string::npos);
+}
+
+TEST(RunNumbers, ErrnoOf_FindsWhatErrnoErrorWroteOnAPs) {
+  for (const int error_number : {EIO, ENOSPC, EACCES, ESTALE, EDQUOT}) {
+    const Status told(StatusCode::kInternal, "ps 1: " + ErrnoError(error_number, "x").message());
+    EXPECT_EQ(ErrnoOf(told), error_number);
+  }
+  EXPECT_EQ(ErrnoOf(OkStatus()), 0);
+  EXPECT_EQ(ErrnoOf(InternalError("no memory")), 0);
+}
+
+TEST(NumbersPublisher, WhenCheckpointsFail_SaysForHowLongAndWhy) {
+  const std::unique_ptr<StatsWriter> writer = StatsWriter::InMemory();
+  ChiefStats stats(*writer);
+  NumbersPublisher publisher(stats);
+  RunNumbers numbers;
+  numbers.checkpoint_trouble = {.age = std::chrono::seconds(90),
+                                .failing = std::chrono::seconds(60),
+                                .error = ErrnoError(ENOSPC, "write x")};
+  publisher.Publish(numbers);
+  EXPECT_EQ(stats.checkpoint_age->Value(), 90);
+  EXPECT_EQ(stats.checkpoint_failing->Value(), 60);
+  EXPECT_EQ(stats.checkpoint_error->Value(), ENOSPC);
 }
 
 }  // namespace

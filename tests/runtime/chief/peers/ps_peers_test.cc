@@ -94,6 +94,86 @@ TEST_F(PsPeersTest, WhenAnAssignmentFails_TheShardIsAssignedAgainUnderANewTerm) 
   EXPECT_TRUE(protocol().AllActive());
 }
 
+class PsPeersLinkTest : public PsPeersTest {
+ protected:
+  /// Time passes, the ps are heard, and calls to ps 1 have failed since `failing_since`.
+  void Pass(std::chrono::nanoseconds time, Incarnation second) {
+    for (std::chrono::nanoseconds passed{0}; passed < time; passed += milliseconds(500)) {
+      clock_.Advance(milliseconds(500));
+      Heartbeat(0, incarnations_[0]);
+      Heartbeat(1, second);
+      ps().Expire();
+      ps().Dispatch();
+    }
+  }
+  void Break() {
+    network_.health["ps-101"] = {.failing_since = clock_.Now(),
+                                 .last_answer = clock_.Now(),
+                                 .error = UnavailableError("no route")};
+  }
+};
+
+TEST_F(PsPeersLinkTest, WhenCallsDoNotReachAPsThatIsHeard_IsLostAndTheLinkIsNamed) {
+  StartPs();
+  network_.health["ps-100"].last_answer = clock_.Now() + seconds(19);
+  Break();
+  Pass(seconds(20), incarnations_[1]);
+  EXPECT_TRUE(protocol().PsKnown(1, incarnations_[1]));
+  EXPECT_EQ(chief_stats_.ps_link_age->Value(), 20);
+  Pass(milliseconds(500), incarnations_[1]);
+  EXPECT_FALSE(protocol().PsKnown(1, incarnations_[1]));
+  EXPECT_TRUE(protocol().PsKnown(0, incarnations_[0]));
+  EXPECT_FALSE(Heartbeat(1, incarnations_[1]).known());
+  // The same process comes back; its shard waits for the link, and nobody is lost again.
+  const Incarnation again = RegisterPs(1, 101)->incarnation();
+  EXPECT_NE(again, incarnations_[1]);
+  EXPECT_NE(ps().trouble().find("chief -> ps 1: no call has reached it for 20 s, UNAVAILABLE: no "
+                                "route"),
+            std::string::npos)
+      << ps().trouble();
+  Pass(seconds(60), again);
+  EXPECT_TRUE(protocol().PsKnown(1, again));
+  EXPECT_FALSE(protocol().AllActive());
+  network_.health.erase("ps-101");
+  AnswerAssigns();
+  EXPECT_TRUE(protocol().AllActive());
+  EXPECT_EQ(ps().trouble(), "");
+}
+
+TEST_F(PsPeersLinkTest, WhenTheLinkIsDownForAMoment_NobodyIsLost) {
+  StartPs();
+  for (int i = 0; i < 5; ++i) {
+    Break();
+    Pass(seconds(15), incarnations_[1]);
+    network_.health.erase("ps-101");
+    Pass(seconds(1), incarnations_[1]);
+  }
+  EXPECT_TRUE(protocol().PsKnown(1, incarnations_[1]));
+}
+
+TEST_F(PsPeersLinkTest, WhenHeartbeatsAreLostThoughCallsWork_TheLinkIsNamed) {
+  StartPs();
+  clock_.Advance(seconds(5));
+  Heartbeat(0, incarnations_[0]);
+  clock_.Advance(seconds(6));
+  ps().Expire();
+  EXPECT_FALSE(protocol().PsKnown(1, incarnations_[1]));
+  EXPECT_EQ(ps().trouble(), "ps 1 -> chief: nothing heard for 11 s");
+}
+
+TEST_F(PsPeersLinkTest, WhenTheChiefStoodStill_NobodyIsLostForThat) {
+  StartPs();
+  Break();
+  clock_.Advance(seconds(60));
+  ps().ForgiveGap(seconds(60));
+  ps().Expire();
+  EXPECT_TRUE(protocol().PsKnown(0, incarnations_[0]));
+  EXPECT_TRUE(protocol().PsKnown(1, incarnations_[1]));
+  clock_.Advance(seconds(10) + milliseconds(1));
+  ps().Expire();
+  EXPECT_FALSE(protocol().PsKnown(0, incarnations_[0]));
+}
+
 // Both ps are there; the shards of ps 0 are to be restored from checkpoint 1-2.
 class PsPeersRestoreTest : public PsPeersTest {
  protected:

@@ -76,6 +76,18 @@ TEST_F(WorkerPeersTest, WhenAWorkerIsSilent_ItsBatchesGoToOthersAfterTheLimitAnd
   EXPECT_EQ(GrantsOf(workers_.Poll(Request(1, 8, 8), {})), granted);
 }
 
+TEST_F(WorkerPeersTest, WhenTheChiefStoodStill_NoWorkerIsSilentForThat) {
+  StartPs();
+  ASSERT_EQ(GrantsOf(workers_.Poll(Request(0, 7, 8), {})).size(), 8u);
+  clock_.Advance(seconds(60));
+  workers_.ForgiveGap(seconds(60));
+  workers_.Expire();
+  EXPECT_EQ(workers_.Poll(Request(1, 8, 8), {}).grants_size(), 0);
+  clock_.Advance(seconds(10) + milliseconds(1));
+  workers_.Expire();
+  EXPECT_EQ(workers_.Poll(Request(1, 8, 8), {}).grants_size(), 8);
+}
+
 TEST_F(WorkerPeersTest, WhenAReportCommits_CountsItAndItsLoss) {
   StartPs();
   const std::set<WorkId> granted = GrantsOf(workers_.Poll(Request(0, 7, 2), {}));

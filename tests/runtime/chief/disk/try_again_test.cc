@@ -1,4 +1,4 @@
-#include "runtime/chief/try_again.h"
+#include "runtime/chief/disk/try_again.h"
 
 #include <gtest/gtest.h>
 
