@@ -16,6 +16,8 @@ import time
 import urllib.error
 import urllib.request
 
+from updates import check_updates
+
 # What CEL cannot say within its budget, or not know: the apiserver takes these and the operator
 # refuses them with a condition.
 ONLY_THE_OPERATOR = {
@@ -36,9 +38,10 @@ class Apiserver:
         """(HTTP status, answer)"""
         return self.call(path + query, json.dumps(body).encode())
 
-    def call(self, path, data=None):
+    def call(self, path, data=None, method=None):
         request = urllib.request.Request(
-            self.server + path, data=data, headers={"Content-Type": "application/json"}
+            self.server + path, data=data, headers={"Content-Type": "application/json"},
+            method=method
         )
         try:
             with urllib.request.urlopen(request, context=self.context, timeout=30) as answer:
@@ -156,7 +159,7 @@ def main():
         rows = [json.loads(line) for line in lines]
     rules = {text for row in rows if "rules" in row for text in row["rules"]}
     install(next(row["crd"] for row in rows if "crd" in row), apiserver)
-    rows = [row for row in rows if "name" in row]
+    rows = [row for row in rows if "name" in row or "fixed" in row]
     # No controller makes it in a cluster that is an apiserver alone; pods ask for it.
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
     apiserver.post("/api/v1/namespaces/default/serviceaccounts", account, query="")
@@ -164,11 +167,16 @@ def main():
     apiserver.post("/api/v1/namespaces", namespace, query="")
 
     failed = 0
-    posted = [row for row in rows if "body" in row]
+    posted = [row for row in rows if "name" in row and "body" in row]
     for row in posted:
         for text in check(row, rules, patterns, apiserver):
             print(f"{row['name']}: {text}")
             failed += 1
+    fixed = next(row["fixed"] for row in rows if "fixed" in row)
+    job = next(row["body"] for row in rows if row.get("name") == "good-tfrecord.yaml")
+    for text in check_updates(apiserver, job_path(job), job, fixed):
+        print(text)
+        failed += 1
     for text in check_longest_names(apiserver):
         print(text)
         failed += 1
