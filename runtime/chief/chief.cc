@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/log.h"
+#include "proto/contract/exit_codes.h"
+#include "runtime/chief/peers/peer_failures.h"
 #include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
@@ -81,10 +83,14 @@ Result<int> Chief::Run() {
     // Destroyed without the lock: their destructors wait for calls that are being cancelled.
     std::vector<std::unique_ptr<PsLink>> retired;
     const MutexLock lock(mutex_);
-    if (!ending_.failure()) changed_.WaitFor(mutex_, kTick);
+    if (!ending_.failure() || ending_.releasing()) changed_.WaitFor(mutex_, kTick);
     Tick();
-    if (ending_.failure()) return *ending_.failure();
+    // Nobody is to wait for a chief that will not come back.
+    if (ending_.failed_for_good() && !ending_.releasing()) BeginRelease(false);
+    if (ending_.failure() && !ending_.failed_for_good()) return *ending_.failure();
     if (ending_.releasing() && ending_.ReleaseOver(AllTold())) {
+      // The log has the reason already.
+      if (ending_.failed_for_good()) return kExitPermanent;
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
     if (ending_.Superseded()) {
@@ -103,7 +109,7 @@ void Chief::Tick() {
   ps_.Dispatch();
   checkpointing_.Finish();
   publisher_.Publish(Numbers());
-  if (ending_.releasing()) return;
+  if (ending_.releasing() || ending_.failure()) return;
   DrainIfToldTo();
   evaluator_.CheckRestored(checkpointing_.newest(), checkpointing_.placed() > 0);
   CheckPatience();
@@ -157,7 +163,9 @@ void Chief::EndIfOver() {
 void Chief::BeginRelease(bool finished) {
   ending_.BeginRelease(finished);
   ps_.ReleaseAll(finished);
-  LogInfo("chief", finished ? "the run is finished" : "drained; all are released");
+  LogInfo("chief", finished            ? "the run is finished"
+                   : ending_.failure() ? "all are released"
+                                       : "drained; all are released");
 }
 
 bool Chief::AllTold() const {
@@ -183,6 +191,12 @@ RunNumbers Chief::Numbers() const {
   return numbers;
 }
 
+void Chief::HearFailure(Status failure) {
+  if (failure.ok() || ending_.releasing()) return;
+  ending_.FailForGood(std::move(failure));
+  changed_.NotifyAll();
+}
+
 Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request) {
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.held()));
   const MutexLock lock(mutex_);
@@ -192,18 +206,23 @@ Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request) {
 
 Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
   const MutexLock lock(mutex_);
-  return ps_.Heartbeat(request);
+  HeartbeatPsReply reply = ps_.Heartbeat(request);
+  if (reply.known()) HearFailure(FailureOf(request));
+  return reply;
 }
 
 Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request) {
   const MutexLock lock(mutex_);
-  return workers_.Poll(request, {.releasing = ending_.releasing(),
-                                 .finished = ending_.finished(),
-                                 .grants_wait = evaluator_.GrantsWait()});
+  PollWorkerReply reply = workers_.Poll(request, {.releasing = ending_.releasing(),
+                                                  .finished = ending_.finished(),
+                                                  .grants_wait = evaluator_.GrantsWait()});
+  if (reply.directive() != REPLACED) HearFailure(FailureOf(request));
+  return reply;
 }
 
 Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request) {
   const MutexLock lock(mutex_);
+  HearFailure(FailureOf(request));
   return evaluator_.Poll(request, {.releasing = ending_.releasing(),
                                    .finished = ending_.finished(),
                                    .newest = checkpointing_.newest()});
