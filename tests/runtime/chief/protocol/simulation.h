@@ -36,6 +36,8 @@ struct Mutations {
   bool retention_ignores_bases = false;
   /// A moved shard's applied set is copied later than its values, from an owner that went on.
   bool move_not_atomic = false;
+  /// The chief leaves batches with a worker that speaks and does nothing.
+  bool chief_waits_for_hanging = false;
 };
 
 struct SimulationResult {
@@ -49,6 +51,8 @@ struct SimulationResult {
   std::uint64_t checkpoints_abandoned = 0;
   std::uint64_t checkpoints_incremental = 0;
   std::uint64_t moves = 0;
+  /// Grants that were shared because a worker had them for too long.
+  std::uint64_t overdue = 0;
 };
 
 /// A job of chief, ps, workers, a disk and a network that delivers in any order, run to its end.
@@ -109,6 +113,8 @@ class Simulation {
     bool registered = false;
     /// The poll whose reply is awaited; replies to any other are lost.
     std::uint64_t poll = 0;
+    /// Polls, and does nothing else: its computation hangs, or it does not reach a ps.
+    bool hangs = false;
     MembershipView view;
     std::map<WorkId, Job> jobs;
   };
@@ -127,6 +133,8 @@ class Simulation {
     std::map<std::uint32_t, Process> workers;
     /// What the shell has granted to each worker and believes to be with it.
     std::map<std::uint32_t, std::set<WorkId>> granted;
+    /// The step at which each of these was granted, or shared last.
+    std::map<std::pair<std::uint32_t, WorkId>, std::uint64_t> granted_at;
     std::optional<ActiveCheckpoint> checkpoint;
   };
 
@@ -139,6 +147,7 @@ class Simulation {
   void Supervise();
   void StartChief();
   void Fault();
+  void HangAWorker();
   void KillEverything();
   void KillSlot(std::vector<Process>* slots);
   Process NewestChief() const;
@@ -156,6 +165,7 @@ class Simulation {
     return {process, static_cast<std::uint32_t>(process)};
   }
   void ChiefTick(Process process);
+  void ShareOverdue(Chief* chief);
   void SendAssignment(Process process, std::uint64_t id);
   enum class Carried : std::uint8_t { kDone, kWait, kBadCheckpoint, kFailed };
   void AnswerAssignment(Process chief, std::uint64_t id, std::vector<ShardCopy> copies,

@@ -28,14 +28,16 @@ TEST(Simulation, UnderRandomFaults_EveryShardHasEveryWorkIdExactlyOnce) {
     total.checkpoints_incremental += result.checkpoints_incremental;
     total.reopened += result.reopened;
     total.moves += result.moves;
+    total.overdue += result.overdue;
   }
   std::cout << seeds << " seeds: " << total.steps << " steps, " << total.faults << " faults, "
             << total.checkpoints << " checkpoints, " << total.checkpoints_incremental
             << " of them incremental, " << total.checkpoints_abandoned << " abandoned, "
-            << total.reopened << " work ids re-opened, " << total.moves << " shards moved\n";
-  EXPECT_TRUE(seeds < 100 ||
-              (total.faults > 0 && total.checkpoints_abandoned > 0 &&
-               total.checkpoints_incremental > 0 && total.reopened > 0 && total.moves > 0));
+            << total.reopened << " work ids re-opened, " << total.moves << " shards moved, "
+            << total.overdue << " grants overdue\n";
+  EXPECT_TRUE(seeds < 100 || (total.faults > 0 && total.checkpoints_abandoned > 0 &&
+                              total.checkpoints_incremental > 0 && total.reopened > 0 &&
+                              total.moves > 0 && total.overdue > 0));
 }
 
 TEST(Simulation, WhenRepeated_IsTheSame) {
@@ -81,6 +83,10 @@ TEST(SimulationMutation, WhenMarksOfAnAbandonedCheckpointAreForgotten_IsCaught) 
 
 TEST(SimulationMutation, WhenAMoveIsNotAtomic_IsCaught) {
   EXPECT_GT(Caught({.move_not_atomic = true}), 0);
+}
+
+TEST(SimulationMutation, WhenTheChiefWaitsForAWorkerThatHangs_IsCaught) {
+  EXPECT_GT(Caught({.chief_waits_for_hanging = true}), 0);
 }
 
 TEST(SimulationMutation, WhenACheckpointIsDeletedThatOthersBuildOn_IsCaught) {
