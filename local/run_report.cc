@@ -109,6 +109,9 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
     report.Set(key, Outcome(outcome, key, true));
   }
   report.Set("records_skipped", Outcome(outcome, "records_skipped", true));
+  report.Set("records_non_finite", Outcome(outcome, "records_non_finite", true));
+  report.Set("batches_reopened",
+             Count(Sum(outcome, Role::kChief, kAllIndexes, "batches_reopened")));
   report.Set("duplicates_refused",
              Count(Sum(outcome, Role::kPs, kAllIndexes, "duplicates_refused")));
   report.Set("steps", Count(Sum(outcome, Role::kWorker, kAllIndexes, "steps")));

@@ -46,6 +46,7 @@ Result<CheckpointShard> WriteCheckpointShard(const std::string& directory,
   checkpoint_shard.set_term_counter(state.term.counter);
   checkpoint_shard.set_examples_applied(state.examples);
   checkpoint_shard.set_records_skipped(state.skipped);
+  checkpoint_shard.set_records_non_finite(state.non_finite);
   checkpoint_shard.set_incremental(state.incremental);
   checkpoint_shard.set_epochs_begun(state.applied.EpochsBegun());
   PSTRAIN_RETURN_IF_ERROR(ReplaceFile(JoinPath(directory, checkpoint_shard.file()), bytes));
@@ -62,6 +63,7 @@ Result<ShardState> ReadCheckpointShard(const std::string& directory,
       state->term == ShardTerm{checkpoint_shard.chief_term(), checkpoint_shard.term_counter()} &&
       state->examples == checkpoint_shard.examples_applied() &&
       state->skipped == checkpoint_shard.records_skipped() &&
+      state->non_finite == checkpoint_shard.records_non_finite() &&
       state->incremental == checkpoint_shard.incremental();
   if (!same) {
     return DataLossError(Describe(directory, checkpoint_shard) +

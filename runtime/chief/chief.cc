@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/log.h"
+#include "proto/contract/exit_codes.h"
+#include "runtime/chief/peers/peer_failures.h"
 #include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
@@ -93,10 +95,14 @@ Result<int> Chief::Run() {
     const std::optional<std::uint32_t> ps_count = wanted_ps_ ? wanted_ps_() : std::nullopt;
     const MutexLock lock(mutex_);
     if (ps_count) Scale(*ps_count);
-    if (!ending_.failure()) changed_.WaitFor(mutex_, kTick);
+    if (!ending_.failure() || ending_.releasing()) changed_.WaitFor(mutex_, kTick);
     Tick();
-    if (ending_.failure()) return *ending_.failure();
+    // Nobody is to wait for a chief that will not come back.
+    if (ending_.failed_for_good() && !ending_.releasing()) BeginRelease(false);
+    if (ending_.failure() && !ending_.failed_for_good()) return *ending_.failure();
     if (ending_.releasing() && ending_.ReleaseOver(AllTold())) {
+      // The log has the reason already.
+      if (ending_.failed_for_good()) return kExitPermanent;
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
     if (ending_.Superseded()) {
@@ -134,7 +140,7 @@ void Chief::Tick() {
   checkpointing_.Watch();
   disk_wait_ = disk_.Watch();
   publisher_.Publish(Numbers());
-  if (ending_.releasing()) return;
+  if (ending_.releasing() || ending_.failure()) return;
   DrainIfToldTo();
   evaluator_.CheckRestored(checkpointing_.newest(), checkpointing_.placed() > 0);
   CheckPatience();
@@ -191,7 +197,9 @@ void Chief::EndIfOver() {
 void Chief::BeginRelease(bool finished) {
   ending_.BeginRelease(finished);
   ps_.ReleaseAll(finished);
-  LogInfo("chief", finished ? "the run is finished" : "drained; all are released");
+  LogInfo("chief", finished            ? "the run is finished"
+                   : ending_.failure() ? "all are released"
+                                       : "drained; all are released");
 }
 
 bool Chief::AllTold() const {
@@ -219,6 +227,12 @@ RunNumbers Chief::Numbers() const {
   return numbers;
 }
 
+void Chief::HearFailure(Status failure) {
+  if (failure.ok() || ending_.releasing()) return;
+  ending_.FailForGood(std::move(failure));
+  changed_.NotifyAll();
+}
+
 Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request) {
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.held()));
   const MutexLock lock(mutex_);
@@ -228,18 +242,23 @@ Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request) {
 
 Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
   const MutexLock lock(mutex_);
-  return ps_.Heartbeat(request);
+  HeartbeatPsReply reply = ps_.Heartbeat(request);
+  if (reply.known()) HearFailure(FailureOf(request));
+  return reply;
 }
 
 Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request) {
   const MutexLock lock(mutex_);
-  return workers_.Poll(request, {.releasing = ending_.releasing(),
-                                 .finished = ending_.finished(),
-                                 .grants_wait = evaluator_.GrantsWait()});
+  PollWorkerReply reply = workers_.Poll(request, {.releasing = ending_.releasing(),
+                                                  .finished = ending_.finished(),
+                                                  .grants_wait = evaluator_.GrantsWait()});
+  if (reply.directive() != REPLACED) HearFailure(FailureOf(request));
+  return reply;
 }
 
 Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request) {
   const MutexLock lock(mutex_);
+  HearFailure(FailureOf(request));
   return evaluator_.Poll(request, {.releasing = ending_.releasing(),
                                    .finished = ending_.finished(),
                                    .newest = checkpointing_.newest()});

@@ -55,7 +55,8 @@ class Chief {
   /// REQUIRES: no RPC method is called any more.
   ~Chief();
 
-  /// Runs the job to its end: 0 finished, 85 drained, 86 superseded, else the error (exit code 1).
+  /// Runs the job to its end: 0 finished, 85 drained, 86 superseded, 87 failed for good, else the
+  /// error (exit code 1).
   Result<int> Run() PSTRAIN_EXCLUDES(mutex_);
 
   std::uint64_t chief_term() const { return setup_.directory.chief_term(); }
@@ -73,6 +74,8 @@ class Chief {
   void CheckPatience() PSTRAIN_REQUIRES(mutex_);
   void EndIfOver() PSTRAIN_REQUIRES(mutex_);
   Ending::DrainState DrainNow() const PSTRAIN_REQUIRES(mutex_);
+  /// A peer has said what it says; OK: nothing is wrong with the job.
+  void HearFailure(Status failure) PSTRAIN_REQUIRES(mutex_);
   void BeginRelease(bool finished) PSTRAIN_REQUIRES(mutex_);
   bool AllTold() const PSTRAIN_REQUIRES(mutex_);
   RunNumbers Numbers() const PSTRAIN_REQUIRES(mutex_);

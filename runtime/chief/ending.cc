@@ -42,6 +42,12 @@ void Ending::Fail(Status status) {
   failure_ = std::move(status);
 }
 
+void Ending::FailForGood(Status status) {
+  if (failure_) return;
+  Fail(std::move(status));
+  failed_for_good_ = true;
+}
+
 void Ending::CheckPatience(const Attendance& attendance) {
   if (attendance.all_shards_active && attendance.any_worker) return RenewPatience();
   if (clock_.Now() - ready_since_ < limits_.peers) return;

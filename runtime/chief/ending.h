@@ -19,8 +19,10 @@ namespace pstrain {
 ///   running   | the final checkpoint is in place and        | releasing, finished
 ///             | evaluated, or its evaluation is overdue     |
 ///   running   | drained and covered, or the grace is over   | releasing, not finished
-///   releasing | all were told, or 5 s have passed           | exit 0 if finished, else 85
+///   releasing | all were told, or 5 s have passed           | exit 0 if finished, 87 if failed for
+///             |                                             | good, else 85
 ///   any       | failed, or peers did not come in time       | exit with the error
+///   running   | failed for good                             | releasing, not finished
 ///   any       | a newer chief has taken the run             | exit 86
 ///
 /// Decides by what it is told and by its clock; only Superseded has the run's directory read,
@@ -41,7 +43,10 @@ class Ending {
 
   /// The job fails; only the first reason counts.
   void Fail(Status status);
+  /// The same, and another attempt would fail the same way.
+  void FailForGood(Status status);
   const std::optional<Status>& failure() const { return failure_; }
+  bool failed_for_good() const { return failed_for_good_; }
 
   /// Who is there.
   struct Attendance {
@@ -101,6 +106,7 @@ class Ending {
   Disk& disk_;
   const Clock& clock_;
   std::optional<Status> failure_;
+  bool failed_for_good_ = false;
   Time ready_since_;
   std::optional<Time> drain_since_;
   std::optional<Time> release_since_;

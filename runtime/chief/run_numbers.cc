@@ -18,6 +18,7 @@ AppliedCounts CountsOf(const CheckpointManifest& manifest) {
     counts.lowest = std::min(counts.lowest, checkpoint_shard.examples_applied());
     counts.highest = std::max(counts.highest, checkpoint_shard.examples_applied());
     counts.skipped = std::min(counts.skipped, checkpoint_shard.records_skipped());
+    counts.non_finite = std::max(counts.non_finite, checkpoint_shard.records_non_finite());
   }
   return counts;
 }
@@ -52,6 +53,9 @@ std::string ResultJson(const RunNumbers& numbers) {
     json.Set("applied_max", Json::Int(numbers.applied.highest));
   }
   json.Set("records_skipped", Json::Int(numbers.applied.skipped));
+  json.Set("records_non_finite", Json::Int(numbers.applied.non_finite));
+  json.Set("batches_reopened",
+           Json::Int(static_cast<std::int64_t>(numbers.progress.work_ids_reopened)));
   json.Set("checkpoints", Json::Uint(numbers.checkpoints_placed));
   json.Set("checkpoint", numbers.newest_checkpoint
                              ? Json::String(CheckpointName(*numbers.newest_checkpoint))
@@ -69,6 +73,7 @@ void NumbersPublisher::Publish(const RunNumbers& numbers) {
   } else if (counts_known_) {
     stats_.examples_committed->Set(static_cast<double>(progress.examples_committed));
   }
+  stats_.batches_reopened->Add(progress.work_ids_reopened - stats_.batches_reopened->Value());
   if (counts_known_) {
     stats_.steps->Set(static_cast<double>(progress.work_ids_committed));
     const std::uint64_t epoch =
@@ -85,6 +90,7 @@ void NumbersPublisher::Publish(const RunNumbers& numbers) {
   stats_.membership->Set(static_cast<double>(numbers.membership));
   stats_.chief_term->Set(static_cast<double>(numbers.chief_term));
   stats_.records_skipped->Set(static_cast<double>(numbers.applied.skipped));
+  stats_.records_non_finite->Set(static_cast<double>(numbers.applied.non_finite));
   if (numbers.newest_checkpoint) {
     stats_.applied_min->Set(static_cast<double>(numbers.applied.lowest));
     stats_.applied_max->Set(static_cast<double>(numbers.applied.highest));

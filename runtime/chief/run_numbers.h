@@ -21,6 +21,10 @@ struct AppliedCounts {
   std::int64_t highest = 0;
   /// Bad records that were left out, in every shard at least.
   std::int64_t skipped = 0;
+  /// Records of batches that were left out because their loss or a gradient was not finite, of the
+  /// shard with the most: a batch that was computed twice, from other values, may have been left
+  /// out by some shards alone.
+  std::int64_t non_finite = 0;
 };
 AppliedCounts CountsOf(const CheckpointManifest& manifest);
 

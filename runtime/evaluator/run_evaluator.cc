@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds kPoll{200};
 constexpr std::uint32_t kRecordsPerBatch = 512;
 constexpr const char* kInputField = "spec.training.evaluation.input";
 
-/// The model over the values of one checkpoint.
+/// The model over the values of one checkpoint; OUT_OF_RANGE as CheckScores.
 class CheckpointEvaluation {
  public:
   static Result<MetricValues> Run(const std::string& checkpoint_directory, const Model& model,
@@ -42,7 +42,10 @@ class CheckpointEvaluation {
     BinaryMetrics metrics;
     while (!stop.stop_requested()) {
       PSTRAIN_ASSIGN_OR_RETURN(const Batch batch, input.Next(kRecordsPerBatch));
-      if (batch.records + batch.skipped == 0) return metrics.Compute();
+      if (batch.records + batch.skipped == 0) {
+        PSTRAIN_RETURN_IF_ERROR(CheckScores(metrics, BaseName(checkpoint_directory)));
+        return metrics.Compute();
+      }
       const BatchPlan plan = model.Plan(batch);
       values.rows.clear();
       for (const RowRequest& request : plan.requests) {
@@ -81,6 +84,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
       request.clear_checkpoint();
       request.clear_metrics();
       request.clear_error();
+      request.clear_failure();
       if (reply->directive() == FINISH) return kExitSuccess;
       if (reply->directive() == DRAIN) return kExitDrained;
       if (!reply->checkpoint().empty()) {
@@ -103,6 +107,10 @@ Result<int> RunEvaluator(const RoleContext& context) {
         // The input stays as bad as it is; only checkpoints differ from one to the next.
         if (metrics.status().code() == StatusCode::kInvalidArgument) {
           return metrics.status().WithContext(kInputField);
+        }
+        // Another evaluation would find the same, and the job would wait for it.
+        if (metrics.status().code() == StatusCode::kOutOfRange) {
+          request.set_failure(metrics.status().message());
         }
         request.set_error(metrics.status().ToString());
         LogWarning("evaluator", "a checkpoint could not be evaluated",

@@ -63,6 +63,9 @@ class Registration {
     return engine_.configured() && (incarnation_ || request_.held_size() > 0);
   }
 
+  /// The chief is to hear of something now.
+  bool Urgent() const { return !failure_told_ && !engine_.health().ok(); }
+
   /// Registers, or says that it is alive. UNAVAILABLE and the like: the chief is away.
   Status Step(bool leaving) {
     if (!incarnation_) return Register();
@@ -70,7 +73,9 @@ class Registration {
     heartbeat.set_index(context_.index);
     heartbeat.set_incarnation(*incarnation_);
     heartbeat.set_leaving(leaving);
+    heartbeat.set_failure(engine_.health().message());
     PSTRAIN_ASSIGN_OR_RETURN(const HeartbeatPsReply reply, client_.HeartbeatPs(heartbeat));
+    failure_told_ = reply.known() && !heartbeat.failure().empty();
     if (reply.known() && reply.chief_term() == chief_term_) return OkStatus();
     incarnation_.reset();
     return Register();
@@ -109,6 +114,7 @@ class Registration {
   RegisterPsRequest request_;
   std::optional<Incarnation> incarnation_;
   std::uint64_t chief_term_ = 0;
+  bool failure_told_ = false;
 };
 
 // Told to stop, a ps keeps serving: its shards have to move away or be in a checkpoint first, which
@@ -128,7 +134,7 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
     }
     if (stopping && !registration.MayHoldShards()) return kExitDrained;
     if (stopping && now - *stopping > context.grace - kGraceReserve) return kExitDrained;
-    if (now >= next_step) {
+    if (now >= next_step || registration.Urgent()) {
       const Status status = registration.Step(stopping.has_value());
       if (status.ok()) patience.Renew();
       next_step = SteadyNow() + (status.ok() ? kHeartbeat : kAwayPause);

@@ -89,6 +89,12 @@ inline constexpr StatDefinition kWorkerCommitsReported{"commits_reported",
 inline constexpr StatDefinition kWorkerRecordsSkipped{
     "records_skipped", "pstrain_worker_input_errors_total", R"(reason="skipped")",
     "Records that could not be used."};
+inline constexpr StatDefinition kWorkerRecordsNonFinite{
+    "records_non_finite", "pstrain_worker_input_errors_total", R"(reason="non_finite")",
+    "Records that could not be used."};
+inline constexpr StatDefinition kWorkerOldestBatch{
+    "oldest_batch_seconds", "pstrain_worker_oldest_batch_seconds", "",
+    "Since when the worker has the oldest batch that it has not reported; 0: it has none."};
 
 // Ps.
 inline constexpr StatDefinition kPsPushesApplied{"pushes_applied", "pstrain_ps_updates_total",
@@ -184,6 +190,17 @@ inline constexpr StatDefinition kChiefTerm{"chief_term", "pstrain_chief_term", "
 inline constexpr StatDefinition kChiefRecordsSkipped{
     "records_skipped", "pstrain_chief_records_skipped", "",
     "Records of the whole run that could not be used, by the last checkpoint."};
+
+inline constexpr StatDefinition kChiefRecordsNonFinite{
+    "records_non_finite", "pstrain_chief_records_non_finite", "",
+    "Records of batches that were left out because their loss or a gradient was not finite, by the "
+    "last checkpoint."};
+inline constexpr StatDefinition kChiefBatchesReopened{
+    "batches_reopened", "pstrain_chief_batches_reopened_total", "",
+    "Committed batches that were granted again because a ps that had applied them was lost."};
+inline constexpr StatDefinition kChiefBatchesOverdue{
+    "batches_overdue", "pstrain_chief_batches_overdue_total", "",
+    "Batches that were also given to another worker because one had them for too long."};
 
 // Evaluator.
 inline constexpr StatDefinition kEvaluatorEvaluations{

@@ -36,6 +36,8 @@ struct WorkerStats {
   Histogram* push_duration;
   Counter* commits_reported;
   Counter* records_skipped;
+  Counter* records_non_finite;
+  Gauge* oldest_batch;  // seconds
 };
 
 struct PsStats {
@@ -89,6 +91,9 @@ struct ChiefStats {
   Gauge* epoch;
   Gauge* chief_term;
   Gauge* records_skipped;
+  Gauge* records_non_finite;
+  Counter* batches_reopened;
+  Counter* batches_overdue;
   Gauge* auc;
   Gauge* accuracy;
   Gauge* log_loss;

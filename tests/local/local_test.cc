@@ -117,7 +117,8 @@ TEST(MakeRunReport, WithSeveralAttempts_SumsTheirLastReadings) {
   EXPECT_EQ(line,
             R"({"job":"j","state":"Succeeded","auc":0.91,"accuracy":null,)"
             R"("examples_expected":null,"examples_committed":300,"applied_min":null,)"
-            R"("applied_max":null,"records_skipped":null,"duplicates_refused":2,"steps":30,)"
+            R"("applied_max":null,"records_skipped":null,"records_non_finite":null,)"
+            R"("batches_reopened":0,"duplicates_refused":2,"steps":30,)"
             R"("checkpoints":3,"seconds":2.0,"examples_per_second":150.0,)"
             R"("kills":[{"role":"ps","index":1,"at_examples":120,"first_step_after_s":0.25}],)"
             R"("ps":[{"shards":0,"bytes_received":0,"bytes_sent":0},)"

@@ -39,9 +39,9 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
                                           std::vector<ShardCopy> copies) {
   const std::uint32_t index = request.index();
   const ProtocolTime now = chief_.clock.Now();
-  const Result<Incarnation> registered = chief_.protocol.RegisterPs(
-      index, {request.process(), request.attempt()}, request.address(), std::move(copies),
-      now - gaps_);
+  const Result<Incarnation> registered =
+      chief_.protocol.RegisterPs(index, {request.process(), request.attempt()}, request.address(),
+                                 std::move(copies), now - gaps_);
   // The pod of a new ps may be there before the chief reads that the job wants it.
   const bool may_be_wanted_soon = index >= chief_.protocol.ps_count() && request.held().empty() &&
                                   !chief_.context.ps_replicas_file.empty();

@@ -176,6 +176,12 @@ std::vector<GrantedWorkId> CommitProtocol::Grants(std::uint32_t worker, std::uin
   return ledger_.Grant(worker, most);
 }
 
+// Rule 6. Invariant: nothing that a worker says or does not say keeps a work id from the others for
+// ever. It stays with the worker too, whose report counts like any other.
+void CommitProtocol::Overdue(std::uint32_t worker, WorkId work_id) {
+  if (ledger_.Valid(work_id)) ledger_.Share(worker, work_id);
+}
+
 // Rule 1. The grant did not arrive, or the worker leaves: others get it.
 void CommitProtocol::ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids) {
   for (const WorkId work_id : work_ids) ledger_.Return(worker, work_id);

@@ -89,6 +89,13 @@ class CommitProtocol {
   /// Rule 1. Up to `want` work ids; none for an unknown worker, while draining, while joining or
   /// while any shard has no active owner.
   std::vector<GrantedWorkId> Grants(std::uint32_t worker, std::uint32_t want);
+  /// The worker has had the work id for too long, though it still speaks: it is also granted to one
+  /// other worker. Without effect for a work id that is committed or not with that worker.
+  void Overdue(std::uint32_t worker, WorkId work_id);
+  /// Every shard's current copy has the work id.
+  bool Committed(WorkId work_id) const {
+    return ledger_.Valid(work_id) && ledger_.Committed(work_id);
+  }
   /// The worker gives work ids back unreported.
   void ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids);
   /// Rule 4. Counts whoever reports: the terms prove what was applied.

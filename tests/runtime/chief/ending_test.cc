@@ -73,6 +73,20 @@ TEST_F(EndingTest, ADrainEndsWhenItIsQuietCoveredAndEvaluated) {
   EXPECT_FALSE(ending_.DrainOver(state));
 }
 
+TEST_F(EndingTest, OnlyTheFirstReasonCountsAndSaysWhetherItIsForGood) {
+  ending_.Fail(UnavailableError("now"));
+  ending_.FailForGood(FailedPreconditionError("for ever"));
+  EXPECT_EQ(ending_.failure()->message(), "now");
+  EXPECT_FALSE(ending_.failed_for_good());
+}
+
+TEST_F(EndingTest, WhenItFailsForGood_SaysSo) {
+  ending_.FailForGood(FailedPreconditionError("for ever"));
+  ending_.Fail(UnavailableError("later"));
+  EXPECT_EQ(ending_.failure()->message(), "for ever");
+  EXPECT_TRUE(ending_.failed_for_good());
+}
+
 TEST_F(EndingTest, ADrainEndsWhenTimeIsOut) {
   clock_.Advance(seconds(100));
   ending_.BeginDrain();

@@ -29,7 +29,7 @@ TEST(RunNumbers, WhenFinal_TheResultCountsWhatTheCheckpointHolds) {
   RunNumbers numbers;
   numbers.progress.examples_committed = 30;
   numbers.final_examples = 70;
-  numbers.applied = {.lowest = 70, .highest = 71, .skipped = 2};
+  numbers.applied = {.lowest = 70, .highest = 71, .skipped = 2, .non_finite = 3};
   numbers.newest_checkpoint = CheckpointId{3, 4};
   numbers.metrics["auc"] = 0.75;
   const Result<Json> json = ParseJson(ResultJson(numbers));
@@ -37,6 +37,8 @@ TEST(RunNumbers, WhenFinal_TheResultCountsWhatTheCheckpointHolds) {
   EXPECT_EQ(json->Find("auc")->AsDouble(), 0.75);
   EXPECT_EQ(json->Find("examples_committed")->AsDouble(), 70);
   EXPECT_EQ(json->Find("applied_max")->AsDouble(), 71);
+  EXPECT_EQ(json->Find("records_skipped")->AsDouble(), 2);
+  EXPECT_EQ(json->Find("records_non_finite")->AsDouble(), 3);
 }
 
 TEST(RunNumbers, CountsOfAManifest_AreThoseOfItsExtremes) {
@@ -45,11 +47,13 @@ TEST(RunNumbers, CountsOfAManifest_AreThoseOfItsExtremes) {
     CheckpointShard* shard = manifest.add_checkpoint_shards();
     shard->set_examples_applied(examples);
     shard->set_records_skipped(examples / 10);
+    shard->set_records_non_finite(examples / 5);
   }
   const AppliedCounts counts = CountsOf(manifest);
   EXPECT_EQ(counts.lowest, 20);
   EXPECT_EQ(counts.highest, 40);
   EXPECT_EQ(counts.skipped, 2);
+  EXPECT_EQ(counts.non_finite, 8);
 }
 
 TEST(NumbersPublisher, UntilAllShardsWereActive_CommittedStaysAsItWas) {

@@ -142,10 +142,21 @@ void Simulation::KillEverything() {
   Scale();
 }
 
+// Some other worker goes on: with none the job could only fail.
+void Simulation::HangAWorker() {
+  const auto works = [this](Process process) {
+    const auto worker = workers_.find(process);
+    return worker != workers_.end() && !worker->second.hangs;
+  };
+  const Process process = worker_slots_[Random(worker_slots_.size())];
+  if (!works(process) || std::ranges::count_if(worker_slots_, works) < 2) return;
+  workers_.at(process).hangs = true;
+}
+
 void Simulation::Fault() {
   ++result_.faults;
   const auto chief = chiefs_.find(chief_slot_);
-  switch (Random(13)) {
+  switch (Random(14)) {
     case 0:
     case 1:
       return KillSlot(&worker_slots_);
@@ -178,6 +189,8 @@ void Simulation::Fault() {
     }
     case 11:
       return Scale();
+    case 12:
+      return HangAWorker();
     default:
       if (chief != chiefs_.end() && Chance(3)) chief->second->protocol.Drain();
   }

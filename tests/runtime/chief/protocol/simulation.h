@@ -40,6 +40,8 @@ struct Mutations {
   bool move_not_atomic = false;
   /// Another number of ps changes who may register, and not where shards belong.
   bool scaling_keeps_homes = false;
+  /// The chief leaves batches with a worker that speaks and does nothing.
+  bool chief_waits_for_hanging = false;
 };
 
 struct SimulationResult {
@@ -59,6 +61,8 @@ struct SimulationResult {
   std::uint64_t false_reports = 0;
   /// Final checkpoints that lacked work ids.
   std::uint64_t incomplete_finals = 0;
+  /// Grants that were shared because a worker had them for too long.
+  std::uint64_t overdue = 0;
 };
 
 /// A job of chief, ps, workers, a disk and a network that delivers in any order, run to its end.
@@ -121,6 +125,8 @@ class Simulation {
     bool registered = false;
     /// The poll whose reply is awaited; replies to any other are lost.
     std::uint64_t poll = 0;
+    /// Polls, and does nothing else: its computation hangs, or it does not reach a ps.
+    bool hangs = false;
     MembershipView view;
     std::map<WorkId, Job> jobs;
   };
@@ -139,6 +145,8 @@ class Simulation {
     std::map<std::uint32_t, Process> workers;
     /// What the shell has granted to each worker and believes to be with it.
     std::map<std::uint32_t, std::set<WorkId>> granted;
+    /// The step at which each of these was granted, or shared last.
+    std::map<std::pair<std::uint32_t, WorkId>, std::uint64_t> granted_at;
     std::optional<ActiveCheckpoint> checkpoint;
   };
 
@@ -154,6 +162,7 @@ class Simulation {
   std::vector<std::uint32_t> Homes(std::uint32_t ps_count) const;
   void StartChief();
   void Fault();
+  void HangAWorker();
   void KillEverything();
   void KillSlot(std::vector<Process>* slots);
   Process NewestChief() const;
@@ -171,6 +180,7 @@ class Simulation {
     return {process, static_cast<std::uint32_t>(process)};
   }
   void ChiefTick(Process process);
+  void ShareOverdue(Chief* chief);
   void SendAssignment(Process process, std::uint64_t id);
   enum class Carried : std::uint8_t { kDone, kWait, kBadCheckpoint, kFailed };
   void AnswerAssignment(Process chief, std::uint64_t id, std::vector<ShardCopy> copies,

@@ -153,14 +153,16 @@ void Simulation::WorkerStep(Process process) {
     worker.registered = false;
     worker.poll = 0;
   }
-  if (!worker.jobs.empty() && Chance(2)) {
+  if (!worker.hangs && !worker.jobs.empty() && Chance(2)) {
     const auto job = std::next(worker.jobs.begin(), static_cast<long>(Random(worker.jobs.size())));
     if (!job->second.reported) return PushJob(process, job->first);
   }
   if (worker.poll != 0 && !Chance(30)) return;
   worker.poll = next_id_++;
+  // One that hangs fills its window.
+  const bool full = worker.hangs && worker.jobs.size() >= 3;
   const Poll poll{worker.poll, process, !worker.registered, worker.jobs,
-                  static_cast<std::uint32_t>(Random(4))};
+                  full ? 0 : static_cast<std::uint32_t>(Random(4))};
   Send([this, to = worker.chief, poll] { OnPoll(to, poll); });
 }
 

@@ -31,17 +31,19 @@ TEST(Simulation, UnderRandomFaults_EveryShardHasEveryWorkIdExactlyOnce) {
     total.scalings += result.scalings;
     total.false_reports += result.false_reports;
     total.incomplete_finals += result.incomplete_finals;
+    total.overdue += result.overdue;
   }
   std::cout << seeds << " seeds: " << total.steps << " steps, " << total.faults << " faults, "
             << total.checkpoints << " checkpoints, " << total.checkpoints_incremental
             << " of them incremental, " << total.checkpoints_abandoned << " abandoned, "
             << total.reopened << " work ids re-opened, " << total.moves << " shards moved, "
             << total.scalings << " changes of the number of ps, " << total.false_reports
-            << " false reports, " << total.incomplete_finals << " final checkpoints refused\n";
+            << " false reports, " << total.incomplete_finals << " final checkpoints refused, "
+            << total.overdue << " grants overdue\n";
   EXPECT_TRUE(seeds < 100 ||
               (total.faults > 0 && total.checkpoints_abandoned > 0 &&
                total.checkpoints_incremental > 0 && total.reopened > 0 && total.moves > 0 &&
-               total.scalings > 0 && total.incomplete_finals > 0));
+               total.scalings > 0 && total.incomplete_finals > 0 && total.overdue > 0));
 }
 
 TEST(Simulation, WhenRepeated_IsTheSame) {
@@ -97,6 +99,10 @@ TEST(SimulationMutation, WhenAMoveIsNotAtomic_IsCaught) {
 
 TEST(SimulationMutation, WhenShardsKeepTheHomesOfTheFormerNumberOfPs_IsCaught) {
   EXPECT_GT(Caught({.scaling_keeps_homes = true}), 0);
+}
+
+TEST(SimulationMutation, WhenTheChiefWaitsForAWorkerThatHangs_IsCaught) {
+  EXPECT_GT(Caught({.chief_waits_for_hanging = true}), 0);
 }
 
 TEST(SimulationMutation, WhenACheckpointIsDeletedThatOthersBuildOn_IsCaught) {
