@@ -6,10 +6,13 @@ namespace pstrain::plan {
 
 /// restart.cc. Writes each end that the status does not hold yet into the counts: a success, a
 /// crash (counts against backoffLimit), a disruption (free) or a stop that we asked for (no count),
-/// and makes the next attempt the one to start.
+/// and makes the next attempt the one to start. Exit 85 is a disruption where the replica, or the
+/// chief whose word it follows, was told to stop; of any replica but the chief three more in a row
+/// are believed, and what goes beyond is a crash (docs/design/drained-by-whom.md).
 void CountEnds(PlanBuilder& builder);
 /// restart.cc. The earliest time of a replica's next attempt: immediately after a disruption and
-/// after the first crash, then 1, 2, 4 ... 300 s after the last crash.
+/// after the first crash, then 1, 2, 4 ... 300 s after the last crash. Disrupted attempts that
+/// lived under 10 s are followed by the same waits, from the first one on.
 Time NextStart(const ReplicaRestarts& record);
 
 /// success.cc. The chief has exited 0, and so has every evaluator of a job that runs its own

@@ -13,7 +13,7 @@ inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 /// `pstrain run` alone: the job ended well, but a kill of --chaos did not fire.
 inline constexpr int kExitKillNotFired = 3;
-/// Told to stop, drained, not finished: nobody's fault.
+/// Told to stop, drained, not finished: nobody's fault, if somebody did tell it.
 inline constexpr int kExitDrained = 85;
 /// Disrupted: a successor has taken the place of this chief or ps, or the device was lost. Nobody's
 /// fault either.
@@ -29,7 +29,8 @@ constexpr int ExitCodeOfSignal(int signal) { return 128 + signal; }
 /// The reverse; 0 for a code that no signal gives.
 constexpr int SignalOfExitCode(int code) { return code > 128 ? code - 128 : 0; }
 
-/// Whether an attempt that ended so counts as a disruption, which no limit of failures counts.
+/// Whether an attempt that ended so may count as a disruption, which no limit of failures counts:
+/// 86 always does, 85 where somebody told the replica to stop (operator/plan/restart.cc).
 constexpr bool IsDisruptionExit(int code) { return code == kExitDrained || code == kExitDisrupted; }
 
 }  // namespace pstrain

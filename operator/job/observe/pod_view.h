@@ -52,6 +52,7 @@ struct PodView {
     std::int32_t signal = 0;
     std::string reason;   // e.g. OOMKilled, Error, Completed
     std::string message;  // the agent's termination message
+    std::optional<plan::Time> started;
     std::optional<plan::Time> finished;
   };
   Container container;

@@ -265,6 +265,22 @@ TEST_F(JobReconcilerTest, OrphanedPods_AreLeftAlone) {
   EXPECT_EQ(fixture_.CallsOf("DELETE"), 0);
 }
 
+TEST_F(JobReconcilerTest, ShortLives_BrakeTheNextAttemptByTheClockOfTheStatus) {
+  fixture_.StartJob();
+  fixture_.EndPod("byo-worker-1", 86, seconds(3));
+  fixture_.Settle();
+  EXPECT_THAT(fixture_.PodNames(), Not(Contains("byo-worker-1-1")));
+  EXPECT_EQ(fixture_.StatusOfJob().restarts().replicas().at("worker-1").short_attempts(), 1);
+  // Another operator takes over: the brake is in the status.
+  fixture_.RestartOperator();
+  fixture_.SyncAll();
+  fixture_.Settle();
+  EXPECT_THAT(fixture_.PodNames(), Not(Contains("byo-worker-1-1")));
+  fixture_.RunFor(seconds(2));
+  EXPECT_THAT(fixture_.PodNames(), Contains("byo-worker-1-1"));
+  EXPECT_EQ(fixture_.StatusOfJob().restarts().failures(), 0);
+}
+
 TEST_F(JobReconcilerTest, Suspend_DrainsChiefFirstAndResumeStartsTheNextAttempts) {
   fixture_.StartJob();
   fixture_.server().LingerOnDelete(kube::PodResource());

@@ -193,21 +193,27 @@ void ReconcilerFixture::SetPodStatus(const std::string& name, const std::string&
   EditPod(name, [&](Json& pod) { pod.Set("status", Parse(status)); });
 }
 
+std::string ReconcilerFixture::TimeAfter(std::chrono::milliseconds duration) const {
+  return plan::FormatTimestamp(
+      plan::Time(std::chrono::milliseconds(clock_.UnixMillis()) + duration));
+}
+
 void ReconcilerFixture::RunPod(const std::string& name) {
+  // For a minute already: who lived for moments only is braked.
   SetPodStatus(name, R"({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
-                         "containerStatuses": [{"name": "c", "state": {"running": {}}}]})");
+                         "containerStatuses": [{"name": "c", "state": {"running": {"startedAt": ")" +
+                         TimeAfter(-std::chrono::minutes(1)) + R"("}}}]})");
 }
 
 void ReconcilerFixture::RunAllPods() {
   for (const std::string& name : PodNames()) RunPod(name);
 }
 
-void ReconcilerFixture::EndPod(const std::string& name, int exit_code) {
-  const plan::Time now{std::chrono::milliseconds(clock_.UnixMillis())};
+void ReconcilerFixture::EndPod(const std::string& name, int exit_code, std::chrono::seconds lived) {
   SetPodStatus(name, R"({"phase": ")" + std::string(exit_code == 0 ? "Succeeded" : "Failed") +
                          R"(", "containerStatuses": [{"name": "c", "state": {"terminated": {)" +
-                         R"("exitCode": )" + std::to_string(exit_code) + R"(, "finishedAt": ")" +
-                         plan::FormatTimestamp(now) + R"("}}}]})");
+                         R"("exitCode": )" + std::to_string(exit_code) + R"(, "startedAt": ")" +
+                         TimeAfter(-lived) + R"(", "finishedAt": ")" + TimeAfter({}) + R"("}}}]})");
 }
 
 void ReconcilerFixture::RemovePod(const std::string& name) {

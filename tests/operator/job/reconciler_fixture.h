@@ -50,7 +50,9 @@ class ReconcilerFixture {
   void SetPodStatus(const std::string& name, const std::string& status);
   void RunPod(const std::string& name);
   void RunAllPods();
-  void EndPod(const std::string& name, int exit_code);
+  /// It ended just now, and had run for `lived`.
+  void EndPod(const std::string& name, int exit_code,
+              std::chrono::seconds lived = std::chrono::minutes(1));
   void RemovePod(const std::string& name);
 
   void SyncJobs();
@@ -86,6 +88,9 @@ class ReconcilerFixture {
 
  private:
   struct Operator;
+
+  /// As an apiserver writes it, so long after the present.
+  std::string TimeAfter(std::chrono::milliseconds duration) const;
 
   const kube::ObjectKey key_{"ml", "byo"};
   kube::ApiFixture api_;

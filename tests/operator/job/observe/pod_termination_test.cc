@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/text/json.h"
+#include "operator/plan/timestamp.h"
 
 namespace pstrain::job {
 namespace {
@@ -193,6 +194,30 @@ TEST(ChiefTermination, HasTheCountsThatItLeftBehind) {
   EXPECT_FALSE(ToReplica(pod).counts.has_value());
   pod.replica.role = plan::Role::kPs;
   EXPECT_FALSE(ToReplica(pod).counts.has_value());
+}
+
+TEST(PodStart, IsTheContainersAndNotThePods) {
+  const auto start = [](const char* status) {
+    const auto view = DecodePod(PodWith({.name = "start",
+                                         .deletion_timestamp = false,
+                                         .status = status,
+                                         .phase = ReplicaPhase::kRunning,
+                                         .disruption = Disruption::kNone,
+                                         .reason = ""}));
+    return view.ok() ? ToReplica(*view).started : std::nullopt;
+  };
+  const plan::Time pod = *plan::ParseTimestamp("2026-01-02T03:04:00Z");
+  EXPECT_EQ(start(R"({"phase":"Running","startTime":"2026-01-02T03:00:00Z","containerStatuses":
+      [{"name":"training","state":{"running":{"startedAt":"2026-01-02T03:04:00Z"}}}]})"),
+            pod);
+  EXPECT_EQ(start(R"({"phase":"Failed","startTime":"2026-01-02T03:00:00Z","containerStatuses":
+      [{"name":"training","state":{"terminated":{"exitCode":1,
+        "startedAt":"2026-01-02T03:04:00Z"}}}]})"),
+            pod);
+  EXPECT_EQ(start(R"({"phase":"Running","startTime":"2026-01-02T03:04:00Z",
+      "containerStatuses":RUNNING})"),
+            pod);
+  EXPECT_EQ(start(R"({"phase":"Pending","startTime":"2026-01-02T03:04:00Z"})"), std::nullopt);
 }
 
 }  // namespace
