@@ -10,6 +10,7 @@
 #include "operator/job/act/status_writer.h"
 #include "operator/job/build/object_names.h"
 #include "operator/job/observe/checkpoint_check.h"
+#include "operator/job/observe/checkpoint_progress.h"
 #include "operator/job/observe/checkpoint_volume.h"
 #include "operator/plan/conditions.h"
 #include "operator/plan/timestamp.h"
@@ -231,6 +232,9 @@ JobStatus JobReconciler::CompleteStatus(const ReconcileContext& context, JobStat
     SetProblemCondition(kCheckpointNotShared, "CheckpointShared", checkpoint.problem, generation,
                         context.now, status);
   }
+  SetProblemCondition(kCheckpointsFailing, "CheckpointsWritten",
+                      deps_.progress.CheckpointsFailing(context.state.uid), generation, context.now,
+                      status);
   const auto& conflict = context.state.name_conflict;
   if (conflict || plan::FindCondition(status, "NameConflict") != nullptr) {
     plan::PutCondition({.type = "NameConflict",
@@ -261,8 +265,8 @@ void JobReconciler::EmitEvents(const ReconcileContext& context, const JobStatus&
     }
     deps_.events.Record(std::move(event));
   }
-  if (auto event = EventOfCheckpoint(context.job, before, state.stored)) {
-    deps_.events.Record(std::move(*event));
+  for (kube::Event& event : EventsOfCheckpoints(context.job, before, state.stored)) {
+    deps_.events.Record(std::move(event));
   }
   std::string reason;
   std::string note;
