@@ -2,13 +2,16 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/peers/grant_limit.h"
+#include "runtime/chief/peers/grant_watch.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {
@@ -20,9 +23,10 @@ namespace pstrain {
 /// a time.
 class WorkerPeers {
  public:
-  /// `limit` outlives it; null: no limit on grants.
-  WorkerPeers(const ChiefDependencies& chief, const GrantLimit* limit)
-      : chief_(chief), limit_(limit) {}
+  /// `limit` outlives it; null: no limit on grants. `fail` ends the job with an error.
+  WorkerPeers(const ChiefDependencies& chief, const GrantLimit* limit,
+              std::function<void(Status)> fail)
+      : chief_(chief), limit_(limit), watch_(chief, std::move(fail)) {}
 
   /// Where the run is, for the answer to a poll.
   struct RunPhase {
@@ -32,9 +36,12 @@ class WorkerPeers {
     /// Nothing is granted for now.
     bool grants_wait = false;
   };
+  /// A poll that is not above the last one of its process was late or repeated: it changes nothing,
+  /// and the reply's sequence says so.
   PollWorkerReply Poll(const PollWorkerRequest& request, const RunPhase& phase);
 
-  /// What was granted to a worker that was not heard for more than 10 s goes to others.
+  /// What was granted to a worker that was not heard for more than 10 s goes to others. Also lets
+  /// GrantWatch look at the clock.
   void Expire();
   /// The chief stood still for so long: nobody could be heard meanwhile.
   void ForgiveGap(std::chrono::nanoseconds gap);
@@ -56,6 +63,8 @@ class WorkerPeers {
     bool told_end = false;
   };
 
+  /// False: late or repeated.
+  bool InOrder(const PollWorkerRequest& request) const;
   /// Null: a newer process has replaced the one that asks.
   Peer* Admit(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
   void AbsorbReports(const PollWorkerRequest& request, Peer& worker);
@@ -65,7 +74,11 @@ class WorkerPeers {
 
   const ChiefDependencies chief_;
   const GrantLimit* const limit_;
+  GrantWatch watch_;
   std::map<std::uint32_t, Peer> workers_;
+  /// The newest poll of each index: process and sequence. Stays when the worker is forgotten, so
+  /// that a late poll does not bring it back.
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> newest_poll_;
   std::optional<double> loss_;
 };
 

@@ -135,6 +135,7 @@ class ChiefPartsTest : public testing::Test {
     job.mutable_spec()->mutable_replica_specs()->mutable_evaluator()->set_replicas(1);
     Training* training = job.mutable_spec()->mutable_training();
     training->set_epochs(2);
+    training->set_peer_timeout_seconds(400);
     training->mutable_evaluation()->set_deadline_seconds(60);
     training->mutable_checkpoint()->set_directory(directory);
     training->mutable_checkpoint()->set_keep(2);
