@@ -159,7 +159,7 @@ Result<RequeueTime> JobReconciler::ReconcileValid(const ReconcileContext& contex
   PSTRAIN_RETURN_IF_ERROR(WriteOrDelay(context, CompleteStatus(context, state.stored)).status());
   if (state.deleting) return RequeueTime();
   EmitEvents(context, state.stored);
-  PSTRAIN_RETURN_IF_ERROR(executor_.DeleteUnusedConfigMaps(context));
+  PSTRAIN_RETURN_IF_ERROR(executor_.DeleteUnusedObjects(context));
   PSTRAIN_ASSIGN_OR_RETURN(const RequeueTime expiry, DeleteExpired(context));
   return Earlier(counts_due, Earlier(expiry, NextRequeue(context, plan)));
 }

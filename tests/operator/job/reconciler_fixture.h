@@ -5,8 +5,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/manual_clock.h"
@@ -42,6 +44,8 @@ class ReconcilerFixture {
   void RemoveJob();
   /// A new process: no memory, caches filled again.
   void RestartOperator();
+  /// Of the next process: makes NetworkPolicies with these peers, or none.
+  void SetPolicyPeers(std::optional<Json> peers) { policy_peers_ = std::move(peers); }
 
   std::vector<std::string> PodNames() const;
   Json Pod(const std::string& name) const;
@@ -96,6 +100,7 @@ class ReconcilerFixture {
   kube::ApiFixture api_;
   ManualClock clock_{std::chrono::hours(1)};
   std::string uid_;
+  std::optional<Json> policy_peers_;
   std::unique_ptr<Operator> operator_;
 };
 
