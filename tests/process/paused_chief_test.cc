@@ -40,7 +40,9 @@ TEST_F(PausedChiefTest, Adult_WhenTheChiefIsStoppedAndGoesOn_NobodyIsLost) {
   EXPECT_THAT(*log, Not(HasSubstr("silent")));
   EXPECT_THAT(*log, Not(HasSubstr("counts as lost")));
   EXPECT_FALSE(FileExists(dir_.File(".pstrain/adult/logs/chief-0-1.log")));
-  if (kPause > std::chrono::seconds(3)) EXPECT_THAT(*log, HasSubstr("this process stood still"));
+  if (kPause > std::chrono::seconds(3)) {
+    EXPECT_THAT(*log, HasSubstr("this process stood still"));
+  }
 }
 
 }  // namespace
