@@ -76,6 +76,23 @@ std::string TemporaryName(const std::string& path) {
   return path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++);
 }
 
+/// Errors name `asked`, the path that the caller wants, also when a parent is in the way.
+Status MakeDirectories(const std::string& path, const std::string& asked) {
+  if (IsDirectory(path)) return OkStatus();
+  const std::string parent = ParentPath(path);
+  if (parent != path) PSTRAIN_RETURN_IF_ERROR(MakeDirectories(parent, asked));
+  if (Fails("mkdir", path)) return PathError(errno, "create directory", asked);
+  if (::mkdir(path.c_str(), 0777) != 0) {
+    const int error_number = errno;
+    // Another process was faster, or the path ends with a slash.
+    if (error_number == EEXIST && IsDirectory(path)) return OkStatus();
+    return PathError(error_number == EEXIST ? ENOTDIR : error_number, "create directory", asked);
+  }
+  const Status synced = FsyncDirectory(parent);
+  // A directory in which one may write but not read cannot be synced.
+  return synced.code() == StatusCode::kPermissionDenied ? OkStatus() : synced;
+}
+
 }  // namespace
 
 Result<std::string> ReadFile(const std::string& path) {
@@ -133,21 +150,7 @@ Status RenameFile(const std::string& from, const std::string& to) {
   return FsyncDirectory(ParentPath(to));
 }
 
-Status CreateDirectories(const std::string& path) {
-  if (IsDirectory(path)) return OkStatus();
-  const std::string parent = ParentPath(path);
-  if (parent != path) PSTRAIN_RETURN_IF_ERROR(CreateDirectories(parent));
-  if (Fails("mkdir", path)) return PathError(errno, "create directory", path);
-  if (::mkdir(path.c_str(), 0777) != 0) {
-    const int error_number = errno;
-    // Another process was faster, or the path ends with a slash.
-    if (error_number == EEXIST && IsDirectory(path)) return OkStatus();
-    return PathError(error_number == EEXIST ? ENOTDIR : error_number, "create directory", path);
-  }
-  const Status synced = FsyncDirectory(parent);
-  // A directory in which one may write but not read cannot be synced.
-  return synced.code() == StatusCode::kPermissionDenied ? OkStatus() : synced;
-}
+Status CreateDirectories(const std::string& path) { return MakeDirectories(path, path); }
 
 Status FsyncDirectory(const std::string& path) {
   UniqueFd directory(OpenRetrying(path, O_RDONLY | O_DIRECTORY));
