@@ -14,12 +14,14 @@ namespace pstrain {
 namespace {
 
 /// The newest good checkpoint, or nothing for a run without checkpoints.
-Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RunDescription& run) {
+Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RunDescription& run,
+                                                     const JobSpec& job) {
   CheckpointExpectation expectation;
   expectation.run_id = run.run_id();
   expectation.variables.emplace(run.variables().begin(), run.variables().end());
   expectation.shards = run.shards();
   expectation.batches_per_epoch = run.batches_per_epoch();
+  expectation.job = job;
   Result<GoodCheckpoint> checkpoint = NewestGoodCheckpoint(run.run_directory(), expectation);
   if (!checkpoint.ok() && checkpoint.status().code() == StatusCode::kNotFound)
     return std::optional<GoodCheckpoint>();
@@ -76,10 +78,12 @@ Result<RunDescription> Describe(const RoleContext& context, const RunDirectory& 
 
 Result<ChiefSetup> PrepareChief(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, RunDirectory::Open(context.job, context.run_id));
+  PSTRAIN_RETURN_IF_ERROR(directory.CheckJob());
   PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index,
                            directory.Index(context.scratch.string()));
   PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, Describe(context, directory, index));
-  PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint, FindCheckpoint(run));
+  PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint,
+                           FindCheckpoint(run, context.job.spec()));
   PSTRAIN_RETURN_IF_ERROR(EpochsHold(context, checkpoint));
   std::vector<std::string> names;
   if (checkpoint) {

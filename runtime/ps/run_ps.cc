@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/ps/data_handler.h"
 #include "runtime/ps/ps_control.h"
@@ -55,10 +56,15 @@ class Registration {
     request_.set_process(RandomSeed());
     request_.set_attempt(context.attempt);
     request_.set_address(std::move(address));
+    const FixedDigests job = DigestsOf(context.job.spec());
+    request_.mutable_job()->insert(job.begin(), job.end());
   }
 
   /// False until a chief has described the run.
   bool MayHoldShards() const { return engine_.configured(); }
+
+  /// Not OK: this ps was started with another job than the chief.
+  const Status& refusal() const { return refusal_; }
 
   /// Registers, or says that it is alive. UNAVAILABLE and the like: the chief is away.
   Status Step(bool leaving) {
@@ -77,6 +83,8 @@ class Registration {
   Status Register() {
     DescribeCopies(engine_, &request_);
     PSTRAIN_ASSIGN_OR_RETURN(const RegisterPsReply reply, client_.RegisterPs(request_));
+    if (!reply.refused().empty()) refusal_ = FailedPreconditionError(reply.refused());
+    if (!refusal_.ok()) return OkStatus();
     incarnation_ = reply.incarnation();
     chief_term_ = reply.chief_term();
     LogInfo("ps", "registered",
@@ -92,6 +100,7 @@ class Registration {
   RegisterPsRequest request_;
   std::optional<Incarnation> incarnation_;
   std::uint64_t chief_term_ = 0;
+  Status refusal_;
 };
 
 // Told to stop, a ps keeps serving: its shards have to move away or be in a checkpoint first, which
@@ -113,6 +122,7 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
     if (stopping && now - *stopping > context.grace - kGraceReserve) return kExitDrained;
     if (now >= next_step) {
       const Status status = registration.Step(stopping.has_value());
+      PSTRAIN_RETURN_IF_ERROR(registration.refusal());
       if (status.ok()) patience.Renew();
       next_step = SteadyNow() + (status.ok() ? kHeartbeat : kAwayPause);
       if (status.code() == StatusCode::kFailedPrecondition) return kExitDrained;  // replaced

@@ -20,7 +20,10 @@ constexpr std::chrono::milliseconds kAwayPoll{100};
 }  // namespace
 
 GrantSession::GrantSession(const RoleContext& context)
-    : context_(context), process_(RandomSeed()), client_(context.chief_address) {}
+    : context_(context),
+      process_(RandomSeed()),
+      job_(DigestsOf(context.job.spec())),
+      client_(context.chief_address) {}
 
 GrantSession::~GrantSession() {
   thread_.request_stop();
@@ -120,6 +123,7 @@ PollWorkerRequest GrantSession::NextRequest() {
   for (const Report& report : reports_) *request.add_reports() = report;
   for (const WorkId& work_id : in_flight_) ToWire(work_id, request.add_in_flight());
   request.set_leaving(leaving_);
+  if (!run_) request.mutable_job()->insert(job_.begin(), job_.end());
   const auto in_flight = static_cast<std::uint32_t>(in_flight_.size());
   request.set_want(leaving_ || in_flight >= kWindow ? 0 : kWindow - in_flight);
   return request;
@@ -179,6 +183,9 @@ void GrantSession::Run(const std::stop_token& stop) {
       request = NextRequest();
     }
     Result<PollWorkerReply> reply = client_.PollWorker(request);
+    if (reply.ok() && !reply->refused().empty()) {
+      return End(SessionEnd::kFailed, FailedPreconditionError(reply->refused()));
+    }
     if (reply.ok()) {
       if (request.reports_size() > 0) context_.fail_points.Pass(FailPoint::kWorkerReportSent);
       patience.Renew();
