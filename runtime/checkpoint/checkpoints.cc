@@ -6,6 +6,7 @@
 
 #include "base/os/files.h"
 #include "base/text/parse_number.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/checkpoint_chain.h"
 #include "runtime/checkpoint/checkpoint_file.h"
 
@@ -44,6 +45,9 @@ Status CheckExpectation(const CheckpointManifest& manifest,
   if (!expectation.run_id.empty() && manifest.run_id() != expectation.run_id) {
     return FailedPreconditionError("it is of run " + manifest.run_id() + ", not of " +
                                    expectation.run_id + "; move it out of this run's folder");
+  }
+  if (expectation.job && manifest.has_job()) {
+    PSTRAIN_RETURN_IF_ERROR(CheckFixed(manifest.job(), *expectation.job));
   }
   if (expectation.shards && manifest.shards() != *expectation.shards) {
     return FailedPreconditionError("it has " + std::to_string(manifest.shards()) + " shards, not " +

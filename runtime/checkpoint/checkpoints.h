@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
+#include "proto/job/psjob.pb.h"
 
 namespace pstrain {
 
@@ -54,6 +55,8 @@ struct CheckpointExpectation {
   std::optional<std::vector<VariableSpec>> variables;
   std::optional<std::uint32_t> shards;
   std::optional<std::uint64_t> batches_per_epoch;
+  /// Its fixed fields (proto/job/fixed_fields.h) must be those of this specification.
+  std::optional<JobSpec> job;
 };
 
 /// Reads the manifest and checks the size and checksum of every checkpoint shard, also of those in

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/retention.h"
@@ -146,6 +147,7 @@ CheckpointManifest Checkpointing::MakeManifest() const {
   const CommitProgress progress = chief_.protocol.Progress();
   manifest.set_examples_committed(progress.examples_committed);
   manifest.set_examples_expected(progress.examples_expected);
+  *manifest.mutable_job() = FixedPart(chief_.context.job.spec());
   manifest.set_final(in_progress_->plan.final);
   manifest.set_epochs(static_cast<std::uint32_t>(chief_.context.training().epochs()));
   for (const CheckpointShard& checkpoint_shard : in_progress_->checkpoint_shards) {

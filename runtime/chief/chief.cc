@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,11 +54,26 @@ std::function<void(Status)> FailThrough(Ending& ending, CondVar& changed) {
   };
 }
 
+/// The answer to a replica that was started with another job; nothing to one that was not, or that
+/// has shown its job before.
+template <typename Reply, typename Request>
+std::optional<Reply> RefusalOf(const Request& request, const FixedDigests& job) {
+  if (request.job().empty()) return std::nullopt;
+  const Status same = CheckDigests(job, {request.job().begin(), request.job().end()});
+  if (same.ok()) return std::nullopt;
+  LogWarning("chief", "a replica that was started with another job is refused",
+             {{"request", request.GetDescriptor()->name()}, {"reason", same}});
+  Reply reply;
+  reply.set_refused(same.message());
+  return reply;
+}
+
 }  // namespace
 
 Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
     : context_(context),
       setup_(std::move(setup)),
+      job_(DigestsOf(context.job.spec())),
       clock_(options.clock),
       stats_(context.stats),
       common_stats_(context.stats),
@@ -234,6 +250,7 @@ void Chief::HearFailure(Status failure) {
 }
 
 Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request) {
+  if (auto refusal = RefusalOf<RegisterPsReply>(request, job_)) return *std::move(refusal);
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.held()));
   const MutexLock lock(mutex_);
   if (ending_.releasing()) return UnavailableError("the run is ending");
@@ -248,6 +265,7 @@ Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
 }
 
 Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request) {
+  if (auto refusal = RefusalOf<PollWorkerReply>(request, job_)) return *std::move(refusal);
   const MutexLock lock(mutex_);
   PollWorkerReply reply = workers_.Poll(request, {.releasing = ending_.releasing(),
                                                   .finished = ending_.finished(),
@@ -257,6 +275,7 @@ Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request) {
 }
 
 Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request) {
+  if (auto refusal = RefusalOf<PollEvaluatorReply>(request, job_)) return *std::move(refusal);
   const MutexLock lock(mutex_);
   HearFailure(FailureOf(request));
   return evaluator_.Poll(request, {.releasing = ending_.releasing(),

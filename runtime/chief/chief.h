@@ -10,6 +10,7 @@
 #include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/chief/checkpointing.h"
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/chief_setup.h"
@@ -82,6 +83,8 @@ class Chief {
 
   const RoleContext& context_;
   const ChiefSetup setup_;
+  /// What replicas must have been started with, too.
+  const FixedDigests job_;
   const Clock& clock_;
   ChiefStats stats_;
   RuntimeStats common_stats_;

@@ -22,6 +22,7 @@ Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context,
   expectation.variables.emplace(run.variables().begin(), run.variables().end());
   expectation.shards = run.shards();
   expectation.batches_per_epoch = run.batches_per_epoch();
+  expectation.job = context.job.spec();
   Result<GoodCheckpoint> checkpoint = TryAgain(context).Until(
       [&] { return NewestGoodCheckpoint(run.run_directory(), expectation); },
       TryAgain::ReadMayPass);
@@ -82,6 +83,12 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, TryAgain(context).Until([&] {
     return RunDirectory::Open(context.job, context.run_id);
   }));
+  PSTRAIN_RETURN_IF_ERROR(TryAgain(context)
+                              .Until([&]() -> Result<bool> {
+                                PSTRAIN_RETURN_IF_ERROR(directory.CheckJob());
+                                return true;
+                              })
+                              .status());
   PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index, TryAgain(context).Until([&] {
     return directory.Index(context.scratch.string());
   }));

@@ -7,6 +7,7 @@
 #include "base/os/files.h"
 #include "base/text/json.h"
 #include "proto/contract/run_files.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/chief_term.h"
 
 namespace pstrain {
@@ -78,6 +79,23 @@ Result<bool> RunDirectory::Superseded() const {
   return highest > chief_term_;
 }
 
+Result<RunDescription> RunDirectory::Stored() const {
+  const std::string file = File(kRunFile);
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file));
+  RunDescription stored;
+  if (!stored.ParseFromString(bytes)) {
+    return DataLossError(file + " is damaged; restore it or start a new run");
+  }
+  return stored;
+}
+
+Status RunDirectory::CheckJob() const {
+  const Result<RunDescription> stored = Stored();
+  if (stored.status().code() == StatusCode::kNotFound) return OkStatus();
+  if (!stored.ok()) return stored.status();
+  return CheckFixed(stored->job(), job_->spec());
+}
+
 Result<std::shared_ptr<const InputIndex>> RunDirectory::Index(const std::string& scratch) const {
   const Training& training = job_->spec().training();
   const BatchShape shape = ShapeOf(training);
@@ -97,19 +115,18 @@ Result<std::shared_ptr<const InputIndex>> RunDirectory::Index(const std::string&
 }
 
 Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
-  const std::string file = File(kRunFile);
-  const Result<std::string> bytes = ReadFile(file);
-  if (bytes.status().code() == StatusCode::kNotFound) {
-    PSTRAIN_RETURN_IF_ERROR(Write(kRunFile, fresh.SerializeAsString()));
+  Result<RunDescription> stored = Stored();
+  if (stored.status().code() == StatusCode::kNotFound) {
+    RunDescription with_job = fresh;
+    *with_job.mutable_job() = FixedPart(job_->spec());
+    PSTRAIN_RETURN_IF_ERROR(Write(kRunFile, with_job.SerializeAsString()));
     return fresh;
   }
-  if (!bytes.ok()) return bytes.status();
-  RunDescription stored;
-  if (!stored.ParseFromString(*bytes)) {
-    return DataLossError(file + " is damaged; restore it or start a new run");
-  }
-  PSTRAIN_RETURN_IF_ERROR(CompareDescriptions(stored, fresh));
-  stored.set_run_directory(fresh.run_directory());
+  if (!stored.ok()) return stored.status();
+  PSTRAIN_RETURN_IF_ERROR(CompareDescriptions(*stored, fresh));
+  // Every reply to a poll has the description; a vocabulary may be long.
+  stored->clear_job();
+  stored->set_run_directory(fresh.run_directory());
   return stored;
 }
 

@@ -40,6 +40,9 @@ class RunDirectory {
   /// A higher chief term exists: this chief has been superseded.
   Result<bool> Superseded() const;
 
+  /// FAILED_PRECONDITION names the path of what cannot change of a job and differs from what the
+  /// run was started with.
+  Status CheckJob() const;
   /// The index of the run: built and stored by the first chief, loaded and compared by the others.
   /// FAILED_PRECONDITION when the input, the batch or block size or the seed has changed.
   Result<std::shared_ptr<const InputIndex>> Index(const std::string& scratch) const;
@@ -68,6 +71,8 @@ class RunDirectory {
   RunDirectory(const PSTrainingJob& job, std::string path, std::uint64_t chief_term)
       : job_(&job), path_(std::move(path)), chief_term_(chief_term) {}
   std::string File(const char* name) const;
+  /// The description as it lies there. DATA_LOSS: the file is damaged.
+  Result<RunDescription> Stored() const;
   Status Write(const char* name, const std::string& content) const;
   std::optional<double> NumberIn(const char* file, const char* key) const;
 

@@ -9,6 +9,7 @@
 #include "base/os/files.h"
 #include "base/random.h"
 #include "proto/contract/exit_codes.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/evaluator/metric_report.h"
@@ -75,12 +76,16 @@ Result<int> RunEvaluator(const RoleContext& context) {
   stats.ready->Set(1);
   PollEvaluatorRequest request;
   request.set_process(RandomSeed());
+  const FixedDigests job = DigestsOf(context.job.spec());
+  request.mutable_job()->insert(job.begin(), job.end());
   while (true) {
     // SIGTERM alone does not end the evaluator while the chief drains: the last checkpoint is to be
     // seen.
     const Result<PollEvaluatorReply> reply = chief.PollEvaluator(request);
     if (reply.ok()) {
       patience.Renew();
+      if (!reply->refused().empty()) return FailedPreconditionError(reply->refused());
+      request.clear_job();
       request.clear_checkpoint();
       request.clear_metrics();
       request.clear_error();

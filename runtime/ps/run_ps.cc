@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/ps/data_handler.h"
 #include "runtime/ps/ps_control.h"
@@ -55,6 +56,8 @@ class Registration {
     request_.set_process(RandomSeed());
     request_.set_attempt(context.attempt);
     request_.set_address(std::move(address));
+    const FixedDigests job = DigestsOf(context.job.spec());
+    request_.mutable_job()->insert(job.begin(), job.end());
   }
 
   /// False until a chief has described the run, and while no chief knows this ps and it has no
@@ -65,6 +68,9 @@ class Registration {
 
   /// The chief is to hear of something now.
   bool Urgent() const { return !failure_told_ && !engine_.health().ok(); }
+
+  /// Not OK: this ps was started with another job than the chief.
+  const Status& refusal() const { return refusal_; }
 
   /// Registers, or says that it is alive. UNAVAILABLE and the like: the chief is away.
   Status Step(bool leaving) {
@@ -88,6 +94,8 @@ class Registration {
     if (!registered.ok()) return Refused(registered.status());
     const RegisterPsReply& reply = *registered;
     refused_ = OkStatus();
+    if (!reply.refused().empty()) refusal_ = FailedPreconditionError(reply.refused());
+    if (!refusal_.ok()) return OkStatus();
     incarnation_ = reply.incarnation();
     chief_term_ = reply.chief_term();
     LogInfo("ps", "registered",
@@ -115,6 +123,7 @@ class Registration {
   std::optional<Incarnation> incarnation_;
   std::uint64_t chief_term_ = 0;
   bool failure_told_ = false;
+  Status refusal_;
 };
 
 // Told to stop, a ps keeps serving: its shards have to move away or be in a checkpoint first, which
@@ -136,6 +145,7 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
     if (stopping && now - *stopping > context.grace - kGraceReserve) return kExitDrained;
     if (now >= next_step || registration.Urgent()) {
       const Status status = registration.Step(stopping.has_value());
+      PSTRAIN_RETURN_IF_ERROR(registration.refusal());
       if (status.ok()) patience.Renew();
       next_step = SteadyNow() + (status.ok() ? kHeartbeat : kAwayPause);
       if (status.code() == StatusCode::kFailedPrecondition) return kExitDisrupted;  // replaced

@@ -25,6 +25,7 @@ GrantSession::GrantSession(const RoleContext& context, const PsTrouble& trouble)
       trouble_(trouble),
       oldest_batch_(WorkerStats(context.stats).oldest_batch),
       process_(RandomSeed()),
+      job_(DigestsOf(context.job.spec())),
       client_(context.chief_address) {}
 
 GrantSession::~GrantSession() {
@@ -135,6 +136,7 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_failure(failure_);
   trouble_.Describe(&request);
   request.set_leaving(leaving_);
+  if (!run_) request.mutable_job()->insert(job_.begin(), job_.end());
   const auto in_flight = static_cast<std::uint32_t>(in_flight_.size());
   request.set_want(leaving_ || in_flight >= kWindow ? 0 : kWindow - in_flight);
   return request;
@@ -204,6 +206,9 @@ void GrantSession::Run(const std::stop_token& stop) {
       PublishAge();
     }
     Result<PollWorkerReply> reply = client_.PollWorker(request);
+    if (reply.ok() && !reply->refused().empty()) {
+      return End(SessionEnd::kFailed, FailedPreconditionError(reply->refused()));
+    }
     if (reply.ok()) {
       if (request.reports_size() > 0) context_.fail_points.Pass(FailPoint::kWorkerReportSent);
       patience.Renew();

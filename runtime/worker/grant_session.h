@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/cluster/role_context.h"
 #include "runtime/requests/ids.h"
 #include "runtime/rpc/chief_client.h"
@@ -83,6 +84,7 @@ class GrantSession {
   const PsTrouble& trouble_;
   Gauge* const oldest_batch_;
   const std::uint64_t process_;
+  const FixedDigests job_;
   ChiefClient client_;
 
   mutable Mutex mutex_;

@@ -192,8 +192,15 @@ TEST_F(BadCheckpoint, Resume_WhenACheckpointIsOfAnotherRun_IsRefusedByItsName) {
 TEST_F(BadCheckpoint, Resume_WhenTheJobHasChanged_NamesTheField) {
   const ProgramEnd end = Run({"--resume", "--set", "spec.strategy.shards=8"});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(end.err, HasSubstr("FAILED_PRECONDITION: spec.strategy.shards is 8 but the run was "
-                                 "started with 4; set it back or start a new run"));
+  EXPECT_THAT(end.err, HasSubstr("FAILED_PRECONDITION: spec.strategy.shards was 4 when the job "
+                                 "started and is 8 now: the number of shards cannot change"));
+  const ProgramEnd batch = Run({"--resume", "--set", "spec.training.batchSize=7"});
+  EXPECT_EQ(batch.code, 1);
+  EXPECT_THAT(batch.err, HasSubstr("FAILED_PRECONDITION: spec.training.batchSize was "));
+  // Not below the fields that cannot change.
+  const ProgramEnd more = Run({"--resume", "--set", "spec.replicaSpecs.ps.replicas=3", "--set",
+                               "spec.training.checkpoint.everySteps=7"});
+  EXPECT_EQ(more.code, 0) << more.err;
 }
 
 TEST_F(BadCheckpoint, Resume_WhenAFileOfTheRunIsDamaged_NamesIt) {
