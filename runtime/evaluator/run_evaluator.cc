@@ -60,6 +60,35 @@ class CheckpointEvaluation {
   }
 };
 
+std::string FolderOf(const RunDescription& run, const std::string& checkpoint) {
+  return JoinPath(JoinPath(run.run_directory(), "checkpoints"), checkpoint);
+}
+
+/// Writes into the next poll what became of the evaluation that `request` names. Not OK: the input
+/// is bad, which no other checkpoint changes.
+Status Report(const RoleContext& context, const Result<MetricValues>& metrics,
+              PollEvaluatorRequest& request) {
+  if (metrics.ok()) {
+    const auto reported = ReportedMetrics(*metrics, context.training().evaluation());
+    request.mutable_metrics()->insert(reported.begin(), reported.end());
+    LogInfo("evaluator", "evaluated",
+            {{"checkpoint", request.checkpoint()},
+             {"auc", metrics->auc},
+             {"log_loss", metrics->log_loss}});
+    return OkStatus();
+  }
+  if (metrics.status().code() == StatusCode::kInvalidArgument) {
+    return metrics.status().WithContext(kInputField);
+  }
+  // Another evaluation would find the same, and the job would wait for it.
+  if (metrics.status().code() == StatusCode::kOutOfRange) {
+    request.set_failure(metrics.status().message());
+  }
+  request.set_error(metrics.status().ToString());
+  LogWarning("evaluator", "a checkpoint could not be evaluated", {{"error", metrics.status()}});
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<int> RunEvaluator(const RoleContext& context) {
@@ -93,33 +122,15 @@ Result<int> RunEvaluator(const RoleContext& context) {
       if (reply->directive() == FINISH) return kExitSuccess;
       if (reply->directive() == DRAIN) return kExitDrained;
       if (!reply->checkpoint().empty()) {
-        const std::string folder =
-            JoinPath(JoinPath(reply->run().run_directory(), "checkpoints"), reply->checkpoint());
-        const Result<MetricValues> metrics =
-            CheckpointEvaluation::Run(folder, *model, **input, context.stop);
         request.set_checkpoint(reply->checkpoint());
         request.set_pinned(reply->checkpoint());
+        const Result<MetricValues> metrics = CheckpointEvaluation::Run(
+            FolderOf(reply->run(), reply->checkpoint()), *model, **input, context.stop);
+        PSTRAIN_RETURN_IF_ERROR(Report(context, metrics, request));
         if (metrics.ok()) {
-          const auto reported = ReportedMetrics(*metrics, context.training().evaluation());
-          request.mutable_metrics()->insert(reported.begin(), reported.end());
           own_stats.evaluations->Add();
-          LogInfo("evaluator", "evaluated",
-                  {{"checkpoint", reply->checkpoint()},
-                   {"auc", metrics->auc},
-                   {"log_loss", metrics->log_loss}});
           continue;
         }
-        // The input stays as bad as it is; only checkpoints differ from one to the next.
-        if (metrics.status().code() == StatusCode::kInvalidArgument) {
-          return metrics.status().WithContext(kInputField);
-        }
-        // Another evaluation would find the same, and the job would wait for it.
-        if (metrics.status().code() == StatusCode::kOutOfRange) {
-          request.set_failure(metrics.status().message());
-        }
-        request.set_error(metrics.status().ToString());
-        LogWarning("evaluator", "a checkpoint could not be evaluated",
-                   {{"error", metrics.status()}});
       }
     } else {
       PSTRAIN_RETURN_IF_ERROR(patience.Check());
