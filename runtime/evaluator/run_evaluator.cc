@@ -66,8 +66,8 @@ std::string FolderOf(const RunDescription& run, const std::string& checkpoint) {
 
 /// Writes into the next poll what became of the evaluation that `request` names. Not OK: the input
 /// is bad, which no other checkpoint changes.
-Status Report(const RoleContext& context, const Result<MetricValues>& metrics,
-              PollEvaluatorRequest& request) {
+Status Tell(const RoleContext& context, const Result<MetricValues>& metrics,
+            PollEvaluatorRequest& request) {
   if (metrics.ok()) {
     const auto reported = ReportedMetrics(*metrics, context.training().evaluation());
     request.mutable_metrics()->insert(reported.begin(), reported.end());
@@ -126,7 +126,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
         request.set_pinned(reply->checkpoint());
         const Result<MetricValues> metrics = CheckpointEvaluation::Run(
             FolderOf(reply->run(), reply->checkpoint()), *model, **input, context.stop);
-        PSTRAIN_RETURN_IF_ERROR(Report(context, metrics, request));
+        PSTRAIN_RETURN_IF_ERROR(Tell(context, metrics, request));
         if (metrics.ok()) {
           own_stats.evaluations->Add();
           continue;

@@ -100,7 +100,8 @@ class ChiefTest : public testing::Test {
         ChiefOptions{.clock = clock_,
                      .connect = [](const std::string&,
                                    const RunLocked&) { return std::unique_ptr<PsLink>(); },
-                     .grant_limit = nullptr});
+                     .grant_limit = nullptr,
+                     .wanted_ps = nullptr});
     outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
   }
   /// The exit code; -1 when the chief does not end.
@@ -223,7 +224,8 @@ TEST_F(PausedChiefTest, WhenTheChiefStandsStill_NobodyIsLostForThat) {
                                                [this](const std::string&, const RunLocked&) {
                                                  return std::make_unique<SilentLink>(manual_clock_);
                                                },
-                                           .grant_limit = nullptr});
+                                           .grant_limit = nullptr,
+                                           .wanted_ps = nullptr});
   outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
   RegisterPsRequest request;
   request.set_process(5);
