@@ -27,6 +27,13 @@ std::optional<CheckpointId> IdOf(const std::optional<GoodCheckpoint>& checkpoint
   return checkpoint ? std::optional(checkpoint->id) : std::nullopt;
 }
 
+JobBounds BoundsOf(const RoleContext& context, const ChiefSetup& setup) {
+  return {.shards = setup.run.shards(),
+          .workers = context.most_workers,
+          .chief_term = setup.directory.chief_term(),
+          .has_evaluator = context.job.spec().replica_specs().evaluator().replicas() > 0};
+}
+
 /// Links whose `done`s run under the chief's lock.
 PsPeers::Connect ConnectLocked(PsLinkFactory connect, Mutex& mutex) {
   const RunLocked run_locked = [&mutex](const std::function<void()>& done) {
@@ -51,11 +58,12 @@ std::function<void(Status)> FailThrough(Ending& ending, CondVar& changed) {
 Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
     : context_(context),
       setup_(std::move(setup)),
+      bounds_(BoundsOf(context, setup_)),
       clock_(options.clock),
       stats_(context.stats),
       common_stats_(context.stats),
       protocol_(MakeProtocolOptions(context, setup_, clock_.Now())),
-      dependencies_{context_, setup_, clock_, stats_, protocol_},
+      dependencies_{context_, setup_, clock_, stats_, protocol_, options.refusals},
       grant_limit_(std::move(options.grant_limit)),
       ending_(LimitsOf(context), setup_.directory, clock_),
       ps_(dependencies_, ConnectLocked(std::move(options.connect), mutex_),
@@ -183,11 +191,13 @@ RunNumbers Chief::Numbers() const {
   return numbers;
 }
 
-Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request) {
+Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request,
+                                          const std::string& from) {
+  PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.held()));
   const MutexLock lock(mutex_);
   if (ending_.releasing()) return UnavailableError("the run is ending");
-  return ps_.Register(request, std::move(copies));
+  return ps_.Register(request, std::move(copies), from);
 }
 
 Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
@@ -195,18 +205,27 @@ Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
   return ps_.Heartbeat(request);
 }
 
-Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request) {
+Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
+                                          const std::string& from) {
+  PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
-  return workers_.Poll(request, {.releasing = ending_.releasing(),
-                                 .finished = ending_.finished(),
-                                 .grants_wait = evaluator_.GrantsWait()});
+  PSTRAIN_RETURN_IF_ERROR(workers_.CheckAttempt(request, from));
+  return workers_.Poll(request,
+                       {.releasing = ending_.releasing(),
+                        .finished = ending_.finished(),
+                        .grants_wait = evaluator_.GrantsWait()},
+                       from);
 }
 
-Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request) {
+Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request,
+                                                const std::string& from) {
+  PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
-  return evaluator_.Poll(request, {.releasing = ending_.releasing(),
-                                   .finished = ending_.finished(),
-                                   .newest = checkpointing_.newest()});
+  return evaluator_.Poll(request,
+                         {.releasing = ending_.releasing(),
+                          .finished = ending_.finished(),
+                          .newest = checkpointing_.newest()},
+                         from);
 }
 
 }  // namespace pstrain

@@ -7,6 +7,7 @@
 #include "runtime/chief/chief_setup.h"
 #include "runtime/chief/protocol/commit_protocol.h"
 #include "runtime/cluster/role_context.h"
+#include "runtime/stats/refusals.h"
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
@@ -20,6 +21,7 @@ struct ChiefDependencies {
   const Clock& clock;
   ChiefStats& stats;
   CommitProtocol& protocol;
+  Refusals& refusals;
 
   std::uint64_t chief_term() const { return setup.directory.chief_term(); }
   /// How much time has passed since `then`, a time of `clock`.

@@ -111,6 +111,8 @@ Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
   return stored;
 }
 
+std::string RunDirectory::DescriptionFile() const { return File(kRunFile); }
+
 bool RunDirectory::HasResult() const { return FileExists(File(kRunResultFile)); }
 
 Status RunDirectory::WriteResult(const std::string& json) const {

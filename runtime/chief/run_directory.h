@@ -47,6 +47,9 @@ class RunDirectory {
   /// FAILED_PRECONDITION names what has changed: the model, the optimizer or the number of shards.
   Result<RunDescription> Description(RunDescription fresh) const;
 
+  /// Where Description keeps it; written once, by the run's first chief.
+  std::string DescriptionFile() const;
+
   /// A finished run's result, if there is one.
   bool HasResult() const;
   Status WriteResult(const std::string& json) const;

@@ -2,20 +2,22 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/log.h"
 #include "base/mutex.h"
-#include "base/os/files.h"
 #include "base/random.h"
 #include "proto/contract/exit_codes.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
+#include "runtime/checkpoint/checkpoints.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/evaluator/metric_report.h"
 #include "runtime/evaluator/metrics.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
 #include "runtime/rpc/chief_client.h"
+#include "runtime/rpc/identity/identity.h"
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
@@ -67,7 +69,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
   const Result<std::unique_ptr<SequentialReader>> input =
       SequentialReader::Create(context.training().evaluation().input(), features, context.scratch);
   if (!input.ok()) return input.status().WithContext(kInputField);
-  ChiefClient chief(context.chief_address);
+  ChiefClient chief(context.chief_address, nullptr, CredentialsOf(context.identity));
   ChiefPatience patience(context);
   stats.ready->Set(1);
   PollEvaluatorRequest request;
@@ -84,8 +86,9 @@ Result<int> RunEvaluator(const RoleContext& context) {
       if (reply->directive() == FINISH) return kExitSuccess;
       if (reply->directive() == DRAIN) return kExitDrained;
       if (!reply->checkpoint().empty()) {
-        const std::string folder =
-            JoinPath(JoinPath(reply->run().run_directory(), "checkpoints"), reply->checkpoint());
+        const std::optional<CheckpointId> id = ParseCheckpointName(reply->checkpoint());
+        if (!id) return InvalidArgumentError("the chief names a checkpoint that is none");
+        const std::string folder = CheckpointDirectory(context.run_directory(), *id);
         const Result<MetricValues> metrics =
             CheckpointEvaluation::Run(folder, *model, **input, context.stop);
         request.set_checkpoint(reply->checkpoint());

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/identity/identity.h"
 
 namespace pstrain {
 namespace {
@@ -20,7 +21,9 @@ constexpr std::chrono::milliseconds kAwayPoll{100};
 }  // namespace
 
 GrantSession::GrantSession(const RoleContext& context)
-    : context_(context), process_(RandomSeed()), client_(context.chief_address) {}
+    : context_(context),
+      process_(RandomSeed()),
+      client_(context.chief_address, nullptr, CredentialsOf(context.identity)) {}
 
 GrantSession::~GrantSession() {
   thread_.request_stop();

@@ -5,11 +5,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/peers/attempts.h"
 #include "runtime/chief/peers/ps_link.h"
 #include "runtime/requests/ids.h"
 
@@ -26,8 +28,10 @@ class PsPeers {
   /// `fail` ends the job with an error.
   PsPeers(const ChiefDependencies& chief, Connect connect, std::function<void(Status)> fail);
 
-  /// The errors of CommitProtocol::RegisterPs. `copies`: request.held(), parsed.
-  Result<RegisterPsReply> Register(const RegisterPsRequest& request, std::vector<ShardCopy> copies);
+  /// The errors of CommitProtocol::RegisterPs and of Attempts::Check. `copies`: request.held(),
+  /// parsed; `from`: the peer's address, for the log.
+  Result<RegisterPsReply> Register(const RegisterPsRequest& request, std::vector<ShardCopy> copies,
+                                   std::string_view from = {});
   HeartbeatPsReply Heartbeat(const HeartbeatPsRequest& request);
 
   /// Carries out what the protocol wants done. Call after each event of the protocol.
@@ -57,6 +61,8 @@ class PsPeers {
   struct Peer {
     std::unique_ptr<PsLink> link;
     Incarnation incarnation = 0;
+    /// Known to this chief and that life of the ps alone: what both name to each other.
+    std::uint64_t call_key = 0;
     ProtocolTime seen{};
     bool released = false;
   };
@@ -71,6 +77,7 @@ class PsPeers {
   const ChiefDependencies chief_;
   const Connect connect_;
   const std::function<void(Status)> fail_;
+  Attempts attempts_;
   std::map<std::uint32_t, Peer> ps_;
   std::vector<std::unique_ptr<PsLink>> retired_;
 };

@@ -16,10 +16,11 @@ Status StatusOf(const Result<Reply>& outcome) {
 
 }  // namespace
 
-RpcPsLink::RpcPsLink(const std::string& address, RunLocked run_locked, const Clock& clock)
+RpcPsLink::RpcPsLink(const std::string& address, RunLocked run_locked, const Clock& clock,
+                     const Credentials* credentials)
     : run_locked_(std::move(run_locked)),
       clock_(clock),
-      client_(address),
+      client_(address, credentials),
       thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
 RpcPsLink::~RpcPsLink() { Cancel(); }

@@ -3,11 +3,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
+#include <string_view>
+#include <vector>
 
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/peers/attempts.h"
 #include "runtime/chief/peers/grant_limit.h"
+#include "runtime/chief/peers/holdings.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {
@@ -15,13 +18,17 @@ namespace pstrain {
 /// The workers of a job as the chief sees them: which process each is, what it was granted, when it
 /// was heard last, whether it knows that the run ends. A poll is a worker's whole conversation:
 /// reports in, grants out. What a reply granted and the worker does not name in its next poll was
-/// lost on the way, and is granted again. Makes no calls. The chief's lock guards it: one thread at
-/// a time.
+/// lost on the way, and is granted again. A report, or a batch in flight, that this chief never
+/// granted to that process is passed over and counted as refused. Makes no calls. The chief's lock
+/// guards it: one thread at a time.
 class WorkerPeers {
  public:
   /// `limit` outlives it; null: no limit on grants.
   WorkerPeers(const ChiefDependencies& chief, const GrantLimit* limit)
-      : chief_(chief), limit_(limit) {}
+      : chief_(chief), limit_(limit), attempts_("worker", chief.clock.Now(), chief.setup.run_age) {}
+
+  /// Attempts::Check, before Poll. `from`: the peer's address, for the log.
+  Status CheckAttempt(const PollWorkerRequest& request, std::string_view from) const;
 
   /// Where the run is, for the answer to a poll.
   struct RunPhase {
@@ -31,7 +38,8 @@ class WorkerPeers {
     /// Nothing is granted for now.
     bool grants_wait = false;
   };
-  PollWorkerReply Poll(const PollWorkerRequest& request, const RunPhase& phase);
+  PollWorkerReply Poll(const PollWorkerRequest& request, const RunPhase& phase,
+                       std::string_view from = {});
 
   /// What was granted to a worker that was not heard for more than 10 s goes to others.
   void Expire();
@@ -48,21 +56,34 @@ class WorkerPeers {
  private:
   struct Peer {
     std::uint64_t process = 0;
-    std::set<WorkId> granted;
+    Holdings holdings;
     ProtocolTime seen{};
     bool told_end = false;
   };
 
+  /// A process that is not registered any more, and what it was granted.
+  struct Former {
+    std::uint64_t process = 0;
+    Holdings holdings;
+  };
+
   /// Null: a newer process has replaced the one that asks.
   Peer* Admit(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
-  void AbsorbReports(const PollWorkerRequest& request, Peer& worker);
-  void TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight, Peer& worker);
+  /// What that process was granted before, by this chief or by the ones before it.
+  Holdings HoldingsOf(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
+  void Forget(std::map<std::uint32_t, Peer>::iterator worker);
+  void AbsorbReports(const PollWorkerRequest& request, std::string_view from, Peer& worker);
+  void TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight, std::string_view from,
+                Peer& worker);
   void AddGrants(const PollWorkerRequest& request, Peer& worker, PollWorkerReply* reply);
   void FillMembership(Membership* wire) const;
 
   const ChiefDependencies chief_;
   const GrantLimit* const limit_;
+  Attempts attempts_;
   std::map<std::uint32_t, Peer> workers_;
+  /// By index: one each.
+  std::map<std::uint32_t, Former> former_;
   std::optional<double> loss_;
 };
 
