@@ -18,6 +18,7 @@ std::string_view ProgramExit::Reason() const {
   if (signal) return "Signaled";
   if (code == kExitSuccess) return "Completed";
   if (code == kExitDrained) return "Stopped";
+  if (code == kExitDisrupted) return "Disrupted";
   return "Error";
 }
 
@@ -33,6 +34,7 @@ std::string ProgramExit::Message() const {
   }
   if (code == kExitSuccess) return "the training program completed";
   if (code == kExitDrained) return "the training program was told to stop and has drained";
+  if (code == kExitDisrupted) return "a successor has taken the training program's place";
   return "the training program exited with code " + std::to_string(code.value_or(kExitFailure));
 }
 

@@ -99,10 +99,12 @@ Status ErrnoError(int error_number, std::string_view action) {
     case EAGAIN:
     case ECONNREFUSED:
     case ECONNRESET:
-      code = StatusCode::kUnavailable;
-      break;
+    // The device or the network file system, now: nothing is known of what lies on it.
     case EIO:
-      code = StatusCode::kDataLoss;
+    case ESTALE:
+    case ENOTCONN:
+    case ETIMEDOUT:
+      code = StatusCode::kUnavailable;
       break;
     case EINVAL:
       code = StatusCode::kInvalidArgument;

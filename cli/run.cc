@@ -192,6 +192,18 @@ int ExitCode(local::SessionEnd end, bool all_kills_fired) {
   return all_kills_fired ? kExitSuccess : kExitKillNotFired;
 }
 
+/// Not only the chief says that a run is complete: its result is checked again. False when that
+/// does not hold; the outcome then says why.
+bool Proven(local::SessionEnd end, const JobSpec& spec, local::RunOutcome& outcome) {
+  if (end != local::SessionEnd::kSucceeded || !spec.has_training()) return true;
+  const Status checked = local::CheckRunResult(outcome.result);
+  if (checked.ok()) return true;
+  outcome.state = StateName(local::SessionEnd::kFailed);
+  outcome.reason = "ResultNotProven: " + checked.message();
+  std::fprintf(stderr, "job failed: %s; do not use the result\n", outcome.reason.c_str());
+  return false;
+}
+
 void PrintReport(const Json& report, bool json) {
   if (json) {
     std::printf("%s\n", WriteJson(report).c_str());
@@ -257,6 +269,7 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   Result<Json> result = local::ReadRunResult(job, run.run_id, *end == local::SessionEnd::kStopped);
   if (!result.ok()) return Failure(result.status());
   outcome.result = std::move(result).value();
+  const bool proven = Proven(*end, job.spec(), outcome);
   const Json report = local::MakeRunReport(outcome, job.spec());
   if (*end != local::SessionEnd::kSucceeded) {
     std::fprintf(stderr, "to continue: %s\n", ResumeCommand(run.options).c_str());
@@ -265,7 +278,7 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
     std::fprintf(stderr, "pstrain run: a kill of --chaos did not fire before the last commit\n");
   }
   PrintReport(report, run.options.json);
-  return ExitCode(*end, session.AllKillsFired());
+  return proven ? ExitCode(*end, session.AllKillsFired()) : kExitFailure;
 }
 
 int Run(RunOptions options) {

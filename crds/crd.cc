@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "crds/schema_builder.h"
+#include "crds/transition_rules.h"
 #include "proto/job/psjob.pb.h"
 
 namespace pstrain {
@@ -88,7 +89,8 @@ Json RootSchema(const Descriptions& descriptions) {
       {{"description", Json::String(descriptions.OfMessage(*PSTrainingJob::descriptor()))},
        {"type", Text("object")},
        {"required", Texts({"spec"})},
-       {"properties", std::move(properties)}});
+       {"properties", std::move(properties)},
+       {"x-kubernetes-validations", TransitionRules()}});
 }
 
 }  // namespace

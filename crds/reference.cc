@@ -9,6 +9,7 @@
 
 #include "base/text/json.h"
 #include "crds/crd.h"
+#include "proto/job/fixed_fields.h"
 #include "proto/job/manifest_path.h"
 #include "proto/job/psjob.pb.h"
 #include "proto/job/schema.h"
@@ -251,6 +252,13 @@ void WriteSection(const pb::Descriptor& message, const std::vector<std::string>&
   }
 }
 
+/// The update rules of crds/transition_rules.h.
+void WriteFixed(std::string& out) {
+  for (const FixedField& fixed : FixedFields()) {
+    Row({Code(fixed.path), "PSTrainingJob, on update", std::string(fixed.message)}, out);
+  }
+}
+
 void WriteRules(const Sections& sections, std::string& out) {
   for (const pb::Descriptor* message : sections.order) {
     for (const Rule& rule : message->options().GetExtension(manifest_message).rules()) {
@@ -284,6 +292,7 @@ std::string WriteReference(const Descriptions& descriptions) {
   }
   out += kRules;
   WriteRules(all, out);
+  WriteFixed(out);
   return out;
 }
 

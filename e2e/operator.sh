@@ -6,9 +6,16 @@ operator_namespace=pstrain-system
 install_operator() {
   kubectl create namespace "$operator_namespace" >/dev/null
   kubectl label namespace "$operator_namespace" pod-security.kubernetes.io/enforce=restricted >/dev/null
+  helm_operator install
+}
+
+# upgrade_operator HELM-OPTION...: the same operator with other values; without any, as installed.
+upgrade_operator() { helm_operator upgrade --reset-values "$@"; }
+
+helm_operator() { # install|upgrade HELM-OPTION...
   # On the first node, which no case takes away.
-  helm install pstrain "$root/helm/pstrain" --namespace "$operator_namespace" --wait --timeout 120s \
-    --set-string 'nodeSelector.kubernetes\.io/hostname=n1' >/dev/null
+  helm "$1" pstrain "$root/helm/pstrain" --namespace "$operator_namespace" --wait --timeout 120s \
+    --set-string 'nodeSelector.kubernetes\.io/hostname=n1' "${@:2}" >/dev/null
 }
 
 operator_pods() {

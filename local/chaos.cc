@@ -111,7 +111,9 @@ bool Chaos::Fire(KillRecord& record, ReplicaSet& replicas, SteadyTime now) {
       if (!attempt->child->Signal(SIGKILL)) return false;
       break;
     case KillKind::kTerm:
-      attempt->process.Signal(SIGTERM);
+      // By way of the set, so that the plan knows that the replica was told to stop.
+      replicas.Stop({attempt->replica.id, attempt->replica.attempt}, std::chrono::seconds::max(),
+                    now);
       break;
     case KillKind::kAgent:
       attempt->process.Signal(SIGKILL);

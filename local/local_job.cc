@@ -5,7 +5,7 @@
 
 #include "base/os/files.h"
 #include "base/text/json.h"
-#include "proto/contract/exit_codes.h"
+#include "operator/plan/conditions.h"
 
 namespace pstrain::local {
 namespace {
@@ -72,9 +72,8 @@ Status LocalJob::Step() {
   bool acted = false;
   for (int round = 0; round < kRoundsPerStep; ++round) {
     plan::Snapshot snapshot{.job = job_, .replicas = replicas_.Replicas(), .grace = grace_};
-    const std::int32_t failures_before = job_.status().restarts().failures();
     const plan::PlanResult plan = plan::Plan(snapshot, now);
-    if (plan.status.restarts().failures() > failures_before) NoteCrashes(snapshot);
+    NoteCounts(snapshot, plan.status);
     PSTRAIN_RETURN_IF_ERROR(Act(plan, steady_now));
     if (OnlyWakes(plan)) break;
     acted = true;
@@ -82,13 +81,21 @@ Status LocalJob::Step() {
   return acted ? WriteEndpoints() : OkStatus();
 }
 
-void LocalJob::NoteCrashes(const plan::Snapshot& snapshot) {
+void LocalJob::NoteCounts(const plan::Snapshot& snapshot, const JobStatus& after) {
+  const auto& before = job_.status().restarts().replicas();
+  const auto& replicas = after.restarts().replicas();
   for (const plan::Replica& replica : snapshot.replicas) {
-    const AttemptId id{replica.id, replica.attempt};
-    const bool known = std::find(crashed_.begin(), crashed_.end(), id) != crashed_.end();
-    const bool crashed = replica.phase == plan::ReplicaPhase::kFailed && !replica.terminating &&
-                         !IsDisruptionExit(replica.exit_code);
-    if (crashed && !known) crashed_.push_back(id);
+    const auto now = replicas.find(plan::ReplicaKey(replica.id));
+    if (now == replicas.end() || now->second.attempt() != replica.attempt + 1) continue;
+    const auto then = before.find(now->first);
+    const std::int32_t failures = then == before.end() ? 0 : then->second.failures();
+    if (now->second.failures() > failures) crashed_.push_back({replica.id, replica.attempt});
+  }
+  const Condition* waits = plan::FindCondition(after, "Restarting");
+  const Condition* waited = plan::FindCondition(job_.status(), "Restarting");
+  const std::string said = waited == nullptr ? "" : waited->message();
+  if (waits != nullptr && !waits->message().empty() && waits->message() != said) {
+    events_.push_back(waits->message());
   }
 }
 

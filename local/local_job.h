@@ -49,7 +49,8 @@ class LocalJob {
  private:
   Status Act(const plan::PlanResult& plan, SteadyTime now);
   Status Start(const AttemptId& id);
-  void NoteCrashes(const plan::Snapshot& snapshot);
+  /// What the plan has counted: crashes, and replicas that have to wait.
+  void NoteCounts(const plan::Snapshot& snapshot, const JobStatus& after);
   Status WriteEndpoints() const;
   plan::Time Now() const;
 

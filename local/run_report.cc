@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "base/os/files.h"
 #include "proto/contract/run_files.h"
@@ -107,6 +109,9 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
     report.Set(key, Outcome(outcome, key, true));
   }
   report.Set("records_skipped", Outcome(outcome, "records_skipped", true));
+  report.Set("records_non_finite", Outcome(outcome, "records_non_finite", true));
+  report.Set("batches_reopened",
+             Count(Sum(outcome, Role::kChief, kAllIndexes, "batches_reopened")));
   report.Set("duplicates_refused",
              Count(Sum(outcome, Role::kPs, kAllIndexes, "duplicates_refused")));
   report.Set("steps", Count(Sum(outcome, Role::kWorker, kAllIndexes, "steps")));
@@ -151,6 +156,28 @@ Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id, bo
   Result<Json> result = ParseJson(text);
   if (!result.ok()) return result.status().WithContext(file);
   return result;
+}
+
+Status CheckRunResult(const Json& result) {
+  plan::FinalCounts counts;
+  const std::array<std::pair<const char*, std::int64_t*>, 4> members = {{
+      {"examples_expected", &counts.expected},
+      {"examples_committed", &counts.committed},
+      {"applied_min", &counts.applied_min},
+      {"applied_max", &counts.applied_max},
+  }};
+  for (const auto& [key, count] : members) {
+    const Json* value = result.Find(key);
+    const std::optional<std::int64_t> number = value ? value->AsInt64() : std::nullopt;
+    if (!number) return DataLossError(std::string(kRunResultFile) + " has no number " + key);
+    *count = *number;
+  }
+  const std::string mismatch = plan::MismatchOf(counts);
+  if (!mismatch.empty()) return DataLossError(std::string(kRunResultFile) + ": " + mismatch);
+  const Json* not_finite = result.Find(kResultNotFinite);
+  if (not_finite == nullptr) return OkStatus();
+  return DataLossError(std::string(kRunResultFile) + ": not finite are the metrics " +
+                       WriteJson(*not_finite));
 }
 
 }  // namespace pstrain::local

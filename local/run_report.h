@@ -39,4 +39,8 @@ std::string RunDirectory(const PSTrainingJob& job, std::string_view run_id);
 /// parsed; null when there is none (yet).
 Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id, bool stopped);
 
+/// What is wrong with the result of a run that is said to have succeeded: its counts must be there
+/// and agree, its metrics must be finite. DATA_LOSS names what differs.
+Status CheckRunResult(const Json& result);
+
 }  // namespace pstrain::local

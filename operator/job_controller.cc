@@ -1,8 +1,9 @@
 #include "operator/job_controller.h"
 
-#include <array>
+#include <memory>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "base/random.h"
@@ -64,6 +65,11 @@ class JobController::Impl {
                   OwnedObjectOptions()),
         config_maps_(client, pause, clock, kube::ConfigMapResource(), WatchOf(options, true),
                      OwnedObjectOptions()),
+        network_policies_(options.job_network_policy_peers
+                              ? std::make_unique<Informer<MetadataOnly>>(
+                                    client, pause, clock, kube::NetworkPolicyResource(),
+                                    WatchOf(options, true), OwnedObjectOptions())
+                              : nullptr),
         pods_(client, pause, clock, kube::PodResource(), WatchOf(options, true),
               {.decode = job::DecodePod,
                .annotation_prefixes = {},
@@ -72,19 +78,22 @@ class JobController::Impl {
                      router_.PodChanged(jobs_.store(), before, after);
                    }}),
         metrics_(jobs_.store()),
-        reconciler_({.client = client,
-                     .jobs = jobs_.store(),
-                     .pods = pods_.store(),
-                     .services = services_.store(),
-                     .config_maps = config_maps_.store(),
-                     .uncounted_pods = uncounted_pods_,
-                     .progress = progress_,
-                     .events = events_,
-                     .metrics = metrics_,
-                     .clock = clock},
-                    {.pods = {.training_image = options.training_image,
-                              .image_pull_policy = options.training_image_pull_policy},
-                     .parallel_calls = static_cast<std::size_t>(options.api_calls)}),
+        reconciler_(
+            {.client = client,
+             .jobs = jobs_.store(),
+             .pods = pods_.store(),
+             .services = services_.store(),
+             .config_maps = config_maps_.store(),
+             .uncounted_pods = uncounted_pods_,
+             .progress = progress_,
+             .events = events_,
+             .metrics = metrics_,
+             .clock = clock},
+            {.pods = {.training_image = options.training_image,
+                      .image_pull_policy = options.training_image_pull_policy},
+             .parallel_calls = static_cast<std::size_t>(options.api_calls),
+             .network_policies = network_policies_ ? &network_policies_->store() : nullptr,
+             .network_policy_peers = options.job_network_policy_peers.value_or(Json::Array())}),
         poller_(jobs_.store(), pods_.store(), clock, progress_, queue_,
                 [](const std::string& pod_ip, const std::stop_token& stop) {
                   return job::GetFromAgent(
@@ -94,10 +103,13 @@ class JobController::Impl {
         controller_("pstrainingjob", options.workers, queue_,
                     [this](const ObjectKey& key, const std::stop_token& stop) {
                       return reconciler_.Reconcile(key, stop);
-                    }) {}
+                    }) {
+    watchers_ = {&jobs_.watcher(), &pods_.watcher(), &services_.watcher(), &config_maps_.watcher()};
+    if (network_policies_) watchers_.push_back(&network_policies_->watcher());
+  }
 
   void Run(const std::stop_token& stop) {
-    for (kube::Watcher* watcher : Watchers()) {
+    for (kube::Watcher* watcher : watchers_) {
       if (!watcher->WaitForCacheSync(stop)) return;
     }
     for (const JobStore::Object& job : jobs_.store().List()) {
@@ -111,8 +123,7 @@ class JobController::Impl {
   void DrainEvents() { events_.Drain(kEventsDrain); }
 
   Status CheckSynced() const {
-    for (const kube::Watcher* watcher :
-         {&jobs_.watcher(), &pods_.watcher(), &services_.watcher(), &config_maps_.watcher()}) {
+    for (const kube::Watcher* watcher : watchers_) {
       if (!watcher->HasSynced()) {
         return UnavailableError(watcher->resource().Name() + " are not listed yet");
       }
@@ -129,10 +140,6 @@ class JobController::Impl {
   }
 
  private:
-  std::array<kube::Watcher*, 4> Watchers() {
-    return {&jobs_.watcher(), &pods_.watcher(), &services_.watcher(), &config_maps_.watcher()};
-  }
-
   OwnedObjectStore::Options OwnedObjectOptions() {
     return {.decode = [](const Json&) { return Result<MetadataOnly>(MetadataOnly{}); },
             .annotation_prefixes = {},
@@ -148,7 +155,9 @@ class JobController::Impl {
   Informer<PSTrainingJob> jobs_;
   Informer<MetadataOnly> services_;
   Informer<MetadataOnly> config_maps_;
+  std::unique_ptr<Informer<MetadataOnly>> network_policies_;  // null: none are made
   Informer<PodView> pods_;
+  std::vector<kube::Watcher*> watchers_;  // of all of them
   job::OperatorMetrics metrics_;
   job::JobReconciler reconciler_;
   job::ProgressPoller poller_;

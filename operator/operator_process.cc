@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -22,9 +23,13 @@
 #include "operator/kube/http/auth_transport.h"
 #include "operator/kube/http/cpprest_transport.h"
 #include "operator/kube/http/kubeconfig.h"
+#include "operator/metrics_access.h"
 
 namespace pstrain {
 namespace {
+
+/// Two of them fit into the time that a connection of the admin server has.
+constexpr std::chrono::seconds kReviewTimeout{2};
 
 std::string Env(const char* name) {
   const char* value = std::getenv(name);
@@ -56,6 +61,11 @@ class ApiAccess {
     lease.lane = kube::Lane::kLease;
     lease.retries = 0;  // the elector tries again by its own clock
     lease.request_timeout = options.renew_deadline / 2;
+    kube::ApiClient::Options reviews = normal;
+    reviews.retries = 0;
+    reviews.request_timeout = kReviewTimeout;
+    access->review_client_ = std::make_unique<kube::ApiClient>(
+        *access->authorized_, access->limiter_, access->pause_, reviews);
     access->client_ = std::make_unique<kube::ApiClient>(*access->authorized_, access->limiter_,
                                                         access->pause_, normal);
     access->lease_client_ = std::make_unique<kube::ApiClient>(
@@ -65,6 +75,8 @@ class ApiAccess {
 
   kube::ApiClient& client() { return *client_; }
   kube::ApiClient& lease_client() { return *lease_client_; }
+  /// For questions that a client of the metrics waits for.
+  kube::ApiClient& review_client() { return *review_client_; }
   kube::Pause& pause() { return pause_; }
   const kube::ClientMetrics& metrics() const { return metrics_; }
   const std::string& default_namespace() const { return credentials_.default_namespace(); }
@@ -87,16 +99,18 @@ class ApiAccess {
   std::unique_ptr<kube::AuthTransport> authorized_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::ApiClient> lease_client_;
+  std::unique_ptr<kube::ApiClient> review_client_;
 };
 
 Result<std::unique_ptr<AdminServer>> Serve(const std::string& address, std::uint16_t port,
                                            const MetricsRegistry* metrics,
                                            const kube::HealthChecks* alive,
-                                           const kube::HealthChecks* ready) {
+                                           const kube::HealthChecks* ready, AccessCheck access) {
   AdminServer::Options options;
   options.address = address;
   options.port = port;
   options.metrics = metrics;
+  options.access = std::move(access);
   if (alive != nullptr) options.healthy = [alive] { return alive->Check(); };
   if (ready != nullptr) options.ready = [ready] { return ready->Check(); };
   return AdminServer::Start(std::move(options));
@@ -145,11 +159,18 @@ Status RunOperator(const OperatorOptions& options, const kube::ConnectionConfig&
   alive.Add("leader-election", [&elector] { return elector.Healthy(); });
   kube::HealthChecks ready;
   ready.Add("caches", [&jobs] { return jobs.CheckSynced(); });
+  MetricsAccess metrics_access(api->review_client(), clock);
+  AccessCheck access;
+  if (options.metrics_authorization) {
+    access = [&metrics_access](const HttpRequest& request) {
+      return metrics_access.Check(request);
+    };
+  }
   const auto metrics_server =
-      Serve(options.metrics_address, options.metrics_port, &metrics, nullptr, nullptr);
+      Serve(options.metrics_address, options.metrics_port, &metrics, nullptr, nullptr, access);
   if (!metrics_server.ok()) return metrics_server.status().WithContext("--metrics-bind-address");
   const auto health_server =
-      Serve(options.health_address, options.health_port, nullptr, &alive, &ready);
+      Serve(options.health_address, options.health_port, nullptr, &alive, &ready, nullptr);
   if (!health_server.ok()) {
     return health_server.status().WithContext("--health-probe-bind-address");
   }

@@ -1,5 +1,6 @@
 #include "operator/options.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <optional>
@@ -72,6 +73,21 @@ Status SetBool(std::string_view value, bool& target) {
   return OkStatus();
 }
 
+/// A list of objects, whose fields the apiserver checks when a policy is created.
+Status SetPeers(std::string_view value, std::optional<Json>& target) {
+  Result<Json> peers = ParseJson(value);
+  const bool usable =
+      peers.ok() && peers->is_array() &&
+      std::all_of(peers->items().begin(), peers->items().end(),
+                  [](const Json& peer) { return peer.is_object() && peer.size() > 0; });
+  if (!usable) {
+    return Bad(value,
+               "a list of NetworkPolicyPeer; write [{\"podSelector\": {...}}], or [] for none");
+  }
+  target = std::move(peers).value();
+  return OkStatus();
+}
+
 Status SetText(std::string_view value, std::string& target) {
   target = value;
   return OkStatus();
@@ -87,7 +103,7 @@ struct Flag {
 using Options = OperatorOptions;
 using Text = std::string_view;
 
-constexpr std::array<Flag, 21> kFlags = {{
+constexpr std::array<Flag, 23> kFlags = {{
     {"kubeconfig", "FILE", "kubeconfig file; default: $KUBECONFIG, else the pod's service account",
      [](Text v, Options& o) { return SetText(v, o.kubeconfig); }},
     {"context", "NAME", "context of the kubeconfig; default: its current-context",
@@ -135,6 +151,14 @@ constexpr std::array<Flag, 21> kFlags = {{
        o.progress_period = *duration;
        return OkStatus();
      }},
+    {"job-network-policy-peers", "JSON",
+     "make a NetworkPolicy for each job, in which these peers, a list of NetworkPolicyPeer, may "
+     "read "
+     "metrics; default: none is made",
+     [](Text v, Options& o) { return SetPeers(v, o.job_network_policy_peers); }},
+    {"metrics-authorization", "",
+     "serve /metrics only to tokens that may get it (TokenReview, SubjectAccessReview)",
+     [](Text v, Options& o) { return SetBool(v, o.metrics_authorization); }},
     {"log-level", "LEVEL", "debug, info, warning or error; default info",
      [](Text v, Options& o) {
        const auto level = ParseLogLevel(v);

@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/log.h"
 #include "base/status.h"
+#include "base/text/json.h"
 
 namespace pstrain {
 
@@ -34,6 +36,10 @@ struct OperatorOptions {
   double api_qps = 500;  // requests per second
   int api_burst = 1000;
   std::chrono::milliseconds progress_period{5000};
+  /// Who may read the metrics of training pods, a list of NetworkPolicyPeer; nothing: jobs get no
+  /// NetworkPolicy.
+  std::optional<Json> job_network_policy_peers;
+  bool metrics_authorization = false;
   LogLevel log_level = LogLevel::kInfo;
   bool help = false;
   bool version = false;

@@ -133,6 +133,7 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
       .most_workers = static_cast<std::uint32_t>(
           task.env.most_workers.value_or(static_cast<int>(kMostReplicas))),
       .scratch = task.env.scratch_dir,
+      .ps_replicas_file = task.env.ps_replicas_file,
       .grace = std::chrono::seconds(task.env.grace_seconds),
       .identity = shown.get(),
       .stats = stats,

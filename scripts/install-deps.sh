@@ -6,7 +6,7 @@ set -euo pipefail
 
 packages=(
   ca-certificates ccache cmake g++ git ninja-build
-  libabsl-dev libcivetweb-dev libcpprest-dev libeigen3-dev libfarmhash-dev libgmock-dev
+  libabsl-dev libcpprest-dev libeigen3-dev libfarmhash-dev libgmock-dev
   libgrpc++-dev libgrpc-dev libgtest-dev libprotobuf-dev libssl-dev libyaml-cpp-dev
   nlohmann-json3-dev prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc zlib1g-dev
 )

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/os/file_faults.h"
 #include "base/os/unique_fd.h"
 
 namespace pstrain {
@@ -25,7 +26,15 @@ Status PathError(int error_number, std::string_view action, const std::string& p
   return ErrnoError(error_number, std::string(action) + " " + path);
 }
 
+/// True when a test wants this call to fail; errno says how.
+bool Fails(std::string_view call, const std::string& path) {
+  const int error_number = FileFault(call, path);
+  if (error_number != 0) errno = error_number;
+  return error_number != 0;
+}
+
 int OpenRetrying(const std::string& path, int flags, mode_t mode = 0) {
+  if (Fails("open", path)) return -1;
   int fd = -1;
   do {
     fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
@@ -34,6 +43,7 @@ int OpenRetrying(const std::string& path, int flags, mode_t mode = 0) {
 }
 
 Status WriteAll(int fd, std::string_view content, const std::string& path) {
+  if (Fails("write", path)) return PathError(errno, "write", path);
   while (!content.empty()) {
     const ssize_t written = ::write(fd, content.data(), content.size());
     if (written < 0) {
@@ -47,7 +57,7 @@ Status WriteAll(int fd, std::string_view content, const std::string& path) {
 
 Status WriteSyncClose(UniqueFd& file, std::string_view content, const std::string& path) {
   PSTRAIN_RETURN_IF_ERROR(WriteAll(file.get(), content, path));
-  if (::fsync(file.get()) != 0) return PathError(errno, "fsync", path);
+  if (Fails("fsync", path) || ::fsync(file.get()) != 0) return PathError(errno, "fsync", path);
   if (file.Close() != 0) return PathError(errno, "close", path);
   return OkStatus();
 }
@@ -66,6 +76,23 @@ std::string TemporaryName(const std::string& path) {
   return path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++);
 }
 
+/// Errors name `asked`, the path that the caller wants, also when a parent is in the way.
+Status MakeDirectories(const std::string& path, const std::string& asked) {
+  if (IsDirectory(path)) return OkStatus();
+  const std::string parent = ParentPath(path);
+  if (parent != path) PSTRAIN_RETURN_IF_ERROR(MakeDirectories(parent, asked));
+  if (Fails("mkdir", path)) return PathError(errno, "create directory", asked);
+  if (::mkdir(path.c_str(), 0777) != 0) {
+    const int error_number = errno;
+    // Another process was faster, or the path ends with a slash.
+    if (error_number == EEXIST && IsDirectory(path)) return OkStatus();
+    return PathError(error_number == EEXIST ? ENOTDIR : error_number, "create directory", asked);
+  }
+  const Status synced = FsyncDirectory(parent);
+  // A directory in which one may write but not read cannot be synced.
+  return synced.code() == StatusCode::kPermissionDenied ? OkStatus() : synced;
+}
+
 }  // namespace
 
 Result<std::string> ReadFile(const std::string& path) {
@@ -73,6 +100,7 @@ Result<std::string> ReadFile(const std::string& path) {
   if (!file.valid()) return PathError(errno, "open", path);
   struct stat info{};
   if (::fstat(file.get(), &info) != 0) return PathError(errno, "stat", path);
+  if (Fails("read", path)) return PathError(errno, "read", path);
   std::string content;
   std::size_t used = 0;
   // One byte more than the size tells the end without a second buffer; /proc files say 0.
@@ -93,7 +121,7 @@ Result<std::string> ReadFile(const std::string& path) {
 Status ReplaceFile(const std::string& path, std::string_view content) {
   const std::string temporary = TemporaryName(path);
   PSTRAIN_RETURN_IF_ERROR(CreateWithContent(temporary, O_EXCL, content));
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (Fails("rename", path) || ::rename(temporary.c_str(), path.c_str()) != 0) {
     const int error_number = errno;
     ::unlink(temporary.c_str());
     return PathError(error_number, "rename to", path);
@@ -116,29 +144,26 @@ Status CreateExclusive(const std::string& path, std::string_view content) {
 }
 
 Status RenameFile(const std::string& from, const std::string& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) {
+  if (Fails("rename", to) || ::rename(from.c_str(), to.c_str()) != 0) {
     return PathError(errno, "rename " + from + " to", to);
   }
   return FsyncDirectory(ParentPath(to));
 }
 
-Status CreateDirectories(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) return PathError(error.value(), "create directory", path);
-  if (!IsDirectory(path)) return PathError(ENOTDIR, "create directory", path);
-  return OkStatus();
-}
+Status CreateDirectories(const std::string& path) { return MakeDirectories(path, path); }
 
 Status FsyncDirectory(const std::string& path) {
   UniqueFd directory(OpenRetrying(path, O_RDONLY | O_DIRECTORY));
   if (!directory.valid()) return PathError(errno, "open directory", path);
   // Some network file systems have no fsync for directories and make renames durable themselves.
-  if (::fsync(directory.get()) != 0 && errno != EINVAL) return PathError(errno, "fsync", path);
+  if ((Fails("fsync", path) || ::fsync(directory.get()) != 0) && errno != EINVAL) {
+    return PathError(errno, "fsync", path);
+  }
   return OkStatus();
 }
 
 Result<std::vector<std::string>> ListDirectory(const std::string& path) {
+  if (Fails("list", path)) return PathError(errno, "list directory", path);
   std::error_code error;
   std::vector<std::string> names;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end;
@@ -174,7 +199,9 @@ bool IsDirectory(const std::string& path) {
 
 Result<FileInfo> GetFileInfo(const std::string& path) {
   struct stat info{};
-  if (::stat(path.c_str(), &info) != 0) return PathError(errno, "stat", path);
+  if (Fails("stat", path) || ::stat(path.c_str(), &info) != 0) {
+    return PathError(errno, "stat", path);
+  }
   FileInfo result;
   result.size_bytes = static_cast<std::uint64_t>(info.st_size);
   result.modified_unix_ms =

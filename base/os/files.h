@@ -11,7 +11,8 @@ namespace pstrain {
 
 /// Files by path. Every error names the path and the attempted action; errno maps to the code as
 /// ErrnoError does (NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED for a full
-/// disk, ...). Free functions without state; any thread.
+/// disk, UNAVAILABLE for what a device or network file system refuses now, ...). Free functions
+/// without state; any thread. Tests make them fail by base/os/file_faults.h.
 
 /// The whole content. A directory or an unreadable file is an error.
 Result<std::string> ReadFile(const std::string& path);
@@ -38,7 +39,8 @@ Status CreateExclusive(const std::string& path, std::string_view content);
 /// Renames and fsyncs the directory of `to`. Both in one file system; replaces a file at `to`.
 Status RenameFile(const std::string& from, const std::string& to);
 
-/// The directory and its missing parents (mode 0777 less umask); OK when it exists already.
+/// The directory and its missing parents (mode 0777 less umask); OK when it exists already. The
+/// names of those that were made are durable.
 Status CreateDirectories(const std::string& path);
 
 /// Makes the names inside a directory durable.

@@ -15,8 +15,9 @@ class Handover:
         self.rig = rig
         self.rounds = 1 if rig.quick else 3
         self.jobs, self.workers = (5, 7) if rig.quick else (20, 7)
-        # duration, renew deadline, retry period
-        self.times = (3, 2, 1) if rig.quick else (15, 10, 2)
+        # duration, renew deadline, retry period: the operator's own, also when it is to be quick. With
+        # a deadline of 2 s a busy machine makes a leader lose its Lease, and there is no third operator.
+        self.times = (15, 10, 2)
 
     def _start(self, user):
         duration, deadline, period = self.times

@@ -4,6 +4,7 @@ import http.server
 import json
 import os
 import pathlib
+import signal
 import socket
 import subprocess
 import threading
@@ -22,14 +23,18 @@ def free_port():
 
 
 class Operator:
+    running = []  # those that nobody has told to end
+
     def __init__(self, program, kubeconfig, log, flags=()):
         self.health = free_port()
+        self.log = pathlib.Path(log)
         with open(log, "ab") as output:
             self.process = subprocess.Popen(
                 [program, f"--kubeconfig={kubeconfig}", "--metrics-bind-address=127.0.0.1:0",
                  f"--health-probe-bind-address=127.0.0.1:{self.health}", *flags],
                 stdout=output, stderr=output)
         self._wait_ready()
+        Operator.running.append(self)
 
     def _wait_ready(self):
         end = time.monotonic() + STARTS_IN_S
@@ -56,6 +61,9 @@ class Operator:
         return values["VmRSS"], values["VmHWM"]
 
     def signal(self, number):
+        """Ends it."""
+        if self in Operator.running:
+            Operator.running.remove(self)
         self.process.send_signal(number)
 
     def wait(self):
@@ -63,8 +71,17 @@ class Operator:
 
     def end(self):
         if self.process.poll() is None:
-            self.process.terminate()
+            self.signal(signal.SIGTERM)
             self.wait()
+
+    @staticmethod
+    def ended_by_itself():
+        """What is to be said of an operator that ended although nobody told it to, or None."""
+        for operator in Operator.running:
+            if (code := operator.process.poll()) is not None:
+                last = "\n".join(operator.log.read_text(errors="replace").splitlines()[-5:])
+                return f"{operator.log.stem} has exited with {code}:\n{last}"
+        return None
 
 
 class Agents:

@@ -6,6 +6,10 @@ import time
 import rig as r
 
 
+# A pod that is deleted younger brakes its successor.
+BRAKED_BELOW_S = 11
+
+
 class Watcher:
     """What a watch of the pods says, with the time it was heard."""
 
@@ -46,6 +50,7 @@ def replacement(rig):
     rig.start([rig.job("one", workers)])
     rig.wait_running()
     rig.wait_quiet(mark)
+    time.sleep(BRAKED_BELOW_S)
     watcher = Watcher(rig.api)  # now: the server ends watches that are slow in a flood
     from_watch, from_delete = [], []
     mark = rig.audit.mark()

@@ -55,6 +55,8 @@ def wait_until(seconds, what, done, pause=0.05):
     """The first true answer of done()."""
     begun = time.monotonic()
     while not (answer := done()):
+        if ended := processes.Operator.ended_by_itself():
+            sys.exit(f"bench: {what}: {ended}")
         if time.monotonic() > begun + seconds:
             sys.exit(f"bench: not within {seconds} s: {what}")
         time.sleep(pause)

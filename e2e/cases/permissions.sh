@@ -30,10 +30,13 @@ refused_job() {
   until_is 60 False job_field '{.status.conditions[?(@.type=="Accepted")].status}'
 }
 
-# The operator looks at the claim of a job's checkpoints, whether or not it exists (get).
+# The operator looks at the claim of a job's checkpoints, whether or not it exists (get), and tells
+# the chief's pod another number of ps (patch).
 job_without_claims() {
   adult_job '[{"op": "replace", "path": "/metadata/name", "value": "no-claims"}]' | k apply -f -
   until_is 60 True field pstj/no-claims '{.status.conditions[?(@.type=="Blocked")].status}'
+  k patch pstj/no-claims --type=merge -p '{"spec": {"replicaSpecs": {"ps": {"replicas": 3}}}}'
+  until_is 60 3 field pod/no-claims-chief-0 '{.metadata.annotations.pstrain\.dev/ps-replicas}'
   k delete pstj no-claims
 }
 

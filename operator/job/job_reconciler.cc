@@ -6,9 +6,11 @@
 
 #include "base/log.h"
 #include "operator/job/act/job_events.h"
+#include "operator/job/act/ps_count_writer.h"
 #include "operator/job/act/status_writer.h"
 #include "operator/job/build/object_names.h"
 #include "operator/job/observe/checkpoint_check.h"
+#include "operator/job/observe/checkpoint_progress.h"
 #include "operator/job/observe/checkpoint_volume.h"
 #include "operator/plan/conditions.h"
 #include "operator/plan/timestamp.h"
@@ -157,7 +159,7 @@ Result<RequeueTime> JobReconciler::ReconcileValid(const ReconcileContext& contex
   PSTRAIN_RETURN_IF_ERROR(WriteOrDelay(context, CompleteStatus(context, state.stored)).status());
   if (state.deleting) return RequeueTime();
   EmitEvents(context, state.stored);
-  PSTRAIN_RETURN_IF_ERROR(executor_.DeleteUnusedConfigMaps(context));
+  PSTRAIN_RETURN_IF_ERROR(executor_.DeleteUnusedObjects(context));
   PSTRAIN_ASSIGN_OR_RETURN(const RequeueTime expiry, DeleteExpired(context));
   return Earlier(counts_due, Earlier(expiry, NextRequeue(context, plan)));
 }
@@ -192,10 +194,20 @@ Status JobReconciler::Execute(const ReconcileContext& context, const plan::PlanR
       starts.push_back(*start);
     }
   }
+  // The chief first: it makes room for new ps, and empties those that are about to be deleted.
+  Status told = TellChief(context);
   const Status started = executor_.Start(context, starts);
   // Deletions do not wait for creates that fail.
   const Status deleted = deletions.empty() ? OkStatus() : executor_.Delete(context, deletions);
+  if (!told.ok()) return told;
   return started.ok() ? deleted : started;
+}
+
+Status JobReconciler::TellChief(const ReconcileContext& context) {
+  if (plan::IsFinished(context.state.stored)) return OkStatus();
+  PSTRAIN_ASSIGN_OR_RETURN(const bool changed, WritePsCount(deps_.client, context));
+  if (changed) deps_.events.Record(EventOfPsCount(context.job));
+  return OkStatus();
 }
 
 std::optional<Problem> JobReconciler::FindProblem(const ReconcileContext& context) const {
@@ -220,6 +232,9 @@ JobStatus JobReconciler::CompleteStatus(const ReconcileContext& context, JobStat
     SetProblemCondition(kCheckpointNotShared, "CheckpointShared", checkpoint.problem, generation,
                         context.now, status);
   }
+  SetProblemCondition(kCheckpointsFailing, "CheckpointsWritten",
+                      deps_.progress.CheckpointsFailing(context.state.uid), generation, context.now,
+                      status);
   const auto& conflict = context.state.name_conflict;
   if (conflict || plan::FindCondition(status, "NameConflict") != nullptr) {
     plan::PutCondition({.type = "NameConflict",
@@ -250,8 +265,8 @@ void JobReconciler::EmitEvents(const ReconcileContext& context, const JobStatus&
     }
     deps_.events.Record(std::move(event));
   }
-  if (auto event = EventOfCheckpoint(context.job, before, state.stored)) {
-    deps_.events.Record(std::move(*event));
+  for (kube::Event& event : EventsOfCheckpoints(context.job, before, state.stored)) {
+    deps_.events.Record(std::move(event));
   }
   std::string reason;
   std::string note;

@@ -59,6 +59,8 @@ class JobReconciler {
   Result<RequeueTime> ReconcileValid(const ReconcileContext& context);
   Status Execute(const ReconcileContext& context, const plan::PlanResult& plan,
                  std::chrono::seconds grace);
+  /// Lets a running chief know the number of ps.
+  Status TellChief(const ReconcileContext& context);
   /// Writes the status if it differs; a difference in nothing but counts of replicas may wait, and
   /// then until when: the pods of a job get ready one by one, and each would be a write.
   Result<RequeueTime> WriteOrDelay(const ReconcileContext& context, const JobStatus& status);

@@ -50,6 +50,13 @@ struct JobState {
   };
   std::optional<ConflictingObject> conflicting_object;
   CheckpointCheck checkpoint;
+  /// What we told a chief's pod (ps_count_writer.h) while the cache still shows the version before
+  /// it, by the pod's uid.
+  struct ToldPsCount {
+    std::string count;
+    std::string version_before;
+  };
+  std::map<std::string, ToldPsCount> told_ps_counts;
   /// The problem that an event was last written for.
   std::string reported_problem;
 };

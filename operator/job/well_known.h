@@ -16,6 +16,10 @@ inline constexpr std::string_view kManagedBy = "pstrain-operator";
 inline constexpr std::string_view kApiVersion = "pstrain.dev/v1alpha1";
 inline constexpr std::string_view kKind = "PSTrainingJob";
 
+/// Of the chief's pod, of the built-in runtime: the number of ps that the job wants now. The pod
+/// sees it as a file.
+inline constexpr std::string_view kPsReplicasAnnotation = "pstrain.dev/ps-replicas";
+
 /// The pod's volume that holds the job's ConfigMap, mounted at /etc/pstrain.
 inline constexpr std::string_view kJobVolume = "pstrain-job";
 

@@ -229,6 +229,14 @@ ApiResult<Json> ApiClient::Create(const Resource& resource, const std::string& n
   return created;
 }
 
+ApiResult<Json> ApiClient::Review(const Resource& resource, const Json& review,
+                                  const std::stop_token& stop) {
+  Call call = Prepare(HttpMethod::kPost, resource, {});
+  call.request.content_type = kJsonType;
+  call.request.body = WriteJson(review);
+  return ExecuteForObject(call, stop);
+}
+
 ApiResult<Json> ApiClient::Replace(const Resource& resource, const ObjectKey& key,
                                    const Json& object, const std::stop_token& stop) {
   Call call = Prepare(HttpMethod::kPut, resource, key);

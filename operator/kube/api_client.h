@@ -100,6 +100,10 @@ class ApiClient {
   ApiResult<Json> Create(const Resource& resource, const std::string& name_space,
                          const Json& object, const std::stop_token& stop);
 
+  /// Asks a question that the server answers in the object's status and does not store, as a
+  /// TokenReview: no name is needed, and to ask again is harmless.
+  ApiResult<Json> Review(const Resource& resource, const Json& review, const std::stop_token& stop);
+
   /// Replaces the object; metadata.resourceVersion in it makes that conditional (ABORTED).
   ApiResult<Json> Replace(const Resource& resource, const ObjectKey& key, const Json& object,
                           const std::stop_token& stop);

@@ -53,6 +53,12 @@ const Resource& ConfigMapResource() {
   return resource;
 }
 
+const Resource& NetworkPolicyResource() {
+  static const Resource resource{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy",
+                                 true};
+  return resource;
+}
+
 const Resource& PersistentVolumeClaimResource() {
   static const Resource resource{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", true};
   return resource;

@@ -25,6 +25,7 @@ struct Resource {
 const Resource& PodResource();
 const Resource& ServiceResource();
 const Resource& ConfigMapResource();
+const Resource& NetworkPolicyResource();
 const Resource& PersistentVolumeClaimResource();
 const Resource& NodeResource();
 const Resource& LeaseResource();

@@ -1,10 +1,32 @@
 #include <string>
 
 #include "operator/plan/policies.h"
+#include "proto/contract/exit_codes.h"
 
 namespace pstrain::plan {
+namespace {
+
+/// The first replica that says itself that no attempt of it can succeed. A replica that was told to
+/// stop is not asked for its reasons.
+const Replica* FailedForGood(const PlanBuilder& builder) {
+  for (const auto& [id, attempts] : builder.attempts_by_replica()) {
+    for (const Replica* replica : attempts) {
+      const bool own_end = replica->disruption == Disruption::kNone && !replica->terminating;
+      if (replica->Ended() && own_end && replica->exit_code == kExitPermanent) return replica;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 void DecideFailure(PlanBuilder& builder) {
+  if (const Replica* replica = FailedForGood(builder)) {
+    builder.Finish(JobStatus::Failed, "ReplicaFailedForGood",
+                   ReplicaKey(replica->id) + " exited with code " + std::to_string(kExitPermanent) +
+                       ": no attempt can succeed; its log says why");
+    return;
+  }
   for (const Role role : kRoles) {
     const ReplicaSpec* spec = FindReplicaSpec(builder.spec(), role);
     if (spec == nullptr || spec->restart_policy() != RestartPolicy::Never) continue;

@@ -6,17 +6,22 @@ namespace pstrain::plan {
 
 /// restart.cc. Writes each end that the status does not hold yet into the counts: a success, a
 /// crash (counts against backoffLimit), a disruption (free) or a stop that we asked for (no count),
-/// and makes the next attempt the one to start.
+/// and makes the next attempt the one to start. Exit 85 is a disruption where the replica, or the
+/// chief whose word it follows, was told to stop; of any replica but the chief three more in a row
+/// are believed, and what goes beyond is a crash (docs/design/drained-by-whom.md).
 void CountEnds(PlanBuilder& builder);
 /// restart.cc. The earliest time of a replica's next attempt: immediately after a disruption and
-/// after the first crash, then 1, 2, 4 ... 300 s after the last crash.
+/// after the first crash, then 1, 2, 4 ... 300 s after the last crash. Disrupted attempts that
+/// lived under 10 s are followed by the same waits, from the first one on.
 Time NextStart(const ReplicaRestarts& record);
 
 /// success.cc. The chief has exited 0, and so has every evaluator of a job that runs its own
-/// program (the built-in runtime's chief exits only when the final evaluation is in).
+/// program (the built-in runtime's chief exits only when the final evaluation is in). Failed when
+/// the counts that the built-in chief has left behind do not agree.
 void DecideSuccess(PlanBuilder& builder);
 
-/// failure.cc. More crashes than backoffLimit, or a crash in a role whose restartPolicy is Never.
+/// failure.cc. A replica has exited 87, more crashes than backoffLimit, or a crash in a role whose
+/// restartPolicy is Never.
 void DecideFailure(PlanBuilder& builder);
 
 /// deadline.cc. activeDeadlineSeconds since the start; starts again when a suspended job resumes.

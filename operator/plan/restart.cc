@@ -11,12 +11,46 @@ using std::chrono::seconds;
 
 constexpr seconds kHealthyStretch{600};
 constexpr seconds kLongestWait{300};
+/// An attempt that lived shorter, and that no failure is counted for, brakes the next one.
+constexpr seconds kShortLife{10};
+/// How long after a chief that drained its peers may still drain by its word: it waits 5 s for
+/// them to ask (runtime/chief/ending.h), then they finish what is in flight.
+constexpr seconds kPeersFollowChief{60};
+/// So many exits 85 in a row are believed without a cause; docs/design/drained-by-whom.md.
+constexpr std::int32_t kBelievedDrains = 3;
 
-enum class End { kSuccess, kCrash, kDisruption, kStopped };
+enum class End { kSuccess, kCrash, kDisruption, kBelievedDrain, kStopped };
+
+/// The platform or a person told it to stop, as far as the executor sees.
+bool WasToldToStop(const Replica& replica) {
+  return replica.disruption != Disruption::kNone || replica.terminating;
+}
 
 bool IsDisruption(const Replica& replica) {
-  return replica.disruption != Disruption::kNone || replica.terminating ||
-         IsDisruptionExit(replica.exit_code);
+  return WasToldToStop(replica) || IsDisruptionExit(replica.exit_code);
+}
+
+Time EndOf(const PlanBuilder& builder, const Replica& replica) {
+  return std::min(replica.ended.value_or(builder.now()), builder.now());
+}
+
+/// 0 for what never ran.
+Time::duration LifeOf(const PlanBuilder& builder, const Replica& replica) {
+  if (!replica.started || replica.disruption == Disruption::kNotAdmitted) return {};
+  return EndOf(builder, replica) - *replica.started;
+}
+
+/// True when the chief may have told this peer to drain: the chief is being stopped, or it has
+/// drained while the peer ran and the peer ended soon enough.
+bool FollowsChief(const PlanBuilder& builder, const Replica& peer) {
+  const ReplicaId chief{Role::kChief, 0};
+  if (peer.id == chief) return false;
+  for (const Replica* attempt : builder.Attempts(chief)) {
+    if (!attempt->Ended() && WasToldToStop(*attempt)) return true;
+  }
+  const Time left{seconds(builder.FindRecord(chief).left_seconds())};
+  if (left == Time()) return false;
+  return peer.started.value_or(left) <= left && EndOf(builder, peer) <= left + kPeersFollowChief;
 }
 
 /// True when the job itself no longer needs the replica.
@@ -31,16 +65,27 @@ End Classify(const PlanBuilder& builder, const Replica& replica) {
   if (replica.phase == ReplicaPhase::kSucceeded) return End::kSuccess;
   if (builder.ChiefSucceeded() && replica.id.role != Role::kEvaluator) return End::kStopped;
   if (!IsDisruption(replica)) return End::kCrash;
-  return IsUnwanted(builder, replica.id) ? End::kStopped : End::kDisruption;
+  if (IsUnwanted(builder, replica.id)) return End::kStopped;
+  if (replica.exit_code != kExitDrained) return End::kDisruption;
+  if (WasToldToStop(replica) || FollowsChief(builder, replica)) return End::kDisruption;
+  const bool believed = replica.id.role != Role::kChief &&
+                        builder.FindRecord(replica.id).unexplained_drains() < kBelievedDrains;
+  return believed ? End::kBelievedDrain : End::kCrash;
 }
 
 std::int64_t CeilSeconds(Time time) {
   return std::chrono::ceil<seconds>(time).time_since_epoch().count();
 }
 
+/// 1, 2, 4 ... 300 s for the first, second, third ... in a row.
+seconds Backoff(std::int32_t in_a_row) {
+  const std::int32_t doublings = std::min(in_a_row - 1, 16);
+  return std::min(seconds(std::int64_t{1} << doublings), kLongestWait);
+}
+
 void CountCrash(PlanBuilder& builder, const Replica& replica, ReplicaRestarts& record) {
-  const Time ended = std::min(replica.ended.value_or(builder.now()), builder.now());
-  const bool was_healthy = replica.started && ended - *replica.started >= kHealthyStretch;
+  const Time ended = EndOf(builder, replica);
+  const bool was_healthy = LifeOf(builder, replica) >= kHealthyStretch;
   record.set_consecutive_failures(was_healthy ? 1 : record.consecutive_failures() + 1);
   record.set_failures(record.failures() + 1);
   record.set_last_end_seconds(CeilSeconds(ended));
@@ -48,8 +93,36 @@ void CountCrash(PlanBuilder& builder, const Replica& replica, ReplicaRestarts& r
   restarts.set_failures(restarts.failures() + 1);
 }
 
-void CountEnd(PlanBuilder& builder, const Replica& replica) {
+void CountDisruption(PlanBuilder& builder, const Replica& replica, ReplicaRestarts& record) {
+  record.set_disruptions(record.disruptions() + 1);
+  Restarts& restarts = *builder.status().mutable_restarts();
+  restarts.set_disruptions(restarts.disruptions() + 1);
+  if (LifeOf(builder, replica) >= kShortLife) return;
+  record.set_short_attempts(record.short_attempts() + 1);
+  const Time due = EndOf(builder, replica) + Backoff(record.short_attempts());
+  record.set_not_before_seconds(CeilSeconds(due));
+}
+
+/// What was held against earlier attempts, and this one has disproved by living.
+void ForgetWhatALongLifeEnds(Time::duration life, ReplicaRestarts& record) {
+  if (life >= kHealthyStretch) record.clear_unexplained_drains();
+  if (life < kShortLife) return;
+  record.clear_short_attempts();
+  record.clear_not_before_seconds();
+}
+
+/// Remembers when a chief drained or was stopped: its pod may be gone before the end of a peer
+/// shows.
+void NoteLeft(const Replica& replica, Time when, PlanBuilder& builder) {
+  if (replica.id.role != Role::kChief || !IsDisruption(replica)) return;
   ReplicaRestarts& record = builder.Record(replica.id);
+  record.set_left_seconds(std::max(record.left_seconds(), CeilSeconds(when)));
+}
+
+void CountEnd(PlanBuilder& builder, const Replica& replica) {
+  NoteLeft(replica, EndOf(builder, replica), builder);
+  ReplicaRestarts& record = builder.Record(replica.id);
+  ForgetWhatALongLifeEnds(LifeOf(builder, replica), record);
   switch (Classify(builder, replica)) {
     case End::kSuccess:
       record.set_succeeded(true);
@@ -57,12 +130,13 @@ void CountEnd(PlanBuilder& builder, const Replica& replica) {
     case End::kCrash:
       CountCrash(builder, replica, record);
       break;
-    case End::kDisruption: {
-      record.set_disruptions(record.disruptions() + 1);
-      Restarts& restarts = *builder.status().mutable_restarts();
-      restarts.set_disruptions(restarts.disruptions() + 1);
+    case End::kBelievedDrain:
+      record.set_unexplained_drains(record.unexplained_drains() + 1);
+      CountDisruption(builder, replica, record);
       break;
-    }
+    case End::kDisruption:
+      CountDisruption(builder, replica, record);
+      break;
     case End::kStopped:
       break;
   }
@@ -76,17 +150,27 @@ bool CountsNow(const PlanBuilder& builder, const Replica& replica) {
          !ReplacesAfterTermination(builder.spec(), replica.id.role);
 }
 
+/// Of a chief that was counted while it was still there, the end: its peers drain until then. Only
+/// of an end whose time is true, as of an exit code that was seen.
+void NoteChiefLeft(PlanBuilder& builder) {
+  const ReplicaId chief{Role::kChief, 0};
+  for (const Replica* attempt : builder.Attempts(chief)) {
+    const bool seen = attempt->Ended() && IsDisruptionExit(attempt->exit_code);
+    if (seen && attempt->ended) NoteLeft(*attempt, *attempt->ended, builder);
+  }
+}
+
 }  // namespace
 
 Time NextStart(const ReplicaRestarts& record) {
+  const Time braked{seconds(record.not_before_seconds())};
   const std::int32_t failures = record.consecutive_failures();
-  if (failures <= 1) return Time();
-  const std::int32_t doublings = std::min(failures - 2, 16);
-  const seconds wait = std::min(seconds(std::int64_t{1} << doublings), kLongestWait);
-  return Time(seconds(record.last_end_seconds())) + wait;
+  if (failures <= 1) return braked;
+  return std::max(braked, Time(seconds(record.last_end_seconds())) + Backoff(failures - 1));
 }
 
 void CountEnds(PlanBuilder& builder) {
+  NoteChiefLeft(builder);
   for (const auto& [id, attempts] : builder.attempts_by_replica()) {
     for (const Replica* replica : attempts) {
       const std::int32_t next = builder.FindRecord(id).attempt();

@@ -32,6 +32,17 @@ struct ReplicaId {
 /// "<role>-<index>": the key of JobStatus.restarts.replicas.
 std::string ReplicaKey(const ReplicaId& id);
 
+/// What the built-in chief has counted when it ends, as it says itself.
+struct FinalCounts {
+  std::int64_t expected = 0;
+  std::int64_t committed = 0;
+  /// Of the shard with the fewest examples and of that with the most.
+  std::int64_t applied_min = 0;
+  std::int64_t applied_max = 0;
+};
+/// Empty when every example was committed and applied by every shard once; else what differs.
+std::string MismatchOf(const FinalCounts& counts);
+
 /// One attempt of a replica as the executor sees it.
 ///
 ///   phase      | process or pod
@@ -67,6 +78,8 @@ struct Replica {
   Disruption disruption = Disruption::kNone;
   std::optional<Time> started;
   std::optional<Time> ended;
+  /// Of a chief that has ended, when it has left them behind.
+  std::optional<FinalCounts> counts;
 
   bool Ended() const { return phase == ReplicaPhase::kSucceeded || phase == ReplicaPhase::kFailed; }
   /// Not ended and not told to stop.

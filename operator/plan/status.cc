@@ -51,7 +51,20 @@ struct Progress {
   bool all_run = true;  // every wanted replica runs or has succeeded
   bool some_run = false;
   bool some_restart = false;  // a replica that has run before does not run now
+  int waiting = 0;            // replicas whose next attempt has to wait, and the first of them
+  std::string first_waiting;
 };
+
+/// Says whom the next attempt waits for and why.
+std::string DescribeWait(const ReplicaId& id, const ReplicaRestarts& record) {
+  std::string text = ReplicaKey(id) + " starts again not before ";
+  text += FormatTimestamp(NextStart(record)) + ": ";
+  if (record.short_attempts() > 0) {
+    return text + std::to_string(record.short_attempts()) +
+           " attempts in a row were ended within 10 s";
+  }
+  return text + std::to_string(record.consecutive_failures()) + " attempts in a row failed";
+}
 
 Progress SummarizeReplicas(const PlanBuilder& builder) {
   Progress progress;
@@ -67,6 +80,9 @@ Progress SummarizeReplicas(const PlanBuilder& builder) {
       if (runs || record.succeeded()) continue;
       progress.all_run = false;
       progress.some_restart |= record.attempt() > 0;
+      if (!builder.Attempts(id).empty() && builder.Attempts(id).back()->Live()) continue;
+      if (NextStart(record) <= builder.now()) continue;
+      if (++progress.waiting == 1) progress.first_waiting = DescribeWait(id, record);
     }
   }
   return progress;
@@ -103,13 +119,16 @@ void DescribeSuspended(PlanBuilder& builder) {
 }
 
 void DescribeActive(PlanBuilder& builder) {
-  const Progress progress = SummarizeReplicas(builder);
+  Progress progress = SummarizeReplicas(builder);
+  if (progress.waiting > 1) {
+    progress.first_waiting += "; " + std::to_string(progress.waiting - 1) + " more wait";
+  }
   builder.status().set_phase(progress.some_run || progress.some_restart ? JobStatus::Running
                                                                         : JobStatus::Pending);
   SetCondition(builder, "Running", progress.all_run,
                progress.all_run ? "ReplicasRunning" : "ReplicasPending");
   SetCondition(builder, "Restarting", progress.some_restart,
-               progress.some_restart ? "ReplicasRestarting" : "NoRestart");
+               progress.some_restart ? "ReplicasRestarting" : "NoRestart", progress.first_waiting);
   SetCondition(builder, "Suspended", false, "NotSuspended");
 }
 

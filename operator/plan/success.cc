@@ -1,6 +1,20 @@
+#include <string>
+
 #include "operator/plan/policies.h"
 
 namespace pstrain::plan {
+namespace {
+
+/// What the chief that exited 0 has left behind; null when it is not known.
+const FinalCounts* CountsOfChief(const PlanBuilder& builder) {
+  if (!builder.spec().has_training()) return nullptr;
+  for (const Replica* chief : builder.Attempts({Role::kChief, 0})) {
+    if (chief->phase == ReplicaPhase::kSucceeded && chief->counts) return &*chief->counts;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 void DecideSuccess(PlanBuilder& builder) {
   if (!builder.ChiefSucceeded()) return;
@@ -12,7 +26,18 @@ void DecideSuccess(PlanBuilder& builder) {
       if (!builder.FindRecord({Role::kEvaluator, i}).succeeded()) return;
     }
   }
-  builder.Finish(JobStatus::Succeeded, "JobSucceeded", "the chief has finished");
+  const FinalCounts* counts = CountsOfChief(builder);
+  const std::string mismatch = counts == nullptr ? "" : MismatchOf(*counts);
+  if (!mismatch.empty()) {
+    builder.Finish(
+        JobStatus::Failed, "ResultNotProven",
+        "the chief has finished, but " + mismatch + "; see its log, and do not use the result");
+    return;
+  }
+  const bool unknown = builder.spec().has_training() && counts == nullptr;
+  builder.Finish(JobStatus::Succeeded, "JobSucceeded",
+                 std::string("the chief has finished") +
+                     (unknown ? "; its counts are not known here, they are in result.json" : ""));
 }
 
 }  // namespace pstrain::plan

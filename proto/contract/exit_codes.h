@@ -13,12 +13,12 @@ inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 /// `pstrain run` alone: the job ended well, but a kill of --chaos did not fire.
 inline constexpr int kExitKillNotFired = 3;
-/// Told to stop, drained, not finished: nobody's fault.
+/// Told to stop, drained, not finished: nobody's fault, if somebody did tell it.
 inline constexpr int kExitDrained = 85;
-/// Disrupted: superseded as chief, or the device was lost. Nobody's fault either. Reserved: no
-/// program of ours gives it yet.
+/// Disrupted: a successor has taken the place of this chief or ps, or the device was lost. Nobody's
+/// fault either.
 inline constexpr int kExitDisrupted = 86;
-/// Permanent: no attempt can succeed. Reserved: nobody gives it yet, nobody treats it other than 1.
+/// Permanent: no attempt can succeed. The job fails immediately, whatever its backoffLimit.
 inline constexpr int kExitPermanent = 87;
 /// As a shell's: the program cannot be run; there is no such program.
 inline constexpr int kExitNotExecutable = 126;
@@ -29,7 +29,8 @@ constexpr int ExitCodeOfSignal(int signal) { return 128 + signal; }
 /// The reverse; 0 for a code that no signal gives.
 constexpr int SignalOfExitCode(int code) { return code > 128 ? code - 128 : 0; }
 
-/// Whether an attempt that ended so counts as a disruption, which no limit of failures counts.
+/// Whether an attempt that ended so may count as a disruption, which no limit of failures counts:
+/// 86 always does, 85 where somebody told the replica to stop (operator/plan/restart.cc).
 constexpr bool IsDisruptionExit(int code) { return code == kExitDrained || code == kExitDisrupted; }
 
 }  // namespace pstrain

@@ -5,6 +5,8 @@ namespace pstrain {
 /// Files in <checkpoint directory>/<run id> that both the chief and `pstrain run` know.
 /// The run is finished: its result.
 inline constexpr char kRunResultFile[] = "result.json";
+/// Member of result.json: names of metrics that are not finite; absent when there are none.
+inline constexpr char kResultNotFinite[] = "not_finite";
 /// The run was stopped: how far it was, and its eval_loss.
 inline constexpr char kRunStoppedFile[] = "stopped.json";
 /// Made by whoever wants to show a resumed run's restored_eval_loss before training continues, and

@@ -29,6 +29,9 @@ inline constexpr std::string_view kGraceSecondsEnv = "PSTRAIN_GRACE_SECONDS";
 /// Indices of workers are below this while the replica lives; only where that is known.
 inline constexpr std::string_view kMostWorkersEnv = "PSTRAIN_MOST_WORKERS";
 inline constexpr std::string_view kScratchDirEnv = "PSTRAIN_SCRATCH_DIR";
+/// Read by the chief alone: a file with the number of ps that the job wants, rewritten by whoever
+/// changes it.
+inline constexpr std::string_view kPsReplicasFileEnv = "PSTRAIN_PS_REPLICAS_FILE";
 /// Read by the agent alone: where its last reading of the stats page goes when the training program
 /// has ended, and its one-line termination message (/dev/termination-log when that exists).
 inline constexpr std::string_view kFinalStatsFileEnv = "PSTRAIN_FINAL_STATS_FILE";
@@ -52,6 +55,8 @@ struct TaskEnv {
   int grace_seconds = 30;
   /// For files that need not outlive the replica.
   std::string scratch_dir = "/tmp";
+  /// Only of a chief whose job can change its number of ps while it runs.
+  std::string ps_replicas_file;
   /// What the executor promises of the workers' indices; absent: nothing.
   std::optional<int> most_workers;
   /// Only in the environment of the training program.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/os/files.h"
+#include "runtime/checkpoint/checkpoint_file.h"
 #include "runtime/checkpoint/checkpoint_shard.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/manifest.h"
@@ -19,7 +20,10 @@ Result<CheckpointManifest> ReadBase(const std::string& directory, const Checkpoi
   if (!id || *id >= above_id)
     return DataLossError("base " + above.base() + " is not an older checkpoint");
   auto manifest = ReadManifest(directory);
-  if (!manifest.ok()) return DataLossError("its base: " + manifest.status().message());
+  if (!manifest.ok()) {
+    const Status status = manifest.status().WithContext("its base");
+    return IsProvenDamage(status) ? DataLossError(status.message()) : status;
+  }
   const bool fits = manifest->run_id() == above.run_id() && manifest->shards() == above.shards() &&
                     CheckpointId{manifest->chief_term(), manifest->number()} == *id;
   if (!fits) return DataLossError("base " + directory + " is of another run or checkpoint");

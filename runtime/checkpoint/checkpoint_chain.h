@@ -15,7 +15,8 @@ namespace pstrain {
 class CheckpointChain {
  public:
   /// Reads the manifests. The checkpoint's own: errors as ReadManifest. Of a checkpoint below it:
-  /// DATA_LOSS, which names it and says what is wrong (missing, damaged, of another run).
+  /// DATA_LOSS, which names it and says what is wrong (missing, damaged, of another run); an error
+  /// of its disk keeps its code (checkpoint_file.h).
   static Result<CheckpointChain> Open(const std::string& checkpoint_directory);
 
   /// Of the checkpoint itself.
@@ -24,7 +25,7 @@ class CheckpointChain {
   std::size_t bases() const { return links_.size() - 1; }
 
   /// The whole state of a shard, rows of tables ascending. DATA_LOSS names the checkpoint shard and
-  /// says what is wrong; INVALID_ARGUMENT: no such shard.
+  /// says what is wrong; INVALID_ARGUMENT: no such shard; errors of the disk keep their codes.
   Result<ShardState> Read(ShardId shard) const;
   /// Sizes and checksums of every checkpoint shard that Read would read; DATA_LOSS as Read.
   Status Check() const;

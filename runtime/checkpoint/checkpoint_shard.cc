@@ -2,6 +2,7 @@
 
 #include "base/crc32c.h"
 #include "base/os/files.h"
+#include "runtime/checkpoint/checkpoint_file.h"
 #include "runtime/checkpoint/checkpoint_shard_format.h"
 
 namespace pstrain {
@@ -13,7 +14,7 @@ std::string Describe(const std::string& directory, const CheckpointShard& checkp
 
 Result<std::string> ReadChecked(const std::string& directory,
                                 const CheckpointShard& checkpoint_shard) {
-  auto bytes = ReadFile(JoinPath(directory, checkpoint_shard.file()));
+  auto bytes = ReadCheckpointFile(JoinPath(directory, checkpoint_shard.file()));
   if (!bytes.ok()) {
     if (bytes.status().code() != StatusCode::kNotFound) return bytes.status();
     return DataLossError(Describe(directory, checkpoint_shard) + ": missing");
@@ -45,7 +46,9 @@ Result<CheckpointShard> WriteCheckpointShard(const std::string& directory,
   checkpoint_shard.set_term_counter(state.term.counter);
   checkpoint_shard.set_examples_applied(state.examples);
   checkpoint_shard.set_records_skipped(state.skipped);
+  checkpoint_shard.set_records_non_finite(state.non_finite);
   checkpoint_shard.set_incremental(state.incremental);
+  checkpoint_shard.set_epochs_begun(state.applied.EpochsBegun());
   PSTRAIN_RETURN_IF_ERROR(ReplaceFile(JoinPath(directory, checkpoint_shard.file()), bytes));
   return checkpoint_shard;
 }
@@ -60,6 +63,7 @@ Result<ShardState> ReadCheckpointShard(const std::string& directory,
       state->term == ShardTerm{checkpoint_shard.chief_term(), checkpoint_shard.term_counter()} &&
       state->examples == checkpoint_shard.examples_applied() &&
       state->skipped == checkpoint_shard.records_skipped() &&
+      state->non_finite == checkpoint_shard.records_non_finite() &&
       state->incremental == checkpoint_shard.incremental();
   if (!same) {
     return DataLossError(Describe(directory, checkpoint_shard) +

@@ -19,7 +19,8 @@ namespace pstrain {
 Result<CheckpointShard> WriteCheckpointShard(const std::string& directory, const ShardState& state);
 
 /// Reads a checkpoint shard and compares it with what the manifest says of it. DATA_LOSS says what
-/// differs: missing, truncated (or longer), corrupt, of another shard or term.
+/// differs: missing, truncated (or longer), corrupt, of another shard or term. An error of the disk
+/// keeps its code and proves nothing (checkpoint_file.h).
 Result<ShardState> ReadCheckpointShard(const std::string& directory,
                                        const CheckpointShard& checkpoint_shard);
 

@@ -13,7 +13,7 @@ static_assert(std::endian::native == std::endian::little,
               "checkpoint shards are written as they lie");
 
 constexpr std::string_view kMagic = "PSTPIECE";
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 /// Without values a slot has no bytes, so that the size of a checkpoint shard does not bound their
 /// number.
 constexpr std::uint32_t kMaxSlots = 16;
@@ -153,6 +153,7 @@ std::string SerializeCheckpointShard(const ShardState& state) {
   out.U64(state.term.counter);
   out.U64(static_cast<std::uint64_t>(state.examples));
   out.U64(static_cast<std::uint64_t>(state.skipped));
+  out.U64(static_cast<std::uint64_t>(state.non_finite));
   out.U32(state.incremental ? 1 : 0);
   out.U32(0);
   out.U32(static_cast<std::uint32_t>(state.dense.size()));
@@ -221,6 +222,7 @@ Result<ShardState> ParseCheckpointShard(std::string_view bytes) {
   state.term.counter = in.U64();
   state.examples = static_cast<std::int64_t>(in.U64());
   state.skipped = static_cast<std::int64_t>(in.U64());
+  state.non_finite = static_cast<std::int64_t>(in.U64());
   state.incremental = in.U32() != 0;
   in.U32();
   const std::uint32_t dense = in.U32();

@@ -10,8 +10,8 @@ namespace pstrain {
 
 /// What the file of one shard in a checkpoint holds. Little-endian, every part at a multiple of 8:
 ///
-///   "PSTPIECE", u32 version = 2, u32 shard, u64 term.chief_term, u64 term.counter, i64 examples,
-///   i64 skipped, u32 incremental (0 or 1), u32 0, u32 dense, u32 tables,
+///   "PSTPIECE", u32 version = 3, u32 shard, u64 term.chief_term, u64 term.counter, i64 examples,
+///   i64 skipped, i64 non_finite, u32 incremental (0 or 1), u32 0, u32 dense, u32 tables,
 ///   u64 bytes of the applied set, applied set (AppliedSet::Serialize)
 ///   dense  x {u32 variable, u32 partition, u32 slots, u32 0, u64 floats, values, slot...}
 ///   tables x {u32 variable, u32 dimension, u32 slots, u32 0, u64 rows, u64 key x rows, values,

@@ -6,7 +6,9 @@
 
 #include "base/os/files.h"
 #include "base/text/parse_number.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/checkpoint_chain.h"
+#include "runtime/checkpoint/checkpoint_file.h"
 
 namespace pstrain {
 namespace {
@@ -43,6 +45,9 @@ Status CheckExpectation(const CheckpointManifest& manifest,
   if (!expectation.run_id.empty() && manifest.run_id() != expectation.run_id) {
     return FailedPreconditionError("it is of run " + manifest.run_id() + ", not of " +
                                    expectation.run_id + "; move it out of this run's folder");
+  }
+  if (expectation.job && manifest.has_job()) {
+    PSTRAIN_RETURN_IF_ERROR(CheckFixed(manifest.job(), *expectation.job));
   }
   if (expectation.shards && manifest.shards() != *expectation.shards) {
     return FailedPreconditionError("it has " + std::to_string(manifest.shards()) + " shards, not " +
@@ -105,7 +110,8 @@ Result<std::vector<CheckpointFolder>> ListCheckpointFolders(const std::string& r
     const auto id = ParseCheckpointName(name);
     if (!id) continue;
     const std::string path = JoinPath(directory, name);
-    folders.push_back({*id, FileExists(JoinPath(path, "manifest"))});
+    PSTRAIN_ASSIGN_OR_RETURN(const bool finished, CheckpointFileExists(JoinPath(path, "manifest")));
+    folders.push_back({*id, finished});
   }
   std::sort(folders.begin(), folders.end(),
             [](const CheckpointFolder& a, const CheckpointFolder& b) { return a.id < b.id; });
@@ -144,6 +150,9 @@ Result<GoodCheckpoint> NewestGoodCheckpoint(const std::string& run_directory,
       return GoodCheckpoint{*id, directory, std::move(manifest).value(), std::move(warnings)};
     }
     if (manifest.status().code() == StatusCode::kFailedPrecondition) return manifest.status();
+    if (!IsProvenDamage(manifest.status())) {
+      return manifest.status().WithContext("checkpoint " + CheckpointName(*id));
+    }
     warnings.push_back("checkpoint " + CheckpointName(*id) +
                        " is passed over: " + manifest.status().message());
   }

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
+#include "proto/job/psjob.pb.h"
 
 namespace pstrain {
 
@@ -54,6 +55,8 @@ struct CheckpointExpectation {
   std::optional<std::vector<VariableSpec>> variables;
   std::optional<std::uint32_t> shards;
   std::optional<std::uint64_t> batches_per_epoch;
+  /// Its fixed fields (proto/job/fixed_fields.h) must be those of this specification.
+  std::optional<JobSpec> job;
 };
 
 /// Reads the manifest and checks the size and checksum of every checkpoint shard, also of those in
@@ -73,7 +76,8 @@ struct GoodCheckpoint {
 /// The newest checkpoint that OpenCheckpoint accepts, passing over bad ones. NOT_FOUND when the run
 /// has no checkpoint, DATA_LOSS when it has some and none is good (the message says why, for each).
 /// FAILED_PRECONDITION at once when a checkpoint is of another run or of other variables: older
-/// ones will not be better.
+/// ones will not be better. Any other code: a disk that fails now, nothing is known to be damaged;
+/// try again.
 Result<GoodCheckpoint> NewestGoodCheckpoint(const std::string& run_directory,
                                             const CheckpointExpectation& expectation);
 

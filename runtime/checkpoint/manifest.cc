@@ -6,6 +6,7 @@
 
 #include "base/crc32c.h"
 #include "base/os/files.h"
+#include "runtime/checkpoint/checkpoint_file.h"
 
 namespace pstrain {
 namespace {
@@ -89,7 +90,7 @@ Status WriteManifest(const std::string& checkpoint_directory, CheckpointManifest
 
 Result<CheckpointManifest> ReadManifest(const std::string& checkpoint_directory) {
   const std::string path = JoinPath(checkpoint_directory, kName);
-  PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadCheckpointFile(path));
   auto manifest = ParseManifest(bytes);
   if (!manifest.ok()) return manifest.status().WithContext(path);
   return manifest;

@@ -25,7 +25,8 @@ Status WriteManifest(const std::string& checkpoint_directory, CheckpointManifest
 /// exactly one checkpoint shard per shard), FAILED_PRECONDITION for another format version.
 Result<CheckpointManifest> ParseManifest(std::string_view bytes);
 
-/// As ParseManifest; NOT_FOUND without a manifest (an unfinished checkpoint). Errors name the path.
+/// As ParseManifest; NOT_FOUND without a manifest (an unfinished checkpoint). Errors name the path;
+/// those of the disk keep their codes (checkpoint_file.h).
 Result<CheckpointManifest> ReadManifest(const std::string& checkpoint_directory);
 
 }  // namespace pstrain

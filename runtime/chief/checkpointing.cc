@@ -5,31 +5,47 @@
 #include <utility>
 
 #include "base/log.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/retention.h"
 #include "runtime/chief/peers/ps_messages.h"
+#include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
 namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds kRetryCheckpoint{1};
-/// Checkpoints that fail one after the other before the job fails.
-constexpr int kMostFailures = 5;
+constexpr seconds kShortestPause{1};
+constexpr seconds kLongestPause{30};
+/// A checkpoint that takes longer is named in the log and in the job's status.
+constexpr seconds kSlow{60};
+
+std::string ListOf(const std::set<std::uint32_t>& ps) {
+  std::string list;
+  for (const std::uint32_t index : ps) list += (list.empty() ? "" : ", ") + std::to_string(index);
+  return list;
+}
 
 }  // namespace
 
 Checkpointing::Checkpointing(const ChiefDependencies& chief, PsPeers& ps,
                              const EvaluatorPeer& evaluator)
-    : chief_(chief), ps_(ps), evaluator_(evaluator), last_(chief.clock.Now()) {
+    : chief_(chief),
+      ps_(ps),
+      evaluator_(evaluator),
+      last_(chief.clock.Now()),
+      pauses_({.initial = kShortestPause, .cap = kLongestPause}),
+      newest_since_(last_) {
   if (!chief_.setup.checkpoint) return;
   newest_ = chief_.setup.checkpoint->id;
   const CheckpointManifest& manifest = chief_.setup.checkpoint->manifest;
   applied_ = CountsOf(manifest);
   // A job whose spec.training.epochs was raised since continues.
-  if (manifest.final() &&
+  const std::int64_t expected = chief_.protocol.Progress().examples_expected;
+  const bool proven = applied_.lowest == expected && applied_.highest == expected;
+  if (manifest.final() && proven &&
       manifest.epochs() >= static_cast<std::uint32_t>(chief_.context.training().epochs())) {
     final_ = manifest;
     final_since_ = last_;
@@ -40,10 +56,16 @@ bool Checkpointing::Covered() const {
   return newest_ && chief_.protocol.Progress().work_ids_committed == work_ids_at_newest_;
 }
 
+// Who is told to stop has little time left.
+std::chrono::nanoseconds Checkpointing::Pause() const {
+  const bool awaited = chief_.protocol.draining() || chief_.protocol.CheckpointWanted();
+  return awaited ? std::min<std::chrono::nanoseconds>(pause_, kShortestPause) : pause_;
+}
+
 bool Checkpointing::Due() const {
   const CommitProtocol& protocol = chief_.protocol;
   if (in_progress_ || final_ || !protocol.AllActive()) return false;
-  if (failures_ > 0 && chief_.Since(last_) < kRetryCheckpoint) return false;
+  if (failures_ > 0 && chief_.Since(failed_at_) < Pause()) return false;
   if (protocol.AllCommitted() || protocol.CheckpointWanted()) return true;
   if (evaluator_.RestoredStateWanted() && placed_ == 0) return true;
   if (protocol.Drained()) return !Covered();
@@ -62,42 +84,53 @@ void Checkpointing::Start() {
   if (!plan) return;
   last_ = chief_.clock.Now();
   const CheckpointId id{chief_.chief_term(), next_number_++};
-  const Result<std::string> folder =
-      CreateCheckpointDirectory(chief_.setup.run.run_directory(), id);
-  in_progress_ = InProgress{.id = id,
-                            .plan = std::move(*plan),
-                            .checkpoint_shards = {},
-                            .pending = 0,
-                            .work_ids = chief_.protocol.Progress().work_ids_committed,
-                            .status = folder.status(),
-                            .base = {},
-                            .bytes = 0};
+  in_progress_.emplace();
+  in_progress_->id = id;
+  in_progress_->plan = std::move(*plan);
+  in_progress_->work_ids = chief_.protocol.Progress().work_ids_committed;
+  chief_.disk.Post("make a checkpoint's folder",
+                   [this, id, run_directory = chief_.setup.run.run_directory()]() -> Disk::Then {
+                     const Status made = CreateCheckpointDirectory(run_directory, id).status();
+                     return [this, id, made] { HaveShardsWritten(id, made); };
+                   });
+}
+
+void Checkpointing::HaveShardsWritten(const CheckpointId& id, const Status& folder) {
+  in_progress_->with_disk = false;
+  in_progress_->status = folder;
   if (!folder.ok()) return;
   for (const CheckpointPlan::Ps& ps : in_progress_->plan.ps) {
     WriteCheckpointShardsRequest request = ToRequest(in_progress_->plan, ps, chief_.chief_term());
     request.set_checkpoint(CheckpointName(id));
-    ++in_progress_->pending;
+    in_progress_->pending.insert(ps.index);
     const bool sent = ps_.WriteCheckpointShards(
         ps.index, std::move(request),
-        [this, id](const Result<WriteCheckpointShardsReply>& reply) { ShardsWritten(id, reply); });
+        [this, id, index = ps.index](const Result<WriteCheckpointShardsReply>& reply) {
+          ShardsWritten(id, index, reply);
+        });
     if (sent) continue;
-    --in_progress_->pending;
+    in_progress_->pending.erase(ps.index);
     in_progress_->status = AbortedError("ps " + std::to_string(ps.index) + " is gone");
   }
 }
 
-void Checkpointing::ShardsWritten(const CheckpointId& id,
+void Checkpointing::ShardsWritten(const CheckpointId& id, std::uint32_t ps,
                                   const Result<WriteCheckpointShardsReply>& reply) {
   if (!in_progress_ || in_progress_->id != id) return;
-  --in_progress_->pending;
+  in_progress_->pending.erase(ps);
   if (!reply.ok()) {
-    in_progress_->status = reply.status();
+    in_progress_->status = reply.status().WithContext("ps " + std::to_string(ps));
     return;
   }
   in_progress_->checkpoint_shards.insert(in_progress_->checkpoint_shards.end(),
                                          reply->checkpoint_shards().begin(),
                                          reply->checkpoint_shards().end());
-  if (in_progress_->pending > 0) {
+  Result<std::vector<ShardCopy>> copies = AllFromWire<ShardCopy>(reply->copies());
+  if (!copies.ok()) in_progress_->status = copies.status();
+  for (ShardCopy& copy : copies.ok() ? *copies : std::vector<ShardCopy>()) {
+    in_progress_->applied.insert_or_assign(copy.shard, std::move(copy.applied));
+  }
+  if (!in_progress_->pending.empty()) {
     chief_.context.fail_points.Pass(FailPoint::kChiefBetweenCheckpointShards);
   }
 }
@@ -114,6 +147,7 @@ CheckpointManifest Checkpointing::MakeManifest() const {
   const CommitProgress progress = chief_.protocol.Progress();
   manifest.set_examples_committed(progress.examples_committed);
   manifest.set_examples_expected(progress.examples_expected);
+  *manifest.mutable_job() = FixedPart(chief_.context.job.spec());
   manifest.set_final(in_progress_->plan.final);
   manifest.set_epochs(static_cast<std::uint32_t>(chief_.context.training().epochs()));
   for (const CheckpointShard& checkpoint_shard : in_progress_->checkpoint_shards) {
@@ -123,67 +157,112 @@ CheckpointManifest Checkpointing::MakeManifest() const {
   return manifest;
 }
 
-Status Checkpointing::PlaceManifest() {
-  std::ranges::sort(in_progress_->checkpoint_shards, {}, &CheckpointShard::shard);
+std::vector<WrittenCheckpointShard> Checkpointing::Written() const {
   std::vector<WrittenCheckpointShard> written;
   for (const CheckpointShard& checkpoint_shard : in_progress_->checkpoint_shards) {
-    written.push_back({checkpoint_shard.shard(),
-                       {checkpoint_shard.chief_term(), checkpoint_shard.term_counter()},
-                       checkpoint_shard.incremental(),
-                       checkpoint_shard.bytes()});
-    in_progress_->bytes += checkpoint_shard.bytes();
+    const auto applied = in_progress_->applied.find(checkpoint_shard.shard());
+    written.push_back(
+        {checkpoint_shard.shard(),
+         {checkpoint_shard.chief_term(), checkpoint_shard.term_counter()},
+         checkpoint_shard.incremental(),
+         checkpoint_shard.bytes(),
+         applied == in_progress_->applied.end() ? std::nullopt : std::optional(applied->second),
+         checkpoint_shard.examples_applied()});
   }
-  const std::string& run_directory = chief_.setup.run.run_directory();
-  const auto last_check = [&]() -> Status {
-    PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, in_progress_->id.chief_term));
-    PSTRAIN_RETURN_IF_ERROR(chief_.protocol.FinishCheckpoint(written));
-    chief_.context.fail_points.Pass(FailPoint::kChiefBeforeRename);
-    return OkStatus();
-  };
-  CheckpointManifest manifest = MakeManifest();
-  PSTRAIN_RETURN_IF_ERROR(
-      WriteManifest(CheckpointDirectory(run_directory, in_progress_->id), manifest, last_check));
-  chief_.context.fail_points.Pass(FailPoint::kChiefAfterRename);
-  applied_ = CountsOf(manifest);
-  in_progress_->base = manifest.base();
-  if (manifest.final()) final_ = std::move(manifest);
-  return OkStatus();
+  return written;
+}
+
+// Rule 5. The terms are compared twice, because the lock is not held while the manifest is written:
+// before, so that no manifest is placed in vain, and after. One that was placed and is refused then
+// is removed again. Nobody has been told of it; a chief that would find it, after a crash of this
+// one, could use it: each copy in it was an owner's, and says itself what it has applied.
+void Checkpointing::PlaceManifest() {
+  std::ranges::sort(in_progress_->checkpoint_shards, {}, &CheckpointShard::shard);
+  if (Status fits = chief_.protocol.FinishCheckpoint(Written()); !fits.ok()) return Abandon(fits);
+  in_progress_->with_disk = true;
+  chief_.disk.Post("write a manifest",
+                   [this, id = in_progress_->id, run_directory = chief_.setup.run.run_directory(),
+                    manifest = MakeManifest()]() -> Disk::Then {
+                     const FailPoints& points = chief_.context.fail_points;
+                     const auto last_check = [&]() -> Status {
+                       PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, id.chief_term));
+                       points.Pass(FailPoint::kChiefBeforeRename);
+                       return OkStatus();
+                     };
+                     const Status placed = WriteManifest(CheckpointDirectory(run_directory, id),
+                                                         manifest, last_check);
+                     if (placed.ok()) points.Pass(FailPoint::kChiefAfterRename);
+                     return [this, placed, manifest] { ManifestPlaced(placed, manifest); };
+                   });
 }
 
 void Checkpointing::Abandon(const Status& status) {
   chief_.protocol.CheckpointFailed();
   chief_.stats.checkpoints_abandoned->Add();
-  LogWarning("chief", "a checkpoint was abandoned",
-             {{"checkpoint", CheckpointName(in_progress_->id)}, {"reason", status}});
-  const bool term_changed = status.code() == StatusCode::kAborted ||
-                            status.code() == StatusCode::kUnavailable ||
-                            status.code() == StatusCode::kCancelled;
+  // Other terms are no failure: the next one can be taken as soon as every shard has its owner.
+  const bool term_changed = status.code() == StatusCode::kAborted;
   if (!term_changed) {
-    ++failures_;
+    if (failures_++ == 0) failing_since_ = last_;
     error_ = status;
+    pause_ = pauses_.Next();
+    failed_at_ = chief_.clock.Now();
   }
-  const Status removed = RemoveCheckpoint(chief_.setup.run.run_directory(), in_progress_->id);
-  if (!removed.ok()) LogWarning("chief", "abandoned checkpoint stays", {{"error", removed}});
+  LogWarning(
+      "chief", "a checkpoint was abandoned",
+      {{"checkpoint", CheckpointName(in_progress_->id)},
+       {"reason", status},
+       {"run_waits_for_it", in_progress_->plan.final},
+       {"failed_in_a_row", failures_},
+       {"no_checkpoint_for_seconds",
+        std::chrono::duration<double>(chief_.Since(newest_since_)).count()},
+       {"again_in_seconds", term_changed ? 0.0 : std::chrono::duration<double>(Pause()).count()}});
+  chief_.disk.Post("remove an abandoned checkpoint",
+                   [this, id = in_progress_->id,
+                    run_directory = chief_.setup.run.run_directory()]() -> Disk::Then {
+                     const Status removed = RemoveCheckpoint(run_directory, id);
+                     return [this, id, removed] {
+                       if (removed.ok()) return;
+                       LogWarning("chief", "abandoned checkpoint stays", {{"error", removed}});
+                       leftovers_.push_back(id);
+                     };
+                   });
   in_progress_.reset();
   ps_.Dispatch();
 }
 
 void Checkpointing::Finish() {
-  if (!in_progress_ || in_progress_->pending > 0) return;
-  Status status = in_progress_->status;
-  if (status.ok()) status = PlaceManifest();
+  if (!in_progress_ || in_progress_->with_disk || !in_progress_->pending.empty()) return;
+  if (!in_progress_->status.ok()) return Abandon(in_progress_->status);
+  PlaceManifest();
+}
+
+void Checkpointing::ManifestPlaced(Status status, const CheckpointManifest& manifest) {
+  if (status.ok()) status = chief_.protocol.FinishCheckpoint(Written());
   if (!status.ok()) return Abandon(status);
-  failures_ = 0;
+  applied_ = CountsOf(manifest);
   newest_ = in_progress_->id;
+  newest_since_ = chief_.clock.Now();
   work_ids_at_newest_ = in_progress_->work_ids;
-  if (final_) final_since_ = chief_.clock.Now();
+  if (manifest.final()) {
+    final_ = manifest;
+    final_since_ = newest_since_;
+  }
+  if (failures_ > 0) {
+    LogInfo("chief", "checkpoints can be written again",
+            {{"after_seconds", std::chrono::duration<double>(chief_.Since(failing_since_)).count()},
+             {"failed_in_a_row", failures_}});
+  }
+  failures_ = 0;
+  pauses_.Reset();
   ++placed_;
   chief_.stats.checkpoints->Add();
   chief_.protocol.CheckpointPlaced(CheckpointName(in_progress_->id));
+  std::uint64_t bytes = 0;
+  for (const CheckpointShard& shard : manifest.checkpoint_shards()) bytes += shard.bytes();
   LogInfo("chief", "checkpoint in place",
           {{"checkpoint", CheckpointName(in_progress_->id)},
-           {"base", in_progress_->base},
-           {"bytes", in_progress_->bytes},
+           {"base", manifest.base()},
+           {"bytes", bytes},
            {"seconds", std::chrono::duration<double>(chief_.Since(last_)).count()},
            {"final", in_progress_->plan.final}});
   in_progress_.reset();
@@ -197,8 +276,24 @@ void Checkpointing::Retain() {
   rule.keep = static_cast<std::uint32_t>(chief_.context.training().checkpoint().keep());
   rule.chief_term = chief_.chief_term();
   if (evaluator_.pinned()) rule.pinned.insert(*evaluator_.pinned());
-  const Result<std::vector<CheckpointId>> removed =
-      ApplyRetention(chief_.setup.run.run_directory(), rule);
+  chief_.disk.Post("delete old checkpoints",
+                   [this, rule, leftovers = std::exchange(leftovers_, {}),
+                    run_directory = chief_.setup.run.run_directory()]() -> Disk::Then {
+                     Result<std::vector<CheckpointId>> removed =
+                         ApplyRetention(run_directory, rule);
+                     for (const CheckpointId& id : leftovers) {
+                       const Status gone = RemoveCheckpoint(run_directory, id);
+                       if (!gone.ok() && removed.ok()) removed = gone;
+                     }
+                     return [this, removed, leftovers] {
+                       if (!removed.ok())
+                         leftovers_.insert(leftovers_.end(), leftovers.begin(), leftovers.end());
+                       Retained(removed);
+                     };
+                   });
+}
+
+void Checkpointing::Retained(const Result<std::vector<CheckpointId>>& removed) {
   if (!removed.ok()) {
     LogWarning("chief", "old checkpoints stay", {{"error", removed.status()}});
     return;
@@ -206,10 +301,25 @@ void Checkpointing::Retain() {
   for (const CheckpointId& id : *removed) chief_.protocol.CheckpointRemoved(CheckpointName(id));
 }
 
-Status Checkpointing::Failure() const {
-  if (failures_ < kMostFailures) return OkStatus();
-  return error_.WithContext(chief_.setup.directory.MustBeWritable() + ": " +
-                            std::to_string(failures_) + " checkpoints in a row failed");
+CheckpointTrouble Checkpointing::trouble() const {
+  CheckpointTrouble trouble{.age = chief_.Since(newest_since_), .failing = {}, .error = {}};
+  if (failures_ > 0) {
+    trouble.failing = chief_.Since(failing_since_);
+    trouble.error = error_;
+  } else if (in_progress_ && chief_.Since(last_) > kSlow) {
+    trouble.failing = chief_.Since(last_);
+  }
+  return trouble;
+}
+
+void Checkpointing::Watch() {
+  if (!in_progress_ || in_progress_->warned || chief_.Since(last_) <= kSlow) return;
+  in_progress_->warned = true;
+  LogWarning("chief", "a checkpoint takes long",
+             {{"checkpoint", CheckpointName(in_progress_->id)},
+              {"waits_for", in_progress_->with_disk ? std::string("the run's directory")
+                                                    : "ps " + ListOf(in_progress_->pending)},
+              {"seconds", std::chrono::duration<double>(chief_.Since(last_)).count()}});
 }
 
 }  // namespace pstrain

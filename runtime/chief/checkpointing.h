@@ -1,11 +1,14 @@
 #pragma once
 
-#include <cstddef>
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "base/backoff.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/checkpoint/checkpoints.h"
@@ -19,8 +22,10 @@ namespace pstrain {
 /// Takes the checkpoints of a run: decides when one is due, has the ps write their checkpoint
 /// shards, puts the manifest in place, deletes what is old. One checkpoint at a time. A checkpoint
 /// exists from the moment at which its manifest is renamed; whatever goes wrong before, it is
-/// abandoned and its folder removed. Touches the run's directory; speaks to ps through PsPeers. The
-/// chief's lock guards it: one thread at a time.
+/// abandoned and its folder removed. A failed one is tried again after 1, 2, 4 .. 30 s (1 s while
+/// somebody waits for it to stop), for as long as it takes: a disk that is full for ten minutes
+/// costs checkpoints, not the job. Touches the run's directory through Disk; speaks to ps through
+/// PsPeers. The chief's lock guards it: one thread at a time.
 class Checkpointing {
  public:
   /// `ps` and `evaluator` outlive it.
@@ -32,9 +37,9 @@ class Checkpointing {
   void Start();
   /// Places or abandons the one in progress, once every ps has answered; else does nothing.
   void Finish();
-  /// Not OK after 5 failures in a row: the directory is not usable. Only failures count that no
-  /// peer has caused.
-  Status Failure() const;
+  CheckpointTrouble trouble() const;
+  /// Names in the log a checkpoint that takes longer than a minute, and whom it waits for.
+  void Watch();
 
   bool in_progress() const { return in_progress_.has_value(); }
   /// The newest one in place, also of former chiefs.
@@ -56,8 +61,13 @@ class Checkpointing {
     CheckpointId id;
     CheckpointPlan plan;
     std::vector<CheckpointShard> checkpoint_shards;
-    /// Answers of ps that are awaited.
-    std::size_t pending = 0;
+    /// Of a final one: what each shard says that it has applied.
+    std::map<ShardId, AppliedSet> applied;
+    /// ps whose answers are awaited.
+    std::set<std::uint32_t> pending;
+    /// The disk works on it: its folder is made, or its manifest put in place.
+    bool with_disk = true;
+    bool warned = false;
     std::uint64_t work_ids = 0;
     Status status;
     // Of the manifest in place.
@@ -65,11 +75,17 @@ class Checkpointing {
     std::uint64_t bytes = 0;
   };
 
-  void ShardsWritten(const CheckpointId& id, const Result<WriteCheckpointShardsReply>& reply);
+  void HaveShardsWritten(const CheckpointId& id, const Status& folder);
+  void ShardsWritten(const CheckpointId& id, std::uint32_t ps,
+                     const Result<WriteCheckpointShardsReply>& reply);
+  std::vector<WrittenCheckpointShard> Written() const;
   CheckpointManifest MakeManifest() const;
-  Status PlaceManifest();
+  void PlaceManifest();
+  void ManifestPlaced(Status status, const CheckpointManifest& manifest);
   void Abandon(const Status& status);
   void Retain();
+  void Retained(const Result<std::vector<CheckpointId>>& removed);
+  std::chrono::nanoseconds Pause() const;
 
   const ChiefDependencies chief_;
   PsPeers& ps_;
@@ -83,8 +99,17 @@ class Checkpointing {
   ProtocolTime last_;
   std::uint64_t work_ids_at_newest_ = 0;
   std::uint64_t placed_ = 0;
+  /// Of those that failed one after the other: how many, since when, why, and how long to wait.
   int failures_ = 0;
+  ProtocolTime failing_since_{};
   Status error_;
+  Backoff pauses_;
+  std::chrono::nanoseconds pause_{0};
+  ProtocolTime failed_at_{};
+  /// When the newest one was placed.
+  ProtocolTime newest_since_;
+  /// Abandoned ones whose folders could not be removed yet.
+  std::vector<CheckpointId> leftovers_;
   AppliedCounts applied_;
 };
 

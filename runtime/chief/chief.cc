@@ -2,11 +2,14 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/log.h"
+#include "proto/contract/exit_codes.h"
+#include "runtime/chief/peers/peer_failures.h"
 #include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
@@ -15,6 +18,8 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::chrono::milliseconds kTick{20};
+/// Longer between two ticks than any load of the machine makes it: this process stood still.
+constexpr seconds kGap{2};
 
 Ending::Limits LimitsOf(const RoleContext& context) {
   const Training& training = context.training();
@@ -34,13 +39,16 @@ JobBounds BoundsOf(const RoleContext& context, const ChiefSetup& setup) {
           .has_evaluator = context.job.spec().replica_specs().evaluator().replicas() > 0};
 }
 
-/// Links whose `done`s run under the chief's lock.
-PsPeers::Connect ConnectLocked(PsLinkFactory connect, Mutex& mutex) {
-  const RunLocked run_locked = [&mutex](const std::function<void()>& done) {
+RunLocked RunUnder(Mutex& mutex) {
+  return [&mutex](const std::function<void()>& done) {
     const MutexLock lock(mutex);
     done();
   };
-  return [connect = std::move(connect), run_locked](const std::string& address) {
+}
+
+/// Links whose `done`s run under the chief's lock.
+PsPeers::Connect ConnectLocked(PsLinkFactory connect, Mutex& mutex) {
+  return [connect = std::move(connect), run_locked = RunUnder(mutex)](const std::string& address) {
     return connect(address, run_locked);
   };
 }
@@ -53,31 +61,51 @@ std::function<void(Status)> FailThrough(Ending& ending, CondVar& changed) {
   };
 }
 
+/// The answer to a replica that was started with another job; nothing to one that was not, or that
+/// has shown its job before.
+template <typename Reply, typename Request>
+std::optional<Reply> RefusalOf(const Request& request, const FixedDigests& job) {
+  if (request.job().empty()) return std::nullopt;
+  const Status same = CheckDigests(job, {request.job().begin(), request.job().end()});
+  if (same.ok()) return std::nullopt;
+  LogWarning("chief", "a replica that was started with another job is refused",
+             {{"request", request.GetDescriptor()->name()}, {"reason", same}});
+  Reply reply;
+  reply.set_refused(same.message());
+  return reply;
+}
+
 }  // namespace
 
 Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
     : context_(context),
       setup_(std::move(setup)),
+      job_(DigestsOf(context.job.spec())),
       bounds_(BoundsOf(context, setup_)),
       clock_(options.clock),
       stats_(context.stats),
       common_stats_(context.stats),
       protocol_(MakeProtocolOptions(context, setup_, clock_.Now())),
-      dependencies_{context_, setup_, clock_, stats_, protocol_, options.refusals},
+      disk_(RunUnder(mutex_), clock_),
+      dependencies_{context_, setup_, clock_, stats_, protocol_, disk_, options.refusals},
       grant_limit_(std::move(options.grant_limit)),
-      ending_(LimitsOf(context), setup_.directory, clock_),
+      wanted_ps_(std::move(options.wanted_ps)),
+      ending_(LimitsOf(context), setup_.directory, disk_, clock_),
       ps_(dependencies_, ConnectLocked(std::move(options.connect), mutex_),
           FailThrough(ending_, changed_)),
-      workers_(dependencies_, grant_limit_.get()),
+      workers_(dependencies_, grant_limit_.get(), FailThrough(ending_, changed_)),
       evaluator_(dependencies_, IdOf(setup_.checkpoint)),
       checkpointing_(dependencies_, ps_, evaluator_),
+      end_file_(dependencies_),
+      last_tick_(clock_.Now()),
       publisher_(stats_) {
   if (chief_term() > 1) stats_.chief_recoveries->Add();
 }
 
 Chief::~Chief() {
-  // The threads of the links call back into the parts: they end before the parts do. The lock is
-  // released before the links are destroyed, which wait for calls that take it.
+  // The threads of the disk and of the links call back into the parts: they end before the parts
+  // do. The lock is released before the links are destroyed, which wait for calls that take it.
+  disk_.Stop();
   std::vector<std::unique_ptr<PsLink>> links;
   const MutexLock lock(mutex_);
   links = ps_.TakeAll();
@@ -88,39 +116,68 @@ Result<int> Chief::Run() {
   while (true) {
     // Destroyed without the lock: their destructors wait for calls that are being cancelled.
     std::vector<std::unique_ptr<PsLink>> retired;
+    const std::optional<std::uint32_t> ps_count = wanted_ps_ ? wanted_ps_() : std::nullopt;
     const MutexLock lock(mutex_);
-    if (!ending_.failure()) changed_.WaitFor(mutex_, kTick);
+    if (ps_count) Scale(*ps_count);
+    if (!ending_.failure() || ending_.releasing()) changed_.WaitFor(mutex_, kTick);
     Tick();
-    if (ending_.failure()) return *ending_.failure();
+    // Nobody is to wait for a chief that will not come back.
+    if (ending_.failed_for_good() && !ending_.releasing()) BeginRelease(false);
+    if (ending_.failure() && !ending_.failed_for_good()) return *ending_.failure();
     if (ending_.releasing() && ending_.ReleaseOver(AllTold())) {
+      // The log has the reason already.
+      if (ending_.failed_for_good()) return kExitPermanent;
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
     if (ending_.Superseded()) {
       LogWarning("chief", "a newer chief has taken over");
-      return kExitDrained;
+      return kExitDisrupted;
     }
     retired = ps_.TakeRetired();
   }
 }
 
+// A process that was stopped (SIGSTOP, a paused VM) finds all others silent when it goes on, though
+// they called all the time. Nobody counts as lost for that.
+void Chief::ForgiveGap() {
+  const ProtocolTime now = clock_.Now();
+  const std::chrono::nanoseconds gap = now - std::exchange(last_tick_, now);
+  if (gap < kGap) return;
+  LogWarning("chief", "this process stood still; the deadlines of all peers are extended",
+             {{"seconds", std::chrono::duration<double>(gap).count()}});
+  gaps_ += gap;
+  ps_.ForgiveGap(gap);
+  workers_.ForgiveGap(gap);
+  evaluator_.ForgiveGap(gap);
+  ending_.ForgiveGap(gap);
+}
+
 void Chief::Tick() {
-  protocol_.Tick(clock_.Now());
+  ForgiveGap();
+  protocol_.Tick(clock_.Now() - gaps_);
   if (grant_limit_) grant_limit_->Refresh();
   ps_.Expire();
+  ps_.Retry();
   if (!ending_.releasing()) workers_.Expire();
   ps_.Dispatch();
   checkpointing_.Finish();
+  checkpointing_.Watch();
+  disk_wait_ = disk_.Watch();
   publisher_.Publish(Numbers());
-  if (ending_.releasing()) return;
+  if (ending_.releasing() || ending_.failure()) return;
   DrainIfToldTo();
   evaluator_.CheckRestored(checkpointing_.newest(), checkpointing_.placed() > 0);
   CheckPatience();
   if (checkpointing_.Due()) checkpointing_.Start();
-  if (Status failure = checkpointing_.Failure(); !failure.ok()) {
-    ending_.Fail(std::move(failure));
-  } else {
-    EndIfOver();
-  }
+  EndIfOver();
+}
+
+// The actions of it are taken out by the next Tick, like those of every event.
+void Chief::Scale(std::uint32_t ps_count) {
+  if (ps_count == protocol_.ps_count()) return;
+  LogInfo("chief", "the number of ps changes: shards move to their new homes",
+          {{"ps", ps_count}, {"before", protocol_.ps_count()}});
+  protocol_.SetPsCount(ps_count, HomesOfShards(context_, setup_, ps_count));
 }
 
 void Chief::DrainIfToldTo() {
@@ -134,7 +191,8 @@ void Chief::CheckPatience() {
   if (checkpointing_.final_manifest() || protocol_.draining()) return ending_.RenewPatience();
   ending_.CheckPatience({.missing_ps = ps_.Missing(),
                          .any_worker = !workers_.empty(),
-                         .all_shards_active = protocol_.AllActive()});
+                         .all_shards_active = protocol_.AllActive(),
+                         .trouble = ps_.trouble()});
 }
 
 Ending::DrainState Chief::DrainNow() const {
@@ -145,27 +203,27 @@ Ending::DrainState Chief::DrainNow() const {
           .evaluator_silent = evaluator_.SilentFor(kReleasePatience)};
 }
 
+// Told to stop, the chief waits for no file that a disk keeps from it: a result that is not there
+// is written by the next chief.
 void Chief::EndIfOver() {
   const bool evaluated = evaluator_.Done(checkpointing_.newest());
-  if (ending_.RunOver(checkpointing_.final_since(), evaluated)) {
-    Status written = setup_.directory.WriteResult(ResultJson(Numbers()));
-    if (!written.ok()) return ending_.Fail(std::move(written));
-    if (!evaluated) {
-      LogWarning("chief",
-                 "no final evaluation came within spec.training.evaluation.deadlineSeconds");
-    }
-    BeginRelease(true);
-  } else if (ending_.DrainOver(DrainNow())) {
-    const Status written = setup_.directory.WriteStopped(ResultJson(Numbers()));
-    if (!written.ok()) LogWarning("chief", "stopped.json not written", {{"error", written}});
-    BeginRelease(false);
+  const bool finished = ending_.RunOver(checkpointing_.final_since(), evaluated);
+  if (!finished && !ending_.DrainOver(DrainNow())) return;
+  if (ending_.TimeIsOut()) return BeginRelease(false);
+  end_file_.Write(finished, [this]() PSTRAIN_REQUIRES(mutex_) { return ResultJson(Numbers()); });
+  if (!end_file_.Done(finished)) return;
+  if (finished && !evaluated) {
+    LogWarning("chief", "no final evaluation came within spec.training.evaluation.deadlineSeconds");
   }
+  BeginRelease(finished);
 }
 
 void Chief::BeginRelease(bool finished) {
   ending_.BeginRelease(finished);
   ps_.ReleaseAll(finished);
-  LogInfo("chief", finished ? "the run is finished" : "drained; all are released");
+  LogInfo("chief", finished            ? "the run is finished"
+                   : ending_.failure() ? "all are released"
+                                       : "drained; all are released");
 }
 
 bool Chief::AllTold() const {
@@ -184,6 +242,8 @@ RunNumbers Chief::Numbers() const {
     numbers.final_examples = final_manifest->examples_committed();
   }
   numbers.checkpoints_placed = checkpointing_.placed();
+  numbers.checkpoint_trouble = checkpointing_.trouble();
+  numbers.disk_wait = disk_wait_;
   numbers.applied = checkpointing_.applied();
   numbers.loss = workers_.loss();
   numbers.restored_loss = evaluator_.restored_loss();
@@ -191,8 +251,15 @@ RunNumbers Chief::Numbers() const {
   return numbers;
 }
 
+void Chief::HearFailure(Status failure) {
+  if (failure.ok() || ending_.releasing()) return;
+  ending_.FailForGood(std::move(failure));
+  changed_.NotifyAll();
+}
+
 Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request,
                                           const std::string& from) {
+  if (auto refusal = RefusalOf<RegisterPsReply>(request, job_)) return *std::move(refusal);
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.held()));
   const MutexLock lock(mutex_);
@@ -202,25 +269,32 @@ Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request,
 
 Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
   const MutexLock lock(mutex_);
-  return ps_.Heartbeat(request);
+  HeartbeatPsReply reply = ps_.Heartbeat(request);
+  if (reply.known()) HearFailure(FailureOf(request));
+  return reply;
 }
 
 Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
                                           const std::string& from) {
+  if (auto refusal = RefusalOf<PollWorkerReply>(request, job_)) return *std::move(refusal);
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
   PSTRAIN_RETURN_IF_ERROR(workers_.CheckAttempt(request, from));
-  return workers_.Poll(request,
-                       {.releasing = ending_.releasing(),
-                        .finished = ending_.finished(),
-                        .grants_wait = evaluator_.GrantsWait()},
-                       from);
+  PollWorkerReply reply = workers_.Poll(request,
+                                        {.releasing = ending_.releasing(),
+                                         .finished = ending_.finished(),
+                                         .grants_wait = evaluator_.GrantsWait()},
+                                        from);
+  if (reply.directive() != REPLACED) HearFailure(FailureOf(request));
+  return reply;
 }
 
 Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request,
                                                 const std::string& from) {
+  if (auto refusal = RefusalOf<PollEvaluatorReply>(request, job_)) return *std::move(refusal);
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
+  HearFailure(FailureOf(request));
   return evaluator_.Poll(request,
                          {.releasing = ending_.releasing(),
                           .finished = ending_.finished(),

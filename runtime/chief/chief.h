@@ -1,16 +1,22 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/chief/checkpointing.h"
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/chief_setup.h"
+#include "runtime/chief/disk/disk_thread.h"
+#include "runtime/chief/disk/end_file.h"
 #include "runtime/chief/ending.h"
 #include "runtime/chief/peers/evaluator_peer.h"
 #include "runtime/chief/peers/grant_limit.h"
@@ -36,12 +42,16 @@ struct ChiefOptions {
   Refusals& refusals;
   /// Null: no limit on grants.
   std::unique_ptr<GrantLimit> grant_limit;
+  /// The number of ps that the job wants now, where that is known; called without the chief's lock.
+  /// Null: it does not change.
+  std::function<std::optional<std::uint32_t>()> wanted_ps;
 };
 
 /// The shell around the commit protocol and the chief's parts: it locks, lets time pass and tells
 /// the parts of each other. What the parts decide and remember is theirs: PsPeers, WorkerPeers,
-/// EvaluatorPeer, Checkpointing, Ending. One mutex guards all of them; calls to ps are made by
-/// links, without it. RPC methods: any thread. Run: one thread.
+/// EvaluatorPeer, Checkpointing, Ending, EndFile. One mutex guards all of them; calls to ps are
+/// made by links and files are touched by the disk thread, both without it. RPC methods: any
+/// thread. Run: one thread.
 class Chief {
  public:
   /// `context` outlives it.
@@ -51,7 +61,8 @@ class Chief {
   /// REQUIRES: no RPC method is called any more.
   ~Chief();
 
-  /// Runs the job to its end: 0 finished, 85 drained or superseded, else the error (exit code 1).
+  /// Runs the job to its end: 0 finished, 85 drained, 86 superseded, 87 failed for good, else the
+  /// error (exit code 1).
   Result<int> Run() PSTRAIN_EXCLUDES(mutex_);
 
   std::uint64_t chief_term() const { return setup_.directory.chief_term(); }
@@ -68,16 +79,22 @@ class Chief {
 
  private:
   void Tick() PSTRAIN_REQUIRES(mutex_);
+  void Scale(std::uint32_t ps_count) PSTRAIN_REQUIRES(mutex_);
+  void ForgiveGap() PSTRAIN_REQUIRES(mutex_);
   void DrainIfToldTo() PSTRAIN_REQUIRES(mutex_);
   void CheckPatience() PSTRAIN_REQUIRES(mutex_);
   void EndIfOver() PSTRAIN_REQUIRES(mutex_);
   Ending::DrainState DrainNow() const PSTRAIN_REQUIRES(mutex_);
+  /// A peer has said what it says; OK: nothing is wrong with the job.
+  void HearFailure(Status failure) PSTRAIN_REQUIRES(mutex_);
   void BeginRelease(bool finished) PSTRAIN_REQUIRES(mutex_);
   bool AllTold() const PSTRAIN_REQUIRES(mutex_);
   RunNumbers Numbers() const PSTRAIN_REQUIRES(mutex_);
 
   const RoleContext& context_;
   const ChiefSetup setup_;
+  /// What replicas must have been started with, too.
+  const FixedDigests job_;
   const JobBounds bounds_;
   const Clock& clock_;
   ChiefStats stats_;
@@ -86,13 +103,22 @@ class Chief {
   /// Notified when the job fails.
   CondVar changed_;
   CommitProtocol protocol_ PSTRAIN_GUARDED_BY(mutex_);
+  /// Its work ends under the lock. Stopped before the parts end.
+  DiskThread disk_;
   const ChiefDependencies dependencies_;
   const std::unique_ptr<GrantLimit> grant_limit_ PSTRAIN_PT_GUARDED_BY(mutex_);
+  const std::function<std::optional<std::uint32_t>()> wanted_ps_;
   Ending ending_ PSTRAIN_GUARDED_BY(mutex_);
   PsPeers ps_ PSTRAIN_GUARDED_BY(mutex_);
   WorkerPeers workers_ PSTRAIN_GUARDED_BY(mutex_);
   EvaluatorPeer evaluator_ PSTRAIN_GUARDED_BY(mutex_);
   Checkpointing checkpointing_ PSTRAIN_GUARDED_BY(mutex_);
+  EndFile end_file_ PSTRAIN_GUARDED_BY(mutex_);
+  /// When Tick was called last, and how long this process stood still in all.
+  ProtocolTime last_tick_ PSTRAIN_GUARDED_BY(mutex_);
+  std::chrono::nanoseconds gaps_ PSTRAIN_GUARDED_BY(mutex_){0};
+  /// How long the run's directory has kept the disk thread waiting.
+  std::chrono::nanoseconds disk_wait_ PSTRAIN_GUARDED_BY(mutex_){0};
   NumbersPublisher publisher_ PSTRAIN_GUARDED_BY(mutex_);
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "runtime/chief/chief_setup.h"
+#include "runtime/chief/disk/disk.h"
 #include "runtime/chief/protocol/commit_protocol.h"
 #include "runtime/cluster/role_context.h"
 #include "runtime/stats/refusals.h"
@@ -21,6 +22,9 @@ struct ChiefDependencies {
   const Clock& clock;
   ChiefStats& stats;
   CommitProtocol& protocol;
+  /// All work on the run's directory after the start.
+  Disk& disk;
+  /// Counts what peers are refused.
   Refusals& refusals;
 
   std::uint64_t chief_term() const { return setup.directory.chief_term(); }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "runtime/chief/disk/try_again.h"
 #include "runtime/chief/protocol/placement.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
@@ -17,13 +18,17 @@ namespace pstrain {
 namespace {
 
 /// The newest good checkpoint, or nothing for a run without checkpoints.
-Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RunDescription& run) {
+Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context,
+                                                     const RunDescription& run) {
   CheckpointExpectation expectation;
   expectation.run_id = run.run_id();
   expectation.variables.emplace(run.variables().begin(), run.variables().end());
   expectation.shards = run.shards();
   expectation.batches_per_epoch = run.batches_per_epoch();
-  Result<GoodCheckpoint> checkpoint = NewestGoodCheckpoint(run.run_directory(), expectation);
+  expectation.job = context.job.spec();
+  Result<GoodCheckpoint> checkpoint = TryAgain(context).Until(
+      [&] { return NewestGoodCheckpoint(run.run_directory(), expectation); },
+      TryAgain::ReadMayPass);
   if (!checkpoint.ok() && checkpoint.status().code() == StatusCode::kNotFound)
     return std::optional<GoodCheckpoint>();
   if (!checkpoint.ok()) return checkpoint.status();
@@ -31,6 +36,19 @@ Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RunDescription& run) 
     LogWarning("chief", "a checkpoint was passed over", {{"reason", warning}});
   }
   return std::optional<GoodCheckpoint>(std::move(checkpoint).value());
+}
+
+/// spec.training.epochs may have been changed since the checkpoint, but not below what is in it.
+Status EpochsHold(const RoleContext& context, const std::optional<GoodCheckpoint>& checkpoint) {
+  if (!checkpoint) return OkStatus();
+  const CheckpointManifest& manifest = checkpoint->manifest;
+  std::uint32_t begun = manifest.final() ? manifest.epochs() : 0;
+  for (const CheckpointShard& shard : manifest.checkpoint_shards()) {
+    begun = std::max(begun, shard.epochs_begun());
+  }
+  return CheckEpochs(static_cast<std::uint32_t>(context.training().epochs()), begun,
+                     std::to_string(manifest.examples_committed()) + " examples in checkpoint " +
+                         CheckpointName(checkpoint->id));
 }
 
 /// Refuses features over columns that the input does not have here, before anybody trains: the
@@ -74,15 +92,28 @@ std::chrono::seconds AgeOf(const RunDirectory& directory) {
 }  // namespace
 
 Result<ChiefSetup> PrepareChief(const RoleContext& context) {
-  PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, RunDirectory::Open(context.job, context.run_id));
-  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index,
-                           directory.Index(context.scratch.string()));
-  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, Describe(context, directory, index));
-  PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint, FindCheckpoint(run));
+  PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, TryAgain(context).Until([&] {
+    return RunDirectory::Open(context.job, context.run_id);
+  }));
+  PSTRAIN_RETURN_IF_ERROR(TryAgain(context)
+                              .Until([&]() -> Result<bool> {
+                                PSTRAIN_RETURN_IF_ERROR(directory.CheckJob());
+                                return true;
+                              })
+                              .status());
+  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index, TryAgain(context).Until([&] {
+    return directory.Index(context.scratch.string());
+  }));
+  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, TryAgain(context).Until([&] {
+    return Describe(context, directory, index);
+  }));
+  PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint, FindCheckpoint(context, run));
+  PSTRAIN_RETURN_IF_ERROR(EpochsHold(context, checkpoint));
   std::vector<std::string> names;
   if (checkpoint) {
-    PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids,
-                             ListCheckpoints(run.run_directory()));
+    PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids, TryAgain(context).Until([&] {
+      return ListCheckpoints(run.run_directory());
+    }));
     for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
       if (*id <= checkpoint->id) names.push_back(CheckpointName(*id));
     }
@@ -92,9 +123,19 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context) {
                     std::move(checkpoint), std::move(names), age};
 }
 
+std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,
+                                         std::uint32_t ps_count) {
+  return PlaceShards({setup.run.variables().begin(), setup.run.variables().end()},
+                     context.job.spec().strategy().placement(), setup.run.shards(), ps_count,
+                     static_cast<std::uint32_t>(context.training().batch_size()));
+}
+
+std::int64_t ExamplesExpected(const RoleContext& context, const ChiefSetup& setup) {
+  return static_cast<std::int64_t>(setup.index->total_records()) * context.training().epochs();
+}
+
 ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup& setup,
                                     ProtocolTime now) {
-  const Strategy& strategy = context.job.spec().strategy();
   ProtocolOptions options;
   options.chief_term = setup.directory.chief_term();
   options.shards = setup.run.shards();
@@ -120,9 +161,7 @@ ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup
     return order->batches[position];
   };
   options.ps_count = static_cast<std::uint32_t>(context.job.spec().replica_specs().ps().replicas());
-  options.shard_to_ps = PlaceShards({setup.run.variables().begin(), setup.run.variables().end()},
-                                    strategy.placement(), options.shards, options.ps_count,
-                                    static_cast<std::uint32_t>(context.training().batch_size()));
+  options.shard_to_ps = HomesOfShards(context, setup, options.ps_count);
   options.started = now;
   options.rejoin_timeout = std::chrono::seconds(context.training().rejoin_timeout_seconds());
   options.checkpoints = setup.checkpoints;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,13 @@ struct ChiefSetup {
 /// Everything up to a running chief: run directory, input index, variables and their placement, the
 /// checkpoint to continue from. The error names the field of the job or the file.
 Result<ChiefSetup> PrepareChief(const RoleContext& context);
+
+/// PlaceShards for that number of ps.
+std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,
+                                         std::uint32_t ps_count);
+
+/// Records of the input times spec.training.epochs. REQUIRES: setup.index.
+std::int64_t ExamplesExpected(const RoleContext& context, const ChiefSetup& setup);
 
 /// What the commit protocol of this chief is made from; it starts at `now`. REQUIRES: setup.index.
 ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup& setup,

@@ -12,6 +12,8 @@ using std::chrono::seconds;
 
 /// Left of the grace period for the peers when a drain has to be cut short.
 constexpr seconds kDrainReserve{4};
+/// Of that, what is not spent on writing how the run stopped.
+constexpr seconds kReleaseReserve{3};
 constexpr seconds kTermCheck{1};
 
 std::string WhatIsMissing(const Ending::Attendance& attendance) {
@@ -20,18 +22,30 @@ std::string WhatIsMissing(const Ending::Attendance& attendance) {
     missing += (missing.empty() ? "ps " : ", ps ") + std::to_string(index);
   }
   if (!missing.empty()) return missing + " did not come";
+  if (!attendance.trouble.empty())
+    return "not every shard got an owner (" + attendance.trouble + ")";
   return attendance.any_worker ? "not every shard got an owner" : "no worker came";
 }
 
 }  // namespace
 
-Ending::Ending(Limits limits, const RunDirectory& directory, const Clock& clock)
-    : limits_(limits), directory_(directory), clock_(clock), ready_since_(clock.Now()) {}
+Ending::Ending(Limits limits, const RunDirectory& directory, Disk& disk, const Clock& clock)
+    : limits_(limits),
+      directory_(directory),
+      disk_(disk),
+      clock_(clock),
+      ready_since_(clock.Now()) {}
 
 void Ending::Fail(Status status) {
   if (failure_) return;
   LogError("chief", "the job fails", {{"reason", status.message()}});
   failure_ = std::move(status);
+}
+
+void Ending::FailForGood(Status status) {
+  if (failure_) return;
+  Fail(std::move(status));
+  failed_for_good_ = true;
 }
 
 void Ending::CheckPatience(const Attendance& attendance) {
@@ -40,6 +54,10 @@ void Ending::CheckPatience(const Attendance& attendance) {
   Fail(DeadlineExceededError(
       WhatIsMissing(attendance) + " within spec.training.peerTimeoutSeconds (" +
       std::to_string(limits_.peers.count()) + " s); see why in their logs, or raise it"));
+}
+
+bool Ending::TimeIsOut() const {
+  return drain_since_ && clock_.Now() - *drain_since_ > limits_.grace - kReleaseReserve;
 }
 
 bool Ending::DrainOver(const DrainState& state) const {
@@ -67,10 +85,18 @@ bool Ending::ReleaseOver(bool all_told) const {
 
 bool Ending::Superseded() {
   const Time now = clock_.Now();
-  if (last_term_check_ && now - *last_term_check_ <= kTermCheck) return false;
+  const bool due = !last_term_check_ || now - *last_term_check_ > kTermCheck;
+  if (superseded_ || checking_term_ || !due) return superseded_;
   last_term_check_ = now;
-  const Result<bool> superseded = directory_.Superseded();
-  return superseded.ok() && *superseded;
+  checking_term_ = true;
+  disk_.Post("look for a newer chief", [this]() -> Disk::Then {
+    const Result<bool> superseded = directory_.Superseded();
+    return [this, superseded] {
+      checking_term_ = false;
+      superseded_ = superseded_ || (superseded.ok() && *superseded);
+    };
+  });
+  return superseded_;
 }
 
 }  // namespace pstrain

@@ -3,10 +3,12 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "runtime/chief/disk/disk.h"
 #include "runtime/chief/run_directory.h"
 
 namespace pstrain {
@@ -17,12 +19,14 @@ namespace pstrain {
 ///   running   | the final checkpoint is in place and        | releasing, finished
 ///             | evaluated, or its evaluation is overdue     |
 ///   running   | drained and covered, or the grace is over   | releasing, not finished
-///   releasing | all were told, or 5 s have passed           | exit 0 if finished, else 85
+///   releasing | all were told, or 5 s have passed           | exit 0 if finished, 87 if failed for
+///             |                                             | good, else 85
 ///   any       | failed, or peers did not come in time       | exit with the error
-///   any       | a newer chief has taken the run             | exit 85
+///   running   | failed for good                             | releasing, not finished
+///   any       | a newer chief has taken the run             | exit 86
 ///
-/// Decides by what it is told and by its clock; only Superseded reads the run's directory. The
-/// chief's lock guards it: one thread at a time.
+/// Decides by what it is told and by its clock; only Superseded has the run's directory read,
+/// through Disk. The chief's lock guards it: one thread at a time.
 class Ending {
  public:
   struct Limits {
@@ -34,12 +38,15 @@ class Ending {
     std::chrono::seconds evaluation{0};
   };
 
-  /// `directory` and `clock` outlive it.
-  Ending(Limits limits, const RunDirectory& directory, const Clock& clock);
+  /// `directory`, `disk` and `clock` outlive it.
+  Ending(Limits limits, const RunDirectory& directory, Disk& disk, const Clock& clock);
 
   /// The job fails; only the first reason counts.
   void Fail(Status status);
+  /// The same, and another attempt would fail the same way.
+  void FailForGood(Status status);
   const std::optional<Status>& failure() const { return failure_; }
+  bool failed_for_good() const { return failed_for_good_; }
 
   /// Who is there.
   struct Attendance {
@@ -47,11 +54,16 @@ class Ending {
     std::vector<std::uint32_t> missing_ps = {};
     bool any_worker = false;
     bool all_shards_active = false;
+    /// Why shards have no owner, where that is known.
+    std::string trouble = {};
   };
   /// Fails the job when the run could not train for longer than the limit.
   void CheckPatience(const Attendance& attendance);
   /// Peers are not needed any more: the limit counts from now on again.
   void RenewPatience() { ready_since_ = clock_.Now(); }
+
+  /// This process stood still for so long: the limit does not count it.
+  void ForgiveGap(std::chrono::nanoseconds gap) { ready_since_ += gap; }
 
   /// Grants have been stopped because the process was told to stop.
   void BeginDrain() { drain_since_ = clock_.Now(); }
@@ -69,6 +81,8 @@ class Ending {
   /// The drain has reached its end. 4 s of the grace period are left to the peers: what was applied
   /// since the last checkpoint is then computed again after the resume. False without BeginDrain.
   bool DrainOver(const DrainState& state) const;
+  /// The process was told to stop and the grace period is nearly over: nothing is waited for.
+  bool TimeIsOut() const;
 
   /// `final_since`: when the final checkpoint was placed; nothing while there is none.
   bool RunOver(std::optional<std::chrono::nanoseconds> final_since, bool evaluated) const;
@@ -80,7 +94,8 @@ class Ending {
   /// REQUIRES: releasing().
   bool ReleaseOver(bool all_told) const;
 
-  /// A chief of a higher term has taken the run. Looks once a second.
+  /// A chief of a higher term has taken the run, as far as is known. Has the directory looked at
+  /// once a second.
   bool Superseded();
 
  private:
@@ -88,13 +103,17 @@ class Ending {
 
   const Limits limits_;
   const RunDirectory& directory_;
+  Disk& disk_;
   const Clock& clock_;
   std::optional<Status> failure_;
+  bool failed_for_good_ = false;
   Time ready_since_;
   std::optional<Time> drain_since_;
   std::optional<Time> release_since_;
   bool finished_ = false;
   std::optional<Time> last_term_check_;
+  bool checking_term_ = false;
+  bool superseded_ = false;
 };
 
 /// How long the evaluator may be silent before a drain ends without it, and peers before a release

@@ -13,6 +13,13 @@ namespace {
 /// Metrics of one evaluation.
 constexpr int kMostMetrics = 64;
 
+/// Why the job cannot succeed, or what went wrong.
+Status CheckText(const std::string& who, const char* what, const std::string& text) {
+  if (text.size() <= kMostTextBytes) return OkStatus();
+  return ResourceExhaustedError(who + " gives " + what + " of " + std::to_string(text.size()) +
+                                " bytes");
+}
+
 Status TooMany(const std::string& who, const char* what, int count, std::uint32_t most) {
   if (count <= static_cast<std::int64_t>(most)) return OkStatus();
   return ResourceExhaustedError(who + " names " + std::to_string(count) + " " + what +
@@ -28,6 +35,23 @@ Status CheckShard(const std::string& who, std::uint32_t shard, const WireShardTe
   if (term.chief_term() <= job.chief_term) return OkStatus();
   return OutOfRangeError(who + " names a term of chief term " + std::to_string(term.chief_term()) +
                          ", and this is " + std::to_string(job.chief_term));
+}
+
+/// What a worker says that keeps it from its work.
+Status CheckTroubles(const std::string& who, const PollWorkerRequest& request,
+                     const JobBounds& job) {
+  PSTRAIN_RETURN_IF_ERROR(CheckText(who, "a failure", request.failure()));
+  PSTRAIN_RETURN_IF_ERROR(
+      TooMany(who, "ps that do not answer", request.unreachable_size(), kMostReplicas));
+  for (const UnreachablePs& ps : request.unreachable()) {
+    PSTRAIN_RETURN_IF_ERROR(CheckText(who, "an error", ps.error()));
+  }
+  PSTRAIN_RETURN_IF_ERROR(
+      TooMany(who, "shards that are refused", request.disowned_size(), job.shards));
+  for (const WireShardInTerm& shard : request.disowned()) {
+    PSTRAIN_RETURN_IF_ERROR(CheckShard(who, shard.shard(), shard.term(), job));
+  }
+  return OkStatus();
 }
 
 Status CheckName(const std::string& name, const char* what) {
@@ -50,6 +74,10 @@ std::uint64_t MostMessageBytes(std::uint32_t shards, std::uint64_t epochs,
 
 Status CheckRequest(const RegisterPsRequest& request, const JobBounds& job) {
   const std::string who = "ps " + std::to_string(request.index());
+  // The number of ps may change; one that brings copies is admitted beyond it (CommitProtocol).
+  if (request.index() >= kMostReplicas) {
+    return OutOfRangeError(who + ": a job has at most " + std::to_string(kMostReplicas));
+  }
   if (request.address().size() > kMostNameBytes || !SplitAddress(request.address()).ok()) {
     return InvalidArgumentError(who + " gives an address that is not host:port");
   }
@@ -74,7 +102,7 @@ Status CheckRequest(const PollWorkerRequest& request, const JobBounds& job) {
       PSTRAIN_RETURN_IF_ERROR(CheckShard(who, shard.shard(), shard.term(), job));
     }
   }
-  return OkStatus();
+  return CheckTroubles(who, request, job);
 }
 
 Status CheckRequest(const PollEvaluatorRequest& request, const JobBounds& job) {
@@ -89,9 +117,8 @@ Status CheckRequest(const PollEvaluatorRequest& request, const JobBounds& job) {
                                     std::to_string(name.size()) + " bytes");
     }
   }
-  if (request.error().size() <= kMostTextBytes) return OkStatus();
-  return ResourceExhaustedError(who + " gives an error of " +
-                                std::to_string(request.error().size()) + " bytes");
+  PSTRAIN_RETURN_IF_ERROR(CheckText(who, "a failure", request.failure()));
+  return CheckText(who, "an error", request.error());
 }
 
 }  // namespace pstrain

@@ -8,6 +8,7 @@
 #include "runtime/chief/chief_service.h"
 #include "runtime/chief/grant_barriers.h"
 #include "runtime/chief/peers/rpc_ps_link.h"
+#include "runtime/chief/ps_count_file.h"
 #include "runtime/rpc/grpc/server.h"
 #include "runtime/rpc/identity/identity.h"
 
@@ -27,7 +28,9 @@ Result<int> RunChief(const RoleContext& context) {
   // Before a term is taken, which would end a chief that runs.
   PSTRAIN_RETURN_IF_ERROR(CheckCanListen(context.listen_address));
   PSTRAIN_ASSIGN_OR_RETURN(ChiefSetup setup, PrepareChief(context));
-  if (setup.directory.HasResult()) {
+  PSTRAIN_ASSIGN_OR_RETURN(const bool finished,
+                           setup.directory.Finished(ExamplesExpected(context, setup)));
+  if (finished) {
     LogInfo("chief", "the run is finished already", {{"run", setup.directory.path()}});
     return kExitSuccess;
   }
@@ -45,6 +48,7 @@ Result<int> RunChief(const RoleContext& context) {
   const RealClock clock;
   Refusals refusals(context.stats);
   const Credentials* credentials = CredentialsOf(context.identity);
+  PsCountFile ps_count_file(context.ps_replicas_file, clock);
   Chief chief(context, std::move(setup),
               {.clock = clock,
                .connect =
@@ -53,7 +57,8 @@ Result<int> RunChief(const RoleContext& context) {
                                                         credentials);
                    },
                .refusals = refusals,
-               .grant_limit = std::move(grant_limit)});
+               .grant_limit = std::move(grant_limit),
+               .wanted_ps = [&ps_count_file] { return ps_count_file.Poll(); }});
   const Identity* identity = context.identity;
   ChiefService service(chief, refusals, identity == nullptr ? nullptr : identity->verifier.get());
   PSTRAIN_ASSIGN_OR_RETURN(

@@ -7,6 +7,7 @@
 #include "base/os/files.h"
 #include "base/text/json.h"
 #include "proto/contract/run_files.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/chief_term.h"
 
 namespace pstrain {
@@ -16,6 +17,7 @@ constexpr char kIndexFile[] = "index";
 constexpr char kRunFile[] = "run";
 constexpr char kRestoredFile[] = "restored.json";
 constexpr char kEvalLoss[] = "eval_loss";
+constexpr char kExamplesExpected[] = "examples_expected";
 
 BatchShape ShapeOf(const Training& training) {
   return {.batch_size = static_cast<std::uint32_t>(training.batch_size()),
@@ -77,6 +79,23 @@ Result<bool> RunDirectory::Superseded() const {
   return highest > chief_term_;
 }
 
+Result<RunDescription> RunDirectory::Stored() const {
+  const std::string file = File(kRunFile);
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file));
+  RunDescription stored;
+  if (!stored.ParseFromString(bytes)) {
+    return DataLossError(file + " is damaged; restore it or start a new run");
+  }
+  return stored;
+}
+
+Status RunDirectory::CheckJob() const {
+  const Result<RunDescription> stored = Stored();
+  if (stored.status().code() == StatusCode::kNotFound) return OkStatus();
+  if (!stored.ok()) return stored.status();
+  return CheckFixed(stored->job(), job_->spec());
+}
+
 Result<std::shared_ptr<const InputIndex>> RunDirectory::Index(const std::string& scratch) const {
   const Training& training = job_->spec().training();
   const BatchShape shape = ShapeOf(training);
@@ -96,24 +115,30 @@ Result<std::shared_ptr<const InputIndex>> RunDirectory::Index(const std::string&
 }
 
 Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
-  const std::string file = File(kRunFile);
-  if (!FileExists(file)) {
-    PSTRAIN_RETURN_IF_ERROR(Write(kRunFile, fresh.SerializeAsString()));
+  Result<RunDescription> stored = Stored();
+  if (stored.status().code() == StatusCode::kNotFound) {
+    RunDescription with_job = fresh;
+    *with_job.mutable_job() = FixedPart(job_->spec());
+    PSTRAIN_RETURN_IF_ERROR(Write(kRunFile, with_job.SerializeAsString()));
     return fresh;
   }
-  PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file));
-  RunDescription stored;
-  if (!stored.ParseFromString(bytes)) {
-    return DataLossError(file + " is damaged; restore it or start a new run");
-  }
-  PSTRAIN_RETURN_IF_ERROR(CompareDescriptions(stored, fresh));
-  stored.set_run_directory(fresh.run_directory());
+  if (!stored.ok()) return stored.status();
+  PSTRAIN_RETURN_IF_ERROR(CompareDescriptions(*stored, fresh));
+  // Every reply to a poll has the description; a vocabulary may be long.
+  stored->clear_job();
+  stored->set_run_directory(fresh.run_directory());
   return stored;
 }
 
 std::string RunDirectory::DescriptionFile() const { return File(kRunFile); }
 
-bool RunDirectory::HasResult() const { return FileExists(File(kRunResultFile)); }
+Result<bool> RunDirectory::Finished(std::int64_t examples_expected) const {
+  if (!FileExists(File(kRunResultFile))) return false;
+  const std::optional<double> examples = NumberIn(kRunResultFile, kExamplesExpected);
+  if (examples == static_cast<double>(examples_expected)) return true;
+  PSTRAIN_RETURN_IF_ERROR(RemoveAll(File(kRunResultFile)).WithContext(MustBeWritable()));
+  return false;
+}
 
 Status RunDirectory::WriteResult(const std::string& json) const {
   return Write(kRunResultFile, json + "\n");
@@ -139,6 +164,8 @@ Status RunDirectory::WriteStopped(const std::string& json) const {
   PSTRAIN_RETURN_IF_ERROR(Write(kRunStoppedFile, json + "\n"));
   return RemoveAll(File(kRestoredFile));
 }
+
+Status RunDirectory::ForgetStopped() const { return RemoveAll(File(kRunStoppedFile)); }
 
 Status RunDirectory::WriteRestored(double eval_loss) const {
   Json json = Json::Object();

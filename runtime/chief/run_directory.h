@@ -40,6 +40,9 @@ class RunDirectory {
   /// A higher chief term exists: this chief has been superseded.
   Result<bool> Superseded() const;
 
+  /// FAILED_PRECONDITION names the path of what cannot change of a job and differs from what the
+  /// run was started with.
+  Status CheckJob() const;
   /// The index of the run: built and stored by the first chief, loaded and compared by the others.
   /// FAILED_PRECONDITION when the input, the batch or block size or the seed has changed.
   Result<std::shared_ptr<const InputIndex>> Index(const std::string& scratch) const;
@@ -50,14 +53,17 @@ class RunDirectory {
   /// Where Description keeps it; written once, by the run's first chief.
   std::string DescriptionFile() const;
 
-  /// A finished run's result, if there is one.
-  bool HasResult() const;
+  /// The run has a result, with so many examples. A result with fewer is of a run whose
+  /// spec.training.epochs was raised since: it is removed, the run continues.
+  Result<bool> Finished(std::int64_t examples_expected) const;
   Status WriteResult(const std::string& json) const;
   /// The eval_loss with which the run was stopped; nothing when it was not stopped, was continued
   /// since, or had no evaluator.
   std::optional<double> StoppedEvalLoss() const;
   /// The run is stopped now, whatever it was restored from.
   Status WriteStopped(const std::string& json) const;
+  /// The run continues from where it was stopped, with a loss that nobody knows.
+  Status ForgetStopped() const;
   /// The run continues from where it was stopped, with this loss; kept for later chiefs.
   Status WriteRestored(double eval_loss) const;
   std::optional<double> RestoredEvalLoss() const;
@@ -68,6 +74,8 @@ class RunDirectory {
   RunDirectory(const PSTrainingJob& job, std::string path, std::uint64_t chief_term)
       : job_(&job), path_(std::move(path)), chief_term_(chief_term) {}
   std::string File(const char* name) const;
+  /// The description as it lies there. DATA_LOSS: the file is damaged.
+  Result<RunDescription> Stored() const;
   Status Write(const char* name, const std::string& content) const;
   std::optional<double> NumberIn(const char* file, const char* key) const;
 

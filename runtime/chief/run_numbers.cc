@@ -1,9 +1,13 @@
 #include "runtime/chief/run_numbers.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/text/json.h"
+#include "proto/contract/run_files.h"
 
 namespace pstrain {
 
@@ -14,8 +18,19 @@ AppliedCounts CountsOf(const CheckpointManifest& manifest) {
     counts.lowest = std::min(counts.lowest, checkpoint_shard.examples_applied());
     counts.highest = std::max(counts.highest, checkpoint_shard.examples_applied());
     counts.skipped = std::min(counts.skipped, checkpoint_shard.records_skipped());
+    counts.non_finite = std::max(counts.non_finite, checkpoint_shard.records_non_finite());
   }
   return counts;
+}
+
+int ErrnoOf(const Status& status) {
+  constexpr int kLast = 133;  // EHWPOISON
+  for (int error_number = 1; !status.ok() && error_number <= kLast; ++error_number) {
+    if (status.message().ends_with(std::string(": ") + std::strerror(error_number))) {
+      return error_number;
+    }
+  }
+  return 0;
 }
 
 std::string ResultJson(const RunNumbers& numbers) {
@@ -24,6 +39,12 @@ std::string ResultJson(const RunNumbers& numbers) {
     const auto found = numbers.metrics.find(name);
     json.Set(name, found == numbers.metrics.end() ? Json::Null() : Json::Double(found->second));
   }
+  // WriteJson writes them as null, like a metric that nobody has reported.
+  Json not_finite = Json::Array();
+  for (const auto& [name, value] : numbers.metrics) {
+    if (!std::isfinite(value)) not_finite.Append(Json::String(name));
+  }
+  if (not_finite.size() > 0) json.Set(kResultNotFinite, std::move(not_finite));
   json.Set("examples_expected", Json::Int(numbers.progress.examples_expected));
   json.Set("examples_committed",
            Json::Int(numbers.final_examples.value_or(numbers.progress.examples_committed)));
@@ -32,6 +53,9 @@ std::string ResultJson(const RunNumbers& numbers) {
     json.Set("applied_max", Json::Int(numbers.applied.highest));
   }
   json.Set("records_skipped", Json::Int(numbers.applied.skipped));
+  json.Set("records_non_finite", Json::Int(numbers.applied.non_finite));
+  json.Set("batches_reopened",
+           Json::Int(static_cast<std::int64_t>(numbers.progress.work_ids_reopened)));
   json.Set("checkpoints", Json::Uint(numbers.checkpoints_placed));
   json.Set("checkpoint", numbers.newest_checkpoint
                              ? Json::String(CheckpointName(*numbers.newest_checkpoint))
@@ -49,15 +73,24 @@ void NumbersPublisher::Publish(const RunNumbers& numbers) {
   } else if (counts_known_) {
     stats_.examples_committed->Set(static_cast<double>(progress.examples_committed));
   }
+  stats_.batches_reopened->Add(progress.work_ids_reopened - stats_.batches_reopened->Value());
   if (counts_known_) {
     stats_.steps->Set(static_cast<double>(progress.work_ids_committed));
     const std::uint64_t epoch =
         progress.work_ids_committed / std::max(1u, numbers.batches_per_epoch);
     stats_.epoch->Set(static_cast<double>(epoch));
   }
+  const auto seconds = [](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  stats_.checkpoint_age->Set(seconds(numbers.checkpoint_trouble.age));
+  stats_.checkpoint_failing->Set(seconds(numbers.checkpoint_trouble.failing));
+  stats_.checkpoint_error->Set(ErrnoOf(numbers.checkpoint_trouble.error));
+  stats_.disk_wait->Set(seconds(numbers.disk_wait));
   stats_.membership->Set(static_cast<double>(numbers.membership));
   stats_.chief_term->Set(static_cast<double>(numbers.chief_term));
   stats_.records_skipped->Set(static_cast<double>(numbers.applied.skipped));
+  stats_.records_non_finite->Set(static_cast<double>(numbers.applied.non_finite));
   if (numbers.newest_checkpoint) {
     stats_.applied_min->Set(static_cast<double>(numbers.applied.lowest));
     stats_.applied_max->Set(static_cast<double>(numbers.applied.highest));

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/protocol/protocol_types.h"
@@ -19,8 +21,27 @@ struct AppliedCounts {
   std::int64_t highest = 0;
   /// Bad records that were left out, in every shard at least.
   std::int64_t skipped = 0;
+  /// Records of batches that were left out because their loss or a gradient was not finite, of the
+  /// shard with the most: a batch that was computed twice, from other values, may have been left
+  /// out by some shards alone.
+  std::int64_t non_finite = 0;
 };
 AppliedCounts CountsOf(const CheckpointManifest& manifest);
+
+/// What keeps checkpoints from being written.
+struct CheckpointTrouble {
+  /// Since the newest one was placed, or since the chief's start.
+  std::chrono::nanoseconds age{0};
+  /// Since the first of those that failed one after the other was started, or since the one in
+  /// progress was, when it takes longer than a minute; zero when nothing is wrong.
+  std::chrono::nanoseconds failing{0};
+  /// Why the last one failed; OK when it only takes long.
+  Status error;
+};
+
+/// The errno whose text the message ends with, as ErrnoError writes it; 0 for none. So the chief
+/// knows that of a ps too.
+int ErrnoOf(const Status& status);
 
 /// What a run says of itself, on the stats page and in its result.
 struct RunNumbers {
@@ -35,6 +56,9 @@ struct RunNumbers {
   std::optional<std::int64_t> final_examples;
   std::uint64_t checkpoints_placed = 0;
   AppliedCounts applied;
+  CheckpointTrouble checkpoint_trouble;
+  /// How long the run's directory has not answered.
+  std::chrono::nanoseconds disk_wait{0};
   std::optional<double> loss;
   std::optional<double> restored_loss;
   /// Of the last evaluation.

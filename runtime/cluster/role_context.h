@@ -35,6 +35,8 @@ struct RoleContext {
   std::uint32_t most_workers = kMostReplicas;
   /// Scratch that need not survive the process.
   std::filesystem::path scratch;
+  /// Where the number of ps that the job wants can be read while it runs; empty: it cannot change.
+  std::string ps_replicas_file{};
   /// From SIGTERM to SIGKILL.
   std::chrono::seconds grace{30};
   /// Null: nobody is asked who they are (runtime/rpc/identity/identity.h).

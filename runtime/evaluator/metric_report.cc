@@ -28,4 +28,13 @@ std::map<std::string, double> ReportedMetrics(const MetricValues& values,
   return report;
 }
 
+Status CheckScores(const BinaryMetrics& metrics, const std::string& checkpoint) {
+  if (metrics.not_numbers() == 0) return OkStatus();
+  return OutOfRangeError(
+      "checkpoint " + checkpoint + ": " + std::to_string(metrics.not_numbers()) + " of " +
+      std::to_string(metrics.not_numbers() + metrics.records()) +
+      " scores are not numbers; correct the records of spec.training.evaluation.input whose "
+      "features are out of range, or lower the learning rate");
+}
+
 }  // namespace pstrain

@@ -18,6 +18,10 @@ double Trapezoid(double width, double height_a, double height_b) {
 void BinaryMetrics::Add(std::span<const float> predictions, std::span<const float> labels) {
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     const float prediction = predictions[i];
+    if (std::isnan(prediction)) {
+      ++not_numbers_;
+      continue;
+    }
     const bool positive = labels[i] > 0.5F;
     scored_.emplace_back(prediction, positive);
     const float step = std::ceil(prediction * static_cast<float>(kThresholds - 1)) - 1;

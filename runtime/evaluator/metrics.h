@@ -29,10 +29,14 @@ struct MetricValues {
 /// exact AUC. A label above 0.5 is positive. A value; one thread at a time.
 class BinaryMetrics {
  public:
-  /// REQUIRES: equal sizes; predictions within [0, 1].
+  /// A prediction that is not a number is counted and left out: it has no place in any order.
+  /// REQUIRES: equal sizes; predictions within [0, 1] or NaN.
   void Add(std::span<const float> predictions, std::span<const float> labels);
 
+  /// Those that are in the metrics.
   std::uint64_t records() const { return scored_.size(); }
+  /// Those that were left out.
+  std::uint64_t not_numbers() const { return not_numbers_; }
   /// All zeros without records. Does not end the collection.
   MetricValues Compute() const;
 
@@ -49,6 +53,7 @@ class BinaryMetrics {
   std::array<std::uint64_t, kThresholds> positives_{};
   std::array<std::uint64_t, kThresholds> negatives_{};
   std::uint64_t correct_ = 0;
+  std::uint64_t not_numbers_ = 0;
   double loss_sum_ = 0;
   double prediction_sum_ = 0;
   double label_sum_ = 0;

@@ -7,8 +7,10 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
+#include "base/os/files.h"
 #include "base/random.h"
 #include "proto/contract/exit_codes.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/cluster/chief_patience.h"
@@ -27,7 +29,7 @@ constexpr std::chrono::milliseconds kPoll{200};
 constexpr std::uint32_t kRecordsPerBatch = 512;
 constexpr const char* kInputField = "spec.training.evaluation.input";
 
-/// The model over the values of one checkpoint.
+/// The model over the values of one checkpoint; OUT_OF_RANGE as CheckScores.
 class CheckpointEvaluation {
  public:
   static Result<MetricValues> Run(const std::string& checkpoint_directory, const Model& model,
@@ -44,7 +46,10 @@ class CheckpointEvaluation {
     BinaryMetrics metrics;
     while (!stop.stop_requested()) {
       PSTRAIN_ASSIGN_OR_RETURN(const Batch batch, input.Next(kRecordsPerBatch));
-      if (batch.records + batch.skipped == 0) return metrics.Compute();
+      if (batch.records + batch.skipped == 0) {
+        PSTRAIN_RETURN_IF_ERROR(CheckScores(metrics, BaseName(checkpoint_directory)));
+        return metrics.Compute();
+      }
       const BatchPlan plan = model.Plan(batch);
       values.rows.clear();
       for (const RowRequest& request : plan.requests) {
@@ -57,6 +62,13 @@ class CheckpointEvaluation {
     return CancelledError("told to stop");
   }
 };
+
+void TellError(const Status& error, PollEvaluatorRequest* request) {
+  // Another evaluation would find the same, and the job would wait for it.
+  if (error.code() == StatusCode::kOutOfRange) request->set_failure(error.message());
+  request->set_error(error.ToString());
+  LogWarning("evaluator", "a checkpoint could not be evaluated", {{"error", error}});
+}
 
 }  // namespace
 
@@ -74,15 +86,20 @@ Result<int> RunEvaluator(const RoleContext& context) {
   stats.ready->Set(1);
   PollEvaluatorRequest request;
   request.set_process(RandomSeed());
+  const FixedDigests job = DigestsOf(context.job.spec());
+  request.mutable_job()->insert(job.begin(), job.end());
   while (true) {
     // SIGTERM alone does not end the evaluator while the chief drains: the last checkpoint is to be
     // seen.
     const Result<PollEvaluatorReply> reply = chief.PollEvaluator(request);
     if (reply.ok()) {
       patience.Renew();
+      if (!reply->refused().empty()) return FailedPreconditionError(reply->refused());
+      request.clear_job();
       request.clear_checkpoint();
       request.clear_metrics();
       request.clear_error();
+      request.clear_failure();
       if (reply->directive() == FINISH) return kExitSuccess;
       if (reply->directive() == DRAIN) return kExitDrained;
       if (!reply->checkpoint().empty()) {
@@ -107,9 +124,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
         if (metrics.status().code() == StatusCode::kInvalidArgument) {
           return metrics.status().WithContext(kInputField);
         }
-        request.set_error(metrics.status().ToString());
-        LogWarning("evaluator", "a checkpoint could not be evaluated",
-                   {{"error", metrics.status()}});
+        TellError(metrics.status(), &request);
       }
     } else {
       PSTRAIN_RETURN_IF_ERROR(patience.Check());

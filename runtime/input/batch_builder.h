@@ -34,6 +34,7 @@ class BatchBuilder {
     return decoder_->Seek(file, from);
   }
   Result<bool> Skip() { return decoder_->Skip(); }
+  PassedBytes TakePassed() { return decoder_->TakePassed(); }
 
   /// Appends the next record; false at the end of the file. A bad record raises batch.skipped under
   /// policy Skip, and is INVALID_ARGUMENT with file and place under Fail.

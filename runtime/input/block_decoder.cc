@@ -1,12 +1,45 @@
 #include "runtime/input/block_decoder.h"
 
+#include <algorithm>
+#include <fstream>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "base/crc32c.h"
 #include "proto/job/input_kind.h"
 #include "runtime/input/plain_file.h"
 
 namespace pstrain {
+namespace {
+
+/// Bytes [begin, end) of a file, or as many of them as there are.
+PassedBytes ReadBytes(const std::filesystem::path& path, std::uint64_t begin, std::uint64_t end) {
+  constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 18;
+  PassedBytes read{begin, begin, 0};
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(begin));
+  std::vector<char> chunk(std::min(kChunkBytes, end - begin));
+  while (file && read.end < end) {
+    file.read(chunk.data(),
+              static_cast<std::streamsize>(std::min<std::uint64_t>(chunk.size(), end - read.end)));
+    const auto bytes = static_cast<std::size_t>(file.gcount());
+    read.crc32c = ExtendCrc32c(read.crc32c, chunk.data(), bytes);
+    read.end += bytes;
+  }
+  return read;
+}
+
+Status HasChanged(const InputBlock& block, const IndexedFile& file) {
+  const PassedBytes& bytes = file.blocks[block.in_file];
+  return DataLossError(file.path + ": the file has changed since the run began, in bytes " +
+                       std::to_string(bytes.begin) + " to " + std::to_string(bytes.end) +
+                       " (records " + std::to_string(block.first_record + 1) + " to " +
+                       std::to_string(block.first_record + block.records) +
+                       "; of a packed file, of its content); put it back, or start a new run");
+}
+
+}  // namespace
 
 Result<BlockDecoder> BlockDecoder::Create(const Input& input,
                                           std::shared_ptr<const FeatureSet> features,
@@ -34,30 +67,44 @@ Result<std::filesystem::path> BlockDecoder::PlainOf(std::uint32_t file) {
     // Positions of another content would give other records without anybody noticing.
     std::error_code error;
     if (std::filesystem::file_size(plain, error) != indexed.plain_size || error) {
-      return DataLossError(indexed.path + ": the file has changed since it was indexed");
+      return DataLossError(indexed.path +
+                           ": the file has changed since the run began, its size is another; put "
+                           "it back, or start a new run");
     }
     plain_[file] = std::move(plain);
   }
   return plain_[file];
 }
 
+// What cannot be decoded may be so because the file has changed: that is then said instead.
 Result<DecodedBlock> BlockDecoder::Decode(std::uint32_t block) {
   const InputBlock& place = index_->blocks()[block];
   const IndexedFile& file = index_->files()[place.file];
   PSTRAIN_ASSIGN_OR_RETURN(const std::filesystem::path plain, PlainOf(place.file));
+  Result<DecodedBlock> decoded = DecodeRecords(place, {file.path, plain});
+  const PassedBytes& indexed = file.blocks[place.in_file];
+  const bool same = decoded.ok() ? builder_.TakePassed() == indexed
+                                 : ReadBytes(plain, indexed.begin, indexed.end) == indexed;
+  if (!same) return HasChanged(place, file);
+  return decoded;
+}
+
+Result<DecodedBlock> BlockDecoder::DecodeRecords(const InputBlock& block, const InputFile& file) {
+  const IndexedFile& indexed = index_->files()[block.file];
   PSTRAIN_RETURN_IF_ERROR(
-      builder_.Seek({file.path, plain}, file.positions[place.first_record / kRecordsPerPosition]));
+      builder_.Seek(file, indexed.positions[block.first_record / kRecordsPerPosition]));
   const auto too_short = [&file] {
-    return DataLossError(file.path + ": has fewer records than its index says");
+    return DataLossError(file.name + ": has fewer records than its index says");
   };
-  for (std::uint64_t i = place.first_record % kRecordsPerPosition; i > 0; --i) {
+  for (std::uint64_t i = block.first_record % kRecordsPerPosition; i > 0; --i) {
     PSTRAIN_ASSIGN_OR_RETURN(const bool found, builder_.Skip());
     if (!found) return too_short();
   }
+  builder_.TakePassed();
   DecodedBlock decoded;
   decoded.batch = builder_.EmptyBatch();
-  decoded.rows.reserve(place.records);
-  for (std::uint32_t i = 0; i < place.records; ++i) {
+  decoded.rows.reserve(block.records);
+  for (std::uint32_t i = 0; i < block.records; ++i) {
     const std::uint32_t row = decoded.batch.records;
     PSTRAIN_ASSIGN_OR_RETURN(const bool found, builder_.Next(decoded.batch));
     if (!found) return too_short();

@@ -22,7 +22,9 @@ struct DecodedBlock {
 };
 inline constexpr std::uint32_t kSkipped = 0xffffffff;
 
-/// Reads blocks of an indexed input. Thread-compatible.
+/// Reads blocks of an indexed input. The bytes of each block are compared with the index's checksum
+/// while they are read: a block of a file that has changed since the run began is an error, and
+/// never decoded records. Thread-compatible.
 class BlockDecoder {
  public:
   static Result<BlockDecoder> Create(const Input& input, std::shared_ptr<const FeatureSet> features,
@@ -36,6 +38,7 @@ class BlockDecoder {
   BlockDecoder(Input::Compression compression, BatchBuilder builder,
                std::shared_ptr<const InputIndex> index, std::filesystem::path scratch);
   Result<std::filesystem::path> PlainOf(std::uint32_t file);
+  Result<DecodedBlock> DecodeRecords(const InputBlock& block, const InputFile& file);
 
   Input::Compression compression_;
   BatchBuilder builder_;

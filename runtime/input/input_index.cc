@@ -34,6 +34,7 @@ InputIndex::InputIndex(BatchShape shape, std::string kind, std::vector<std::stri
     for (std::uint64_t first = 0; first < files_[i].records; first += shape_.block_size) {
       InputBlock block;
       block.file = static_cast<std::uint32_t>(i);
+      block.in_file = static_cast<std::uint32_t>(first / shape_.block_size);
       block.first_record = first;
       block.records = static_cast<std::uint32_t>(
           std::min<std::uint64_t>(shape_.block_size, files_[i].records - first));

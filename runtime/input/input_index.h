@@ -28,12 +28,16 @@ struct IndexedFile {
   /// positions[k] is in front of record k * kRecordsPerPosition. Only the record source can read
   /// them.
   std::vector<RecordPosition> positions;
+  /// The plain bytes of each block of the file, in order; each begins where the one before ends.
+  std::vector<PassedBytes> blocks;
   friend bool operator==(const IndexedFile&, const IndexedFile&) = default;
 };
 
 /// A block: a range of records of one file, the unit of shuffling.
 struct InputBlock {
   std::uint32_t file = 0;
+  /// Number of the block within the file.
+  std::uint32_t in_file = 0;
   std::uint64_t first_record = 0;
   std::uint32_t records = 0;
   /// Number of the block's first batch in the epoch (the WorkId's count), and how many it has.

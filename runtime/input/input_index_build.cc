@@ -37,7 +37,8 @@ Result<Checksum> ChecksumOf(const std::string& path) {
   return sum;
 }
 
-Status IndexRecords(const RecordSource& source, const InputFile& opened, IndexedFile& file) {
+Status IndexRecords(const RecordSource& source, const InputFile& opened, std::uint32_t block_size,
+                    IndexedFile& file) {
   // Before the scan: a file that grows meanwhile is then told by its size.
   std::error_code error;
   file.plain_size = std::filesystem::file_size(opened.plain, error);
@@ -50,16 +51,18 @@ Status IndexRecords(const RecordSource& source, const InputFile& opened, Indexed
     PSTRAIN_ASSIGN_OR_RETURN(const bool found, scanner->Next());
     if (!found) break;
     if (remember) file.positions.push_back(std::move(position));
-    ++file.records;
+    if (++file.records % block_size == 0) file.blocks.push_back(scanner->TakePassed());
   }
   if (file.records == 0) return InvalidArgumentError(file.path + ": the file has no records");
+  if (file.records % block_size != 0) file.blocks.push_back(scanner->TakePassed());
   return OkStatus();
 }
 
-Result<IndexedFile> IndexFile(const RecordSource& source, const InputFile& opened) {
+Result<IndexedFile> IndexFile(const RecordSource& source, const InputFile& opened,
+                              std::uint32_t block_size) {
   IndexedFile file;
   file.path = opened.name;
-  PSTRAIN_RETURN_IF_ERROR(IndexRecords(source, opened, file));
+  PSTRAIN_RETURN_IF_ERROR(IndexRecords(source, opened, block_size, file));
   PSTRAIN_ASSIGN_OR_RETURN(const Checksum sum, ChecksumOf(file.path));
   file.size = sum.size;
   file.crc32c = sum.crc32c;
@@ -78,7 +81,7 @@ Result<InputIndex> BuildInputIndex(const Input& input, const BatchShape& shape,
   std::vector<IndexedFile> files;
   std::uint64_t batches = 0;
   for (const InputFile& one : opened.files) {
-    PSTRAIN_ASSIGN_OR_RETURN(IndexedFile file, IndexFile(*source, one));
+    PSTRAIN_ASSIGN_OR_RETURN(IndexedFile file, IndexFile(*source, one, shape.block_size));
     batches += MostBatches(shape, file.records);
     if (batches > std::numeric_limits<std::uint32_t>::max()) {
       return InvalidArgumentError("the input has more than 2^32 batches; raise batchSize");

@@ -9,7 +9,7 @@
 namespace pstrain {
 namespace {
 
-constexpr std::string_view kMagic = "PSTRIDX2";
+constexpr std::string_view kMagic = "PSTRIDX3";
 constexpr std::size_t kChecksumBytes = 4;
 
 std::string ChecksumBytes(std::string_view payload) {
@@ -23,8 +23,24 @@ std::string ChecksumBytes(std::string_view payload) {
 
 Status Damaged() { return DataLossError("the input index is damaged"); }
 
+/// Each block begins where the one before ends, and has a byte at least.
+Status ReadBlocks(const IndexedFileRecord& record, std::uint32_t block_size, IndexedFile& file) {
+  const std::uint64_t blocks = file.records / block_size + (file.records % block_size != 0 ? 1 : 0);
+  if (static_cast<std::uint64_t>(record.block_crc32cs_size()) != blocks ||
+      static_cast<std::uint64_t>(record.block_offsets_size()) != blocks + 1) {
+    return Damaged();
+  }
+  for (int i = 0; i < record.block_crc32cs_size(); ++i) {
+    const PassedBytes bytes{record.block_offsets(i), record.block_offsets(i + 1),
+                            record.block_crc32cs(i)};
+    if (bytes.begin >= bytes.end || bytes.end > file.plain_size) return Damaged();
+    file.blocks.push_back(bytes);
+  }
+  return OkStatus();
+}
+
 /// DATA_LOSS when the numbers contradict each other.
-Result<IndexedFile> FileOf(const IndexedFileRecord& record) {
+Result<IndexedFile> FileOf(const IndexedFileRecord& record, std::uint32_t block_size) {
   IndexedFile file;
   file.path = record.path();
   file.size = record.size();
@@ -39,6 +55,7 @@ Result<IndexedFile> FileOf(const IndexedFileRecord& record) {
     return Damaged();
   }
   file.positions.assign(record.positions().begin(), record.positions().end());
+  PSTRAIN_RETURN_IF_ERROR(ReadBlocks(record, block_size, file));
   return file;
 }
 
@@ -59,6 +76,11 @@ std::string InputIndex::Serialize() const {
     out->set_plain_size(file.plain_size);
     out->set_records(file.records);
     for (const RecordPosition& position : file.positions) out->add_positions(position);
+    for (const PassedBytes& block : file.blocks) {
+      if (out->block_offsets().empty()) out->add_block_offsets(block.begin);
+      out->add_block_offsets(block.end);
+      out->add_block_crc32cs(block.crc32c);
+    }
   }
   const std::string payload = record.SerializeAsString();
   return std::string(kMagic) + ChecksumBytes(payload) + payload;
@@ -81,7 +103,7 @@ Result<InputIndex> InputIndex::Parse(std::string_view bytes) {
   std::vector<IndexedFile> files;
   std::uint64_t batches = 0;
   for (const IndexedFileRecord& file : record.files()) {
-    PSTRAIN_ASSIGN_OR_RETURN(IndexedFile indexed, FileOf(file));
+    PSTRAIN_ASSIGN_OR_RETURN(IndexedFile indexed, FileOf(file, shape.block_size));
     batches += MostBatches(shape, indexed.records);
     if (batches > std::numeric_limits<std::uint32_t>::max()) return Damaged();
     files.push_back(std::move(indexed));

@@ -52,6 +52,14 @@ struct Record {
   std::string problem;
 };
 
+/// The bytes of the plain file that a reader has passed: [begin, end).
+struct PassedBytes {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint32_t crc32c = 0;
+  friend bool operator==(const PassedBytes&, const PassedBytes&) = default;
+};
+
 /// Finds the records of one file, from the first to the last. One thread at a time.
 class RecordScanner {
  public:
@@ -61,6 +69,9 @@ class RecordScanner {
   virtual Result<bool> Next() = 0;
   /// In front of the record that Next passes next.
   virtual RecordPosition Position() const = 0;
+  /// The bytes since the last call, or since the first record: those of the records passed, and
+  /// what lies between them.
+  virtual PassedBytes TakePassed() = 0;
 };
 
 /// Decodes records of any file of one input. One thread at a time.
@@ -77,6 +88,8 @@ class RecordDecoder {
   /// behind it can be read. An error means that nobody can tell where the next record begins, or
   /// that the file is damaged: its message names file and place, and Seek must come next.
   virtual Result<bool> Next(Record& record) = 0;
+  /// The bytes since the last call or Seek, as RecordScanner::TakePassed: equal for equal records.
+  virtual PassedBytes TakePassed() = 0;
   /// The file and the place in it of the record that Next passed last, for messages.
   virtual std::string Where() const = 0;
 };

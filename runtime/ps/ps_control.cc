@@ -11,9 +11,11 @@
 #include "base/clock.h"
 #include "base/os/files.h"
 #include "runtime/checkpoint/checkpoint_chain.h"
+#include "runtime/checkpoint/checkpoint_file.h"
 #include "runtime/checkpoint/checkpoint_shard.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/ps/shard_transfer.h"
+#include "runtime/rpc/chief_client.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/control_shards.h"
 #include "runtime/rpc/grpc/call_identity.h"
@@ -28,6 +30,13 @@ constexpr std::chrono::minutes kFetchDeadline{5};
 template <typename Request>
 PsControl::Registration NamedBy(const Request& request) {
   return {request.chief_term(), request.incarnation(), request.call_key()};
+}
+
+/// An error of this ps' disk, as the chief is told it. The codes that a call has when it does not
+/// reach its peer (PeerIsAway) become INTERNAL: this ps is there and has answered.
+Status AsAnswer(const Status& status) {
+  if (!PeerIsAway(status)) return status;
+  return {StatusCode::kInternal, status.message()};
 }
 
 /// Copies that the owner threads hand over, for the thread that writes them.
@@ -120,7 +129,10 @@ Status PsControl::CheckCurrent(const Registration& named) const {
 }
 
 grpc::Status PsControl::Answer(grpc::ServerContext* call, const Status& status) {
-  refusals_.CountIfRefused(call->peer(), status);
+  // RESOURCE_EXHAUSTED is a disk that is full: the chief has asked for nothing wrong.
+  if (status.code() != StatusCode::kResourceExhausted) {
+    refusals_.CountIfRefused(call->peer(), status);
+  }
   return ToGrpcStatus(status);
 }
 
@@ -186,8 +198,9 @@ Status PsControl::ReadRestored(const AssignShardsRequest& request,
   if (!request.checkpoint().empty()) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::string folder, CheckpointFolder(request.checkpoint()));
     Result<CheckpointChain> read = CheckpointChain::Open(folder);
-    // Whatever is wrong with it: DATA_LOSS makes the chief take the checkpoint before.
-    if (!read.ok()) return DataLossError(read.status().message());
+    // DATA_LOSS makes the chief take the checkpoint before: only for what is proven.
+    if (IsProvenDamage(read.status())) return DataLossError(read.status().message());
+    if (!read.ok()) return read.status();
     checkpoint = std::move(read).value();
   }
   for (const ShardAssignment& assignment : assignments) {
@@ -205,7 +218,7 @@ Status PsControl::DoAssign(const AssignShardsRequest& request, AssignShardsReply
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardAssignment> assignments,
                            AllFromWire<ShardAssignment>(request.shards()));
   std::map<ShardId, ShardState> states;
-  PSTRAIN_RETURN_IF_ERROR(ReadRestored(request, assignments, &states));
+  PSTRAIN_RETURN_IF_ERROR(AsAnswer(ReadRestored(request, assignments, &states)));
   PSTRAIN_RETURN_IF_ERROR(FetchMoved(assignments, &states));
   PSTRAIN_RETURN_IF_ERROR(CheckCurrent(NamedBy(request)));
   std::promise<Result<std::vector<ShardCopy>>> promise;
@@ -243,10 +256,14 @@ Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& re
       [queue](Status status) { queue->Close(std::move(status)); });
   while (true) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::optional<ShardState> state, queue->Pop());
-    if (!state) return FsyncDirectory(folder);
+    if (!state) return AsAnswer(FsyncDirectory(folder));
     if (reply->checkpoint_shards_size() > 0)
       fail_points_.Pass(FailPoint::kPsBetweenCheckpointShards);
-    PSTRAIN_ASSIGN_OR_RETURN(*reply->add_checkpoint_shards(), WriteCheckpointShard(folder, *state));
+    Result<CheckpointShard> written = WriteCheckpointShard(folder, *state);
+    if (!written.ok()) return AsAnswer(written.status());
+    *reply->add_checkpoint_shards() = std::move(written).value();
+    if (!request.final()) continue;
+    ToWire({state->shard, state->term, true, state->applied, state->examples}, reply->add_copies());
   }
 }
 

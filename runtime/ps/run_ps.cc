@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/os/files.h"
 #include "base/random.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/ps/data_handler.h"
 #include "runtime/ps/ps_control.h"
@@ -104,10 +105,21 @@ class Registration {
     request_.set_process(RandomSeed());
     request_.set_attempt(context.attempt);
     request_.set_address(std::move(address));
+    const FixedDigests job = DigestsOf(context.job.spec());
+    request_.mutable_job()->insert(job.begin(), job.end());
   }
 
-  /// False until a chief has described the run.
-  bool MayHoldShards() const { return engine_.configured(); }
+  /// False until a chief has described the run, and while no chief knows this ps and it has no
+  /// copy.
+  bool MayHoldShards() const {
+    return engine_.configured() && (incarnation_ || request_.held_size() > 0);
+  }
+
+  /// The chief is to hear of something now.
+  bool Urgent() const { return !failure_told_ && !engine_.health().ok(); }
+
+  /// Not OK: this ps was started with another job than the chief.
+  const Status& refusal() const { return refusal_; }
 
   /// Registers, or says that it is alive. UNAVAILABLE and the like: the chief is away.
   Status Step(bool leaving) {
@@ -117,7 +129,9 @@ class Registration {
     heartbeat.set_incarnation(*incarnation_);
     heartbeat.set_call_key(call_key_);
     heartbeat.set_leaving(leaving);
+    heartbeat.set_failure(engine_.health().message());
     PSTRAIN_ASSIGN_OR_RETURN(const HeartbeatPsReply reply, client_.HeartbeatPs(heartbeat));
+    failure_told_ = reply.known() && !heartbeat.failure().empty();
     if (reply.known() && reply.chief_term() == chief_term_) return OkStatus();
     incarnation_.reset();
     return Register();
@@ -127,7 +141,12 @@ class Registration {
   Status Register() {
     DescribeCopies(engine_, &request_);
     control_.BeginRegistration();
-    PSTRAIN_ASSIGN_OR_RETURN(const RegisterPsReply reply, client_.RegisterPs(request_));
+    const Result<RegisterPsReply> registered = client_.RegisterPs(request_);
+    if (!registered.ok()) return Refused(registered.status());
+    const RegisterPsReply& reply = *registered;
+    refused_ = OkStatus();
+    if (!reply.refused().empty()) refusal_ = FailedPreconditionError(reply.refused());
+    if (!refusal_.ok()) return OkStatus();
     incarnation_ = reply.incarnation();
     chief_term_ = reply.chief_term();
     call_key_ = reply.call_key();
@@ -139,14 +158,27 @@ class Registration {
     return OkStatus();
   }
 
+  Status Refused(const Status& status) {
+    if (status.message() != refused_.message()) {
+      LogWarning("ps", "not registered yet; trying again",
+                 {{"chief", context_.chief_address}, {"error", status}});
+    }
+    refused_ = status;
+    return status;
+  }
+
   const RoleContext& context_;
   ShardEngine& engine_;
   PsControl& control_;
   ChiefClient client_;
+  /// The last answer, when it was no yes.
+  Status refused_;
   RegisterPsRequest request_;
   std::optional<Incarnation> incarnation_;
   std::uint64_t chief_term_ = 0;
   std::uint64_t call_key_ = 0;
+  bool failure_told_ = false;
+  Status refusal_;
 };
 
 // Told to stop, a ps keeps serving: its shards have to move away or be in a checkpoint first, which
@@ -166,11 +198,12 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
     }
     if (stopping && !registration.MayHoldShards()) return kExitDrained;
     if (stopping && now - *stopping > context.grace - kGraceReserve) return kExitDrained;
-    if (now >= next_step) {
+    if (now >= next_step || registration.Urgent()) {
       const Status status = registration.Step(stopping.has_value());
+      PSTRAIN_RETURN_IF_ERROR(registration.refusal());
       if (status.ok()) patience.Renew();
       next_step = SteadyNow() + (status.ok() ? kHeartbeat : kAwayPause);
-      if (status.code() == StatusCode::kFailedPrecondition) return kExitDrained;  // replaced
+      if (status.code() == StatusCode::kFailedPrecondition) return kExitDisrupted;  // replaced
       if (!status.ok() && !PeerIsAway(status)) return status.WithContext("register with the chief");
       PSTRAIN_RETURN_IF_ERROR(patience.Check());
     }

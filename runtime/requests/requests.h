@@ -75,6 +75,10 @@ struct PushRequest {
   /// Records of the work id's range, skipped ones included, and how many of them were skipped.
   std::uint32_t records = 0;
   std::uint32_t skipped = 0;
+  /// 0, or all records that were not skipped: the batch is left out, because its loss or a gradient
+  /// is infinite or not a number. Every shard remembers its work id, and no section carries
+  /// anything.
+  std::uint32_t non_finite = 0;
   /// One per shard that is to have the work id, also when it carries nothing.
   std::vector<PushSection> sections;
 };

@@ -79,6 +79,10 @@ void AppliedSet::CloseEpochsBelow(std::uint32_t epoch) {
   }
 }
 
+std::uint32_t AppliedSet::EpochsBegun() const {
+  return open_.empty() ? low_water_ : open_.rbegin()->first + 1;
+}
+
 std::uint64_t AppliedSet::size() const {
   std::uint64_t total = std::uint64_t{low_water_} * batches_per_epoch_;
   for (const auto& [number, epoch] : open_) total += epoch.count;

@@ -42,6 +42,8 @@ class AppliedSet {
   /// Raises the low-water mark over epochs that are complete, up to `epoch`, and frees their
   /// bitmaps. Changes how the set is stored, not what is in it.
   void CloseEpochsBelow(std::uint32_t epoch);
+  /// The highest epoch of which a batch is in the set, plus 1; 0 for an empty set.
+  std::uint32_t EpochsBegun() const;
   /// WorkIds in the set, those below the low-water mark included.
   std::uint64_t size() const;
   /// Batches [64 * word, 64 * word + 64) of `epoch` as bits, lowest first; none beyond the epoch's

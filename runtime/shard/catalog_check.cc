@@ -26,6 +26,20 @@ Status CheckOnce(const PullSection& section) {
                               std::to_string(twice->second) + " is asked for twice");
 }
 
+/// A batch is left out whole: part of its gradient would be in the values, and none of its records
+/// in the counts.
+Status CheckLeftOut(const PushRequest& request) {
+  if (request.non_finite == 0) return OkStatus();
+  if (request.non_finite != request.records - request.skipped) {
+    return InvalidArgumentError("a batch is left out with all of its records or none");
+  }
+  for (const PushSection& section : request.sections) {
+    if (section.dense.empty() && section.tables.empty()) continue;
+    return InvalidArgumentError("a batch that is left out has a gradient");
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Status Catalog::CheckShards(std::vector<bool>* seen, ShardId shard) const {
@@ -93,6 +107,7 @@ Status Catalog::Check(const PushRequest& request) const {
   if (request.skipped > request.records) {
     return InvalidArgumentError("more records were skipped than there are");
   }
+  PSTRAIN_RETURN_IF_ERROR(CheckLeftOut(request));
   std::vector<bool> seen(shards_);
   for (const PushSection& section : request.sections) {
     PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));

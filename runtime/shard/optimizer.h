@@ -34,14 +34,15 @@ class OptimizerRule {
 
   const std::vector<OptimizerSlot>& slots() const { return slots_; }
 
-  /// One step of `count` elements that lie together; slots[s] is that long too.
+  /// One step of `count` elements that lie together; slots[s] is that long too. False when a value
+  /// or a slot is infinite or not a number afterwards.
   /// REQUIRES: slots.size() == slots().size(), no two arrays overlap.
-  virtual void Apply(float* values, std::span<std::vector<float>> slots, const float* gradients,
+  virtual bool Apply(float* values, std::span<std::vector<float>> slots, const float* gradients,
                      std::size_t count) const = 0;
 
   /// One step of rows, each `dimension` values followed by its slots in turn; gradients lie row
-  /// after row. REQUIRES: no row twice.
-  virtual void ApplyRows(std::span<float* const> rows, std::size_t dimension,
+  /// after row. False as Apply. REQUIRES: no row twice.
+  virtual bool ApplyRows(std::span<float* const> rows, std::size_t dimension,
                          const float* gradients) const = 0;
 
  protected:

@@ -123,6 +123,7 @@ Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> cat
   shard->applied_ = std::move(state.applied);
   shard->examples_ = state.examples;
   shard->skipped_ = state.skipped;
+  shard->non_finite_ = state.non_finite;
   return shard;
 }
 
@@ -189,18 +190,31 @@ PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) 
   if (!applied_.Insert(request.work_id)) return PushStatus::kDuplicate;
   for (const DenseGradient& gradient : section.dense) {
     DenseState& dense = Dense(gradient.variable, gradient.partition);
-    catalog_->variables()[gradient.variable].optimizer->Apply(
+    const bool finite = catalog_->variables()[gradient.variable].optimizer->Apply(
         dense.values.data(), dense.slots, gradient.values.data(), gradient.values.size());
+    if (!finite) NoteNonFinite(gradient.variable, request.work_id);
   }
   Locate(section.tables, mark_);
   std::span<float* const> places(located_);
   for (const RowGradients& rows : section.tables) {
-    Table(rows.variable).Apply(places.first(rows.keys.size()), rows.values.data());
+    if (!Table(rows.variable).Apply(places.first(rows.keys.size()), rows.values.data())) {
+      NoteNonFinite(rows.variable, request.work_id);
+    }
     places = places.subspan(rows.keys.size());
   }
   examples_ += request.records;
   skipped_ += request.skipped;
+  non_finite_ += request.non_finite;
   return PushStatus::kApplied;
+}
+
+void Shard::NoteNonFinite(VariableId variable, WorkId work_id) {
+  if (!health_.ok()) return;
+  health_ =
+      OutOfRangeError("variable " + catalog_->variables()[variable].spec.name() + " in shard " +
+                      std::to_string(id_) + " is infinite or not a number after epoch " +
+                      std::to_string(work_id.epoch) + ", batch " + std::to_string(work_id.batch) +
+                      "; lower the learning rate of spec.training.optimizer");
 }
 
 // A new term may come with a new chief, who knows nothing of checkpoints that the former one took
@@ -219,6 +233,7 @@ ShardState Shard::CopyWithoutRows() const {
   state.applied = applied_;
   state.examples = examples_;
   state.skipped = skipped_;
+  state.non_finite = non_finite_;
   return state;
 }
 

@@ -42,11 +42,15 @@ class Shard {
   std::size_t rows() const { return rows_; }
   /// Values, slots, keys and index.
   std::size_t bytes() const { return bytes_; }
+  /// OK, or OUT_OF_RANGE naming the first variable that was infinite or not a number after a push,
+  /// and that push. Such a shard must not be copied: no copy of it can be trained further.
+  const Status& health() const { return health_; }
 
   /// REQUIRES: the section passed Catalog::Check and `out` has Catalog::ReplyFloats of it.
   void Read(const PullSection& section, std::span<float> out);
   /// Applies all of the section of `request`, remembers its work id and counts its records, or does
-  /// nothing. REQUIRES: passed Catalog::Check.
+  /// nothing. A push that was left out (PushRequest::non_finite) changes no value. REQUIRES: passed
+  /// Catalog::Check.
   PushStatus Apply(const PushRequest& request, const PushSection& section);
   void CloseEpochsBelow(std::uint32_t epoch) { applied_.CloseEpochsBelow(epoch); }
   ShardState Copy() const;
@@ -64,6 +68,7 @@ class Shard {
   /// each into located_.
   template <typename Tables>
   void Locate(const Tables& tables, std::uint32_t mark);
+  void NoteNonFinite(VariableId variable, WorkId work_id);
   TableShard& Table(VariableId variable) { return *tables_[table_of_[variable]]; }
 
   const std::shared_ptr<const Catalog> catalog_;
@@ -79,6 +84,8 @@ class Shard {
   AppliedSet applied_;
   std::int64_t examples_ = 0;
   std::int64_t skipped_ = 0;
+  std::int64_t non_finite_ = 0;
+  Status health_;
   std::uint32_t mark_ = 1;  // of the rows that are written now
   /// The last base and the checkpoint that may become the next: rows written since have marks
   /// above.

@@ -61,6 +61,16 @@ std::shared_ptr<const Catalog> ShardEngine::catalog() const {
   return catalog_;
 }
 
+Status ShardEngine::health() const {
+  MutexLock lock(mutex_);
+  return health_;
+}
+
+void ShardEngine::NoteHealth(const Status& health) {
+  MutexLock lock(mutex_);
+  if (health_.ok()) health_ = health;
+}
+
 std::uint32_t ShardEngine::ThreadOf(ShardId shard) const {
   return shard % static_cast<std::uint32_t>(threads_.size());
 }

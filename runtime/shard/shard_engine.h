@@ -153,6 +153,10 @@ class ShardEngine {
   /// kept under a newer term; frozen again, the same is copied. ABORTED: not here in that term.
   void Freeze(ShardInTerm shard, StateDone done);
 
+  /// OK, or the first Shard::health() that was not, of the shards that were pushed to here. It is
+  /// for good: such a shard is neither copied for a checkpoint nor moved (OUT_OF_RANGE).
+  Status health() const;
+
   const ShardEngineStats& stats() const { return stats_; }
   /// Goes into every reply as a hint that the worker's membership may be old.
   void set_membership(std::uint64_t number) {
@@ -184,6 +188,7 @@ class ShardEngine {
   void ReadOn(std::uint32_t thread, PullCall& call);
   void ApplyOn(std::uint32_t thread, PushCall& call);
   void AssignOn(std::uint32_t thread, AssignCall& call);
+  void NoteHealth(const Status& health);
   /// Copies one shard for a snapshot. On its owner thread.
   void CopyOne(const ShardInTerm& wanted, SnapshotCall& call);
   /// The active shard in that term, or null. On its owner thread.
@@ -200,6 +205,7 @@ class ShardEngine {
   std::atomic<std::uint64_t> membership_{0};
   mutable Mutex mutex_;
   std::shared_ptr<const Catalog> catalog_ PSTRAIN_GUARDED_BY(mutex_);
+  Status health_ PSTRAIN_GUARDED_BY(mutex_);
   // By shard, each touched by its owner thread only.
   std::vector<std::unique_ptr<Shard>> shards_;
   std::vector<ShardTerm> dropped_;  // the highest term that was dropped

@@ -46,6 +46,7 @@ void ShardEngine::Freeze(ShardInTerm wanted, StateDone done) {
   const auto freeze = [this, wanted, shared] {
     Shard* shard = shards_[wanted.shard].get();
     if (shard == nullptr || shard->term() != wanted.term) return (*shared)(NotInTerm(wanted));
+    if (!shard->health().ok()) return (*shared)(shard->health());
     shard->Freeze();
     (*shared)(shard->Copy());
   };
@@ -90,6 +91,7 @@ struct ShardEngine::SnapshotCall {
 void ShardEngine::CopyOne(const ShardInTerm& wanted, SnapshotCall& call) {
   Shard* shard = Find(wanted.shard, wanted.term);
   if (shard == nullptr) return call.Arrive(NotInTerm(wanted));
+  if (!shard->health().ok()) return call.Arrive(shard->health());
   const CopyOrder& order = call.order;
   shard->CloseEpochsBelow(order.close_epochs_below);
   call.sink(order.checkpoint.empty() ? shard->Copy()

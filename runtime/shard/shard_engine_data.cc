@@ -141,6 +141,7 @@ void ShardEngine::ApplyOn(std::uint32_t thread, PushCall& call) {
     const bool applied = status == PushStatus::kApplied;
     ++(applied ? tally.applied : tally.duplicates);
     if (applied) tally.rows_written += rows;
+    if (applied && !shard->health().ok()) NoteHealth(shard->health());
   }
   tally.AddTo(stats_);
 }

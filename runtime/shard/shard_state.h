@@ -43,6 +43,8 @@ struct ShardState {
   /// Records of the work ids in `applied`, and how many of them were bad and left out.
   std::int64_t examples = 0;
   std::int64_t skipped = 0;
+  /// How many of them were in batches that were left out (PushRequest::non_finite).
+  std::int64_t non_finite = 0;
   bool incremental = false;
   friend bool operator==(const ShardState&, const ShardState&) = default;
 };

@@ -69,8 +69,8 @@ void TableShard::Read(std::span<float* const> rows, float* out) const {
   }
 }
 
-void TableShard::Apply(std::span<float* const> rows, const float* gradients) const {
-  variable_.optimizer->ApplyRows(rows, dimension_, gradients);
+bool TableShard::Apply(std::span<float* const> rows, const float* gradients) const {
+  return variable_.optimizer->ApplyRows(rows, dimension_, gradients);
 }
 
 TableState TableShard::Copy() const {

@@ -35,8 +35,9 @@ class TableShard {
                      std::uint32_t mark);
   /// rows.size() x dimension values to `out`. REQUIRES: `rows` are of Locate.
   void Read(std::span<float* const> rows, float* out) const;
-  /// One optimizer step of each row. REQUIRES: as Read, and no row twice.
-  void Apply(std::span<float* const> rows, const float* gradients) const;
+  /// One optimizer step of each row; false as OptimizerRule::Apply. REQUIRES: as Read, and no row
+  /// twice.
+  bool Apply(std::span<float* const> rows, const float* gradients) const;
 
   TableState Copy() const;
   /// Only rows whose mark is above `mark`.

@@ -89,6 +89,12 @@ inline constexpr StatDefinition kWorkerCommitsReported{"commits_reported",
 inline constexpr StatDefinition kWorkerRecordsSkipped{
     "records_skipped", "pstrain_worker_input_errors_total", R"(reason="skipped")",
     "Records that could not be used."};
+inline constexpr StatDefinition kWorkerRecordsNonFinite{
+    "records_non_finite", "pstrain_worker_input_errors_total", R"(reason="non_finite")",
+    "Records that could not be used."};
+inline constexpr StatDefinition kWorkerOldestBatch{
+    "oldest_batch_seconds", "pstrain_worker_oldest_batch_seconds", "",
+    "Since when the worker has the oldest batch that it has not reported; 0: it has none."};
 
 // Ps.
 inline constexpr StatDefinition kPsPushesApplied{"pushes_applied", "pstrain_ps_updates_total",
@@ -144,6 +150,22 @@ inline constexpr StatDefinition kChiefCheckpoints{"checkpoints", "pstrain_chief_
 inline constexpr StatDefinition kChiefCheckpointsAbandoned{
     "checkpoints_abandoned", "pstrain_chief_checkpoints_total", R"(result="abandoned")",
     "Checkpoints by result."};
+inline constexpr StatDefinition kChiefCheckpointAge{
+    "checkpoint_age_seconds", "pstrain_chief_checkpoint_age_seconds", "",
+    "Time since the newest checkpoint was placed, or since the chief's start."};
+inline constexpr StatDefinition kChiefCheckpointFailing{
+    "checkpoint_failing_seconds", "pstrain_chief_checkpoint_failing_seconds", "",
+    "Time for which checkpoints have failed one after the other, or one has not ended; 0 when "
+    "nothing is wrong."};
+inline constexpr StatDefinition kChiefCheckpointError{
+    "checkpoint_errno", "pstrain_chief_checkpoint_errno", "",
+    "The errno with which the last checkpoint failed; 0 for none."};
+inline constexpr StatDefinition kChiefDiskWait{
+    "disk_wait_seconds", "pstrain_chief_disk_wait_seconds", "",
+    "Time for which the run's directory has not answered the chief."};
+inline constexpr StatDefinition kChiefPsLinkAge{
+    "ps_link_age_seconds", "pstrain_chief_ps_link_age_seconds", "",
+    "Time since the ps that has not answered the chief for longest last did."};
 inline constexpr StatDefinition kChiefRecoveriesWorker{
     "recoveries.worker", "pstrain_chief_recoveries_total", R"(kind="worker")",
     "Recoveries from the loss of a replica, by role."};
@@ -168,6 +190,17 @@ inline constexpr StatDefinition kChiefTerm{"chief_term", "pstrain_chief_term", "
 inline constexpr StatDefinition kChiefRecordsSkipped{
     "records_skipped", "pstrain_chief_records_skipped", "",
     "Records of the whole run that could not be used, by the last checkpoint."};
+
+inline constexpr StatDefinition kChiefRecordsNonFinite{
+    "records_non_finite", "pstrain_chief_records_non_finite", "",
+    "Records of batches that were left out because their loss or a gradient was not finite, by the "
+    "last checkpoint."};
+inline constexpr StatDefinition kChiefBatchesReopened{
+    "batches_reopened", "pstrain_chief_batches_reopened_total", "",
+    "Committed batches that were granted again because a ps that had applied them was lost."};
+inline constexpr StatDefinition kChiefBatchesOverdue{
+    "batches_overdue", "pstrain_chief_batches_overdue_total", "",
+    "Batches that were also given to another worker because one had them for too long."};
 
 // Evaluator.
 inline constexpr StatDefinition kEvaluatorEvaluations{

@@ -26,7 +26,9 @@ WorkerStats::WorkerStats(StatsWriter& writer)
       pull_duration(writer.AddHistogram(stats::kWorkerPullDuration)),
       push_duration(writer.AddHistogram(stats::kWorkerPushDuration)),
       commits_reported(writer.AddCounter(stats::kWorkerCommitsReported)),
-      records_skipped(writer.AddCounter(stats::kWorkerRecordsSkipped)) {}
+      records_skipped(writer.AddCounter(stats::kWorkerRecordsSkipped)),
+      records_non_finite(writer.AddCounter(stats::kWorkerRecordsNonFinite)),
+      oldest_batch(writer.AddGauge(stats::kWorkerOldestBatch)) {}
 
 PsStats::PsStats(StatsWriter& writer)
     : pushes_applied(writer.AddCounter(stats::kPsPushesApplied)),
@@ -55,6 +57,11 @@ ChiefStats::ChiefStats(StatsWriter& writer)
       loss(writer.AddUnsetGauge(stats::kChiefLoss)),
       checkpoints(writer.AddCounter(stats::kChiefCheckpoints)),
       checkpoints_abandoned(writer.AddCounter(stats::kChiefCheckpointsAbandoned)),
+      checkpoint_age(writer.AddGauge(stats::kChiefCheckpointAge)),
+      checkpoint_failing(writer.AddGauge(stats::kChiefCheckpointFailing)),
+      checkpoint_error(writer.AddGauge(stats::kChiefCheckpointError)),
+      disk_wait(writer.AddGauge(stats::kChiefDiskWait)),
+      ps_link_age(writer.AddGauge(stats::kChiefPsLinkAge)),
       worker_recoveries(writer.AddCounter(stats::kChiefRecoveriesWorker)),
       ps_recoveries(writer.AddCounter(stats::kChiefRecoveriesPs)),
       chief_recoveries(writer.AddCounter(stats::kChiefRecoveriesChief)),
@@ -64,6 +71,9 @@ ChiefStats::ChiefStats(StatsWriter& writer)
       epoch(writer.AddUnsetGauge(stats::kChiefEpoch)),
       chief_term(writer.AddGauge(stats::kChiefTerm)),
       records_skipped(writer.AddGauge(stats::kChiefRecordsSkipped)),
+      records_non_finite(writer.AddGauge(stats::kChiefRecordsNonFinite)),
+      batches_reopened(writer.AddCounter(stats::kChiefBatchesReopened)),
+      batches_overdue(writer.AddCounter(stats::kChiefBatchesOverdue)),
       auc(writer.AddUnsetGauge(stats::kEvaluatorAuc)),
       accuracy(writer.AddUnsetGauge(stats::kEvaluatorAccuracy)),
       log_loss(writer.AddUnsetGauge(stats::kEvaluatorLogLoss)),

@@ -36,6 +36,8 @@ struct WorkerStats {
   Histogram* push_duration;
   Counter* commits_reported;
   Counter* records_skipped;
+  Counter* records_non_finite;
+  Gauge* oldest_batch;  // seconds
 };
 
 struct PsStats {
@@ -75,6 +77,11 @@ struct ChiefStats {
   Gauge* loss;
   Counter* checkpoints;
   Counter* checkpoints_abandoned;
+  Gauge* checkpoint_age;      // seconds
+  Gauge* checkpoint_failing;  // seconds; 0 while nothing is wrong
+  Gauge* checkpoint_error;    // errno
+  Gauge* disk_wait;           // seconds
+  Gauge* ps_link_age;         // seconds
   Counter* worker_recoveries;
   Counter* ps_recoveries;
   Counter* chief_recoveries;
@@ -84,6 +91,9 @@ struct ChiefStats {
   Gauge* epoch;
   Gauge* chief_term;
   Gauge* records_skipped;
+  Gauge* records_non_finite;
+  Counter* batches_reopened;
+  Counter* batches_overdue;
   Gauge* auc;
   Gauge* accuracy;
   Gauge* log_loss;

@@ -18,7 +18,8 @@ namespace pstrain {
 ///   header        u32 kind, u32 sections, then
 ///                 PullRequest  -
 ///                 PullReply    u64 membership, u64 updates
-///                 PushRequest  u32 epoch, u32 batch, u32 records, u32 skipped
+///                 PushRequest  u32 epoch, u32 batch, u32 records, u32 skipped, u32 non_finite,
+///                              u32 0
 ///                 PushReply    u64 membership, u64 updates
 ///   PullRequest   per section: u32 shard, u32 dense, u64 term.chief_term, u64 term.counter, u32
 ///   tables, u32 0

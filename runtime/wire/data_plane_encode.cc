@@ -109,7 +109,7 @@ WireBuffer EncodePullReply(const PullReply& reply) {
 }
 
 WireBuffer EncodePushRequest(const PushRequest& request) {
-  std::size_t size = 24;
+  std::size_t size = 32;
   for (const PushSection& section : request.sections) {
     size += kSectionBytes;
     for (const DenseGradient& dense : section.dense) {
@@ -125,6 +125,8 @@ WireBuffer EncodePushRequest(const PushRequest& request) {
   out.U32(request.work_id.batch);
   out.U32(request.records);
   out.U32(request.skipped);
+  out.U32(request.non_finite);
+  out.U32(0);
   for (const PushSection& section : request.sections) {
     out.SectionHeader(section);
     for (const DenseGradient& dense : section.dense) {

@@ -10,7 +10,7 @@ namespace pstrain::data_plane_format {
 enum class Kind : std::uint32_t {
   kPullRequest = 0x31715350,  // PSq1
   kPullReply = 0x32725350,    // PSr2
-  kPushRequest = 0x31755350,  // PSu1
+  kPushRequest = 0x32755350,  // PSu2
   kPushReply = 0x32765350,    // PSv2
 };
 

@@ -174,7 +174,10 @@ Result<PushRequest> ParsePushRequest(std::span<const std::byte> bytes) {
   request.work_id.batch = in.U32();
   request.records = in.U32();
   request.skipped = in.U32();
+  request.non_finite = in.U32();
+  in.Zero32();
   if (request.skipped > request.records) in.Fail("more skipped than there are records");
+  if (request.non_finite > request.records) in.Fail("more left out than there are records");
   for (PushSection& section : request.sections) {
     const SectionCounts counts = ReadSection(in, &section, 16, 24);
     for (std::uint32_t i = 0; i < counts.dense && !in.failed(); ++i) {

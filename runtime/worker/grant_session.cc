@@ -1,12 +1,13 @@
 #include "runtime/worker/grant_session.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/random.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/identity/identity.h"
+#include "runtime/stats/role_stats.h"
 
 namespace pstrain {
 namespace {
@@ -20,9 +21,12 @@ constexpr std::chrono::milliseconds kAwayPoll{100};
 
 }  // namespace
 
-GrantSession::GrantSession(const RoleContext& context)
+GrantSession::GrantSession(const RoleContext& context, const PsTrouble& trouble)
     : context_(context),
+      trouble_(trouble),
+      oldest_batch_(WorkerStats(context.stats).oldest_batch),
       process_(RandomSeed()),
+      job_(DigestsOf(context.job.spec())),
       client_(context.chief_address, nullptr, CredentialsOf(context.identity)) {}
 
 GrantSession::~GrantSession() {
@@ -56,6 +60,13 @@ void GrantSession::Complete(Report report) {
   const MutexLock lock(mutex_);
   in_flight_.erase(FromWire(report.work_id()));
   reports_.push_back(std::move(report));
+  changed_.NotifyAll();
+}
+
+void GrantSession::Fail(std::string reason) {
+  const MutexLock lock(mutex_);
+  failure_ = std::move(reason);
+  leaving_ = true;
   changed_.NotifyAll();
 }
 
@@ -109,7 +120,7 @@ void GrantSession::Leave() {
 
 bool GrantSession::WorthPolling() const {
   if (!reports_.empty()) return true;
-  if (leaving_) return in_flight_.empty();
+  if (leaving_) return in_flight_.empty() || !failure_.empty();
   return !idle_ && in_flight_.size() < kWindow;
 }
 
@@ -121,24 +132,37 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_membership_seen(membership_ ? membership_->number() : 0);
   request.set_chief_term_seen(run_ ? chief_term_ : 0);
   for (const Report& report : reports_) *request.add_reports() = report;
-  for (const WorkId& work_id : in_flight_) ToWire(work_id, request.add_in_flight());
+  for (const auto& [work_id, since] : in_flight_) ToWire(work_id, request.add_in_flight());
+  request.set_sequence(++sequence_);
+  request.set_failure(failure_);
+  trouble_.Describe(&request);
   request.set_leaving(leaving_);
+  if (!run_) request.mutable_job()->insert(job_.begin(), job_.end());
   const auto in_flight = static_cast<std::uint32_t>(in_flight_.size());
   request.set_want(leaving_ || in_flight >= kWindow ? 0 : kWindow - in_flight);
   return request;
 }
 
+void GrantSession::PublishAge() {
+  SteadyTime oldest = SteadyNow();
+  const SteadyTime now = oldest;
+  for (const auto& [work_id, since] : in_flight_) oldest = std::min(oldest, since);
+  oldest_batch_->Set(std::chrono::duration<double>(now - oldest).count());
+}
+
 void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply reply) {
+  if (reply.sequence() != request.sequence() && reply.directive() != REPLACED) return;
   reports_.erase(reports_.begin(), reports_.begin() + request.reports_size());
   chief_term_ = reply.chief_term();
   if (reply.has_run()) run_ = std::move(*reply.mutable_run());
-  if (reply.has_membership()) {
+  const std::uint64_t known = membership_ ? membership_->number() : 0;
+  if (reply.has_membership() && reply.membership().number() > known) {
     membership_ = std::make_shared<const Membership>(std::move(*reply.mutable_membership()));
   }
   idle_ = reply.grants().empty();
   for (Grant& grant : *reply.mutable_grants()) {
     if (leaving_) continue;  // not in `in_flight` of the next poll: the chief takes it back
-    in_flight_.insert(FromWire(grant.work_id()));
+    in_flight_.try_emplace(FromWire(grant.work_id()), SteadyNow());
     queue_.push_back(std::move(grant));
   }
   switch (reply.directive()) {
@@ -180,8 +204,12 @@ void GrantSession::Run(const std::stop_token& stop) {
       }
       if (stop.stop_requested() || end_ != SessionEnd::kNone) return;
       request = NextRequest();
+      PublishAge();
     }
     Result<PollWorkerReply> reply = client_.PollWorker(request);
+    if (reply.ok() && !reply->refused().empty()) {
+      return End(SessionEnd::kFailed, FailedPreconditionError(reply->refused()));
+    }
     if (reply.ok()) {
       if (request.reports_size() > 0) context_.fail_points.Pass(FailPoint::kWorkerReportSent);
       patience.Renew();

@@ -3,18 +3,23 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/cluster/role_context.h"
 #include "runtime/requests/ids.h"
 #include "runtime/rpc/chief_client.h"
+#include "runtime/stats/stats_writer.h"
+#include "runtime/worker/ps_trouble.h"
 
 namespace pstrain {
 
@@ -35,7 +40,8 @@ class GrantSession {
   /// Grants in flight: queued, read ahead or in work.
   static constexpr std::uint32_t kWindow = 12;
 
-  explicit GrantSession(const RoleContext& context);
+  /// `trouble` outlives it: what it knows goes to the chief with each poll.
+  GrantSession(const RoleContext& context, const PsTrouble& trouble);
   /// Ends the conversation; joins.
   ~GrantSession();
 
@@ -48,6 +54,8 @@ class GrantSession {
   std::optional<Grant> NextGrant();
   /// Hands the outcome of a work id to the chief with the next poll.
   void Complete(Report report);
+  /// Tells the chief that no attempt can succeed; the chief fails the job.
+  void Fail(std::string reason);
   /// Leaves, and gives back whatever was not completed.
   void GiveBackAll();
   /// Waits for the session's end, at most `timeout`.
@@ -66,23 +74,31 @@ class GrantSession {
  private:
   void Run(const std::stop_token& stop);
   PollWorkerRequest NextRequest() PSTRAIN_REQUIRES(mutex_);
+  /// Nothing changes by a reply to another poll, or to one that the chief did not take.
   void Absorb(const PollWorkerRequest& request, PollWorkerReply reply) PSTRAIN_REQUIRES(mutex_);
+  void PublishAge() PSTRAIN_REQUIRES(mutex_);
   void End(SessionEnd end, Status status);
   bool WorthPolling() const PSTRAIN_REQUIRES(mutex_);
 
   const RoleContext& context_;
+  const PsTrouble& trouble_;
+  Gauge* const oldest_batch_;
   const std::uint64_t process_;
+  const FixedDigests job_;
   ChiefClient client_;
 
   mutable Mutex mutex_;
   mutable CondVar changed_;
   std::deque<Grant> queue_ PSTRAIN_GUARDED_BY(mutex_);
-  /// The work ids that the chief believes to be here: queued or in work, not yet reported.
-  std::set<WorkId> in_flight_ PSTRAIN_GUARDED_BY(mutex_);
+  /// The work ids that the chief believes to be here: queued or in work, not yet reported; and
+  /// since when.
+  std::map<WorkId, SteadyTime> in_flight_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<Report> reports_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const Membership> membership_ PSTRAIN_GUARDED_BY(mutex_);
   std::optional<RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);
   std::uint64_t chief_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  std::uint64_t sequence_ PSTRAIN_GUARDED_BY(mutex_) = 0;  // of the last poll
+  std::string failure_ PSTRAIN_GUARDED_BY(mutex_);
   bool idle_ PSTRAIN_GUARDED_BY(mutex_) = false;  // the chief had nothing to grant
   bool leaving_ PSTRAIN_GUARDED_BY(mutex_) = false;
   SessionEnd end_ PSTRAIN_GUARDED_BY(mutex_) = SessionEnd::kNone;

@@ -248,9 +248,13 @@ Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& mem
     exchange.Send(message.ps, EncodePullRequest(message.request));
   }
   PullOutcome outcome{layout_.Allocate(plan), {}};
+  std::vector<Result<Bytes>> replies;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    NoteAnswer(messages[i].ps, replies.emplace_back(exchange.Reply(i)).status());
+  }
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const std::string who = "pull from ps " + std::to_string(messages[i].ps);
-    const Result<Bytes> bytes = exchange.Reply(i);
+    const Result<Bytes>& bytes = replies[i];
     if (!bytes.ok()) return PullError(bytes.status()).WithContext(who);
     PSTRAIN_ASSIGN_OR_RETURN(const PullReply reply, ParsePullReply(bytes->span()));
     // Of several messages that with the oldest values counts.
@@ -261,6 +265,7 @@ Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& mem
       const PullReplySection& section = reply.sections[s];
       const ShardId shard = asked[s].shard;
       if (section.shard != shard) return InternalError(who + ": out of order");
+      NoteOwner(messages[i].ps, {shard, asked[s].term}, section.status == PullStatus::kOk);
       if (section.status != PullStatus::kOk) {
         return AbortedError(who + ": it does not own shard " + std::to_string(shard));
       }
@@ -275,8 +280,12 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
                                    const Parameters& gradients, const Membership& membership,
                                    std::span<const ShardId> shards) {
   PSTRAIN_RETURN_IF_ERROR(CheckMembership(membership, layout_.shards()));
-  PSTRAIN_RETURN_IF_ERROR(layout_.CheckGradients(plan, gradients));
-  const std::vector<std::vector<float>> rows = layout_.GatherRows(plan, gradients);
+  const bool left_out = batch.non_finite > 0;
+  std::vector<std::vector<float>> rows;
+  if (!left_out) {
+    PSTRAIN_RETURN_IF_ERROR(layout_.CheckGradients(plan, gradients));
+    rows = layout_.GatherRows(plan, gradients);
+  }
   PushOutcome outcome;
   Packer<PushRequest> packer;
   std::uint64_t rows_sent = 0;
@@ -287,7 +296,8 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
     const ShardOwner& owner = membership.shards(static_cast<int>(shard));
     outcome.shards.push_back({shard, TermOf(owner), ShardOutcome::kNotOwner});
     if (!owner.active()) continue;
-    PushSection section = layout_.MakePushSection(shard, TermOf(owner), plan, gradients, rows);
+    PushSection section{shard, TermOf(owner), {}, {}};
+    if (!left_out) section = layout_.MakePushSection(shard, section.term, plan, gradients, rows);
     for (const RowGradients& table : section.tables) rows_sent += table.keys.size();
     const std::size_t bytes = PushBytes(section);
     packer.Add(owner.ps(), std::move(section), bytes, i);
@@ -308,14 +318,39 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
     request.work_id = batch.work_id;
     request.records = batch.records;
     request.skipped = batch.skipped;
+    request.non_finite = batch.non_finite;
     exchange.Send(messages[i].ps, EncodePushRequest(request));
   }
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    const Status read = ReadPushReply(exchange.Reply(i), messages[i], outcome);
-    if (!read.ok()) return read.WithContext("push to ps " + std::to_string(messages[i].ps));
+    const std::uint32_t ps = messages[i].ps;
+    const Result<Bytes> reply = exchange.Reply(i);
+    NoteAnswer(ps, reply.status());
+    const Status read = ReadPushReply(reply, messages[i], outcome);
+    if (!read.ok()) return read.WithContext("push to ps " + std::to_string(ps));
+    for (const std::size_t asked : messages[i].asked) {
+      const ShardPush& push = outcome.shards[asked];
+      if (push.outcome == ShardOutcome::kUnreachable) continue;
+      NoteOwner(ps, {push.shard, push.term}, push.outcome != ShardOutcome::kNotOwner);
+    }
   }
   stats_.rows_pushed += rows_sent;
   return outcome;
+}
+
+void PsClient::NoteAnswer(std::uint32_t ps, const Status& status) {
+  if (options_.trouble == nullptr || status.code() == StatusCode::kCancelled) return;
+  // With these a ps has refused a request that it has read.
+  const bool answered = status.ok() || status.code() == StatusCode::kInvalidArgument ||
+                        status.code() == StatusCode::kFailedPrecondition;
+  if (answered) return options_.trouble->Answered(ps);
+  const bool late = status.code() == StatusCode::kDeadlineExceeded;
+  options_.trouble->NotAnswered(ps, status, late ? options_.deadline : std::chrono::seconds(0));
+}
+
+void PsClient::NoteOwner(std::uint32_t ps, ShardInTerm shard, bool owned) {
+  if (options_.trouble == nullptr) return;
+  if (owned) return options_.trouble->Owned(shard.shard);
+  options_.trouble->Refused(ps, shard);
 }
 
 std::shared_ptr<Connection> PsClient::ConnectionTo(std::uint32_t ps, const Membership& membership) {

@@ -18,6 +18,7 @@
 #include "runtime/rpc/transport.h"
 #include "runtime/stats/stats_writer.h"
 #include "runtime/worker/parameter_layout.h"
+#include "runtime/worker/ps_trouble.h"
 
 namespace pstrain {
 
@@ -66,6 +67,9 @@ struct PushedBatch {
   /// Of the work id's range, skipped ones included, and how many of them were skipped.
   std::uint32_t records = 0;
   std::uint32_t skipped = 0;
+  /// As PushRequest::non_finite: if not 0, the batch is left out, and what it would have changed is
+  /// not sent.
+  std::uint32_t non_finite = 0;
 };
 
 struct PsClientOptions {
@@ -74,6 +78,8 @@ struct PsClientOptions {
   /// Take the time from sending a request to its reply; may be null.
   Histogram* pull_duration = nullptr;
   Histogram* push_duration = nullptr;
+  /// Is told of each answer, and of each that does not come; may be null, else outlives the client.
+  PsTrouble* trouble = nullptr;
   /// For tests. When set, ps get their pushes one after the other, in order of index, each when the
   /// one before has answered; this is called in between.
   std::function<void()> between_pushes;
@@ -132,6 +138,10 @@ class PsClient {
   };
 
   PsClient(ParameterLayout layout, Transport& transports, PsClientOptions options);
+
+  /// Tells PsClientOptions::trouble how a request to the ps has ended.
+  void NoteAnswer(std::uint32_t ps, const Status& status);
+  void NoteOwner(std::uint32_t ps, ShardInTerm shard, bool owned);
 
   /// Null when the membership has no such ps.
   std::shared_ptr<Connection> ConnectionTo(std::uint32_t ps, const Membership& membership);

@@ -1,5 +1,6 @@
 #include "runtime/worker/run_worker.h"
 
+#include <chrono>
 #include <memory>
 #include <stop_token>
 #include <utility>
@@ -11,12 +12,17 @@
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/transports.h"
 #include "runtime/worker/batch_prefetcher.h"
+#include "runtime/worker/finite_check.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
+#include "runtime/worker/ps_trouble.h"
 #include "runtime/worker/step_loop.h"
 
 namespace pstrain {
 namespace {
+
+/// How long a worker that fails waits for the chief to hear why and what it gives back.
+constexpr std::chrono::seconds kLastWord{5};
 
 /// Where a test aims between two ps, pushes must have an order.
 PsClientOptions ClientOptions(const RoleContext& context) {
@@ -50,7 +56,9 @@ void Settle(const RoleContext& context, const GrantSession& session) {
 }  // namespace
 
 Result<int> RunWorker(const RoleContext& context) {
-  GrantSession session(context);
+  const RealClock clock;
+  PsTrouble trouble(clock);
+  GrantSession session(context, trouble);
   Result<RunDescription> run = session.Start();
   if (!run.ok()) {
     if (run.status().code() == StatusCode::kCancelled) return ExitOf(session);
@@ -69,19 +77,24 @@ Result<int> RunWorker(const RoleContext& context) {
   PsClientOptions options = ClientOptions(context);
   options.pull_duration = stats.pull_duration;
   options.push_duration = stats.push_duration;
+  options.trouble = &trouble;
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<PsClient> ps,
                            PsClient::Create({run->variables().begin(), run->variables().end()},
                                             run->shards(), transports, std::move(options)));
+  const FiniteCheck check({run->variables().begin(), run->variables().end()}, run->shards());
   LogInfo("worker", "training", {{"index", context.index}, {"run", run->run_id()}});
   std::stop_callback leave(context.stop, [&] { session.Leave(); });
   Status status;
   {
     BatchPrefetcher batches(session, std::move(reader), *model, *ps, stats.input_seconds);
-    StepLoop loop(context, session, batches, *ps, *model, *index, stats);
+    StepLoop loop(context, session, batches, *ps, *model, check, *index, stats);
     status = loop.Run();
     session.GiveBackAll();  // also what was read ahead
   }
-  if (!status.ok()) return status;
+  if (!status.ok()) {
+    session.WaitForEnd(kLastWord);
+    return status;
+  }
   Settle(context, session);
   return ExitOf(session);
 }

@@ -4,8 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/stats/phase_timer.h"
+#include "runtime/worker/push_progress.h"
 
 namespace pstrain {
 namespace {
@@ -22,12 +24,14 @@ bool Passing(const Status& status) {
 }  // namespace
 
 StepLoop::StepLoop(const RoleContext& context, GrantSession& session, BatchPrefetcher& batches,
-                   PsClient& ps, const Model& model, const InputIndex& index, WorkerStats& stats)
+                   PsClient& ps, const Model& model, const FiniteCheck& check,
+                   const InputIndex& index, WorkerStats& stats)
     : context_(context),
       session_(session),
       batches_(batches),
       ps_(ps),
       model_(model),
+      check_(check),
       index_(index),
       stats_(stats),
       common_stats_(context.stats) {}
@@ -80,10 +84,39 @@ void StepLoop::ComputeStage() {
     timer.Charge(stats_.wait_seconds);
     step->result = model_.Step(step->prepared.batch, step->prepared.plan, step->pulled.values,
                                &step->gradients);
+    const auto unfit = check_.OfStep(step->result, step->prepared.plan, step->gradients);
     timer.Charge(stats_.compute_seconds);
+    if (unfit) {
+      Status judged = Judge(*unfit, *step);
+      if (!judged.ok()) return Abandon(std::move(judged));
+    }
     computed_.Push(*std::move(step));
   }
   computed_.Close();
+}
+
+// A batch that was computed from values which are not finite is not to blame, and every batch after
+// it would be left out too: that fails the job in any case.
+Status StepLoop::Judge(const std::string& what, Step& step) {
+  const PreparedBatch& prepared = step.prepared;
+  const std::string batch = DescribeBatch(index_, FromWire(prepared.grant.work_id()));
+  const auto source = check_.OfValues(prepared.plan, step.pulled.values, *session_.membership());
+  if (!source && context_.training().on_non_finite() == Training::Skip) {
+    step.left_out = true;
+    step.gradients = {};
+    step.result = {};
+    LogWarning("worker", "a batch is left out", {{"batch", batch}, {"not_finite", what}});
+    return OkStatus();
+  }
+  Status status = OutOfRangeError(
+      source ? *source + " is infinite or not a number, seen in " + batch +
+                   "; lower the learning rate of spec.training.optimizer"
+             : batch + ": " + what +
+                   ": infinite or not a number; correct the records, or how their features are "
+                   "transformed, lower the learning rate, or leave such batches out with "
+                   "spec.training.onNonFinite: Skip");
+  session_.Fail(status.message());
+  return status;
 }
 
 void StepLoop::PushStage() {
@@ -100,13 +133,17 @@ void StepLoop::PushStage() {
 
 void StepLoop::Finish(const Step& step, Report report) {
   *report.mutable_work_id() = step.prepared.grant.work_id();
-  report.set_loss(step.result.loss);
+  if (!step.left_out) report.set_loss(step.result.loss);
   session_.Complete(std::move(report));
   stats_.commits_reported->Add();
   stats_.steps->Add();
   stats_.examples->Add(step.result.records);
   stats_.records_skipped->Add(step.prepared.batch.skipped);
-  stats_.loss->Set(step.result.loss);
+  if (step.left_out) {
+    stats_.records_non_finite->Add(step.prepared.batch.records);
+  } else {
+    stats_.loss->Set(step.result.loss);
+  }
   stats_.step_duration->Observe(SteadyNow() - step.begin);
 }
 
@@ -133,26 +170,23 @@ Result<bool> StepLoop::Pull(Step& step) {
 Result<bool> StepLoop::Push(Step& step, Report* report) {
   const PreparedBatch& prepared = step.prepared;
   const WorkId work_id{prepared.grant.work_id().epoch(), prepared.grant.work_id().batch()};
-  const PushedBatch batch{work_id, index_.RecordCount(work_id), prepared.batch.skipped};
-  std::vector<ShardId> wanted(prepared.grant.shards().begin(), prepared.grant.shards().end());
+  PushedBatch batch{work_id, index_.RecordCount(work_id), prepared.batch.skipped};
+  if (step.left_out) batch.non_finite = batch.records - batch.skipped;
+  PushProgress progress({prepared.grant.shards().begin(), prepared.grant.shards().end()});
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
     Result<PushOutcome> pushed =
-        ps_.Push(batch, prepared.routed, step.gradients, *membership, wanted);
+        ps_.Push(batch, prepared.routed, step.gradients, *membership, progress.wanted());
     if (!pushed.ok()) return pushed.status().WithContext("push");
-    for (const ShardPush& shard : pushed->shards) {
-      if (shard.outcome != ShardOutcome::kApplied && shard.outcome != ShardOutcome::kDuplicate) {
-        continue;
-      }
-      ToWire(ShardInTerm{shard.shard, shard.term}, report->add_shards());
-    }
-    stats_.staleness->Observe(
-        static_cast<double>(StalenessOf(step.pulled.updates, pushed->updates)));
-    wanted = pushed->Missing();
-    if (wanted.empty()) return true;
+    progress.Add(*pushed);
+    if (progress.done()) break;
     // What some shards have and others lack is no loss: the chief grants it again, they refuse it.
     if (!WaitForChange(membership->number())) return false;
   }
+  for (const ShardInTerm& shard : progress.have()) ToWire(shard, report->add_shards());
+  const auto staleness = progress.Staleness(step.pulled.updates);
+  if (staleness && !step.left_out) stats_.staleness->Observe(static_cast<double>(*staleness));
+  return true;
 }
 
 void StepLoop::PublishTraffic() {

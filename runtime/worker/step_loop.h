@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "base/bounded_queue.h"
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 #include "runtime/model/model.h"
 #include "runtime/stats/role_stats.h"
 #include "runtime/worker/batch_prefetcher.h"
+#include "runtime/worker/finite_check.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
 
@@ -33,10 +35,12 @@ class StepLoop {
   static constexpr std::size_t kPullAhead = 1;
 
   StepLoop(const RoleContext& context, GrantSession& session, BatchPrefetcher& batches,
-           PsClient& ps, const Model& model, const InputIndex& index, WorkerStats& stats);
+           PsClient& ps, const Model& model, const FiniteCheck& check, const InputIndex& index,
+           WorkerStats& stats);
 
   /// Returns when the session gives no more grants and what was begun is finished or given up. The
-  /// error of a batch that cannot be read, or of a ps that refuses a request. Once.
+  /// error of a batch that cannot be read, of a ps that refuses a request, or of a step whose
+  /// result is not finite (OUT_OF_RANGE, the chief is told that the job cannot go on). Once.
   Status Run();
 
  private:
@@ -46,6 +50,8 @@ class StepLoop {
     Parameters gradients;
     StepResult result;
     SteadyTime begin;
+    /// Its loss or a gradient is not finite, and spec.training.onNonFinite is Skip.
+    bool left_out = false;
   };
 
   void PullStage();
@@ -54,6 +60,8 @@ class StepLoop {
   /// False: given up, because the session or the grace period ended meanwhile.
   Result<bool> Pull(Step& step);
   Result<bool> Push(Step& step, Report* report);
+  /// Leaves a step out that has computed what is not finite, or says why the job cannot go on.
+  Status Judge(const std::string& what, Step& step);
   void Finish(const Step& step, Report report);
   /// Waits for a membership newer than `number`. False: give up.
   bool WaitForChange(std::uint64_t number);
@@ -66,6 +74,7 @@ class StepLoop {
   BatchPrefetcher& batches_;
   PsClient& ps_;
   const Model& model_;
+  const FiniteCheck& check_;
   const InputIndex& index_;
   WorkerStats& stats_;
   RuntimeStats common_stats_;

@@ -23,6 +23,7 @@ constexpr std::string_view kLabels = R"(job_name="adult",replica_type="worker",r
 TEST(AgentEndpoints, WhenScraped_ShowTheAgentThePageAndTheProcesses) {
   AgentProcess agent({}, {kChild, "stats"}, kTask);
   agent.WaitForText("up ");
+  agent.WaitUntilRunning();
   const HttpReply reply = agent.Get("/metrics");
   EXPECT_EQ(reply.status, 200);
   const std::string labels(kLabels);
@@ -120,12 +121,14 @@ TEST(AgentEndpoints, WhenTheRuntimeIsNotReady_ReadyzSaysSoUntilItIs) {
 TEST(AgentEndpoints, WhenAForeignProgramRuns_IsReady) {
   AgentProcess agent({}, {kChild, "signals"});
   agent.WaitForText("up ");
+  agent.WaitUntilRunning();
   EXPECT_EQ(agent.Get("/readyz").status, 200);
 }
 
 TEST(AgentEndpoints, WhenAskedForProgress_AnswersJson) {
   AgentProcess agent({}, {kChild, "stats"}, kTask);
   const pid_t child = agent.WaitForPid("up ");
+  agent.WaitUntilRunning();
   const auto json = ParseJson(agent.Get("/progress").body);
   ASSERT_TRUE(json.ok()) << json.status().ToString();
   EXPECT_EQ(*json->Find("role")->AsString(), "worker");
@@ -134,6 +137,43 @@ TEST(AgentEndpoints, WhenAskedForProgress_AnswersJson) {
   EXPECT_EQ(json->Find("child_pid")->AsInt64(), child);
   EXPECT_EQ(*json->Find("state")->AsString(), "running");
   EXPECT_EQ(json->Find("values")->Find("steps")->AsInt64(), 41);
+}
+
+// docs/security.md: whoever reaches the port of an agent reads numbers, and changes nothing.
+TEST(AgentEndpoints, WhenAskedForAnythingByAnyMethod_TellNoSecretAndChangeNothing) {
+  std::vector<std::string> environment = kTask;
+  const std::string secret = "swordfish-7d1c";
+  environment.push_back("MY_PASSWORD=" + secret);
+  AgentProcess agent({}, {kChild, "stats", secret}, environment);
+  const pid_t child = agent.WaitForPid("up ");
+  agent.WaitUntilRunning();
+  const std::vector<std::string> pages = {"/metrics", "/healthz", "/readyz", "/progress"};
+  const std::vector<std::string> others = {
+      "/",          "/stop",     "/quit",     "/debug/pprof", "/env", "/config", "/../etc/passwd",
+      "/progress/", "//metrics", "/-/reload", "/%2e%2e/"};
+  std::string said;
+  for (const char* method : {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE",
+                             "CONNECT", "SHUTDOWN"}) {
+    const bool reads = std::string_view(method) == "GET" || std::string_view(method) == "HEAD";
+    for (const std::string& page : pages) {
+      const HttpReply reply = agent.Ask(method, page);
+      const int ready = page == "/readyz" ? 503 : 200;  // the child of this test never is
+      EXPECT_EQ(reply.status, reads ? ready : 405) << method << " " << page;
+      said += reply.body;
+    }
+    for (const std::string& path : others) {
+      const HttpReply reply = agent.Ask(method, path);
+      EXPECT_EQ(reply.status, reads ? 404 : 405) << method << " " << path;
+      said += reply.body;
+    }
+  }
+  EXPECT_EQ(said.find(secret), std::string::npos);
+  EXPECT_EQ(said.find("MY_PASSWORD"), std::string::npos);
+  const auto progress = ParseJson(agent.Get("/progress").body);
+  ASSERT_TRUE(progress.ok());
+  EXPECT_EQ(progress->Find("child_pid")->AsInt64(), child);
+  EXPECT_EQ(*progress->Find("state")->AsString(), "running");
+  EXPECT_THAT(agent.Get("/metrics").body, HasSubstr("source=\"sigterm\"} 0\n"));
 }
 
 TEST(AgentEndpoints, WhenToldToStop_CountTheNotice) {

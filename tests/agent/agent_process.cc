@@ -131,7 +131,16 @@ std::uint16_t AgentProcess::Port() {
   return static_cast<std::uint16_t>(std::atoi(WaitForText("http://127.0.0.1:").c_str()));
 }
 
-HttpReply AgentProcess::Get(std::string_view path) {
+void AgentProcess::WaitUntilRunning() {
+  const auto deadline = SteadyClock::now() + kTestDeadline;
+  std::string progress;
+  while (progress.find("\"state\":\"running\"") == std::string::npos) {
+    ASSERT_LT(SteadyClock::now(), deadline) << progress;
+    progress = Get("/progress").body;
+  }
+}
+
+HttpReply AgentProcess::Ask(std::string_view method, std::string_view path) {
   HttpReply reply;
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -139,8 +148,8 @@ HttpReply AgentProcess::Get(std::string_view path) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) {
-    const std::string request =
-        "GET " + std::string(path) + " HTTP/1.1\r\nHost: agent\r\nConnection: close\r\n\r\n";
+    const std::string request = std::string(method) + " " + std::string(path) +
+                                " HTTP/1.1\r\nHost: agent\r\nConnection: close\r\n\r\n";
     EXPECT_EQ(write(fd, request.data(), request.size()), static_cast<ssize_t>(request.size()));
     const auto deadline = SteadyClock::now() + kTestDeadline;
     std::string answer;

@@ -43,8 +43,13 @@ class AgentProcess {
   /// Everything read so far.
   const std::string& output() const { return output_; }
 
+  /// Waits until the agent says that its program runs: the program may speak before the agent has
+  /// taken note of its pid.
+  void WaitUntilRunning();
+
   std::uint16_t Port();
-  HttpReply Get(std::string_view path);
+  HttpReply Get(std::string_view path) { return Ask("GET", path); }
+  HttpReply Ask(std::string_view method, std::string_view path);
 
  private:
   bool ReadMore(std::chrono::steady_clock::time_point deadline);

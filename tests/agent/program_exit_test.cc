@@ -27,6 +27,8 @@ TEST(ProgramExit, WhenItExited_GivesItsCodeAndReason) {
   EXPECT_EQ(Exited(0).Reason(), "Completed");
   EXPECT_EQ(Exited(85).AgentExitCode(), 85);
   EXPECT_EQ(Exited(85).Reason(), "Stopped");
+  EXPECT_EQ(Exited(86).AgentExitCode(), 86);
+  EXPECT_EQ(Exited(86).Reason(), "Disrupted");
   EXPECT_EQ(Exited(3).Reason(), "Error");
 }
 

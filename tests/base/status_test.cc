@@ -36,6 +36,9 @@ TEST(Status, ErrnoError_MapsTheCode) {
   EXPECT_EQ(ErrnoError(EEXIST, "open x").code(), StatusCode::kAlreadyExists);
   EXPECT_EQ(ErrnoError(EACCES, "open x").code(), StatusCode::kPermissionDenied);
   EXPECT_EQ(ErrnoError(ENOSPC, "write x").code(), StatusCode::kResourceExhausted);
+  // Of the device, not of what lies on it: nothing is damaged by that.
+  EXPECT_EQ(ErrnoError(EIO, "read x").code(), StatusCode::kUnavailable);
+  EXPECT_EQ(ErrnoError(ESTALE, "read x").code(), StatusCode::kUnavailable);
   EXPECT_EQ(ErrnoError(ENOENT, "open x").message().rfind("open x: ", 0), 0U);
 }
 

@@ -18,13 +18,16 @@ import unittest
 ROOT, HELM, YAML_TO_JSON, OPERATOR = map(pathlib.Path, sys.argv[1:5])
 NAMESPACE = "pstrain-system"
 MONITORS = ("monitoring.coreos.com/v1",)
+# What is off by default.
+POLICIES = ("networkPolicy.jobs.enabled=true", "networkPolicy.operator.enabled=true",
+            "podTemplatePolicy.enabled=true", "metrics.authorization.enabled=true")
 
 # What the operator may do, each line once: group, resource, verbs.
 OPERATOR_RULES = {
     ("pstrain.dev", "pstrainingjobs"): {"get", "list", "watch", "delete"},
     ("pstrain.dev", "pstrainingjobs/status"): {"patch"},
     ("pstrain.dev", "pstrainingjobs/finalizers"): {"update"},
-    ("", "pods"): {"get", "list", "watch", "create", "delete"},
+    ("", "pods"): {"get", "list", "watch", "create", "patch", "delete"},
     ("", "services"): {"get", "list", "watch", "create"},
     ("", "configmaps"): {"get", "list", "watch", "create", "delete"},
     ("", "persistentvolumeclaims"): {"get"},
@@ -54,6 +57,10 @@ BAD_VALUES = {
     "metrics.dashboard.label=": "label",
     "metrics.podMonitor.enable=true": "enable",
     "terminationGracePeriodSeconds=-1": "terminationGracePeriodSeconds",
+    "networkPolicy.jobs.enabled=maybe": "enabled",
+    "networkPolicy.scrapers=x": "scrapers",
+    "podTemplatePolicy.serviceAccountNames=x": "serviceAccountNames",
+    "metrics.authorization.enabled=1": "enabled",
     "fullnameOverride=" + "x" * 41: "fullnameOverride",
 }
 
@@ -164,7 +171,8 @@ class Chart(unittest.TestCase):
     def test_every_object_has_the_recommended_labels(self):
         for release in ("pstrain", "a", "x" * 53):
             objects = render("replicaCount=2", "metrics.serviceMonitor.enabled=true",
-                             "metrics.podMonitor.enabled=true", apis=MONITORS, release=release)
+                             "metrics.podMonitor.enabled=true", *POLICIES, apis=MONITORS,
+                             release=release)
             for item in objects:
                 metadata = item["metadata"]
                 labels = metadata["labels"]
@@ -200,6 +208,63 @@ class Chart(unittest.TestCase):
         named = [rule for rule in lease["rules"] if "resourceNames" in rule]
         self.assertEqual([set(rule["verbs"]) for rule in named], [{"get", "update"}])
         self.assertEqual(set(rules_of(lease)), {("coordination.k8s.io", "leases")})
+
+    def test_rights_for_policies_come_with_their_switches(self):
+        def roles(*values):
+            return {role["metadata"]["name"]: rules_of(role)
+                    for role in of_kind(render(*values), "ClusterRole")}
+
+        policies = ("networking.k8s.io", "networkpolicies")
+        self.assertEqual(
+            roles("networkPolicy.jobs.enabled=true")["pstrain"],
+            OPERATOR_RULES | {policies: {"get", "list", "watch", "create", "delete"}})
+        self.assertEqual(roles("networkPolicy.operator.enabled=true")["pstrain"], OPERATOR_RULES)
+        self.assertNotIn("pstrain-metrics-auth", roles())
+        objects = render("metrics.authorization.enabled=true", "watchNamespace=ml")
+        auth = next(role for role in of_kind(objects, "ClusterRole")
+                    if role["metadata"]["name"] == "pstrain-metrics-auth")
+        self.assertEqual(rules_of(auth), {
+            ("authentication.k8s.io", "tokenreviews"): {"create"},
+            ("authorization.k8s.io", "subjectaccessreviews"): {"create"}})
+        self.assertIn("--metrics-authorization", self.container(objects)["args"])
+        self.assertNotIn("--metrics-authorization", self.container(render())["args"])
+
+    def test_network_policies_name_the_operator_and_the_scrapers(self):
+        scraper = "networkPolicy.scrapers[0].podSelector.matchLabels.app=prom"
+        self.assertEqual(of_kind(render(), "NetworkPolicy"), [])
+        objects = render(*POLICIES, scraper)
+        labels = only(objects, "Deployment")["spec"]["template"]["metadata"]["labels"]
+        policy = only(objects, "NetworkPolicy")["spec"]
+        self.assertLessEqual(policy["podSelector"]["matchLabels"].items(), labels.items())
+        self.assertEqual(policy["policyTypes"], ["Ingress"])
+        self.assertEqual(policy["ingress"], [
+            {"from": [{"podSelector": {"matchLabels": {"app": "prom"}}}],
+             "ports": [{"port": "metrics", "protocol": "TCP"}]}])
+        # Without scrapers nobody reads; an empty `from` would be everybody.
+        self.assertEqual(only(render(*POLICIES), "NetworkPolicy")["spec"]["ingress"], [])
+        flag = "--job-network-policy-peers="
+        peers = json.loads(next(argument for argument in self.container(objects)["args"]
+                                if argument.startswith(flag))[len(flag):])
+        self.assertEqual(peers[1:], [{"podSelector": {"matchLabels": {"app": "prom"}}}])
+        self.assertLessEqual(peers[0]["podSelector"]["matchLabels"].items(), labels.items())
+        self.assertEqual(peers[0]["namespaceSelector"],
+                         {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}})
+
+    def test_the_policy_on_pod_templates_needs_kubernetes_1_30(self):
+        objects = render("podTemplatePolicy.enabled=true",
+                         "podTemplatePolicy.serviceAccountNames={default,trainer}",
+                         more=("--kube-version", "1.30.0"))
+        policy = only(objects, "ValidatingAdmissionPolicy")
+        binding = only(objects, "ValidatingAdmissionPolicyBinding")
+        self.assertEqual(binding["spec"]["policyName"], policy["metadata"]["name"])
+        self.assertEqual(binding["spec"]["validationActions"], ["Deny"])
+        self.assertEqual(policy["spec"]["failurePolicy"], "Fail")
+        self.assertIn('["default","trainer"]', json.dumps(policy["spec"]["validations"]).replace(
+            '\\"', '"'))
+        code, _, error = template("podTemplatePolicy.enabled=true",
+                                  more=("--kube-version", "1.29.5"))
+        self.assertNotEqual(code, 0)
+        self.assertIn("podTemplatePolicy needs", error)
 
     def test_bindings_name_what_is_there(self):
         for values in ((), ("watchNamespace=ml",), ("serviceAccount.create=false",
@@ -267,7 +332,8 @@ class Chart(unittest.TestCase):
         usage = subprocess.run(
             [OPERATOR, "--help"], capture_output=True, text=True, check=True
         ).stdout
-        objects = render("replicaCount=2", "watchNamespace=ml", "trainingImagePullPolicy=Always")
+        objects = render("replicaCount=2", "watchNamespace=ml", "trainingImagePullPolicy=Always",
+                         *POLICIES)
         arguments = self.container(objects)["args"]
         self.assertIn("--leader-elect", arguments)
         for argument in arguments:

@@ -2,7 +2,8 @@
 // tests/crd/table.py:
 // {"name", "body": the manifest as an apiserver gets it, or absent when it is no single YAML
 // document or holds what JSON cannot say, "errors": [{"path", "message"}] of `pstrain validate`}.
-// The line {"rules": [...]} holds the messages of all rules, {"crd": {...}} the file CRD.
+// The line {"rules": [...]} holds the messages of all rules, {"fixed": {PATH: MESSAGE}} those of
+// the fixed fields, {"crd": {...}} the file CRD.
 
 #include <cstdio>
 #include <set>
@@ -10,6 +11,7 @@
 
 #include "base/os/files.h"
 #include "base/text/json.h"
+#include "proto/job/fixed_fields.h"
 #include "proto/job/job_manifest.h"
 #include "proto/job/job_manifest_yaml.h"
 
@@ -66,6 +68,13 @@ Status Dump(const std::string& folder, const std::string& crd_path) {
   CollectRules(*PSTrainingJob::descriptor(), seen, messages);
   Json line = Json::Object();
   line.Set("rules", std::move(messages));
+  std::puts(WriteJson(line).c_str());
+  Json fixed = Json::Object();
+  for (const FixedField& field : FixedFields()) {
+    fixed.Set(field.path, Json::String(std::string(field.message)));
+  }
+  line = Json::Object();
+  line.Set("fixed", std::move(fixed));
   std::puts(WriteJson(line).c_str());
   PSTRAIN_ASSIGN_OR_RETURN(const std::string crd, ReadFile(crd_path));
   line = Json::Object();

@@ -10,11 +10,10 @@ refusals. Manifests that are no single YAML document are for `pstrain validate` 
 
 import json
 import re
-import ssl
 import sys
-import time
-import urllib.error
-import urllib.request
+
+from apiserver import Apiserver, install
+from updates import check_updates
 
 # What CEL cannot say within its budget, or not know: the apiserver takes these and the operator
 # refuses them with a condition.
@@ -24,45 +23,6 @@ ONLY_THE_OPERATOR = {
     "bad-check-tf-config-fits.yaml",
 }
 ONE_OF = "must have exactly one of "
-
-
-class Apiserver:
-    def __init__(self, server, pki):
-        self.server = server
-        self.context = ssl.create_default_context(cafile=f"{pki}/ca.crt")
-        self.context.load_cert_chain(f"{pki}/admin.crt", f"{pki}/admin.key")
-
-    def post(self, path, body, query="?fieldValidation=Strict&dryRun=All"):
-        """(HTTP status, answer)"""
-        return self.call(path + query, json.dumps(body).encode())
-
-    def call(self, path, data=None):
-        request = urllib.request.Request(
-            self.server + path, data=data, headers={"Content-Type": "application/json"}
-        )
-        try:
-            with urllib.request.urlopen(request, context=self.context, timeout=30) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as error:
-            text = error.read().decode()
-            is_json = error.headers.get_content_type() == "application/json"
-            return error.code, json.loads(text) if is_json else {"message": text}
-
-
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-
-
-def install(crd, apiserver):
-    """Makes the CRD and waits until jobs can be made."""
-    status, answer = apiserver.post(CRDS, crd, query="?fieldValidation=Strict")
-    if status != 201:
-        sys.exit(f"the CRD is refused: {answer.get('message')}")
-    deadline = time.monotonic() + 30
-    while apiserver.call("/apis/pstrain.dev/v1alpha1/pstrainingjobs")[0] != 200:
-        if time.monotonic() > deadline:
-            _, crd = apiserver.call(f"{CRDS}/{crd['metadata']['name']}")
-            sys.exit(f"the CRD is not served: {crd.get('status')}")
-        time.sleep(0.1)
 
 
 def job_path(body):
@@ -156,7 +116,7 @@ def main():
         rows = [json.loads(line) for line in lines]
     rules = {text for row in rows if "rules" in row for text in row["rules"]}
     install(next(row["crd"] for row in rows if "crd" in row), apiserver)
-    rows = [row for row in rows if "name" in row]
+    rows = [row for row in rows if "name" in row or "fixed" in row]
     # No controller makes it in a cluster that is an apiserver alone; pods ask for it.
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
     apiserver.post("/api/v1/namespaces/default/serviceaccounts", account, query="")
@@ -164,11 +124,16 @@ def main():
     apiserver.post("/api/v1/namespaces", namespace, query="")
 
     failed = 0
-    posted = [row for row in rows if "body" in row]
+    posted = [row for row in rows if "name" in row and "body" in row]
     for row in posted:
         for text in check(row, rules, patterns, apiserver):
             print(f"{row['name']}: {text}")
             failed += 1
+    fixed = next(row["fixed"] for row in rows if "fixed" in row)
+    job = next(row["body"] for row in rows if row.get("name") == "good-tfrecord.yaml")
+    for text in check_updates(apiserver, job_path(job), job, fixed):
+        print(text)
+        failed += 1
     for text in check_longest_names(apiserver):
         print(text)
         failed += 1

@@ -117,7 +117,8 @@ TEST(MakeRunReport, WithSeveralAttempts_SumsTheirLastReadings) {
   EXPECT_EQ(line,
             R"({"job":"j","state":"Succeeded","auc":0.91,"accuracy":null,)"
             R"("examples_expected":null,"examples_committed":300,"applied_min":null,)"
-            R"("applied_max":null,"records_skipped":null,"duplicates_refused":2,"steps":30,)"
+            R"("applied_max":null,"records_skipped":null,"records_non_finite":null,)"
+            R"("batches_reopened":0,"duplicates_refused":2,"steps":30,)"
             R"("checkpoints":3,"seconds":2.0,"examples_per_second":150.0,)"
             R"("kills":[{"role":"ps","index":1,"at_examples":120,"first_step_after_s":0.25}],)"
             R"("ps":[{"shards":0,"bytes_received":0,"bytes_sent":0},)"
@@ -134,6 +135,44 @@ TEST(ParseAgentReading, WithProgress_ReadsValues) {
   EXPECT_EQ(reading->Value("x"), 1.5);
   EXPECT_EQ(reading->Value("y"), 0);
   EXPECT_FALSE(ParseAgentReading("[]").ok());
+}
+
+Json ResultWith(std::int64_t committed, std::int64_t applied_min, std::int64_t applied_max) {
+  Json result = Json::Object();
+  result.Set("auc", Json::Null());
+  result.Set("examples_expected", Json::Int(8000));
+  result.Set("examples_committed", Json::Int(committed));
+  result.Set("applied_min", Json::Int(applied_min));
+  result.Set("applied_max", Json::Int(applied_max));
+  return result;
+}
+
+TEST(CheckRunResult, WhenTheCountsAgree_IsOk) {
+  EXPECT_TRUE(CheckRunResult(ResultWith(8000, 8000, 8000)).ok());
+}
+
+TEST(CheckRunResult, WhenTheCountsDiffer_NamesThem) {
+  for (const Json& result : {ResultWith(7999, 8000, 8000), ResultWith(8000, 7000, 8000),
+                             ResultWith(8000, 8000, 24720)}) {
+    const Status status = CheckRunResult(result);
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+    EXPECT_THAT(status.message(), testing::HasSubstr("result.json: of 8000 examples"));
+  }
+}
+
+TEST(CheckRunResult, WhenACountIsMissing_NamesIt) {
+  Json result = ResultWith(8000, 8000, 8000);
+  result.Set("applied_min", Json::Null());
+  EXPECT_THAT(CheckRunResult(result).message(), testing::HasSubstr("applied_min"));
+  EXPECT_FALSE(CheckRunResult(Json::Null()).ok());
+}
+
+TEST(CheckRunResult, WhenAMetricIsNotFinite_NamesIt) {
+  Json result = ResultWith(8000, 8000, 8000);
+  Json not_finite = Json::Array();
+  not_finite.Append(Json::String("log_loss"));
+  result.Set("not_finite", std::move(not_finite));
+  EXPECT_THAT(CheckRunResult(result).message(), testing::HasSubstr("log_loss"));
 }
 
 }  // namespace

@@ -76,6 +76,20 @@ TEST(OperatorOptions, ABadValue_IsRefusedWithTheWayOut) {
   ExpectRefused({"--training-image-pull-policy=always"}, {"Always, IfNotPresent or Never"});
 }
 
+TEST(OperatorOptions, NetworkPolicyPeers_AreAListOfObjects) {
+  EXPECT_FALSE(ParseOperatorOptions({})->job_network_policy_peers.has_value());
+  const auto options = ParseOperatorOptions({R"(--job-network-policy-peers=[{"podSelector":{}}])"});
+  ASSERT_TRUE(options.ok()) << options.status().message();
+  EXPECT_EQ(WriteJson(*options->job_network_policy_peers), R"([{"podSelector":{}}])");
+  EXPECT_EQ(
+      ParseOperatorOptions({"--job-network-policy-peers=[]"})->job_network_policy_peers->size(),
+      0U);
+  // An empty peer is everybody.
+  for (const std::string value : {"", "{}", "[1]", "[{}]", "all"}) {
+    ExpectRefused({"--job-network-policy-peers=" + value}, {"--job-network-policy-peers", "write"});
+  }
+}
+
 TEST(OperatorOptions, ANumber_IsInItsBounds) {
   for (const std::string value : {"0", "-1", "1x", "", "1001", "99999999999"}) {
     ExpectRefused({"--max-concurrent-reconciles=" + value}, {"--max-concurrent-reconciles"});

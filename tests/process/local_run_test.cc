@@ -153,6 +153,30 @@ TEST_F(LocalRunTest, WhenAReplicaExits85_RestartsItForFree) {
   EXPECT_EQ(program.Wait(), 0) << program.Stderr();
 }
 
+TEST_F(LocalRunTest, WhenTheChiefExits85AndNobodyToldItTo_ItHasCrashed) {
+  WriteJob("case $me in chief-*) exit 85;; *) exec sleep 1000;; esac\n", "{backoffLimit: 0}");
+  Program program(Run(), dir_.path());
+  EXPECT_EQ(program.Wait(), 1);
+  EXPECT_EQ(State(program), "Failed");
+  EXPECT_FALSE(FileExists(dir_.File("pids/chief-0-1")));
+}
+
+TEST_F(LocalRunTest, WhenAReplicaKeepsExiting86_ItsAttemptsSlowDownAndTheJobGoesOn) {
+  WriteJob(
+      "case $me in\n"
+      "  chief-*) while [ ! -e pids/worker-1-2 ]; do sleep 0.05; done; exit 0;;\n"
+      "  worker-1-*) exit 86;;\n"
+      "  *) exec sleep 1000;;\n"
+      "esac\n",
+      "{backoffLimit: 0}");
+  Program program(Run(), dir_.path());
+  EXPECT_EQ(program.Wait(), 0) << program.Stderr();
+  EXPECT_EQ(State(program), "Succeeded");
+  EXPECT_THAT(program.Stderr(), HasSubstr("worker-1 starts again not before"));
+  EXPECT_THAT(program.Stderr(), HasSubstr("2 attempts in a row were ended within 10 s"));
+  EXPECT_FALSE(FileExists(dir_.File("pids/worker-1-4")));
+}
+
 TEST_F(LocalRunTest, WhenTheProgramCannotBeStarted_Fails) {
   WriteJob("exec /nonexistent/program\n", "{backoffLimit: 0}");
   Program program(Run(), dir_.path());

@@ -124,6 +124,26 @@ TEST_F(ResumeTest, Resume_WhenTheInputHasChanged_IsRefusedByName) {
   EXPECT_THAT(resumed.errors, HasSubstr("data.csv"));
 }
 
+TEST_F(ResumeTest, Epochs_MayBeRaisedAlsoAfterTheEndButNotBeLoweredBelowWhatIsCommitted) {
+  const std::string epochs = "spec.training.epochs=";
+  const Ended stopped = RunExact({"--stop-at", "50"});  // in the second of three epochs
+  ASSERT_EQ(stopped.code, 0) << stopped.errors;
+  const Ended lowered =
+      RunExact({"--resume", "--set", epochs + "1", "--set", "spec.runPolicy.backoffLimit=0"});
+  EXPECT_EQ(lowered.code, 1) << lowered.errors;
+  EXPECT_THAT(lowered.errors, HasSubstr("spec.training.epochs is 1, but the run has committed"));
+  EXPECT_THAT(lowered.errors, HasSubstr("set it to at least 2"));
+  overrides_ = {epochs + "2"};
+  const Ended finished = RunExact({"--resume"});
+  ExpectAllAppliedOnce(finished);
+  ExpectClosedForm(finished);
+  overrides_ = {epochs + "4"};
+  const Ended raised = RunExact({"--resume"});
+  ExpectAllAppliedOnce(raised);
+  EXPECT_EQ(Number(raised.report, "examples_expected"), 4 * kRecords);
+  ExpectClosedForm(raised);
+}
+
 /// Every 37th record is bad and left out.
 class SkippedRecordsTest : public ResumeTest {
  protected:

@@ -48,6 +48,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- default (printf "pstrain/runtime:%s" .Chart.AppVersion) .Values.trainingImage -}}
 {{- end -}}
 
+{{/* Who may read the metrics of training pods: the operator itself, which asks chiefs for their
+progress, and the scrapers. */}}
+{{- define "pstrain.jobPeers" -}}
+{{- $namespace := dict "matchLabels" (dict "kubernetes.io/metadata.name" .Release.Namespace) -}}
+{{- $pods := dict "matchLabels" (include "pstrain.selectorLabels" . | fromYaml) -}}
+{{- $operator := dict "namespaceSelector" $namespace "podSelector" $pods -}}
+{{- prepend .Values.networkPolicy.scrapers $operator | toJson -}}
+{{- end -}}
+
 {{/* What the operator does with the objects of jobs, in each namespace that it manages. Every verb is
 used; a test compares them with the audit log. */}}
 {{- define "pstrain.jobRules" -}}
@@ -64,7 +73,8 @@ used; a test compares them with the audit log. */}}
   verbs: [update]
 - apiGroups: [""]
   resources: [pods]
-  verbs: [get, list, watch, create, delete]
+  # patch: the annotation by which a running chief learns the number of ps.
+  verbs: [get, list, watch, create, patch, delete]
 - apiGroups: [""]
   resources: [services]
   verbs: [get, list, watch, create]
@@ -75,6 +85,11 @@ used; a test compares them with the audit log. */}}
   # Whether the claim of the checkpoints can be mounted on several nodes.
   resources: [persistentvolumeclaims]
   verbs: [get]
+{{- if .Values.networkPolicy.jobs.enabled }}
+- apiGroups: [networking.k8s.io]
+  resources: [networkpolicies]
+  verbs: [get, list, watch, create, delete]
+{{- end }}
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]

@@ -8,6 +8,7 @@
 
 #include "operator/controller/parallel.h"
 #include "operator/job/build/config_map.h"
+#include "operator/job/build/network_policy.h"
 #include "operator/job/build/object_names.h"
 #include "operator/job/build/service.h"
 #include "operator/job/observe/pod_termination.h"
@@ -74,8 +75,10 @@ Status Executor::CheckUnseenPods(const kube::ObjectKey& job, JobState& state, pl
 
 bool Executor::CacheHas(const JobState::ConflictingObject& object) const {
   if (object.kind == kube::PodResource().kind) return pods_.Get(object.key) != nullptr;
-  const bool service = object.kind == kube::ServiceResource().kind;
-  return (service ? services_ : config_maps_).Get(object.key) != nullptr;
+  if (object.kind == kube::ServiceResource().kind) return services_.Get(object.key) != nullptr;
+  if (object.kind == kube::ConfigMapResource().kind) return config_maps_.Get(object.key) != nullptr;
+  return options_.network_policies != nullptr &&
+         options_.network_policies->Get(object.key) != nullptr;
 }
 
 Status Executor::RecordRefusal(const ReconcileContext& context, const kube::Resource& resource,
@@ -131,6 +134,18 @@ Status Executor::EnsureService(const ReconcileContext& context) {
   return CreateOwnedObject(context, resource, BuildService(context.job));
 }
 
+Status Executor::EnsureNetworkPolicy(const ReconcileContext& context) {
+  if (options_.network_policies == nullptr) return OkStatus();
+  const kube::Resource& resource = kube::NetworkPolicyResource();
+  const Json policy = BuildNetworkPolicy(context.job, options_.network_policy_peers);
+  const std::string name = kube::TextOrEmpty(policy.Find("metadata"), "name");
+  if (HasOwnedObject(context, *options_.network_policies, KeyIn(context.job, name),
+                     resource.kind + "/" + name)) {
+    return OkStatus();
+  }
+  return CreateOwnedObject(context, resource, policy);
+}
+
 Result<std::string> Executor::EnsureConfigMap(const ReconcileContext& context, bool starts) {
   const kube::Resource& resource = kube::ConfigMapResource();
   const auto has = [&](const std::string& name) {
@@ -169,6 +184,7 @@ Status Executor::Start(const ReconcileContext& context,
   if (waits && !freed && generation == state.refused_generation) return OkStatus();
   ForgetRefusal(state);
   PSTRAIN_RETURN_IF_ERROR(EnsureService(context));
+  if (!IsRefused(state)) PSTRAIN_RETURN_IF_ERROR(EnsureNetworkPolicy(context));
   if (!IsRefused(state)) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::string config_map,
                              EnsureConfigMap(context, !starts.empty()));
@@ -273,22 +289,34 @@ Status Executor::Delete(const ReconcileContext& context,
   return first_error;
 }
 
-Status Executor::DeleteUnusedConfigMaps(const ReconcileContext& context) {
-  std::set<std::string> named;
-  for (const auto& [uid, pod] : context.state.pods.by_uid) named.insert(pod.view->config_map);
-  const auto owned = config_maps_.ByOwner(context.state.uid);
-  if (owned.size() <= 1) return OkStatus();
-  named.insert(kube::TextOrEmpty(BuildConfigMap(context.job).Find("metadata"), "name"));
-  for (const auto& config_map : owned) {
-    if (named.contains(config_map->meta.key.name) || config_map->meta.deleting()) continue;
-    const auto deleted = client_.Delete(kube::ConfigMapResource(), config_map->meta.key,
-                                        {.uid = config_map->meta.uid}, context.stop);
+Status Executor::DeleteAllBut(const ReconcileContext& context, const kube::Resource& resource,
+                              const OwnedObjectStore& store, const std::set<std::string>& keep) {
+  for (const auto& object : store.ByOwner(context.state.uid)) {
+    if (keep.contains(object->meta.key.name) || object->meta.deleting()) continue;
+    const auto deleted =
+        client_.Delete(resource, object->meta.key, {.uid = object->meta.uid}, context.stop);
     const StatusCode code = deleted.status().code();
     if (!deleted.ok() && code != StatusCode::kNotFound && code != StatusCode::kAborted) {
       return deleted.status();
     }
   }
   return OkStatus();
+}
+
+Status Executor::DeleteUnusedObjects(const ReconcileContext& context) {
+  const auto name_of = [](const Json& object) {
+    return kube::TextOrEmpty(object.Find("metadata"), "name");
+  };
+  const OwnedObjectStore* policies = options_.network_policies;
+  if (policies != nullptr && policies->ByOwner(context.state.uid).size() > 1) {
+    const Json present = BuildNetworkPolicy(context.job, options_.network_policy_peers);
+    PSTRAIN_RETURN_IF_ERROR(
+        DeleteAllBut(context, kube::NetworkPolicyResource(), *policies, {name_of(present)}));
+  }
+  if (config_maps_.ByOwner(context.state.uid).size() <= 1) return OkStatus();
+  std::set<std::string> named = {name_of(BuildConfigMap(context.job))};
+  for (const auto& [uid, pod] : context.state.pods.by_uid) named.insert(pod.view->config_map);
+  return DeleteAllBut(context, kube::ConfigMapResource(), config_maps_, named);
 }
 
 }  // namespace pstrain::job

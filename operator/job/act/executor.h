@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -31,6 +32,10 @@ class Executor {
     PodBuilderOptions pods;
     /// Concurrent calls for one job, at most.
     std::size_t parallel_calls = 16;
+    /// The cache of NetworkPolicies, not owned; null: none are made.
+    const OwnedObjectStore* network_policies = nullptr;
+    /// Who reads the metrics of pods, a list of NetworkPolicyPeer.
+    Json network_policy_peers = Json::Array();
   };
   /// Called for each pod that was created, on any thread.
   using Created =
@@ -46,16 +51,17 @@ class Executor {
   Status CheckUnseenPods(const kube::ObjectKey& job, JobState& state, plan::Time now,
                          const std::stop_token& stop);
 
-  /// Creates the Service, the ConfigMap and then the pods of the starts. The Service and the
-  /// ConfigMap of live pods are created again when somebody has deleted them.
+  /// Creates the Service, the NetworkPolicy, the ConfigMap and then the pods of the starts. All but
+  /// the pods are created again for live pods when somebody has deleted them.
   Status Start(const ReconcileContext& context, const std::vector<plan::StartReplica>& starts);
 
   using Target = std::pair<plan::ReplicaId, std::int32_t>;  // replica and attempt
   /// Deletes pods; the grace in seconds, or the pod's own when it is negative.
   Status Delete(const ReconcileContext& context, const std::map<Target, std::int64_t>& targets);
 
-  /// Deletes the job's ConfigMaps that neither its present specification nor a pod names.
-  Status DeleteUnusedConfigMaps(const ReconcileContext& context);
+  /// Deletes the job's ConfigMaps that neither its present specification nor a pod names, and its
+  /// NetworkPolicies but the present one.
+  Status DeleteUnusedObjects(const ReconcileContext& context);
 
  private:
   /// True when the job has it, or created it so recently that the cache need not show it yet.
@@ -64,6 +70,10 @@ class Executor {
   Status CreateOwnedObject(const ReconcileContext& context, const kube::Resource& resource,
                            const Json& object);
   Status EnsureService(const ReconcileContext& context);
+  Status EnsureNetworkPolicy(const ReconcileContext& context);
+  /// Deletes what the job owns of that kind, but the names to keep.
+  Status DeleteAllBut(const ReconcileContext& context, const kube::Resource& resource,
+                      const OwnedObjectStore& store, const std::set<std::string>& keep);
   /// The job's ConfigMap as it is now, if a start or a live pod needs it; its name.
   Result<std::string> EnsureConfigMap(const ReconcileContext& context, bool starts);
   /// Records what does not pass by itself; the error otherwise.

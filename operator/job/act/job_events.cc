@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "operator/job/build/object_names.h"
+#include "operator/job/build/ps_count.h"
+#include "operator/job/observe/checkpoint_progress.h"
 #include "operator/job/observe/checkpoint_volume.h"
 #include "operator/job/well_known.h"
 #include "operator/plan/conditions.h"
@@ -35,6 +37,12 @@ kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& sta
               "created pod " + pod + " to replace attempt " + std::to_string(start.attempt - 1));
 }
 
+kube::Event EventOfPsCount(const PSTrainingJob& job) {
+  return Make(job, kube::EventType::kNormal, "PsScaled", "ScalePs",
+              "told the chief that the job has " + PsCountText(job.spec()) +
+                  " ps; shards move while training continues");
+}
+
 std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatus& before,
                                         const JobStatus& after) {
   std::vector<kube::Event> events;
@@ -65,15 +73,18 @@ std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatu
   return events;
 }
 
-std::optional<kube::Event> EventOfCheckpoint(const PSTrainingJob& job, const JobStatus& before,
+std::vector<kube::Event> EventsOfCheckpoints(const PSTrainingJob& job, const JobStatus& before,
                                              const JobStatus& after) {
-  const Condition* now = plan::FindCondition(after, kCheckpointNotShared);
-  if (now == nullptr || now->status() != "True") return std::nullopt;
-  const Condition* known = plan::FindCondition(before, kCheckpointNotShared);
-  const bool said =
-      known != nullptr && known->status() == "True" && known->reason() == now->reason();
-  if (said) return std::nullopt;
-  return Warning(job, now->reason(), now->message());
+  std::vector<kube::Event> events;
+  for (const char* type : {kCheckpointNotShared, kCheckpointsFailing}) {
+    const Condition* now = plan::FindCondition(after, type);
+    if (now == nullptr || now->status() != "True") continue;
+    const Condition* known = plan::FindCondition(before, type);
+    const bool said =
+        known != nullptr && known->status() == "True" && known->reason() == now->reason();
+    if (!said) events.push_back(Warning(job, now->reason(), now->message()));
+  }
+  return events;
 }
 
 kube::Event Warning(const PSTrainingJob& job, std::string reason, std::string note) {

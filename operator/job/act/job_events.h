@@ -14,13 +14,16 @@ namespace pstrain::job {
 /// attempt.
 kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& start);
 
+/// The event that the running chief was told another number of ps: PsScaled.
+kube::Event EventOfPsCount(const PSTrainingJob& job);
+
 /// The events of a change of status: Succeeded, Failed, Suspended and Resumed, each once.
 std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatus& before,
                                         const JobStatus& after);
 
-/// The warning that replicas do not see one checkpoint directory, once for each reason; after a new
-/// start of the operator too.
-std::optional<kube::Event> EventOfCheckpoint(const PSTrainingJob& job, const JobStatus& before,
+/// The warnings that replicas do not see one checkpoint directory, and that checkpoints cannot be
+/// written: each once for each reason; after a new start of the operator too.
+std::vector<kube::Event> EventsOfCheckpoints(const PSTrainingJob& job, const JobStatus& before,
                                              const JobStatus& after);
 
 /// A warning about the job: `reason` is CamelCase, `note` says what to do.

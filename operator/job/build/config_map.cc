@@ -44,8 +44,8 @@ Json BuildConfigMap(const PSTrainingJob& job) {
   Json config_map = Json::Object();
   config_map.Set("apiVersion", Text("v1"));
   config_map.Set("kind", Text("ConfigMap"));
-  config_map.Set("metadata", OwnedObjectMetadata(
-                                 job, ConfigMapName(job.metadata().name(), job_text + cluster)));
+  config_map.Set("metadata",
+                 OwnedObjectMetadata(job, HashedName(job.metadata().name(), job_text + cluster)));
   config_map.Set("immutable", Json::Bool(true));
   config_map.Set("data", std::move(data));
   return config_map;

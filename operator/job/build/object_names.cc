@@ -24,7 +24,7 @@ std::string PodName(std::string_view job, const plan::ReplicaId& id, std::int32_
   return name;
 }
 
-std::string ConfigMapName(std::string_view job, std::string_view content) {
+std::string HashedName(std::string_view job, std::string_view content) {
   constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";
   constexpr int kLength = 13;
   constexpr unsigned kBitsOfDigit = 5;

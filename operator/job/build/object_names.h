@@ -13,7 +13,7 @@ namespace pstrain::job {
 std::string PodName(std::string_view job, const plan::ReplicaId& id, std::int32_t attempt);
 
 /// "<job>-<hash of content>"; the hash has 13 characters of [0-9a-v].
-std::string ConfigMapName(std::string_view job, std::string_view content);
+std::string HashedName(std::string_view job, std::string_view content);
 
 /// Selects the workers of a job: status.selector of the scale subresource.
 std::string WorkerSelector(std::string_view job);

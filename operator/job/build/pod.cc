@@ -4,6 +4,7 @@
 
 #include "operator/job/build/object_names.h"
 #include "operator/job/build/owned_objects.h"
+#include "operator/job/build/ps_count.h"
 #include "operator/job/build/template_merge.h"
 #include "operator/job/build/training_container.h"
 #include "operator/job/well_known.h"
@@ -45,6 +46,14 @@ void SetMetadata(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32
   labels.Set(kAttemptLabel, Text(std::to_string(attempt)));
   ours.Set("labels", std::move(labels));
   if (const Json* annotations = theirs.Find("annotations")) ours.Set("annotations", *annotations);
+  if (LearnsPsCount(job.spec(), id.role)) {
+    // Whatever else the template says here, the apiserver refuses.
+    Json& annotations = MemberOf(ours, "annotations", Json::Object());
+    if (annotations.is_null()) annotations = Json::Object();
+    if (annotations.is_object()) {
+      annotations.Set(kPsReplicasAnnotation, Text(PsCountText(job.spec())));
+    }
+  }
   pod.Set("metadata", std::move(ours));
 }
 
@@ -70,7 +79,13 @@ bool Mounts(const Json& mounts, std::string_view path) {
   return false;
 }
 
-Status AddVolumes(const std::string& config_map, bool scratch, Json& spec, Json& container) {
+struct Volumes {
+  std::string config_map;
+  bool scratch = false;
+  bool ps_count = false;
+};
+
+Status AddVolumes(const Volumes& wanted, Json& spec, Json& container) {
   Json& volumes = MemberOf(spec, "volumes", Json::Array());
   Json& mounts = MemberOf(container, "volumeMounts", Json::Array());
   if (!volumes.is_array() || !mounts.is_array()) {
@@ -78,21 +93,25 @@ Status AddVolumes(const std::string& config_map, bool scratch, Json& spec, Json&
   }
   for (const Json& volume : volumes.items()) {
     const std::string name = kube::TextOrEmpty(volume, "name");
-    if (name == kJobVolume || name == kScratchVolume) {
+    if (name == kJobVolume || name == kScratchVolume || name == kPsCountVolume) {
       return InvalidArgumentError("template.spec.volumes: the name " + name +
                                   " is reserved for pstrain; choose another name");
     }
   }
-  if (Mounts(mounts, kJobDirectory)) {
-    return InvalidArgumentError(
-        "template.spec.containers[0].volumeMounts: " + std::string(kJobDirectory) +
-        " is where pstrain mounts the job; choose another path");
+  for (const std::string_view ours : {kJobDirectory, kPsCountDirectory}) {
+    if (!Mounts(mounts, ours)) continue;
+    return InvalidArgumentError("template.spec.containers[0].volumeMounts: " + std::string(ours) +
+                                " is where pstrain mounts the job; choose another path");
   }
   Json source = Json::Object();
-  source.Set("name", Text(config_map));
+  source.Set("name", Text(wanted.config_map));
   volumes.Append(Volume(kJobVolume, "configMap", std::move(source)));
   mounts.Append(Mount(kJobVolume, kJobDirectory, true));
-  if (scratch && !Mounts(mounts, kScratchDirectory)) {
+  if (wanted.ps_count) {
+    volumes.Append(Volume(kPsCountVolume, "downwardAPI", PsCountVolume()));
+    mounts.Append(Mount(kPsCountVolume, kPsCountDirectory, true));
+  }
+  if (wanted.scratch && !Mounts(mounts, kScratchDirectory)) {
     volumes.Append(Volume(kScratchVolume, "emptyDir", Json::Object()));
     mounts.Append(Mount(kScratchVolume, kScratchDirectory, false));
   }
@@ -159,9 +178,11 @@ Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::
                                    .grace = GracePeriod(spec),
                                    .image = options.training_image,
                                    .image_pull_policy = options.image_pull_policy};
-  for (const Status& status :
-       {SetPodSecurity(spec), CompleteContainer(training, **container),
-        AddVolumes(config_map, job.spec().has_training(), spec, **container)}) {
+  for (const Status& status : {SetPodSecurity(spec), CompleteContainer(training, **container),
+                               AddVolumes({.config_map = config_map,
+                                           .scratch = job.spec().has_training(),
+                                           .ps_count = LearnsPsCount(job.spec(), id.role)},
+                                          spec, **container)}) {
     if (!status.ok()) return status.WithContext(path);
   }
   return pod;

@@ -5,6 +5,7 @@
 
 #include "operator/job/build/config_map.h"
 #include "operator/job/build/pod.h"
+#include "operator/job/build/ps_count.h"
 #include "operator/job/build/template_merge.h"
 #include "operator/kube/json_fields.h"
 #include "proto/contract/task_env.h"
@@ -55,6 +56,7 @@ TaskEnv TaskOf(const TrainingContainer& training) {
   task.run_id = metadata.uid();
   task.metrics_address = "0.0.0.0:" + std::to_string(kAgentPort);
   task.grace_seconds = static_cast<int>(training.grace.count());
+  if (LearnsPsCount(training.job->spec(), training.id.role)) task.ps_replicas_file = kPsCountFile;
   return task;
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "operator/job/observe/training_status.h"
 #include "proto/contract/exit_codes.h"
 
 namespace pstrain::job {
@@ -51,12 +52,25 @@ ReplicaPhase PhaseOf(const PodView& pod) {
   return pod.phase == "Running" ? ReplicaPhase::kRunning : ReplicaPhase::kPending;
 }
 
+/// When the training program started. A pod "starts" when the kubelet takes it, long before its
+/// image is there; that time counts only where the container's own is not known.
+std::optional<plan::Time> StartOf(const PodView& pod) {
+  if (pod.container.started) return pod.container.started;
+  return pod.container.running || pod.container.terminated ? pod.started : std::nullopt;
+}
+
 std::string ReasonOf(const PodView& pod, Disruption disruption) {
   if (disruption != Disruption::kNone && !pod.disruption_reason.empty()) {
     return pod.disruption_reason;
   }
   if (!pod.pod_reason.empty()) return pod.pod_reason;
   return pod.container.reason;
+}
+
+std::optional<plan::FinalCounts> CountsOf(const PodView& pod) {
+  if (pod.replica.role != plan::Role::kChief || !pod.container.terminated) return std::nullopt;
+  const auto reading = ReadingFromTermination(pod.container.message, plan::Time(), pod.attempt);
+  return reading ? FinalCountsOf(*reading) : std::nullopt;
 }
 
 }  // namespace
@@ -76,8 +90,9 @@ Replica ToReplica(const PodView& pod) {
   replica.disruption =
       replica.phase == ReplicaPhase::kSucceeded ? Disruption::kNone : DisruptionOf(pod);
   replica.reason = ReasonOf(pod, replica.disruption);
-  replica.started = pod.started;
+  replica.started = StartOf(pod);
   if (replica.Ended()) replica.ended = pod.container.finished;
+  replica.counts = CountsOf(pod);
   return replica;
 }
 

@@ -20,7 +20,7 @@ namespace pstrain::job {
 ///   node lost without a condition        | disruption (reason NodeLost)
 ///   own ephemeral-storage limit          | crash, reason Evicted
 ///   own memory limit                     | crash, reason OOMKilled
-///   the program's own exit, or a kill    | crash, or success, or exit 85
+///   the program's own exit, or a kill    | crash, or success; exit 85 and 86: by the Plan
 ///
 /// Source: KEP-3329 (Retriable and non-retriable Pod failures), KEP-2000 (Graceful node shutdown).
 plan::Replica ToReplica(const PodView& pod);

@@ -57,7 +57,10 @@ void ReadContainer(const Json& status, PodView::Container& container) {
     container.waiting_reason = kube::TextOrEmpty(waiting, "reason");
     container.waiting_message = kube::TextOrEmpty(waiting, "message");
   }
-  container.running = state->Find("running") != nullptr;
+  if (const Json* running = state->Find("running")) {
+    container.running = true;
+    container.started = plan::ParseTimestamp(kube::TextOrEmpty(running, "startedAt"));
+  }
   const Json* terminated = state->Find("terminated");
   if (terminated == nullptr) return;
   container.terminated = true;
@@ -65,6 +68,7 @@ void ReadContainer(const Json& status, PodView::Container& container) {
   container.signal = static_cast<std::int32_t>(kube::IntegerOrZero(*terminated, "signal"));
   container.reason = kube::TextOrEmpty(terminated, "reason");
   container.message = kube::TextOrEmpty(terminated, "message");
+  container.started = plan::ParseTimestamp(kube::TextOrEmpty(terminated, "startedAt"));
   container.finished = plan::ParseTimestamp(kube::TextOrEmpty(terminated, "finishedAt"));
 }
 
@@ -125,6 +129,7 @@ Result<PodView> DecodePod(const Json& pod) {
   view.created = plan::ParseTimestamp(kube::TextOrEmpty(metadata, "creationTimestamp"));
   view.deleted = plan::ParseTimestamp(kube::TextOrEmpty(metadata, "deletionTimestamp"));
   PSTRAIN_RETURN_IF_ERROR(ReadLabels(*metadata, view));
+  view.ps_replicas = kube::TextOrEmpty(metadata->Find("annotations"), kPsReplicasAnnotation);
   std::string training_container;
   if (const Json* spec = pod.Find("spec")) {
     view.config_map = ConfigMapOf(*spec);

@@ -23,6 +23,8 @@ struct PodView {
   std::int32_t attempt = 0;
   /// Name of the job's ConfigMap that this pod mounts.
   std::string config_map;
+  /// The number of ps that a chief's pod was told last (kPsReplicasAnnotation).
+  std::string ps_replicas;
 
   std::optional<plan::Time> created;
   std::optional<plan::Time> deleted;  // deletionTimestamp
@@ -50,6 +52,7 @@ struct PodView {
     std::int32_t signal = 0;
     std::string reason;   // e.g. OOMKilled, Error, Completed
     std::string message;  // the agent's termination message
+    std::optional<plan::Time> started;
     std::optional<plan::Time> finished;
   };
   Container container;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "operator/job/observe/checkpoint_progress.h"
+
 namespace pstrain::job {
 
 bool ProgressStore::Record(const std::string& job_uid, ProgressReading reading) {
@@ -25,6 +27,13 @@ std::optional<TrainingStatus> ProgressStore::Status(const std::string& job_uid,
   if (known == jobs_.end()) return std::nullopt;
   const Readings& readings = known->second;
   return MakeTrainingStatus(readings.last, readings.before ? &*readings.before : nullptr, former);
+}
+
+std::optional<Problem> ProgressStore::CheckpointsFailing(const std::string& job_uid) const {
+  MutexLock lock(mutex_);
+  const auto known = jobs_.find(job_uid);
+  if (known == jobs_.end()) return std::nullopt;
+  return job::CheckpointsFailing(known->second.last);
 }
 
 void ProgressStore::Forget(const std::string& job_uid) {

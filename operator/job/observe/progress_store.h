@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/mutex.h"
+#include "operator/job/observe/problem.h"
 #include "operator/job/observe/training_status.h"
 
 namespace pstrain::job {
@@ -19,6 +20,10 @@ class ProgressStore {
   /// status.training now; nothing before the first reading.
   std::optional<TrainingStatus> Status(const std::string& job_uid,
                                        const TrainingStatus& former) const PSTRAIN_EXCLUDES(mutex_);
+
+  /// What keeps checkpoints from being written, by the last reading.
+  std::optional<Problem> CheckpointsFailing(const std::string& job_uid) const
+      PSTRAIN_EXCLUDES(mutex_);
 
   void Forget(const std::string& job_uid) PSTRAIN_EXCLUDES(mutex_);
 

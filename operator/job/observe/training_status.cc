@@ -50,6 +50,16 @@ std::optional<ProgressReading> ReadingFromTermination(std::string_view message, 
   return std::move(*reading);
 }
 
+std::optional<plan::FinalCounts> FinalCountsOf(const ProgressReading& reading) {
+  const auto expected = Count(reading.values, "examples_expected");
+  const auto committed = Count(reading.values, "examples_committed");
+  const auto applied_min = Count(reading.values, "applied_min");
+  const auto applied_max = Count(reading.values, "applied_max");
+  // A chief that finds its run finished already ends before it has counted anything.
+  if (!committed || !applied_min || !applied_max || expected.value_or(0) <= 0) return std::nullopt;
+  return plan::FinalCounts{*expected, *committed, *applied_min, *applied_max};
+}
+
 TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const ProgressReading* before,
                                   const TrainingStatus& former) {
   const Json& values = reading.values;

@@ -32,6 +32,10 @@ Result<ProgressReading> ParseProgress(std::string_view body, plan::Time at, std:
 std::optional<ProgressReading> ReadingFromTermination(std::string_view message, plan::Time at,
                                                       std::int32_t attempt);
 
+/// The counts of a chief that has ended; nothing when it does not say all of them, or did not know
+/// them yet.
+std::optional<plan::FinalCounts> FinalCountsOf(const ProgressReading& reading);
+
 /// status.training of a reading. The rate is that since `before`; without one, or when the chief
 /// has started again since, it stays `former`'s. So does what the reading does not have: a chief
 /// that has just been replaced does not know yet how far the job is.

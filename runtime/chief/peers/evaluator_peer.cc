@@ -60,20 +60,67 @@ PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, cons
 }
 
 void EvaluatorPeer::CheckRestored(std::optional<CheckpointId> newest, bool placed) {
-  const RunDirectory& directory = chief_.setup.directory;
-  if (announcing_ && restored_loss_) {
-    announcing_ =
-        directory.AnnouncementAwaited() && chief_.Since(announce_since_) < kAnnouncePatience;
+  if (stopped_loss_ && !awaited_since_ && chief_.protocol.AllActive()) {
+    awaited_since_ = chief_.clock.Now();
   }
+  const seconds deadline(chief_.context.training().evaluation().deadline_seconds());
+  if (stopped_loss_ && awaited_since_ && chief_.Since(*awaited_since_) > deadline) {
+    return GiveRestoredUp();
+  }
+  if (restored_loss_ && chief_.Since(announce_since_) >= kAnnouncePatience) announcing_ = false;
+  if (with_disk_) return;
+  if (announcing_ && restored_loss_) return LookForAnnouncement();
   if (!stopped_loss_ || restored_loss_ || !evaluated_ || !placed) return;
   if (evaluated_ != newest) return;
-  restored_loss_ = metrics_[kEvalLoss];
-  LogInfo("chief", "the restored state was evaluated",
-          {{"eval_loss", *stopped_loss_}, {"restored_eval_loss", *restored_loss_}});
-  const Status written = directory.WriteRestored(*restored_loss_);
-  if (!written.ok()) LogWarning("chief", "restored.json not written", {{"error", written}});
+  WriteRestored(metrics_[kEvalLoss]);
+}
+
+// stopped.json goes: a later chief would take the loss of a later state for that of the restored
+// one.
+void EvaluatorPeer::GiveRestoredUp() {
+  LogWarning(
+      "chief",
+      "evaluator 0 has not evaluated the restored state within "
+      "spec.training.evaluation.deadlineSeconds; training continues without its loss",
+      {{"seconds", chief_.context.training().evaluation().deadline_seconds()},
+       {"last_heard_seconds_ago", std::chrono::duration<double>(chief_.Since(seen_)).count()}});
   stopped_loss_.reset();
-  announce_since_ = chief_.clock.Now();
+  announcing_ = false;
+  chief_.disk.Post("remove stopped.json", [this]() -> Disk::Then {
+    const Status removed = chief_.setup.directory.ForgetStopped();
+    return [removed] {
+      if (!removed.ok()) LogWarning("chief", "stopped.json stays", {{"error", removed}});
+    };
+  });
+}
+
+void EvaluatorPeer::LookForAnnouncement() {
+  with_disk_ = true;
+  chief_.disk.Post("look for an announcement", [this]() -> Disk::Then {
+    const bool awaited = chief_.setup.directory.AnnouncementAwaited();
+    return [this, awaited] {
+      with_disk_ = false;
+      announcing_ = announcing_ && awaited;
+    };
+  });
+}
+
+// Nothing is granted before the file is there: a later chief must not take a later state for the
+// restored one.
+void EvaluatorPeer::WriteRestored(double loss) {
+  LogInfo("chief", "the restored state was evaluated",
+          {{"eval_loss", *stopped_loss_}, {"restored_eval_loss", loss}});
+  with_disk_ = true;
+  chief_.disk.Post("write restored.json", [this, loss]() -> Disk::Then {
+    const Status written = chief_.setup.directory.WriteRestored(loss);
+    return [this, loss, written] {
+      with_disk_ = false;
+      if (!written.ok()) LogWarning("chief", "restored.json not written", {{"error", written}});
+      restored_loss_ = loss;
+      stopped_loss_.reset();
+      announce_since_ = chief_.clock.Now();
+    };
+  });
 }
 
 bool EvaluatorPeer::Done(std::optional<CheckpointId> newest) const {

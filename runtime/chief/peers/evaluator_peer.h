@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,12 +18,13 @@ namespace pstrain {
 ///
 ///   the run            | restored loss                | grants
 ///   was never stopped  | none                         | free
-///   was stopped        | until its first checkpoint   | wait
-///                      | is evaluated: unknown        |
+///   was stopped        | until its first checkpoint   | wait, evaluation.deadlineSeconds at
+///                      | is evaluated: unknown        | most from when all shards have an owner
 ///   somebody shows it  | known, file `announce` there | wait, 30 s at most
 ///   continues          | known                        | free
 ///
-/// Touches the run's directory. The chief's lock guards it: one thread at a time.
+/// Touches the run's directory, after its start through Disk. The chief's lock guards it: one
+/// thread at a time.
 class EvaluatorPeer {
  public:
   /// `newest`: the checkpoint that the run continues from.
@@ -50,6 +53,10 @@ class EvaluatorPeer {
   bool Done(std::optional<CheckpointId> newest) const;
   /// The evaluator was not heard for longer than that, since the chief has started.
   bool SilentFor(std::chrono::nanoseconds limit) const { return chief_.Since(seen_) > limit; }
+  /// The chief stood still for so long: it could not be heard meanwhile.
+  void ForgiveGap(std::chrono::nanoseconds gap) {
+    seen_ = std::min(seen_ + gap, chief_.clock.Now());
+  }
   /// It knows that the run ends, or there is none.
   bool ToldEnd() const { return told_end_ || !chief_.has_evaluator(); }
 
@@ -64,6 +71,11 @@ class EvaluatorPeer {
   std::optional<double> restored_loss() const { return restored_loss_; }
 
  private:
+  /// The run continues without the restored loss.
+  void GiveRestoredUp();
+  void LookForAnnouncement();
+  void WriteRestored(double loss);
+
   const ChiefDependencies chief_;
   std::optional<CheckpointId> evaluated_;
   std::map<std::string, double> metrics_;
@@ -72,10 +84,14 @@ class EvaluatorPeer {
   bool told_end_ = false;
   /// With which the run was stopped; nothing once the restored loss is known.
   std::optional<double> stopped_loss_;
+  /// Since when the evaluator could have been on its way to it.
+  std::optional<ProtocolTime> awaited_since_;
   std::optional<double> restored_loss_;
   /// Somebody wants to show the restored loss before anything is granted.
   bool announcing_ = false;
   ProtocolTime announce_since_;
+  /// The disk is asked whether the announcement is still awaited, or writes the restored loss.
+  bool with_disk_ = false;
 };
 
 }  // namespace pstrain

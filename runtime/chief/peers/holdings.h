@@ -29,6 +29,8 @@ class Holdings {
     /// Named and never granted.
     std::vector<WorkId> unknown;
   };
+  /// What it has: granted and not reported, and named by its last poll.
+  const std::set<WorkId>& granted() const { return granted_; }
   /// What the worker says that it has in flight.
   Change Keep(const std::vector<WorkId>& in_flight);
 

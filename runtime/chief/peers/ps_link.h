@@ -3,12 +3,23 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 
 namespace pstrain {
+
+/// How the calls over a link have gone. A ps that answers with an error of its own was reached.
+struct LinkHealth {
+  /// Since when no call has reached the ps; nothing while calls do. A time of the chief's clock.
+  std::optional<std::chrono::nanoseconds> failing_since;
+  /// When it last answered; at first, when the link was made.
+  std::chrono::nanoseconds last_answer{0};
+  /// Of the last call, when that did not reach it.
+  Status error;
+};
 
 /// The chief's line to one life of one ps. The calls return immediately; they are made one after
 /// the other, so a slow or dead ps delays nobody else. Every `done` runs on a thread of the link,
@@ -35,6 +46,7 @@ class PsLink {
   /// These two are made once. Cancelled: `done` gets CANCELLED.
   virtual void WriteCheckpointShards(WriteCheckpointShardsRequest request, WriteDone done) = 0;
   virtual void Release(ReleaseRequest request, ReleaseDone done) = 0;
+  virtual LinkHealth health() const = 0;
   /// Ends the call in flight and all later ones, without waiting for them.
   virtual void Cancel() = 0;
 };

@@ -15,6 +15,16 @@ namespace {
 
 /// A ps sends a heartbeat every second.
 constexpr std::chrono::seconds kPsSilence{10};
+/// Calls to a ps that is heard. gRPC gives a connection up after 15 s without an answer.
+constexpr std::chrono::seconds kLinkDown{20};
+constexpr std::chrono::seconds kLinkWarning{5};
+
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+std::string ToPs(std::uint32_t index) { return "chief -> ps " + std::to_string(index); }
+std::string FromPs(std::uint32_t index) { return "ps " + std::to_string(index) + " -> chief"; }
 
 }  // namespace
 
@@ -37,9 +47,16 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
     chief_.refusals.Count(RefusalReason::kOutOfRange, from, late);
     return late;
   }
-  PSTRAIN_ASSIGN_OR_RETURN(const Incarnation incarnation,
-                           chief_.protocol.RegisterPs(index, {request.process(), request.attempt()},
-                                                      request.address(), std::move(copies), now));
+  const Result<Incarnation> registered =
+      chief_.protocol.RegisterPs(index, {request.process(), request.attempt()}, request.address(),
+                                 std::move(copies), now - gaps_);
+  // The pod of a new ps may be there before the chief reads that the job wants it.
+  const bool may_be_wanted_soon = index >= chief_.protocol.ps_count() && request.held().empty() &&
+                                  !chief_.context.ps_replicas_file.empty();
+  if (may_be_wanted_soon && registered.status().code() == StatusCode::kInvalidArgument) {
+    return UnavailableError(registered.status().message() + " as far as the chief has read");
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(const Incarnation incarnation, registered);
   attempts_.Take(index, request.attempt(), now);
   Peer& peer = ps_[index];
   if (!peer.link || peer.incarnation != incarnation) {
@@ -53,6 +70,10 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
     peer.incarnation = incarnation;
     peer.call_key = RandomSeed();
     peer.released = false;
+    peer.failures = 0;
+    peer.pauses.Reset();
+    peer.trouble = OkStatus();
+    peer.unreachable = false;
     Configure(index, peer);
   }
   peer.seen = now;
@@ -127,23 +148,134 @@ void PsPeers::Assigned(const AssignShardsAction& action, const Result<AssignShar
       reply.ok() ? AllFromWire<ShardCopy>(reply->shards())
                  : Result<std::vector<ShardCopy>>(reply.status());
   if (copies.ok()) {
+    if (Peer* peer = Find(action.ps, action.incarnation)) {
+      peer->failures = 0;
+      peer->pauses.Reset();
+      peer->trouble = OkStatus();
+    }
     chief_.protocol.ShardsActivated(action.ps, action.incarnation, *copies);
   } else {
-    LogWarning("chief", "an assignment failed",
-               {{"ps", action.ps}, {"checkpoint", action.checkpoint}, {"error", copies.status()}});
-    const bool bad_checkpoint = copies.status().code() == StatusCode::kDataLoss;
-    chief_.protocol.AssignFailed(action.ps, action.incarnation, action, bad_checkpoint);
+    AssignFailed(action, copies.status());
   }
   Dispatch();
 }
 
-void PsPeers::Expire() {
-  for (const auto& [index, peer] : ps_) {
-    if (chief_.Since(peer.seen) <= kPsSilence) continue;
-    if (!chief_.protocol.PsKnown(index, peer.incarnation)) continue;
-    LogWarning("chief", "a ps is silent and counts as lost", {{"ps", index}});
-    chief_.protocol.PsLost(index, peer.incarnation);
+// Only what is proven damaged is given up. A disk that fails is waited for: the checkpoint on it
+// may be whole.
+void PsPeers::AssignFailed(const AssignShardsAction& action, const Status& status) {
+  const bool bad_checkpoint = status.code() == StatusCode::kDataLoss;
+  Peer* peer = Find(action.ps, action.incarnation);
+  std::chrono::nanoseconds pause{0};
+  if (peer != nullptr && !bad_checkpoint) {
+    peer->trouble = status;
+    if (peer->failures++ > 0) pause = peer->pauses.Next();
   }
+  LogWarning("chief", "an assignment failed",
+             {{"ps", action.ps},
+              {"checkpoint", action.checkpoint},
+              {"error", status},
+              {"again_in_seconds", std::chrono::duration<double>(pause).count()}});
+  if (pause.count() == 0) {
+    chief_.protocol.AssignFailed(action.ps, action.incarnation, action, bad_checkpoint);
+  } else {
+    failed_.push_back({chief_.clock.Now() + pause, action});
+  }
+}
+
+void PsPeers::Retry() {
+  const ProtocolTime now = chief_.clock.Now();
+  for (const Failed& failed : std::exchange(failed_, {})) {
+    if (now < failed.due) {
+      failed_.push_back(failed);
+    } else {
+      chief_.protocol.AssignFailed(failed.action.ps, failed.action.incarnation, failed.action,
+                                   false);
+    }
+  }
+}
+
+std::string PsPeers::trouble() const {
+  for (const auto& [index, peer] : ps_) {
+    const auto seconds = [](std::chrono::nanoseconds time) {
+      return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
+    };
+    if (!chief_.protocol.PsKnown(index, peer.incarnation)) {
+      return FromPs(index) + ": nothing heard for " + seconds(chief_.Since(peer.seen));
+    }
+    const LinkHealth health = peer.link->health();
+    if (health.failing_since) {
+      return ToPs(index) + ": no call has reached it for " + seconds(DownFor(health)) + ", " +
+             health.error.ToString();
+    }
+    if (!peer.trouble.ok()) return "ps " + std::to_string(index) + ": " + peer.trouble.message();
+  }
+  return "";
+}
+
+void PsPeers::Expire() {
+  std::chrono::nanoseconds oldest{0};
+  for (auto& [index, peer] : ps_) {
+    if (!chief_.protocol.PsKnown(index, peer.incarnation)) continue;
+    const std::chrono::nanoseconds silent = chief_.Since(peer.seen);
+    if (silent > kPsSilence) {
+      LogWarning("chief", "a ps is silent and counts as lost",
+                 {{"ps", index}, {"link", FromPs(index)}, {"seconds", Seconds(silent)}});
+      chief_.protocol.PsLost(index, peer.incarnation);
+      continue;
+    }
+    const LinkHealth health = peer.link->health();
+    oldest = std::max(oldest, chief_.Since(health.last_answer));
+    ExpireLink(index, peer, health);
+  }
+  chief_.stats.ps_link_age->Set(Seconds(oldest));
+  ForgetSurplus();
+}
+
+// What remains of ps that the job does not want any more. Until the answer to its release, or for
+// as long as an answer may take, the link is needed.
+void PsPeers::ForgetSurplus() {
+  for (auto entry = ps_.lower_bound(chief_.protocol.ps_count()); entry != ps_.end();) {
+    auto& [index, peer] = *entry;
+    const bool answered = peer.released || chief_.Since(peer.seen) > kPsSilence;
+    if (!answered || chief_.protocol.PsKnown(index, peer.incarnation)) {
+      ++entry;
+      continue;
+    }
+    peer.link->Cancel();
+    retired_.push_back(std::move(peer.link));
+    entry = ps_.erase(entry);
+  }
+}
+
+std::chrono::nanoseconds PsPeers::DownFor(const LinkHealth& health) const {
+  if (!health.failing_since) return std::chrono::nanoseconds(0);
+  return chief_.Since(std::max(*health.failing_since, gap_end_));
+}
+
+// Only while training goes on: a shard that has no owner already lets the job wait for its peers,
+// and one more loss of the same ps would change nothing.
+void PsPeers::ExpireLink(std::uint32_t index, Peer& peer, const LinkHealth& health) {
+  const std::chrono::nanoseconds down = DownFor(health);
+  if (!health.failing_since && std::exchange(peer.unreachable, false)) {
+    LogInfo("chief", "calls reach a ps again", {{"ps", index}, {"link", ToPs(index)}});
+  }
+  if (down > kLinkWarning && !std::exchange(peer.unreachable, true)) {
+    LogWarning("chief", "calls do not reach a ps, though it is heard",
+               {{"ps", index},
+                {"link", ToPs(index)},
+                {"seconds", Seconds(down)},
+                {"error", health.error}});
+  }
+  if (down <= kLinkDown || !chief_.protocol.AllActive()) return;
+  LogWarning("chief", "a ps cannot be reached and counts as lost",
+             {{"ps", index}, {"link", ToPs(index)}, {"seconds", Seconds(down)}});
+  chief_.protocol.PsLost(index, peer.incarnation);
+}
+
+void PsPeers::ForgiveGap(std::chrono::nanoseconds gap) {
+  gaps_ += gap;
+  gap_end_ = chief_.clock.Now();
+  for (auto& [index, peer] : ps_) peer.seen = std::min(peer.seen + gap, gap_end_);
 }
 
 bool PsPeers::WriteCheckpointShards(std::uint32_t index, WriteCheckpointShardsRequest request,
@@ -181,9 +313,7 @@ bool PsPeers::AllReleased() const {
 
 std::vector<std::uint32_t> PsPeers::Missing() const {
   std::vector<std::uint32_t> missing;
-  const auto count =
-      static_cast<std::uint32_t>(chief_.context.job.spec().replica_specs().ps().replicas());
-  for (std::uint32_t index = 0; index < count; ++index) {
+  for (std::uint32_t index = 0; index < chief_.protocol.ps_count(); ++index) {
     if (!ps_.contains(index)) missing.push_back(index);
   }
   return missing;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/backoff.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
@@ -28,16 +30,28 @@ class PsPeers {
   /// `fail` ends the job with an error.
   PsPeers(const ChiefDependencies& chief, Connect connect, std::function<void(Status)> fail);
 
-  /// The errors of CommitProtocol::RegisterPs and of Attempts::Check. `copies`: request.held(),
-  /// parsed; `from`: the peer's address, for the log.
+  /// The errors of CommitProtocol::RegisterPs and of Attempts::Check; UNAVAILABLE also for a ps
+  /// beyond the job's number where that number may change. `copies`: request.held(), parsed;
+  /// `from`: the peer's address, for the log.
   Result<RegisterPsReply> Register(const RegisterPsRequest& request, std::vector<ShardCopy> copies,
                                    std::string_view from = {});
   HeartbeatPsReply Heartbeat(const HeartbeatPsRequest& request);
 
   /// Carries out what the protocol wants done. Call after each event of the protocol.
   void Dispatch();
-  /// A ps that was not heard for more than 10 s is lost.
+  /// A ps that was not heard for more than 10 s is lost. So is one that is heard, but that no call
+  /// of the chief has reached for more than 20 s: it registers again, under a new incarnation, and
+  /// gets its shards when calls reach it; else the job fails for want of an owner (Ending), naming
+  /// the link.
   void Expire();
+  /// This process stood still for so long: nobody could be heard meanwhile, and nobody is lost for
+  /// it.
+  void ForgiveGap(std::chrono::nanoseconds gap);
+  /// Makes assignments again that have failed though nothing is proven damaged, when their pause is
+  /// over: the first immediately, then after 0.1, 0.2, 0.4 .. 10 s.
+  void Retry();
+  /// What keeps a ps from taking its shards, for a person; empty when nothing does.
+  std::string trouble() const;
 
   /// Has a ps write checkpoint shards. False: that life of the ps is over, `done` is not called.
   bool WriteCheckpointShards(std::uint32_t index, WriteCheckpointShardsRequest request,
@@ -65,6 +79,18 @@ class PsPeers {
     std::uint64_t call_key = 0;
     ProtocolTime seen{};
     bool released = false;
+    /// Assignments that have failed one after the other, and the pauses between them.
+    int failures = 0;
+    Backoff pauses{Backoff::Options{.cap = std::chrono::seconds(10)}};
+    /// Why the last one failed; OK after one that did not.
+    Status trouble = OkStatus();
+    /// The log says that calls do not reach it.
+    bool unreachable = false;
+  };
+  /// An assignment that failed and is made again.
+  struct Failed {
+    ProtocolTime due;
+    AssignShardsAction action;
   };
 
   /// Null: that life of the ps is over.
@@ -72,13 +98,22 @@ class PsPeers {
   void Configure(std::uint32_t index, const Peer& peer);
   void Assign(const AssignShardsAction& action);
   void Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply);
+  void AssignFailed(const AssignShardsAction& action, const Status& status);
   void Release(std::uint32_t index, const Peer& peer, bool finished);
+  void ForgetSurplus();
+  void ExpireLink(std::uint32_t index, Peer& peer, const LinkHealth& health);
+  /// For how long calls have not reached it, gaps of this process left out.
+  std::chrono::nanoseconds DownFor(const LinkHealth& health) const;
 
   const ChiefDependencies chief_;
   const Connect connect_;
   const std::function<void(Status)> fail_;
   Attempts attempts_;
   std::map<std::uint32_t, Peer> ps_;
+  std::vector<Failed> failed_;
+  /// The sum of all gaps, and the end of the last.
+  std::chrono::nanoseconds gaps_{0};
+  ProtocolTime gap_end_{};
   std::vector<std::unique_ptr<PsLink>> retired_;
 };
 

@@ -3,10 +3,16 @@
 #include <chrono>
 #include <utility>
 
+#include "base/backoff.h"
+
 namespace pstrain {
 namespace {
 
-constexpr std::chrono::milliseconds kCallAgain{200};
+/// Between calls that do not reach the ps.
+constexpr std::chrono::milliseconds kShortestPause{200};
+constexpr std::chrono::seconds kLongestPause{2};
+/// Without a call, the ps is asked whether it is there.
+constexpr std::chrono::seconds kProbe{5};
 
 Status StatusOf(const Status& outcome) { return outcome; }
 template <typename Reply>
@@ -21,6 +27,7 @@ RpcPsLink::RpcPsLink(const std::string& address, RunLocked run_locked, const Clo
     : run_locked_(std::move(run_locked)),
       clock_(clock),
       client_(address, credentials),
+      health_{.failing_since = std::nullopt, .last_answer = clock.Now(), .error = {}},
       thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
 RpcPsLink::~RpcPsLink() { Cancel(); }
@@ -32,16 +39,20 @@ void RpcPsLink::Cancel() {
 
 template <typename Make>
 auto RpcPsLink::UntilAnswered(const std::stop_token& stop, Make make) {
+  Backoff pauses({.initial = kShortestPause, .cap = kLongestPause});
   auto outcome = make();
+  Note(StatusOf(outcome));
   while (!stop.stop_requested() && !outcome.ok() && PeerIsAway(StatusOf(outcome))) {
-    Pause(stop);
+    Pause(pauses.Next(), stop);
     outcome = make();
+    Note(StatusOf(outcome));
   }
   return outcome;
 }
 
 void RpcPsLink::Configure(ConfigureRequest request, ConfigureDone done) {
   Post([this, request = std::move(request), done = std::move(done)](const std::stop_token& stop) {
+    configured_ = request;
     const Status status = UntilAnswered(stop, [&] { return client_.Configure(request); });
     if (!stop.stop_requested()) run_locked_([&] { done(status); });
   });
@@ -58,6 +69,7 @@ void RpcPsLink::AssignShards(AssignShardsRequest request, AssignDone done) {
 void RpcPsLink::WriteCheckpointShards(WriteCheckpointShardsRequest request, WriteDone done) {
   Post([this, request = std::move(request), done = std::move(done)](const std::stop_token&) {
     const auto reply = client_.WriteCheckpointShards(request);
+    Note(reply.status());
     run_locked_([&] { done(reply); });
   });
 }
@@ -65,6 +77,7 @@ void RpcPsLink::WriteCheckpointShards(WriteCheckpointShardsRequest request, Writ
 void RpcPsLink::Release(ReleaseRequest request, ReleaseDone done) {
   Post([this, request = std::move(request), done = std::move(done)](const std::stop_token&) {
     const Status status = client_.Release(request);
+    Note(status);
     run_locked_([&] { done(status); });
   });
 }
@@ -75,24 +88,46 @@ void RpcPsLink::Post(Call call) {
   changed_.NotifyAll();
 }
 
-void RpcPsLink::Pause(const std::stop_token& stop) {
+void RpcPsLink::Pause(std::chrono::nanoseconds pause, const std::stop_token& stop) {
   const MutexLock lock(mutex_);
-  pause_.WaitFor(mutex_, kCallAgain, stop);
+  pause_.WaitFor(mutex_, pause, stop);
+}
+
+void RpcPsLink::Note(const Status& status) {
+  const MutexLock lock(mutex_);
+  if (!PeerIsAway(status)) {
+    health_ = {.failing_since = std::nullopt, .last_answer = clock_.Now(), .error = {}};
+    return;
+  }
+  if (!health_.failing_since) health_.failing_since = clock_.Now();
+  health_.error = status;
+}
+
+LinkHealth RpcPsLink::health() const {
+  const MutexLock lock(mutex_);
+  return health_;
+}
+
+// What it answers was said when it was configured first.
+void RpcPsLink::Probe() {
+  if (configured_) Note(client_.Configure(*configured_));
 }
 
 void RpcPsLink::Run(const std::stop_token& stop) {
   while (true) {
-    Call call;
+    Call call = [this](const std::stop_token&) { Probe(); };
     {
       const MutexLock lock(mutex_);
       // What was posted before the stop is still made, and ends CANCELLED: a checkpoint counts the
       // answers that it waits for.
-      while (calls_.empty()) {
-        if (stop.stop_requested()) return;
-        changed_.Wait(mutex_, stop);
+      const SteadyTime probe = SteadyNow() + kProbe;
+      while (calls_.empty() && !stop.stop_requested() && changed_.WaitUntil(mutex_, probe, stop)) {
       }
-      call = std::move(calls_.front());
-      calls_.pop_front();
+      if (calls_.empty() && stop.stop_requested()) return;
+      if (!calls_.empty()) {
+        call = std::move(calls_.front());
+        calls_.pop_front();
+      }
     }
     call(stop);
   }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -13,8 +15,9 @@
 
 namespace pstrain {
 
-/// The PsLink of a real job: calls over the control plane, on one thread of its own. Owner: the
-/// chief.
+/// The PsLink of a real job: calls over the control plane, on one thread of its own. When nothing
+/// was called for 5 s, it repeats Configure, which changes nothing: so it is known whether the ps
+/// can be reached before that matters. Owner: the chief.
 class RpcPsLink final : public PsLink {
  public:
   /// `clock` outlives the link.
@@ -26,6 +29,7 @@ class RpcPsLink final : public PsLink {
   void AssignShards(AssignShardsRequest request, AssignDone done) override;
   void WriteCheckpointShards(WriteCheckpointShardsRequest request, WriteDone done) override;
   void Release(ReleaseRequest request, ReleaseDone done) override;
+  LinkHealth health() const override PSTRAIN_EXCLUDES(mutex_);
   void Cancel() override;
 
  private:
@@ -34,14 +38,21 @@ class RpcPsLink final : public PsLink {
   void Post(Call call) PSTRAIN_EXCLUDES(mutex_);
   void Run(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
   /// Before a call is made again; a stop ends it.
-  void Pause(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
+  void Pause(std::chrono::nanoseconds pause, const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
+  /// Remembers how a call has gone.
+  void Note(const Status& status) PSTRAIN_EXCLUDES(mutex_);
+  /// Repeats Configure, if there was one.
+  void Probe();
   template <typename Make>
   auto UntilAnswered(const std::stop_token& stop, Make make);
 
   const RunLocked run_locked_;
   const Clock& clock_;
   ParameterServerClient client_;
-  Mutex mutex_;
+  /// The last one that was made. The link's thread alone uses it.
+  std::optional<ConfigureRequest> configured_;
+  mutable Mutex mutex_;
+  LinkHealth health_ PSTRAIN_GUARDED_BY(mutex_);
   CondVar changed_;
   /// Never notified: what Pause waits on.
   CondVar pause_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -31,6 +32,11 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
                                   std::string_view from) {
   PollWorkerReply reply;
   reply.set_chief_term(chief_.chief_term());
+  if (!InOrder(request)) {
+    reply.set_sequence(newest_poll_.at(request.index()).second);
+    reply.set_directive(WAIT);
+    return reply;
+  }
   std::vector<WorkId> in_flight;
   for (const WireWorkId& work_id : request.in_flight()) in_flight.push_back(FromWire(work_id));
   Peer* worker = Admit(request, in_flight);
@@ -38,9 +44,12 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
     reply.set_directive(REPLACED);
     return reply;
   }
+  newest_poll_[request.index()] = {request.process(), request.sequence()};
+  reply.set_sequence(request.sequence());
   worker->seen = chief_.clock.Now();
   AbsorbReports(request, from, *worker);
   TakeBack(request.index(), in_flight, from, *worker);
+  watch_.Polled(request, worker->holdings.granted());
   if (request.chief_term_seen() == 0) *reply.mutable_run() = chief_.setup.run;
   // The first membership that a worker sees is one that it can work with.
   if (request.membership_seen() < MembershipNumber() &&
@@ -63,6 +72,13 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
   if (!phase.grants_wait) AddGrants(request, *worker, &reply);
   if (reply.grants().empty()) reply.set_directive(WAIT);
   return reply;
+}
+
+// Of another process than the last: Admit decides which of the two is the older.
+bool WorkerPeers::InOrder(const PollWorkerRequest& request) const {
+  const auto newest = newest_poll_.find(request.index());
+  return newest == newest_poll_.end() || newest->second.first != request.process() ||
+         newest->second.second < request.sequence();
 }
 
 WorkerPeers::Peer* WorkerPeers::Admit(const PollWorkerRequest& request,
@@ -100,6 +116,7 @@ Holdings WorkerPeers::HoldingsOf(const PollWorkerRequest& request,
 }
 
 void WorkerPeers::Forget(std::map<std::uint32_t, Peer>::iterator worker) {
+  watch_.Forget(worker->first);
   former_[worker->first] = {worker->second.process, std::move(worker->second.holdings)};
   workers_.erase(worker);
 }
@@ -125,6 +142,9 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
     if (result.outcome != ReportResult::Outcome::kCommitted) continue;
     chief_.context.fail_points.Pass(FailPoint::kChiefReportCounted);
     chief_.stats.commits_counted->Add();
+    watch_.Committed(request.index());
+    // A batch that was left out has none, and a mean with one that is no number stays none.
+    if (!report.has_loss() || !std::isfinite(report.loss())) continue;
     loss_ = loss_ ? (1 - kNewestLoss) * *loss_ + kNewestLoss * report.loss() : report.loss();
   }
 }
@@ -151,6 +171,7 @@ void WorkerPeers::AddGrants(const PollWorkerRequest& request, Peer& worker,
     ToWire(granted.work_id, grant->mutable_work_id());
     for (const ShardId shard : granted.shards) grant->add_shards(shard);
     worker.holdings.Grant(granted.work_id);
+    watch_.Granted(request.index(), granted.work_id);
     chief_.stats.batches_granted->Add();
   }
 }
@@ -188,6 +209,12 @@ void WorkerPeers::Expire() {
     chief_.protocol.WorkerLost(worker->first, worker->second.process);
     Forget(worker++);
   }
+  watch_.Check();
+}
+
+void WorkerPeers::ForgiveGap(std::chrono::nanoseconds gap) {
+  const ProtocolTime now = chief_.clock.Now();
+  for (auto& [index, worker] : workers_) worker.seen = std::min(worker.seen + gap, now);
 }
 
 bool WorkerPeers::AllToldEnd() const {

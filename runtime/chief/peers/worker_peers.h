@@ -1,15 +1,19 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/peers/attempts.h"
 #include "runtime/chief/peers/grant_limit.h"
+#include "runtime/chief/peers/grant_watch.h"
 #include "runtime/chief/peers/holdings.h"
 #include "runtime/requests/ids.h"
 
@@ -23,9 +27,13 @@ namespace pstrain {
 /// guards it: one thread at a time.
 class WorkerPeers {
  public:
-  /// `limit` outlives it; null: no limit on grants.
-  WorkerPeers(const ChiefDependencies& chief, const GrantLimit* limit)
-      : chief_(chief), limit_(limit), attempts_("worker", chief.clock.Now(), chief.setup.run_age) {}
+  /// `limit` outlives it; null: no limit on grants. `fail` ends the job with an error.
+  WorkerPeers(const ChiefDependencies& chief, const GrantLimit* limit,
+              std::function<void(Status)> fail)
+      : chief_(chief),
+        limit_(limit),
+        attempts_("worker", chief.clock.Now(), chief.setup.run_age),
+        watch_(chief, std::move(fail)) {}
 
   /// Attempts::Check, before Poll. `from`: the peer's address, for the log.
   Status CheckAttempt(const PollWorkerRequest& request, std::string_view from) const;
@@ -38,11 +46,16 @@ class WorkerPeers {
     /// Nothing is granted for now.
     bool grants_wait = false;
   };
+  /// A poll that is not above the last one of its process was late or repeated: it changes nothing,
+  /// and the reply's sequence says so.
   PollWorkerReply Poll(const PollWorkerRequest& request, const RunPhase& phase,
                        std::string_view from = {});
 
-  /// What was granted to a worker that was not heard for more than 10 s goes to others.
+  /// What was granted to a worker that was not heard for more than 10 s goes to others. Also lets
+  /// GrantWatch look at the clock.
   void Expire();
+  /// The chief stood still for so long: nobody could be heard meanwhile.
+  void ForgiveGap(std::chrono::nanoseconds gap);
 
   bool empty() const { return workers_.empty(); }
   /// All that are registered know that the run ends.
@@ -67,6 +80,8 @@ class WorkerPeers {
     Holdings holdings;
   };
 
+  /// False: late or repeated.
+  bool InOrder(const PollWorkerRequest& request) const;
   /// Null: a newer process has replaced the one that asks.
   Peer* Admit(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
   /// What that process was granted before, by this chief or by the ones before it.
@@ -81,7 +96,11 @@ class WorkerPeers {
   const ChiefDependencies chief_;
   const GrantLimit* const limit_;
   Attempts attempts_;
+  GrantWatch watch_;
   std::map<std::uint32_t, Peer> workers_;
+  /// The newest poll of each index: process and sequence. Stays when the worker is forgotten, so
+  /// that a late poll does not bring it back.
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> newest_poll_;
   /// By index: one each.
   std::map<std::uint32_t, Former> former_;
   std::optional<double> loss_;

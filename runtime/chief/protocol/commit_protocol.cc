@@ -9,6 +9,7 @@ CommitProtocol::CommitProtocol(ProtocolOptions options)
     : options_(std::move(options)),
       ledger_(options_),
       shards_(options_.shards),
+      homes_(options_.shard_to_ps),
       checkpoints_(options_.checkpoints),
       had_checkpoints_(!options_.checkpoints.empty()) {
   view_.number = 0;
@@ -23,7 +24,9 @@ Result<Incarnation> CommitProtocol::RegisterPs(std::uint32_t index, PeerProcess 
                                                std::string address, std::vector<ShardCopy> copies,
                                                ProtocolTime now) {
   const std::string name = "ps " + std::to_string(index);
-  if (index >= options_.ps_count) {
+  // A surplus ps may have the newest copy of a shard: it gives it away (rule 9, Scale).
+  const bool surplus = index >= options_.ps_count;
+  if (surplus && copies.empty() && !(ps_.contains(index) && ps_.at(index).process == process.id)) {
     return InvalidArgumentError(name + ": the job has " + std::to_string(options_.ps_count));
   }
   for (const ShardCopy& copy : copies) {
@@ -50,6 +53,7 @@ Result<Incarnation> CommitProtocol::RegisterPs(std::uint32_t index, PeerProcess 
   ps.copies = std::move(copies);
   const Incarnation incarnation = ps.incarnation;
   ps_.insert_or_assign(index, std::move(ps));
+  SettleHomes();
   if (!joining_) {
     Adopt(index);
     FillVacant(index);
@@ -96,6 +100,7 @@ void CommitProtocol::ShardsActivated(std::uint32_t index, Incarnation incarnatio
     if (shard.phase != ShardPhase::kAssigned || shard.ps != index || shard.term != copy.term) {
       continue;
     }
+    if (BeyondTheEpochs(copy)) return;
     shard.phase = ShardPhase::kActive;
     shard.last_active = copy.term;
     ++active_;
@@ -171,6 +176,12 @@ std::vector<GrantedWorkId> CommitProtocol::Grants(std::uint32_t worker, std::uin
   return ledger_.Grant(worker, most);
 }
 
+// Rule 6. Invariant: nothing that a worker says or does not say keeps a work id from the others for
+// ever. It stays with the worker too, whose report counts like any other.
+void CommitProtocol::Overdue(std::uint32_t worker, WorkId work_id) {
+  if (ledger_.Valid(work_id)) ledger_.Share(worker, work_id);
+}
+
 // Rule 1. The grant did not arrive, or the worker leaves: others get it.
 void CommitProtocol::ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids) {
   for (const WorkId work_id : work_ids) ledger_.Return(worker, work_id);
@@ -204,7 +215,9 @@ ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
 // timeout.
 void CommitProtocol::Tick(ProtocolTime now) {
   if (!joining_) return;
-  if (ps_.size() == options_.ps_count || now - options_.started >= options_.rejoin_timeout) {
+  const auto members = std::ranges::count_if(
+      ps_, [this](const auto& entry) { return entry.first < options_.ps_count; });
+  if (members == options_.ps_count || now - options_.started >= options_.rejoin_timeout) {
     EndJoining();
     Publish();
   }

@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "runtime/chief/protocol/checkpoint_progress.h"
+#include "runtime/chief/protocol/ownership.h"
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/chief/protocol/succession.h"
 #include "runtime/chief/protocol/work_ledger.h"
@@ -23,7 +24,9 @@ namespace pstrain {
 /// section.
 ///
 /// Guarantees, whatever is lost, late, repeated or out of order:
-/// - A work id counts as committed only while every shard's current copy has applied it.
+/// - A work id counts as committed only while every shard's current copy has applied it, as far as
+///   the workers' reports are true. The end of the run does not rest on them: a final checkpoint
+///   counts only when every shard's own applied set is complete.
 /// - No term is given twice, and a later assignment of a shard has a higher term. A shard has one
 ///   owner at most that answers for it: the one with the highest term.
 /// - Nothing is granted, and no checkpoint is started or counted, unless every shard is active.
@@ -31,9 +34,9 @@ namespace pstrain {
 /// A shard: vacant -> assigned (an action is out) -> active -> vacant (owner lost), or -> assigned
 /// to another ps that copies it from the owner (a move), who keeps its copy until the other one is
 /// active and gets the shard back when that fails. Each assignment has a new term, also the one
-/// that keeps a copy. Shards move away from a ps that is leaving, and to the ps of
-/// ProtocolOptions::shard_to_ps when it is there. Nothing is assigned while the chief is joining:
-/// until all ps_count ps have registered or the rejoin timeout has passed.
+/// that keeps a copy. Shards move away from a ps that is leaving or surplus (its index is not below
+/// the number of ps), and to their homes when these are there. Nothing is assigned while the chief
+/// is joining: until all ps_count ps have registered or the rejoin timeout has passed.
 class CommitProtocol {
  public:
   /// REQUIRES: options.shard_to_ps.size() == options.shards, entries < ps_count.
@@ -45,8 +48,8 @@ class CommitProtocol {
   /// gets its incarnation again while it is current; another process of that index replaces the
   /// former, unless it is of an earlier attempt. FAILED_PRECONDITION: a newer process has replaced
   /// this one (it should exit 85). UNAVAILABLE: the former process is leaving and its shards are
-  /// not safe yet; try again. INVALID_ARGUMENT: index not below ps_count, or a shard that the run
-  /// does not have.
+  /// not safe yet; try again. INVALID_ARGUMENT: a shard that the run does not have, or a surplus
+  /// ps that brings none.
   Result<Incarnation> RegisterPs(std::uint32_t index, PeerProcess process, std::string address,
                                  std::vector<ShardCopy> copies, ProtocolTime now);
   /// True while this is the current incarnation of that index.
@@ -58,7 +61,14 @@ class CommitProtocol {
   /// when that is not possible, CheckpointWanted() until a checkpoint is in place. Then it is
   /// released and counts as lost.
   void PsLeaving(std::uint32_t index, Incarnation incarnation);
-  /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored.
+  /// The job wants another number of ps (rule 9, Scale): shards move to their new homes, once these
+  /// are there. A surplus ps gives its shards away, and serves until it leaves or is lost. No
+  /// effect while that is the number already. REQUIRES: ps_count > 0; shard_to_ps as in
+  /// ProtocolOptions.
+  void SetPsCount(std::uint32_t ps_count, std::vector<std::uint32_t> shard_to_ps);
+  std::uint32_t ps_count() const { return options_.ps_count; }
+  /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored. A copy that
+  /// has applied more epochs than the job has makes the run fail (INVALID_ARGUMENT).
   void ShardsActivated(std::uint32_t index, Incarnation incarnation,
                        const std::vector<ShardCopy>& copies);
   /// The assignment failed though the ps lives. `bad_checkpoint`: the checkpoint named in the
@@ -79,6 +89,13 @@ class CommitProtocol {
   /// Rule 1. Up to `want` work ids; none for an unknown worker, while draining, while joining or
   /// while any shard has no active owner.
   std::vector<GrantedWorkId> Grants(std::uint32_t worker, std::uint32_t want);
+  /// The worker has had the work id for too long, though it still speaks: it is also granted to one
+  /// other worker. Without effect for a work id that is committed or not with that worker.
+  void Overdue(std::uint32_t worker, WorkId work_id);
+  /// Every shard's current copy has the work id.
+  bool Committed(WorkId work_id) const {
+    return ledger_.Valid(work_id) && ledger_.Committed(work_id);
+  }
   /// The worker gives work ids back unreported.
   void ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids);
   /// Rule 4. Counts whoever reports: the terms prove what was applied.
@@ -94,8 +111,10 @@ class CommitProtocol {
   /// half of that one.
   std::optional<CheckpointPlan> StartCheckpoint();
   /// Call right before the manifest is renamed, with every checkpoint shard. ABORTED: a term has
-  /// changed since StartCheckpoint, a checkpoint shard is missing, or one builds on a checkpoint
-  /// shard of another term; the checkpoint is abandoned then.
+  /// changed since StartCheckpoint, a checkpoint shard is missing, one builds on a checkpoint shard
+  /// of another term, or a final checkpoint lacks work ids: they are open again for the shards that
+  /// the message names. The checkpoint is abandoned then. DATA_LOSS, and a FailAction: shards lack
+  /// work ids again and again, or have other examples than the input has.
   Status FinishCheckpoint(const std::vector<WrittenCheckpointShard>& checkpoint_shards);
   /// The manifest is in place.
   void CheckpointPlaced(std::string checkpoint);
@@ -125,50 +144,9 @@ class CommitProtocol {
   std::vector<ProtocolAction> TakeActions();
 
  private:
-  enum class ShardPhase : std::uint8_t { kVacant, kAssigned, kActive };
-  /// The copy that a shard in kAssigned is moved from.
-  struct Origin {
-    std::uint32_t ps = 0;
-    Incarnation incarnation = 0;
-    ShardTerm term;
-  };
-  struct Shard {
-    ShardPhase phase = ShardPhase::kVacant;
-    std::uint32_t ps = 0;
-    ShardTerm term;
-    /// Highest term under which a copy was known to be active.
-    ShardTerm last_active;
-    std::optional<Origin> origin;
-  };
-  struct Ps {
-    Incarnation incarnation = 0;
-    std::uint64_t process = 0;
-    std::string address;
-    bool leaving = false;
-    /// The copies that it named at registration, until joining ends.
-    std::vector<ShardCopy> copies;
-  };
-  /// Started, and neither placed nor given up.
-  struct PendingCheckpoint {
-    /// Of each shard at the start: a checkpoint shard of another term does not belong to it.
-    std::vector<ShardTerm> terms;
-    /// Epochs that were committed as a whole at the start: every shard's copy has them.
-    std::uint32_t complete_epochs = 0;
-    /// ps that were leaving at the start: the checkpoint saves all that they have.
-    std::set<Incarnation> leaving;
-    std::string base;
-    bool incremental = false;
-    std::uint64_t bytes = 0;
-  };
-  /// The last full checkpoint that this chief has placed, and those that build on it.
-  struct Chain {
-    std::string newest;
-    /// Of the newest.
-    std::vector<ShardTerm> terms;
-    std::uint32_t increments = 0;
-    std::uint64_t full_bytes = 0;
-    std::uint64_t increment_bytes = 0;
-  };
+  using Origin = ShardOwnership::Origin;
+  using Shard = ShardOwnership;
+  using Ps = RegisteredPs;
 
   void EndJoining();
   /// Keeps the copies of `index` that are the newest, drops the others.
@@ -186,6 +164,7 @@ class CommitProtocol {
   using Actions = std::map<std::uint32_t, AssignShardsAction>;
   bool Stays(std::uint32_t index) const;
   std::uint32_t DesiredOwner(ShardId shard) const;
+  void SettleHomes();
   /// Starts all moves that are due.
   void PlanMoves();
   void Move(ShardId shard, std::uint32_t to, Actions* actions);
@@ -199,9 +178,20 @@ class CommitProtocol {
   bool ChainMayGrow() const;
   Status CheckCheckpointShards(const std::vector<WrittenCheckpointShard>& checkpoint_shards) const;
 
+  // commit_protocol_final.cc
+  /// The copy has applied batches of epochs that the job does not have (any more).
+  bool BeyondTheEpochs(const ShardCopy& copy);
+  /// Rule 12: every shard has all that a final checkpoint needs, by what it says itself. ABORTED:
+  /// what was lacking is open again. DATA_LOSS: the run cannot be completed.
+  Status ProveComplete(const std::vector<WrittenCheckpointShard>& checkpoint_shards);
+  /// The run cannot go on.
+  void FailRun(Status status);
+
   ProtocolOptions options_;
   WorkLedger ledger_;
   std::vector<Shard> shards_;
+  /// The ps that each shard belongs on: options_.shard_to_ps, but for ps that have not come yet.
+  std::vector<std::uint32_t> homes_;
   std::map<std::uint32_t, Ps> ps_;
   Succession ps_succession_;
   std::map<std::uint32_t, std::uint64_t> workers_;
@@ -211,7 +201,9 @@ class CommitProtocol {
   bool had_checkpoints_ = false;
   bool failed_ = false;
   std::optional<PendingCheckpoint> checkpoint_;
-  Chain chain_;
+  /// Final checkpoints that lacked work ids.
+  std::uint32_t incomplete_finals_ = 0;
+  CheckpointIncrements chain_;
   /// Epochs below this are whole in a checkpoint in place: a restore cannot lack them any more.
   std::uint32_t closed_epochs_ = 0;
   /// How many shards are kActive.

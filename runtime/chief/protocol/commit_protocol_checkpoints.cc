@@ -23,6 +23,7 @@ std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint() {
   CheckpointPlan plan;
   plan.close_epochs_below = closed_epochs_;
   plan.final = AllCommitted();
+  checkpoint.final = plan.final;
   checkpoint.complete_epochs = ledger_.CompleteEpochs();
   if (!plan.final && ChainMayGrow()) plan.base = chain_.newest;
   checkpoint.base = plan.base;
@@ -49,17 +50,21 @@ bool CommitProtocol::ChainMayGrow() const {
          chain_.increment_bytes <= chain_.full_bytes / 2;
 }
 
-// Rule 5, the last check before the rename. Invariant: a checkpoint that counts has, of every
+// Rule 5, the check before the rename, and once more after it, as the manifest is written without
+// the chief's lock. Invariant: a checkpoint that counts has, of every
 // shard, a copy of the owner that is still current. So it has all that was committed when it was
 // started: the final one is complete, and epochs that were whole then may be closed.
 Status CommitProtocol::FinishCheckpoint(
     const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
   if (!checkpoint_) return FailedPreconditionError("no checkpoint is under way");
   Status status = CheckCheckpointShards(checkpoint_shards);
+  if (status.ok() && checkpoint_->final) status = ProveComplete(checkpoint_shards);
   if (!status.ok()) {
     checkpoint_.reset();
+    if (status.code() == StatusCode::kDataLoss) FailRun(status);
     return status;
   }
+  checkpoint_->bytes = 0;
   for (const WrittenCheckpointShard& checkpoint_shard : checkpoint_shards) {
     checkpoint_->bytes += checkpoint_shard.bytes;
     checkpoint_->incremental = checkpoint_->incremental || checkpoint_shard.incremental;
@@ -111,7 +116,7 @@ void CommitProtocol::CheckpointPlaced(std::string checkpoint) {
     ++chain_.increments;
     chain_.increment_bytes += checkpoint_->bytes;
   } else {
-    chain_ = Chain();
+    chain_ = CheckpointIncrements();
     chain_.full_bytes = checkpoint_->bytes;
   }
   chain_.newest = checkpoints_.front();

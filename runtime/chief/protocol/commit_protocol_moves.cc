@@ -10,18 +10,41 @@ namespace pstrain {
 
 bool CommitProtocol::Stays(std::uint32_t index) const {
   const auto it = ps_.find(index);
-  return it != ps_.end() && !it->second.leaving;
+  return it != ps_.end() && !it->second.leaving && index < options_.ps_count;
+}
+
+// Rule 9, Scale. Nothing is lost by it, whenever it comes: shards with an owner move, which keeps
+// their copies, and shards without one are restored on their new homes, because the former ones
+// may never return. A shard that is being assigned stays so until the answer, and moves then.
+void CommitProtocol::SetPsCount(std::uint32_t ps_count, std::vector<std::uint32_t> shard_to_ps) {
+  if (ps_count == options_.ps_count) return;
+  options_.ps_count = ps_count;
+  options_.shard_to_ps = std::move(shard_to_ps);
+  SettleHomes();
+  moves_blocked_ = false;
+  if (!joining_) FillAllVacant();
+  PlanMoves();
+  Publish();
+}
+
+// A shard keeps its former home until the new one is there: a job that has asked for more ps does
+// not depend on them before they come. A home that is surplus may never return.
+void CommitProtocol::SettleHomes() {
+  for (ShardId s = 0; s < options_.shards; ++s) {
+    const std::uint32_t home = options_.shard_to_ps[s];
+    if (ps_.contains(home) || homes_[s] >= options_.ps_count) homes_[s] = home;
+  }
 }
 
 // The ps that placement wants; while that one is away, where the shard is now; while that one
-// leaves too, one of the others, spread by the shard's number.
+// does not stay either, one of the others, spread by the shard's number.
 std::uint32_t CommitProtocol::DesiredOwner(ShardId shard) const {
   const std::uint32_t owner = shards_[shard].ps;
-  if (Stays(options_.shard_to_ps[shard])) return options_.shard_to_ps[shard];
+  if (Stays(homes_[shard])) return homes_[shard];
   if (Stays(owner)) return owner;
   std::vector<std::uint32_t> others;
   for (const auto& [index, ps] : ps_) {
-    if (!ps.leaving) others.push_back(index);
+    if (Stays(index)) others.push_back(index);
   }
   return others.empty() ? owner : others[shard % others.size()];
 }

@@ -44,12 +44,9 @@ void CommitProtocol::Adopt(std::uint32_t index) {
 void CommitProtocol::FillVacant(std::uint32_t index) {
   AssignShardsAction action = NewAction(index);
   for (ShardId s = 0; s < options_.shards; ++s) {
-    if (shards_[s].phase != ShardPhase::kVacant || options_.shard_to_ps[s] != index) continue;
+    if (shards_[s].phase != ShardPhase::kVacant || homes_[s] != index) continue;
     if (checkpoints_.empty() && had_checkpoints_) {
-      if (!std::exchange(failed_, true)) {
-        actions_.emplace_back(
-            FailAction{DataLossError("no readable checkpoint is left to restore from")});
-      }
+      FailRun(DataLossError("no readable checkpoint is left to restore from"));
       return;
     }
     if (!checkpoints_.empty()) action.checkpoint = checkpoints_.front();

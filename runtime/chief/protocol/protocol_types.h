@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,7 +17,7 @@ namespace pstrain {
 /// Time as the chief reads it from its Clock; the protocol never asks for it itself.
 using ProtocolTime = std::chrono::nanoseconds;
 
-/// What does not change during the life of one chief.
+/// What a chief starts with. Only the number of ps and the homes of shards change later.
 struct ProtocolOptions {
   std::uint64_t chief_term = 1;
   std::uint32_t shards = 1;
@@ -30,6 +31,7 @@ struct ProtocolOptions {
   /// to one worker, as long as there are blocks enough, so that a block is read by one. Empty: each
   /// batch is a block.
   std::function<std::uint32_t(std::uint32_t batch)> block;
+  /// The number of ps at the start, CommitProtocol::SetPsCount changes it.
   std::uint32_t ps_count = 1;
   /// Index of the ps that a shard belongs on; one entry per shard, each < ps_count.
   std::vector<std::uint32_t> shard_to_ps;
@@ -103,7 +105,15 @@ struct WrittenCheckpointShard {
   ShardTerm term;
   bool incremental = false;
   std::uint64_t bytes = 0;
+  /// What is in it, as the shard says; only of a final checkpoint.
+  std::optional<AppliedSet> applied = std::nullopt;
+  /// Records of the work ids in it.
+  std::int64_t examples = 0;
 };
+
+/// INVALID_ARGUMENT when the job has fewer epochs than the run has begun; `committed` says what it
+/// has done. spec.training.epochs may be raised at any time.
+Status CheckEpochs(std::uint32_t epochs, std::uint32_t begun, const std::string& committed);
 
 /// What became of a report.
 struct ReportResult {
@@ -141,7 +151,8 @@ struct CheckpointPlan {
   /// The checkpoint in place that the checkpoint shards may build on
   /// (WriteCheckpointShardsRequest.base); empty: none.
   std::string base;
-  /// Every batch of every epoch is committed: the checkpoint will be the final one.
+  /// Every batch of every epoch is committed, by the workers' reports: the checkpoint will be the
+  /// final one if the shards' own applied sets say so too.
   bool final = false;
 };
 

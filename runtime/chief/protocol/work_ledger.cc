@@ -192,20 +192,50 @@ bool WorkLedger::NextFor(std::uint32_t worker, WorkId* work_id) {
   return true;
 }
 
-// Rule 1. Invariant: a work id that is committed or in flight is never granted, whatever the
-// queues say; they may name it twice, because a cursor that went back meets what was reserved.
+// Rule 1. Invariant: a work id that is committed is never granted, and one that is in flight only
+// once for each Share, whatever the queues say; they may name it twice, because a cursor that went
+// back meets what was reserved.
 std::vector<GrantedWorkId> WorkLedger::Grant(std::uint32_t worker, std::size_t want) {
   std::vector<GrantedWorkId> grants;
+  GrantShared(worker, want, &grants);
   WorkId work_id;
   while (grants.size() < want && NextFor(worker, &work_id)) {
-    if (!Grantable(work_id)) continue;
-    std::vector<ShardId> lacking = Lacking(work_id);
-    // Empty means all: the usual grant stays small on the wire.
-    if (lacking.size() == shards_) lacking.clear();
-    AddInFlight(worker, work_id);
-    grants.push_back({work_id, std::move(lacking)});
+    if (Grantable(work_id)) Give(worker, work_id, &grants);
   }
   return grants;
+}
+
+void WorkLedger::Give(std::uint32_t worker, WorkId work_id, std::vector<GrantedWorkId>* grants) {
+  std::vector<ShardId> lacking = Lacking(work_id);
+  // Empty means all: the usual grant stays small on the wire.
+  if (lacking.size() == shards_) lacking.clear();
+  AddInFlight(worker, work_id);
+  grants->push_back({work_id, std::move(lacking)});
+}
+
+// What has landed since is committed, or in returned_.
+void WorkLedger::GrantShared(std::uint32_t worker, std::size_t want,
+                             std::vector<GrantedWorkId>* grants) {
+  std::deque<WorkId> kept;
+  for (const WorkId work_id : std::exchange(shared_, {})) {
+    const auto it = in_flight_.find(work_id);
+    if (it == in_flight_.end()) continue;
+    if (grants->size() == want || std::ranges::find(it->second, worker) != it->second.end()) {
+      kept.push_back(work_id);
+    } else {
+      Give(worker, work_id, grants);
+    }
+  }
+  shared_ = std::move(kept);
+}
+
+// Rule 6 for a worker that is not lost, but does not get on either: it may hang, or not reach a ps.
+// Two workers may then push the same batch: a shard applies the first and answers duplicate to the
+// other.
+void WorkLedger::Share(std::uint32_t worker, WorkId work_id) {
+  const auto own = with_worker_.find(worker);
+  if (own == with_worker_.end() || !own->second.contains(work_id)) return;
+  shared_.push_back(work_id);
 }
 
 void WorkLedger::AddInFlight(std::uint32_t worker, WorkId work_id) {

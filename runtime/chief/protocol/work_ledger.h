@@ -45,13 +45,17 @@ class WorkLedger {
   /// is with no other. REQUIRES: Valid(work id), !Committed(work id).
   bool Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardId>& shards);
 
-  /// Work ids that are neither committed nor with a worker; they are with `worker` afterwards.
-  /// Work ids that came back are first, then the rest of the worker's last block, then further
-  /// blocks, and at the end of the input what is left of the other workers' blocks.
+  /// Work ids that are neither committed nor with a worker, or that are to be shared; they are with
+  /// `worker` afterwards. Shared ones are first, then work ids that came back, then the rest of the
+  /// worker's last block, then further blocks, and at the end of the input what is left of the
+  /// other workers' blocks.
   std::vector<GrantedWorkId> Grant(std::uint32_t worker, std::size_t want);
   /// The work id is with the worker: granted now, or by a former chief (rule 8). Without effect
   /// for one that is committed.
   void AddInFlight(std::uint32_t worker, WorkId work_id);
+  /// The worker has had the work id for too long: another worker may have it too, once for each
+  /// call. Without effect for one that is committed or not with that worker.
+  void Share(std::uint32_t worker, WorkId work_id);
   /// The work id is no longer with that worker; it is granted again when it is with no other.
   void Return(std::uint32_t worker, WorkId work_id);
   /// As Return for all that is with the worker, and for what is reserved for it (rule 6).
@@ -89,6 +93,9 @@ class WorkLedger {
   bool NextInOrder(WorkId* work_id);
   /// Puts the next block of the grant order aside for the worker; false at the end.
   bool ReserveBlock(std::uint32_t worker);
+  /// Work ids of shared_ that the worker does not have.
+  void GrantShared(std::uint32_t worker, std::size_t want, std::vector<GrantedWorkId>* grants);
+  void Give(std::uint32_t worker, WorkId work_id, std::vector<GrantedWorkId>* grants);
   /// The next work id to be looked at for the worker, or false when there is none.
   bool NextFor(std::uint32_t worker, WorkId* work_id);
 
@@ -112,13 +119,15 @@ class WorkLedger {
   std::int64_t examples_expected_ = 0;
   std::int64_t examples_committed_ = 0;
 
-  /// The workers that each work id in flight is with: more than one only after a change of chief,
-  /// when a worker of the former chief names what that chief had granted.
+  /// The workers that each work id in flight is with: more than one after a change of chief, when a
+  /// worker of the former chief names what that chief had granted, and after Share.
   InFlight in_flight_;
   std::int64_t examples_in_flight_ = 0;
   /// The same by worker.
   std::map<std::uint32_t, std::set<WorkId>> with_worker_;
   std::deque<WorkId> returned_;
+  /// In flight, and to be granted once more. May name work ids that have landed since.
+  std::deque<WorkId> shared_;
   /// What is left of the block that was put aside for each worker. Only a preference: others take
   /// from it when nothing else is left, and after the cursor went back a work id may be in two.
   std::map<std::uint32_t, std::deque<WorkId>> reserved_;

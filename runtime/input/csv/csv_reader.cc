@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/crc32c.h"
+
 namespace pstrain {
 namespace {
 
@@ -24,19 +26,36 @@ Result<CsvReader> CsvReader::Open(std::string name, const std::filesystem::path&
     return DataLossError(reader.name_ + ": the file is shorter than its index says");
   }
   reader.base_ = from.offset;
+  reader.passed_ = {from.offset, from.offset, 0};
   reader.cursor_.line = from.line;
   PSTRAIN_RETURN_IF_ERROR(reader.Refill());
   if (from.offset == 0 && std::string_view(reader.buffer_).starts_with(kByteOrderMark)) {
     reader.cursor_.offset = kByteOrderMark.size();
+    reader.record_end_ = kByteOrderMark.size();
+    reader.TakePassed();
   }
   return reader;
 }
 
+void CsvReader::Pass() {
+  const auto from = static_cast<std::size_t>(passed_.end - base_);
+  passed_.crc32c = ExtendCrc32c(passed_.crc32c, buffer_.data() + from, record_end_ - from);
+  passed_.end = base_ + record_end_;
+}
+
+PassedBytes CsvReader::TakePassed() {
+  Pass();
+  return std::exchange(passed_, {passed_.end, passed_.end, 0});
+}
+
 Status CsvReader::Refill() {
-  buffer_.erase(0, cursor_.offset);
-  base_ += cursor_.offset;
-  cursor_.offset = 0;
-  if (buffer_.size() > kMaxRecordBytes) {
+  Pass();
+  // Empty lines before the cursor belong to the record behind them, if there is one.
+  buffer_.erase(0, record_end_);
+  base_ += record_end_;
+  cursor_.offset -= record_end_;
+  record_end_ = 0;
+  if (buffer_.size() - cursor_.offset > kMaxRecordBytes) {
     return InvalidArgumentError(name_ + ":" + std::to_string(cursor_.line) +
                                 ": the record is longer than 64 MiB (a quote that is not closed?)");
   }
@@ -55,6 +74,7 @@ Result<bool> CsvReader::Next(CsvRecord& record) {
   while (true) {
     switch (NextCsvRecord(format_, buffer_, at_end_, cursor_, record)) {
       case CsvStep::kRecord:
+        record_end_ = cursor_.offset;
         return true;
       case CsvStep::kEnd:
         return false;

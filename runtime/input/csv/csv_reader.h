@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "runtime/input/csv/csv_splitter.h"
+#include "runtime/input/record_source.h"
 
 namespace pstrain {
 
@@ -34,11 +35,15 @@ class CsvReader {
   TextPosition position() const {
     return {base_ + static_cast<std::uint64_t>(cursor_.offset), cursor_.line};
   }
+  /// The bytes up to the end of the last record, since the last call or Open.
+  PassedBytes TakePassed();
   const std::string& name() const { return name_; }
 
  private:
   CsvReader() = default;
   Status Refill();
+  /// Brings `passed_` up to the end of the last record.
+  void Pass();
 
   std::string name_;
   CsvFormat format_;
@@ -47,6 +52,9 @@ class CsvReader {
   std::string buffer_;
   std::uint64_t base_ = 0;
   CsvCursor cursor_;
+  /// Offset in the buffer behind the record that Next returned last.
+  std::size_t record_end_ = 0;
+  PassedBytes passed_;
   bool at_end_ = false;
 };
 

@@ -22,6 +22,7 @@ Result<CsvReader> OpenFirst(const CsvInput& input, const InputFile& file, CsvRec
   if (input.header()) {
     PSTRAIN_ASSIGN_OR_RETURN([[maybe_unused]] const bool found, reader.Next(scratch));
   }
+  reader.TakePassed();
   return reader;
 }
 
@@ -34,6 +35,7 @@ class CsvScanner final : public RecordScanner {
     const TextPosition position = reader_.position();
     return EncodePosition({position.offset, position.line});
   }
+  PassedBytes TakePassed() override { return reader_.TakePassed(); }
 
  private:
   CsvReader reader_;
@@ -67,6 +69,8 @@ class CsvRecordDecoder final : public RecordDecoder {
     if (found) decoder_.Decode(fields_, record);
     return found;
   }
+
+  PassedBytes TakePassed() override { return reader_->TakePassed(); }
 
   std::string Where() const override {
     return reader_->name() + ":" + std::to_string(fields_.line);

@@ -40,7 +40,15 @@ Result<FrameReader> FrameReader::Open(const InputFile& file, NumberedOffset from
 }
 
 FrameReader::FrameReader(std::string place, std::unique_ptr<std::istream> in, NumberedOffset from)
-    : place_(std::move(place)), in_(std::move(in)), next_(from), last_(from) {}
+    : place_(std::move(place)),
+      in_(std::move(in)),
+      next_(from),
+      last_(from),
+      passed_{from.offset, from.offset, 0} {}
+
+PassedBytes FrameReader::TakePassed() {
+  return std::exchange(passed_, {passed_.end, passed_.end, 0});
+}
 
 std::string FrameReader::Where() const {
   return place_ + ": record " + std::to_string(last_.number) + " at byte " +
@@ -74,6 +82,7 @@ Result<bool> FrameReader::Next(std::string_view& data) {
                        : "the checksum of its length does not match; the file is damaged");
   }
   const std::uint64_t length = LittleEndian(length_bytes);
+  passed_.crc32c = ExtendCrc32c(passed_.crc32c, buffer_.data(), kHeaderBytes);
   if (length > kMaxRecordBytes) {
     return InvalidArgumentError(Where() + ": the record is longer than 64 MiB");
   }
@@ -89,6 +98,8 @@ Result<bool> FrameReader::Next(std::string_view& data) {
     return Damaged("the checksum of its data does not match; the file is damaged");
   }
   next_ = {last_.offset + kHeaderBytes + size + kChecksumBytes, last_.number + 1};
+  passed_.crc32c = ExtendCrc32c(passed_.crc32c, buffer_.data(), buffer_.size());
+  passed_.end = next_.offset;
   return true;
 }
 

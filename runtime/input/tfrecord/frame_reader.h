@@ -38,6 +38,8 @@ class FrameReader {
 
   /// In front of the next record.
   NumberedOffset position() const { return next_; }
+  /// The bytes of the records since the last call, or since the start.
+  PassedBytes TakePassed();
   /// The record that Next read or refused last: `FILE: record 3 at byte 141`. The byte is one of
   /// the unpacked file.
   std::string Where() const;
@@ -51,6 +53,7 @@ class FrameReader {
   std::unique_ptr<std::istream> in_;
   NumberedOffset next_;
   NumberedOffset last_;
+  PassedBytes passed_;
   std::string buffer_;
 };
 

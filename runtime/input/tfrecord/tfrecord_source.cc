@@ -21,6 +21,7 @@ class TfRecordScanner final : public RecordScanner {
     return frames_.Next(data);
   }
   RecordPosition Position() const override { return EncodePosition(frames_.position()); }
+  PassedBytes TakePassed() override { return frames_.TakePassed(); }
 
  private:
   FrameReader frames_;
@@ -52,6 +53,8 @@ class TfRecordDecoder final : public RecordDecoder {
     if (found) decoder_.Decode(data, record);
     return found;
   }
+
+  PassedBytes TakePassed() override { return frames_->TakePassed(); }
 
   std::string Where() const override { return frames_->Where(); }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/finite_bits.h"
 #include "base/status.h"
 #include "runtime/shard/optimizer.h"
 
@@ -26,30 +27,39 @@ namespace pstrain {
 ///
 /// Step takes as many arrays of slots as kSlots says. The same Step runs over a whole dense
 /// partition and over one row of a table, whose slots lie behind its values; it is inlined into
-/// both loops, so a row costs no call through a pointer. Immutable; any thread.
+/// both loops, so a row costs no call through a pointer. What Step wrote is looked at while it is
+/// still in the cache: a value that overflowed is known with the push that made it. Immutable; any
+/// thread.
 template <typename Kernel>
 class KernelRule final : public OptimizerRule {
  public:
   KernelRule(const Kernel& kernel, std::span<const OptimizerSlot> slots)
       : OptimizerRule({slots.begin(), slots.end()}), kernel_(kernel) {}
 
-  void Apply(float* values, std::span<std::vector<float>> slots, const float* gradients,
+  bool Apply(float* values, std::span<std::vector<float>> slots, const float* gradients,
              std::size_t count) const override {
     const auto slot_at = [slots](std::size_t slot) { return slots[slot].data(); };
     Step(kernel_, values, slot_at, gradients, count, Slots());
+    FiniteBits bits;
+    bits.Add(values, count);
+    for (const std::vector<float>& slot : slots) bits.Add(slot.data(), count);
+    return bits.AllFinite();
   }
 
-  void ApplyRows(std::span<float* const> rows, std::size_t dimension,
+  bool ApplyRows(std::span<float* const> rows, std::size_t dimension,
                  const float* gradients) const override {
     // A copy that no row can alias: the compiler keeps the numbers in registers between rows.
     const Kernel kernel = kernel_;
+    FiniteBits bits;
     for (float* const row : rows) {
       const auto slot_at = [row, dimension](std::size_t slot) {
         return row + (slot + 1) * dimension;
       };
       Step(kernel, row, slot_at, gradients, dimension, Slots());
+      bits.Add(row, dimension * (1 + Kernel::kSlots));
       gradients += dimension;
     }
+    return bits.AllFinite();
   }
 
  private:

@@ -114,6 +114,10 @@ TEST(Files, CreateDirectories_WhenThere_IsOk) {
   ASSERT_TRUE(WriteFileSynced(dir.File("file"), "").ok());
   EXPECT_FALSE(CreateDirectories(dir.File("file")).ok());
   EXPECT_FALSE(CreateDirectories(dir.File("file/below")).ok());
+  // The error names what was asked for, not the parent that is in the way.
+  const Status below = CreateDirectories(dir.File("file/below/more"));
+  EXPECT_EQ(below.code(), StatusCode::kFailedPrecondition);
+  EXPECT_THAT(below.message(), HasSubstr("create directory " + dir.File("file/below/more")));
 }
 
 TEST(Files, ListDirectory_SortsNames) {

@@ -265,6 +265,52 @@ TEST_F(JobReconcilerTest, OrphanedPods_AreLeftAlone) {
   EXPECT_EQ(fixture_.CallsOf("DELETE"), 0);
 }
 
+TEST_F(JobReconcilerTest, NetworkPolicies_AreMadeOnlyWhenAskedForAndFollowTheFlag) {
+  const auto names = [this] {
+    std::vector<std::string> found;
+    for (const Json& policy : fixture_.server().All(kube::NetworkPolicyResource())) {
+      found.push_back(kube::TextOrEmpty(policy.Find("metadata"), "name"));
+    }
+    return found;
+  };
+  fixture_.StartJob();
+  EXPECT_THAT(names(), IsEmpty());
+  EXPECT_EQ(fixture_.CallsOf("POST /apis/networking"), 0);
+  const auto restart = [this](const char* peers) {
+    fixture_.SetPolicyPeers(*ParseJson(peers));
+    fixture_.RestartOperator();
+    fixture_.SyncAll();
+    fixture_.Settle();
+  };
+  restart("[]");
+  const std::vector<std::string> first = names();
+  ASSERT_EQ(first.size(), 1U);
+  ExpectFixedPoint();
+  fixture_.server().Remove(kube::NetworkPolicyResource(), {"ml", first[0]});
+  fixture_.Settle();
+  EXPECT_EQ(names(), first) << "it serves live pods";
+  restart(R"([{"podSelector": {}}])");
+  EXPECT_EQ(names().size(), 1U);
+  EXPECT_NE(names(), first);
+  ExpectFixedPoint();
+}
+
+TEST_F(JobReconcilerTest, ShortLives_BrakeTheNextAttemptByTheClockOfTheStatus) {
+  fixture_.StartJob();
+  fixture_.EndPod("byo-worker-1", 86, seconds(3));
+  fixture_.Settle();
+  EXPECT_THAT(fixture_.PodNames(), Not(Contains("byo-worker-1-1")));
+  EXPECT_EQ(fixture_.StatusOfJob().restarts().replicas().at("worker-1").short_attempts(), 1);
+  // Another operator takes over: the brake is in the status.
+  fixture_.RestartOperator();
+  fixture_.SyncAll();
+  fixture_.Settle();
+  EXPECT_THAT(fixture_.PodNames(), Not(Contains("byo-worker-1-1")));
+  fixture_.RunFor(seconds(2));
+  EXPECT_THAT(fixture_.PodNames(), Contains("byo-worker-1-1"));
+  EXPECT_EQ(fixture_.StatusOfJob().restarts().failures(), 0);
+}
+
 TEST_F(JobReconcilerTest, Suspend_DrainsChiefFirstAndResumeStartsTheNextAttempts) {
   fixture_.StartJob();
   fixture_.server().LingerOnDelete(kube::PodResource());

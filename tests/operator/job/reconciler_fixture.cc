@@ -73,7 +73,7 @@ class Feed {
 
 /// What a process of the operator has.
 struct ReconcilerFixture::Operator {
-  Operator(kube::ApiFixture& api, ManualClock& clock)
+  Operator(kube::ApiFixture& api, ManualClock& clock, const std::optional<Json>& policy_peers)
       : uncounted_pods(clock),
         router(uncounted_pods, [this](const ObjectKey& key) { queue.insert(key); }),
         jobs({.decode = DecodeJob,
@@ -85,24 +85,28 @@ struct ReconcilerFixture::Operator {
              .on_change = [this](const auto& a, const auto& b) { router.PodChanged(jobs, a, b); }}),
         services(OwnedObjectOptions()),
         config_maps(OwnedObjectOptions()),
+        network_policies(OwnedObjectOptions()),
         events(api.client(), clock, {.controller = "test/operator", .instance = "pod-1"}),
         metrics(jobs),
-        reconciler(
-            {.client = api.client(),
-             .jobs = jobs,
-             .pods = pods,
-             .services = services,
-             .config_maps = config_maps,
-             .uncounted_pods = uncounted_pods,
-             .progress = progress,
-             .events = events,
-             .metrics = metrics,
-             .clock = clock},
-            {.pods = {.training_image = "trainer", .image_pull_policy = ""}, .parallel_calls = 4}),
+        reconciler({.client = api.client(),
+                    .jobs = jobs,
+                    .pods = pods,
+                    .services = services,
+                    .config_maps = config_maps,
+                    .uncounted_pods = uncounted_pods,
+                    .progress = progress,
+                    .events = events,
+                    .metrics = metrics,
+                    .clock = clock},
+                   {.pods = {.training_image = "trainer", .image_pull_policy = ""},
+                    .parallel_calls = 4,
+                    .network_policies = policy_peers ? &network_policies : nullptr,
+                    .network_policy_peers = policy_peers.value_or(Json::Array())}),
         jobs_feed(api.server(), JobResource(), jobs),
         pods_feed(api.server(), kube::PodResource(), pods),
         services_feed(api.server(), kube::ServiceResource(), services),
-        config_maps_feed(api.server(), kube::ConfigMapResource(), config_maps) {}
+        config_maps_feed(api.server(), kube::ConfigMapResource(), config_maps),
+        network_policies_feed(api.server(), kube::NetworkPolicyResource(), network_policies) {}
 
   OwnedObjectStore::Options OwnedObjectOptions() {
     return {.decode = [](const Json&) { return Result<MetadataOnly>(MetadataOnly{}); },
@@ -119,6 +123,7 @@ struct ReconcilerFixture::Operator {
   PodStore pods;
   OwnedObjectStore services;
   OwnedObjectStore config_maps;
+  OwnedObjectStore network_policies;
   kube::EventRecorder events;
   OperatorMetrics metrics;
   JobReconciler reconciler;
@@ -126,9 +131,11 @@ struct ReconcilerFixture::Operator {
   Feed pods_feed;
   Feed services_feed;
   Feed config_maps_feed;
+  Feed network_policies_feed;
 };
 
-ReconcilerFixture::ReconcilerFixture() : operator_(std::make_unique<Operator>(api_, clock_)) {}
+ReconcilerFixture::ReconcilerFixture()
+    : operator_(std::make_unique<Operator>(api_, clock_, policy_peers_)) {}
 ReconcilerFixture::~ReconcilerFixture() = default;
 
 Json& At(Json& object, const std::vector<std::string_view>& names) {
@@ -166,7 +173,7 @@ void ReconcilerFixture::RemoveJob() { server().Remove(JobResource(), key_); }
 
 void ReconcilerFixture::RestartOperator() {
   operator_.reset();
-  operator_ = std::make_unique<Operator>(api_, clock_);
+  operator_ = std::make_unique<Operator>(api_, clock_, policy_peers_);
 }
 
 std::vector<std::string> ReconcilerFixture::PodNames() const {
@@ -193,21 +200,27 @@ void ReconcilerFixture::SetPodStatus(const std::string& name, const std::string&
   EditPod(name, [&](Json& pod) { pod.Set("status", Parse(status)); });
 }
 
+std::string ReconcilerFixture::TimeAfter(std::chrono::milliseconds duration) const {
+  return plan::FormatTimestamp(
+      plan::Time(std::chrono::milliseconds(clock_.UnixMillis()) + duration));
+}
+
 void ReconcilerFixture::RunPod(const std::string& name) {
+  // For a minute already: who lived for moments only is braked.
   SetPodStatus(name, R"({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
-                         "containerStatuses": [{"name": "c", "state": {"running": {}}}]})");
+                         "containerStatuses": [{"name": "c", "state": {"running": {"startedAt": ")" +
+                         TimeAfter(-std::chrono::minutes(1)) + R"("}}}]})");
 }
 
 void ReconcilerFixture::RunAllPods() {
   for (const std::string& name : PodNames()) RunPod(name);
 }
 
-void ReconcilerFixture::EndPod(const std::string& name, int exit_code) {
-  const plan::Time now{std::chrono::milliseconds(clock_.UnixMillis())};
+void ReconcilerFixture::EndPod(const std::string& name, int exit_code, std::chrono::seconds lived) {
   SetPodStatus(name, R"({"phase": ")" + std::string(exit_code == 0 ? "Succeeded" : "Failed") +
                          R"(", "containerStatuses": [{"name": "c", "state": {"terminated": {)" +
-                         R"("exitCode": )" + std::to_string(exit_code) + R"(, "finishedAt": ")" +
-                         plan::FormatTimestamp(now) + R"("}}}]})");
+                         R"("exitCode": )" + std::to_string(exit_code) + R"(, "startedAt": ")" +
+                         TimeAfter(-lived) + R"(", "finishedAt": ")" + TimeAfter({}) + R"("}}}]})");
 }
 
 void ReconcilerFixture::RemovePod(const std::string& name) {
@@ -223,6 +236,7 @@ void ReconcilerFixture::SyncAll() {
   SyncPods();
   operator_->services_feed.Sync();
   operator_->config_maps_feed.Sync();
+  operator_->network_policies_feed.Sync();
 }
 
 Status ReconcilerFixture::ReconcileOnce() {

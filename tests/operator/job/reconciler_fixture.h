@@ -5,8 +5,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/manual_clock.h"
@@ -42,6 +44,8 @@ class ReconcilerFixture {
   void RemoveJob();
   /// A new process: no memory, caches filled again.
   void RestartOperator();
+  /// Of the next process: makes NetworkPolicies with these peers, or none.
+  void SetPolicyPeers(std::optional<Json> peers) { policy_peers_ = std::move(peers); }
 
   std::vector<std::string> PodNames() const;
   Json Pod(const std::string& name) const;
@@ -50,7 +54,9 @@ class ReconcilerFixture {
   void SetPodStatus(const std::string& name, const std::string& status);
   void RunPod(const std::string& name);
   void RunAllPods();
-  void EndPod(const std::string& name, int exit_code);
+  /// It ended just now, and had run for `lived`.
+  void EndPod(const std::string& name, int exit_code,
+              std::chrono::seconds lived = std::chrono::minutes(1));
   void RemovePod(const std::string& name);
 
   void SyncJobs();
@@ -87,10 +93,14 @@ class ReconcilerFixture {
  private:
   struct Operator;
 
+  /// As an apiserver writes it, so long after the present.
+  std::string TimeAfter(std::chrono::milliseconds duration) const;
+
   const kube::ObjectKey key_{"ml", "byo"};
   kube::ApiFixture api_;
   ManualClock clock_{std::chrono::hours(1)};
   std::string uid_;
+  std::optional<Json> policy_peers_;
   std::unique_ptr<Operator> operator_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <variant>
 
+#include "operator/plan/conditions.h"
 #include "operator/plan/timestamp.h"
 #include "proto/contract/exit_codes.h"
 #include "tests/operator/plan/simulation.h"
@@ -112,6 +113,195 @@ TEST(Plan, WhenAWorkerDrainsOrIsDisrupted_StartsTheNextAttemptAndCountsNoFailure
   }
 }
 
+TEST(Plan, WhenTheChiefSaysThatNoAttemptCanSucceed_TheJobFailsWithoutAnother) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0));
+  snapshot.replicas.front() = Ended(Running(Role::kChief, 0), kExitPermanent);
+  const PlanResult plan = Plan(snapshot, kNow);
+  EXPECT_EQ(plan.status.phase(), JobStatus::Failed);
+  EXPECT_TRUE(Actions<StartReplica>(plan).empty());
+  const Condition* failed = FindCondition(plan.status, "Failed");
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->reason(), "ReplicaFailedForGood");
+  EXPECT_EQ(failed->message(),
+            "chief-0 exited with code 87: no attempt can succeed; its log says why");
+}
+
+TEST(Plan, WhenAReplicaThatWasToldToGoExits87_TheJobGoesOn) {
+  Replica evicted = Ended(Running(Role::kWorker, 0), kExitPermanent);
+  evicted.disruption = Disruption::kEvicted;
+  EXPECT_EQ(Plan(With(evicted), kNow).status.phase(), JobStatus::Running);
+}
+
+ReplicaRestarts& RecordOf(Snapshot& snapshot, const std::string& key) {
+  return (*snapshot.job.mutable_status()->mutable_restarts()->mutable_replicas())[key];
+}
+
+/// Lived for `life` up to kNow.
+Replica Lived(Replica replica, std::chrono::milliseconds life, std::int32_t exit_code) {
+  replica.started = kNow - life;
+  return Ended(replica, exit_code);
+}
+
+seconds WaitIn(const PlanResult& plan) {
+  const auto wakes = Actions<RequeueAt>(plan);
+  return wakes.size() == 1 && Actions<StartReplica>(plan).empty()
+             ? std::chrono::duration_cast<seconds>(wakes[0].time - kNow)
+             : seconds(0);
+}
+
+TEST(PlanBrake, WhenADisruptedAttemptLivedUnderTenSeconds_TheNextOneWaitsTwiceAsLongEachTime) {
+  const std::vector<int> waits = {1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300};
+  for (std::int32_t before = 0; before < 11; ++before) {
+    Snapshot snapshot = With(Lived(Running(Role::kWorker, 0, before), seconds(9), kExitDisrupted));
+    RecordOf(snapshot, "worker-0").set_attempt(before);
+    RecordOf(snapshot, "worker-0").set_short_attempts(before);
+    const PlanResult plan = Plan(snapshot, kNow);
+    EXPECT_EQ(WaitIn(plan), seconds(waits[static_cast<std::size_t>(before)])) << before;
+    EXPECT_EQ(plan.status.restarts().failures(), 0);
+    EXPECT_EQ(plan.status.restarts().replicas().at("worker-0").short_attempts(), before + 1);
+    EXPECT_NE(FindCondition(plan.status, "Restarting")->message().find("worker-0"),
+              std::string::npos);
+  }
+}
+
+TEST(PlanBrake, WhenAnAttemptLivedTenSeconds_TheBrakeIsOff) {
+  Snapshot snapshot = With(Lived(Running(Role::kWorker, 0, 7), seconds(10), kExitDisrupted));
+  RecordOf(snapshot, "worker-0").set_attempt(7);
+  RecordOf(snapshot, "worker-0").set_short_attempts(7);
+  RecordOf(snapshot, "worker-0").set_not_before_seconds(1'900'000'000);
+  const PlanResult plan = Plan(snapshot, kNow);
+  EXPECT_EQ(Actions<StartReplica>(plan).size(), 1U);
+  EXPECT_EQ(plan.status.restarts().replicas().at("worker-0").short_attempts(), 0);
+}
+
+TEST(PlanBrake, WhenTheKubeletRefusesAPodOrAPodNeverRan_ItLivedForNoTime) {
+  Replica refused = Lived(Running(Role::kWorker, 0), seconds(3600), 1);
+  refused.disruption = Disruption::kNotAdmitted;
+  Replica gone = Ended(Running(Role::kWorker, 0), 1);
+  gone.started.reset();
+  gone.terminating = true;
+  for (const Replica& worker : {refused, gone}) {
+    const PlanResult plan = Plan(With(worker), kNow);
+    EXPECT_EQ(WaitIn(plan), seconds(1));
+    EXPECT_EQ(plan.status.restarts().failures(), 0);
+  }
+}
+
+TEST(PlanBrake, WhenAPodThatRanForLongIsDeleted_ItsSuccessorDoesNotWait) {
+  Replica worker = Running(Role::kWorker, 0);
+  worker.terminating = true;
+  EXPECT_EQ(Actions<StartReplica>(Plan(With(worker), kNow)).size(), 1U);
+  worker.started = kNow - seconds(9);
+  EXPECT_EQ(WaitIn(Plan(With(worker), kNow)), seconds(1));
+}
+
+// docs/design/drained-by-whom.md: who may have told a replica to stop, in every order in which the
+// executor can come to see it.
+
+TEST(PlanDrain, WhenAChiefExits85AndNobodyToldItTo_ItCrashed) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0));
+  snapshot.job.mutable_spec()->mutable_run_policy()->set_backoff_limit(0);
+  snapshot.replicas.front() = Ended(Running(Role::kChief, 0), kExitDrained);
+  const PlanResult plan = Plan(snapshot, kNow);
+  EXPECT_EQ(plan.status.restarts().failures(), 1);
+  EXPECT_EQ(plan.status.phase(), JobStatus::Failed);
+}
+
+TEST(PlanDrain, WhenAChiefExits85ThatWasToldTo_ItDrained) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0));
+  Replica chief = Ended(Running(Role::kChief, 0), kExitDrained);
+  chief.terminating = true;
+  snapshot.replicas.front() = chief;
+  EXPECT_EQ(Plan(snapshot, kNow).status.restarts().failures(), 0);
+  chief.terminating = false;
+  chief.disruption = Disruption::kNodePressure;  // its node shuts down
+  snapshot.replicas.front() = chief;
+  EXPECT_EQ(Plan(snapshot, kNow).status.restarts().failures(), 0);
+}
+
+TEST(PlanDrain, WhenASuspendedOrScaledAwayReplicaExits85_NothingIsCounted) {
+  Snapshot suspended = With(Ended(Running(Role::kWorker, 0), kExitDrained));
+  suspended.job.mutable_spec()->mutable_run_policy()->set_suspend(true);
+  Snapshot scaled = With(Running(Role::kWorker, 0));
+  scaled.job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(2);
+  scaled.replicas[5] = Ended(Running(Role::kWorker, 2), kExitDrained);
+  for (const Snapshot& snapshot : {suspended, scaled}) {
+    const Restarts& restarts = Plan(snapshot, kNow).status.restarts();
+    EXPECT_EQ(restarts.failures(), 0);
+    EXPECT_EQ(restarts.disruptions(), 0);
+  }
+}
+
+/// A worker that has used up what is believed of it: only a cause makes its next 85 a drain.
+Snapshot Doubted(const Replica& worker) {
+  Snapshot snapshot = With(worker);
+  RecordOf(snapshot, "worker-0").set_unexplained_drains(3);
+  return snapshot;
+}
+
+int FailuresOf(const Snapshot& snapshot) {
+  return Plan(snapshot, kNow).status.restarts().failures();
+}
+
+TEST(PlanDrain, WhenTheChiefIsBeingStopped_ItsPeersMayExit85) {
+  Snapshot snapshot = Doubted(Ended(Running(Role::kWorker, 0), kExitDrained));
+  EXPECT_EQ(FailuresOf(snapshot), 1);
+  snapshot.replicas.front().terminating = true;
+  EXPECT_EQ(FailuresOf(snapshot), 0);
+  snapshot.replicas.front().terminating = false;
+  snapshot.replicas.front().disruption = Disruption::kPreempted;
+  EXPECT_EQ(FailuresOf(snapshot), 0);
+}
+
+TEST(PlanDrain, WhenTheChiefHasDrainedBeforeThePeerEnds_ThePeerFollows) {
+  Snapshot snapshot = Doubted(Ended(Running(Role::kWorker, 0), kExitDrained));
+  Replica chief = Ended(Running(Role::kChief, 0), kExitDrained);
+  chief.terminating = true;
+  for (const int ago : {0, 60}) {
+    chief.started = kNow - seconds(100);
+    snapshot.replicas[3].started = kNow - seconds(90);
+    chief.ended = kNow - seconds(ago);
+    snapshot.replicas.front() = chief;
+    EXPECT_EQ(FailuresOf(snapshot), 0) << ago;
+  }
+  chief.ended = kNow - seconds(61);
+  snapshot.replicas.front() = chief;
+  EXPECT_EQ(FailuresOf(snapshot), 1);
+}
+
+TEST(PlanDrain, WhenTheChiefsPodIsGoneBeforeThePeersEndShows_TheStatusStillKnows) {
+  Snapshot before = With(Running(Role::kWorker, 0));
+  Replica chief = Ended(Running(Role::kChief, 0), kExitDrained);
+  chief.terminating = true;
+  before.replicas.front() = chief;
+  Snapshot after = Doubted(Ended(Running(Role::kWorker, 0), kExitDrained));
+  *after.job.mutable_status() = Plan(before, kNow).status;
+  RecordOf(after, "worker-0").set_unexplained_drains(3);
+  after.replicas.front() = Running(Role::kChief, 0, 1);  // the next chief; the old pod is gone
+  EXPECT_EQ(FailuresOf(after), 0);
+  // A worker that came after that chief had gone was not told by it.
+  after.replicas[3].started = kNow + seconds(1);
+  EXPECT_EQ(FailuresOf(after), 1);
+}
+
+TEST(PlanDrain, WhenThePeersEndShowsBeforeTheChiefs_ItIsBelievedThreeTimes) {
+  // The chief's node shuts down: its kubelet reports last, and no deletion shows that it was told.
+  Snapshot snapshot = With(Ended(Running(Role::kWorker, 0), kExitDrained));
+  for (std::int32_t attempt = 0; attempt < 4; ++attempt) {
+    snapshot.replicas[3].attempt = attempt;
+    const PlanResult plan = Plan(snapshot, kNow);
+    EXPECT_EQ(plan.status.restarts().failures(), attempt < 3 ? 0 : 1) << attempt;
+    *snapshot.job.mutable_status() = plan.status;
+  }
+}
+
+TEST(PlanDrain, WhenAReplicaWasHealthyForLong_ItIsBelievedAgain) {
+  Snapshot snapshot = Doubted(Lived(Running(Role::kWorker, 0), seconds(600), kExitDrained));
+  EXPECT_EQ(FailuresOf(snapshot), 0);
+  snapshot = Doubted(Lived(Running(Role::kWorker, 0), seconds(599), kExitDrained));
+  EXPECT_EQ(FailuresOf(snapshot), 1);
+}
+
 TEST(Plan, WhenAWorkerExitsZero_DoesNotReplaceIt) {
   const PlanResult plan = Plan(With(Ended(Running(Role::kWorker, 0), 0)), kNow);
   EXPECT_TRUE(Actions<StartReplica>(plan).empty());
@@ -198,6 +388,48 @@ TEST(Timestamp, RoundTrips) {
   for (const char* text : {"", "2027-01-15", "2027-13-15T08:00:00Z", "2027-01-15T08:00:00+"}) {
     EXPECT_FALSE(ParseTimestamp(text).has_value()) << text;
   }
+}
+
+const Condition* Find(const JobStatus& status, const std::string& type) {
+  for (const Condition& condition : status.conditions()) {
+    if (condition.type() == type) return &condition;
+  }
+  return nullptr;
+}
+
+Snapshot WithChief(const std::optional<FinalCounts>& counts) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0));
+  snapshot.replicas[0] = Ended(snapshot.replicas[0], 0);
+  snapshot.replicas[0].counts = counts;
+  return snapshot;
+}
+
+TEST(Plan, WhenTheChiefsCountsAgree_TheJobSucceeds) {
+  const PlanResult plan = Plan(WithChief(FinalCounts{8000, 8000, 8000, 8000}), kNow);
+  EXPECT_EQ(plan.status.phase(), JobStatus::Succeeded);
+  EXPECT_EQ(Find(plan.status, "Succeeded")->message(), "the chief has finished");
+}
+
+TEST(Plan, WhenAChiefThatExitsWith0HasOtherCounts_TheJobFails) {
+  const FinalCounts kWrong[] = {{240000, 240000, 71576, 240000},
+                                {8000, 8000, 8000, 24720},
+                                {8000, 24720, 8000, 8000},
+                                {8000, 7999, 7999, 7999}};
+  for (const FinalCounts& counts : kWrong) {
+    const PlanResult plan = Plan(WithChief(counts), kNow);
+    EXPECT_EQ(plan.status.phase(), JobStatus::Failed);
+    const Condition* failed = Find(plan.status, "Failed");
+    ASSERT_NE(failed, nullptr);
+    EXPECT_EQ(failed->reason(), "ResultNotProven");
+    EXPECT_NE(failed->message().find(std::to_string(counts.applied_max)), std::string::npos)
+        << failed->message();
+  }
+}
+
+TEST(Plan, WhenTheChiefsCountsAreNotKnown_TheJobSucceedsAndSaysSo) {
+  const PlanResult plan = Plan(WithChief(std::nullopt), kNow);
+  EXPECT_EQ(plan.status.phase(), JobStatus::Succeeded);
+  EXPECT_NE(Find(plan.status, "Succeeded")->message().find("not known"), std::string::npos);
 }
 
 }  // namespace

@@ -44,6 +44,18 @@ void ForgetConsecutive(PlanBuilder& builder) {
     record.set_consecutive_failures(0);
   }
 }
+void ForgetShortLives(PlanBuilder& builder) {
+  CountEnds(builder);
+  for (auto& [key, record] : *builder.status().mutable_restarts()->mutable_replicas()) {
+    record.clear_short_attempts();
+  }
+}
+void BelieveEveryDrain(PlanBuilder& builder) {
+  CountEnds(builder);
+  for (auto& [key, record] : *builder.status().mutable_restarts()->mutable_replicas()) {
+    record.clear_unexplained_drains();
+  }
+}
 void FailAtFirstCrash(PlanBuilder& builder) {
   if (builder.status().restarts().failures() > 0) {
     builder.Finish(JobStatus::Failed, "Crash", "one crash");
@@ -130,6 +142,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mutant{"DisruptionsCost", [](Policies& p) { p.count_ends = CountDisruptionsAsCrashes; }},
         Mutant{"ReusesAttempts", [](Policies& p) { p.count_ends = ReuseAttempts; }},
         Mutant{"NeverWaits", [](Policies& p) { p.count_ends = ForgetConsecutive; }},
+        Mutant{"NoBrake", [](Policies& p) { p.count_ends = ForgetShortLives; }},
+        Mutant{"BelievesEvery85", [](Policies& p) { p.count_ends = BelieveEveryDrain; }},
         Mutant{"NeverSucceeds", [](Policies& p) { p.decide_success = DoNothing; }},
         Mutant{"SucceedsByWorker", [](Policies& p) { p.decide_success = SucceedWithAnyWorker; }},
         Mutant{"NeverFails", [](Policies& p) { p.decide_failure = DoNothing; }},

@@ -86,6 +86,8 @@ void Simulation::RandomEvent() {
   } else if (kind == 1) {
     const auto workers = static_cast<std::int32_t>(1 + rng_.Uniform(4));
     snapshot_.job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(workers);
+  } else if (kind == 2) {
+    ForgetCounted();
   } else if (!snapshot_.replicas.empty()) {
     ReplicaEvent(snapshot_.replicas[rng_.Uniform(snapshot_.replicas.size())]);
   }
@@ -96,30 +98,131 @@ void Simulation::End(Replica& replica, std::int32_t exit_code) {
   replica.exit_code = exit_code;
   replica.ready = false;
   replica.ended = now_;
-  const auto& chief = snapshot_.job.status().restarts().replicas();
-  const auto record = chief.find("chief-0");
-  const bool chief_done = record != chief.end() && record->second.succeeded();
-  const bool crash = exit_code != 0 && exit_code != kExitDrained && !replica.terminating &&
-                     replica.disruption == Disruption::kNone;
-  const bool counts =
-      !IsFinished(snapshot_.job.status()) && (!chief_done || replica.id.role == Role::kEvaluator);
-  if (!crash || !counts) return;
+  const bool told = replica.terminating || replica.disruption != Disruption::kNone;
+  const bool disrupted = told || IsDisruptionExit(exit_code);
+  const bool counts = !IsFinished(snapshot_.job.status()) &&
+                      (!ChiefDone(snapshot_.job.status()) || replica.id.role == Role::kEvaluator);
+  if (exit_code != 0 && !disrupted && counts) NoteCrash(replica);
+}
+
+bool Simulation::ChiefDone(const JobStatus& status) {
+  const auto record = status.restarts().replicas().find("chief-0");
+  return record != status.restarts().replicas().end() && record->second.succeeded();
+}
+
+Time::duration Simulation::Life(const Replica& replica) const {
+  if (!replica.started || replica.disruption == Disruption::kNotAdmitted) return {};
+  return replica.ended.value_or(now_) - *replica.started;
+}
+
+void Simulation::NoteCrash(const Replica& replica) {
   const std::string key = ReplicaKey(replica.id);
-  const bool healthy = now_ - replica.started.value_or(now_) >= std::chrono::seconds(600);
+  const bool healthy = Life(replica) >= std::chrono::seconds(600);
   crashes_in_a_row_[key] = healthy ? 1 : crashes_in_a_row_[key] + 1;
-  last_crash_[key] = now_;
+  last_crash_[key] = *replica.ended;
   ++crashes_[key];
   ++crashes_total_;
 }
 
+bool Simulation::CountsAsDisruption(const Replica& replica, const JobStatus& after) const {
+  const JobSpec& spec = snapshot_.job.spec();
+  const bool unwanted = spec.run_policy().suspend() ||
+                        replica.id.index >= DesiredReplicas(spec, replica.id.role) ||
+                        (ChiefDone(after) && replica.id.role != Role::kEvaluator);
+  return replica.phase != ReplicaPhase::kSucceeded && !unwanted &&
+         (replica.terminating || replica.disruption != Disruption::kNone ||
+          IsDisruptionExit(replica.exit_code));
+}
+
+std::optional<Time> Simulation::ChiefLeft(const JobStatus& after) const {
+  std::optional<Time> left = chief_left_;
+  const auto note = [&left](Time when) { left = left ? std::max(*left, when) : when; };
+  for (const Replica& replica : snapshot_.replicas) {
+    if (replica.id.role != Role::kChief || !replica.Ended()) continue;
+    if (IsDisruptionExit(replica.exit_code)) note(*replica.ended);
+  }
+  for (const Replica* replica : NewlyCounted(after)) {
+    const bool disrupted = replica->terminating || replica->disruption != Disruption::kNone ||
+                           IsDisruptionExit(replica->exit_code);
+    if (replica->id.role == Role::kChief && disrupted) note(replica->ended.value_or(now_));
+  }
+  return left;
+}
+
+bool Simulation::IsUntoldDrain(const Replica& replica, const JobStatus& after) const {
+  if (replica.exit_code != kExitDrained || replica.terminating) return false;
+  if (replica.disruption != Disruption::kNone) return false;
+  if (replica.id.role == Role::kChief) return true;
+  for (const Replica& chief : snapshot_.replicas) {
+    if (chief.id.role == Role::kChief && !chief.Ended() && chief.terminating) return false;
+  }
+  const std::optional<Time> chief_left = ChiefLeft(after);
+  if (!chief_left) return true;
+  const Time left = std::chrono::ceil<std::chrono::seconds>(*chief_left);
+  return *replica.started > left || *replica.ended > left + std::chrono::seconds(60);
+}
+
+bool Simulation::IsDrainCrash(const Replica& replica, const JobStatus& after) const {
+  if (!CountsAsDisruption(replica, after) || !IsUntoldDrain(replica, after)) return false;
+  if (replica.id.role == Role::kChief) return true;
+  const auto believed = believed_drains_.find(ReplicaKey(replica.id));
+  const bool healthy = Life(replica) >= std::chrono::seconds(600);
+  return !healthy && believed != believed_drains_.end() && believed->second >= 3;
+}
+
+std::vector<const Replica*> Simulation::NewlyCounted(const JobStatus& after) const {
+  const auto attempt_in = [](const JobStatus& status, const Replica& replica) {
+    const auto record = status.restarts().replicas().find(ReplicaKey(replica.id));
+    return record == status.restarts().replicas().end() ? 0 : record->second.attempt();
+  };
+  std::vector<const Replica*> counted;
+  for (const Replica& replica : snapshot_.replicas) {
+    if (!replica.Ended() && !replica.terminating) continue;
+    if (replica.attempt < attempt_in(snapshot_.job.status(), replica)) continue;
+    if (replica.attempt < attempt_in(after, replica)) counted.push_back(&replica);
+  }
+  return counted;
+}
+
+void Simulation::AccountDisruptions(const JobStatus& after) {
+  for (const Replica* replica : NewlyCounted(after)) {
+    const std::string key = ReplicaKey(replica->id);
+    const bool crash = IsDrainCrash(*replica, after);
+    if (Life(*replica) >= std::chrono::seconds(600)) believed_drains_[key] = 0;
+    if (Life(*replica) >= std::chrono::seconds(10)) short_in_a_row_[key] = 0;
+    if (crash) NoteCrash(*replica);
+    if (crash || !CountsAsDisruption(*replica, after)) continue;
+    if (IsUntoldDrain(*replica, after)) ++believed_drains_[key];
+    if (Life(*replica) >= std::chrono::seconds(10)) continue;
+    ++short_in_a_row_[key];
+    last_short_end_[key] = replica->ended.value_or(now_);
+  }
+  chief_left_ = ChiefLeft(after);
+}
+
+void Simulation::ForgetCounted() {
+  std::erase_if(snapshot_.replicas, [&](const Replica& replica) {
+    const auto& records = snapshot_.job.status().restarts().replicas();
+    const auto record = records.find(ReplicaKey(replica.id));
+    return replica.Ended() && record != records.end() && replica.attempt < record->second.attempt();
+  });
+}
+
+void Simulation::Run(Replica& replica) {
+  replica.phase = ReplicaPhase::kRunning;
+  replica.ready = true;
+  if (!replica.started) replica.started = now_;
+}
+
 void Simulation::ReplicaEvent(Replica& replica) {
   if (replica.Ended()) return;
-  switch (rng_.Uniform(8)) {
+  const std::uint64_t event = rng_.Uniform(11);
+  // Only what runs can end by itself.
+  if (event == 2 || event == 3 || event == 8 || event == 9) Run(replica);
+  switch (event) {
     case 0:
     case 1:
-      replica.phase = ReplicaPhase::kRunning;
-      replica.ready = true;
-      return;
+      return Run(replica);
     case 2:
       return End(replica, 1);
     case 3:
@@ -133,8 +236,19 @@ void Simulation::ReplicaEvent(Replica& replica) {
     case 6:
       if (replica.terminating) End(replica, 143);
       return;
+    case 8:
+      return End(replica, kExitDisrupted);
+    case 9:
+      return End(replica, kExitDrained);
+    case 10:
+      if (replica.started) return;
+      replica.disruption = Disruption::kNotAdmitted;
+      return End(replica, kExitFailure);
     default:
-      if (replica.id.role == Role::kWorker || rng_.Uniform(6) == 0) End(replica, 0);
+      if (replica.id.role == Role::kWorker || rng_.Uniform(6) == 0) {
+        Run(replica);
+        End(replica, 0);
+      }
   }
 }
 
@@ -161,6 +275,7 @@ void Simulation::Apply(const Action& action) {
       Expect(start_time == FormatTimestamp(now_), "startTime is not the time of the start");
       active_since_ = now_;
     }
+    AccountDisruptions(set->status);
     *snapshot_.job.mutable_status() = set->status;
   } else if (const auto* start = std::get_if<StartReplica>(&action)) {
     Start(*start);
@@ -194,10 +309,13 @@ void Simulation::Start(const StartReplica& start) {
     const std::int64_t wait = std::min<std::int64_t>(300, std::int64_t{1} << (in_a_row - 2));
     Expect(now_ - last_crash_[key] >= std::chrono::seconds(wait), "does not wait: " + key);
   }
+  if (const int short_lives = short_in_a_row_[key]; short_lives > 0) {
+    const std::int64_t wait = std::min<std::int64_t>(300, std::int64_t{1} << (short_lives - 1));
+    Expect(now_ - last_short_end_[key] >= std::chrono::seconds(wait), "no brake: " + key);
+  }
   Replica replica;
   replica.id = start.id;
   replica.attempt = start.attempt;
-  replica.started = now_;
   snapshot_.replicas.push_back(replica);
 }
 
@@ -236,8 +354,7 @@ void Simulation::FairRounds() {
       if (replica.terminating) {
         End(replica, kExitDrained);
       } else if (replica.phase == ReplicaPhase::kPending) {
-        replica.phase = ReplicaPhase::kRunning;
-        replica.ready = true;
+        Run(replica);
       } else if (replica.id.role == Role::kChief || replica.id.role == Role::kEvaluator) {
         End(replica, 0);
       }
@@ -252,7 +369,11 @@ void Simulation::CheckPlan(const PlanResult& plan) {
   const Restarts& before = snapshot_.job.status().restarts();
   const Restarts& after = plan.status.restarts();
   Expect(after.failures() >= before.failures(), "a count went down");
-  Expect(after.failures() <= crashes_total_, "counts more crashes than there were");
+  int drain_crashes = 0;
+  for (const Replica* replica : NewlyCounted(plan.status)) {
+    drain_crashes += IsDrainCrash(*replica, plan.status) ? 1 : 0;
+  }
+  Expect(after.failures() <= crashes_total_ + drain_crashes, "counts more crashes than there were");
   for (const auto& [key, record] : before.replicas()) {
     const auto now = after.replicas().find(key);
     const bool kept = now != after.replicas().end() &&

@@ -29,8 +29,23 @@ class Simulation {
 
  private:
   void RandomEvent();
+  /// The pods of ended attempts that the status has counted are removed by somebody.
+  void ForgetCounted();
   void ReplicaEvent(Replica& replica);
+  void Run(Replica& replica);
   void End(Replica& replica, std::int32_t exit_code);
+  void NoteCrash(const Replica& replica);
+  static bool ChiefDone(const JobStatus& status);
+  Time::duration Life(const Replica& replica) const;
+  /// Ends that the status counts and the one before did not.
+  std::vector<const Replica*> NewlyCounted(const JobStatus& after) const;
+  /// Not asked for by the job, and no plain crash; an 85 that nobody asked for is among them.
+  bool CountsAsDisruption(const Replica& replica, const JobStatus& after) const;
+  /// When the chief last drained or was stopped, as far as the status must know.
+  std::optional<Time> ChiefLeft(const JobStatus& after) const;
+  bool IsUntoldDrain(const Replica& replica, const JobStatus& after) const;
+  bool IsDrainCrash(const Replica& replica, const JobStatus& after) const;
+  void AccountDisruptions(const JobStatus& after);
   void Advance(std::int64_t milliseconds) { now_ += std::chrono::milliseconds(milliseconds); }
   /// Plans and acts until only RequeueAt remains; at times the executor dies in the middle.
   void Settle(bool may_die);
@@ -54,6 +69,11 @@ class Simulation {
   std::map<std::string, int> crashes_in_a_row_;
   std::map<std::string, Time> last_crash_;
   int crashes_total_ = 0;
+  /// The same of disruptions: short lives in a row, and exits 85 that nobody asked for.
+  std::map<std::string, int> short_in_a_row_;
+  std::map<std::string, Time> last_short_end_;
+  std::map<std::string, int> believed_drains_;
+  std::optional<Time> chief_left_;
   std::optional<Time> requeue_at_;
   std::string violation_;
   std::uint64_t seed_;

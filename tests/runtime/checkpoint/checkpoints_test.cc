@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/os/files.h"
+#include "runtime/checkpoint/manifest.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
 
 namespace pstrain {
@@ -41,10 +42,29 @@ TEST(Checkpoints, OpenCheckpoint_WhenAsExpected_ReturnsTheManifest) {
   const TempDir run;
   const std::string checkpoint = WriteCheckpoint(run.path(), {1, 1}, 3);
   const auto manifest =
-      OpenCheckpoint(checkpoint, {"run-a", Variables(3), 3, checkpoint_test::kBatches});
+      OpenCheckpoint(checkpoint, {"run-a", Variables(3), 3, checkpoint_test::kBatches, {}});
   ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
   EXPECT_EQ(manifest->checkpoint_shards_size(), 3);
   EXPECT_EQ(manifest->number(), 1u);
+}
+
+TEST(Checkpoints, OpenCheckpoint_WhenOfAnotherJob_NamesTheField) {
+  const TempDir run;
+  const std::string checkpoint = WriteCheckpoint(run.path(), {1, 1}, 1);
+  JobSpec job;
+  job.mutable_training()->set_batch_size(16);
+  CheckpointManifest manifest = *ReadManifest(checkpoint);
+  *manifest.mutable_job() = job;
+  ASSERT_TRUE(WriteManifest(checkpoint, manifest, [] { return OkStatus(); }).ok());
+  CheckpointExpectation expectation;
+  expectation.job = job;
+  EXPECT_TRUE(OpenCheckpoint(checkpoint, expectation).ok());
+  expectation.job->mutable_training()->set_epochs(9);
+  EXPECT_TRUE(OpenCheckpoint(checkpoint, expectation).ok());
+  expectation.job->mutable_training()->set_batch_size(17);
+  const Status status = OpenCheckpoint(checkpoint, expectation).status();
+  EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("spec.training.batchSize was 16"), std::string::npos);
 }
 
 TEST(Checkpoints, OpenCheckpoint_WhenForeign_NamesWhatDiffers) {
@@ -55,19 +75,19 @@ TEST(Checkpoints, OpenCheckpoint_WhenForeign_NamesWhatDiffers) {
     EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
     EXPECT_NE(status.message().find(word), std::string::npos) << status.ToString();
   };
-  refused({"run-b", {}, {}, {}}, "run-a");
-  refused({"", {}, 4, {}}, "3 shards");
-  refused({"", {}, {}, 9}, "8 batches");
+  refused({"run-b", {}, {}, {}, {}}, "run-a");
+  refused({"", {}, 4, {}, {}}, "3 shards");
+  refused({"", {}, {}, 9, {}}, "8 batches");
   auto variables = Variables(3);
   variables[1].set_shape(0, 99);
-  refused({"", variables, {}, {}}, "table");
+  refused({"", variables, {}, {}, {}}, "table");
   variables = Variables(3);
   variables.pop_back();
-  refused({"", variables, {}, {}}, "table");
+  refused({"", variables, {}, {}, {}}, "table");
   variables = Variables(3);
   variables.push_back(variables[0]);
   variables.back().set_name("other");
-  refused({"", variables, {}, {}}, "other");
+  refused({"", variables, {}, {}, {}}, "other");
 }
 
 TEST(Checkpoints, NewestGoodCheckpoint_PassesOverBadOnesWithAWarning) {
@@ -92,7 +112,7 @@ TEST(Checkpoints, NewestGoodCheckpoint_PassesOverBadOnesWithAWarning) {
 TEST(Checkpoints, NewestGoodCheckpoint_WhenOfAnotherRun_Refuses) {
   const TempDir run;
   WriteCheckpoint(run.path(), {1, 1}, 2);
-  EXPECT_EQ(NewestGoodCheckpoint(run.path(), {"run-b", {}, {}, {}}).status().code(),
+  EXPECT_EQ(NewestGoodCheckpoint(run.path(), {"run-b", {}, {}, {}, {}}).status().code(),
             StatusCode::kFailedPrecondition);
 }
 

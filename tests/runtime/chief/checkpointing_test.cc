@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
+#include "base/os/file_faults.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/checkpoint/manifest.h"
 #include "tests/runtime/chief/chief_test_support.h"
@@ -26,6 +29,13 @@ class CheckpointingTest : public chief_test::ChiefPartsTest {
       written->set_chief_term(shard.term().chief_term());
       written->set_term_counter(shard.term().counter());
       written->set_examples_applied(5 + shard.shard());
+      if (!request.final()) continue;
+      written->set_examples_applied(protocol_test::kExamples);
+      WireShardCopy* copy = reply.add_copies();
+      copy->set_shard(shard.shard());
+      *copy->mutable_term() = shard.term();
+      copy->set_active(true);
+      copy->set_applied(protocol_test::AllApplied().Serialize());
     }
     return reply;
   }
@@ -150,48 +160,191 @@ TEST_F(CheckpointingTest, WhenAllIsCommitted_TheCheckpointIsFinal) {
   EXPECT_FALSE(checkpointing_.Due());
 }
 
-TEST_F(CheckpointingTest, WhenFiveFailInARow_TheJobFailsAndNotBefore) {
+TEST_F(CheckpointingTest, WhenAShardLacksWhatWasReported_TheCheckpointIsNotFinal) {
+  StartPs();
+  Commit(8);
+  checkpointing_.Start();
+  const FakeNetwork::Write first = TakeFirst(&network_.writes);
+  WriteCheckpointShardsReply reply = Written(first.request);
+  AppliedSet applied(4);
+  applied.Insert({0, 1});
+  reply.mutable_copies(0)->set_applied(applied.Serialize());
+  first.done(reply);
+  AnswerWrites();
+  checkpointing_.Finish();
+  EXPECT_FALSE(checkpointing_.final_manifest().has_value());
+  EXPECT_TRUE(InPlace().empty());
+  EXPECT_EQ(protocol().Progress().work_ids_committed, 1u);
+  EXPECT_FALSE(checkpointing_.Due());
+  Commit(7);
+  clock_.Advance(seconds(2));
+  ASSERT_TRUE(checkpointing_.Due());
+  Take();
+  EXPECT_TRUE(checkpointing_.final_manifest().has_value());
+}
+
+TEST_F(CheckpointingTest, WhenAFinalCheckpointOnDiskHasOtherExamples_TheRunIsNotOver) {
+  StartPs();
+  Commit(8);
+  Take();
+  CheckpointManifest manifest = *checkpointing_.final_manifest();
+  setup_->checkpoint = GoodCheckpoint{{1, 1}, "", manifest, {}};
+  EXPECT_TRUE(Checkpointing(chief(), ps(), evaluator_).final_manifest().has_value());
+  manifest.mutable_checkpoint_shards(1)->set_examples_applied(protocol_test::kExamples - 1);
+  setup_->checkpoint = GoodCheckpoint{{1, 1}, "", manifest, {}};
+  EXPECT_FALSE(Checkpointing(chief(), ps(), evaluator_).final_manifest().has_value());
+}
+
+TEST_F(CheckpointingTest, WhenTheDiskIsFullForTenMinutes_IsTriedWithGrowingPausesAndThenPlaced) {
   checkpoint_spec().set_every_steps(1);
   StartPs();
   Commit(1);
-  for (int failure = 1; failure <= 5; ++failure) {
-    EXPECT_TRUE(checkpointing_.Failure().ok());
-    ASSERT_TRUE(checkpointing_.Due());
-    checkpointing_.Start();
-    FailWrites(ResourceExhaustedError("disk full"));
-    checkpointing_.Finish();
-    EXPECT_FALSE(checkpointing_.Due());
-    clock_.Advance(seconds(1));
+  const auto begin = clock_.Now();
+  std::vector<std::int64_t> pauses;
+  auto failed_at = begin;
+  while (clock_.Now() - begin < seconds(600)) {
+    if (checkpointing_.Due()) {
+      pauses.push_back(std::chrono::duration_cast<seconds>(clock_.Now() - failed_at).count());
+      failed_at = clock_.Now();
+      checkpointing_.Start();
+      FailWrites(ErrnoError(ENOSPC, "write x"));
+      checkpointing_.Finish();
+    }
+    clock_.Advance(milliseconds(100));
   }
-  const Status failure = checkpointing_.Failure();
-  EXPECT_EQ(failure.code(), StatusCode::kResourceExhausted);
-  EXPECT_NE(failure.message().find("5 checkpoints in a row failed"), std::string::npos);
-  EXPECT_NE(failure.message().find(dir_.path()), std::string::npos);
+  ASSERT_GT(pauses.size(), 7u);
+  EXPECT_LT(pauses.size(), 30u);
+  pauses.resize(8);
+  EXPECT_EQ(pauses, (std::vector<std::int64_t>{0, 1, 2, 4, 8, 16, 30, 30}));
+  const CheckpointTrouble trouble = checkpointing_.trouble();
+  EXPECT_EQ(trouble.failing, seconds(600));
+  EXPECT_EQ(trouble.age, seconds(600));
+  EXPECT_EQ(ErrnoOf(trouble.error), ENOSPC);
+  clock_.Advance(seconds(30));
+  ASSERT_TRUE(checkpointing_.Due());
+  Take();
+  EXPECT_EQ(InPlace().size(), 1u);
+  EXPECT_EQ(checkpointing_.trouble().failing, seconds(0));
+  EXPECT_EQ(checkpointing_.trouble().age, seconds(0));
 }
 
-TEST_F(CheckpointingTest, WhenOneIsPlacedInBetween_FailuresAreNotInARow) {
+TEST_F(CheckpointingTest, WhenTheFinalOneCannotBeWritten_TheRunWaitsForIt) {
   StartPs();
+  Commit(8);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(checkpointing_.Due());
+    checkpointing_.Start();
+    FailWrites(ErrnoError(EIO, "write x"));
+    checkpointing_.Finish();
+    EXPECT_FALSE(checkpointing_.Due());
+    clock_.Advance(seconds(30));
+  }
+  EXPECT_FALSE(checkpointing_.final_manifest().has_value());
+  Take();
+  EXPECT_TRUE(checkpointing_.final_manifest().has_value());
+}
+
+TEST_F(CheckpointingTest, WhenOneIsPlacedInBetween_ThePausesBeginAgain) {
+  checkpoint_spec().set_every_steps(1);
+  StartPs();
+  Commit(1);
   for (int round = 0; round < 2; ++round) {
     for (int failure = 0; failure < 4; ++failure) {
       checkpointing_.Start();
       FailWrites(ResourceExhaustedError("disk full"));
       checkpointing_.Finish();
     }
+    clock_.Advance(seconds(8));
+    EXPECT_TRUE(checkpointing_.Due());
     Take();
+    Commit(1);
   }
-  EXPECT_TRUE(checkpointing_.Failure().ok());
+  EXPECT_EQ(checkpointing_.trouble().failing, seconds(0));
 }
 
-TEST_F(CheckpointingTest, WhenAPeerIsTheCause_ItIsAbandonedButNoFailure) {
+TEST_F(CheckpointingTest, WhenSomebodyIsToldToStop_TheNextTryComesWithinASecond) {
   StartPs();
+  Commit(1);
+  for (int failure = 0; failure < 6; ++failure) {
+    checkpointing_.Start();
+    FailWrites(ResourceExhaustedError("disk full"));
+    checkpointing_.Finish();
+  }
+  protocol().Drain();
+  EXPECT_FALSE(checkpointing_.Due());
+  clock_.Advance(seconds(1));
+  EXPECT_TRUE(checkpointing_.Due());
+}
+
+TEST_F(CheckpointingTest, WhenAPsIsAway_IsAbandonedAndTriedAfterGrowingPauses) {
+  checkpoint_spec().set_every_steps(1);
+  StartPs();
+  Commit(1);
   for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(checkpointing_.Due());
     checkpointing_.Start();
     FailWrites(UnavailableError("away"));
     checkpointing_.Finish();
+    clock_.Advance(seconds(i == 0 ? 1 : 0));
+    if (i == 0) continue;
+    EXPECT_FALSE(checkpointing_.Due());
+    clock_.Advance(seconds(30));
   }
-  EXPECT_TRUE(checkpointing_.Failure().ok());
   EXPECT_EQ(chief_stats_.checkpoints_abandoned->Value(), 6u);
+  EXPECT_NE(checkpointing_.trouble().error.message().find("ps "), std::string::npos);
   EXPECT_TRUE(ListCheckpointFolders(setup_->directory.path())->empty());
+}
+
+TEST_F(CheckpointingTest, WhileTheDiskHangs_NothingIsAskedOfThePsAndNothingIsPlaced) {
+  StartPs();
+  disk_.Hold();
+  checkpointing_.Start();
+  checkpointing_.Finish();
+  EXPECT_TRUE(network_.writes.empty());
+  clock_.Advance(seconds(61));
+  EXPECT_EQ(checkpointing_.trouble().failing, seconds(61));
+  disk_.Release();
+  EXPECT_EQ(network_.writes.size(), 2u);
+  disk_.Hold();
+  AnswerWrites();
+  checkpointing_.Finish();
+  checkpointing_.Finish();
+  EXPECT_EQ(disk_.waiting(), 1u);
+  EXPECT_TRUE(checkpointing_.in_progress());
+  EXPECT_FALSE(checkpointing_.newest().has_value());
+  disk_.Release();
+  EXPECT_EQ(checkpointing_.newest(), (CheckpointId{1, 1}));
+}
+
+TEST_F(CheckpointingTest, WhenAShardChangesItsOwnerWhileTheManifestIsWritten_ItIsRemovedAgain) {
+  StartPs();
+  checkpointing_.Start();
+  AnswerWrites();
+  disk_.Hold();
+  checkpointing_.Finish();
+  ASSERT_TRUE(RegisterPs(1, 201, 1).ok());
+  AnswerAssigns();
+  disk_.Release();
+  EXPECT_FALSE(checkpointing_.in_progress());
+  EXPECT_FALSE(checkpointing_.newest().has_value());
+  EXPECT_TRUE(InPlace().empty());
+}
+
+TEST_F(CheckpointingTest, WhenAnAbandonedOneCannotBeRemoved_GoesWithTheNextThatIsPlaced) {
+  StartPs();
+  evaluator_.Poll({}, {.newest = CheckpointId{1, 1}});
+  checkpointing_.Start();
+  {
+    const ScopedFileFaults faults([](std::string_view call, const std::string& path) {
+      return call == "open" && path.ends_with("1-1") ? EIO : 0;
+    });
+    FailWrites(UnavailableError("away"));
+    checkpointing_.Finish();
+  }
+  EXPECT_EQ(ListCheckpointFolders(setup_->directory.path())->size(), 1u);
+  Take();
+  EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 2}}));
+  EXPECT_EQ(ListCheckpointFolders(setup_->directory.path())->size(), 1u);
 }
 
 TEST_F(CheckpointingTest, WhenAShardChangesItsOwnerMeanwhile_IsAbandoned) {

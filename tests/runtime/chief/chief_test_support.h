@@ -47,6 +47,8 @@ struct FakeNetwork {
   std::deque<Write> writes;
   std::deque<Release> releases;
   std::vector<std::string> cancelled;
+  /// By address; without an entry the link is well.
+  std::map<std::string, LinkHealth> health;
 
   PsPeers::Connect Connect();
 };
@@ -67,6 +69,10 @@ class FakePsLink final : public PsLink {
   void Release(ReleaseRequest request, ReleaseDone done) override {
     network_.releases.push_back({address_, std::move(request), std::move(done)});
   }
+  LinkHealth health() const override {
+    const auto known = network_.health.find(address_);
+    return known == network_.health.end() ? LinkHealth() : known->second;
+  }
   void Cancel() override { network_.cancelled.push_back(address_); }
 
  private:
@@ -78,6 +84,29 @@ inline PsPeers::Connect FakeNetwork::Connect() {
   return
       [this](const std::string& address) { return std::make_unique<FakePsLink>(address, *this); };
 }
+
+/// Does the chief's work on files immediately, or, while it is held, when told to.
+class HeldDisk final : public Disk {
+ public:
+  void Post(const char*, Work work) override {
+    posted_.push_back(std::move(work));
+    if (!held_) Release();
+  }
+  void Hold() { held_ = true; }
+  void Release() {
+    held_ = false;
+    while (!posted_.empty()) {
+      const Work work = std::move(posted_.front());
+      posted_.pop_front();
+      work()();
+    }
+  }
+  std::size_t waiting() const { return posted_.size(); }
+
+ private:
+  bool held_ = false;
+  std::deque<Work> posted_;
+};
 
 /// Takes the oldest call out. REQUIRES: there is one.
 template <typename Call>
@@ -108,6 +137,7 @@ class ChiefPartsTest : public testing::Test {
     job.mutable_spec()->mutable_replica_specs()->mutable_evaluator()->set_replicas(1);
     Training* training = job.mutable_spec()->mutable_training();
     training->set_epochs(2);
+    training->set_peer_timeout_seconds(400);
     training->mutable_evaluation()->set_deadline_seconds(60);
     training->mutable_checkpoint()->set_directory(directory);
     training->mutable_checkpoint()->set_keep(2);
@@ -126,7 +156,7 @@ class ChiefPartsTest : public testing::Test {
   }
 
   ChiefDependencies chief() {
-    return {context_, *setup_, clock_, chief_stats_, *protocol_, refusals_};
+    return {context_, *setup_, clock_, chief_stats_, *protocol_, disk_, refusals_};
   }
   CommitProtocol& protocol() { return *protocol_; }
   PsPeers& ps() { return *ps_; }
@@ -211,6 +241,7 @@ class ChiefPartsTest : public testing::Test {
                        .stop = {}};
   std::optional<ChiefSetup> setup_;
   std::optional<CommitProtocol> protocol_;
+  HeldDisk disk_;
   FakeNetwork network_;
   std::optional<PsPeers> ps_;
   std::vector<Status> failures_;

@@ -15,6 +15,7 @@ class EndingTest : public chief_test::ChiefPartsTest {
  protected:
   Ending ending_{{.peers = seconds(60), .grace = seconds(30), .evaluation = seconds(20)},
                  setup_->directory,
+                 disk_,
                  clock_};
 };
 
@@ -42,6 +43,13 @@ TEST_F(EndingTest, WhenPeersWereThere_TheLimitCountsFromThenOn) {
   EXPECT_NE(ending_.failure()->message().find("no worker came"), std::string::npos);
 }
 
+TEST_F(EndingTest, WhenAPsCannotTakeItsShards_FailsAndSaysWhy) {
+  clock_.Advance(seconds(60));
+  ending_.CheckPatience({.any_worker = true, .trouble = "ps 1: Input/output error"});
+  ASSERT_TRUE(ending_.failure().has_value());
+  EXPECT_NE(ending_.failure()->message().find("ps 1: Input/output error"), std::string::npos);
+}
+
 TEST_F(EndingTest, WhenTheJobFailsTwice_TheFirstReasonCounts) {
   ending_.Fail(InternalError("first"));
   ending_.Fail(InternalError("second"));
@@ -63,6 +71,20 @@ TEST_F(EndingTest, ADrainEndsWhenItIsQuietCoveredAndEvaluated) {
   EXPECT_TRUE(ending_.DrainOver(state));
   state.quiet = false;
   EXPECT_FALSE(ending_.DrainOver(state));
+}
+
+TEST_F(EndingTest, OnlyTheFirstReasonCountsAndSaysWhetherItIsForGood) {
+  ending_.Fail(UnavailableError("now"));
+  ending_.FailForGood(FailedPreconditionError("for ever"));
+  EXPECT_EQ(ending_.failure()->message(), "now");
+  EXPECT_FALSE(ending_.failed_for_good());
+}
+
+TEST_F(EndingTest, WhenItFailsForGood_SaysSo) {
+  ending_.FailForGood(FailedPreconditionError("for ever"));
+  ending_.Fail(UnavailableError("later"));
+  EXPECT_EQ(ending_.failure()->message(), "for ever");
+  EXPECT_TRUE(ending_.failed_for_good());
 }
 
 TEST_F(EndingTest, ADrainEndsWhenTimeIsOut) {

@@ -34,6 +34,27 @@ TEST(RequestChecks, OfAWorker_RefuseWhatTheJobDoesNotHave) {
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
 }
 
+TEST(RequestChecks, OfAWorkersTroubles_RefuseMoreThanAWorkerCanHave) {
+  PollWorkerRequest request;
+  WireShardInTerm* shard = request.add_disowned();
+  shard->set_shard(3);
+  shard->mutable_term()->set_chief_term(3);
+  request.add_unreachable()->set_error("UNAVAILABLE: cut");
+  request.set_failure(std::string(kMostTextBytes, 'x'));
+  EXPECT_TRUE(CheckRequest(request, kJob).ok());
+  shard->set_shard(4);
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
+  request.clear_disowned();
+  for (int i = 0; i < 5; ++i) request.add_disowned();
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
+  request.clear_disowned();
+  request.mutable_unreachable(0)->set_error(std::string(kMostTextBytes + 1, 'x'));
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
+  request.clear_unreachable();
+  request.mutable_failure()->push_back('x');
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
+}
+
 TEST(RequestChecks, OfAPs_RefuseBadAddressesAndForeignCopies) {
   RegisterPsRequest request;
   request.set_address("ps-0.job:2222");
@@ -47,6 +68,10 @@ TEST(RequestChecks, OfAPs_RefuseBadAddressesAndForeignCopies) {
   request.add_held()->mutable_term()->set_chief_term(~std::uint64_t{0});
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
   request.clear_held();
+  request.set_index(kMostReplicas);
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
+  request.set_index(kMostReplicas - 1);
+  EXPECT_TRUE(CheckRequest(request, kJob).ok());
   for (int i = 0; i < 5; ++i) request.add_held();
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
 }

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cmath>
+#include <limits>
+#include <memory>
 
 #include "base/text/json.h"
 
@@ -25,7 +29,7 @@ TEST(RunNumbers, WhenFinal_TheResultCountsWhatTheCheckpointHolds) {
   RunNumbers numbers;
   numbers.progress.examples_committed = 30;
   numbers.final_examples = 70;
-  numbers.applied = {.lowest = 70, .highest = 71, .skipped = 2};
+  numbers.applied = {.lowest = 70, .highest = 71, .skipped = 2, .non_finite = 3};
   numbers.newest_checkpoint = CheckpointId{3, 4};
   numbers.metrics["auc"] = 0.75;
   const Result<Json> json = ParseJson(ResultJson(numbers));
@@ -33,6 +37,8 @@ TEST(RunNumbers, WhenFinal_TheResultCountsWhatTheCheckpointHolds) {
   EXPECT_EQ(json->Find("auc")->AsDouble(), 0.75);
   EXPECT_EQ(json->Find("examples_committed")->AsDouble(), 70);
   EXPECT_EQ(json->Find("applied_max")->AsDouble(), 71);
+  EXPECT_EQ(json->Find("records_skipped")->AsDouble(), 2);
+  EXPECT_EQ(json->Find("records_non_finite")->AsDouble(), 3);
 }
 
 TEST(RunNumbers, CountsOfAManifest_AreThoseOfItsExtremes) {
@@ -41,11 +47,13 @@ TEST(RunNumbers, CountsOfAManifest_AreThoseOfItsExtremes) {
     CheckpointShard* shard = manifest.add_checkpoint_shards();
     shard->set_examples_applied(examples);
     shard->set_records_skipped(examples / 10);
+    shard->set_records_non_finite(examples / 5);
   }
   const AppliedCounts counts = CountsOf(manifest);
   EXPECT_EQ(counts.lowest, 20);
   EXPECT_EQ(counts.highest, 40);
   EXPECT_EQ(counts.skipped, 2);
+  EXPECT_EQ(counts.non_finite, 8);
 }
 
 TEST(NumbersPublisher, UntilAllShardsWereActive_CommittedStaysAsItWas) {
@@ -69,6 +77,37 @@ TEST(NumbersPublisher, UntilAllShardsWereActive_CommittedStaysAsItWas) {
   publisher.Publish(numbers);
   EXPECT_EQ(stats.examples_committed->Value(), 40);
   EXPECT_TRUE(std::isnan(stats.loss->Value()));
+}
+
+TEST(ResultJson, WhenAMetricIsNotFinite_NamesIt) {
+  RunNumbers numbers;
+  numbers.metrics = {{"auc", 0.5}};
+  EXPECT_EQ(ResultJson(numbers).find("not_finite"), std::string::npos);
+  numbers.metrics["log_loss"] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(ResultJson(numbers).find(R"("not_finite":["log_loss"])"), std::string::npos);
+}
+
+TEST(RunNumbers, ErrnoOf_FindsWhatErrnoErrorWroteOnAPs) {
+  for (const int error_number : {EIO, ENOSPC, EACCES, ESTALE, EDQUOT}) {
+    const Status told(StatusCode::kInternal, "ps 1: " + ErrnoError(error_number, "x").message());
+    EXPECT_EQ(ErrnoOf(told), error_number);
+  }
+  EXPECT_EQ(ErrnoOf(OkStatus()), 0);
+  EXPECT_EQ(ErrnoOf(InternalError("no memory")), 0);
+}
+
+TEST(NumbersPublisher, WhenCheckpointsFail_SaysForHowLongAndWhy) {
+  const std::unique_ptr<StatsWriter> writer = StatsWriter::InMemory();
+  ChiefStats stats(*writer);
+  NumbersPublisher publisher(stats);
+  RunNumbers numbers;
+  numbers.checkpoint_trouble = {.age = std::chrono::seconds(90),
+                                .failing = std::chrono::seconds(60),
+                                .error = ErrnoError(ENOSPC, "write x")};
+  publisher.Publish(numbers);
+  EXPECT_EQ(stats.checkpoint_age->Value(), 90);
+  EXPECT_EQ(stats.checkpoint_failing->Value(), 60);
+  EXPECT_EQ(stats.checkpoint_error->Value(), ENOSPC);
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <vector>
+
 namespace pstrain {
 namespace {
 
@@ -38,6 +41,18 @@ TEST(ReportedMetrics, WhenTheJobListsAll_ReportsAll) {
 TEST(ReportedMetrics, WhenTheJobListsNone_KeepsWhatTheRunNeeds) {
   EXPECT_THAT(ReportedMetrics(kValues, Evaluation()),
               UnorderedElementsAre(Pair("records", 10), Pair("eval_loss", 0.4)));
+}
+
+TEST(CheckScores, WhenAScoreIsNotANumber_NamesTheCheckpointAndHowMany) {
+  BinaryMetrics metrics;
+  metrics.Add(std::vector<float>{0.25F, 0.75F}, std::vector<float>{0, 1});
+  EXPECT_TRUE(CheckScores(metrics, "1-3").ok());
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  metrics.Add(std::vector<float>{kNaN, 0.5F, kNaN}, std::vector<float>{0, 1, 1});
+  const Status status = CheckScores(metrics, "1-3");
+  EXPECT_EQ(status.code(), StatusCode::kOutOfRange);
+  EXPECT_THAT(status.message(),
+              testing::HasSubstr("checkpoint 1-3: 2 of 5 scores are not numbers; "));
 }
 
 }  // namespace

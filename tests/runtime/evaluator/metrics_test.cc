@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "base/os/files.h"
 #include "base/random.h"
@@ -77,6 +79,16 @@ TEST(BinaryMetrics, WhenAClassIsAbsentOrNothingWasAdded_IsZero) {
   EXPECT_EQ(metrics.Compute().auc, 0);
   EXPECT_EQ(metrics.Compute().calibration, 0);
   EXPECT_EQ(metrics.Compute().accuracy, 0.5);
+}
+
+// With NaN no order of the predictions is one: ExactAuc did not come to an end.
+TEST(BinaryMetrics, WhenSomePredictionsAreNotNumbers_LeavesThemOutAndCountsThem) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  BinaryMetrics metrics;
+  metrics.Add(std::vector<float>{kNaN, 0.25F, kNaN, 0.75F}, std::vector<float>{1, 0, 0, 1});
+  EXPECT_EQ(metrics.records(), 2U);
+  EXPECT_EQ(metrics.not_numbers(), 2U);
+  EXPECT_EQ(metrics.Compute().auc, 1);
 }
 
 }  // namespace

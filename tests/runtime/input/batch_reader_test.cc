@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/os/files.h"
+#include "tests/runtime/input/gzip_file.h"
 #include "tests/runtime/input/test_input.h"
 
 namespace pstrain {
@@ -135,6 +136,87 @@ TEST_F(BatchReaderTest, WhenTheFileShrinksUnderway_IsDataLoss) {
   ASSERT_TRUE(reader.ok());
   WriteTestFile(path_, Records(20));
   EXPECT_EQ((*reader)->Read({0, 0}).status().code(), StatusCode::kDataLoss);
+}
+
+/// Every block is refused that differs, and all others are read.
+void ExpectOneBlockRefused(const InputIndex& index, BatchReader& reader, std::uint32_t changed,
+                           const std::string& what) {
+  for (std::uint32_t batch = 0; batch < index.batches_per_epoch(); ++batch) {
+    const Result<Batch> read = reader.Read({0, batch});
+    if (index.Place({0, batch})->block != changed) {
+      EXPECT_TRUE(read.ok()) << read.status().ToString();
+      continue;
+    }
+    EXPECT_EQ(read.status().code(), StatusCode::kDataLoss);
+    EXPECT_THAT(read.status().message(), testing::HasSubstr(what));
+    EXPECT_THAT(read.status().message(), testing::HasSubstr("put it back, or start a new run"));
+  }
+}
+
+TEST_F(BatchReaderTest, WhenLabelsAreFlippedUnderway_TheirBlockIsNotRead) {
+  std::string text = Records(50);
+  WriteTestFile(path_, text);
+  auto reader = Open(SmallTraining(path_));
+  ASSERT_TRUE(reader.ok());
+  const std::size_t label = text.find("no\n", text.find("\n24,"));
+  const std::size_t other = text.find("yes\n", label);
+  text.replace(label, other + 3 - label, "yes" + text.substr(label + 2, other - label - 2) + "no");
+  WriteTestFile(path_, text);
+  const PassedBytes& bytes = index_->files()[0].blocks[2];
+  ExpectOneBlockRefused(*index_, **reader, 2,
+                        path_ + ": the file has changed since the run began, in bytes " +
+                            std::to_string(bytes.begin) + " to " + std::to_string(bytes.end) +
+                            " (records 21 to 30");
+}
+
+TEST_F(BatchReaderTest, WhenAChangedRecordCannotBeRead_TheChangeIsSaid) {
+  std::string text = Records(50);
+  WriteTestFile(path_, text);
+  auto reader = Open(SmallTraining(path_));
+  ASSERT_TRUE(reader.ok());
+  text.replace(text.find("\n41,") + 1, 2, "xx");
+  WriteTestFile(path_, text);
+  ExpectOneBlockRefused(*index_, **reader, 4, "the file has changed since the run began");
+}
+
+TEST_F(BatchReaderTest, WhenAPackedFileIsChangedUnderway_ItsBlockIsNotRead) {
+  const std::string packed = dir_.File("a.csv.gz");
+  std::string text = Records(50);
+  WriteGzipFile(packed, text);
+  auto indexed = Open(SmallTraining(packed));
+  ASSERT_TRUE(indexed.ok());
+  text.replace(text.find("\n14,") + 1, 2, "99");
+  WriteGzipFile(packed, text);
+  const Training training = SmallTraining(packed);
+  Result<FeatureSet> set = FeatureSet::Create(training.features());
+  ASSERT_TRUE(set.ok());
+  // Another machine: nothing is unpacked there yet.
+  auto reader = BatchReader::Create(training.input(), std::make_shared<const FeatureSet>(*set),
+                                    index_, {dir_.File("elsewhere"), 2});
+  ASSERT_TRUE(reader.ok());
+  ExpectOneBlockRefused(*index_, **reader, 1, "(records 11 to 20");
+}
+
+TEST_F(BatchReaderTest, WithAByteOrderMarkEmptyLinesAndLongBlocks_EveryBlockIsReadAsIndexed) {
+  std::string text = "\xef\xbb\xbf\n\n";
+  for (int i = 0; i < 9000; ++i) {
+    text += std::to_string(i) + ",cook," + (i % 2 == 0 ? "no" : "yes") + "\n";
+    if (i % 7 == 0) text += std::string(static_cast<std::size_t>(i % 100), '\n');
+  }
+  WriteTestFile(path_, text + std::string(400'000, '\n'));
+  for (const bool header : {false, true}) {
+    if (header)
+      WriteTestFile(path_,
+                    "\xef\xbb\xbf"
+                    "age,job,y\n\n" +
+                        text.substr(3));
+    Training training = SmallTraining(path_);
+    training.set_block_size(700);
+    training.mutable_input()->mutable_csv()->set_header(header);
+    auto reader = Open(training);
+    ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+    EXPECT_EQ(ReadEpoch(**reader, 0).size(), 9000U);
+  }
 }
 
 TEST_F(BatchReaderTest, WhenReadInSequence_GivesFileOrderAndRewinds) {

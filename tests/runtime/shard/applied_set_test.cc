@@ -91,5 +91,16 @@ TEST(AppliedSet, WhenTwoMillionBatchesAreOpen_TakesAQuarterOfAMegabyte) {
   EXPECT_LE(set.Serialize().size(), 250'100u);
 }
 
+TEST(AppliedSet, EpochsBegun_IsTheHighestWithABatch) {
+  AppliedSet set(2);
+  EXPECT_EQ(set.EpochsBegun(), 0u);
+  set.Insert({3, 1});
+  EXPECT_EQ(set.EpochsBegun(), 4u);
+  AppliedSet closed(1);
+  closed.Insert({0, 0});
+  closed.CloseEpochsBelow(1);
+  EXPECT_EQ(closed.EpochsBegun(), 1u);
+}
+
 }  // namespace
 }  // namespace pstrain

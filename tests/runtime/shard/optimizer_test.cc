@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -291,6 +292,30 @@ TEST(OptimizerRule, Create_WhenNothingIsSet_Refuses) {
   EXPECT_TRUE(OptimizerRule::Create(optimizer).ok());
   optimizer.mutable_ftrl()->set_learning_rate_power(0.5);
   EXPECT_FALSE(OptimizerRule::Create(optimizer).ok()) << "steps would grow";
+}
+
+// The slots count too: with an infinite accumulator a value never changes again.
+TEST(OptimizerRule, WhenAValueOrASlotIsNotFiniteAfterwards_SaysSo) {
+  constexpr std::size_t kCount = 5;
+  for (const auto& [name, optimizer] : EveryOptimizer()) {
+    const auto rule = OptimizerRule::Create(optimizer);
+    ASSERT_TRUE(rule.ok()) << rule.status().ToString();
+    const std::size_t slots = (*rule)->slots().size();
+    const auto apply = [&](float gradient) {
+      std::vector<float> values(kCount, 1.0F);
+      std::vector<std::vector<float>> dense(slots, std::vector<float>(kCount, 0.5F));
+      std::vector<float> row(kCount * (1 + slots), 0.5F);
+      std::vector<float> gradients(kCount, 1.0F);
+      gradients.back() = gradient;
+      float* const rows[] = {row.data()};
+      const bool finite = (*rule)->Apply(values.data(), dense, gradients.data(), kCount);
+      EXPECT_EQ((*rule)->ApplyRows(rows, kCount, gradients.data()), finite);
+      return finite;
+    };
+    EXPECT_TRUE(apply(1.0F)) << name;
+    EXPECT_FALSE(apply(std::numeric_limits<float>::quiet_NaN())) << name;
+    EXPECT_FALSE(apply(std::numeric_limits<float>::infinity())) << name;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "tests/runtime/shard/every_optimizer.h"
@@ -189,6 +190,65 @@ TEST_F(ShardEngineTest, Push_CountsRecordsAndSkippedOnesOncePerWorkId) {
   push.work_id = {0, 5};
   push.skipped = 11;
   EXPECT_EQ(Push(engine_, push).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(ShardEngineTest, Push_OfABatchThatIsLeftOut_IsRememberedAndCountedAndChangesNoValue) {
+  const std::vector<float> before = PullDense();
+  PushRequest push = DensePush({0, 3});
+  push.skipped = 4;
+  push.non_finite = 6;
+  EXPECT_EQ(Push(engine_, push).status().code(), StatusCode::kInvalidArgument) << "a gradient";
+  push.sections[0].dense.clear();
+  push.non_finite = 5;
+  EXPECT_EQ(Push(engine_, push).status().code(), StatusCode::kInvalidArgument) << "a part of it";
+  push.non_finite = 6;
+  EXPECT_EQ(Statuses(Push(engine_, push)), std::vector{PushStatus::kApplied});
+  EXPECT_EQ(Statuses(Push(engine_, push)), std::vector{PushStatus::kDuplicate});
+  EXPECT_EQ(Statuses(Push(engine_, DensePush({0, 3}))), std::vector{PushStatus::kDuplicate})
+      << "computed again from other values";
+  EXPECT_EQ(PullDense(), before);
+  const std::vector<ShardState> states = SnapshotAll(engine_, kShards, kTerm);
+  EXPECT_TRUE(states[0].applied.Contains({0, 3}));
+  EXPECT_EQ(states[0].examples, 10);
+  EXPECT_EQ(states[0].skipped, 4);
+  EXPECT_EQ(states[0].non_finite, 6);
+}
+
+TEST_F(ShardEngineTest, Push_WhenAValueOverflows_NamesVariableAndShardAndTheShardIsNotCopied) {
+  EXPECT_TRUE(engine_.health().ok());
+  std::vector<float> huge = gradient_;
+  huge.back() = 3e38F;
+  PushRequest push = DensePush({0, 3});
+  push.sections[0].dense[0].values = huge;
+  for (const std::uint32_t batch : {3U, 4U, 5U}) {
+    push.work_id = {1, batch};
+    ASSERT_EQ(Statuses(Push(engine_, push)), std::vector{PushStatus::kApplied});
+  }
+  EXPECT_EQ(engine_.health(),
+            OutOfRangeError("variable dense in shard 0 is infinite or not a number after epoch 1, "
+                            "batch 5; lower the learning rate of spec.training.optimizer"));
+  const auto snapshot = [&](ShardId shard) {
+    return ps_test::Await<Status>([&](auto done) {
+      engine_.Snapshot({{{shard, kTerm}}, 0, "", ""}, [](const ShardState&) {}, done);
+    });
+  };
+  EXPECT_EQ(snapshot(0).code(), StatusCode::kOutOfRange);
+  EXPECT_TRUE(snapshot(1).ok());
+  const auto frozen =
+      ps_test::Await<Result<ShardState>>([&](auto done) { engine_.Freeze({0, kTerm}, done); });
+  EXPECT_EQ(frozen.status().code(), StatusCode::kOutOfRange);
+}
+
+TEST_F(ShardEngineTest, Push_WhenARowOverflows_NamesTheTable) {
+  const std::vector<std::uint64_t> keys = KeysOf(1, kShards, 100);
+  std::vector<float> rows(keys.size() * 4, 0.0F);
+  rows[rows.size() - 2] = std::numeric_limits<float>::infinity();
+  PushRequest push;
+  push.work_id = {0, 7};
+  push.sections.push_back({1, kTerm, {}, {{1, keys, rows}}});
+  ASSERT_EQ(Statuses(Push(engine_, push)), std::vector{PushStatus::kApplied});
+  EXPECT_NE(engine_.health().message().find("variable table in shard 1 "), std::string::npos)
+      << engine_.health().ToString();
 }
 
 TEST_F(ShardEngineTest, Freeze_StopsServingUntilTheCopyIsKeptUnderANewTerm) {

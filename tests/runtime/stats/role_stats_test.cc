@@ -34,7 +34,7 @@ TEST(RoleStats, WhenAWorkerRegisters_EverySlotIsWellFormed) {
   const auto writer = StatsWriter::InMemory();
   const RuntimeStats runtime(*writer);
   const WorkerStats worker(*writer);
-  constexpr std::size_t kPlain = 17;
+  constexpr std::size_t kPlain = 19;
   constexpr std::size_t kHistograms = 4;
   constexpr std::size_t kSlotsOfOne = 16;  // 14 bounds, one without, the sum
   ExpectWellFormed(*writer, kPlain + kHistograms * kSlotsOfOne);
@@ -59,7 +59,7 @@ TEST(RoleStats, WhenAChiefRegisters_EverySlotIsWellFormed) {
   const auto writer = StatsWriter::InMemory();
   const RuntimeStats runtime(*writer);
   const ChiefStats chief(*writer);
-  ExpectWellFormed(*writer, 24);
+  ExpectWellFormed(*writer, 27);
   EXPECT_TRUE(std::isnan(chief.auc->Value()));
 }
 

@@ -18,6 +18,7 @@ PushRequest SamplePush() {
   push.work_id = {3, 17};
   push.records = 128;
   push.skipped = 3;
+  push.non_finite = 7;
   push.sections.push_back({2, {4, 5}, {{0, 1, kDense}}, {{1, kKeys, kRows}}});
   push.sections.push_back({7, {4, 6}, {}, {}});
   return push;
@@ -51,6 +52,7 @@ TEST(DataPlane, PushRequest_WhenRoundTripped_IsTheSame) {
   EXPECT_EQ(push->work_id, (WorkId{3, 17}));
   EXPECT_EQ(push->records, 128u);
   EXPECT_EQ(push->skipped, 3u);
+  EXPECT_EQ(push->non_finite, 7u);
   ASSERT_EQ(push->sections.size(), 2u);
   const PushSection& first = push->sections[0];
   EXPECT_EQ(first.shard, 2u);

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <thread>
 
+#include "base/manual_clock.h"
+#include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/in_process/in_process_transport.h"
 #include "tests/runtime/worker/ps_fixture.h"
 
@@ -121,6 +124,52 @@ TEST_F(PsClientTest, PushOfAnEmptyBatch_ReachesEveryShard) {
       client_->Push({{0, 2}, 5}, client_->Route(plan).value(), gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   EXPECT_THAT(pushed->Missing(), IsEmpty());
+}
+
+TEST_F(PsClientTest, PushOfABatchThatIsLeftOut_ReachesEveryShardAndChangesNoValue) {
+  Parameters gradients = SampleGradients(plan_);
+  gradients.dense[kDense][0] = std::numeric_limits<float>::quiet_NaN();
+  const PushedBatch batch{{0, 1}, 10, 3, 7};
+  const auto pushed = client_->Push(batch, routed_, gradients, membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  ASSERT_EQ(pushed->shards.size(), kShards);
+  for (const ShardPush& push : pushed->shards) EXPECT_EQ(push.outcome, ShardOutcome::kApplied);
+  const auto values = client_->Pull(routed_, membership_);
+  ASSERT_TRUE(values.ok()) << values.status().ToString();
+  EXPECT_EQ(values->values.dense, Expected(SampleGradients(plan_), 0).dense);
+  EXPECT_EQ(client_->stats().rows_pushed, 0u);
+  EXPECT_TRUE(ps_[0].engine->health().ok());
+}
+
+TEST_F(PsClientTest, WhenAPsIsAwayOrDoesNotOwn_SaysSoUntilItAnswers) {
+  const ManualClock clock;
+  PsTrouble trouble(clock);
+  PsClientOptions options;
+  options.trouble = &trouble;
+  const auto client = PsClient::Create(SampleVariables(), kShards, network_, options);
+  ASSERT_TRUE(client.ok());
+  const auto poll = [&] {
+    PollWorkerRequest request;
+    trouble.Describe(&request);
+    return request;
+  };
+  const Parameters gradients = SampleGradients(plan_);
+  servers_[1].reset();
+  ASSERT_TRUE((*client)->Push({{0, 1}, 10}, routed_, gradients, membership_).ok());
+  ASSERT_EQ(poll().unreachable_size(), 1);
+  EXPECT_EQ(poll().unreachable(0).ps(), 1u);
+  EXPECT_EQ(poll().disowned_size(), 0);
+  Serve(1, "ps1:2");
+  membership_.mutable_ps(1)->set_address("ps1:2");
+  membership_.mutable_ps(1)->set_incarnation(2);
+  membership_.mutable_shards(3)->mutable_term()->set_counter(8);
+  EXPECT_FALSE((*client)->Pull(routed_, membership_).ok());
+  EXPECT_EQ(poll().unreachable_size(), 0);
+  ASSERT_EQ(poll().disowned_size(), 1);
+  EXPECT_EQ(FromWire(poll().disowned(0)), (ShardInTerm{3, {1, 8}}));
+  membership_.mutable_shards(3)->mutable_term()->set_counter(7);
+  ASSERT_TRUE((*client)->Push({{0, 2}, 10}, routed_, gradients, membership_).ok());
+  EXPECT_EQ(poll().disowned_size(), 0);
 }
 
 TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushedAgain) {

@@ -130,6 +130,31 @@ TEST(BuildPod, ReadsBackAsTheSameReplica) {
   EXPECT_EQ(view->config_map, "byo-hash");
 }
 
+TEST(BuildPod, OfAChiefOfTheBuiltInRuntime_ShowsItTheNumberOfPs) {
+  PSTrainingJob job = OwnProgram();
+  job.mutable_spec()->mutable_training()->set_epochs(1);
+  job.mutable_spec()->mutable_replica_specs()->mutable_chief()->set_template_(
+      R"({"metadata":{"annotations":{"team":"ads"}},"spec":{"containers":[{"image":"x"}]}})");
+  auto pod = BuildPod(job, {plan::Role::kChief, 0}, 0, "byo-hash", {});
+  ASSERT_TRUE(pod.ok()) << pod.status().message();
+  const Json* annotations = pod->Find("metadata")->Find("annotations");
+  EXPECT_EQ(WriteJson(*annotations), R"({"team":"ads","pstrain.dev/ps-replicas":"2"})");
+  const auto& volumes = pod->Find("spec")->Find("volumes")->items();
+  EXPECT_EQ(WriteJson(volumes[1]),
+            R"({"name":"pstrain-ps-count","downwardAPI":{"items":[{"path":"ps-replicas",)"
+            R"("fieldRef":{"fieldPath":"metadata.annotations['pstrain.dev/ps-replicas']"}}]}})");
+  EXPECT_EQ(EnvOf(*pod, "PSTRAIN_PS_REPLICAS_FILE"), "/etc/pstrain-ps-count/ps-replicas");
+  pod->FindMutable("metadata")->Set("uid", Json::String("u"));
+  EXPECT_EQ(DecodePod(*pod)->ps_replicas, "2");
+  // Nobody else is told.
+  const auto ps = BuildPod(job, {plan::Role::kPs, 0}, 0, "byo-hash", {});
+  EXPECT_EQ(EnvOf(*ps, "PSTRAIN_PS_REPLICAS_FILE"), "absent");
+  EXPECT_EQ(ps->Find("metadata")->Find("annotations"), nullptr);
+  job.mutable_spec()->clear_training();
+  const auto own = BuildPod(job, {plan::Role::kChief, 0}, 0, "byo-hash", {});
+  EXPECT_EQ(EnvOf(*own, "PSTRAIN_PS_REPLICAS_FILE"), "absent");
+}
+
 TEST(BuildPod, OfATemplateThatSetsOurEnvironment_NamesTheVariable) {
   PSTrainingJob job = OwnProgram();
   job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_template_(

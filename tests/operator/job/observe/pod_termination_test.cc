@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/text/json.h"
+#include "operator/plan/timestamp.h"
 
 namespace pstrain::job {
 namespace {
@@ -177,6 +178,46 @@ TEST(DecodePod, WithForeignLabels_NamesTheField) {
   const auto view = DecodePod(*pod);
   ASSERT_FALSE(view.ok());
   EXPECT_NE(view.status().message().find("pod x: metadata.labels"), std::string::npos);
+}
+
+TEST(ChiefTermination, HasTheCountsThatItLeftBehind) {
+  PodView pod;
+  pod.replica.role = plan::Role::kChief;
+  pod.phase = "Succeeded";
+  pod.container.terminated = true;
+  pod.container.message = R"({"values": {"examples_expected": 80, "examples_committed": 80,
+                                         "applied_min": 71, "applied_max": 80}})";
+  const plan::Replica chief = ToReplica(pod);
+  ASSERT_TRUE(chief.counts.has_value());
+  EXPECT_EQ(chief.counts->applied_min, 71);
+  pod.container.message.clear();
+  EXPECT_FALSE(ToReplica(pod).counts.has_value());
+  pod.replica.role = plan::Role::kPs;
+  EXPECT_FALSE(ToReplica(pod).counts.has_value());
+}
+
+TEST(PodStart, IsTheContainersAndNotThePods) {
+  const auto start = [](const char* status) {
+    const auto view = DecodePod(PodWith({.name = "start",
+                                         .deletion_timestamp = false,
+                                         .status = status,
+                                         .phase = ReplicaPhase::kRunning,
+                                         .disruption = Disruption::kNone,
+                                         .reason = ""}));
+    return view.ok() ? ToReplica(*view).started : std::nullopt;
+  };
+  const plan::Time pod = *plan::ParseTimestamp("2026-01-02T03:04:00Z");
+  EXPECT_EQ(start(R"({"phase":"Running","startTime":"2026-01-02T03:00:00Z","containerStatuses":
+      [{"name":"training","state":{"running":{"startedAt":"2026-01-02T03:04:00Z"}}}]})"),
+            pod);
+  EXPECT_EQ(start(R"({"phase":"Failed","startTime":"2026-01-02T03:00:00Z","containerStatuses":
+      [{"name":"training","state":{"terminated":{"exitCode":1,
+        "startedAt":"2026-01-02T03:04:00Z"}}}]})"),
+            pod);
+  EXPECT_EQ(start(R"({"phase":"Running","startTime":"2026-01-02T03:04:00Z",
+      "containerStatuses":RUNNING})"),
+            pod);
+  EXPECT_EQ(start(R"({"phase":"Pending","startTime":"2026-01-02T03:04:00Z"})"), std::nullopt);
 }
 
 }  // namespace

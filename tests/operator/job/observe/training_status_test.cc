@@ -76,5 +76,29 @@ TEST(ReadingFromTermination, OfAForeignProgramsText_IsNothing) {
   EXPECT_TRUE(ReadingFromTermination(R"({"reason":"Completed","values":{}})", {}, 0).has_value());
 }
 
+std::optional<plan::FinalCounts> CountsIn(const std::string& values) {
+  const auto reading =
+      ReadingFromTermination(R"({"reason": "Completed", "values": )" + values + "}", {}, 0);
+  return reading ? FinalCountsOf(*reading) : std::nullopt;
+}
+
+TEST(FinalCounts, WhenTheChiefSaysAllOfThem_AreRead) {
+  const auto counts = CountsIn(
+      R"({"examples_expected": 80, "examples_committed": 79, "applied_min": 7, "applied_max": 8})");
+  ASSERT_TRUE(counts.has_value());
+  EXPECT_EQ(counts->expected, 80);
+  EXPECT_EQ(counts->committed, 79);
+  EXPECT_EQ(counts->applied_min, 7);
+  EXPECT_EQ(counts->applied_max, 8);
+}
+
+TEST(FinalCounts, WhenSomeAreMissingOrNothingWasCountedYet_AreNotKnown) {
+  EXPECT_FALSE(CountsIn(R"({"examples_expected": 80, "examples_committed": 80})").has_value());
+  EXPECT_FALSE(
+      CountsIn(
+          R"({"examples_expected": 0, "examples_committed": 0, "applied_min": 0, "applied_max": 0})")
+          .has_value());
+}
+
 }  // namespace
 }  // namespace pstrain::job

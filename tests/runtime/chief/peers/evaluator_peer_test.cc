@@ -90,6 +90,29 @@ TEST_F(EvaluatorPeerTest, WhenTheAnnouncementIsLate_GrantsWaitNoLongerThanTheLim
   EXPECT_FALSE(evaluator.GrantsWait());
 }
 
+TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_AResumedRunWaitsUntilItsDeadline) {
+  Stop(0.5);
+  Announce();
+  EvaluatorPeer evaluator(chief(), kFormer);
+  clock_.Advance(seconds(100));  // Without shards there is nothing to evaluate.
+  evaluator.CheckRestored(kFormer, false);
+  EXPECT_TRUE(evaluator.GrantsWait());
+  StartPs();
+  evaluator.CheckRestored(kFormer, false);
+  clock_.Advance(seconds(60));
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_TRUE(evaluator.GrantsWait());
+  clock_.Advance(milliseconds(1));
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_FALSE(evaluator.GrantsWait());
+  EXPECT_FALSE(evaluator.RestoredStateWanted());
+  // The next chief does not wait again, and does not take a later loss for the restored one.
+  EXPECT_FALSE(setup_->directory.StoppedEvalLoss().has_value());
+  evaluator.Poll(Evaluated(kNewest, 0.625), {.newest = kNewest});
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_FALSE(evaluator.restored_loss().has_value());
+}
+
 TEST_F(EvaluatorPeerTest, WhenTheNewestIsNotEvaluated_NamesItAndPinsIt) {
   EvaluatorPeer evaluator(chief(), std::nullopt);
   EXPECT_FALSE(evaluator.PinKnown());

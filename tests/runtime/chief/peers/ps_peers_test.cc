@@ -129,6 +129,137 @@ TEST_F(PsPeersTest, WhenAnAssignmentFails_TheShardIsAssignedAgainUnderANewTerm) 
   EXPECT_TRUE(protocol().AllActive());
 }
 
+class PsPeersLinkTest : public PsPeersTest {
+ protected:
+  /// Time passes, the ps are heard, and calls to ps 1 have failed since `failing_since`.
+  void Pass(std::chrono::nanoseconds time, Incarnation second) {
+    for (std::chrono::nanoseconds passed{0}; passed < time; passed += milliseconds(500)) {
+      clock_.Advance(milliseconds(500));
+      Heartbeat(0, incarnations_[0]);
+      Heartbeat(1, second);
+      ps().Expire();
+      ps().Dispatch();
+    }
+  }
+  void Break() {
+    network_.health["ps-101"] = {.failing_since = clock_.Now(),
+                                 .last_answer = clock_.Now(),
+                                 .error = UnavailableError("no route")};
+  }
+};
+
+TEST_F(PsPeersLinkTest, WhenCallsDoNotReachAPsThatIsHeard_IsLostAndTheLinkIsNamed) {
+  StartPs();
+  network_.health["ps-100"].last_answer = clock_.Now() + seconds(19);
+  Break();
+  Pass(seconds(20), incarnations_[1]);
+  EXPECT_TRUE(protocol().PsKnown(1, incarnations_[1]));
+  EXPECT_EQ(chief_stats_.ps_link_age->Value(), 20);
+  Pass(milliseconds(500), incarnations_[1]);
+  EXPECT_FALSE(protocol().PsKnown(1, incarnations_[1]));
+  EXPECT_TRUE(protocol().PsKnown(0, incarnations_[0]));
+  EXPECT_FALSE(Heartbeat(1, incarnations_[1]).known());
+  // The same process comes back; its shard waits for the link, and nobody is lost again.
+  const Incarnation again = RegisterPs(1, 101)->incarnation();
+  EXPECT_NE(again, incarnations_[1]);
+  EXPECT_NE(ps().trouble().find("chief -> ps 1: no call has reached it for 20 s, UNAVAILABLE: no "
+                                "route"),
+            std::string::npos)
+      << ps().trouble();
+  Pass(seconds(60), again);
+  EXPECT_TRUE(protocol().PsKnown(1, again));
+  EXPECT_FALSE(protocol().AllActive());
+  network_.health.erase("ps-101");
+  AnswerAssigns();
+  EXPECT_TRUE(protocol().AllActive());
+  EXPECT_EQ(ps().trouble(), "");
+}
+
+TEST_F(PsPeersLinkTest, WhenTheLinkIsDownForAMoment_NobodyIsLost) {
+  StartPs();
+  for (int i = 0; i < 5; ++i) {
+    Break();
+    Pass(seconds(15), incarnations_[1]);
+    network_.health.erase("ps-101");
+    Pass(seconds(1), incarnations_[1]);
+  }
+  EXPECT_TRUE(protocol().PsKnown(1, incarnations_[1]));
+}
+
+TEST_F(PsPeersLinkTest, WhenHeartbeatsAreLostThoughCallsWork_TheLinkIsNamed) {
+  StartPs();
+  clock_.Advance(seconds(5));
+  Heartbeat(0, incarnations_[0]);
+  clock_.Advance(seconds(6));
+  ps().Expire();
+  EXPECT_FALSE(protocol().PsKnown(1, incarnations_[1]));
+  EXPECT_EQ(ps().trouble(), "ps 1 -> chief: nothing heard for 11 s");
+}
+
+TEST_F(PsPeersLinkTest, WhenTheChiefStoodStill_NobodyIsLostForThat) {
+  StartPs();
+  Break();
+  clock_.Advance(seconds(60));
+  ps().ForgiveGap(seconds(60));
+  ps().Expire();
+  EXPECT_TRUE(protocol().PsKnown(0, incarnations_[0]));
+  EXPECT_TRUE(protocol().PsKnown(1, incarnations_[1]));
+  clock_.Advance(seconds(10) + milliseconds(1));
+  ps().Expire();
+  EXPECT_FALSE(protocol().PsKnown(0, incarnations_[0]));
+}
+
+// Both ps are there; the shards of ps 0 are to be restored from checkpoint 1-2.
+class PsPeersRestoreTest : public PsPeersTest {
+ protected:
+  void SetUp() override {
+    ProtocolOptions options = protocol_test::Options();
+    options.started = clock_.Now();
+    options.checkpoints = {"1-2", "1-1"};
+    protocol_.emplace(std::move(options));
+    ps_.emplace(chief(), network_.Connect(),
+                [this](const Status& status) { failures_.push_back(status); });
+    ASSERT_TRUE(RegisterPs(0, 100).ok());
+    ASSERT_TRUE(RegisterPs(1, 101).ok());
+  }
+  void FailFirst(const Status& status) { TakeFirst(&network_.assigns).done(status, {}); }
+};
+
+TEST_F(PsPeersRestoreTest, WhenThePsDiskFails_TheSameCheckpointIsTriedAgainAfterGrowingPauses) {
+  TakeFirst(&network_.assigns);  // ps 0
+  FailFirst(InternalError("read 1-2/shard-1: Input/output error"));
+  // The first time immediately, then after pauses.
+  for (const int pause_ms : {0, 100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000}) {
+    if (pause_ms > 0) {
+      clock_.Advance(milliseconds(pause_ms) - milliseconds(1));
+      ps().Retry();
+      ps().Dispatch();
+      ASSERT_TRUE(network_.assigns.empty()) << pause_ms;
+      clock_.Advance(milliseconds(1));
+    }
+    ps().Retry();
+    ps().Dispatch();
+    ASSERT_EQ(network_.assigns.size(), 1u) << pause_ms;
+    EXPECT_EQ(network_.assigns[0].request.checkpoint(), "1-2");
+    EXPECT_NE(ps().trouble().find("ps 1: read 1-2/shard-1: Input/output error"), std::string::npos);
+    FailFirst(InternalError("read 1-2/shard-1: Input/output error"));
+  }
+  EXPECT_TRUE(failures_.empty());
+  clock_.Advance(seconds(10));
+  ps().Retry();
+  ps().Dispatch();
+  AnswerAssigns();
+  EXPECT_EQ(ps().trouble(), "");
+  EXPECT_EQ(protocol().membership().shards[1].active, true);
+}
+
+TEST_F(PsPeersRestoreTest, WhenDamageIsProven_TheCheckpointBeforeIsTakenImmediately) {
+  TakeFirst(&network_.assigns);
+  FailFirst(DataLossError("corrupt"));
+  ASSERT_EQ(network_.assigns.size(), 1u);
+  EXPECT_EQ(network_.assigns[0].request.checkpoint(), "1-1");
+}
+
 TEST_F(PsPeersTest, WhenAllHaveAnsweredOrAreGone_AllAreReleased) {
   StartPs();
   EXPECT_FALSE(ps().AllReleased());
@@ -147,6 +278,38 @@ TEST_F(PsPeersTest, WhenALeavingPsIsEmptied_IsReleasedUnfinished) {
   ASSERT_EQ(network_.releases.size(), 1u);
   EXPECT_EQ(network_.releases[0].address, "ps-100");
   EXPECT_FALSE(network_.releases[0].request.finished());
+}
+
+TEST_F(PsPeersTest, WhenAPsIsNotWantedYet_MayTryAgainWhereTheNumberOfPsCanChange) {
+  StartPs();
+  EXPECT_EQ(RegisterPs(2, 102).status().code(), StatusCode::kInvalidArgument);
+  context_.ps_replicas_file = "somewhere";
+  EXPECT_EQ(RegisterPs(2, 102).status().code(), StatusCode::kUnavailable);
+  protocol().SetPsCount(3, {0, 2});
+  EXPECT_EQ(ps().Missing(), (std::vector<std::uint32_t>{2}));
+  ASSERT_TRUE(RegisterPs(2, 102).ok());
+  EXPECT_TRUE(ps().Missing().empty());
+  AnswerAssigns();
+  EXPECT_EQ(protocol().membership().shards[1].ps, 2u);
+}
+
+TEST_F(PsPeersTest, WhenASurplusPsIsReleasedOrGone_IsForgotten) {
+  StartPs();
+  protocol().SetPsCount(1, {0, 0});
+  ps().Dispatch();
+  AnswerAssigns();
+  EXPECT_TRUE(Heartbeat(1, incarnations_[1], true).known());
+  ps().Expire();
+  EXPECT_TRUE(ps().TakeRetired().empty()) << "its release is under way";
+  ASSERT_EQ(network_.releases.size(), 1u);
+  TakeFirst(&network_.releases).done(OkStatus());
+  ps().Expire();
+  EXPECT_EQ(ps().TakeRetired().size(), 1u);
+  EXPECT_EQ(network_.cancelled, (std::vector<std::string>{"ps-101"}));
+  // Its next life, should it be wanted again, replaces nobody.
+  protocol().SetPsCount(2, {0, 1});
+  ASSERT_TRUE(RegisterPs(1, 201, 1).ok());
+  EXPECT_EQ(chief_stats_.ps_recoveries->Value(), 0u);
 }
 
 TEST_F(PsPeersTest, WhenPsDidNotCome_NamesThem) {

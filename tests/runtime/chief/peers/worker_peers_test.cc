@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "runtime/rpc/control_ids.h"
@@ -25,9 +26,11 @@ class OneAtATime final : public GrantLimit {
 
 class WorkerPeersTest : public chief_test::ChiefPartsTest {
  protected:
-  static PollWorkerRequest Request(std::uint32_t index, std::uint64_t process, std::uint32_t want,
-                                   const std::set<WorkId>& in_flight = {}) {
+  /// Each is above the one before.
+  PollWorkerRequest Request(std::uint32_t index, std::uint64_t process, std::uint32_t want,
+                            const std::set<WorkId>& in_flight = {}) {
     PollWorkerRequest request;
+    request.set_sequence(++sequence_);
     request.set_index(index);
     request.set_process(process);
     request.set_want(want);
@@ -48,7 +51,9 @@ class WorkerPeersTest : public chief_test::ChiefPartsTest {
     }
   }
 
-  WorkerPeers workers_{chief(), nullptr};
+  std::uint64_t sequence_ = 0;
+  WorkerPeers workers_{chief(), nullptr,
+                       [this](const Status& status) { failures_.push_back(status); }};
 };
 
 TEST_F(WorkerPeersTest, WhenAGrantDidNotArrive_ItComesBackAndIsGrantedAgain) {
@@ -74,6 +79,18 @@ TEST_F(WorkerPeersTest, WhenAWorkerIsSilent_ItsBatchesGoToOthersAfterTheLimitAnd
   clock_.Advance(milliseconds(1));
   workers_.Expire();
   EXPECT_EQ(GrantsOf(workers_.Poll(Request(1, 8, 8), {})), granted);
+}
+
+TEST_F(WorkerPeersTest, WhenTheChiefStoodStill_NoWorkerIsSilentForThat) {
+  StartPs();
+  ASSERT_EQ(GrantsOf(workers_.Poll(Request(0, 7, 8), {})).size(), 8u);
+  clock_.Advance(seconds(60));
+  workers_.ForgiveGap(seconds(60));
+  workers_.Expire();
+  EXPECT_EQ(workers_.Poll(Request(1, 8, 8), {}).grants_size(), 0);
+  clock_.Advance(seconds(10) + milliseconds(1));
+  workers_.Expire();
+  EXPECT_EQ(workers_.Poll(Request(1, 8, 8), {}).grants_size(), 8);
 }
 
 TEST_F(WorkerPeersTest, WhenAReportCommits_CountsItAndItsLoss) {
@@ -136,6 +153,7 @@ TEST_F(WorkerPeersTest, WhenAWorkerLeaves_IsForgottenOnceNothingIsInFlight) {
   EXPECT_EQ(workers_.Poll(leaving, {}).grants_size(), 0);
   EXPECT_FALSE(workers_.empty());
   leaving.clear_in_flight();
+  leaving.set_sequence(++sequence_);
   workers_.Poll(leaving, {});
   EXPECT_TRUE(workers_.empty());
 }
@@ -179,6 +197,7 @@ TEST_F(WorkerPeersTest, WhenAReportComesAgain_ItsAnswerWasLostAndNothingIsRefuse
   PollWorkerRequest request = Request(0, 7, 0);
   AddReport(*granted.begin(), 0.5, &request);
   workers_.Poll(request, {});
+  request.set_sequence(++sequence_);
   workers_.Poll(request, {});
   EXPECT_EQ(protocol().Progress().work_ids_committed, 1u);
   EXPECT_EQ(Refused(RefusalReason::kNotGranted), 0u);
@@ -223,8 +242,52 @@ TEST_F(WorkerPeersTest, WhenAnAttemptCannotBeTrueYet_IsRefusedUntilItCan) {
 TEST_F(WorkerPeersTest, WithALimit_AsksItForTheGrants) {
   StartPs();
   const OneAtATime limit;
-  WorkerPeers limited(chief(), &limit);
+  WorkerPeers limited(chief(), &limit, [](const Status&) {});
   EXPECT_EQ(limited.Poll(Request(0, 7, 3), {}).grants_size(), 1);
+}
+
+// A poll that was delayed names batches that have come and gone since.
+TEST_F(WorkerPeersTest, WhenAPollIsLateOrRepeated_ChangesNothing) {
+  StartPs();
+  const PollWorkerRequest first = Request(0, 7, 2);
+  PollWorkerReply reply = workers_.Poll(first, {});
+  EXPECT_EQ(reply.sequence(), first.sequence());
+  const std::set<WorkId> granted = GrantsOf(reply);
+  ASSERT_EQ(granted.size(), 2u);
+  const PollWorkerRequest second = Request(0, 7, 0, granted);
+  workers_.Poll(second, {});
+  for (const PollWorkerRequest& old : {first, second}) {
+    reply = workers_.Poll(old, {});
+    EXPECT_EQ(reply.sequence(), second.sequence());
+    EXPECT_EQ(reply.grants_size(), 0);
+    EXPECT_EQ(reply.directive(), WAIT);
+  }
+  const std::set<WorkId> others = GrantsOf(workers_.Poll(Request(1, 8, 8), {}));
+  EXPECT_EQ(others.size(), 6u) << "the first two are still with worker 0";
+  for (const WorkId work_id : granted) EXPECT_FALSE(others.contains(work_id));
+}
+
+TEST_F(WorkerPeersTest, WhenALatePollComesAfterTheWorkerHasLeft_ItDoesNotComeBack) {
+  StartPs();
+  const PollWorkerRequest late = Request(0, 7, 1);
+  PollWorkerRequest leaving = Request(0, 7, 0);
+  leaving.set_leaving(true);
+  workers_.Poll(leaving, {});
+  ASSERT_TRUE(workers_.empty());
+  EXPECT_EQ(workers_.Poll(late, {}).grants_size(), 0);
+  EXPECT_TRUE(workers_.empty());
+}
+
+TEST_F(WorkerPeersTest, WhenALossIsNotANumber_TheMeanDoesNotTakeIt) {
+  StartPs();
+  const std::set<WorkId> granted = GrantsOf(workers_.Poll(Request(0, 7, 2), {}));
+  PollWorkerRequest request = Request(0, 7, 0);
+  AddReport(*granted.begin(), std::numeric_limits<double>::quiet_NaN(), &request);
+  AddReport(*granted.rbegin(), 1, &request);
+  request.mutable_reports(1)->clear_loss();  // a batch that was left out
+  workers_.Poll(request, {});
+  EXPECT_EQ(protocol().Progress().work_ids_committed, 2u);
+  EXPECT_FALSE(workers_.loss().has_value());
 }
 
 }  // namespace

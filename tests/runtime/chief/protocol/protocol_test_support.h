@@ -30,6 +30,14 @@ inline AppliedSet Applied(const std::vector<WorkId>& work_ids) {
   return set;
 }
 
+/// All work ids of Options(), and the examples in them.
+inline AppliedSet AllApplied() {
+  AppliedSet set(4);
+  for (const WorkId work_id : set.Missing(2)) set.Insert(work_id);
+  return set;
+}
+inline constexpr std::int64_t kExamples = 70;
+
 /// Answers all assignments as a ps would that has exactly `applied` in every restored or kept copy.
 inline std::vector<AssignShardsAction> Answer(CommitProtocol* protocol,
                                               const AppliedSet& applied = AppliedSet(4)) {

@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t kMostSteps = 60'000;
 // Of the table of each shard.
 constexpr std::uint32_t kRows = 11;
+constexpr std::uint32_t kMostPs = 4;
 
 }  // namespace
 
@@ -19,7 +20,7 @@ Simulation::Simulation(std::uint64_t seed, Mutations mutations)
   run_.shards = static_cast<std::uint32_t>(1 + Random(5));
   run_.epochs = static_cast<std::uint32_t>(1 + Random(3));
   run_.batches_per_epoch = static_cast<std::uint32_t>(2 + Random(Chance(4) ? 150 : 30));
-  run_.ps_count = static_cast<std::uint32_t>(1 + Random(3));
+  run_.ps_count = static_cast<std::uint32_t>(1 + Random(kMostPs));
   run_.grant_window = static_cast<std::uint32_t>(Random(4));
   run_.full_every = static_cast<std::uint32_t>(1 + Random(5));
   run_.rejoin_timeout = std::chrono::milliseconds(200);
@@ -30,6 +31,7 @@ Simulation::Simulation(std::uint64_t seed, Mutations mutations)
   run_.block = [size = run_.shards](std::uint32_t batch) { return batch / size; };
   worker_count_ = static_cast<std::uint32_t>(1 + Random(3));
   fault_steps_ = Random(8000);
+  false_reports_ = Chance(4);
   ps_slots_.resize(run_.ps_count, 0);
   worker_slots_.resize(worker_count_, 0);
 }
@@ -88,13 +90,40 @@ void Simulation::Supervise() {
     worker_slots_[i] = next_process_++;
     workers_[worker_slots_[i]].index = i;
   }
+  StopSurplusPs();
+}
+
+// ps that the job does not want any more are told to stop, and killed when that takes too long.
+void Simulation::StopSurplusPs() {
+  for (auto& [process, ps] : ps_) {
+    if (ps.index < run_.ps_count) continue;
+    const auto chief = chiefs_.find(ps.chief);
+    if (chief != chiefs_.end() && Chance(4)) {
+      chief->second->protocol.PsLeaving(ps.index, ps.incarnation);
+    }
+    if (!Chance(40)) continue;
+    ps_.erase(process);
+    return;
+  }
+}
+
+// Running ps and chiefs stay; ps_slots_ are those that are started again.
+void Simulation::Scale() {
+  run_.ps_count = static_cast<std::uint32_t>(1 + Random(kMostPs));
+  ps_slots_.resize(run_.ps_count, 0);
+}
+
+std::vector<std::uint32_t> Simulation::Homes(std::uint32_t ps_count) const {
+  std::vector<std::uint32_t> homes;
+  for (ShardId s = 0; s < run_.shards; ++s) homes.push_back(s % ps_count);
+  return homes;
 }
 
 void Simulation::StartChief() {
   ProtocolOptions options = run_;
   options.chief_term = ++disk_term_;
   options.started = ProtocolTime{std::chrono::milliseconds(step_)};
-  for (ShardId s = 0; s < run_.shards; ++s) options.shard_to_ps.push_back(s % run_.ps_count);
+  options.shard_to_ps = Homes(run_.ps_count);
   for (const Checkpoint& checkpoint : disk_) options.checkpoints.push_back(checkpoint.name);
   chief_slot_ = next_process_++;
   chiefs_[chief_slot_] = std::make_unique<Chief>(std::move(options));
@@ -110,15 +139,24 @@ void Simulation::KillEverything() {
   ps_.clear();
   workers_.clear();
   chiefs_.clear();
-  // Another number of ps is possible only when the whole job starts again.
-  run_.ps_count = static_cast<std::uint32_t>(1 + Random(3));
-  ps_slots_.assign(run_.ps_count, 0);
+  Scale();
+}
+
+// Some other worker goes on: with none the job could only fail.
+void Simulation::HangAWorker() {
+  const auto works = [this](Process process) {
+    const auto worker = workers_.find(process);
+    return worker != workers_.end() && !worker->second.hangs;
+  };
+  const Process process = worker_slots_[Random(worker_slots_.size())];
+  if (!works(process) || std::ranges::count_if(worker_slots_, works) < 2) return;
+  workers_.at(process).hangs = true;
 }
 
 void Simulation::Fault() {
   ++result_.faults;
   const auto chief = chiefs_.find(chief_slot_);
-  switch (Random(12)) {
+  switch (Random(14)) {
     case 0:
     case 1:
       return KillSlot(&worker_slots_);
@@ -149,6 +187,10 @@ void Simulation::Fault() {
       chief->second->protocol.PsLeaving(ps->second.index, ps->second.incarnation);
       return;
     }
+    case 11:
+      return Scale();
+    case 12:
+      return HangAWorker();
     default:
       if (chief != chiefs_.end() && Chance(3)) chief->second->protocol.Drain();
   }
@@ -174,6 +216,7 @@ std::uint64_t Simulation::Weight(WorkId work_id) const {
 
 void Simulation::AddWorkId(Copy* copy, WorkId work_id) const {
   Row& row = copy->rows[work_id.batch % kRows];
+  copy->examples += run_.records(work_id.batch);
   row.value += Weight(work_id);
   row.mark = copy->mark;
 }

@@ -34,8 +34,14 @@ struct Mutations {
   bool marks_forgotten_early = false;
   /// Checkpoints are deleted though others build on them.
   bool retention_ignores_bases = false;
+  /// The chief ends the run on the word of the workers, whatever the shards have applied.
+  bool chief_believes_reports = false;
   /// A moved shard's applied set is copied later than its values, from an owner that went on.
   bool move_not_atomic = false;
+  /// Another number of ps changes who may register, and not where shards belong.
+  bool scaling_keeps_homes = false;
+  /// The chief leaves batches with a worker that speaks and does nothing.
+  bool chief_waits_for_hanging = false;
 };
 
 struct SimulationResult {
@@ -49,6 +55,14 @@ struct SimulationResult {
   std::uint64_t checkpoints_abandoned = 0;
   std::uint64_t checkpoints_incremental = 0;
   std::uint64_t moves = 0;
+  /// Changes of the number of ps that a running chief got to know.
+  std::uint64_t scalings = 0;
+  /// Work ids that a worker reported and no shard had applied.
+  std::uint64_t false_reports = 0;
+  /// Final checkpoints that lacked work ids.
+  std::uint64_t incomplete_finals = 0;
+  /// Grants that were shared because a worker had them for too long.
+  std::uint64_t overdue = 0;
 };
 
 /// A job of chief, ps, workers, a disk and a network that delivers in any order, run to its end.
@@ -73,6 +87,8 @@ class Simulation {
     /// Was copied for a move: serves nobody until it is kept.
     bool frozen = false;
     AppliedSet applied;
+    /// Records of the work ids in it.
+    std::int64_t examples = 0;
     Rows rows;
     std::uint32_t mark = 1;
     /// Checkpoints that may be named as a base: rows that were written since have marks above.
@@ -109,6 +125,8 @@ class Simulation {
     bool registered = false;
     /// The poll whose reply is awaited; replies to any other are lost.
     std::uint64_t poll = 0;
+    /// Polls, and does nothing else: its computation hangs, or it does not reach a ps.
+    bool hangs = false;
     MembershipView view;
     std::map<WorkId, Job> jobs;
   };
@@ -127,6 +145,8 @@ class Simulation {
     std::map<std::uint32_t, Process> workers;
     /// What the shell has granted to each worker and believes to be with it.
     std::map<std::uint32_t, std::set<WorkId>> granted;
+    /// The step at which each of these was granted, or shared last.
+    std::map<std::pair<std::uint32_t, WorkId>, std::uint64_t> granted_at;
     std::optional<ActiveCheckpoint> checkpoint;
   };
 
@@ -137,8 +157,12 @@ class Simulation {
   void Step();
   void Deliver();
   void Supervise();
+  void StopSurplusPs();
+  void Scale();
+  std::vector<std::uint32_t> Homes(std::uint32_t ps_count) const;
   void StartChief();
   void Fault();
+  void HangAWorker();
   void KillEverything();
   void KillSlot(std::vector<Process>* slots);
   Process NewestChief() const;
@@ -156,6 +180,7 @@ class Simulation {
     return {process, static_cast<std::uint32_t>(process)};
   }
   void ChiefTick(Process process);
+  void ShareOverdue(Chief* chief);
   void SendAssignment(Process process, std::uint64_t id);
   enum class Carried : std::uint8_t { kDone, kWait, kBadCheckpoint, kFailed };
   void AnswerAssignment(Process chief, std::uint64_t id, std::vector<ShardCopy> copies,
@@ -168,6 +193,7 @@ class Simulation {
                               std::optional<Copy> checkpoint_shard, ShardId shard);
   void AbandonCheckpoint(Chief* chief);
   void PlaceCheckpoint(Chief* chief, Process process);
+  std::vector<WrittenCheckpointShard> Written(const Chief& chief) const;
   void CheckCheckpoint(const Checkpoint& checkpoint, bool final);
   void Retain(Chief* chief);
   /// A shard of a checkpoint on disk, with the rows of its bases; nothing when one is gone or
@@ -202,9 +228,12 @@ class Simulation {
 
   std::mt19937_64 random_;
   Mutations mutations_;
+  /// Its ps_count is what the job wants now; a chief gets to know a change later.
   ProtocolOptions run_;
   std::uint32_t worker_count_ = 1;
   std::uint64_t fault_steps_ = 0;
+  /// Some workers report what they never pushed, while there are faults.
+  bool false_reports_ = false;
   std::uint64_t step_ = 0;
   Process next_process_ = 1;
   std::uint64_t next_id_ = 1;

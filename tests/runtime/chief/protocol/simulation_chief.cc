@@ -10,6 +10,7 @@ namespace pstrain {
 namespace {
 
 constexpr std::uint64_t kCheckpointPatienceSteps = 300;
+constexpr std::uint64_t kOverdueSteps = 400;
 
 }  // namespace
 
@@ -18,6 +19,12 @@ void Simulation::ChiefTick(Process process) {
   if (chief.term < disk_term_ && Chance(4)) {
     chiefs_.erase(process);
     return;
+  }
+  const std::uint32_t ps_count = chief.protocol.ps_count();
+  if (ps_count != run_.ps_count && Chance(8)) {
+    ++result_.scalings;
+    chief.protocol.SetPsCount(run_.ps_count,
+                              Homes(mutations_.scaling_keeps_homes ? ps_count : run_.ps_count));
   }
   chief.protocol.Tick(ProtocolTime{std::chrono::milliseconds(step_)});
   for (const ProtocolAction& action : chief.protocol.TakeActions()) {
@@ -35,6 +42,11 @@ void Simulation::ChiefTick(Process process) {
     return !chief.protocol.PsKnown(entry.second.ps, entry.second.incarnation);
   });
   for (const auto& [id, action] : chief.outstanding) SendAssignment(process, id);
+  if (!mutations_.chief_waits_for_hanging) ShareOverdue(&chief);
+  // Whoever is told to stop is killed when the grace period is over.
+  if (chief.protocol.draining() && Chance(50)) {
+    std::erase_if(workers_, [](const auto& worker) { return worker.second.hangs; });
+  }
   if (chief.checkpoint && step_ - chief.checkpoint->started > kCheckpointPatienceSteps) {
     AbandonCheckpoint(&chief);
   }
@@ -43,6 +55,23 @@ void Simulation::ChiefTick(Process process) {
   if (!chief.checkpoint && (urgent || Chance(20))) StartCheckpoint(&chief, process);
   if (chief.checkpoint && chief.checkpoint->checkpoint_shards.size() == run_.shards)
     PlaceCheckpoint(&chief, process);
+}
+
+void Simulation::ShareOverdue(Chief* chief) {
+  std::erase_if(chief->granted_at, [&](const auto& entry) {
+    const auto [index, work_id] = entry.first;
+    const auto granted = chief->granted.find(index);
+    return granted == chief->granted.end() || !granted->second.contains(work_id);
+  });
+  for (const auto& [index, work_ids] : chief->granted) {
+    for (const WorkId work_id : work_ids) {
+      std::uint64_t& since = chief->granted_at.try_emplace({index, work_id}, step_).first->second;
+      if (step_ - since <= kOverdueSteps) continue;
+      since = step_;
+      if (!chief->protocol.Committed(work_id)) ++result_.overdue;
+      chief->protocol.Overdue(index, work_id);
+    }
+  }
 }
 
 void Simulation::SendAssignment(Process process, std::uint64_t id) {

@@ -97,6 +97,7 @@ Simulation::Carried Simulation::Carry(Process process, const ShardAssignment& as
     std::optional<Copy> source = ReadCheckpoint(checkpoint, assignment.shard);
     if (!source) return Carried::kBadCheckpoint;
     copy.applied = std::move(source->applied);
+    copy.examples = source->examples;
     copy.rows = std::move(source->rows);
   }
   copy.term = assignment.term;
@@ -152,14 +153,16 @@ void Simulation::WorkerStep(Process process) {
     worker.registered = false;
     worker.poll = 0;
   }
-  if (!worker.jobs.empty() && Chance(2)) {
+  if (!worker.hangs && !worker.jobs.empty() && Chance(2)) {
     const auto job = std::next(worker.jobs.begin(), static_cast<long>(Random(worker.jobs.size())));
     if (!job->second.reported) return PushJob(process, job->first);
   }
   if (worker.poll != 0 && !Chance(30)) return;
   worker.poll = next_id_++;
+  // One that hangs fills its window.
+  const bool full = worker.hangs && worker.jobs.size() >= 3;
   const Poll poll{worker.poll, process, !worker.registered, worker.jobs,
-                  static_cast<std::uint32_t>(Random(4))};
+                  full ? 0 : static_cast<std::uint32_t>(Random(4))};
   Send([this, to = worker.chief, poll] { OnPoll(to, poll); });
 }
 
@@ -184,6 +187,13 @@ void Simulation::OnPollReply(const Poll& poll, const std::vector<GrantedWorkId>&
 void Simulation::PushJob(Process process, WorkId work_id) {
   Worker& worker = workers_.at(process);
   Job& job = worker.jobs.at(work_id);
+  // The terms are right, and nothing was pushed: only the shards themselves know.
+  if (false_reports_ && Faulty() && Chance(20)) {
+    for (const ShardId shard : job.shards) job.answered[shard] = worker.view.shards[shard].term;
+    job.reported = true;
+    ++result_.false_reports;
+    return;
+  }
   std::map<Process, std::vector<ShardInTerm>> pushes;
   for (const ShardId shard : job.shards) {
     if (job.answered.contains(shard)) continue;

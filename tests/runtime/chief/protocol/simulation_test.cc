@@ -28,14 +28,22 @@ TEST(Simulation, UnderRandomFaults_EveryShardHasEveryWorkIdExactlyOnce) {
     total.checkpoints_incremental += result.checkpoints_incremental;
     total.reopened += result.reopened;
     total.moves += result.moves;
+    total.scalings += result.scalings;
+    total.false_reports += result.false_reports;
+    total.incomplete_finals += result.incomplete_finals;
+    total.overdue += result.overdue;
   }
   std::cout << seeds << " seeds: " << total.steps << " steps, " << total.faults << " faults, "
             << total.checkpoints << " checkpoints, " << total.checkpoints_incremental
             << " of them incremental, " << total.checkpoints_abandoned << " abandoned, "
-            << total.reopened << " work ids re-opened, " << total.moves << " shards moved\n";
+            << total.reopened << " work ids re-opened, " << total.moves << " shards moved, "
+            << total.scalings << " changes of the number of ps, " << total.false_reports
+            << " false reports, " << total.incomplete_finals << " final checkpoints refused, "
+            << total.overdue << " grants overdue\n";
   EXPECT_TRUE(seeds < 100 ||
               (total.faults > 0 && total.checkpoints_abandoned > 0 &&
-               total.checkpoints_incremental > 0 && total.reopened > 0 && total.moves > 0));
+               total.checkpoints_incremental > 0 && total.reopened > 0 && total.moves > 0 &&
+               total.scalings > 0 && total.incomplete_finals > 0 && total.overdue > 0));
 }
 
 TEST(Simulation, WhenRepeated_IsTheSame) {
@@ -45,13 +53,14 @@ TEST(Simulation, WhenRepeated_IsTheSame) {
   EXPECT_EQ(one.faults, two.faults);
 }
 
-// Seeds of the first 300 that see the mutation.
+// Seeds that see the mutation, of the first 2000; it does not look for more than 3 of them.
 int Caught(Mutations mutations) {
   int caught = 0;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    if (!Simulation(seed, mutations).Run().error.empty()) ++caught;
+  std::uint64_t seed = 0;
+  while (caught < 3 && seed < 2000) {
+    if (!Simulation(++seed, mutations).Run().error.empty()) ++caught;
   }
-  std::cout << "seen by " << caught << " of 300 seeds\n";
+  std::cout << "seen by " << caught << " of " << seed << " seeds\n";
   return caught;
 }
 
@@ -79,8 +88,21 @@ TEST(SimulationMutation, WhenMarksOfAnAbandonedCheckpointAreForgotten_IsCaught) 
   EXPECT_GT(Caught({.marks_forgotten_early = true}), 0);
 }
 
+// Some seeds have workers that report what no shard has applied.
+TEST(SimulationMutation, WhenTheChiefBelievesAReport_IsCaught) {
+  EXPECT_GT(Caught({.chief_believes_reports = true}), 0);
+}
+
 TEST(SimulationMutation, WhenAMoveIsNotAtomic_IsCaught) {
   EXPECT_GT(Caught({.move_not_atomic = true}), 0);
+}
+
+TEST(SimulationMutation, WhenShardsKeepTheHomesOfTheFormerNumberOfPs_IsCaught) {
+  EXPECT_GT(Caught({.scaling_keeps_homes = true}), 0);
+}
+
+TEST(SimulationMutation, WhenTheChiefWaitsForAWorkerThatHangs_IsCaught) {
+  EXPECT_GT(Caught({.chief_waits_for_hanging = true}), 0);
 }
 
 TEST(SimulationMutation, WhenACheckpointIsDeletedThatOthersBuildOn_IsCaught) {

@@ -158,5 +158,35 @@ TEST(WorkLedger, WhenTwoMillionBatchesAreReopenedForOneShard_GrantsThemAllOnce) 
   EXPECT_TRUE(ledger.AllCommitted());
 }
 
+TEST(WorkLedger, WhenAWorkIdIsShared_OneOtherWorkerGetsItAndTheFirstReportCounts) {
+  WorkLedger ledger(Options(2, 1, 3));
+  ledger.SetShard(0, AppliedSet(3));
+  ledger.SetShard(1, AppliedSet(3));
+  ASSERT_EQ(Batches(ledger.Grant(0, 2)), (std::vector<std::uint32_t>{0, 1}));
+  ledger.Share(0, {0, 1});
+  ledger.Share(0, {0, 2});  // not with worker 0
+  EXPECT_EQ(Batches(ledger.Grant(0, 3)), (std::vector<std::uint32_t>{2}));
+  EXPECT_EQ(Batches(ledger.Grant(1, 3)), (std::vector<std::uint32_t>{1}));
+  EXPECT_TRUE(ledger.Grant(2, 3).empty()) << "once for each Share";
+  EXPECT_EQ(ledger.in_flight(), 3u);
+  EXPECT_EQ(ledger.examples_in_flight(), 3);
+  EXPECT_TRUE(ledger.Report(1, {0, 1}, {0, 1}));
+  EXPECT_EQ(ledger.in_flight_of(0), 2u);
+  EXPECT_EQ(ledger.in_flight_of(1), 0u);
+  EXPECT_EQ(ledger.examples_in_flight(), 2);
+}
+
+TEST(WorkLedger, WhenASharedWorkIdHasLanded_IsNotGrantedTwice) {
+  WorkLedger ledger(Options(1, 1, 2));
+  ledger.SetShard(0, AppliedSet(2));
+  ASSERT_EQ(ledger.Grant(0, 2).size(), 2u);
+  ledger.Share(0, {0, 0});
+  ledger.Share(0, {0, 1});
+  ASSERT_TRUE(ledger.Report(0, {0, 0}, {0}));
+  ledger.ReturnAll(0);
+  EXPECT_EQ(Batches(ledger.Grant(1, 3)), (std::vector<std::uint32_t>{1}));
+  EXPECT_TRUE(ledger.Grant(2, 3).empty());
+}
+
 }  // namespace
 }  // namespace pstrain

@@ -276,5 +276,29 @@ TEST_F(TfRecordSourceTest, WhenTheModelWantsFingerprints_TheyDependOnTheRecord) 
   EXPECT_NE(batch->fingerprints[0], batch->fingerprints[2]);
 }
 
+TEST_F(TfRecordSourceTest, WhenALabelIsFlippedUnderway_ItsBlockIsNotRead) {
+  const auto content = [](int flipped) {
+    std::string text;
+    for (int i = 0; i < 30; ++i) {
+      text += TfFrame(Person("cook", i == flipped ? "yes" : "no ").SerializeAsString());
+    }
+    return text;
+  };
+  Training training = SmallTfTraining(path_);
+  (*training.mutable_input()->mutable_tf_record()->mutable_label_map())["no "] = 0;
+  WriteTestFile(path_, content(-1));
+  const auto reader = Open(training);
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  // Of the same length, and every checksum of the file itself is right.
+  WriteTestFile(path_, content(15));
+  for (std::uint32_t batch = 0; batch < index_->batches_per_epoch(); ++batch) {
+    const Result<Batch> read = (*reader)->Read({0, batch});
+    EXPECT_EQ(read.ok(), index_->Place({0, batch})->block != 1);
+    if (read.ok()) continue;
+    EXPECT_EQ(read.status().code(), StatusCode::kDataLoss);
+    EXPECT_THAT(read.status().message(), testing::HasSubstr("(records 11 to 20"));
+  }
+}
+
 }  // namespace
 }  // namespace pstrain

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "base/text/json.h"
+
+namespace pstrain {
+
+/// The rules by which an apiserver refuses to change the fixed fields (proto/job/fixed_fields.h) of
+/// a job that has started: CEL over self and oldSelf for the root of the schema, with the words
+/// that the runtime refuses a resume with. A job has started when its chief has said how many
+/// examples there are: then the run directory holds the same fields. Pure.
+Json TransitionRules();
+
+}  // namespace pstrain

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/job/psjob.pb.h"
+
+namespace pstrain {
+
+/// What of a job cannot change once it has started (FieldOptions.fixed in psjob.proto): a run and
+/// its checkpoints remember it, replicas show its digests when they register, and the CRD refuses
+/// an update of it. All else may change: numbers of ps and workers, epochs, evaluation, how often
+/// checkpoints are taken, templates. Pure functions; any thread.
+
+/// A field with FieldOptions.fixed.
+struct FixedField {
+  /// From JobSpec down.
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  /// As a manifest has it, e.g. "spec.training.features".
+  std::string path;
+  /// What cannot change and what to do instead.
+  std::string_view message;
+};
+/// All of them, in the order of psjob.proto.
+const std::vector<FixedField>& FixedFields();
+/// Whether a field of this message, or below it, has FieldOptions.may_change.
+bool HasExceptions(const google::protobuf::Descriptor& message);
+
+/// The specification with nothing but its fixed fields.
+JobSpec FixedPart(const JobSpec& spec);
+
+/// FAILED_PRECONDITION when the fixed fields differ: the path of the first that does, what it was
+/// and is, and what to do instead.
+Status CheckFixed(const JobSpec& was, const JobSpec& is);
+
+/// CRC-32C of each fixed field by its path; of a list, of each item.
+using FixedDigests = std::map<std::string, std::uint32_t>;
+FixedDigests DigestsOf(const JobSpec& spec);
+/// As CheckFixed, for a replica that shows its digests to the chief.
+Status CheckDigests(const FixedDigests& chief, const FixedDigests& replica);
+
+}  // namespace pstrain

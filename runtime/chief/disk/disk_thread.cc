@@ -1,0 +1,76 @@
+#include "runtime/chief/disk/disk_thread.h"
+
+#include <utility>
+
+#include "base/log.h"
+
+namespace pstrain {
+namespace {
+
+/// A work that takes longer is named in the log.
+constexpr std::chrono::seconds kSlow{10};
+
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+DiskThread::DiskThread(RunLocked run_locked, const Clock& clock)
+    : run_locked_(std::move(run_locked)), clock_(clock), thread_([this] { Run(); }) {}
+
+DiskThread::~DiskThread() { Stop(); }
+
+void DiskThread::Post(const char* what, Work work) {
+  const MutexLock lock(mutex_);
+  posted_.push_back({what, std::move(work)});
+  changed_.NotifyAll();
+}
+
+std::chrono::nanoseconds DiskThread::Watch() {
+  const MutexLock lock(mutex_);
+  if (!in_hand_) return std::chrono::nanoseconds(0);
+  const std::chrono::nanoseconds taken = clock_.Now() - in_hand_->since;
+  if (taken > kSlow && !std::exchange(in_hand_->warned, true)) {
+    LogWarning("chief", "the run's directory does not answer; waiting for it",
+               {{"work", in_hand_->what}, {"seconds", Seconds(taken)}});
+  }
+  return taken;
+}
+
+void DiskThread::Stop() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void DiskThread::Finished() {
+  const MutexLock lock(mutex_);
+  if (in_hand_->warned) {
+    LogInfo("chief", "the run's directory answers again",
+            {{"work", in_hand_->what}, {"seconds", Seconds(clock_.Now() - in_hand_->since)}});
+  }
+  in_hand_.reset();
+}
+
+void DiskThread::Run() {
+  while (true) {
+    Posted next;
+    {
+      const MutexLock lock(mutex_);
+      while (posted_.empty() && !stopping_) changed_.Wait(mutex_);
+      if (stopping_) return;
+      next = std::move(posted_.front());
+      posted_.pop_front();
+      in_hand_ = InHand{next.what, clock_.Now()};
+    }
+    const Then then = next.work();
+    Finished();
+    run_locked_(then);
+  }
+}
+
+}  // namespace pstrain

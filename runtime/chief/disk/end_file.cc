@@ -1,0 +1,41 @@
+#include "runtime/chief/disk/end_file.h"
+
+#include <chrono>
+
+#include "base/log.h"
+
+namespace pstrain {
+
+void EndFile::Write(bool finished, const std::function<std::string()>& json) {
+  if (writing_ || Done(finished)) return;
+  if (finished && again_ && chief_.clock.Now() < *again_) return;
+  writing_ = true;
+  chief_.disk.Post(finished ? "write result.json" : "write stopped.json",
+                   [this, finished, text = json()]() -> Disk::Then {
+                     const RunDirectory& directory = chief_.setup.directory;
+                     const Status written =
+                         finished ? directory.WriteResult(text) : directory.WriteStopped(text);
+                     return [this, finished, written] { Written(finished, written); };
+                   });
+}
+
+void EndFile::Written(bool finished, const Status& status) {
+  writing_ = false;
+  if (status.ok()) {
+    done_ = finished;
+    return;
+  }
+  if (!finished) {
+    LogWarning("chief", "stopped.json not written", {{"error", status}});
+    done_ = false;
+    return;
+  }
+  const std::chrono::nanoseconds pause = pauses_.Next();
+  again_ = chief_.clock.Now() + pause;
+  LogWarning("chief", "the run is finished, but its result cannot be written; trying again",
+             {{"error", status},
+              {"in_seconds", std::chrono::duration<double>(pause).count()},
+              {"tries", pauses_.attempts()}});
+}
+
+}  // namespace pstrain

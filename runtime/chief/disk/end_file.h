@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/backoff.h"
+#include "runtime/chief/chief_dependencies.h"
+
+namespace pstrain {
+
+/// Writes how a run ended: result.json when it is finished, stopped.json after a drain. A result
+/// that cannot be written is tried again after 1, 2, 4 .. 30 s, for as long as it takes: the run is
+/// finished only with it. stopped.json is tried once: a drain has little time, and without the file
+/// nothing is lost but a comparison. Touches the run's directory through Disk. The chief's lock
+/// guards it: one thread at a time.
+class EndFile {
+ public:
+  explicit EndFile(const ChiefDependencies& chief)
+      : chief_(chief),
+        pauses_({.initial = std::chrono::seconds(1), .cap = std::chrono::seconds(30)}) {}
+
+  /// Has the file written, unless that is under way, done, or waits for its next try. `json`: its
+  /// content.
+  void Write(bool finished, const std::function<std::string()>& json);
+  /// Nothing more is to be done for that file.
+  bool Done(bool finished) const { return done_ == finished; }
+
+ private:
+  void Written(bool finished, const Status& status);
+
+  const ChiefDependencies chief_;
+  Backoff pauses_;
+  std::optional<ProtocolTime> again_;
+  bool writing_ = false;
+  std::optional<bool> done_;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,80 @@
+// The part of CommitProtocol that decides whether a final checkpoint is the end of the run. Reports
+// are what workers believe; here only what the shards say of themselves counts (rule 12).
+#include <string>
+#include <utility>
+
+#include "runtime/chief/protocol/commit_protocol.h"
+
+namespace pstrain {
+namespace {
+
+/// Final checkpoints that may lack work ids before the run fails: somebody reports again and again
+/// what no shard has applied.
+constexpr std::uint32_t kMostIncompleteFinals = 10;
+/// Shards that a message names.
+constexpr std::uint32_t kMostNamed = 8;
+
+}  // namespace
+
+// Rule 12. What a shard lacks is open again for that shard alone, as after a restore (rule 7): its
+// applied set takes the place of what the reports had said of it.
+Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
+  std::string lacking;
+  std::uint32_t shards = 0;
+  for (const WrittenCheckpointShard& written : checkpoint_shards) {
+    const std::string name = "shard " + std::to_string(written.shard);
+    if (!written.applied) {
+      return AbortedError("final checkpoint: " + name + " does not say what it has applied");
+    }
+    if (written.applied->batches_per_epoch() != options_.batches_per_epoch) {
+      return DataLossError("final checkpoint: the applied set of " + name + " is of " +
+                           std::to_string(written.applied->batches_per_epoch()) +
+                           " batches an epoch instead of " +
+                           std::to_string(options_.batches_per_epoch));
+    }
+    const std::size_t missing = written.applied->Missing(options_.epochs).size();
+    if (missing > 0) {
+      ledger_.SetShard(written.shard, *written.applied);
+      if (++shards > kMostNamed) continue;
+      lacking += (lacking.empty() ? "" : ", ") + name + " lacks " + std::to_string(missing);
+    } else if (written.examples != ledger_.examples_expected()) {
+      return DataLossError("final checkpoint: " + name + " has every work id, but " +
+                           std::to_string(written.examples) + " examples instead of " +
+                           std::to_string(ledger_.examples_expected()) +
+                           "; start a new run, and report this");
+    }
+  }
+  if (shards == 0) return OkStatus();
+  if (shards > kMostNamed) lacking += ", and " + std::to_string(shards - kMostNamed) + " more do";
+  const std::string what = "final checkpoint: " + lacking + " of " +
+                           std::to_string(ledger_.work_ids_expected()) +
+                           " work ids, all of which workers had reported as applied";
+  if (++incomplete_finals_ > kMostIncompleteFinals) {
+    return DataLossError(what + "; given up after " + std::to_string(kMostIncompleteFinals) +
+                         " further grants of them");
+  }
+  return AbortedError(what + "; they are granted again (" + std::to_string(incomplete_finals_) +
+                      " of at most " + std::to_string(kMostIncompleteFinals) + " times)");
+}
+
+bool CommitProtocol::BeyondTheEpochs(const ShardCopy& copy) {
+  const Status status = CheckEpochs(options_.epochs, copy.applied.EpochsBegun(),
+                                    "shard " + std::to_string(copy.shard) + " has " +
+                                        std::to_string(copy.examples) + " examples");
+  if (!status.ok()) FailRun(status);
+  return !status.ok();
+}
+
+Status CheckEpochs(std::uint32_t epochs, std::uint32_t begun, const std::string& committed) {
+  if (epochs >= begun) return OkStatus();
+  return InvalidArgumentError("spec.training.epochs is " + std::to_string(epochs) +
+                              ", but the run has committed batches of epoch " +
+                              std::to_string(begun) + " (" + committed + "); set it to at least " +
+                              std::to_string(begun) + ", or start a new run");
+}
+
+void CommitProtocol::FailRun(Status status) {
+  if (!std::exchange(failed_, true)) actions_.emplace_back(FailAction{std::move(status)});
+}
+
+}  // namespace pstrain

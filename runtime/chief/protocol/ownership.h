@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/requests/ids.h"
+#include "runtime/shard/shard_copy.h"
+
+namespace pstrain {
+
+/// What CommitProtocol remembers of a shard and of a ps. Values; parts of it alone.
+
+enum class ShardPhase : std::uint8_t { kVacant, kAssigned, kActive };
+
+struct ShardOwnership {
+  /// The copy that a shard in kAssigned is moved from.
+  struct Origin {
+    std::uint32_t ps = 0;
+    Incarnation incarnation = 0;
+    ShardTerm term;
+  };
+  ShardPhase phase = ShardPhase::kVacant;
+  std::uint32_t ps = 0;
+  ShardTerm term;
+  /// Highest term under which a copy was known to be active.
+  ShardTerm last_active;
+  std::optional<Origin> origin;
+};
+
+struct RegisteredPs {
+  Incarnation incarnation = 0;
+  std::uint64_t process = 0;
+  std::string address;
+  bool leaving = false;
+  /// The copies that it named at registration, until joining ends.
+  std::vector<ShardCopy> copies;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,34 @@
+#include "runtime/chief/ps_count_file.h"
+
+#include "base/log.h"
+#include "base/os/files.h"
+#include "base/status.h"
+#include "base/text/parse_number.h"
+
+namespace pstrain {
+namespace {
+
+constexpr std::chrono::seconds kInterval{1};
+/// spec.replicaSpecs.ps.replicas in proto/job/psjob.proto.
+constexpr std::uint32_t kMostPs = 10'000;
+
+}  // namespace
+
+std::optional<std::uint32_t> PsCountFile::Poll() {
+  const std::chrono::nanoseconds now = clock_.Now();
+  if (path_.empty() || (last_look_ && now - *last_look_ < kInterval)) return std::nullopt;
+  last_look_ = now;
+  Result<std::string> text = ReadFile(path_);
+  if (!text.ok()) return std::nullopt;
+  while (text->ends_with('\n')) text->pop_back();
+  const std::optional<std::uint32_t> count = ParseNumber<std::uint32_t>(*text);
+  if (count && *count >= 1 && *count <= kMostPs) return count;
+  if (!text->empty() && *text != refused_) {
+    LogWarning("chief", "the file with the number of ps holds none; the number stays",
+               {{"file", path_}, {"found", text->substr(0, 100)}});
+    refused_ = *text;
+  }
+  return std::nullopt;
+}
+
+}  // namespace pstrain

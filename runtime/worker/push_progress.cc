@@ -1,0 +1,26 @@
+#include "runtime/worker/push_progress.h"
+
+#include <algorithm>
+
+namespace pstrain {
+
+void PushProgress::Add(const PushOutcome& outcome) {
+  bool applied = false;
+  for (const ShardPush& push : outcome.shards) {
+    applied = applied || push.outcome == ShardOutcome::kApplied;
+    if (push.outcome == ShardOutcome::kApplied || push.outcome == ShardOutcome::kDuplicate) {
+      have_.push_back({push.shard, push.term});
+    }
+  }
+  if (applied) updates_.insert(outcome.updates.begin(), outcome.updates.end());
+  applied_ = applied_ || applied;
+  wanted_ = outcome.Missing();
+  done_ = wanted_.empty();
+}
+
+std::optional<std::uint64_t> PushProgress::Staleness(const UpdateCounts& pull) const {
+  if (!applied_) return std::nullopt;
+  return StalenessOf(pull, updates_);
+}
+
+}  // namespace pstrain

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "proto/contract/control.pb.h"
+#include "runtime/requests/ids.h"
+#include "runtime/worker/ps_client.h"
+
+namespace pstrain {
+
+/// How far the push of one batch has come: it may take several attempts, each to the shards that
+/// the one before has not reached. Owner: the push stage; one thread.
+class PushProgress {
+ public:
+  /// `wanted`: the shards that lack the batch; empty: all.
+  explicit PushProgress(std::vector<ShardId> wanted) : wanted_(std::move(wanted)) {}
+
+  /// What the next attempt is for; empty before the first: all.
+  const std::vector<ShardId>& wanted() const { return wanted_; }
+  /// Takes the outcome of an attempt.
+  void Add(const PushOutcome& outcome);
+  bool done() const { return done_; }
+  /// Shards that have the batch, with the term under which they said so.
+  const std::vector<ShardInTerm>& have() const { return have_; }
+  /// As StalenessOf; nothing when no shard has applied the gradient: an attempt that failed says
+  /// nothing of how old it was, and neither does a duplicate.
+  std::optional<std::uint64_t> Staleness(const UpdateCounts& pull) const;
+
+ private:
+  std::vector<ShardId> wanted_;
+  std::vector<ShardInTerm> have_;
+  /// Of the attempts in which a shard has applied it, the first answer of each ps.
+  UpdateCounts updates_;
+  bool applied_ = false;
+  bool done_ = false;
+};
+
+}  // namespace pstrain

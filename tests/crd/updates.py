@@ -1,0 +1,97 @@
+"""Updates of a job that has started: a real apiserver refuses each change of a fixed field, at its
+path and in the words of the runtime, and takes all others (crds/transition_rules.h)."""
+
+import copy
+import json
+
+
+def _first_file(spec):
+    spec["training"]["input"]["tfRecord"]["files"][0] = "/data/other.tfrecord.gz"
+
+
+def _label_map(spec):
+    spec["training"]["input"]["tfRecord"]["labelMap"]["yes"] = 0.5
+
+
+def _other_input(spec):
+    spec["training"]["input"] = {"csv": {"files": ["/x"], "header": True, "labelColumn": "y"}}
+
+
+def _no_training(spec):
+    del spec["training"]
+    del spec["replicaSpecs"]["evaluator"]
+
+
+# Path of a fixed field -> changes of it.
+REFUSED = {
+    "spec.strategy.shards": [lambda spec: spec["strategy"].update(shards=8)],
+    "spec.training.model": [
+        lambda spec: spec["training"]["model"]["wideAndDeep"].update(hiddenUnits=[4]),
+        lambda spec: spec["training"].update(model={"deepFm": {}},
+                                             features=[{"name": "job", "hashed": {"buckets": 10},
+                                                        "embeddingDimension": 4}]),
+        _no_training,
+    ],
+    "spec.training.features": [
+        lambda spec: spec["training"]["features"][0].update(wide=False),
+        lambda spec: spec["training"]["features"].pop(),
+        lambda spec: spec["training"]["features"][1]["hashed"].update(buckets=11),
+    ],
+    "spec.training.input": [_first_file, _label_map, _other_input],
+    "spec.training.optimizer": [
+        lambda spec: spec["training"]["optimizer"]["sgd"].update(learningRate=0.5),
+        lambda spec: spec["training"].update(optimizer={"adagrad": {}}),
+    ],
+    "spec.training.batchSize": [lambda spec: spec["training"].update(batchSize=9)],
+    "spec.training.blockSize": [lambda spec: spec["training"].update(blockSize=100)],
+    "spec.training.seed": [lambda spec: spec["training"].update(seed=5)],
+}
+ACCEPTED = {
+    "epochs": lambda spec: spec["training"].update(epochs=7),
+    "badRecords": lambda spec: spec["training"]["input"]["tfRecord"].update(badRecords="Fail"),
+    "ps": lambda spec: spec["replicaSpecs"]["ps"].update(replicas=1),
+    "worker": lambda spec: spec["replicaSpecs"]["worker"].update(
+        replicas=2, template={"spec": {"containers": [{"name": "training", "image": "x"}]}}),
+    "checkpoint": lambda spec: spec["training"]["checkpoint"].update(everySeconds=5, keep=4),
+    "evaluation": lambda spec: spec["training"]["evaluation"]["input"]["tfRecord"].update(
+        files=["/data/c.tfrecord"]),
+    "suspend": lambda spec: spec["runPolicy"].update(suspend=True),
+}
+
+
+def check_updates(apiserver, path, body, fixed):
+    """What is wrong, as a list of texts. `body`: a job; `fixed`: messages by path."""
+    body = copy.deepcopy(body)
+    body["metadata"]["name"] = "updated"
+    status, job = apiserver.post(path, body, query="")
+    if status != 201:
+        return [f"updates: the job is refused: {job.get('message')}"]
+    one = f"{path}/updated"
+    wrong = [f"updates: {field} has no case" for field in fixed if field not in REFUSED]
+
+    def update(change):
+        changed = copy.deepcopy(job)
+        change(changed["spec"])
+        return apiserver.call(f"{one}?dryRun=All", json.dumps(changed).encode(), method="PUT")
+
+    def expect_all(changes, what):
+        for name, change in changes:
+            status, answer = update(change)
+            if status != 200:
+                wrong.append(f"updates: {name}, {what}: {status} {answer.get('message')}")
+
+    everything = [(field, change) for field, changes in REFUSED.items() for change in changes]
+    expect_all(everything, "before the start")
+    job["status"] = {"training": {"examplesExpected": 100}}
+    status, job = apiserver.call(f"{one}/status", json.dumps(job).encode(), method="PUT")
+    if status != 200:
+        return wrong + [f"updates: the status is refused: {job.get('message')}"]
+    expect_all(ACCEPTED.items(), "after the start")
+    for field, change in everything:
+        status, answer = update(change)
+        causes = answer.get("details", {}).get("causes", [])
+        words = fixed.get(field, "")
+        said = any(c.get("field") == field and words in c.get("message", "") for c in causes)
+        if status != 422 or not said:
+            wrong.append(f"updates: {field}: {status} {answer.get('message', 'accepted')}")
+    return wrong

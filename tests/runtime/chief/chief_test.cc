@@ -1,0 +1,261 @@
+#include "runtime/chief/chief.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "base/manual_clock.h"
+#include "base/mutex.h"
+#include "base/os/file_faults.h"
+#include "base/os/files.h"
+#include "proto/contract/exit_codes.h"
+#include "runtime/checkpoint/chief_term.h"
+#include "runtime/input/input_index.h"
+
+namespace pstrain {
+namespace {
+
+using std::chrono::seconds;
+
+/// Long enough for any machine, short of the test's own limit.
+constexpr seconds kLimit{60};
+
+/// A file system that hangs in one call until it is released.
+class HangingDisk {
+ public:
+  HangingDisk(std::string call, std::string path_end)
+      : call_(std::move(call)), path_end_(std::move(path_end)) {}
+
+  int Fault(std::string_view call, const std::string& path) PSTRAIN_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    if (call != call_ || !path.ends_with(path_end_)) return 0;
+    hangs_ = true;
+    changed_.NotifyAll();
+    while (!released_) changed_.Wait(mutex_);
+    return 0;
+  }
+  bool WaitUntilItHangs() PSTRAIN_EXCLUDES(mutex_) {
+    const SteadyTime deadline = SteadyNow() + kLimit;
+    const MutexLock lock(mutex_);
+    while (!hangs_ && changed_.WaitUntil(mutex_, deadline)) {
+    }
+    return hangs_;
+  }
+  void Release() PSTRAIN_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    released_ = true;
+    changed_.NotifyAll();
+  }
+
+ private:
+  const std::string call_;
+  const std::string path_end_;
+  Mutex mutex_;
+  CondVar changed_;
+  bool hangs_ PSTRAIN_GUARDED_BY(mutex_) = false;
+  bool released_ PSTRAIN_GUARDED_BY(mutex_) = false;
+};
+
+/// A chief without peers, which runs on a thread of its own.
+class ChiefTest : public testing::Test {
+ protected:
+  ChiefTest() {
+    Training* training = job_.mutable_spec()->mutable_training();
+    training->set_epochs(1);
+    training->set_batch_size(2);
+    training->set_block_size(4);
+    training->set_peer_timeout_seconds(600);
+    training->mutable_checkpoint()->set_directory(dir_.path());
+    CsvInput* csv = training->mutable_input()->mutable_csv();
+    csv->add_columns("x");
+    csv->set_delimiter(",");
+    csv->add_files(dir_.File("data.csv"));
+    EXPECT_TRUE(WriteFileSynced(dir_.File("data.csv"), "1\n2\n3\n4\n").ok());
+    job_.mutable_spec()->mutable_replica_specs()->mutable_ps()->set_replicas(1);
+    job_.mutable_spec()->mutable_replica_specs()->mutable_evaluator()->set_replicas(1);
+    job_.mutable_spec()->mutable_strategy()->set_shards(1);
+  }
+
+  ChiefSetup MakeSetup() {
+    Result<RunDirectory> directory = RunDirectory::Open(job_, "run");
+    EXPECT_TRUE(directory.ok()) << directory.status().ToString();
+    Result<std::shared_ptr<const InputIndex>> index = directory->Index(dir_.path());
+    EXPECT_TRUE(index.ok()) << index.status().ToString();
+    RunDescription run;
+    run.set_run_id("run");
+    run.set_run_directory(directory->path());
+    run.set_shards(1);
+    run.set_batches_per_epoch((*index)->batches_per_epoch());
+    return {std::move(directory).value(), *index, std::move(run), std::nullopt, {}};
+  }
+
+  void Start() {
+    chief_ = std::make_unique<Chief>(
+        context_, MakeSetup(),
+        ChiefOptions{.clock = clock_,
+                     .connect = [](const std::string&,
+                                   const RunLocked&) { return std::unique_ptr<PsLink>(); },
+                     .refusals = refusals_,
+                     .grant_limit = nullptr});
+    outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
+  }
+  /// The exit code; -1 when the chief does not end.
+  int Outcome() {
+    if (outcome_.wait_for(kLimit) != std::future_status::ready) return -1;
+    const Result<int> outcome = outcome_.get();
+    EXPECT_TRUE(outcome.ok()) << outcome.status().ToString();
+    return outcome.ok() ? *outcome : -1;
+  }
+  /// A worker, a ps and the evaluator get their answers.
+  bool AnswersPolls() {
+    auto answered = std::async(std::launch::async, [this] {
+      PollWorkerRequest worker;
+      worker.set_process(5);
+      worker.set_leaving(true);
+      return chief_->PollWorker(worker, "").ok() && chief_->HeartbeatPs({}).ok() &&
+             chief_->PollEvaluator({}, "").ok();
+    });
+    // A chief that waits for its disk answers only after the release, which comes after this.
+    const bool in_time = answered.wait_for(kLimit / 4) == std::future_status::ready;
+    EXPECT_TRUE(in_time);
+    if (!in_time) std::abort();
+    return answered.get();
+  }
+
+  TempDir dir_;
+  RealClock clock_;
+  PSTrainingJob job_;
+  std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
+  Refusals refusals_{*stats_};
+  std::stop_source stop_;
+  RoleContext context_{.job = job_,
+                       .run_id = "run",
+                       .listen_address = {},
+                       .own_address = {},
+                       .chief_address = {},
+                       .scratch = {},
+                       .stats = *stats_,
+                       .fail_points = FailPoints::None(),
+                       .stop = stop_.get_token()};
+  std::unique_ptr<Chief> chief_;
+  std::future<Result<int>> outcome_;
+};
+
+TEST_F(ChiefTest, WhileTheDirectoryHangs_PollsAndHeartbeatsAreAnswered) {
+  HangingDisk disk("list", "/chiefs");
+  Start();
+  const ScopedFileFaults faults(
+      [&](std::string_view call, const std::string& path) { return disk.Fault(call, path); });
+  const bool hangs = disk.WaitUntilItHangs();
+  EXPECT_TRUE(hangs);
+  EXPECT_TRUE(AnswersPolls());
+  disk.Release();
+  stop_.request_stop();
+  EXPECT_EQ(Outcome(), kExitDrained);
+  chief_.reset();
+}
+
+TEST_F(ChiefTest, WhileTheEndIsWritten_PollsAndHeartbeatsAreAnswered) {
+  Start();
+  {
+    HangingDisk disk("rename", "stopped.json");
+    const ScopedFileFaults faults(
+        [&](std::string_view call, const std::string& path) { return disk.Fault(call, path); });
+    stop_.request_stop();
+    EXPECT_TRUE(disk.WaitUntilItHangs());
+    EXPECT_TRUE(AnswersPolls());
+    disk.Release();
+    EXPECT_EQ(Outcome(), kExitDrained);
+    chief_.reset();
+  }
+  EXPECT_TRUE(FileExists(JoinPath(dir_.File("run"), "stopped.json")));
+}
+
+/// A link over which nothing is answered.
+class SilentLink final : public PsLink {
+ public:
+  explicit SilentLink(const Clock& clock) : clock_(clock) {}
+  void Configure(ConfigureRequest, ConfigureDone) override {}
+  void AssignShards(AssignShardsRequest, AssignDone) override {}
+  void WriteCheckpointShards(WriteCheckpointShardsRequest, WriteDone) override {}
+  void Release(ReleaseRequest, ReleaseDone) override {}
+  LinkHealth health() const override {
+    return {.failing_since = std::nullopt, .last_answer = clock_.Now(), .error = {}};
+  }
+  void Cancel() override {}
+
+ private:
+  const Clock& clock_;
+};
+
+class PausedChiefTest : public ChiefTest {
+ protected:
+  /// Time passes at once, and the chief notices.
+  void Advance(std::chrono::nanoseconds time) {
+    manual_clock_.Advance(time);
+    now_ += time;
+    const ChiefStats stats(*stats_);
+    const SteadyTime deadline = SteadyNow() + kLimit;
+    const double age = std::chrono::duration<double>(now_).count();
+    while (stats.checkpoint_age->Value() < age && SteadyNow() < deadline) {
+      std::this_thread::yield();
+    }
+    ASSERT_GE(stats.checkpoint_age->Value(), age);
+  }
+  bool Known(const RegisterPsReply& registered) {
+    HeartbeatPsRequest heartbeat;
+    heartbeat.set_incarnation(registered.incarnation());
+    heartbeat.set_call_key(registered.call_key());
+    return chief_->HeartbeatPs(heartbeat)->known();
+  }
+
+  ManualClock manual_clock_{seconds(1000)};
+  std::chrono::nanoseconds now_{0};
+};
+
+TEST_F(PausedChiefTest, WhenTheChiefStandsStill_NobodyIsLostForThat) {
+  chief_ =
+      std::make_unique<Chief>(context_, MakeSetup(),
+                              ChiefOptions{.clock = manual_clock_,
+                                           .connect =
+                                               [this](const std::string&, const RunLocked&) {
+                                                 return std::make_unique<SilentLink>(manual_clock_);
+                                               },
+                                           .refusals = refusals_,
+                                           .grant_limit = nullptr});
+  outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
+  RegisterPsRequest request;
+  request.set_process(5);
+  request.set_address("ps-0:2222");
+  const Result<RegisterPsReply> registered = chief_->RegisterPs(request, "");
+  ASSERT_TRUE(registered.ok()) << registered.status().ToString();
+  Advance(seconds(15));
+  EXPECT_TRUE(Known(*registered));
+  Advance(seconds(300));
+  EXPECT_TRUE(Known(*registered));
+  // While it works, silence counts.
+  for (int i = 0; i < 11; ++i) Advance(seconds(1));
+  EXPECT_FALSE(Known(*registered));
+  stop_.request_stop();
+  // The ps does not answer its release.
+  for (int i = 0; i < 1000; ++i) {
+    if (outcome_.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) break;
+    manual_clock_.Advance(seconds(1));
+  }
+  EXPECT_EQ(Outcome(), kExitDrained);
+}
+
+TEST_F(ChiefTest, WhenANewerChiefHasTakenTheRun_EndsAsSuperseded) {
+  Start();
+  ASSERT_TRUE(TakeChiefTerm(dir_.File("run")).ok());
+  EXPECT_EQ(Outcome(), kExitDisrupted);
+}
+
+}  // namespace
+}  // namespace pstrain

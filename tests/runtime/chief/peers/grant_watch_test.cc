@@ -1,0 +1,167 @@
+#include "runtime/chief/peers/grant_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "runtime/rpc/control_ids.h"
+#include "tests/runtime/chief/chief_test_support.h"
+
+namespace pstrain {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+/// Workers 0 and 1. peerTimeoutSeconds is 400: batches are overdue after 100 s.
+class GrantWatchTest : public chief_test::ChiefPartsTest {
+ protected:
+  void SetUp() override {
+    StartPs();
+    for (const std::uint32_t worker : {0U, 1U}) protocol().WorkerSeen(worker, {7 + worker}, {});
+  }
+
+  std::vector<WorkId> Grant(std::uint32_t worker, std::uint32_t want) {
+    std::vector<WorkId> work_ids;
+    for (const GrantedWorkId& granted : protocol().Grants(worker, want)) {
+      watch_.Granted(worker, granted.work_id);
+      work_ids.push_back(granted.work_id);
+    }
+    return work_ids;
+  }
+  void Commit(std::uint32_t worker, WorkId work_id) {
+    protocol().Report(worker, work_id, protocol_test::AllTerms(protocol()));
+    watch_.Committed(worker);
+  }
+  /// The chief looks at the clock each second, as it does many times a second.
+  void Pass(seconds time) {
+    for (seconds passed{0}; passed < time; passed += seconds(1)) {
+      clock_.Advance(seconds(1));
+      watch_.Check();
+    }
+  }
+  static PollWorkerRequest CutOff(std::uint32_t worker, std::uint32_t ps) {
+    PollWorkerRequest request;
+    request.set_index(worker);
+    UnreachablePs* unreachable = request.add_unreachable();
+    unreachable->set_ps(ps);
+    unreachable->set_milliseconds(399'500);
+    unreachable->set_error("UNAVAILABLE: cut");
+    return request;
+  }
+  PollWorkerRequest Disowned(ShardId shard) {
+    PollWorkerRequest request;
+    ToWire(protocol_test::AllTerms(protocol())[shard], request.add_disowned());
+    return request;
+  }
+
+  GrantWatch watch_{chief(), [this](const Status& status) { failures_.push_back(status); }};
+};
+
+TEST_F(GrantWatchTest, WhenAWorkerSpeaksAndDoesNothing_AnotherIsGrantedItsBatchesToo) {
+  const std::vector<WorkId> held = Grant(0, 8);
+  ASSERT_EQ(held.size(), 8u);
+  Pass(seconds(100));
+  watch_.Polled(CutOff(0, 1), {held.begin(), held.end()});
+  EXPECT_TRUE(Grant(1, 8).empty());
+  Pass(seconds(1));
+  EXPECT_EQ(Grant(1, 8), held);
+  EXPECT_EQ(chief_stats_.batches_overdue->Value(), 8u);
+  EXPECT_TRUE(failures_.empty());
+}
+
+TEST_F(GrantWatchTest, WhileAWorkerGetsOn_ItKeepsWhatWaitsInItsQueue) {
+  const std::vector<WorkId> held = Grant(0, 4);
+  for (const WorkId work_id : held) {
+    Pass(seconds(90));
+    Commit(0, work_id);
+  }
+  EXPECT_EQ(chief_stats_.batches_overdue->Value(), 0u);
+}
+
+TEST_F(GrantWatchTest, WhileAShardHasNoOwner_NobodyIsToBlame) {
+  Grant(0, 8);
+  Pass(seconds(90));
+  protocol().PsLost(0, incarnations_[0]);
+  Pass(seconds(500));
+  ASSERT_TRUE(RegisterPs(0, 102).ok());
+  AnswerAssigns();
+  ASSERT_TRUE(protocol().AllActive());
+  Pass(seconds(100));
+  EXPECT_EQ(chief_stats_.batches_overdue->Value(), 0u);
+  EXPECT_TRUE(failures_.empty());
+}
+
+TEST_F(GrantWatchTest, WhenTheChiefItselfWasStopped_NobodyIsToBlame) {
+  Grant(0, 8);
+  clock_.Advance(seconds(1000));
+  watch_.Check();
+  EXPECT_EQ(chief_stats_.batches_overdue->Value(), 0u);
+  EXPECT_TRUE(failures_.empty());
+}
+
+TEST_F(GrantWatchTest, WhenNobodyReachesAPs_TheJobFailsAndNamesThePairs) {
+  const std::vector<WorkId> first = Grant(0, 2);
+  const std::vector<WorkId> second = Grant(1, 1);
+  Commit(1, second[0]);
+  watch_.Polled(CutOff(0, 1), {first.begin(), first.end()});
+  Pass(seconds(400));
+  EXPECT_TRUE(failures_.empty());
+  Pass(seconds(1));
+  ASSERT_EQ(failures_.size(), 1u);
+  EXPECT_EQ(failures_[0].code(), StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(failures_[0].message(),
+              HasSubstr("no batch was committed for 401 s: worker 0 -> ps 1 (no answer for 399 s: "
+                        "UNAVAILABLE: cut); "));
+}
+
+TEST_F(GrantWatchTest, WhenAWorkerDoesNotSayWhy_ItsBatchIsNamed) {
+  const std::vector<WorkId> held = Grant(0, 1);
+  Pass(seconds(401));
+  ASSERT_FALSE(failures_.empty());
+  EXPECT_THAT(failures_[0].message(), HasSubstr("worker 0 has epoch 0, batch 0 and does not say"));
+}
+
+TEST_F(GrantWatchTest, WhenNothingIsInFlight_NothingStalls) {
+  Pass(seconds(1000));
+  EXPECT_TRUE(failures_.empty());
+}
+
+TEST_F(GrantWatchTest, WhenAPsRefusesAShardForFiveSeconds_ItHasToRegisterAgain) {
+  watch_.Polled(Disowned(0), {});
+  clock_.Advance(seconds(5) - milliseconds(1));
+  watch_.Polled(Disowned(0), {});
+  EXPECT_TRUE(Heartbeat(0, incarnations_[0]).known());
+  clock_.Advance(milliseconds(1));
+  watch_.Polled(Disowned(0), {});
+  EXPECT_FALSE(Heartbeat(0, incarnations_[0]).known());
+  EXPECT_TRUE(Heartbeat(1, incarnations_[1]).known());
+  // The same process says what it has, which is nothing: the shard starts again.
+  ASSERT_TRUE(RegisterPs(0, 100).ok());
+  AnswerAssigns();
+  EXPECT_TRUE(protocol().AllActive());
+}
+
+TEST_F(GrantWatchTest, WhenARefusalIsOfAnOlderTermOrPasses_NothingHappens) {
+  const PollWorkerRequest old = Disowned(0);
+  protocol().PsLost(0, incarnations_[0]);
+  const Incarnation next = RegisterPs(0, 102)->incarnation();
+  AnswerAssigns();
+  watch_.Polled(old, {});
+  watch_.Polled(Disowned(1), {});
+  clock_.Advance(seconds(4));
+  watch_.Polled(PollWorkerRequest(), {});
+  clock_.Advance(seconds(4));
+  watch_.Polled(old, {});
+  watch_.Polled(Disowned(1), {});
+  clock_.Advance(seconds(4));
+  watch_.Polled(old, {});
+  EXPECT_TRUE(Heartbeat(0, next).known());
+  EXPECT_TRUE(Heartbeat(1, incarnations_[1]).known());
+}
+
+}  // namespace
+}  // namespace pstrain

@@ -1,0 +1,112 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/runtime/chief/protocol/protocol_test_support.h"
+
+namespace pstrain {
+namespace {
+
+using protocol_test::AllApplied;
+using protocol_test::AllCheckpointShards;
+using protocol_test::AllTerms;
+using protocol_test::Applied;
+using protocol_test::kExamples;
+using protocol_test::Started;
+using testing::HasSubstr;
+
+/// All is reported as applied; what the shards say in the final checkpoint differs.
+class FinalCheckpointTest : public testing::Test {
+ protected:
+  FinalCheckpointTest() { ReportAll(); }
+
+  void ReportAll() {
+    for (const GrantedWorkId& grant : protocol().Grants(0, 8)) {
+      granted_.push_back(grant);
+      protocol().Report(0, grant.work_id, AllTerms(protocol()));
+    }
+  }
+  Status Finish(const AppliedSet& first, const AppliedSet& second,
+                std::int64_t examples = kExamples) {
+    const auto plan = protocol().StartCheckpoint();
+    EXPECT_TRUE(plan && plan->final);
+    std::vector<WrittenCheckpointShard> written = AllCheckpointShards(protocol());
+    written[0].applied = first;
+    written[1].applied = second;
+    for (WrittenCheckpointShard& shard : written) shard.examples = examples;
+    return protocol().FinishCheckpoint(written);
+  }
+  CommitProtocol& protocol() { return started_.protocol; }
+  Status Failure() {
+    for (const ProtocolAction& action : protocol().TakeActions()) {
+      if (const auto* fail = std::get_if<FailAction>(&action)) return fail->status;
+    }
+    return OkStatus();
+  }
+
+  Started started_;
+  std::vector<GrantedWorkId> granted_;
+};
+
+TEST_F(FinalCheckpointTest, WhenEveryShardHasAll_Counts) {
+  EXPECT_TRUE(Finish(AllApplied(), AllApplied()).ok());
+  EXPECT_TRUE(protocol().AllCommitted());
+}
+
+TEST_F(FinalCheckpointTest, WhenAShardLacksWorkIds_TheyAreGrantedAgainForThatShardAlone) {
+  const Status status = Finish(AllApplied(), Applied({{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}}));
+  EXPECT_EQ(status.code(), StatusCode::kAborted);
+  EXPECT_THAT(status.message(), HasSubstr("shard 1 lacks 3 of 8 work ids"));
+  EXPECT_FALSE(protocol().AllCommitted());
+  EXPECT_EQ(protocol().Progress().work_ids_reopened, 3u);
+  granted_.clear();
+  ReportAll();
+  ASSERT_EQ(granted_.size(), 3u);
+  for (const GrantedWorkId& grant : granted_) EXPECT_EQ(grant.shards, std::vector<ShardId>{1});
+  EXPECT_TRUE(Finish(AllApplied(), AllApplied()).ok());
+  EXPECT_TRUE(Failure().ok());
+}
+
+TEST_F(FinalCheckpointTest, WhenAShardDoesNotSayWhatItHas_DoesNotCount) {
+  ASSERT_TRUE(protocol().StartCheckpoint().has_value());
+  EXPECT_EQ(protocol().FinishCheckpoint(AllCheckpointShards(protocol())).code(),
+            StatusCode::kAborted);
+}
+
+TEST_F(FinalCheckpointTest, WhenFalseReportsDoNotEnd_TheRunFails) {
+  Status status;
+  int refused = 0;
+  while (status.code() != StatusCode::kDataLoss && refused < 100) {
+    status = Finish(AllApplied(), Applied({{0, 0}}));
+    ASSERT_FALSE(status.ok());
+    ++refused;
+    ReportAll();
+  }
+  EXPECT_EQ(refused, 11);
+  EXPECT_THAT(status.message(), HasSubstr("shard 1 lacks 7 of 8 work ids"));
+  EXPECT_EQ(Failure().message(), status.message());
+}
+
+TEST_F(FinalCheckpointTest, WhenAShardHasOtherExamples_TheRunFails) {
+  const Status status = Finish(AllApplied(), AllApplied(), kExamples + 1);
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_THAT(status.message(), HasSubstr("71 examples instead of 70"));
+  EXPECT_EQ(Failure().message(), status.message());
+}
+
+TEST(Epochs, WhenAShardHasAppliedMoreThanTheJobHas_TheRunFails) {
+  CommitProtocol protocol(protocol_test::Options());
+  protocol_test::Register(&protocol, 0, {100});
+  protocol_test::Register(&protocol, 1, {101}, {{1, {2, 1}, true, Applied({{0, 0}, {5, 1}}), 20}});
+  protocol_test::Answer(&protocol, Applied({{0, 0}, {5, 1}}));
+  Status failure;
+  for (const ProtocolAction& action : protocol.TakeActions()) {
+    if (const auto* fail = std::get_if<FailAction>(&action)) failure = fail->status;
+  }
+  EXPECT_EQ(failure.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(failure.message(), HasSubstr("spec.training.epochs is 2"));
+  EXPECT_THAT(failure.message(), HasSubstr("set it to at least 6"));
+  EXPECT_FALSE(protocol.AllActive());
+}
+
+}  // namespace
+}  // namespace pstrain

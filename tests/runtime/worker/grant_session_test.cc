@@ -1,0 +1,149 @@
+#include "runtime/worker/grant_session.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "proto/contract/control.grpc.pb.h"
+#include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/grpc/server.h"
+
+namespace pstrain {
+namespace {
+
+using std::chrono::seconds;
+
+/// A chief that keeps the polls and answers them as the test says.
+class TestChief final : public ChiefControl::Service {
+ public:
+  using Answer = std::function<void(const PollWorkerRequest& poll, PollWorkerReply* reply)>;
+
+  explicit TestChief(Answer answer) : answer_(std::move(answer)) {
+    auto started = GrpcServer::Start("127.0.0.1:0", {.services = {this}});
+    EXPECT_TRUE(started.ok()) << started.status().ToString();
+    server_ = std::move(started).value();
+  }
+  std::string address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
+
+  grpc::Status Hello(grpc::ServerContext*, const HelloRequest*, HelloReply* reply) override {
+    reply->set_chief_term(1);
+    return grpc::Status::OK;
+  }
+  grpc::Status PollWorker(grpc::ServerContext*, const PollWorkerRequest* request,
+                          PollWorkerReply* reply) override {
+    const MutexLock lock(mutex_);
+    polls_.push_back(*request);
+    reply->set_chief_term(1);
+    reply->set_directive(CONTINUE);
+    reply->set_sequence(request->sequence());
+    answer_(*request, reply);
+    changed_.NotifyAll();
+    return grpc::Status::OK;
+  }
+
+  std::vector<PollWorkerRequest> polls() {
+    const MutexLock lock(mutex_);
+    return polls_;
+  }
+  bool WaitForPolls(std::size_t count) {
+    const SteadyTime deadline = SteadyNow() + seconds(30);
+    const MutexLock lock(mutex_);
+    while (polls_.size() < count && changed_.WaitUntil(mutex_, deadline)) {
+    }
+    return polls_.size() >= count;
+  }
+
+ private:
+  const Answer answer_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::vector<PollWorkerRequest> polls_ PSTRAIN_GUARDED_BY(mutex_);
+  std::unique_ptr<GrpcServer> server_;
+};
+
+void AddGrant(WorkId work_id, PollWorkerReply* reply) {
+  ToWire(work_id, reply->add_grants()->mutable_work_id());
+}
+
+class GrantSessionTest : public testing::Test {
+ protected:
+  GrantSessionTest() { job_.mutable_spec()->mutable_training()->set_peer_timeout_seconds(30); }
+  RoleContext Context(const TestChief& chief) {
+    return {.job = job_,
+            .run_id = "run",
+            .listen_address = {},
+            .own_address = {},
+            .chief_address = chief.address(),
+            .scratch = {},
+            .stats = *stats_,
+            .fail_points = FailPoints::None(),
+            .stop = {}};
+  }
+
+  PSTrainingJob job_;
+  std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
+  const RealClock clock_;
+  PsTrouble trouble_{clock_};
+};
+
+// A poll that the chief did not take brought no report to it, and its reply no grant from it.
+TEST_F(GrantSessionTest, WhenAReplyIsToAnotherPoll_ItChangesNothing) {
+  TestChief chief([](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    if (poll.chief_term_seen() == 0) {
+      reply->mutable_run()->set_run_id("run");
+      reply->mutable_membership()->set_number(5);
+    }
+    if (poll.sequence() == 1) return AddGrant({0, 1}, reply);
+    if (poll.reports_size() > 0 && poll.sequence() < 6) {
+      AddGrant({0, 9}, reply);
+      reply->mutable_membership()->set_number(4);
+      reply->set_sequence(poll.sequence() + 1);
+    } else if (poll.reports_size() > 0) {
+      AddGrant({0, 2}, reply);
+    }
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, trouble_);
+  ASSERT_TRUE(session.Start().ok());
+  const std::optional<Grant> first = session.NextGrant();
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(FromWire(first->work_id()), (WorkId{0, 1}));
+  Report report;
+  *report.mutable_work_id() = first->work_id();
+  session.Complete(std::move(report));
+  const std::optional<Grant> second = session.NextGrant();
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(FromWire(second->work_id()), (WorkId{0, 2})) << "what came with stale replies is void";
+  EXPECT_EQ(session.membership()->number(), 5u);
+  std::uint64_t last = 0;
+  for (const PollWorkerRequest& poll : chief.polls()) {
+    EXPECT_EQ(poll.sequence(), ++last);
+  }
+  EXPECT_GE(last, 6u) << "the report was kept until a poll was taken";
+}
+
+TEST_F(GrantSessionTest, WhenTheJobCannotGoOn_TheChiefHearsWhyAndWhatIsWrong) {
+  TestChief chief([](const PollWorkerRequest&, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(5);
+  });
+  const RoleContext context = Context(chief);
+  trouble_.NotAnswered(1, UnavailableError("cut"));
+  GrantSession session(context, trouble_);
+  ASSERT_TRUE(session.Start().ok());
+  session.Fail("the loss");
+  session.GiveBackAll();
+  session.WaitForEnd(seconds(30));
+  EXPECT_EQ(session.end(), SessionEnd::kDrained);
+  const PollWorkerRequest last = chief.polls().back();
+  EXPECT_EQ(last.failure(), "the loss");
+  EXPECT_TRUE(last.leaving());
+  ASSERT_EQ(last.unreachable_size(), 1);
+  EXPECT_EQ(last.unreachable(0).ps(), 1u);
+}
+
+}  // namespace
+}  // namespace pstrain

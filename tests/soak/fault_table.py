@@ -1,0 +1,197 @@
+"""scripts/faults.sh says what this is."""
+
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import faults
+import replicas
+from job import Job, write_data
+
+ROLES = ("chief", "ps", "worker", "evaluator")
+LISTENERS = ("chief", "ps")
+FOR_EVER = 10_000
+EPOCHS = 60
+# spec.training.peerTimeoutSeconds and evaluation.deadlineSeconds of the jobs here.
+PEER_TIMEOUT_S = 30
+LIMIT_S = 420
+TABLE = pathlib.Path(__file__).parent.parent.parent / "docs" / "faults.md"
+
+
+def _row(text, strike, roles=ROLES):
+    return text, strike, roles
+
+
+def _target(job, role, program="pstrain-runtime"):
+    """The process of the role's last replica, once it runs."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and job.running():
+        found = [p for p in replicas.replicas(job.pid, (program,)) if p.role == role]
+        if found:
+            return found[-1]
+        time.sleep(0.05)
+    return None
+
+
+def _on(program, fault):
+    def strike(job, role):
+        target = _target(job, role, program)
+        return fault(target) if target else iter(())
+
+    return strike
+
+
+def _cut(side, seconds):
+    def strike(job, role):
+        cluster = _target(job, "chief").cluster
+        return faults.cut_link(cluster, role, len(cluster[role]) - 1, side, seconds)
+
+    return strike
+
+
+def _rows():
+    agent, program = "pstrain-agent", "pstrain-runtime"
+    yield _row("the process is killed", _on(program, faults.kill))
+    yield _row("the replica is killed", _on(agent, faults.kill))
+    yield _row("the replica is told to stop", _on(agent, faults.terminate))
+    for seconds in (1, 15, 60):
+        yield _row(f"the process stands still for {seconds} s",
+                   _on(program, lambda target, s=seconds: faults.pause(target, s)))
+    for side in ("to", "from"):
+        for seconds, words in ((1, "for 1 s"), (20, "for 20 s"), (FOR_EVER, "for ever")):
+            yield _row(f"nothing arrives {side} it {words}", _cut(side, seconds), LISTENERS)
+    for seconds, words in ((5, "for 5 s"), (60, "for 60 s")):
+        yield _row(f"the disk of the checkpoints is full {words}",
+                   lambda job, _, s=seconds: faults.full_disk(job.volume, s), ("all",))
+
+
+ROWS = list(_rows())
+
+
+def _await_checkpoint(job):
+    """The job trains and has something to go back to."""
+    while job.running() and not any(job.volume.rglob("manifest")):
+        time.sleep(0.02)
+
+
+def run_cell(options):
+    """One job with one fault, or with none; in namespaces of its own. Prints {"seconds", "fault"}."""
+    with tempfile.TemporaryDirectory(prefix="fault") as work:
+        write_data(work)
+        job = Job(options.bin, work, "job", EPOCHS, True, PEER_TIMEOUT_S)
+        _await_checkpoint(job)
+        struck, active = time.monotonic(), None
+        if options.row is not None:
+            active = ROWS[options.row][1](job, options.role)
+            begun = next(active, None)
+            if begun is None:
+                sys.exit("faults: the job had ended before the fault")
+            until = struck + begun[0]
+        while job.running():
+            if active is not None and time.monotonic() >= until:
+                next(active, None)
+                active = None
+            if job.seconds() > LIMIT_S:
+                job.process.kill()
+                break
+            time.sleep(0.05)
+        if active is not None:
+            next(active, None)
+        hangs = job.process.wait() == -9
+        _, fault = job.outcome()
+        reason = "hangs" if hangs else fault and f"{fault}: {job.reason()}"
+        print(json.dumps({"seconds": job.seconds(), "after": time.monotonic() - struck,
+                          "fault": reason}))
+        job.remove()
+
+
+def _cell(options, row, role):
+    command = ["unshare", "--mount", "--net", "--", "bash", "-c", 'ip link set lo up && exec "$@"',
+               "cell", sys.executable, __file__, "--bin", options.bin, "--row", str(row),
+               "--role", role]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"faults: the cell {row} {role} failed with {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def _words(cell, undisturbed):
+    if cell["fault"] is None:
+        return f"survives, {max(0, cell['seconds'] - undisturbed):.0f} s later"
+    if cell["fault"] == "hangs":
+        return "**hangs**"
+    return f"{cell['fault']}, after {cell['after']:.0f} s"
+
+
+def write_table(options, cells, undisturbed):
+    columns = (*ROLES, "all")
+    lines = [
+        "# Faults",
+        "",
+        "Written by `scripts/faults.sh`: one job each, one fault each, when the first checkpoint is in "
+        "place. The jobs have a chief, two ps, two workers and an evaluator; the fault strikes the "
+        f"last replica of the role. `peerTimeoutSeconds` and `evaluation.deadlineSeconds` are "
+        f"{PEER_TIMEOUT_S}. \"survives\" means: every shard has every example once; the seconds are "
+        f"those beyond a job without a fault ({undisturbed:.0f} s), on a shared machine. A cell that "
+        "says \"hangs\" fails the script.",
+        "",
+        "| fault | " + " | ".join(columns) + " |",
+        "|---" * (len(columns) + 1) + "|",
+    ]
+    for row, (text, _, roles) in enumerate(ROWS):
+        words = [_words(cells[row, role], undisturbed) if role in roles else "" for role in columns]
+        lines.append(f"| {text} | " + " | ".join(words) + " |")
+    options.table.write_text("\n".join(lines) + "\n")
+
+
+def run_table(options):
+    undisturbed = _cell(options, -1, "none")["seconds"]
+    wanted = [(row, role) for row, (_, _, roles) in enumerate(ROWS) for role in roles]
+    cells = {}
+    with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
+        running = {pool.submit(_cell, options, row, role): (row, role) for row, role in wanted}
+        for done in concurrent.futures.as_completed(running):
+            row, role = running[done]
+            cells[row, role] = done.result()
+            print(f"faults: {role}: {ROWS[row][0]}: {_words(cells[row, role], undisturbed)}",
+                  file=sys.stderr, flush=True)
+    write_table(options, cells, undisturbed)
+    if any(cell["fault"] == "hangs" for cell in cells.values()):
+        sys.exit("faults: a job hangs")
+
+
+def check_table(options):
+    """Exits when the table lacks a fault of this script, has an unknown one, or says that a job
+    hangs."""
+    lines = [line for line in options.table.read_text().splitlines() if line.startswith("| ")][1:]
+    wanted = [text for text, _, _ in ROWS]
+    found = [line.split("|")[1].strip() for line in lines]
+    if found != wanted or any("hangs" in line for line in lines):
+        sys.exit("faults: docs/faults.md is stale or has a job that hangs; run scripts/faults.sh")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=pathlib.Path)
+    parser.add_argument("--table", type=pathlib.Path, default=TABLE)
+    parser.add_argument("--parallel", type=int, default=2)
+    parser.add_argument("--row", type=int)
+    parser.add_argument("--role")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if options.check:
+        check_table(options)
+    elif options.row is not None:
+        options.row = options.row if options.row >= 0 else None
+        run_cell(options)
+    else:
+        run_table(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# soak_detects.sh ROOT: the soak fails for a job with wrong counts, one that fails, and one that
+# hangs; stand-ins take the place of pstrain.
+set -euo pipefail
+cd "$1"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/bin"
+
+# soak BODY: runs the soak with a pstrain that does BODY; its output, and "rc N" as the last line.
+soak() {
+  printf '#!/bin/sh\n%s\n' "$1" >"$scratch/bin/pstrain"
+  chmod +x "$scratch/bin/pstrain"
+  local rc=0
+  TMPDIR=$scratch PSTRAIN_SOAK_LIMIT_S=4 python3 tests/soak/soak.py --bin "$scratch/bin" \
+    --minutes 0.001 --seed 1 2>&1 || rc=$?
+  echo "rc $rc"
+}
+
+# expect WHAT PATTERN BODY
+expect() {
+  local output
+  output=$(soak "$3")
+  if ! grep -q -- "$2" <<<"$output"; then
+    printf 'soak_detects: %s: no "%s" in:\n%s\n' "$1" "$2" "$output"
+    exit 1
+  fi
+}
+
+counts='"examples_expected": 5, "examples_committed": 5, "applied_min": 5, "applied_max"'
+expect "a good job" "rc 0" "echo '{$counts: 5}'"
+expect "an example applied twice" "the counts differ" "echo '{$counts: 6}'"
+expect "an unknown count" "the counts differ" "echo '{\"examples_expected\": 5}'"
+expect "a failed job" "has failed with 1" "exit 1"
+expect "a job that hangs" "did not end within 4 s" "exec sleep 60"
+expect "a temporary file" "has left" \
+  "while [ \$# -gt 1 ]; do shift; done; mkdir -p \"\$1/../volume\"; touch \"\$1/../volume/a.tmp\"; echo '{$counts: 5}'"
