@@ -95,12 +95,12 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, TryAgain(context).Until([&] {
     return RunDirectory::Open(context.job, context.run_id);
   }));
-  PSTRAIN_RETURN_IF_ERROR(TryAgain(context)
-                              .Until([&]() -> Result<bool> {
-                                PSTRAIN_RETURN_IF_ERROR(directory.CheckJob());
-                                return true;
-                              })
-                              .status());
+  // A job that differs is refused before its input is read.
+  const auto job_checked = TryAgain(context).Until([&]() -> Result<bool> {
+    PSTRAIN_RETURN_IF_ERROR(directory.CheckJob());
+    return true;
+  });
+  if (!job_checked.ok()) return job_checked.status();
   PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index, TryAgain(context).Until([&] {
     return directory.Index(context.scratch.string());
   }));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
@@ -63,11 +64,36 @@ class CheckpointEvaluation {
   }
 };
 
-void TellError(const Status& error, PollEvaluatorRequest* request) {
+/// What the chief names goes through its parser before it becomes a path.
+Result<std::string> FolderOf(const RoleContext& context, const std::string& checkpoint) {
+  const std::optional<CheckpointId> id = ParseCheckpointName(checkpoint);
+  if (!id) return InvalidArgumentError("the chief names a checkpoint that is none");
+  return CheckpointDirectory(context.run_directory(), *id);
+}
+
+/// Writes into the next poll what became of the evaluation that `request` names. Not OK: the input
+/// is bad, which no other checkpoint changes.
+Status Tell(const RoleContext& context, const Result<MetricValues>& metrics,
+            PollEvaluatorRequest& request) {
+  if (metrics.ok()) {
+    const auto reported = ReportedMetrics(*metrics, context.training().evaluation());
+    request.mutable_metrics()->insert(reported.begin(), reported.end());
+    LogInfo("evaluator", "evaluated",
+            {{"checkpoint", request.checkpoint()},
+             {"auc", metrics->auc},
+             {"log_loss", metrics->log_loss}});
+    return OkStatus();
+  }
+  if (metrics.status().code() == StatusCode::kInvalidArgument) {
+    return metrics.status().WithContext(kInputField);
+  }
   // Another evaluation would find the same, and the job would wait for it.
-  if (error.code() == StatusCode::kOutOfRange) request->set_failure(error.message());
-  request->set_error(error.ToString());
-  LogWarning("evaluator", "a checkpoint could not be evaluated", {{"error", error}});
+  if (metrics.status().code() == StatusCode::kOutOfRange) {
+    request.set_failure(metrics.status().message());
+  }
+  request.set_error(metrics.status().ToString());
+  LogWarning("evaluator", "a checkpoint could not be evaluated", {{"error", metrics.status()}});
+  return OkStatus();
 }
 
 }  // namespace
@@ -103,28 +129,16 @@ Result<int> RunEvaluator(const RoleContext& context) {
       if (reply->directive() == FINISH) return kExitSuccess;
       if (reply->directive() == DRAIN) return kExitDrained;
       if (!reply->checkpoint().empty()) {
-        const std::optional<CheckpointId> id = ParseCheckpointName(reply->checkpoint());
-        if (!id) return InvalidArgumentError("the chief names a checkpoint that is none");
-        const std::string folder = CheckpointDirectory(context.run_directory(), *id);
-        const Result<MetricValues> metrics =
-            CheckpointEvaluation::Run(folder, *model, **input, context.stop);
+        PSTRAIN_ASSIGN_OR_RETURN(const std::string folder, FolderOf(context, reply->checkpoint()));
         request.set_checkpoint(reply->checkpoint());
         request.set_pinned(reply->checkpoint());
+        const Result<MetricValues> metrics =
+            CheckpointEvaluation::Run(folder, *model, **input, context.stop);
+        PSTRAIN_RETURN_IF_ERROR(Tell(context, metrics, request));
         if (metrics.ok()) {
-          const auto reported = ReportedMetrics(*metrics, context.training().evaluation());
-          request.mutable_metrics()->insert(reported.begin(), reported.end());
           own_stats.evaluations->Add();
-          LogInfo("evaluator", "evaluated",
-                  {{"checkpoint", reply->checkpoint()},
-                   {"auc", metrics->auc},
-                   {"log_loss", metrics->log_loss}});
           continue;
         }
-        // The input stays as bad as it is; only checkpoints differ from one to the next.
-        if (metrics.status().code() == StatusCode::kInvalidArgument) {
-          return metrics.status().WithContext(kInputField);
-        }
-        TellError(metrics.status(), &request);
       }
     } else {
       PSTRAIN_RETURN_IF_ERROR(patience.Check());

@@ -102,7 +102,8 @@ class ChiefTest : public testing::Test {
                      .connect = [](const std::string&,
                                    const RunLocked&) { return std::unique_ptr<PsLink>(); },
                      .refusals = refusals_,
-                     .grant_limit = nullptr});
+                     .grant_limit = nullptr,
+                     .wanted_ps = nullptr});
     outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
   }
   /// The exit code; -1 when the chief does not end.
@@ -228,7 +229,8 @@ TEST_F(PausedChiefTest, WhenTheChiefStandsStill_NobodyIsLostForThat) {
                                                  return std::make_unique<SilentLink>(manual_clock_);
                                                },
                                            .refusals = refusals_,
-                                           .grant_limit = nullptr});
+                                           .grant_limit = nullptr,
+                                           .wanted_ps = nullptr});
   outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
   RegisterPsRequest request;
   request.set_process(5);

@@ -43,7 +43,7 @@ TEST_F(EndFileTest, WhenTheDiskIsFullForTenMinutes_TheResultIsTriedUntilItIsTher
   clock_.Advance(seconds(30));
   Write(true);
   EXPECT_TRUE(end_file_.Done(true));
-  EXPECT_TRUE(setup_->directory.HasResult());
+  EXPECT_TRUE(FileExists(RunFile(kRunResultFile)));
 }
 
 TEST_F(EndFileTest, WhenADrainCannotBeWrittenDown_IsNotTriedAgain) {
