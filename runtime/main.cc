@@ -24,6 +24,7 @@
 #include "runtime/cluster/role_context.h"
 #include "runtime/evaluator/run_evaluator.h"
 #include "runtime/ps/run_ps.h"
+#include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/system_resolver.h"
 #include "runtime/worker/run_worker.h"
 
@@ -100,9 +101,27 @@ Result<FailPoints> ReadFailPoints(const Task& task) {
   return points;
 }
 
+Result<std::unique_ptr<Identity>> ReadIdentity(const Task& task) {
+  const auto text = [](std::string_view name) { return Environment(name).value_or(std::string()); };
+  IdentitySettings settings;
+  settings.key_file = text(kIdentityKeyFileEnv);
+  settings.tokens = text(kIdentityTokensEnv);
+  settings.jwks = text(kIdentityJwksEnv);
+  settings.issuer = text(kIdentityIssuerEnv);
+  settings.job_name = task.env.job_name;
+  settings.job_uid = settings.key_file.empty() ? text(kJobUidEnv) : task.env.run_id;
+  settings.self = {.role = task.identity.role,
+                   .index = task.identity.index,
+                   .attempt = static_cast<std::uint32_t>(task.env.attempt)};
+  Result<std::unique_ptr<Identity>> identity = OpenIdentity(settings);
+  if (!identity.ok()) return identity.status().WithContext("who this replica is");
+  return identity;
+}
+
 Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) {
   PSTRAIN_ASSIGN_OR_RETURN(const FailPoints fail_points, ReadFailPoints(task));
   const TaskIdentity& identity = task.identity;
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Identity> shown, ReadIdentity(task));
   const RoleContext context{
       .job = task.job,
       .run_id = task.env.run_id,
@@ -111,9 +130,12 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
       .listen_address = identity.listen_address,
       .own_address = identity.own_address,
       .chief_address = identity.chief_address,
+      .most_workers = static_cast<std::uint32_t>(
+          task.env.most_workers.value_or(static_cast<int>(kMostReplicas))),
       .scratch = task.env.scratch_dir,
       .ps_replicas_file = task.env.ps_replicas_file,
       .grace = std::chrono::seconds(task.env.grace_seconds),
+      .identity = shown.get(),
       .stats = stats,
       .fail_points = fail_points,
       .stop = std::move(stop),

@@ -33,6 +33,7 @@ Result<Launcher> Launcher::Create(const PSTrainingJob& job, const Workspace& wor
   PSTRAIN_RETURN_IF_ERROR(launcher.MapVolumes());
   launcher.job_ = MapJobPaths(launcher.mounts_, job);
   PSTRAIN_RETURN_IF_ERROR(launcher.AssignPorts());
+  PSTRAIN_RETURN_IF_ERROR(workspace.WriteIdentityKey());
   PSTRAIN_RETURN_IF_ERROR(
       WriteFileAtomically(workspace.File("job.json"), WriteJobManifest(launcher.job_)));
   return launcher;
@@ -134,6 +135,7 @@ Result<ProcessSpec> Launcher::Prepare(const plan::ReplicaId& id, std::int32_t at
   task.metrics_address = std::string(kHost) + std::to_string(MetricsPort(id));
   task.job_file = workspace_->File("job.json");
   task.grace_seconds = static_cast<int>(Grace(id.role).count());
+  task.most_workers = job_.spec().replica_specs().worker().replicas();
   task.scratch_dir = workspace_->ScratchDir(id, attempt);
   PSTRAIN_RETURN_IF_ERROR(CreateDirectories(task.scratch_dir));
   PSTRAIN_ASSIGN_OR_RETURN(const std::string tf_config, TfConfigOf(job_, cluster_, role, id.index));
@@ -143,6 +145,7 @@ Result<ProcessSpec> Launcher::Prepare(const plan::ReplicaId& id, std::int32_t at
   }
   for (auto& setting : ToEnvironment(task)) settings.push_back(std::move(setting));
   settings.emplace_back(kTfConfigEnv, tf_config);
+  settings.emplace_back(kIdentityKeyFileEnv, workspace_->IdentityKeyFile());
   settings.emplace_back(kFinalStatsFileEnv, workspace_->StatsFile(id, attempt));
   if (options_.allow_test_only) settings.emplace_back(kAllowTestOnlyEnv, "1");
   ProcessSpec spec;

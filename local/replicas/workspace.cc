@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <utility>
@@ -72,6 +75,22 @@ Result<std::string> Workspace::LastRunId() const {
     return DataLossError(file + " is damaged, it names no run_id; run without --resume");
   }
   return *run_id->AsString();
+}
+
+// The name is taken away first: whoever has the file of the run before open has not the new key.
+Status Workspace::WriteIdentityKey() const {
+  const std::string file = IdentityKeyFile();
+  PSTRAIN_RETURN_IF_ERROR(RemoveAll(file));
+  std::array<char, 32> key{};
+  if (getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size())) {
+    return ErrnoError(errno, "draw a random key");
+  }
+  const UniqueFd out(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!out.valid()) return ErrnoError(errno, "create " + file);
+  if (write(out.get(), key.data(), key.size()) != static_cast<ssize_t>(key.size())) {
+    return ErrnoError(errno, "write " + file);
+  }
+  return OkStatus();
 }
 
 Status Workspace::BeginRun(const std::string& run_id) const {

@@ -15,6 +15,7 @@ namespace pstrain::local {
 ///
 ///   lock              flock(2)ed by the run
 ///   run.json          {"job":...,"run_id":...}
+///   identity-key      by which the replicas know each other
 ///   job.json          the job as the replicas see it
 ///   endpoints.json    pid, attempt, address and metrics URL of each replica
 ///   logs/             <role>-<index>-<attempt>.log
@@ -37,6 +38,11 @@ class Workspace {
   /// The stored run id. NOT_FOUND when none is, DATA_LOSS when it cannot be read; both tell the way
   /// out. Changes nothing.
   Result<std::string> LastRunId() const;
+  /// The secret by which the replicas of a run know each other: 32 random bytes, readable by this
+  /// user alone. New with each call.
+  Status WriteIdentityKey() const;
+  std::string IdentityKeyFile() const { return File("identity-key"); }
+
   /// Stores the id as that of the last run; logs and stats of earlier runs are removed.
   Status BeginRun(const std::string& run_id) const;
   /// Makes room for the next part of the last run; logs are kept and appended to.

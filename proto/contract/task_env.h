@@ -26,6 +26,8 @@ inline constexpr std::string_view kRunIdEnv = "PSTRAIN_RUN_ID";
 inline constexpr std::string_view kMetricsAddressEnv = "PSTRAIN_METRICS_ADDRESS";
 inline constexpr std::string_view kJobFileEnv = "PSTRAIN_JOB_FILE";
 inline constexpr std::string_view kGraceSecondsEnv = "PSTRAIN_GRACE_SECONDS";
+/// Indices of workers are below this while the replica lives; only where that is known.
+inline constexpr std::string_view kMostWorkersEnv = "PSTRAIN_MOST_WORKERS";
 inline constexpr std::string_view kScratchDirEnv = "PSTRAIN_SCRATCH_DIR";
 /// Read by the chief alone: a file with the number of ps that the job wants, rewritten by whoever
 /// changes it.
@@ -55,6 +57,8 @@ struct TaskEnv {
   std::string scratch_dir = "/tmp";
   /// Only of a chief whose job can change its number of ps while it runs.
   std::string ps_replicas_file;
+  /// What the executor promises of the workers' indices; absent: nothing.
+  std::optional<int> most_workers;
   /// Only in the environment of the training program.
   std::optional<int> stats_fd;
 
@@ -66,6 +70,16 @@ inline constexpr std::string_view kAllowTestOnlyEnv = "PSTRAIN_ALLOW_TEST_ONLY";
 /// Where training programs kill themselves (runtime/cluster/fail_points.h). Read only where
 /// kAllowTestOnlyEnv is set; `pstrain run` hands it on with the rest of its environment.
 inline constexpr std::string_view kFailPointsEnv = "PSTRAIN_FAIL_POINTS";
+
+/// Where the runtime's identity comes from; none of them set: nobody is asked who they are. The
+/// file of a secret that all replicas of this run share (`pstrain run`).
+inline constexpr std::string_view kIdentityKeyFileEnv = "PSTRAIN_IDENTITY_KEY_FILE";
+/// Or, in a cluster: the folder of the projected tokens `chief` and `ps`, the file with the public
+/// keys that they are signed by, their issuer, and the uid of the job that their audiences name.
+inline constexpr std::string_view kIdentityTokensEnv = "PSTRAIN_IDENTITY_TOKENS";
+inline constexpr std::string_view kIdentityJwksEnv = "PSTRAIN_IDENTITY_JWKS";
+inline constexpr std::string_view kIdentityIssuerEnv = "PSTRAIN_IDENTITY_ISSUER";
+inline constexpr std::string_view kJobUidEnv = "PSTRAIN_JOB_UID";
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 

@@ -32,6 +32,13 @@ std::optional<CheckpointId> IdOf(const std::optional<GoodCheckpoint>& checkpoint
   return checkpoint ? std::optional(checkpoint->id) : std::nullopt;
 }
 
+JobBounds BoundsOf(const RoleContext& context, const ChiefSetup& setup) {
+  return {.shards = setup.run.shards(),
+          .workers = context.most_workers,
+          .chief_term = setup.directory.chief_term(),
+          .has_evaluator = context.job.spec().replica_specs().evaluator().replicas() > 0};
+}
+
 RunLocked RunUnder(Mutex& mutex) {
   return [&mutex](const std::function<void()>& done) {
     const MutexLock lock(mutex);
@@ -74,12 +81,13 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
     : context_(context),
       setup_(std::move(setup)),
       job_(DigestsOf(context.job.spec())),
+      bounds_(BoundsOf(context, setup_)),
       clock_(options.clock),
       stats_(context.stats),
       common_stats_(context.stats),
       protocol_(MakeProtocolOptions(context, setup_, clock_.Now())),
       disk_(RunUnder(mutex_), clock_),
-      dependencies_{context_, setup_, clock_, stats_, protocol_, disk_},
+      dependencies_{context_, setup_, clock_, stats_, protocol_, disk_, options.refusals},
       grant_limit_(std::move(options.grant_limit)),
       wanted_ps_(std::move(options.wanted_ps)),
       ending_(LimitsOf(context), setup_.directory, disk_, clock_),
@@ -249,12 +257,14 @@ void Chief::HearFailure(Status failure) {
   changed_.NotifyAll();
 }
 
-Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request) {
+Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request,
+                                          const std::string& from) {
   if (auto refusal = RefusalOf<RegisterPsReply>(request, job_)) return *std::move(refusal);
+  PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.held()));
   const MutexLock lock(mutex_);
   if (ending_.releasing()) return UnavailableError("the run is ending");
-  return ps_.Register(request, std::move(copies));
+  return ps_.Register(request, std::move(copies), from);
 }
 
 Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
@@ -264,23 +274,32 @@ Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
   return reply;
 }
 
-Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request) {
+Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
+                                          const std::string& from) {
   if (auto refusal = RefusalOf<PollWorkerReply>(request, job_)) return *std::move(refusal);
+  PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
-  PollWorkerReply reply = workers_.Poll(request, {.releasing = ending_.releasing(),
-                                                  .finished = ending_.finished(),
-                                                  .grants_wait = evaluator_.GrantsWait()});
+  PSTRAIN_RETURN_IF_ERROR(workers_.CheckAttempt(request, from));
+  PollWorkerReply reply = workers_.Poll(request,
+                                        {.releasing = ending_.releasing(),
+                                         .finished = ending_.finished(),
+                                         .grants_wait = evaluator_.GrantsWait()},
+                                        from);
   if (reply.directive() != REPLACED) HearFailure(FailureOf(request));
   return reply;
 }
 
-Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request) {
+Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request,
+                                                const std::string& from) {
   if (auto refusal = RefusalOf<PollEvaluatorReply>(request, job_)) return *std::move(refusal);
+  PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
   HearFailure(FailureOf(request));
-  return evaluator_.Poll(request, {.releasing = ending_.releasing(),
-                                   .finished = ending_.finished(),
-                                   .newest = checkpointing_.newest()});
+  return evaluator_.Poll(request,
+                         {.releasing = ending_.releasing(),
+                          .finished = ending_.finished(),
+                          .newest = checkpointing_.newest()},
+                         from);
 }
 
 }  // namespace pstrain

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -23,8 +24,10 @@
 #include "runtime/chief/peers/ps_peers.h"
 #include "runtime/chief/peers/worker_peers.h"
 #include "runtime/chief/protocol/commit_protocol.h"
+#include "runtime/chief/request_checks.h"
 #include "runtime/chief/run_numbers.h"
 #include "runtime/cluster/role_context.h"
+#include "runtime/stats/refusals.h"
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
@@ -35,6 +38,8 @@ struct ChiefOptions {
   const Clock& clock;
   /// Makes the link to a ps.
   PsLinkFactory connect;
+  /// Counts what peers are refused. Outlives the chief.
+  Refusals& refusals;
   /// Null: no limit on grants.
   std::unique_ptr<GrantLimit> grant_limit;
   /// The number of ps that the job wants now, where that is known; called without the chief's lock.
@@ -61,11 +66,16 @@ class Chief {
   Result<int> Run() PSTRAIN_EXCLUDES(mutex_);
 
   std::uint64_t chief_term() const { return setup_.directory.chief_term(); }
-  Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request) PSTRAIN_EXCLUDES(mutex_);
-  Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request) PSTRAIN_EXCLUDES(mutex_);
-  Result<PollWorkerReply> PollWorker(const PollWorkerRequest& request) PSTRAIN_EXCLUDES(mutex_);
-  Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request)
+  /// Of the job: what requests may name.
+  const JobBounds& bounds() const { return bounds_; }
+  /// `from`: the peer's address, for the log. Errors besides the peers' own: as CheckRequest.
+  Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request, const std::string& from)
       PSTRAIN_EXCLUDES(mutex_);
+  Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request) PSTRAIN_EXCLUDES(mutex_);
+  Result<PollWorkerReply> PollWorker(const PollWorkerRequest& request, const std::string& from)
+      PSTRAIN_EXCLUDES(mutex_);
+  Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request,
+                                           const std::string& from) PSTRAIN_EXCLUDES(mutex_);
 
  private:
   void Tick() PSTRAIN_REQUIRES(mutex_);
@@ -85,6 +95,7 @@ class Chief {
   const ChiefSetup setup_;
   /// What replicas must have been started with, too.
   const FixedDigests job_;
+  const JobBounds bounds_;
   const Clock& clock_;
   ChiefStats stats_;
   RuntimeStats common_stats_;

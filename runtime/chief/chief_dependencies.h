@@ -8,6 +8,7 @@
 #include "runtime/chief/disk/disk.h"
 #include "runtime/chief/protocol/commit_protocol.h"
 #include "runtime/cluster/role_context.h"
+#include "runtime/stats/refusals.h"
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
@@ -23,6 +24,8 @@ struct ChiefDependencies {
   CommitProtocol& protocol;
   /// All work on the run's directory after the start.
   Disk& disk;
+  /// Counts what peers are refused.
+  Refusals& refusals;
 
   std::uint64_t chief_term() const { return setup.directory.chief_term(); }
   /// How much time has passed since `then`, a time of `clock`.

@@ -1,10 +1,13 @@
 #include "runtime/chief/chief_setup.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <limits>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "runtime/chief/disk/try_again.h"
 #include "runtime/chief/protocol/placement.h"
@@ -77,6 +80,15 @@ Result<RunDescription> Describe(const RoleContext& context, const RunDirectory& 
   return directory.Description(std::move(fresh));
 }
 
+/// How long ago the first chief has written the run's description: by the file system's clock,
+/// which a second or a minute more does not matter for. 0 when it cannot be told.
+std::chrono::seconds AgeOf(const RunDirectory& directory) {
+  struct stat info{};
+  if (stat(directory.DescriptionFile().c_str(), &info) != 0) return {};
+  const auto age = WallNow() - std::chrono::system_clock::from_time_t(info.st_mtime);
+  return std::max(std::chrono::floor<std::chrono::seconds>(age), std::chrono::seconds(0));
+}
+
 }  // namespace
 
 Result<ChiefSetup> PrepareChief(const RoleContext& context) {
@@ -106,8 +118,9 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context) {
       if (*id <= checkpoint->id) names.push_back(CheckpointName(*id));
     }
   }
-  return ChiefSetup{std::move(directory), std::move(index), std::move(run), std::move(checkpoint),
-                    std::move(names)};
+  const std::chrono::seconds age = AgeOf(directory);
+  return ChiefSetup{std::move(directory),  std::move(index), std::move(run),
+                    std::move(checkpoint), std::move(names), age};
 }
 
 std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,

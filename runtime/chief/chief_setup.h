@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,6 +25,8 @@ struct ChiefSetup {
   std::optional<GoodCheckpoint> checkpoint;
   /// Names of all finished checkpoints that are not newer than `checkpoint`, newest first.
   std::vector<std::string> checkpoints;
+  /// Since the first chief of the run has described it.
+  std::chrono::seconds run_age{0};
 };
 
 /// Everything up to a running chief: run directory, input index, variables and their placement, the

@@ -10,6 +10,7 @@
 #include "runtime/chief/peers/rpc_ps_link.h"
 #include "runtime/chief/ps_count_file.h"
 #include "runtime/rpc/grpc/server.h"
+#include "runtime/rpc/identity/identity.h"
 
 namespace pstrain {
 namespace {
@@ -41,19 +42,29 @@ Result<int> RunChief(const RoleContext& context) {
             setup.checkpoint ? CheckpointName(setup.checkpoint->id) : std::string("none")}});
   PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<GrantLimit> grant_limit,
                            FindGrantLimit(setup.directory.path()));
+  const std::uint64_t most_bytes =
+      MostMessageBytes(setup.run.shards(), static_cast<std::uint64_t>(context.training().epochs()),
+                       setup.run.batches_per_epoch());
   const RealClock clock;
+  Refusals refusals(context.stats);
+  const Credentials* credentials = CredentialsOf(context.identity);
   PsCountFile ps_count_file(context.ps_replicas_file, clock);
   Chief chief(context, std::move(setup),
               {.clock = clock,
                .connect =
-                   [&clock](const std::string& address, RunLocked run_locked) {
-                     return std::make_unique<RpcPsLink>(address, std::move(run_locked), clock);
+                   [&clock, credentials](const std::string& address, RunLocked run_locked) {
+                     return std::make_unique<RpcPsLink>(address, std::move(run_locked), clock,
+                                                        credentials);
                    },
+               .refusals = refusals,
                .grant_limit = std::move(grant_limit),
                .wanted_ps = [&ps_count_file] { return ps_count_file.Poll(); }});
-  ChiefService service(chief);
-  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<GrpcServer> server,
-                           GrpcServer::Start(context.listen_address, {.services = {&service}}));
+  const Identity* identity = context.identity;
+  ChiefService service(chief, refusals, identity == nullptr ? nullptr : identity->verifier.get());
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const std::unique_ptr<GrpcServer> server,
+      GrpcServer::Start(context.listen_address,
+                        {.services = {&service}, .message_bytes = most_bytes}));
   Result<int> outcome = chief.Run();
   server->Shutdown(std::chrono::milliseconds(500));
   return outcome;

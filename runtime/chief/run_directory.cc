@@ -130,6 +130,8 @@ Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
   return stored;
 }
 
+std::string RunDirectory::DescriptionFile() const { return File(kRunFile); }
+
 Result<bool> RunDirectory::Finished(std::int64_t examples_expected) const {
   if (!FileExists(File(kRunResultFile))) return false;
   const std::optional<double> examples = NumberIn(kRunResultFile, kExamplesExpected);

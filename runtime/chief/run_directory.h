@@ -50,6 +50,9 @@ class RunDirectory {
   /// FAILED_PRECONDITION names what has changed: the model, the optimizer or the number of shards.
   Result<RunDescription> Description(RunDescription fresh) const;
 
+  /// Where Description keeps it; written once, by the run's first chief.
+  std::string DescriptionFile() const;
+
   /// The run has a result, with so many examples. A result with fewer is of a run whose
   /// spec.training.epochs was raised since: it is removed, the run continues.
   Result<bool> Finished(std::int64_t examples_expected) const;

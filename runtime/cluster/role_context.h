@@ -9,9 +9,12 @@
 #include "proto/contract/exit_codes.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/cluster/fail_points.h"
+#include "runtime/cluster/limits.h"
 #include "runtime/stats/stats_writer.h"
 
 namespace pstrain {
+
+struct Identity;
 
 /// What every role is given by main: who it is and where the others are. Everything in it outlives
 /// the role.
@@ -28,12 +31,16 @@ struct RoleContext {
   std::string listen_address;
   std::string own_address;
   std::string chief_address;
+  /// Indices of workers are below this while this process lives.
+  std::uint32_t most_workers = kMostReplicas;
   /// Scratch that need not survive the process.
   std::filesystem::path scratch;
   /// Where the number of ps that the job wants can be read while it runs; empty: it cannot change.
   std::string ps_replicas_file{};
   /// From SIGTERM to SIGKILL.
   std::chrono::seconds grace{30};
+  /// Null: nobody is asked who they are (runtime/rpc/identity/identity.h).
+  const Identity* identity = nullptr;
   StatsWriter& stats;
   /// Where a test wants this process to die.
   const FailPoints& fail_points;

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
@@ -11,12 +13,14 @@
 #include "proto/contract/exit_codes.h"
 #include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
+#include "runtime/checkpoint/checkpoints.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/evaluator/metric_report.h"
 #include "runtime/evaluator/metrics.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
 #include "runtime/rpc/chief_client.h"
+#include "runtime/rpc/identity/identity.h"
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
@@ -60,8 +64,11 @@ class CheckpointEvaluation {
   }
 };
 
-std::string FolderOf(const RunDescription& run, const std::string& checkpoint) {
-  return JoinPath(JoinPath(run.run_directory(), "checkpoints"), checkpoint);
+/// What the chief names goes through its parser before it becomes a path.
+Result<std::string> FolderOf(const RoleContext& context, const std::string& checkpoint) {
+  const std::optional<CheckpointId> id = ParseCheckpointName(checkpoint);
+  if (!id) return InvalidArgumentError("the chief names a checkpoint that is none");
+  return CheckpointDirectory(context.run_directory(), *id);
 }
 
 /// Writes into the next poll what became of the evaluation that `request` names. Not OK: the input
@@ -100,7 +107,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
   const Result<std::unique_ptr<SequentialReader>> input =
       SequentialReader::Create(context.training().evaluation().input(), features, context.scratch);
   if (!input.ok()) return input.status().WithContext(kInputField);
-  ChiefClient chief(context.chief_address);
+  ChiefClient chief(context.chief_address, nullptr, CredentialsOf(context.identity));
   ChiefPatience patience(context);
   stats.ready->Set(1);
   PollEvaluatorRequest request;
@@ -122,10 +129,11 @@ Result<int> RunEvaluator(const RoleContext& context) {
       if (reply->directive() == FINISH) return kExitSuccess;
       if (reply->directive() == DRAIN) return kExitDrained;
       if (!reply->checkpoint().empty()) {
+        PSTRAIN_ASSIGN_OR_RETURN(const std::string folder, FolderOf(context, reply->checkpoint()));
         request.set_checkpoint(reply->checkpoint());
         request.set_pinned(reply->checkpoint());
-        const Result<MetricValues> metrics = CheckpointEvaluation::Run(
-            FolderOf(reply->run(), reply->checkpoint()), *model, **input, context.stop);
+        const Result<MetricValues> metrics =
+            CheckpointEvaluation::Run(folder, *model, **input, context.stop);
         PSTRAIN_RETURN_IF_ERROR(Tell(context, metrics, request));
         if (metrics.ok()) {
           own_stats.evaluations->Add();

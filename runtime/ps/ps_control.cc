@@ -13,10 +13,12 @@
 #include "runtime/checkpoint/checkpoint_chain.h"
 #include "runtime/checkpoint/checkpoint_file.h"
 #include "runtime/checkpoint/checkpoint_shard.h"
+#include "runtime/checkpoint/checkpoints.h"
 #include "runtime/ps/shard_transfer.h"
 #include "runtime/rpc/chief_client.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/control_shards.h"
+#include "runtime/rpc/grpc/call_identity.h"
 #include "runtime/rpc/grpc/grpc_status.h"
 
 namespace pstrain {
@@ -24,6 +26,11 @@ namespace {
 
 /// For all shards that move from one ps.
 constexpr std::chrono::minutes kFetchDeadline{5};
+
+template <typename Request>
+PsControl::Registration NamedBy(const Request& request) {
+  return {request.chief_term(), request.incarnation(), request.call_key()};
+}
 
 /// An error of this ps' disk, as the chief is told it. The codes that a call has when it does not
 /// reach its peer (PeerIsAway) become INTERNAL: this ps is there and has answered.
@@ -80,45 +87,90 @@ void DescribeCopies(ShardEngine& engine, RegisterPsRequest* request) {
   for (const ShardCopy& copy : *copies) ToWire(copy, request->add_held());
 }
 
-Status PsControl::Admit(std::uint64_t chief_term) {
+void PsControl::BeginRegistration() {
+  const MutexLock lock(mutex_);
+  registration_.reset();
+}
+
+void PsControl::Registered(const Registration& registration) {
+  const MutexLock lock(mutex_);
+  registration_ = registration;
+  changed_.NotifyAll();
+}
+
+// The chief calls as soon as it has registered this ps, which may be before its answer is here.
+Status PsControl::Admit(const grpc::ServerContext& call, const Registration& named) {
+  PSTRAIN_RETURN_IF_ERROR(CheckCaller(call, verifier_, {{Role::kChief}}));
   {
-    MutexLock lock(mutex_);
-    chief_term_ = std::max(chief_term_, chief_term);
+    const SteadyTime deadline = SteadyNow() + options_.registration_patience;
+    const MutexLock lock(mutex_);
+    while (!registration_) {
+      if (!changed_.WaitUntil(mutex_, deadline)) {
+        return UnavailableError("this ps is registering with the chief; try again");
+      }
+    }
   }
-  return CheckCurrent(chief_term);
+  return CheckCurrent(named);
 }
 
-std::string PsControl::CheckpointFolder(const std::string& checkpoint) const {
-  MutexLock lock(mutex_);
-  return JoinPath(JoinPath(run_directory_, "checkpoints"), checkpoint);
+Status PsControl::CheckCurrent(const Registration& named) const {
+  const MutexLock lock(mutex_);
+  if (!registration_) return FailedPreconditionError("this ps has left that chief");
+  if (named.chief_term != registration_->chief_term) {
+    return FailedPreconditionError("chief term " + std::to_string(named.chief_term) +
+                                   " is not that of the chief of this ps, " +
+                                   std::to_string(registration_->chief_term));
+  }
+  if (named.incarnation == registration_->incarnation &&
+      named.call_key == registration_->call_key) {
+    return OkStatus();
+  }
+  return FailedPreconditionError("not the incarnation and key of this ps' registration");
 }
 
-grpc::Status PsControl::Configure(grpc::ServerContext*, const ConfigureRequest* request,
+grpc::Status PsControl::Answer(grpc::ServerContext* call, const Status& status) {
+  // RESOURCE_EXHAUSTED is a disk that is full: the chief has asked for nothing wrong.
+  if (status.code() != StatusCode::kResourceExhausted) {
+    refusals_.CountIfRefused(call->peer(), status);
+  }
+  return ToGrpcStatus(status);
+}
+
+Result<std::string> PsControl::CheckpointFolder(const std::string& checkpoint) const {
+  const std::optional<CheckpointId> id = ParseCheckpointName(checkpoint);
+  if (!id) {
+    return InvalidArgumentError("a checkpoint's name of " + std::to_string(checkpoint.size()) +
+                                " bytes that is none; a name is <chief term>-<number>");
+  }
+  return CheckpointDirectory(options_.run_directory, *id);
+}
+
+Status PsControl::DoConfigure(const ConfigureRequest& request) {
+  const RunDescription& run = request.run();
+  if (run.run_id() != options_.run_id || run.run_directory() != options_.run_directory ||
+      run.shards() != options_.shards) {
+    return InvalidArgumentError("the chief describes another run than the one of this ps, " +
+                                options_.run_id + " in " + options_.run_directory + " with " +
+                                std::to_string(options_.shards) +
+                                " shards; give all replicas the same job");
+  }
+  return engine_.Configure({.variables = {run.variables().begin(), run.variables().end()},
+                            .shards = run.shards(),
+                            .batches_per_epoch = run.batches_per_epoch()});
+}
+
+grpc::Status PsControl::Configure(grpc::ServerContext* call, const ConfigureRequest* request,
                                   ConfigureReply*) {
-  Status status = Admit(request->chief_term());
-  if (status.ok()) {
-    const RunDescription& run = request->run();
-    status = engine_.Configure({.variables = {run.variables().begin(), run.variables().end()},
-                                .shards = run.shards(),
-                                .batches_per_epoch = run.batches_per_epoch()});
-    MutexLock lock(mutex_);
-    run_directory_ = run.run_directory();
-  }
-  return ToGrpcStatus(status);
+  Status status = Admit(*call, NamedBy(*request));
+  if (status.ok()) status = DoConfigure(*request);
+  return Answer(call, status);
 }
 
-grpc::Status PsControl::AssignShards(grpc::ServerContext*, const AssignShardsRequest* request,
+grpc::Status PsControl::AssignShards(grpc::ServerContext* call, const AssignShardsRequest* request,
                                      AssignShardsReply* reply) {
-  Status status = Admit(request->chief_term());
+  Status status = Admit(*call, NamedBy(*request));
   if (status.ok()) status = DoAssign(*request, reply);
-  return ToGrpcStatus(status);
-}
-
-Status PsControl::CheckCurrent(std::uint64_t chief_term) const {
-  MutexLock lock(mutex_);
-  if (chief_term == chief_term_) return OkStatus();
-  return FailedPreconditionError("chief term " + std::to_string(chief_term) + " was replaced by " +
-                                 std::to_string(chief_term_));
+  return Answer(call, status);
 }
 
 Status PsControl::FetchMoved(const std::vector<ShardAssignment>& assignments,
@@ -144,7 +196,8 @@ Status PsControl::ReadRestored(const AssignShardsRequest& request,
                                std::map<ShardId, ShardState>* states) const {
   std::optional<CheckpointChain> checkpoint;
   if (!request.checkpoint().empty()) {
-    Result<CheckpointChain> read = CheckpointChain::Open(CheckpointFolder(request.checkpoint()));
+    PSTRAIN_ASSIGN_OR_RETURN(const std::string folder, CheckpointFolder(request.checkpoint()));
+    Result<CheckpointChain> read = CheckpointChain::Open(folder);
     // DATA_LOSS makes the chief take the checkpoint before: only for what is proven.
     if (IsProvenDamage(read.status())) return DataLossError(read.status().message());
     if (!read.ok()) return read.status();
@@ -167,7 +220,7 @@ Status PsControl::DoAssign(const AssignShardsRequest& request, AssignShardsReply
   std::map<ShardId, ShardState> states;
   PSTRAIN_RETURN_IF_ERROR(AsAnswer(ReadRestored(request, assignments, &states)));
   PSTRAIN_RETURN_IF_ERROR(FetchMoved(assignments, &states));
-  PSTRAIN_RETURN_IF_ERROR(CheckCurrent(request.chief_term()));
+  PSTRAIN_RETURN_IF_ERROR(CheckCurrent(NamedBy(request)));
   std::promise<Result<std::vector<ShardCopy>>> promise;
   engine_.Assign(
       std::move(assignments), std::move(states),
@@ -177,12 +230,12 @@ Status PsControl::DoAssign(const AssignShardsRequest& request, AssignShardsReply
   return OkStatus();
 }
 
-grpc::Status PsControl::WriteCheckpointShards(grpc::ServerContext*,
+grpc::Status PsControl::WriteCheckpointShards(grpc::ServerContext* call,
                                               const WriteCheckpointShardsRequest* request,
                                               WriteCheckpointShardsReply* reply) {
-  Status status = Admit(request->chief_term());
+  Status status = Admit(*call, NamedBy(*request));
   if (status.ok()) status = DoWriteCheckpointShards(*request, reply);
-  return ToGrpcStatus(status);
+  return Answer(call, status);
 }
 
 // Rule 5: the files and their names are on disk before the reply, because the chief renames the
@@ -190,6 +243,10 @@ grpc::Status PsControl::WriteCheckpointShards(grpc::ServerContext*,
 // while the owner threads serve; how many wait here is bounded by nothing but the number of shards.
 Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& request,
                                           WriteCheckpointShardsReply* reply) {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string folder, CheckpointFolder(request.checkpoint()));
+  if (!request.base().empty()) {
+    PSTRAIN_RETURN_IF_ERROR(CheckpointFolder(request.base()).status());
+  }
   CopyOrder order{{}, request.close_epochs_below(), request.checkpoint(), request.base()};
   for (const WireShardInTerm& shard : request.shards()) order.shards.push_back(FromWire(shard));
   // Shared with the owner threads: a failed write ends this call before the last copy is made.
@@ -197,7 +254,6 @@ Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& re
   engine_.Snapshot(
       std::move(order), [queue](ShardState state) { queue->Push(std::move(state)); },
       [queue](Status status) { queue->Close(std::move(status)); });
-  const std::string folder = CheckpointFolder(request.checkpoint());
   while (true) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::optional<ShardState> state, queue->Pop());
     if (!state) return AsAnswer(FsyncDirectory(folder));
@@ -211,15 +267,15 @@ Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& re
   }
 }
 
-grpc::Status PsControl::Release(grpc::ServerContext*, const ReleaseRequest* request,
+grpc::Status PsControl::Release(grpc::ServerContext* call, const ReleaseRequest* request,
                                 ReleaseReply*) {
-  const Status status = Admit(request->chief_term());
+  const Status status = Admit(*call, NamedBy(*request));
   if (status.ok()) {
     MutexLock lock(mutex_);
     released_ = request->finished();
     changed_.NotifyAll();
   }
-  return ToGrpcStatus(status);
+  return Answer(call, status);
 }
 
 std::optional<bool> PsControl::released() const {

@@ -6,36 +6,71 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
 #include "proto/contract/control.grpc.pb.h"
 #include "runtime/cluster/fail_points.h"
+#include "runtime/rpc/identity/caller.h"
 #include "runtime/rpc/transport.h"
 #include "runtime/shard/shard_engine.h"
+#include "runtime/stats/refusals.h"
 
 namespace pstrain {
 
-/// The control side of a ps: does what the chief says. The highest chief term that any call has
-/// named counts: calls of a lower one are refused with FAILED_PRECONDITION, so that a chief that
-/// was cut off and still runs cannot assign or drop shards (rule 8 of the commit protocol). Called
-/// from gRPC's threads, several at a time; calls block until the engine has answered. Outlives the
-/// server that it is registered with.
+/// The control side of a ps: does what the chief says. The chief is the one that this ps has
+/// registered with last: a call must name the chief term, the incarnation and the key of that
+/// registration. All others are refused with FAILED_PRECONDITION, so that a chief that was cut off
+/// and still runs cannot assign or drop shards (rule 8 of the commit protocol), and so is whoever
+/// only knows the address. While a registration is under way it is not known yet what calls must
+/// name: they wait for it for a while, then UNAVAILABLE. A checkpoint's name or another run's
+/// directory that does not fit this job is refused with INVALID_ARGUMENT. Called from gRPC's
+/// threads, several at a time; calls block until the engine has answered. Outlives the server that
+/// it is registered with.
 class PsControl final : public ParameterServer::Service {
  public:
-  /// All outlive it. `transports`: the way to other ps, from which shards move here.
-  PsControl(ShardEngine& engine, Transport& transports,
-            const FailPoints& fail_points = FailPoints::None())
-      : engine_(engine), transports_(transports), fail_points_(fail_points) {}
+  /// The job of this ps, as it knows it itself.
+  struct Options {
+    std::string run_id;
+    std::string run_directory;
+    std::uint32_t shards = 1;
+    /// How long a call waits for the answer to a registration, which was on its way when the chief
+    /// called.
+    std::chrono::milliseconds registration_patience{2000};
+  };
+  /// What a chief has answered to RegisterPs.
+  struct Registration {
+    std::uint64_t chief_term = 0;
+    Incarnation incarnation = 0;
+    std::uint64_t call_key = 0;
+  };
 
-  grpc::Status Configure(grpc::ServerContext*, const ConfigureRequest* request,
+  /// All references outlive it. `transports`: the way to other ps, from which shards move here.
+  /// `verifier`: null when nobody is asked who they are.
+  PsControl(Options options, ShardEngine& engine, Transport& transports, Refusals& refusals,
+            CallerVerifier* verifier = nullptr, const FailPoints& fail_points = FailPoints::None())
+      : options_(std::move(options)),
+        engine_(engine),
+        transports_(transports),
+        refusals_(refusals),
+        verifier_(verifier),
+        fail_points_(fail_points) {}
+
+  /// A RegisterPs goes out: who the chief is, is open until Registered.
+  void BeginRegistration();
+  /// It was answered.
+  void Registered(const Registration& registration);
+
+  grpc::Status Configure(grpc::ServerContext* call, const ConfigureRequest* request,
                          ConfigureReply*) override;
-  grpc::Status AssignShards(grpc::ServerContext*, const AssignShardsRequest* request,
+  grpc::Status AssignShards(grpc::ServerContext* call, const AssignShardsRequest* request,
                             AssignShardsReply* reply) override;
-  grpc::Status WriteCheckpointShards(grpc::ServerContext*,
+  grpc::Status WriteCheckpointShards(grpc::ServerContext* call,
                                      const WriteCheckpointShardsRequest* request,
                                      WriteCheckpointShardsReply* reply) override;
-  grpc::Status Release(grpc::ServerContext*, const ReleaseRequest* request, ReleaseReply*) override;
+  grpc::Status Release(grpc::ServerContext* call, const ReleaseRequest* request,
+                       ReleaseReply*) override;
 
   /// Set once the chief has released this ps: true when the job is finished.
   std::optional<bool> released() const;
@@ -43,9 +78,13 @@ class PsControl final : public ParameterServer::Service {
   void WaitForRelease(std::chrono::milliseconds timeout, const std::stop_token& stop) const;
 
  private:
-  Status Admit(std::uint64_t chief_term);
+  /// The call is the chief's, and names this ps' registration.
+  Status Admit(const grpc::ServerContext& call, const Registration& named);
   /// FAILED_PRECONDITION: a newer chief has come since.
-  Status CheckCurrent(std::uint64_t chief_term) const;
+  Status CheckCurrent(const Registration& named) const;
+  Status DoConfigure(const ConfigureRequest& request);
+  /// To the caller, and to the count of refusals.
+  grpc::Status Answer(grpc::ServerContext* call, const Status& status);
   /// The states of shards that are restored, and of those that move here from other ps.
   Status ReadRestored(const AssignShardsRequest& request,
                       const std::vector<ShardAssignment>& assignments,
@@ -55,16 +94,19 @@ class PsControl final : public ParameterServer::Service {
   Status DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply);
   Status DoWriteCheckpointShards(const WriteCheckpointShardsRequest& request,
                                  WriteCheckpointShardsReply* reply);
-  std::string CheckpointFolder(const std::string& checkpoint) const;
+  /// INVALID_ARGUMENT for anything but a checkpoint's name.
+  Result<std::string> CheckpointFolder(const std::string& checkpoint) const;
 
+  const Options options_;
   ShardEngine& engine_;
   Transport& transports_;
+  Refusals& refusals_;
+  CallerVerifier* const verifier_;
   const FailPoints& fail_points_;
   mutable Mutex mutex_;
   mutable CondVar changed_;
-  /// The highest that any call has named.
-  std::uint64_t chief_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;
-  std::string run_directory_ PSTRAIN_GUARDED_BY(mutex_);
+  /// Nothing while a registration is under way.
+  std::optional<Registration> registration_ PSTRAIN_GUARDED_BY(mutex_);
   std::optional<bool> released_ PSTRAIN_GUARDED_BY(mutex_);
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/os/files.h"
 #include "base/random.h"
 #include "proto/job/fixed_fields.h"
 #include "runtime/cluster/chief_patience.h"
@@ -14,8 +15,10 @@
 #include "runtime/ps/ps_control.h"
 #include "runtime/rpc/chief_client.h"
 #include "runtime/rpc/grpc/server.h"
+#include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/transports.h"
 #include "runtime/stats/role_stats.h"
+#include "runtime/wire/data_op.h"
 
 namespace pstrain {
 namespace {
@@ -47,11 +50,57 @@ void PublishStats(const ShardEngine& engine, const PsDataHandler& handler, PsSta
   stats.bytes_held->Set(static_cast<double>(now.bytes_held));
 }
 
+/// The largest push or control call of a worker or chief of this job. A push is cut at 2 MiB
+/// between shards; the gradients of one shard stay together, and the largest of them is that of a
+/// layer between two hidden ones.
+std::uint64_t MostMessageBytes(const Training& training) {
+  constexpr std::uint64_t kRowsAndTheRest = 256 << 20;
+  std::uint64_t widest = 0;
+  const ModelSpec& model = training.model();
+  for (const auto* units :
+       {&model.wide_and_deep().hidden_units(), &model.deep_fm().hidden_units()}) {
+    for (const std::int32_t width : *units) {
+      widest = std::max(widest, static_cast<std::uint64_t>(width));
+    }
+  }
+  return kRowsAndTheRest + widest * widest * sizeof(float);
+}
+
+/// Each worker and each other ps has one stream, and an old one while the new one is opened.
+std::uint32_t MostStreams(const RoleContext& context) {
+  return 2 * (context.most_workers + kMostReplicas);
+}
+
+/// Workers pull and push, other ps fetch shards that move to them. The token is read when a stream
+/// is opened, and its time is looked at with each request: a stream that outlives it ends, and its
+/// peer opens the next one with a newer token.
+StreamAdmission AdmitStreams(CallerVerifier* verifier) {
+  if (verifier == nullptr) return nullptr;
+  return [verifier](std::string_view authorization) -> Result<OpCheck> {
+    PSTRAIN_ASSIGN_OR_RETURN(const Caller caller, VerifyBearer(*verifier, authorization));
+    if (caller.role != Role::kWorker && caller.role != Role::kPs) {
+      return PermissionDeniedError("only workers and ps use the data plane");
+    }
+    return OpCheck([verifier, caller](std::uint16_t op) {
+      const bool fetches = op == static_cast<std::uint16_t>(DataOp::kFetch);
+      if (fetches != (caller.role == Role::kPs)) {
+        return PermissionDeniedError("a " + std::string(RoleName(caller.role)) +
+                                     " may not send data op " + std::to_string(op));
+      }
+      return verifier->CheckStillGood(caller);
+    });
+  };
+}
+
 /// The ps' conversation with the chief, step by step; the caller sleeps in between.
 class Registration {
  public:
-  Registration(const RoleContext& context, ShardEngine& engine, std::string address)
-      : context_(context), engine_(engine), client_(context.chief_address) {
+  Registration(const RoleContext& context, ShardEngine& engine, PsControl& control,
+               std::string address)
+      : context_(context),
+        engine_(engine),
+        control_(control),
+        client_(context.chief_address, nullptr, CredentialsOf(context.identity)) {
     request_.set_index(context.index);
     request_.set_process(RandomSeed());
     request_.set_attempt(context.attempt);
@@ -78,6 +127,7 @@ class Registration {
     HeartbeatPsRequest heartbeat;
     heartbeat.set_index(context_.index);
     heartbeat.set_incarnation(*incarnation_);
+    heartbeat.set_call_key(call_key_);
     heartbeat.set_leaving(leaving);
     heartbeat.set_failure(engine_.health().message());
     PSTRAIN_ASSIGN_OR_RETURN(const HeartbeatPsReply reply, client_.HeartbeatPs(heartbeat));
@@ -90,6 +140,7 @@ class Registration {
  private:
   Status Register() {
     DescribeCopies(engine_, &request_);
+    control_.BeginRegistration();
     const Result<RegisterPsReply> registered = client_.RegisterPs(request_);
     if (!registered.ok()) return Refused(registered.status());
     const RegisterPsReply& reply = *registered;
@@ -98,6 +149,8 @@ class Registration {
     if (!refusal_.ok()) return OkStatus();
     incarnation_ = reply.incarnation();
     chief_term_ = reply.chief_term();
+    call_key_ = reply.call_key();
+    control_.Registered({chief_term_, *incarnation_, call_key_});
     LogInfo("ps", "registered",
             {{"chief_term", chief_term_},
              {"incarnation", *incarnation_},
@@ -116,12 +169,14 @@ class Registration {
 
   const RoleContext& context_;
   ShardEngine& engine_;
+  PsControl& control_;
   ChiefClient client_;
   /// The last answer, when it was no yes.
   Status refused_;
   RegisterPsRequest request_;
   std::optional<Incarnation> incarnation_;
   std::uint64_t chief_term_ = 0;
+  std::uint64_t call_key_ = 0;
   bool failure_told_ = false;
   Status refusal_;
 };
@@ -168,12 +223,27 @@ Result<int> RunPs(const RoleContext& context) {
   RuntimeStats common(context.stats);
   ShardEngine engine(ShardEngineOptions{});
   PsDataHandler handler(engine, context.fail_points);
-  Transports transports;
-  PsControl control(engine, transports, context.fail_points);
+  Transports transports(CredentialsOf(context.identity));
+  CallerVerifier* const verifier =
+      context.identity == nullptr ? nullptr : context.identity->verifier.get();
+  Refusals refusals(context.stats);
+  PsControl control(
+      {.run_id = context.run_id,
+       .run_directory = JoinPath(context.training().checkpoint().directory(), context.run_id),
+       .shards = static_cast<std::uint32_t>(context.job.spec().strategy().shards())},
+      engine, transports, refusals, verifier, context.fail_points);
   PSTRAIN_ASSIGN_OR_RETURN(
       const std::unique_ptr<GrpcServer> server,
-      GrpcServer::Start(context.listen_address, {.services = {&control}, .data_plane = &handler}));
-  Registration registration(context, engine, context.own_address);
+      GrpcServer::Start(
+          context.listen_address,
+          {.services = {&control},
+           .data_plane = &handler,
+           .data_plane_limits = {.streams = MostStreams(context)},
+           .message_bytes = MostMessageBytes(context.training()),
+           .on_error = [&refusals](const std::string& peer,
+                                   const Status& error) { refusals.CountIfRefused(peer, error); },
+           .admit = AdmitStreams(verifier)}));
+  Registration registration(context, engine, control, context.own_address);
   common.ready->Set(1);
   Result<int> outcome =
       Serve(context, registration, control, [&] { PublishStats(engine, handler, stats); });

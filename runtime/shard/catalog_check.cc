@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/requests/routing.h"
 #include "runtime/shard/catalog.h"
@@ -8,6 +11,19 @@ namespace {
 
 std::string Name(ShardId shard, VariableId variable) {
   return "shard " + std::to_string(shard) + ", variable " + std::to_string(variable);
+}
+
+/// A few bytes that name a partition are answered with all of its values: to name it again would
+/// let a small request ask for more memory than there is.
+Status CheckOnce(const PullSection& section) {
+  std::vector<std::pair<VariableId, std::uint32_t>> refs;
+  refs.reserve(section.dense.size());
+  for (const PartitionRef& ref : section.dense) refs.emplace_back(ref.variable, ref.partition);
+  std::ranges::sort(refs);
+  const auto twice = std::ranges::adjacent_find(refs);
+  if (twice == refs.end()) return OkStatus();
+  return InvalidArgumentError(Name(section.shard, twice->first) + ": partition " +
+                              std::to_string(twice->second) + " is asked for twice");
 }
 
 /// A batch is left out whole: part of its gradient would be in the values, and none of its records
@@ -75,6 +91,7 @@ Status Catalog::Check(const PullRequest& request) const {
     for (const PartitionRef& ref : section.dense) {
       PSTRAIN_RETURN_IF_ERROR(CheckPartition(section.shard, ref));
     }
+    PSTRAIN_RETURN_IF_ERROR(CheckOnce(section));
     for (const RowKeys& keys : section.tables) {
       PSTRAIN_RETURN_IF_ERROR(CheckKeys(section.shard, keys));
     }

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/identity/identity.h"
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
@@ -26,7 +27,7 @@ GrantSession::GrantSession(const RoleContext& context, const PsTrouble& trouble)
       oldest_batch_(WorkerStats(context.stats).oldest_batch),
       process_(RandomSeed()),
       job_(DigestsOf(context.job.spec())),
-      client_(context.chief_address) {}
+      client_(context.chief_address, nullptr, CredentialsOf(context.identity)) {}
 
 GrantSession::~GrantSession() {
   thread_.request_stop();

@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/os/files.h"
 #include "proto/contract/exit_codes.h"
 #include "runtime/input/batch_reader.h"
+#include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/transports.h"
 #include "runtime/worker/batch_prefetcher.h"
 #include "runtime/worker/finite_check.h"
@@ -64,8 +64,7 @@ Result<int> RunWorker(const RoleContext& context) {
     if (run.status().code() == StatusCode::kCancelled) return ExitOf(session);
     return run.status();
   }
-  PSTRAIN_ASSIGN_OR_RETURN(InputIndex loaded,
-                           LoadInputIndex(JoinPath(run->run_directory(), "index")));
+  PSTRAIN_ASSIGN_OR_RETURN(InputIndex loaded, LoadInputIndex(context.run_directory() / "index"));
   const auto index = std::make_shared<const InputIndex>(std::move(loaded));
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
   PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const FeatureSet> features,
@@ -74,7 +73,7 @@ Result<int> RunWorker(const RoleContext& context) {
                            BatchReader::Create(context.training().input(), features, index,
                                                {.scratch = context.scratch}));
   WorkerStats stats(context.stats);
-  Transports transports;
+  Transports transports(CredentialsOf(context.identity));
   PsClientOptions options = ClientOptions(context);
   options.pull_duration = stats.pull_duration;
   options.push_duration = stats.push_duration;

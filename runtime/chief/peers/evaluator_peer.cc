@@ -25,7 +25,8 @@ EvaluatorPeer::EvaluatorPeer(const ChiefDependencies& chief, std::optional<Check
   announcing_ = (stopped_loss_ || restored_loss_) && directory.AnnouncementAwaited();
 }
 
-PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, const RunPhase& phase) {
+PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, const RunPhase& phase,
+                                       std::string_view from) {
   PollEvaluatorReply reply;
   reply.set_chief_term(chief_.chief_term());
   seen_ = chief_.clock.Now();
@@ -33,8 +34,15 @@ PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, cons
     LogWarning("chief", "the evaluator could not read a checkpoint",
                {{"checkpoint", request.checkpoint()}, {"error", request.error()}});
   } else if (!request.checkpoint().empty()) {
-    evaluated_ = ParseCheckpointName(request.checkpoint());
-    metrics_ = {request.metrics().begin(), request.metrics().end()};
+    const std::optional<CheckpointId> id = ParseCheckpointName(request.checkpoint());
+    if (id && phase.newest && *id <= *phase.newest) {
+      evaluated_ = id;
+      metrics_ = {request.metrics().begin(), request.metrics().end()};
+    } else {
+      chief_.refusals.Count(
+          RefusalReason::kOutOfRange, from,
+          OutOfRangeError("the evaluator names a checkpoint that is not there yet"));
+    }
   }
   *reply.mutable_run() = chief_.setup.run;
   reply.set_directive(CONTINUE);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "proto/contract/control.pb.h"
 #include "runtime/checkpoint/checkpoints.h"
@@ -35,7 +36,10 @@ class EvaluatorPeer {
     /// The newest checkpoint in place: what is to be evaluated.
     std::optional<CheckpointId> newest = std::nullopt;
   };
-  PollEvaluatorReply Poll(const PollEvaluatorRequest& request, const RunPhase& phase);
+  /// `from`: the peer's address, for the log. An evaluation of a checkpoint newer than the newest
+  /// one counts as not made.
+  PollEvaluatorReply Poll(const PollEvaluatorRequest& request, const RunPhase& phase,
+                          std::string_view from = {});
 
   /// Takes the evaluation of the restored state as the restored loss, once. `placed`: a checkpoint
   /// of this chief is in place, so what was evaluated is the state after the restore.

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/log.h"
+#include "base/random.h"
 #include "runtime/chief/peers/ps_messages.h"
 #include "runtime/rpc/control_shards.h"
 
@@ -28,7 +29,10 @@ std::string FromPs(std::uint32_t index) { return "ps " + std::to_string(index) +
 }  // namespace
 
 PsPeers::PsPeers(const ChiefDependencies& chief, Connect connect, std::function<void(Status)> fail)
-    : chief_(chief), connect_(std::move(connect)), fail_(std::move(fail)) {}
+    : chief_(chief),
+      connect_(std::move(connect)),
+      fail_(std::move(fail)),
+      attempts_("ps", chief.clock.Now(), chief.setup.run_age) {}
 
 PsPeers::Peer* PsPeers::Find(std::uint32_t index, Incarnation incarnation) {
   const auto found = ps_.find(index);
@@ -36,9 +40,13 @@ PsPeers::Peer* PsPeers::Find(std::uint32_t index, Incarnation incarnation) {
 }
 
 Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
-                                          std::vector<ShardCopy> copies) {
+                                          std::vector<ShardCopy> copies, std::string_view from) {
   const std::uint32_t index = request.index();
   const ProtocolTime now = chief_.clock.Now();
+  if (const Status late = attempts_.Check(index, request.attempt(), now); !late.ok()) {
+    chief_.refusals.Count(RefusalReason::kOutOfRange, from, late);
+    return late;
+  }
   const Result<Incarnation> registered =
       chief_.protocol.RegisterPs(index, {request.process(), request.attempt()}, request.address(),
                                  std::move(copies), now - gaps_);
@@ -49,6 +57,7 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
     return UnavailableError(registered.status().message() + " as far as the chief has read");
   }
   PSTRAIN_ASSIGN_OR_RETURN(const Incarnation incarnation, registered);
+  attempts_.Take(index, request.attempt(), now);
   Peer& peer = ps_[index];
   if (!peer.link || peer.incarnation != incarnation) {
     if (peer.link) {
@@ -59,6 +68,7 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
     }
     peer.link = connect_(request.address());
     peer.incarnation = incarnation;
+    peer.call_key = RandomSeed();
     peer.released = false;
     peer.failures = 0;
     peer.pauses.Reset();
@@ -70,6 +80,7 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
   RegisterPsReply reply;
   reply.set_chief_term(chief_.chief_term());
   reply.set_incarnation(incarnation);
+  reply.set_call_key(peer.call_key);
   Dispatch();
   return reply;
 }
@@ -78,6 +89,7 @@ void PsPeers::Configure(std::uint32_t index, const Peer& peer) {
   ConfigureRequest request;
   request.set_chief_term(chief_.chief_term());
   request.set_incarnation(peer.incarnation);
+  request.set_call_key(peer.call_key);
   *request.mutable_run() = chief_.setup.run;
   peer.link->Configure(std::move(request), [this, index](const Status& status) {
     if (!status.ok()) fail_(status.WithContext("configure ps " + std::to_string(index)));
@@ -87,7 +99,10 @@ void PsPeers::Configure(std::uint32_t index, const Peer& peer) {
 HeartbeatPsReply PsPeers::Heartbeat(const HeartbeatPsRequest& request) {
   HeartbeatPsReply reply;
   reply.set_chief_term(chief_.chief_term());
-  reply.set_known(chief_.protocol.PsKnown(request.index(), request.incarnation()));
+  // Without the key it is not that ps: it is told to register, which changes nothing.
+  const Peer* peer = Find(request.index(), request.incarnation());
+  reply.set_known(peer != nullptr && peer->call_key == request.call_key() &&
+                  chief_.protocol.PsKnown(request.index(), request.incarnation()));
   if (reply.known()) {
     ps_[request.index()].seen = chief_.clock.Now();
     if (request.leaving()) chief_.protocol.PsLeaving(request.index(), request.incarnation());
@@ -112,8 +127,10 @@ void PsPeers::Dispatch() {
 void PsPeers::Assign(const AssignShardsAction& action) {
   const Peer* peer = Find(action.ps, action.incarnation);
   if (peer == nullptr) return;
+  AssignShardsRequest request = ToRequest(action, chief_.chief_term());
+  request.set_call_key(peer->call_key);
   peer->link->AssignShards(
-      ToRequest(action, chief_.chief_term()),
+      std::move(request),
       [this, action](const Result<AssignShardsReply>& reply, std::chrono::nanoseconds took) {
         LogInfo("chief", "shards assigned",
                 {{"ps", action.ps},
@@ -265,6 +282,7 @@ bool PsPeers::WriteCheckpointShards(std::uint32_t index, WriteCheckpointShardsRe
                                     PsLink::WriteDone done) {
   const Peer* peer = Find(index, request.incarnation());
   if (peer == nullptr) return false;
+  request.set_call_key(peer->call_key);
   peer->link->WriteCheckpointShards(std::move(request), std::move(done));
   return true;
 }
@@ -273,6 +291,7 @@ void PsPeers::Release(std::uint32_t index, const Peer& peer, bool finished) {
   ReleaseRequest request;
   request.set_chief_term(chief_.chief_term());
   request.set_incarnation(peer.incarnation);
+  request.set_call_key(peer.call_key);
   request.set_finished(finished);
   peer.link->Release(std::move(request),
                      [this, index, incarnation = peer.incarnation](const Status& status) {

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/backoff.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/peers/attempts.h"
 #include "runtime/chief/peers/ps_link.h"
 #include "runtime/requests/ids.h"
 
@@ -28,9 +30,11 @@ class PsPeers {
   /// `fail` ends the job with an error.
   PsPeers(const ChiefDependencies& chief, Connect connect, std::function<void(Status)> fail);
 
-  /// The errors of CommitProtocol::RegisterPs; UNAVAILABLE also for a ps beyond the job's number
-  /// where that number may change. `copies`: request.held(), parsed.
-  Result<RegisterPsReply> Register(const RegisterPsRequest& request, std::vector<ShardCopy> copies);
+  /// The errors of CommitProtocol::RegisterPs and of Attempts::Check; UNAVAILABLE also for a ps
+  /// beyond the job's number where that number may change. `copies`: request.held(), parsed;
+  /// `from`: the peer's address, for the log.
+  Result<RegisterPsReply> Register(const RegisterPsRequest& request, std::vector<ShardCopy> copies,
+                                   std::string_view from = {});
   HeartbeatPsReply Heartbeat(const HeartbeatPsRequest& request);
 
   /// Carries out what the protocol wants done. Call after each event of the protocol.
@@ -71,6 +75,8 @@ class PsPeers {
   struct Peer {
     std::unique_ptr<PsLink> link;
     Incarnation incarnation = 0;
+    /// Known to this chief and that life of the ps alone: what both name to each other.
+    std::uint64_t call_key = 0;
     ProtocolTime seen{};
     bool released = false;
     /// Assignments that have failed one after the other, and the pauses between them.
@@ -102,6 +108,7 @@ class PsPeers {
   const ChiefDependencies chief_;
   const Connect connect_;
   const std::function<void(Status)> fail_;
+  Attempts attempts_;
   std::map<std::uint32_t, Peer> ps_;
   std::vector<Failed> failed_;
   /// The sum of all gaps, and the end of the last.

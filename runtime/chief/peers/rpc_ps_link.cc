@@ -22,10 +22,11 @@ Status StatusOf(const Result<Reply>& outcome) {
 
 }  // namespace
 
-RpcPsLink::RpcPsLink(const std::string& address, RunLocked run_locked, const Clock& clock)
+RpcPsLink::RpcPsLink(const std::string& address, RunLocked run_locked, const Clock& clock,
+                     const Credentials* credentials)
     : run_locked_(std::move(run_locked)),
       clock_(clock),
-      client_(address),
+      client_(address, credentials),
       health_{.failing_since = std::nullopt, .last_answer = clock.Now(), .error = {}},
       thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 

@@ -21,7 +21,8 @@ namespace pstrain {
 class RpcPsLink final : public PsLink {
  public:
   /// `clock` outlives the link.
-  RpcPsLink(const std::string& address, RunLocked run_locked, const Clock& clock);
+  RpcPsLink(const std::string& address, RunLocked run_locked, const Clock& clock,
+            const Credentials* credentials = nullptr);
   ~RpcPsLink() override;
 
   void Configure(ConfigureRequest request, ConfigureDone done) override;

@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/log.h"
+#include "runtime/cluster/limits.h"
 #include "runtime/rpc/control_ids.h"
 
 namespace pstrain {
@@ -20,7 +22,14 @@ constexpr double kNewestLoss = 0.02;
 
 }  // namespace
 
-PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPhase& phase) {
+Status WorkerPeers::CheckAttempt(const PollWorkerRequest& request, std::string_view from) const {
+  Status late = attempts_.Check(request.index(), request.attempt(), chief_.clock.Now());
+  if (!late.ok()) chief_.refusals.Count(RefusalReason::kOutOfRange, from, late);
+  return late;
+}
+
+PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPhase& phase,
+                                  std::string_view from) {
   PollWorkerReply reply;
   reply.set_chief_term(chief_.chief_term());
   if (!InOrder(request)) {
@@ -38,9 +47,9 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
   newest_poll_[request.index()] = {request.process(), request.sequence()};
   reply.set_sequence(request.sequence());
   worker->seen = chief_.clock.Now();
-  AbsorbReports(request, *worker);
-  TakeBack(request.index(), in_flight, *worker);
-  watch_.Polled(request, worker->granted);
+  AbsorbReports(request, from, *worker);
+  TakeBack(request.index(), in_flight, from, *worker);
+  watch_.Polled(request, worker->holdings.granted());
   if (request.chief_term_seen() == 0) *reply.mutable_run() = chief_.setup.run;
   // The first membership that a worker sees is one that it can work with.
   if (request.membership_seen() < MembershipNumber() &&
@@ -56,8 +65,7 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
   if (request.leaving()) {
     if (in_flight.empty()) {
       chief_.protocol.WorkerLost(request.index(), request.process());
-      workers_.erase(request.index());
-      watch_.Forget(request.index());
+      Forget(workers_.find(request.index()));
     }
     return reply;
   }
@@ -78,20 +86,59 @@ WorkerPeers::Peer* WorkerPeers::Admit(const PollWorkerRequest& request,
   const auto known = workers_.find(request.index());
   if (known != workers_.end() && known->second.process == request.process()) return &known->second;
   const PeerProcess process{request.process(), request.attempt()};
-  if (!chief_.protocol.WorkerSeen(request.index(), process, in_flight)) return nullptr;
+  Holdings holdings = HoldingsOf(request, in_flight);
+  std::vector<WorkId> granted;
+  std::ranges::copy_if(in_flight, std::back_inserter(granted),
+                       [&holdings](WorkId work_id) { return holdings.MayReport(work_id); });
+  if (!chief_.protocol.WorkerSeen(request.index(), process, granted)) return nullptr;
   if (known != workers_.end()) chief_.stats.worker_recoveries->Add();
+  attempts_.Take(request.index(), request.attempt(), chief_.clock.Now());
+  former_.erase(request.index());
   Peer& worker = workers_[request.index()];
-  worker = {.process = request.process(), .granted = {in_flight.begin(), in_flight.end()}};
+  worker = {.process = request.process(), .holdings = std::move(holdings)};
   return &worker;
 }
 
-void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, Peer& worker) {
+// The first chief of a run knows all that was ever granted. A later one does not: it takes a
+// worker's word for what the former one granted, once, when the process comes to it. The terms of
+// the reports prove what was applied (rule 4).
+Holdings WorkerPeers::HoldingsOf(const PollWorkerRequest& request,
+                                 const std::vector<WorkId>& in_flight) {
+  const auto former = former_.find(request.index());
+  if (former != former_.end() && former->second.process == request.process()) {
+    return std::move(former->second.holdings);
+  }
+  Holdings holdings;
+  if (chief_.chief_term() == 1) return holdings;
+  for (const WorkId work_id : in_flight) holdings.Grant(work_id);
+  for (const Report& report : request.reports()) holdings.Grant(FromWire(report.work_id()));
+  return holdings;
+}
+
+void WorkerPeers::Forget(std::map<std::uint32_t, Peer>::iterator worker) {
+  watch_.Forget(worker->first);
+  former_[worker->first] = {worker->second.process, std::move(worker->second.holdings)};
+  workers_.erase(worker);
+}
+
+void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_view from,
+                                Peer& worker) {
+  if (request.reports_size() > 0) worker.holdings.BeginReports();
   for (const Report& report : request.reports()) {
     const WorkId work_id = FromWire(report.work_id());
+    if (!worker.holdings.MayReport(work_id)) {
+      chief_.refusals.Count(
+          RefusalReason::kNotGranted, from,
+          FailedPreconditionError("worker " + std::to_string(request.index()) +
+                                  " reports a batch that it was not granted: epoch " +
+                                  std::to_string(work_id.epoch) + ", batch " +
+                                  std::to_string(work_id.batch)));
+      continue;
+    }
     std::vector<ShardInTerm> copies;
     for (const WireShardInTerm& shard : report.shards()) copies.push_back(FromWire(shard));
     const ReportResult result = chief_.protocol.Report(request.index(), work_id, copies);
-    worker.granted.erase(work_id);
+    worker.holdings.Reported(work_id);
     if (result.outcome != ReportResult::Outcome::kCommitted) continue;
     chief_.context.fail_points.Pass(FailPoint::kChiefReportCounted);
     chief_.stats.commits_counted->Add();
@@ -103,24 +150,27 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, Peer& worker) 
 }
 
 void WorkerPeers::TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight,
-                           Peer& worker) {
-  std::set<WorkId> with_worker(in_flight.begin(), in_flight.end());
-  std::vector<WorkId> returned;
-  std::ranges::set_difference(worker.granted, with_worker, std::back_inserter(returned));
-  chief_.protocol.ReturnGrants(index, returned);
-  worker.granted = std::move(with_worker);
+                           std::string_view from, Peer& worker) {
+  const Holdings::Change change = worker.holdings.Keep(in_flight);
+  chief_.protocol.ReturnGrants(index, change.returned);
+  if (change.unknown.empty()) return;
+  chief_.refusals.Count(RefusalReason::kNotGranted, from,
+                        FailedPreconditionError("worker " + std::to_string(index) + " names " +
+                                                std::to_string(change.unknown.size()) +
+                                                " batches in flight that it was not granted"));
 }
 
 void WorkerPeers::AddGrants(const PollWorkerRequest& request, Peer& worker,
                             PollWorkerReply* reply) {
+  const std::uint32_t want = std::min(request.want(), kMostInFlight);
   const std::vector<GrantedWorkId> grants =
-      limit_ == nullptr ? chief_.protocol.Grants(request.index(), request.want())
-                        : limit_->Grants(chief_.protocol, request.index(), request.want());
+      limit_ == nullptr ? chief_.protocol.Grants(request.index(), want)
+                        : limit_->Grants(chief_.protocol, request.index(), want);
   for (const GrantedWorkId& granted : grants) {
     Grant* grant = reply->add_grants();
     ToWire(granted.work_id, grant->mutable_work_id());
     for (const ShardId shard : granted.shards) grant->add_shards(shard);
-    worker.granted.insert(granted.work_id);
+    worker.holdings.Grant(granted.work_id);
     watch_.Granted(request.index(), granted.work_id);
     chief_.stats.batches_granted->Add();
   }
@@ -157,8 +207,7 @@ void WorkerPeers::Expire() {
     LogWarning("chief", "a worker is silent; its batches go to others",
                {{"worker", worker->first}});
     chief_.protocol.WorkerLost(worker->first, worker->second.process);
-    watch_.Forget(worker->first);
-    worker = workers_.erase(worker);
+    Forget(worker++);
   }
   watch_.Check();
 }

@@ -5,13 +5,16 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/peers/attempts.h"
 #include "runtime/chief/peers/grant_limit.h"
 #include "runtime/chief/peers/grant_watch.h"
+#include "runtime/chief/peers/holdings.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {
@@ -19,14 +22,21 @@ namespace pstrain {
 /// The workers of a job as the chief sees them: which process each is, what it was granted, when it
 /// was heard last, whether it knows that the run ends. A poll is a worker's whole conversation:
 /// reports in, grants out. What a reply granted and the worker does not name in its next poll was
-/// lost on the way, and is granted again. Makes no calls. The chief's lock guards it: one thread at
-/// a time.
+/// lost on the way, and is granted again. A report, or a batch in flight, that this chief never
+/// granted to that process is passed over and counted as refused. Makes no calls. The chief's lock
+/// guards it: one thread at a time.
 class WorkerPeers {
  public:
   /// `limit` outlives it; null: no limit on grants. `fail` ends the job with an error.
   WorkerPeers(const ChiefDependencies& chief, const GrantLimit* limit,
               std::function<void(Status)> fail)
-      : chief_(chief), limit_(limit), watch_(chief, std::move(fail)) {}
+      : chief_(chief),
+        limit_(limit),
+        attempts_("worker", chief.clock.Now(), chief.setup.run_age),
+        watch_(chief, std::move(fail)) {}
+
+  /// Attempts::Check, before Poll. `from`: the peer's address, for the log.
+  Status CheckAttempt(const PollWorkerRequest& request, std::string_view from) const;
 
   /// Where the run is, for the answer to a poll.
   struct RunPhase {
@@ -38,7 +48,8 @@ class WorkerPeers {
   };
   /// A poll that is not above the last one of its process was late or repeated: it changes nothing,
   /// and the reply's sequence says so.
-  PollWorkerReply Poll(const PollWorkerRequest& request, const RunPhase& phase);
+  PollWorkerReply Poll(const PollWorkerRequest& request, const RunPhase& phase,
+                       std::string_view from = {});
 
   /// What was granted to a worker that was not heard for more than 10 s goes to others. Also lets
   /// GrantWatch look at the clock.
@@ -58,27 +69,40 @@ class WorkerPeers {
  private:
   struct Peer {
     std::uint64_t process = 0;
-    std::set<WorkId> granted;
+    Holdings holdings;
     ProtocolTime seen{};
     bool told_end = false;
+  };
+
+  /// A process that is not registered any more, and what it was granted.
+  struct Former {
+    std::uint64_t process = 0;
+    Holdings holdings;
   };
 
   /// False: late or repeated.
   bool InOrder(const PollWorkerRequest& request) const;
   /// Null: a newer process has replaced the one that asks.
   Peer* Admit(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
-  void AbsorbReports(const PollWorkerRequest& request, Peer& worker);
-  void TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight, Peer& worker);
+  /// What that process was granted before, by this chief or by the ones before it.
+  Holdings HoldingsOf(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
+  void Forget(std::map<std::uint32_t, Peer>::iterator worker);
+  void AbsorbReports(const PollWorkerRequest& request, std::string_view from, Peer& worker);
+  void TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight, std::string_view from,
+                Peer& worker);
   void AddGrants(const PollWorkerRequest& request, Peer& worker, PollWorkerReply* reply);
   void FillMembership(Membership* wire) const;
 
   const ChiefDependencies chief_;
   const GrantLimit* const limit_;
+  Attempts attempts_;
   GrantWatch watch_;
   std::map<std::uint32_t, Peer> workers_;
   /// The newest poll of each index: process and sequence. Stays when the worker is forgotten, so
   /// that a late poll does not bring it back.
   std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> newest_poll_;
+  /// By index: one each.
+  std::map<std::uint32_t, Former> former_;
   std::optional<double> loss_;
 };
 

@@ -78,6 +78,7 @@ class ChiefTest : public testing::Test {
     csv->add_files(dir_.File("data.csv"));
     EXPECT_TRUE(WriteFileSynced(dir_.File("data.csv"), "1\n2\n3\n4\n").ok());
     job_.mutable_spec()->mutable_replica_specs()->mutable_ps()->set_replicas(1);
+    job_.mutable_spec()->mutable_replica_specs()->mutable_evaluator()->set_replicas(1);
     job_.mutable_spec()->mutable_strategy()->set_shards(1);
   }
 
@@ -100,6 +101,7 @@ class ChiefTest : public testing::Test {
         ChiefOptions{.clock = clock_,
                      .connect = [](const std::string&,
                                    const RunLocked&) { return std::unique_ptr<PsLink>(); },
+                     .refusals = refusals_,
                      .grant_limit = nullptr,
                      .wanted_ps = nullptr});
     outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
@@ -117,8 +119,8 @@ class ChiefTest : public testing::Test {
       PollWorkerRequest worker;
       worker.set_process(5);
       worker.set_leaving(true);
-      return chief_->PollWorker(worker).ok() && chief_->HeartbeatPs({}).ok() &&
-             chief_->PollEvaluator({}).ok();
+      return chief_->PollWorker(worker, "").ok() && chief_->HeartbeatPs({}).ok() &&
+             chief_->PollEvaluator({}, "").ok();
     });
     // A chief that waits for its disk answers only after the release, which comes after this.
     const bool in_time = answered.wait_for(kLimit / 4) == std::future_status::ready;
@@ -131,6 +133,7 @@ class ChiefTest : public testing::Test {
   RealClock clock_;
   PSTrainingJob job_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
+  Refusals refusals_{*stats_};
   std::stop_source stop_;
   RoleContext context_{.job = job_,
                        .run_id = "run",
@@ -206,9 +209,10 @@ class PausedChiefTest : public ChiefTest {
     }
     ASSERT_GE(stats.checkpoint_age->Value(), age);
   }
-  bool Known(Incarnation incarnation) {
+  bool Known(const RegisterPsReply& registered) {
     HeartbeatPsRequest heartbeat;
-    heartbeat.set_incarnation(incarnation);
+    heartbeat.set_incarnation(registered.incarnation());
+    heartbeat.set_call_key(registered.call_key());
     return chief_->HeartbeatPs(heartbeat)->known();
   }
 
@@ -224,19 +228,22 @@ TEST_F(PausedChiefTest, WhenTheChiefStandsStill_NobodyIsLostForThat) {
                                                [this](const std::string&, const RunLocked&) {
                                                  return std::make_unique<SilentLink>(manual_clock_);
                                                },
+                                           .refusals = refusals_,
                                            .grant_limit = nullptr,
                                            .wanted_ps = nullptr});
   outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
   RegisterPsRequest request;
   request.set_process(5);
-  const Incarnation incarnation = chief_->RegisterPs(request)->incarnation();
+  request.set_address("ps-0:2222");
+  const Result<RegisterPsReply> registered = chief_->RegisterPs(request, "");
+  ASSERT_TRUE(registered.ok()) << registered.status().ToString();
   Advance(seconds(15));
-  EXPECT_TRUE(Known(incarnation));
+  EXPECT_TRUE(Known(*registered));
   Advance(seconds(300));
-  EXPECT_TRUE(Known(incarnation));
+  EXPECT_TRUE(Known(*registered));
   // While it works, silence counts.
   for (int i = 0; i < 11; ++i) Advance(seconds(1));
-  EXPECT_FALSE(Known(incarnation));
+  EXPECT_FALSE(Known(*registered));
   stop_.request_stop();
   // The ps does not answer its release.
   for (int i = 0; i < 1000; ++i) {

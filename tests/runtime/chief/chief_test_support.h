@@ -14,6 +14,8 @@
 #include "base/os/files.h"
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/peers/ps_peers.h"
+#include "runtime/cluster/limits.h"
+#include "runtime/stats/names.h"
 #include "tests/runtime/chief/protocol/protocol_test_support.h"
 
 namespace pstrain::chief_test {
@@ -150,10 +152,12 @@ class ChiefPartsTest : public testing::Test {
     run.set_run_directory(directory->path());
     run.set_shards(2);
     run.set_batches_per_epoch(4);
-    return {std::move(directory).value(), nullptr, std::move(run), std::nullopt, {}};
+    return {std::move(directory).value(), nullptr, std::move(run), std::nullopt, {}, {}};
   }
 
-  ChiefDependencies chief() { return {context_, *setup_, clock_, chief_stats_, *protocol_, disk_}; }
+  ChiefDependencies chief() {
+    return {context_, *setup_, clock_, chief_stats_, *protocol_, disk_, refusals_};
+  }
   CommitProtocol& protocol() { return *protocol_; }
   PsPeers& ps() { return *ps_; }
   Checkpoint& checkpoint_spec() {
@@ -170,13 +174,16 @@ class ChiefPartsTest : public testing::Test {
     request.set_process(process);
     request.set_attempt(attempt);
     request.set_address("ps-" + std::to_string(process));
-    return ps().Register(request, {});
+    Result<RegisterPsReply> reply = ps().Register(request, {});
+    if (reply.ok()) call_keys_[reply->incarnation()] = reply->call_key();
+    return reply;
   }
 
   HeartbeatPsReply Heartbeat(std::uint32_t index, Incarnation incarnation, bool leaving = false) {
     HeartbeatPsRequest request;
     request.set_index(index);
     request.set_incarnation(incarnation);
+    request.set_call_key(call_keys_[incarnation]);
     request.set_leaving(leaving);
     return ps().Heartbeat(request);
   }
@@ -213,11 +220,16 @@ class ChiefPartsTest : public testing::Test {
     }
   }
 
+  std::uint64_t Refused(RefusalReason reason) {
+    return stats_->AddCounter(stats::kRefused[static_cast<std::size_t>(reason)])->Value();
+  }
+
   TempDir dir_;
   ManualClock clock_{std::chrono::seconds(1000)};
   PSTrainingJob job_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   ChiefStats chief_stats_{*stats_};
+  Refusals refusals_{*stats_, &clock_};
   RoleContext context_{.job = job_,
                        .run_id = "run",
                        .listen_address = {},
@@ -234,6 +246,7 @@ class ChiefPartsTest : public testing::Test {
   std::optional<PsPeers> ps_;
   std::vector<Status> failures_;
   std::vector<Incarnation> incarnations_;
+  std::map<Incarnation, std::uint64_t> call_keys_;
 };
 
 }  // namespace pstrain::chief_test

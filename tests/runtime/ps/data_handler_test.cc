@@ -77,5 +77,11 @@ TEST_F(DataHandlerTest, Requests_WhenMalformedOrOfAnUnknownOp_AreRefused) {
   EXPECT_EQ(handler_.stats().bytes_sent, 0u);
 }
 
+TEST_F(DataHandlerTest, Pull_WhenAPartitionIsNamedTwice_IsRefused) {
+  const auto twice = Ask(DataOp::kPull, EncodePullRequest({{{0, kTerm, {{0, 0}, {0, 0}}, {}}}}));
+  EXPECT_EQ(twice.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(twice.status().message().find("asked for twice"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace pstrain

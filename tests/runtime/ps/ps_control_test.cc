@@ -2,101 +2,152 @@
 
 #include <gtest/gtest.h>
 
-#include <cerrno>
+#include <memory>
 #include <string>
 
-#include "base/os/file_faults.h"
 #include "base/os/files.h"
-#include "runtime/rpc/in_process/in_process_transport.h"
-#include "tests/runtime/checkpoint/checkpoint_test_support.h"
+#include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/transports.h"
+#include "runtime/stats/names.h"
+#include "tests/runtime/shard/shard_test_support.h"
 
 namespace pstrain {
 namespace {
 
-/// A ps that a chief of term 7 has configured, and a checkpoint 1-1 of two shards.
+constexpr std::uint32_t kShards = 3;
+constexpr PsControl::Registration kChief{.chief_term = 2, .incarnation = 5, .call_key = 77};
+
+/// A ps that has registered with a chief and was told the run.
 class PsControlTest : public testing::Test {
  protected:
-  PsControlTest() {
-    checkpoint_ = checkpoint_test::WriteCheckpoint(run_.path(), {1, 1}, 2);
-    EXPECT_TRUE(Configure(7).ok());
+  void SetUp() override {
+    ASSERT_TRUE(CreateDirectories(dir_.File("run/checkpoints/2-1")).ok());
+    control_.Registered(kChief);
+    ASSERT_EQ(Configure(RunOfThisPs()).error_code(), grpc::StatusCode::OK);
   }
 
-  grpc::Status Configure(std::uint64_t chief_term) {
-    ConfigureRequest request;
-    request.set_chief_term(chief_term);
-    request.mutable_run()->set_run_directory(run_.path());
-    request.mutable_run()->set_shards(2);
-    request.mutable_run()->set_batches_per_epoch(checkpoint_test::kBatches);
-    for (const VariableSpec& spec : checkpoint_test::Variables(2)) {
-      *request.mutable_run()->add_variables() = spec;
-    }
-    ConfigureReply reply;
-    return control_.Configure(nullptr, &request, &reply);
+  template <typename Request>
+  static Request Named(const PsControl::Registration& chief = kChief) {
+    Request request;
+    request.set_chief_term(chief.chief_term);
+    request.set_incarnation(chief.incarnation);
+    request.set_call_key(chief.call_key);
+    return request;
   }
-  /// The code of restoring shard 1 from 1-1.
-  grpc::StatusCode Restore() {
-    AssignShardsRequest request;
-    request.set_chief_term(7);
-    request.set_checkpoint("1-1");
+  RunDescription RunOfThisPs() const {
+    const ShardEngineConfig config = ps_test::Config(kShards, ps_test::Sgd(0.5));
+    RunDescription run;
+    run.set_run_id("run");
+    run.set_run_directory(dir_.File("run"));
+    run.set_shards(kShards);
+    run.set_batches_per_epoch(static_cast<std::uint32_t>(config.batches_per_epoch));
+    for (const VariableSpec& variable : config.variables) *run.add_variables() = variable;
+    return run;
+  }
+  grpc::Status Configure(const RunDescription& run) {
+    auto request = Named<ConfigureRequest>();
+    *request.mutable_run() = run;
+    return control_.Configure(&call_, &request, nullptr);
+  }
+  grpc::Status Release(const PsControl::Registration& chief) {
+    auto request = Named<ReleaseRequest>(chief);
+    request.set_finished(true);
+    return control_.Release(&call_, &request, nullptr);
+  }
+  grpc::Status Assign(const PsControl::Registration& chief) {
+    auto request = Named<AssignShardsRequest>(chief);
     WireShardAssignment* shard = request.add_shards();
-    shard->set_shard(1);
-    shard->mutable_term()->set_chief_term(7);
-    shard->mutable_term()->set_counter(++counter_);
-    shard->set_source(WireShardAssignment::RESTORE);
+    shard->set_source(WireShardAssignment::INITIAL);
+    ToWire(ShardTerm{2, 1}, shard->mutable_term());
     AssignShardsReply reply;
-    return control_.AssignShards(nullptr, &request, &reply).error_code();
+    return control_.AssignShards(&call_, &request, &reply);
   }
-  grpc::StatusCode Write() {
-    WriteCheckpointShardsRequest request;
-    request.set_chief_term(7);
-    request.set_checkpoint("1-1");
-    WireShardInTerm* shard = request.add_shards();
-    shard->set_shard(1);
-    shard->mutable_term()->set_chief_term(7);
-    shard->mutable_term()->set_counter(counter_);
+  grpc::Status Write(const std::string& checkpoint, const std::string& base) {
+    auto request = Named<WriteCheckpointShardsRequest>();
+    request.set_checkpoint(checkpoint);
+    request.set_base(base);
+    ToWire(ShardInTerm{0, {2, 1}}, request.add_shards());
     WriteCheckpointShardsReply reply;
-    return control_.WriteCheckpointShards(nullptr, &request, &reply).error_code();
+    return control_.WriteCheckpointShards(&call_, &request, &reply);
+  }
+  std::uint64_t Refused(RefusalReason reason) {
+    return stats_->AddCounter(stats::kRefused[static_cast<std::size_t>(reason)])->Value();
   }
 
-  TempDir run_;
-  std::string checkpoint_;
-  std::uint64_t counter_ = 0;
-  ShardEngine engine_{ShardEngineOptions{}};
-  InProcessTransport transport_;
-  PsControl control_{engine_, transport_};
+  TempDir dir_;
+  grpc::ServerContext call_;
+  std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
+  Refusals refusals_{*stats_};
+  ShardEngine engine_{{.threads = 2}};
+  Transports transports_;
+  PsControl control_{{.run_id = "run",
+                      .run_directory = dir_.File("run"),
+                      .shards = kShards,
+                      .registration_patience = std::chrono::milliseconds(1)},
+                     engine_,
+                     transports_,
+                     refusals_};
 };
 
-// INTERNAL, not UNAVAILABLE: that would mean that the ps was not reached.
-TEST_F(PsControlTest, WhenItsDiskFails_TheAnswerIsNeitherDamageNorSilence) {
-  for (const char* file : {"manifest", "shard-1"}) {
-    const ScopedFileFaults faults([file](std::string_view call, const std::string& path) {
-      return call == "read" && path.ends_with(file) ? EIO : 0;
-    });
-    EXPECT_EQ(Restore(), grpc::StatusCode::INTERNAL) << file;
+TEST_F(PsControlTest, WhoIsNotItsChief_CanNeitherReleaseNorAssign) {
+  for (const PsControl::Registration& other :
+       {PsControl::Registration{2, 5, 78}, PsControl::Registration{2, 6, 77},
+        PsControl::Registration{1, 5, 77}, PsControl::Registration{~std::uint64_t{0}, 5, 77}}) {
+    EXPECT_EQ(Release(other).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+    EXPECT_EQ(Assign(other).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   }
-  EXPECT_EQ(Restore(), grpc::StatusCode::OK);
-  const ScopedFileFaults faults(
-      [](std::string_view call, const std::string&) { return call == "fsync" ? EIO : 0; });
-  EXPECT_EQ(Write(), grpc::StatusCode::INTERNAL);
+  EXPECT_FALSE(control_.released().has_value());
+  EXPECT_EQ(Refused(RefusalReason::kOutdated), 8u);
+  EXPECT_TRUE(Assign(kChief).ok());
+  EXPECT_TRUE(Release(kChief).ok());
+  EXPECT_TRUE(control_.released().value_or(false));
 }
 
-TEST_F(PsControlTest, WhenItsDiskIsFull_TheAnswerSaysSo) {
-  ASSERT_EQ(Restore(), grpc::StatusCode::OK);
-  const ScopedFileFaults faults(
-      [](std::string_view call, const std::string&) { return call == "write" ? ENOSPC : 0; });
-  EXPECT_EQ(Write(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+TEST_F(PsControlTest, WhenItRegistersWithTheNextChief_TheFormerOneIsRefused) {
+  control_.BeginRegistration();
+  control_.Registered({.chief_term = 3, .incarnation = 9, .call_key = 1});
+  EXPECT_EQ(Release(kChief).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_TRUE(Release({.chief_term = 3, .incarnation = 9, .call_key = 1}).ok());
 }
 
-TEST_F(PsControlTest, WhenDamageIsProven_TheAnswerIsDataLoss) {
-  const std::string shard = JoinPath(checkpoint_, "shard-1");
-  const std::string good = *ReadFile(shard);
-  ASSERT_TRUE(WriteFileSynced(shard, good.substr(1)).ok());
-  EXPECT_EQ(Restore(), grpc::StatusCode::DATA_LOSS);
-  ASSERT_TRUE(RemoveFile(shard).ok());
-  EXPECT_EQ(Restore(), grpc::StatusCode::DATA_LOSS);
-  ASSERT_TRUE(WriteFileSynced(shard, good).ok());
-  ASSERT_TRUE(RemoveFile(JoinPath(checkpoint_, "manifest")).ok());
-  EXPECT_EQ(Restore(), grpc::StatusCode::DATA_LOSS);
+TEST_F(PsControlTest, WhileItRegisters_ACallIsToComeAgain) {
+  control_.BeginRegistration();
+  EXPECT_EQ(Release(kChief).error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_FALSE(control_.released().has_value());
+}
+
+TEST_F(PsControlTest, WhatIsNoNameOfACheckpoint_IsRefusedBeforeAnythingIsWritten) {
+  ASSERT_TRUE(Assign(kChief).ok());
+  ASSERT_TRUE(CreateDirectories(dir_.File("elsewhere")).ok());
+  for (const std::string& bad :
+       {dir_.File("elsewhere"), std::string("../../elsewhere"), std::string("2-1/../../elsewhere"),
+        std::string("."), std::string(), std::string("2-1/"), std::string("2-01")}) {
+    EXPECT_EQ(Write(bad, "").error_code(), grpc::StatusCode::INVALID_ARGUMENT) << bad;
+    if (!bad.empty()) {
+      EXPECT_EQ(Write("2-1", bad).error_code(), grpc::StatusCode::INVALID_ARGUMENT) << bad;
+      auto request = Named<AssignShardsRequest>();
+      request.set_checkpoint(bad);
+      AssignShardsReply reply;
+      EXPECT_EQ(control_.AssignShards(&call_, &request, &reply).error_code(),
+                grpc::StatusCode::INVALID_ARGUMENT)
+          << bad;
+    }
+  }
+  EXPECT_TRUE(ListDirectory(dir_.File("elsewhere"))->empty());
+  EXPECT_TRUE(ListDirectory(dir_.File("run/checkpoints/2-1"))->empty());
+  EXPECT_TRUE(Write("2-1", "").ok());
+}
+
+TEST_F(PsControlTest, WhenTheChiefDescribesAnotherRun_IsRefused) {
+  RunDescription run = RunOfThisPs();
+  run.set_run_directory("/tmp");
+  EXPECT_EQ(Configure(run).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  run = RunOfThisPs();
+  run.set_run_id("other");
+  EXPECT_EQ(Configure(run).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  run = RunOfThisPs();
+  run.set_shards(1 << 30);
+  EXPECT_EQ(Configure(run).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
 }  // namespace

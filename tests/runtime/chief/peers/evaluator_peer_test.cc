@@ -54,6 +54,14 @@ TEST_F(EvaluatorPeerTest, WhenAStoppedRunIsResumed_GrantsWaitForTheScoreOfTheRes
   EXPECT_FALSE(setup_->directory.StoppedEvalLoss().has_value());
 }
 
+TEST_F(EvaluatorPeerTest, WhenACheckpointIsNotThereYet_ItsEvaluationCountsAsNotMade) {
+  EvaluatorPeer evaluator(chief(), std::nullopt);
+  evaluator.Poll(Evaluated({9, 9}, 0.5), {.newest = kNewest});
+  EXPECT_FALSE(evaluator.Done(kNewest));
+  EXPECT_TRUE(evaluator.metrics().empty());
+  EXPECT_EQ(Refused(RefusalReason::kOutOfRange), 1u);
+}
+
 TEST_F(EvaluatorPeerTest, WhenSomebodyAnnouncesTheRestoredLoss_GrantsWaitUntilThatIsDone) {
   Stop(0.5);
   Announce();

@@ -79,6 +79,41 @@ TEST_F(PsPeersTest, WhenAnOlderAttemptRegisters_IsRefused) {
   EXPECT_EQ(RegisterPs(0, 100, 0).status().code(), StatusCode::kFailedPrecondition);
 }
 
+TEST_F(PsPeersTest, WhenAnAttemptCannotBeTrueYet_TheTruePsIsNotLockedOut) {
+  StartPs();
+  EXPECT_EQ(RegisterPs(0, 666, 4'294'967'295).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(Refused(RefusalReason::kOutOfRange), 1u);
+  EXPECT_EQ(RegisterPs(0, 100, 0)->incarnation(), incarnations_[0]);
+  EXPECT_TRUE(RegisterPs(0, 200, kAttemptsAtOnce).ok());
+}
+
+TEST_F(PsPeersTest, WhenTheRunIsOld_AHighAttemptIsTrue) {
+  setup_->run_age = seconds(10'000);
+  PsPeers peers(chief(), network_.Connect(), [](const Status&) {});
+  RegisterPsRequest request;
+  request.set_attempt(10'000);
+  EXPECT_TRUE(peers.Register(request, {}).ok());
+}
+
+TEST_F(PsPeersTest, EachLifeOfAPs_HasAKeyOfItsOwnThatAllCallsName) {
+  StartPs();
+  const std::uint64_t key = call_keys_[incarnations_[0]];
+  EXPECT_NE(key, call_keys_[incarnations_[1]]);
+  EXPECT_EQ(network_.configures[0].request.call_key(), key);
+  ps().ReleaseAll(true);
+  EXPECT_EQ(network_.releases[0].request.call_key(), key);
+  EXPECT_EQ(RegisterPs(0, 100)->call_key(), key);
+  EXPECT_NE(RegisterPs(0, 200, 1)->call_key(), key);
+}
+
+TEST_F(PsPeersTest, WhenAHeartbeatHasAnotherKey_IsNotKnownAndTheShardsStay) {
+  StartPs();
+  call_keys_[incarnations_[0]] ^= 1;
+  EXPECT_FALSE(Heartbeat(0, incarnations_[0], /*leaving=*/true).known());
+  AnswerAssigns();
+  EXPECT_EQ(protocol().membership().shards[0].ps, 0u);
+}
+
 TEST_F(PsPeersTest, WhenAnAssignmentFails_TheShardIsAssignedAgainUnderANewTerm) {
   ASSERT_TRUE(RegisterPs(0, 100).ok());
   ASSERT_TRUE(RegisterPs(1, 101).ok());

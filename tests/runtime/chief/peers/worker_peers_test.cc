@@ -176,6 +176,69 @@ TEST_F(WorkerPeersTest, WhenNotEveryShardHasAnOwner_ANewWorkerGetsTheRunButNoMem
   EXPECT_FALSE(again.has_run());
 }
 
+TEST_F(WorkerPeersTest, WhenAWorkerReportsWhatItWasNotGranted_NothingIsCommittedAndItIsCounted) {
+  StartPs();
+  PollWorkerRequest forged = Request(1, 8, 0);
+  AddReport({0, 0}, 0.5, &forged);
+  workers_.Poll(forged, {});
+  const std::set<WorkId> granted = GrantsOf(workers_.Poll(Request(0, 7, 1), {}));
+  ASSERT_EQ(granted.size(), 1u);
+  forged = Request(1, 8, 0);
+  AddReport(*granted.begin(), 0.5, &forged);
+  workers_.Poll(forged, {});
+  EXPECT_EQ(protocol().Progress().work_ids_committed, 0u);
+  EXPECT_FALSE(workers_.loss().has_value());
+  EXPECT_EQ(Refused(RefusalReason::kNotGranted), 2u);
+}
+
+TEST_F(WorkerPeersTest, WhenAReportComesAgain_ItsAnswerWasLostAndNothingIsRefused) {
+  StartPs();
+  const std::set<WorkId> granted = GrantsOf(workers_.Poll(Request(0, 7, 1), {}));
+  PollWorkerRequest request = Request(0, 7, 0);
+  AddReport(*granted.begin(), 0.5, &request);
+  workers_.Poll(request, {});
+  request.set_sequence(++sequence_);
+  workers_.Poll(request, {});
+  EXPECT_EQ(protocol().Progress().work_ids_committed, 1u);
+  EXPECT_EQ(Refused(RefusalReason::kNotGranted), 0u);
+}
+
+TEST_F(WorkerPeersTest, WhenASilentWorkerComesBack_ItsReportsStillCount) {
+  StartPs();
+  const std::set<WorkId> granted = GrantsOf(workers_.Poll(Request(0, 7, 2), {}));
+  clock_.Advance(seconds(11));
+  workers_.Expire();
+  PollWorkerRequest request = Request(0, 7, 0, {*granted.rbegin()});
+  AddReport(*granted.begin(), 0.5, &request);
+  workers_.Poll(request, {});
+  EXPECT_EQ(protocol().Progress().work_ids_committed, 1u);
+  EXPECT_EQ(protocol().Progress().work_ids_in_flight, 1u);
+  EXPECT_EQ(Refused(RefusalReason::kNotGranted), 0u);
+}
+
+TEST_F(WorkerPeersTest, WhenAWorkerNamesBatchesInFlightThatItWasNotGranted_OthersGetThem) {
+  StartPs();
+  const std::set<WorkId> all = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {1, 3}};
+  workers_.Poll(Request(1, 8, 0, all), {});
+  workers_.Poll(Request(1, 8, 0, all), {});
+  EXPECT_EQ(GrantsOf(workers_.Poll(Request(0, 7, 8), {})), all);
+  EXPECT_EQ(Refused(RefusalReason::kNotGranted), 2u);
+}
+
+TEST_F(WorkerPeersTest, WhenAnAttemptCannotBeTrueYet_IsRefusedUntilItCan) {
+  PollWorkerRequest request = Request(0, 7, 0);
+  request.set_attempt(4'294'967'295);
+  EXPECT_EQ(workers_.CheckAttempt(request, "").code(), StatusCode::kUnavailable);
+  EXPECT_EQ(Refused(RefusalReason::kOutOfRange), 1u);
+  request.set_attempt(kAttemptsBeforeTheFirst);
+  ASSERT_TRUE(workers_.CheckAttempt(request, "").ok());
+  workers_.Poll(request, {});
+  request.set_attempt(kAttemptsBeforeTheFirst + kAttemptsAtOnce + 1);
+  EXPECT_FALSE(workers_.CheckAttempt(request, "").ok());
+  clock_.Advance(seconds(1));
+  EXPECT_TRUE(workers_.CheckAttempt(request, "").ok());
+}
+
 TEST_F(WorkerPeersTest, WithALimit_AsksItForTheGrants) {
   StartPs();
   const OneAtATime limit;

@@ -1,0 +1,124 @@
+#include "runtime/chief/request_checks.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "runtime/checkpoint/checkpoints.h"
+#include "runtime/cluster/address.h"
+
+namespace pstrain {
+namespace {
+
+/// Metrics of one evaluation.
+constexpr int kMostMetrics = 64;
+
+/// Why the job cannot succeed, or what went wrong.
+Status CheckText(const std::string& who, const char* what, const std::string& text) {
+  if (text.size() <= kMostTextBytes) return OkStatus();
+  return ResourceExhaustedError(who + " gives " + what + " of " + std::to_string(text.size()) +
+                                " bytes");
+}
+
+Status TooMany(const std::string& who, const char* what, int count, std::uint32_t most) {
+  if (count <= static_cast<std::int64_t>(most)) return OkStatus();
+  return ResourceExhaustedError(who + " names " + std::to_string(count) + " " + what +
+                                ", more than the " + std::to_string(most) + " that it can have");
+}
+
+Status CheckShard(const std::string& who, std::uint32_t shard, const WireShardTerm& term,
+                  const JobBounds& job) {
+  if (shard >= job.shards) {
+    return OutOfRangeError(who + " names shard " + std::to_string(shard) + " of " +
+                           std::to_string(job.shards));
+  }
+  if (term.chief_term() <= job.chief_term) return OkStatus();
+  return OutOfRangeError(who + " names a term of chief term " + std::to_string(term.chief_term()) +
+                         ", and this is " + std::to_string(job.chief_term));
+}
+
+/// What a worker says that keeps it from its work.
+Status CheckTroubles(const std::string& who, const PollWorkerRequest& request,
+                     const JobBounds& job) {
+  PSTRAIN_RETURN_IF_ERROR(CheckText(who, "a failure", request.failure()));
+  PSTRAIN_RETURN_IF_ERROR(
+      TooMany(who, "ps that do not answer", request.unreachable_size(), kMostReplicas));
+  for (const UnreachablePs& ps : request.unreachable()) {
+    PSTRAIN_RETURN_IF_ERROR(CheckText(who, "an error", ps.error()));
+  }
+  PSTRAIN_RETURN_IF_ERROR(
+      TooMany(who, "shards that are refused", request.disowned_size(), job.shards));
+  for (const WireShardInTerm& shard : request.disowned()) {
+    PSTRAIN_RETURN_IF_ERROR(CheckShard(who, shard.shard(), shard.term(), job));
+  }
+  return OkStatus();
+}
+
+Status CheckName(const std::string& name, const char* what) {
+  if (name.empty() || ParseCheckpointName(name)) return OkStatus();
+  return InvalidArgumentError(std::string("the evaluator names a ") + what +
+                              " checkpoint that is none; a name is <chief term>-<number>");
+}
+
+}  // namespace
+
+std::uint64_t MostMessageBytes(std::uint32_t shards, std::uint64_t epochs,
+                               std::uint64_t batches_per_epoch) {
+  constexpr std::uint64_t kLeast = 4 << 20;
+  constexpr std::uint64_t kMost = 1 << 30;
+  constexpr std::uint64_t kIds = 64;  // of a shard, its term and what frames them
+  const std::uint64_t copy = kIds + epochs * (batches_per_epoch / 8 + kIds);
+  const std::uint64_t reports = kMostInFlight * kIds;
+  return std::clamp(kLeast + shards * std::max(copy, reports), kLeast, kMost);
+}
+
+Status CheckRequest(const RegisterPsRequest& request, const JobBounds& job) {
+  const std::string who = "ps " + std::to_string(request.index());
+  // The number of ps may change; one that brings copies is admitted beyond it (CommitProtocol).
+  if (request.index() >= kMostReplicas) {
+    return OutOfRangeError(who + ": a job has at most " + std::to_string(kMostReplicas));
+  }
+  if (request.address().size() > kMostNameBytes || !SplitAddress(request.address()).ok()) {
+    return InvalidArgumentError(who + " gives an address that is not host:port");
+  }
+  PSTRAIN_RETURN_IF_ERROR(TooMany(who, "copies", request.held_size(), job.shards));
+  for (const WireShardCopy& copy : request.held()) {
+    PSTRAIN_RETURN_IF_ERROR(CheckShard(who, copy.shard(), copy.term(), job));
+  }
+  return OkStatus();
+}
+
+Status CheckRequest(const PollWorkerRequest& request, const JobBounds& job) {
+  const std::string who = "worker " + std::to_string(request.index());
+  if (request.index() >= job.workers) {
+    return OutOfRangeError(who + ": the job has at most " + std::to_string(job.workers));
+  }
+  PSTRAIN_RETURN_IF_ERROR(TooMany(who, "reports", request.reports_size(), kMostInFlight));
+  PSTRAIN_RETURN_IF_ERROR(
+      TooMany(who, "batches in flight", request.in_flight_size(), kMostInFlight));
+  for (const Report& report : request.reports()) {
+    PSTRAIN_RETURN_IF_ERROR(TooMany(who, "shards of a report", report.shards_size(), job.shards));
+    for (const WireShardInTerm& shard : report.shards()) {
+      PSTRAIN_RETURN_IF_ERROR(CheckShard(who, shard.shard(), shard.term(), job));
+    }
+  }
+  return CheckTroubles(who, request, job);
+}
+
+Status CheckRequest(const PollEvaluatorRequest& request, const JobBounds& job) {
+  const std::string who = "the evaluator";
+  if (!job.has_evaluator) return OutOfRangeError("the job has no evaluator");
+  PSTRAIN_RETURN_IF_ERROR(CheckName(request.checkpoint(), "evaluated"));
+  PSTRAIN_RETURN_IF_ERROR(CheckName(request.pinned(), "pinned"));
+  PSTRAIN_RETURN_IF_ERROR(TooMany(who, "metrics", request.metrics_size(), kMostMetrics));
+  for (const auto& [name, value] : request.metrics()) {
+    if (name.size() > kMostNameBytes) {
+      return ResourceExhaustedError(who + " gives a metric whose name has " +
+                                    std::to_string(name.size()) + " bytes");
+    }
+  }
+  PSTRAIN_RETURN_IF_ERROR(CheckText(who, "a failure", request.failure()));
+  return CheckText(who, "an error", request.error());
+}
+
+}  // namespace pstrain

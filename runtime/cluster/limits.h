@@ -1,0 +1,26 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace pstrain {
+
+/// Bounds of what one peer may ask of another, generous for peers that keep to the protocol: who
+/// goes beyond them does not. Both ends know them.
+
+/// Most work ids with one worker, and most reports in one poll.
+inline constexpr std::uint32_t kMostInFlight = 64;
+/// Most replicas of a role: the maximum of spec.replicaSpecs.*.replicas (proto/job/psjob.proto).
+inline constexpr std::uint32_t kMostReplicas = 10'000;
+/// An address, a metric's name.
+inline constexpr std::uint32_t kMostNameBytes = 512;
+/// The text of an error that a peer reports.
+inline constexpr std::uint32_t kMostTextBytes = 64 << 10;
+
+/// An attempt of a replica may be this far above the last one that is known, and one more for each
+/// second since: a replica is not started again faster than that for long.
+inline constexpr std::uint32_t kAttemptsAtOnce = 8;
+/// The same where none is known yet: those before may have ended before they could speak.
+inline constexpr std::uint32_t kAttemptsBeforeTheFirst = 64;
+
+}  // namespace pstrain
