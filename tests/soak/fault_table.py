@@ -19,6 +19,8 @@ FOR_EVER = 10_000
 EPOCHS = 60
 # spec.training.peerTimeoutSeconds and evaluation.deadlineSeconds of the jobs here.
 PEER_TIMEOUT_S = 30
+# A fault that stays ends the job instead of an attempt after the other.
+BACKOFF_LIMIT = 2
 LIMIT_S = 420
 TABLE = pathlib.Path(__file__).parent.parent.parent / "docs" / "faults.md"
 
@@ -83,7 +85,7 @@ def run_cell(options):
     """One job with one fault, or with none; in namespaces of its own. Prints {"seconds", "fault"}."""
     with tempfile.TemporaryDirectory(prefix="fault") as work:
         write_data(work)
-        job = Job(options.bin, work, "job", EPOCHS, True, PEER_TIMEOUT_S)
+        job = Job(options.bin, work, "job", EPOCHS, True, PEER_TIMEOUT_S, BACKOFF_LIMIT)
         _await_checkpoint(job)
         struck, active = time.monotonic(), None
         if options.row is not None:

@@ -21,7 +21,7 @@ spec:
     ps: {{replicas: 2}}
     worker: {{replicas: 2}}
     evaluator: {{replicas: 1}}
-  runPolicy: {{backoffLimit: 1000}}
+  runPolicy: {{backoffLimit: {backoff_limit}}}
   training:
     model: {{wideAndDeep: {{hiddenUnits: [8]}}}}
     features:
@@ -51,7 +51,8 @@ def write_data(folder):
 class Job:
     """One `pstrain run`."""
 
-    def __init__(self, binaries, work, name, epochs, mounted, peer_timeout=300):
+    def __init__(self, binaries, work, name, epochs, mounted, peer_timeout=300,
+                 backoff_limit=1000):
         """`mounted`: the volume of the checkpoints is a tmpfs of its own."""
         self.work = pathlib.Path(work) / name
         self.work.mkdir()
@@ -63,7 +64,8 @@ class Job:
                             self.volume], check=True)
         manifest = self.work / "job.yaml"
         manifest.write_text(MANIFEST.format(data=work, volume=self.volume, epochs=epochs,
-                                            peer_timeout=peer_timeout))
+                                            peer_timeout=peer_timeout,
+                                            backoff_limit=backoff_limit))
         self.log = self.work / "log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
