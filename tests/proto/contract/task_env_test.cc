@@ -28,6 +28,7 @@ TEST(TaskEnv_WrittenAndRead, IsTheSame) {
                     .grace_seconds = 5,
                     .scratch_dir = "/scratch",
                     .ps_replicas_file = "/live/ps-replicas",
+                    .most_workers = 4,
                     .stats_fd = 7};
   std::map<std::string, std::string, std::less<>> variables;
   for (const auto& [name, value] : ToEnvironment(env)) variables[name] = value;
