@@ -67,8 +67,10 @@ TEST_F(CheckpointsAndMovesTest,
 }
 
 TEST_F(CheckpointsAndMovesTest, Weights_WhenAPsIsToldToStop_AreTheSameAndNoCheckpointIsNeeded) {
-  overrides_ = {"spec.training.checkpoint.everySteps=0", "spec.training.checkpoint.everySeconds=0"};
-  const Ended ended = RunWell({"--chaos", "ps:1@40:term"});
+  // The attempt lived under 10 s: the next one waits for 1 s, in which the job must not end.
+  overrides_ = {"spec.training.checkpoint.everySteps=0", "spec.training.checkpoint.everySeconds=0",
+                "spec.training.epochs=20"};
+  const Ended ended = RunWell({"--chaos", "ps:1@10:term"});
   EXPECT_EQ(Number(ended.report, "checkpoints"), 1) << "only the final one";
   // The next attempt has got shards back and has applied to them.
   ExpectKills(ended, 1);
