@@ -32,11 +32,49 @@ std::string WherePresent(const pb::FieldDescriptor& field, const std::string& pa
   return "(" + now + " == has(oldSelf" + path + ") && (!" + now + " || " + then + "))";
 }
 
+bool IsSetOfNumbers(const pb::FieldDescriptor& field) {
+  return field.is_repeated() && OptionsOf(field).unique_items() &&
+         field.cpp_type() == pb::FieldDescriptor::CPPTYPE_DOUBLE;
+}
+
+/// True where the message `path` (no dot at its end) has a set of numbers at any depth; empty when
+/// its type has none.
+std::string HasSetOfNumbers(const pb::Descriptor& message, const std::string& path) {
+  std::string any;
+  for (int i = 0; i < message.field_count(); ++i) {
+    const pb::FieldDescriptor& field = *message.field(i);
+    const std::string inner_path = path + "." + field.json_name();
+    std::string inner;
+    if (IsSetOfNumbers(field)) {
+      inner = "true";
+    } else if (field.message_type() != nullptr && !field.is_repeated()) {
+      inner = HasSetOfNumbers(*field.message_type(), inner_path);
+    }
+    if (inner.empty()) continue;
+    if (MayBeAbsent(field)) inner = "has(" + inner_path + ") && " + inner;
+    any += (any.empty() ? "" : " || ") + ("(" + inner + ")");
+  }
+  return any;
+}
+
+/// The whole values are equal. The apiserver finds a set of numbers unequal to itself when one of
+/// them is whole (it keeps 18 as an integer and looks for 18.0): of such lists it compares the
+/// lengths alone. What it lets pass, the run refuses when it is resumed (proto/job/fixed_fields.h).
+std::string SameWhole(const pb::FieldDescriptor& field, const std::string& path) {
+  const std::string same = "self" + path + " == oldSelf" + path;
+  const std::string numbers = field.message_type() == nullptr || !field.is_repeated()
+                                  ? ""
+                                  : HasSetOfNumbers(*field.message_type(), "x");
+  if (numbers.empty()) return same;
+  return "(" + same + " || (self" + path + ".exists(x, " + numbers + ") && self" + path +
+         ".size() == oldSelf" + path + ".size()))";
+}
+
 /// Both sides have the same value there; `path` begins with a dot.
 std::string Same(const pb::FieldDescriptor& field, const std::string& path) {
   const bool whole = field.is_repeated() || field.message_type() == nullptr ||
                      !HasExceptions(*field.message_type());
-  if (whole) return WherePresent(field, path, "self" + path + " == oldSelf" + path);
+  if (whole) return WherePresent(field, path, SameWhole(field, path));
   std::string all;
   for (int i = 0; i < field.message_type()->field_count(); ++i) {
     const pb::FieldDescriptor& inner = *field.message_type()->field(i);

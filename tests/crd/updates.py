@@ -59,6 +59,29 @@ ACCEPTED = {
 }
 
 
+def check_status_updates(apiserver, path, bodies):
+    """The status of a job that has started can be written, whatever its spec has. `bodies`: jobs by
+    name; a list of texts."""
+    wrong = []
+    for name, body in bodies:
+        body = copy.deepcopy(body)
+        body["metadata"]["name"] = "status"
+        status, job = apiserver.post(path(body), body, query="")
+        if status != 201:
+            wrong.append(f"status: {name} is refused: {job.get('message')}")
+            continue
+        one = f"{path(body)}/status"
+        for committed in (0, 1):
+            job["status"] = {"training": {"examplesExpected": 9, "examplesCommitted": committed}}
+            status, answer = apiserver.call(f"{one}/status", json.dumps(job).encode(), method="PUT")
+            if status != 200:
+                wrong.append(f"status: {name}: {status} {answer.get('message')}")
+                break
+            job = answer
+        apiserver.call(one, method="DELETE")
+    return wrong
+
+
 def check_updates(apiserver, path, body, fixed):
     """What is wrong, as a list of texts. `body`: a job; `fixed`: messages by path."""
     body = copy.deepcopy(body)
