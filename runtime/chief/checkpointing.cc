@@ -84,7 +84,7 @@ void Checkpointing::Start() {
   if (!plan) return;
   last_ = chief_.clock.Now();
   const CheckpointId id{chief_.chief_term(), next_number_++};
-  in_progress_.emplace();
+  in_progress_.emplace(InProgress{});
   in_progress_->id = id;
   in_progress_->plan = std::move(*plan);
   in_progress_->work_ids = chief_.protocol.Progress().work_ids_committed;

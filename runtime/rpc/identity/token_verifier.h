@@ -52,7 +52,7 @@ class TokenVerifier final : public CallerVerifier {
   std::int64_t Now() const { return clock_.UnixMillis() / 1000; }
   Result<Caller> Read(const Jwt& jwt) const;
   Status CheckClaims(const Jwt& jwt) const;
-  Status TakePod(const Caller& caller, const std::string& uid);
+  Status TakePod(const Caller& caller, const std::string& uid) PSTRAIN_REQUIRES(mutex_);
 
   const RealClock real_clock_;
   const Clock& clock_;

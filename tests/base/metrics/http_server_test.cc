@@ -170,17 +170,17 @@ TEST(HttpServer, WhenTheClientSendsABody_TheAnswerStillArrives) {
 }
 
 TEST(HttpServer, WhenTheAnswerIsLongAndTheClientDoesNotRead_IsCutToo) {
-  const std::size_t size = 64U << 20U;
-  const auto server = Start({.deadline = milliseconds(500)}, [size](const HttpRequest&) {
+  constexpr std::size_t kSize = 64U << 20U;
+  const auto server = Start({.deadline = milliseconds(500)}, [](const HttpRequest&) {
     HttpResponse response;
-    response.body.assign(size, 'x');
+    response.body.assign(kSize, 'x');
     return response;
   });
   const UniqueFd socket = Connect(*server);
   SendText(socket, "GET / HTTP/1.1\r\n\r\n");
   pollfd entry{.fd = socket.get(), .events = POLLRDHUP, .revents = 0};
   EXPECT_EQ(::poll(&entry, 1, static_cast<int>(milliseconds(kPatience).count())), 1);
-  EXPECT_LT(ReadAll(socket).size(), size);
+  EXPECT_LT(ReadAll(socket).size(), kSize);
 }
 
 TEST(HttpServer, WhenItEndsWithOpenConnections_DoesNotWaitForThem) {
