@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/seconds.h"
 #include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/checkpoint/manifest.h"
@@ -207,15 +208,13 @@ void Checkpointing::Abandon(const Status& status) {
     pause_ = pauses_.Next();
     failed_at_ = chief_.clock.Now();
   }
-  LogWarning(
-      "chief", "a checkpoint was abandoned",
-      {{"checkpoint", CheckpointName(in_progress_->id)},
-       {"reason", status},
-       {"run_waits_for_it", in_progress_->plan.final},
-       {"failed_in_a_row", failures_},
-       {"no_checkpoint_for_seconds",
-        std::chrono::duration<double>(chief_.Since(newest_since_)).count()},
-       {"again_in_seconds", term_changed ? 0.0 : std::chrono::duration<double>(Pause()).count()}});
+  LogWarning("chief", "a checkpoint was abandoned",
+             {{"checkpoint", CheckpointName(in_progress_->id)},
+              {"reason", status},
+              {"run_waits_for_it", in_progress_->plan.final},
+              {"failed_in_a_row", failures_},
+              {"no_checkpoint_for_seconds", InSeconds(chief_.Since(newest_since_))},
+              {"again_in_seconds", term_changed ? 0.0 : InSeconds(Pause())}});
   chief_.disk.Post("remove an abandoned checkpoint",
                    [this, id = in_progress_->id,
                     run_directory = chief_.setup.run.run_directory()]() -> Disk::Then {
@@ -249,7 +248,7 @@ void Checkpointing::ManifestPlaced(Status status, const CheckpointManifest& mani
   }
   if (failures_ > 0) {
     LogInfo("chief", "checkpoints can be written again",
-            {{"after_seconds", std::chrono::duration<double>(chief_.Since(failing_since_)).count()},
+            {{"after_seconds", InSeconds(chief_.Since(failing_since_))},
              {"failed_in_a_row", failures_}});
   }
   failures_ = 0;
@@ -263,7 +262,7 @@ void Checkpointing::ManifestPlaced(Status status, const CheckpointManifest& mani
           {{"checkpoint", CheckpointName(in_progress_->id)},
            {"base", manifest.base()},
            {"bytes", bytes},
-           {"seconds", std::chrono::duration<double>(chief_.Since(last_)).count()},
+           {"seconds", InSeconds(chief_.Since(last_))},
            {"final", in_progress_->plan.final}});
   in_progress_.reset();
   Retain();
@@ -319,7 +318,7 @@ void Checkpointing::Watch() {
              {{"checkpoint", CheckpointName(in_progress_->id)},
               {"waits_for", in_progress_->with_disk ? std::string("the run's directory")
                                                     : "ps " + ListOf(in_progress_->pending)},
-              {"seconds", std::chrono::duration<double>(chief_.Since(last_)).count()}});
+              {"seconds", InSeconds(chief_.Since(last_))}});
 }
 
 }  // namespace pstrain

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/seconds.h"
 #include "proto/contract/exit_codes.h"
 #include "runtime/chief/peers/peer_failures.h"
 #include "runtime/rpc/control_shards.h"
@@ -144,7 +145,7 @@ void Chief::ForgiveGap() {
   const std::chrono::nanoseconds gap = now - std::exchange(last_tick_, now);
   if (gap < kGap) return;
   LogWarning("chief", "this process stood still; the deadlines of all peers are extended",
-             {{"seconds", std::chrono::duration<double>(gap).count()}});
+             {{"seconds", InSeconds(gap)}});
   gaps_ += gap;
   ps_.ForgiveGap(gap);
   workers_.ForgiveGap(gap);

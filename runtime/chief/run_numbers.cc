@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/seconds.h"
 #include "base/text/json.h"
 #include "proto/contract/run_files.h"
 
@@ -80,13 +81,10 @@ void NumbersPublisher::Publish(const RunNumbers& numbers) {
         progress.work_ids_committed / std::max(1u, numbers.batches_per_epoch);
     stats_.epoch->Set(static_cast<double>(epoch));
   }
-  const auto seconds = [](std::chrono::nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-  };
-  stats_.checkpoint_age->Set(seconds(numbers.checkpoint_trouble.age));
-  stats_.checkpoint_failing->Set(seconds(numbers.checkpoint_trouble.failing));
+  stats_.checkpoint_age->Set(InSeconds(numbers.checkpoint_trouble.age));
+  stats_.checkpoint_failing->Set(InSeconds(numbers.checkpoint_trouble.failing));
   stats_.checkpoint_error->Set(ErrnoOf(numbers.checkpoint_trouble.error));
-  stats_.disk_wait->Set(seconds(numbers.disk_wait));
+  stats_.disk_wait->Set(InSeconds(numbers.disk_wait));
   stats_.membership->Set(static_cast<double>(numbers.membership));
   stats_.chief_term->Set(static_cast<double>(numbers.chief_term));
   stats_.records_skipped->Set(static_cast<double>(numbers.applied.skipped));

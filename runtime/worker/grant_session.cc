@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "base/seconds.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/identity/identity.h"
@@ -147,7 +148,7 @@ void GrantSession::PublishAge() {
   SteadyTime oldest = SteadyNow();
   const SteadyTime now = oldest;
   for (const auto& [work_id, since] : in_flight_) oldest = std::min(oldest, since);
-  oldest_batch_->Set(std::chrono::duration<double>(now - oldest).count());
+  oldest_batch_->Set(InSeconds(now - oldest));
 }
 
 void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply reply) {

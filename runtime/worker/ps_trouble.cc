@@ -1,6 +1,7 @@
 #include "runtime/worker/ps_trouble.h"
 
 #include "base/log.h"
+#include "base/seconds.h"
 #include "runtime/rpc/control_ids.h"
 
 namespace pstrain {
@@ -32,9 +33,7 @@ void PsTrouble::NotAnswered(std::uint32_t ps, const Status& error,
   if (now - silence.warned < kWarnEvery) return;
   silence.warned = now;
   LogWarning("worker", "a ps does not answer; batches wait for it",
-             {{"ps", ps},
-              {"for_seconds", std::chrono::duration<double>(now - silence.since).count()},
-              {"error", error}});
+             {{"ps", ps}, {"for_seconds", InSeconds(now - silence.since)}, {"error", error}});
 }
 
 void PsTrouble::Owned(ShardId shard) {

@@ -3,16 +3,13 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/seconds.h"
 
 namespace pstrain {
 namespace {
 
 /// A work that takes longer is named in the log.
 constexpr std::chrono::seconds kSlow{10};
-
-double Seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 }  // namespace
 
@@ -33,7 +30,7 @@ std::chrono::nanoseconds DiskThread::Watch() {
   const std::chrono::nanoseconds taken = clock_.Now() - in_hand_->since;
   if (taken > kSlow && !std::exchange(in_hand_->warned, true)) {
     LogWarning("chief", "the run's directory does not answer; waiting for it",
-               {{"work", in_hand_->what}, {"seconds", Seconds(taken)}});
+               {{"work", in_hand_->what}, {"seconds", InSeconds(taken)}});
   }
   return taken;
 }
@@ -51,7 +48,7 @@ void DiskThread::Finished() {
   const MutexLock lock(mutex_);
   if (in_hand_->warned) {
     LogInfo("chief", "the run's directory answers again",
-            {{"work", in_hand_->what}, {"seconds", Seconds(clock_.Now() - in_hand_->since)}});
+            {{"work", in_hand_->what}, {"seconds", InSeconds(clock_.Now() - in_hand_->since)}});
   }
   in_hand_.reset();
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "base/seconds.h"
 
 namespace pstrain {
 
@@ -33,9 +34,7 @@ void EndFile::Written(bool finished, const Status& status) {
   const std::chrono::nanoseconds pause = pauses_.Next();
   again_ = chief_.clock.Now() + pause;
   LogWarning("chief", "the run is finished, but its result cannot be written; trying again",
-             {{"error", status},
-              {"in_seconds", std::chrono::duration<double>(pause).count()},
-              {"tries", pauses_.attempts()}});
+             {{"error", status}, {"in_seconds", InSeconds(pause)}, {"tries", pauses_.attempts()}});
 }
 
 }  // namespace pstrain

@@ -7,6 +7,7 @@
 #include "base/backoff.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "base/seconds.h"
 #include "base/status.h"
 #include "runtime/cluster/role_context.h"
 
@@ -46,8 +47,7 @@ class TryAgain {
       if (outcome.ok() || !may_pass(outcome.status()) || waited >= limit_) return outcome;
       const std::chrono::nanoseconds pause = pauses_.Next();
       LogWarning("chief", "the run's directory cannot be used now; trying again",
-                 {{"in_seconds", std::chrono::duration<double>(pause).count()},
-                  {"error", outcome.status()}});
+                 {{"in_seconds", InSeconds(pause)}, {"error", outcome.status()}});
       if (!pause_(pause)) return outcome;
       waited += pause;
     }

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "base/seconds.h"
 
 namespace pstrain {
 namespace {
@@ -78,12 +79,11 @@ void EvaluatorPeer::CheckRestored(std::optional<CheckpointId> newest, bool place
 // stopped.json goes: a later chief would take the loss of a later state for that of the restored
 // one.
 void EvaluatorPeer::GiveRestoredUp() {
-  LogWarning(
-      "chief",
-      "evaluator 0 has not evaluated the restored state within "
-      "spec.training.evaluation.deadlineSeconds; training continues without its loss",
-      {{"seconds", chief_.context.training().evaluation().deadline_seconds()},
-       {"last_heard_seconds_ago", std::chrono::duration<double>(chief_.Since(seen_)).count()}});
+  LogWarning("chief",
+             "evaluator 0 has not evaluated the restored state within "
+             "spec.training.evaluation.deadlineSeconds; training continues without its loss",
+             {{"seconds", chief_.context.training().evaluation().deadline_seconds()},
+              {"last_heard_seconds_ago", InSeconds(chief_.Since(seen_))}});
   stopped_loss_.reset();
   announcing_ = false;
   chief_.disk.Post("remove stopped.json", [this]() -> Disk::Then {

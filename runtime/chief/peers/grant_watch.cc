@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/seconds.h"
 #include "runtime/rpc/control_ids.h"
 
 namespace pstrain {
@@ -99,7 +100,7 @@ void GrantWatch::ShareOverdue(std::uint32_t index, Worker& worker, ProtocolTime 
   LogWarning("chief", "a worker has had batches for too long; another one may have them too",
              {{"worker", index},
               {"batches", count},
-              {"seconds", std::chrono::duration<double>(oldest).count()},
+              {"seconds", InSeconds(oldest)},
               {"does_not_reach", unreachable}});
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/random.h"
+#include "base/seconds.h"
 #include "runtime/chief/peers/ps_messages.h"
 #include "runtime/rpc/control_shards.h"
 
@@ -18,10 +19,6 @@ constexpr std::chrono::seconds kPsSilence{10};
 /// Calls to a ps that is heard. gRPC gives a connection up after 15 s without an answer.
 constexpr std::chrono::seconds kLinkDown{20};
 constexpr std::chrono::seconds kLinkWarning{5};
-
-double Seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 std::string ToPs(std::uint32_t index) { return "chief -> ps " + std::to_string(index); }
 std::string FromPs(std::uint32_t index) { return "ps " + std::to_string(index) + " -> chief"; }
@@ -137,7 +134,7 @@ void PsPeers::Assign(const AssignShardsAction& action) {
                  {"shards", action.shards.size()},
                  {"moved",
                   std::ranges::count(action.shards, AssignSource::kMove, &ShardAssignment::source)},
-                 {"seconds", std::chrono::duration<double>(took).count()},
+                 {"seconds", InSeconds(took)},
                  {"outcome", reply.status()}});
         Assigned(action, reply);
       });
@@ -174,7 +171,7 @@ void PsPeers::AssignFailed(const AssignShardsAction& action, const Status& statu
              {{"ps", action.ps},
               {"checkpoint", action.checkpoint},
               {"error", status},
-              {"again_in_seconds", std::chrono::duration<double>(pause).count()}});
+              {"again_in_seconds", InSeconds(pause)}});
   if (pause.count() == 0) {
     chief_.protocol.AssignFailed(action.ps, action.incarnation, action, bad_checkpoint);
   } else {
@@ -219,7 +216,7 @@ void PsPeers::Expire() {
     const std::chrono::nanoseconds silent = chief_.Since(peer.seen);
     if (silent > kPsSilence) {
       LogWarning("chief", "a ps is silent and counts as lost",
-                 {{"ps", index}, {"link", FromPs(index)}, {"seconds", Seconds(silent)}});
+                 {{"ps", index}, {"link", FromPs(index)}, {"seconds", InSeconds(silent)}});
       chief_.protocol.PsLost(index, peer.incarnation);
       continue;
     }
@@ -227,7 +224,7 @@ void PsPeers::Expire() {
     oldest = std::max(oldest, chief_.Since(health.last_answer));
     ExpireLink(index, peer, health);
   }
-  chief_.stats.ps_link_age->Set(Seconds(oldest));
+  chief_.stats.ps_link_age->Set(InSeconds(oldest));
   ForgetSurplus();
 }
 
@@ -263,12 +260,12 @@ void PsPeers::ExpireLink(std::uint32_t index, Peer& peer, const LinkHealth& heal
     LogWarning("chief", "calls do not reach a ps, though it is heard",
                {{"ps", index},
                 {"link", ToPs(index)},
-                {"seconds", Seconds(down)},
+                {"seconds", InSeconds(down)},
                 {"error", health.error}});
   }
   if (down <= kLinkDown || !chief_.protocol.AllActive()) return;
   LogWarning("chief", "a ps cannot be reached and counts as lost",
-             {{"ps", index}, {"link", ToPs(index)}, {"seconds", Seconds(down)}});
+             {{"ps", index}, {"link", ToPs(index)}, {"seconds", InSeconds(down)}});
   chief_.protocol.PsLost(index, peer.incarnation);
 }
 
