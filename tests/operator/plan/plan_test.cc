@@ -226,7 +226,7 @@ TEST(PlanDrain, WhenASuspendedOrScaledAwayReplicaExits85_NothingIsCounted) {
   scaled.job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(2);
   scaled.replicas[5] = Ended(Running(Role::kWorker, 2), kExitDrained);
   for (const Snapshot& snapshot : {suspended, scaled}) {
-    const Restarts& restarts = Plan(snapshot, kNow).status.restarts();
+    const Restarts restarts = Plan(snapshot, kNow).status.restarts();
     EXPECT_EQ(restarts.failures(), 0);
     EXPECT_EQ(restarts.disruptions(), 0);
   }
