@@ -284,6 +284,36 @@ TEST(PlanDrain, WhenTheChiefsPodIsGoneBeforeThePeersEndShows_TheStatusStillKnows
   EXPECT_EQ(FailuresOf(after), 1);
 }
 
+/// A worker that drained at that time, after the chief's pod has gone.
+Snapshot ChiefGone(const Snapshot& before, Time worker_ended) {
+  Snapshot after = Doubted(Ended(Running(Role::kWorker, 0), kExitDrained));
+  *after.job.mutable_status() = Plan(before, kNow).status;
+  RecordOf(after, "worker-0").set_unexplained_drains(3);
+  after.replicas.front() = Running(Role::kChief, 0, 1);
+  after.replicas[3].ended = worker_ended;
+  return after;
+}
+
+TEST(PlanDrain, WhenTheChiefWasSeenOnlyWhileItStopped_TheStatusStillKnows) {
+  Snapshot before = With(Running(Role::kWorker, 0));
+  before.replicas.front().terminating = true;
+  EXPECT_EQ(FailuresOf(ChiefGone(before, kNow)), 0);
+}
+
+TEST(PlanDrain, WhenTheChiefNeededLongToStop_ItsPeersHaveAMinuteFromItsEnd) {
+  Snapshot stopping = With(Running(Role::kWorker, 0));
+  stopping.replicas.front().terminating = true;
+  Snapshot before = stopping;
+  *before.job.mutable_status() = Plan(stopping, kNow - seconds(40)).status;
+  before.replicas.front() = Ended(stopping.replicas.front(), kExitDrained);
+  before.replicas.front().ended = kNow;
+  const auto failures_at = [&](Time now) {
+    return Plan(ChiefGone(before, now), now).status.restarts().failures();
+  };
+  EXPECT_EQ(failures_at(kNow + seconds(60)), 0);
+  EXPECT_EQ(failures_at(kNow + seconds(61)), 1);
+}
+
 TEST(PlanDrain, WhenThePeersEndShowsBeforeTheChiefs_ItIsBelievedThreeTimes) {
   // The chief's node shuts down: its kubelet reports last, and no deletion shows that it was told.
   Snapshot snapshot = With(Ended(Running(Role::kWorker, 0), kExitDrained));
