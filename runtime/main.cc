@@ -134,6 +134,7 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
           task.env.most_workers.value_or(static_cast<int>(kMostReplicas))),
       .scratch = task.env.scratch_dir,
       .ps_replicas_file = task.env.ps_replicas_file,
+      .data_address = task.env.data_address,
       .grace = std::chrono::seconds(task.env.grace_seconds),
       .identity = shown.get(),
       .stats = stats,

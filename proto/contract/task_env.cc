@@ -81,6 +81,7 @@ Environment ToEnvironment(const TaskEnv& env) {
   add(kGraceSecondsEnv, std::to_string(env.grace_seconds));
   add(kScratchDirEnv, env.scratch_dir);
   if (!env.ps_replicas_file.empty()) add(kPsReplicasFileEnv, env.ps_replicas_file);
+  if (!env.data_address.empty()) add(kDataAddressEnv, env.data_address);
   if (env.most_workers) add(kMostWorkersEnv, std::to_string(*env.most_workers));
   if (env.stats_fd) add(kStatsFdEnv, std::to_string(*env.stats_fd));
   return environment;
@@ -100,6 +101,7 @@ Result<TaskEnv> FromEnvironment(const EnvironmentLookup& lookup, bool require_ta
   PSTRAIN_RETURN_IF_ERROR(reader.Number(kGraceSecondsEnv, false, env.grace_seconds));
   PSTRAIN_RETURN_IF_ERROR(reader.Text(kScratchDirEnv, false, env.scratch_dir));
   PSTRAIN_RETURN_IF_ERROR(reader.Text(kPsReplicasFileEnv, false, env.ps_replicas_file));
+  PSTRAIN_RETURN_IF_ERROR(reader.Text(kDataAddressEnv, false, env.data_address));
   int most_workers = 0;
   PSTRAIN_RETURN_IF_ERROR(reader.Number(kMostWorkersEnv, false, most_workers));
   if (most_workers > 0) env.most_workers = most_workers;

@@ -32,6 +32,10 @@ inline constexpr std::string_view kScratchDirEnv = "PSTRAIN_SCRATCH_DIR";
 /// Read by the chief alone: a file with the number of ps that the job wants, rewritten by whoever
 /// changes it.
 inline constexpr std::string_view kPsReplicasFileEnv = "PSTRAIN_PS_REPLICAS_FILE";
+/// Read by a ps alone: the address of a data plane of its own, with the name or IP that others
+/// reach it by (runtime/rpc/transports.h; port 0 takes a free one). Not set: the data plane shares
+/// the port of TF_CONFIG.
+inline constexpr std::string_view kDataAddressEnv = "PSTRAIN_DATA_ADDRESS";
 /// Read by the agent alone: where its last reading of the stats page goes when the training program
 /// has ended, and its one-line termination message (/dev/termination-log when that exists).
 inline constexpr std::string_view kFinalStatsFileEnv = "PSTRAIN_FINAL_STATS_FILE";
@@ -57,6 +61,8 @@ struct TaskEnv {
   std::string scratch_dir = "/tmp";
   /// Only of a chief whose job can change its number of ps while it runs.
   std::string ps_replicas_file;
+  /// Only of a ps whose data plane has an address of its own.
+  std::string data_address;
   /// What the executor promises of the workers' indices; absent: nothing.
   std::optional<int> most_workers;
   /// Only in the environment of the training program.

@@ -81,6 +81,11 @@ Status CheckRequest(const RegisterPsRequest& request, const JobBounds& job) {
   if (request.address().size() > kMostNameBytes || !SplitAddress(request.address()).ok()) {
     return InvalidArgumentError(who + " gives an address that is not host:port");
   }
+  if (request.data_address().size() > kMostNameBytes) {
+    return InvalidArgumentError(who + " gives a data address of " +
+                                std::to_string(request.data_address().size()) + " bytes; at most " +
+                                std::to_string(kMostNameBytes));
+  }
   PSTRAIN_RETURN_IF_ERROR(TooMany(who, "copies", request.held_size(), job.shards));
   for (const WireShardCopy& copy : request.held()) {
     PSTRAIN_RETURN_IF_ERROR(CheckShard(who, copy.shard(), copy.term(), job));

@@ -64,7 +64,7 @@ Result<int> RunChief(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(
       const std::unique_ptr<GrpcServer> server,
       GrpcServer::Start(context.listen_address,
-                        {.services = {&service}, .message_bytes = most_bytes}));
+                        {.services = {&service}, .options = {.message_bytes = most_bytes}}));
   Result<int> outcome = chief.Run();
   server->Shutdown(std::chrono::milliseconds(500));
   return outcome;

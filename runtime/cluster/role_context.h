@@ -37,6 +37,8 @@ struct RoleContext {
   std::filesystem::path scratch;
   /// Where the number of ps that the job wants can be read while it runs; empty: it cannot change.
   std::string ps_replicas_file{};
+  /// Of a ps: where its data plane is served; empty: at `listen_address`, beside its control plane.
+  std::string data_address{};
   /// From SIGTERM to SIGKILL.
   std::chrono::seconds grace{30};
   /// Null: nobody is asked who they are (runtime/rpc/identity/identity.h).

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/os/files.h"
 #include "base/random.h"
+#include "proto/contract/task_env.h"
 #include "proto/job/fixed_fields.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/ps/data_handler.h"
@@ -92,11 +93,25 @@ StreamAdmission AdmitStreams(CallerVerifier* verifier) {
   };
 }
 
+/// The data plane at an address of its own, by whichever transport the address names. Null where it
+/// shares the port of the control plane, as gRPC can.
+Result<std::unique_ptr<TransportServer>> ServeData(const RoleContext& context,
+                                                   Transports& transports, PsDataHandler& handler,
+                                                   const ServeOptions& options) {
+  if (context.data_address.empty()) return std::unique_ptr<TransportServer>();
+  Result<std::unique_ptr<TransportServer>> server =
+      transports.Serve(context.data_address, handler, options);
+  if (!server.ok()) return server.status().WithContext(std::string(kDataAddressEnv));
+  LogInfo("ps", "the data plane has an address of its own", {{"address", (*server)->address()}});
+  return server;
+}
+
 /// The ps' conversation with the chief, step by step; the caller sleeps in between.
 class Registration {
  public:
+  /// `data_address`: empty where the data plane is served at the context's own address.
   Registration(const RoleContext& context, ShardEngine& engine, PsControl& control,
-               std::string address)
+               std::string data_address)
       : context_(context),
         engine_(engine),
         control_(control),
@@ -104,7 +119,8 @@ class Registration {
     request_.set_index(context.index);
     request_.set_process(RandomSeed());
     request_.set_attempt(context.attempt);
-    request_.set_address(std::move(address));
+    request_.set_address(context.own_address);
+    request_.set_data_address(std::move(data_address));
     const FixedDigests job = DigestsOf(context.job.spec());
     request_.mutable_job()->insert(job.begin(), job.end());
   }
@@ -232,18 +248,22 @@ Result<int> RunPs(const RoleContext& context) {
        .run_directory = JoinPath(context.training().checkpoint().directory(), context.run_id),
        .shards = static_cast<std::uint32_t>(context.job.spec().strategy().shards())},
       engine, transports, refusals, verifier, context.fail_points);
+  const ServeOptions options{
+      .limits = {.streams = MostStreams(context)},
+      .message_bytes = MostMessageBytes(context.training()),
+      .on_error = [&refusals](const std::string& peer,
+                              const Status& error) { refusals.CountIfRefused(peer, error); },
+      .admit = AdmitStreams(verifier)};
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<TransportServer> data_server,
+                           ServeData(context, transports, handler, options));
   PSTRAIN_ASSIGN_OR_RETURN(
       const std::unique_ptr<GrpcServer> server,
-      GrpcServer::Start(
-          context.listen_address,
-          {.services = {&control},
-           .data_plane = &handler,
-           .data_plane_limits = {.streams = MostStreams(context)},
-           .message_bytes = MostMessageBytes(context.training()),
-           .on_error = [&refusals](const std::string& peer,
-                                   const Status& error) { refusals.CountIfRefused(peer, error); },
-           .admit = AdmitStreams(verifier)}));
-  Registration registration(context, engine, control, context.own_address);
+      GrpcServer::Start(context.listen_address,
+                        {.services = {&control},
+                         .data_plane = data_server == nullptr ? &handler : nullptr,
+                         .options = options}));
+  Registration registration(context, engine, control,
+                            data_server == nullptr ? std::string() : data_server->address());
   common.ready->Set(1);
   Result<int> outcome =
       Serve(context, registration, control, [&] { PublishStats(engine, handler, stats); });

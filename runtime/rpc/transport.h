@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "runtime/rpc/bytes.h"
 #include "runtime/rpc/request_handler.h"
+#include "runtime/rpc/serve_options.h"
 
 namespace pstrain {
 
@@ -61,11 +62,18 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Serves the address until the server is destroyed. `handler` outlives the server.
+  /// Serves the address until the server is destroyed. `handler` outlives the server. Where both
+  /// ends are one process, of which nobody has to be afraid, the options may be ignored.
   /// INVALID_ARGUMENT for an address that is none of this transport; FAILED_PRECONDITION when
   /// somebody serves it already.
   virtual Result<std::unique_ptr<TransportServer>> Serve(const std::string& address,
-                                                         RequestHandler& handler) = 0;
+                                                         RequestHandler& handler,
+                                                         const ServeOptions& options) = 0;
+  /// The same, and any peer may ask for anything: for tests and benches.
+  Result<std::unique_ptr<TransportServer>> Serve(const std::string& address,
+                                                 RequestHandler& handler) {
+    return Serve(address, handler, ServeOptions{});
+  }
 
   /// Does not connect yet: the first call does. A bad address makes every call fail.
   virtual std::unique_ptr<Connection> Connect(const std::string& address) = 0;

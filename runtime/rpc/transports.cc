@@ -41,8 +41,9 @@ Transports::Transports(const Credentials* credentials) {
 Transports::~Transports() = default;
 
 Result<std::unique_ptr<TransportServer>> Transports::Serve(const std::string& address,
-                                                           RequestHandler& handler) {
-  return Of(address).Serve(address, handler);
+                                                           RequestHandler& handler,
+                                                           const ServeOptions& options) {
+  return Of(address).Serve(address, handler, options);
 }
 
 std::unique_ptr<Connection> Transports::Connect(const std::string& address) {

@@ -40,8 +40,10 @@ class Transports final : public Transport {
   explicit Transports(const Credentials* credentials = nullptr);
   ~Transports() override;
 
+  using Transport::Serve;
   Result<std::unique_ptr<TransportServer>> Serve(const std::string& address,
-                                                 RequestHandler& handler) override;
+                                                 RequestHandler& handler,
+                                                 const ServeOptions& options) override;
   std::unique_ptr<Connection> Connect(const std::string& address) override;
 
  private:

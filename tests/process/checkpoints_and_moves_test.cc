@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/os/files.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "tests/process/exact_fixture.h"
@@ -18,8 +20,8 @@ namespace {
 class CheckpointsAndMovesTest : public ExactRunTest {
  protected:
   /// Runs to the end and checks counts and weights.
-  Ended RunWell(const std::vector<std::string>& more) {
-    Ended ended = RunExact(more);
+  Ended RunWell(const std::vector<std::string>& more, std::vector<std::string> environment = {}) {
+    Ended ended = RunExact(more, std::move(environment));
     ExpectAllAppliedOnce(ended);
     ExpectClosedForm(ended);
     return ended;
@@ -77,6 +79,18 @@ TEST_F(CheckpointsAndMovesTest, Weights_WhenAPsIsToldToStop_AreTheSameAndNoCheck
   EXPECT_GT(Number(ended.report.Find("ps")->items()[1], "shards"), 0);
   EXPECT_GT(Number(ended.report.Find("ps")->items()[1], "bytes_received"), 0);
   std::cout << WriteJson(*ended.report.Find("kills")) << '\n';
+}
+
+// What workers push and pull, and the shards that move to another ps, go to the ps' own address.
+TEST_F(CheckpointsAndMovesTest, Weights_WhenTheDataPlaneHasItsOwnAddress_AreTheSame) {
+  overrides_ = {"spec.training.epochs=20"};
+  const Ended ended =
+      RunWell({"--chaos", "ps:1@10:term"}, {"PSTRAIN_DATA_ADDRESS=grpc://127.0.0.1:0"});
+  ExpectKills(ended, 1);
+  EXPECT_GT(Number(ended.report.Find("ps")->items()[1], "bytes_received"), 0);
+  const Result<std::string> log = ReadFile(dir_.File(".pstrain/exact/logs/ps-1-1.log"));
+  ASSERT_TRUE(log.ok()) << log.status().ToString();
+  EXPECT_THAT(*log, testing::HasSubstr("the data plane has an address of its own"));
 }
 
 }  // namespace

@@ -44,9 +44,12 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
     chief_.refusals.Count(RefusalReason::kOutOfRange, from, late);
     return late;
   }
-  const Result<Incarnation> registered =
-      chief_.protocol.RegisterPs(index, {request.process(), request.attempt()}, request.address(),
-                                 std::move(copies), now - gaps_);
+  // The protocol hands the address on to those who move data: workers, and ps that take shards
+  // over.
+  const std::string& data_address =
+      request.data_address().empty() ? request.address() : request.data_address();
+  const Result<Incarnation> registered = chief_.protocol.RegisterPs(
+      index, {request.process(), request.attempt()}, data_address, std::move(copies), now - gaps_);
   // The pod of a new ps may be there before the chief reads that the job wants it.
   const bool may_be_wanted_soon = index >= chief_.protocol.ps_count() && request.held().empty() &&
                                   !chief_.context.ps_replicas_file.empty();

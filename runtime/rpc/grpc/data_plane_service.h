@@ -7,8 +7,8 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/rpc/grpc/data_plane_limits.h"
 #include "runtime/rpc/request_handler.h"
+#include "runtime/rpc/serve_options.h"
 
 namespace pstrain {
 

@@ -32,10 +32,12 @@ GrpcTransport::GrpcTransport(std::shared_ptr<PendingCalls> pending, const Creden
 GrpcTransport::~GrpcTransport() = default;
 
 Result<std::unique_ptr<TransportServer>> GrpcTransport::Serve(const std::string& address,
-                                                              RequestHandler& handler) {
+                                                              RequestHandler& handler,
+                                                              const ServeOptions& options) {
   PSTRAIN_ASSIGN_OR_RETURN(
       std::unique_ptr<GrpcServer> server,
-      GrpcServer::Start(WithoutScheme(address), {.services = {}, .data_plane = &handler}));
+      GrpcServer::Start(WithoutScheme(address),
+                        {.services = {}, .data_plane = &handler, .options = options}));
   return std::unique_ptr<TransportServer>(std::make_unique<GrpcTransportServer>(std::move(server)));
 }
 

@@ -22,8 +22,10 @@ class GrpcTransport final : public Transport {
   ~GrpcTransport() override;
 
   /// Errors as CheckCanListen.
+  using Transport::Serve;
   Result<std::unique_ptr<TransportServer>> Serve(const std::string& address,
-                                                 RequestHandler& handler) override;
+                                                 RequestHandler& handler,
+                                                 const ServeOptions& options) override;
   std::unique_ptr<Connection> Connect(const std::string& address) override;
 
  private:

@@ -89,14 +89,15 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& address
   // gRPC says only that it could not bind, and says it in its own log.
   PSTRAIN_RETURN_IF_ERROR(CheckCanListen(address));
   grpc::ServerBuilder builder;
-  SetArguments(services.message_bytes, builder);
+  SetArguments(services.options.message_bytes, builder);
   std::unique_ptr<GrpcServer> started(new GrpcServer);
   int port = 0;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   for (grpc::Service* service : services.services) builder.RegisterService(service);
   if (services.data_plane != nullptr) {
-    started->data_plane_ = std::make_unique<DataPlaneService>(
-        *services.data_plane, services.data_plane_limits, services.on_error, services.admit);
+    started->data_plane_ =
+        std::make_unique<DataPlaneService>(*services.data_plane, services.options.limits,
+                                           services.options.on_error, services.options.admit);
     builder.RegisterCallbackGenericService(started->data_plane_.get());
   }
   started->server_ = builder.BuildAndStart();

@@ -2,13 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
-#include "runtime/rpc/grpc/data_plane_limits.h"
+#include "runtime/rpc/serve_options.h"
 
 namespace grpc {
 class Server;
@@ -35,13 +34,8 @@ class GrpcServer {
     std::vector<grpc::Service*> services;
     /// Answers the data plane's requests; null: no data plane. Not owned; outlives the server.
     RequestHandler* data_plane = nullptr;
-    DataPlaneLimits data_plane_limits = {};
-    /// Bytes of one message from a peer; gRPC refuses larger ones with RESOURCE_EXHAUSTED.
-    std::uint64_t message_bytes = std::numeric_limits<std::int32_t>::max();
-    /// Told of the data plane's errors; may be empty.
-    ErrorObserver on_error = nullptr;
-    /// Who may open a stream; empty: anybody.
-    StreamAdmission admit = nullptr;
+    /// The bound of a message holds for the control services too, the rest for the data plane.
+    ServeOptions options = {};
   };
 
   /// Listens and serves. `address`: "host:port" or "unix:path"; port 0 takes a free one.

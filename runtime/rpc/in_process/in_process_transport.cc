@@ -103,8 +103,8 @@ InProcessTransport::InProcessTransport(std::shared_ptr<PendingCalls> pending)
     : pending_(std::move(pending)) {}
 InProcessTransport::~InProcessTransport() = default;
 
-Result<std::unique_ptr<TransportServer>> InProcessTransport::Serve(const std::string& address,
-                                                                   RequestHandler& handler) {
+Result<std::unique_ptr<TransportServer>> InProcessTransport::Serve(
+    const std::string& address, RequestHandler& handler, const ServeOptions& /*options*/) {
   {
     MutexLock lock(mutex_);
     if (!served_.emplace(address, std::make_shared<Served>(handler)).second) {

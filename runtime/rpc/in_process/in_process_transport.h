@@ -20,8 +20,10 @@ class InProcessTransport final : public Transport {
       std::shared_ptr<PendingCalls> pending = std::make_shared<PendingCalls>());
   ~InProcessTransport() override;
 
+  using Transport::Serve;
   Result<std::unique_ptr<TransportServer>> Serve(const std::string& address,
-                                                 RequestHandler& handler) override;
+                                                 RequestHandler& handler,
+                                                 const ServeOptions& options) override;
   std::unique_ptr<Connection> Connect(const std::string& address) override;
 
  private:

@@ -28,6 +28,7 @@ TEST(TaskEnv_WrittenAndRead, IsTheSame) {
                     .grace_seconds = 5,
                     .scratch_dir = "/scratch",
                     .ps_replicas_file = "/live/ps-replicas",
+                    .data_address = "grpc://10.0.0.7:0",
                     .most_workers = 4,
                     .stats_fd = 7};
   std::map<std::string, std::string, std::less<>> variables;

@@ -41,6 +41,18 @@ TEST_F(PsPeersTest, WhenAPsRegisters_IsToldTheRunAndThenGetsItsShard) {
   EXPECT_EQ(protocol().membership().shards[1].ps, 1u);
 }
 
+TEST_F(PsPeersTest, WhenTheDataPlaneHasItsOwnAddress_WorkersAreToldThatOne) {
+  RegisterPsRequest request;
+  request.set_process(100);
+  request.set_address("ps-100:2222");
+  request.set_data_address("grpc://10.0.0.7:4000");
+  ASSERT_TRUE(ps().Register(request, {}).ok());
+  ASSERT_EQ(network_.configures.size(), 1u);
+  EXPECT_EQ(network_.configures[0].address, "ps-100:2222");
+  ASSERT_EQ(protocol().membership().ps.size(), 1u);
+  EXPECT_EQ(protocol().membership().ps[0].address, "grpc://10.0.0.7:4000");
+}
+
 TEST_F(PsPeersTest, WhenAPsRefusesTheRun_TheJobFailsAndNamesIt) {
   StartPs();
   network_.configures[0].done(OkStatus());

@@ -77,9 +77,10 @@ TEST_F(GrpcServerTest, WhenItHasNoDataPlane_CallsFailAndItsServicesAnswer) {
 }
 
 TEST_F(GrpcServerTest, WhenAMessageIsTooLarge_ItsStreamEndsAndTheNextOneIsServed) {
-  const auto server = GrpcServer::Start(
-      "127.0.0.1:0",
-      {.services = {}, .data_plane = &handler_, .message_bytes = std::uint64_t{1} << 20});
+  const auto server =
+      GrpcServer::Start("127.0.0.1:0", {.services = {},
+                                        .data_plane = &handler_,
+                                        .options = {.message_bytes = std::uint64_t{1} << 20}});
   ASSERT_TRUE(server.ok()) << server.status().ToString();
   GrpcTransport transport;
   const auto connection = transport.Connect((*server)->address());
@@ -93,7 +94,7 @@ TEST_F(GrpcServerTest, WhenAStreamHasTooManyUnansweredRequests_TheNextOnesWait) 
   const auto server =
       GrpcServer::Start("127.0.0.1:0", {.services = {},
                                         .data_plane = &handler_,
-                                        .data_plane_limits = {.requests_per_stream = kMost}});
+                                        .options = {.limits = {.requests_per_stream = kMost}}});
   ASSERT_TRUE(server.ok()) << server.status().ToString();
   GrpcTransport transport;
   const auto connection = transport.Connect((*server)->address());
@@ -116,11 +117,11 @@ TEST_F(GrpcServerTest, WhenTooManyStreamsAreOpen_TheNextOneIsRefusedUntilOneIsCl
   const auto server = GrpcServer::Start(
       "127.0.0.1:0", {.services = {},
                       .data_plane = &handler_,
-                      .data_plane_limits = {.streams = 1},
-                      .on_error = [&](const std::string& peer, const Status& error) {
-                        const MutexLock lock(mutex);
-                        errors.push_back(peer + " " + error.ToString());
-                      }});
+                      .options = {.limits = {.streams = 1},
+                                  .on_error = [&](const std::string& peer, const Status& error) {
+                                    const MutexLock lock(mutex);
+                                    errors.push_back(peer + " " + error.ToString());
+                                  }}});
   ASSERT_TRUE(server.ok()) << server.status().ToString();
   GrpcTransport transport;
   auto first = transport.Connect((*server)->address());
@@ -167,8 +168,8 @@ TEST_F(GrpcServerTest, OfAStream_TheTokenIsReadWhenItOpensAndItsTimeWithEachRequ
     PSTRAIN_ASSIGN_OR_RETURN(const Caller caller, VerifyBearer(verifier, authorization));
     return OpCheck([&verifier, caller](std::uint16_t) { return verifier.CheckStillGood(caller); });
   };
-  const auto server =
-      GrpcServer::Start("127.0.0.1:0", {.services = {}, .data_plane = &handler_, .admit = admit});
+  const auto server = GrpcServer::Start(
+      "127.0.0.1:0", {.services = {}, .data_plane = &handler_, .options = {.admit = admit}});
   ASSERT_TRUE(server.ok()) << server.status().ToString();
   const Showing good("good");
   const Showing bad("bad");

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -26,5 +27,16 @@ using StreamAdmission = std::function<Result<OpCheck>(std::string_view authoriza
 
 /// Told of each stream and request that was answered with an error. Any thread; must not block.
 using ErrorObserver = std::function<void(const std::string& peer, const Status& error)>;
+
+/// How a server of the data plane treats its peers. A value.
+struct ServeOptions {
+  DataPlaneLimits limits = {};
+  /// Bytes of one message from a peer; larger ones are refused with RESOURCE_EXHAUSTED.
+  std::uint64_t message_bytes = std::numeric_limits<std::int32_t>::max();
+  /// May be empty.
+  ErrorObserver on_error = nullptr;
+  /// Empty: anybody may open a stream.
+  StreamAdmission admit = nullptr;
+};
 
 }  // namespace pstrain
