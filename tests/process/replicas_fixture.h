@@ -19,7 +19,7 @@ namespace pstrain {
 /// replica again.
 class ReplicasTest : public ExactRunTest {
  protected:
-  static constexpr std::chrono::seconds kLimit{300};
+  static constexpr std::chrono::seconds kLimit{600};
 
   void SetUp() override;
 

@@ -36,7 +36,7 @@ expect "a job that hangs" "did not end within 4 s" "exec sleep 60"
 expect "a temporary file" "has left" \
   "while [ \$# -gt 1 ]; do shift; done; mkdir -p \"\$1/../volume\"; touch \"\$1/../volume/a.tmp\"; echo '{$counts: 5}'"
 
-# The table of faults: a run that was interrupted goes on, with another build it begins anew.
+# The table of faults: a run that was interrupted goes on, with another build it begins at the start.
 python3 - "$scratch" <<'EOF'
 import pathlib
 import sys
