@@ -67,6 +67,11 @@ void ReplicasTest::SetEpochs(int epochs) {
   ASSERT_TRUE(WriteFileAtomically(dir_.File("job.yaml"), job).ok());
 }
 
+void ReplicasTest::SetRecords(int records) {
+  WriteData(records);
+  records_ = records;
+}
+
 void ReplicasTest::HoldAt(int percent) const {
   const std::string barrier = "barrier-" + std::to_string(percent);
   ASSERT_TRUE(WriteFileAtomically(JoinPath(RunDirectory(run_), barrier), "").ok());

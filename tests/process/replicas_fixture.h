@@ -27,9 +27,10 @@ class ReplicasTest : public ExactRunTest {
   void AddEvaluator();
   /// More members of spec.training of the job. Before StartAll.
   void AddToTraining(const std::string& lines);
-  /// Examples of the job.
+  /// How long the job is. Before StartAll.
   void SetEpochs(int epochs);
-  int examples() const { return kRecords * epochs_; }
+  void SetRecords(int records);
+  int examples() const { return records_ * epochs_; }
 
   /// Little is granted beyond that percentage until Continue. Before StartAll.
   void HoldAt(int percent) const;
@@ -73,6 +74,7 @@ class ReplicasTest : public ExactRunTest {
   std::string Addresses(const std::string& role, int count) const;
 
   int epochs_ = 3;
+  int records_ = kRecords;
   std::optional<local::ClaimedPorts> ports_;
 };
 
