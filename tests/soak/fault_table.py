@@ -154,7 +154,8 @@ def write_table(options, cells, undisturbed):
 
 class Results:
     """What was found so far, a line of JSON each, so that a table that was interrupted goes on. What
-    another build gave does not count."""
+    another build gave does not count, and a job that hangs is tried again: it may have been the
+    machine."""
 
     def __init__(self, options):
         self.path = options.results
@@ -163,7 +164,7 @@ class Results:
         lines = self.path.read_text().splitlines() if self.path.exists() else []
         found = [json.loads(line) for line in lines]
         self.cells = {(one["row"], one["role"]): one["cell"] for one in found
-                      if one["build"] == self.build}
+                      if one["build"] == self.build and one["cell"]["fault"] != "hangs"}
 
     def add(self, text, role, cell):
         self.cells[text, role] = cell
