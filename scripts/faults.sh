@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # faults.sh [--parallel N]: writes docs/faults.md: what one fault of each kind does to a job on this
 # machine, by role. Fails when a job hangs. Needs root for namespaces of its own; takes about an hour.
+# What it has found is kept beside the build (faults.jsonl): interrupted, it goes on from there.
 #   PSTRAIN_SOAK_BUILD  a build folder to use instead of build/release, which is built otherwise
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

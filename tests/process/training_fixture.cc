@@ -78,12 +78,13 @@ TrainingRunTest::Ended TrainingRunTest::WaitFor(Program& program) {
   return ended;
 }
 
-std::optional<local::AgentReading> TrainingRunTest::ReadChief(const std::string& job) const {
+std::optional<local::AgentReading> TrainingRunTest::ReadReplica(const std::string& job,
+                                                                const std::string& role) const {
   const Result<std::string> text = ReadFile(dir_.File(".pstrain/" + job + "/endpoints.json"));
   const Result<Json> endpoints = text.ok() ? ParseJson(*text) : Result<Json>(text.status());
   if (!endpoints.ok()) return std::nullopt;
   for (const Json& replica : endpoints->Find("replicas")->items()) {
-    if (*replica.Find("role")->AsString() != "chief") continue;
+    if (*replica.Find("role")->AsString() != role) continue;
     const std::string& url = *replica.Find("metrics")->AsString();
     std::uint16_t port = 0;
     std::from_chars(url.data() + url.rfind(':') + 1, url.data() + url.size(), port);

@@ -54,7 +54,12 @@ class TrainingRunTest : public testing::Test {
   static void ExpectAdultAuc(const Ended& ended);
 
   /// What the chief's agent says now; nothing when there is none.
-  std::optional<local::AgentReading> ReadChief(const std::string& job) const;
+  std::optional<local::AgentReading> ReadChief(const std::string& job) const {
+    return ReadReplica(job, "chief");
+  }
+  /// The same of the agent of the first replica of a role.
+  std::optional<local::AgentReading> ReadReplica(const std::string& job,
+                                                 const std::string& role) const;
 
   TempDir dir_;
 

@@ -2,6 +2,7 @@
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import pathlib
 import subprocess
@@ -151,15 +152,42 @@ def write_table(options, cells, undisturbed):
     options.table.write_text("\n".join(lines) + "\n")
 
 
+class Results:
+    """What was found so far, a line of JSON each, so that a table that was interrupted goes on. What
+    another build gave does not count, and a job that hangs is tried again: it may have been the
+    machine."""
+
+    def __init__(self, options):
+        self.path = options.results
+        self.build = hashlib.sha256((options.bin / "pstrain-runtime").read_bytes()).hexdigest()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lines = self.path.read_text().splitlines() if self.path.exists() else []
+        found = [json.loads(line) for line in lines]
+        self.cells = {(one["row"], one["role"]): one["cell"] for one in found
+                      if one["build"] == self.build and one["cell"]["fault"] != "hangs"}
+
+    def add(self, text, role, cell):
+        self.cells[text, role] = cell
+        line = {"build": self.build, "row": text, "role": role, "cell": cell}
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
 def run_table(options):
-    undisturbed = _cell(options, -1, "none")["seconds"]
+    results = Results(options)
+    if ("none", "none") not in results.cells:
+        results.add("none", "none", _cell(options, -1, "none"))
+    undisturbed = results.cells["none", "none"]["seconds"]
     wanted = [(row, role) for row, (_, _, roles) in enumerate(ROWS) for role in roles]
-    cells = {}
+    cells = {(row, role): results.cells[ROWS[row][0], role] for row, role in wanted
+             if (ROWS[row][0], role) in results.cells}
     with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
-        running = {pool.submit(_cell, options, row, role): (row, role) for row, role in wanted}
+        running = {pool.submit(_cell, options, row, role): (row, role) for row, role in wanted
+                   if (row, role) not in cells}
         for done in concurrent.futures.as_completed(running):
             row, role = running[done]
             cells[row, role] = done.result()
+            results.add(ROWS[row][0], role, cells[row, role])
             print(f"faults: {role}: {ROWS[row][0]}: {_words(cells[row, role], undisturbed)}",
                   file=sys.stderr, flush=True)
     write_table(options, cells, undisturbed)
@@ -181,6 +209,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=pathlib.Path)
     parser.add_argument("--table", type=pathlib.Path, default=TABLE)
+    parser.add_argument("--results", type=pathlib.Path,
+                        help="the cells that are known already, and those that are found")
     parser.add_argument("--parallel", type=int, default=2)
     parser.add_argument("--row", type=int)
     parser.add_argument("--role")
@@ -192,6 +222,7 @@ def main():
         options.row = options.row if options.row >= 0 else None
         run_cell(options)
     else:
+        options.results = options.results or options.bin.parent / "faults.jsonl"
         run_table(options)
 
 

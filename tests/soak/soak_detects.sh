@@ -35,3 +35,41 @@ expect "a failed job" "has failed with 1" "exit 1"
 expect "a job that hangs" "did not end within 4 s" "exec sleep 60"
 expect "a temporary file" "has left" \
   "while [ \$# -gt 1 ]; do shift; done; mkdir -p \"\$1/../volume\"; touch \"\$1/../volume/a.tmp\"; echo '{$counts: 5}'"
+
+# The table of faults: a run that was interrupted goes on, with another build it begins at the start.
+python3 - "$scratch" <<'EOF'
+import pathlib
+import sys
+import types
+
+sys.path.insert(0, "tests/soak")
+sys.dont_write_bytecode = True
+import fault_table
+
+scratch = pathlib.Path(sys.argv[1])
+options = types.SimpleNamespace(bin=scratch / "bin", results=scratch / "new" / "faults.jsonl")
+(options.bin / "pstrain-runtime").write_text("one build")
+cell = {"seconds": 1, "after": 1, "fault": None}
+fault_table.Results(options).add("the process is killed", "ps", cell)
+fault_table.Results(options).add("the process is killed", "worker", cell | {"fault": "hangs"})
+if fault_table.Results(options).cells != {("the process is killed", "ps"): cell}:
+    sys.exit("soak_detects: the table forgets what was found, or keeps a job that hangs")
+(options.bin / "pstrain-runtime").write_text("another build")
+if fault_table.Results(options).cells:
+    sys.exit("soak_detects: the table takes what another build gave")
+
+# --check: a table that lacks a fault, or has a job that hangs.
+options.table = scratch / "faults.md"
+cells = {(row, role): cell for row, (_, _, roles) in enumerate(fault_table.ROWS) for role in roles}
+fault_table.write_table(options, cells, 1)
+fault_table.check_table(options)
+good = options.table.read_text()
+for what, bad in (("a fault is missing", good.replace("| the process is killed |", "| it is gone |")),
+                  ("a job hangs", good.replace("survives, 0 s later", "**hangs**", 1))):
+    options.table.write_text(bad)
+    try:
+        fault_table.check_table(options)
+    except SystemExit:
+        continue
+    sys.exit(f"soak_detects: the table is taken though {what}")
+EOF
