@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "proto/contract/control.grpc.pb.h"
+#include "runtime/rpc/current_chief.h"
 #include "runtime/rpc/grpc/call_identity.h"
 #include "runtime/rpc/grpc/channel.h"
 #include "runtime/rpc/grpc/grpc_status.h"
@@ -45,71 +46,41 @@ Result<std::uint64_t> AskForTerm(const Credentials* credentials, const std::stri
 
 }  // namespace
 
-bool PeerIsAway(const Status& status) {
-  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kUnknown ||
-         status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kCancelled;
-}
-
-/// Keeps the chief that was found until a call does not reach it.
-class ChiefClient::CurrentChief {
+/// The calls of ChiefClient, over gRPC.
+class ChiefClient::Calls {
  public:
-  CurrentChief(std::string chief_address, ChiefFinder::Resolve resolve,
-               const Credentials* credentials)
-      : chief_address_(std::move(chief_address)),
-        credentials_(credentials),
-        finder_(
+  Calls(std::string chief_address, ChiefFinder::Resolve resolve, const Credentials* credentials)
+      : credentials_(credentials),
+        chief_(
+            std::move(chief_address),
             [credentials](const std::string& address, std::chrono::milliseconds timeout) {
               return AskForTerm(credentials, address, timeout);
             },
-            std::move(resolve)) {}
+            std::move(resolve),
+            [](const std::string& address) {
+              return std::make_shared<ChiefControl::Stub>(MakeChannel(address));
+            }) {}
 
   template <typename Reply, typename Request>
   Result<Reply> Call(grpc::Status (ChiefControl::Stub::*method)(grpc::ClientContext*,
                                                                 const Request&, Reply*),
                      const Request& request) {
-    PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<ChiefControl::Stub> chief, Chief());
+    PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<ChiefControl::Stub> chief, chief_.Get());
     grpc::ClientContext context;
     PSTRAIN_RETURN_IF_ERROR(AddToken(credentials_, Audience::kChief, context));
     Result<Reply> reply = pstrain::Call(*chief, method, request, context, kControlDeadline);
-    if (PeerIsAway(reply.status())) Forget(chief);
+    if (PeerIsAway(reply.status())) chief_.Forget(chief);
     return reply;
   }
 
  private:
-  Result<std::shared_ptr<ChiefControl::Stub>> Chief() {
-    {
-      const MutexLock lock(mutex_);
-      if (chief_) return chief_;
-    }
-    PSTRAIN_ASSIGN_OR_RETURN(const ChiefFinder::Found found, finder_.Find(chief_address_));
-    const MutexLock lock(mutex_);
-    if (found.term < highest_term_) {
-      return UnavailableError("the chief at " + found.address + " has term " +
-                              std::to_string(found.term) + ", it was replaced by term " +
-                              std::to_string(highest_term_));
-    }
-    highest_term_ = found.term;
-    chief_ = std::make_shared<ChiefControl::Stub>(MakeChannel(found.address));
-    return chief_;
-  }
-
-  void Forget(const std::shared_ptr<ChiefControl::Stub>& chief) {
-    const MutexLock lock(mutex_);
-    if (chief_ == chief) chief_.reset();
-  }
-
-  const std::string chief_address_;
   const Credentials* const credentials_;
-  const ChiefFinder finder_;
-  Mutex mutex_;
-  std::shared_ptr<ChiefControl::Stub> chief_ PSTRAIN_GUARDED_BY(mutex_);
-  std::uint64_t highest_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  CurrentChief<ChiefControl::Stub> chief_;
 };
 
 ChiefClient::ChiefClient(std::string chief_address, ChiefFinder::Resolve resolve,
                          const Credentials* credentials)
-    : chief_(std::make_unique<CurrentChief>(std::move(chief_address), std::move(resolve),
-                                            credentials)) {}
+    : chief_(std::make_unique<Calls>(std::move(chief_address), std::move(resolve), credentials)) {}
 ChiefClient::~ChiefClient() = default;
 
 Result<RegisterPsReply> ChiefClient::RegisterPs(const RegisterPsRequest& request) {

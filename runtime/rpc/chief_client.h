@@ -12,7 +12,10 @@
 namespace pstrain {
 
 /// A call that did not reach the peer, or whose answer did not come back: worth repeating.
-bool PeerIsAway(const Status& status);
+inline bool PeerIsAway(const Status& status) {
+  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kUnknown ||
+         status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kCancelled;
+}
 
 /// What a ps, a worker or the evaluator says to the chief. Any thread; each call blocks until the
 /// answer or the deadline. An error that PeerIsAway means that the chief is away: call again.
@@ -38,8 +41,8 @@ class ChiefClient {
   Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request);
 
  private:
-  class CurrentChief;
-  std::unique_ptr<CurrentChief> chief_;
+  class Calls;
+  std::unique_ptr<Calls> chief_;
 };
 
 /// What the chief says to one ps. Calls block; one at a time.

@@ -1,0 +1,182 @@
+#include "tests/runtime/simulation/cluster.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "proto/contract/exit_codes.h"
+#include "runtime/chief/run_chief.h"
+#include "runtime/evaluator/run_evaluator.h"
+#include "runtime/ps/run_ps.h"
+#include "runtime/worker/run_worker.h"
+
+namespace pstrain::simulation {
+namespace {
+
+constexpr std::chrono::seconds kRestart{1};
+constexpr std::chrono::seconds kGrace{30};
+
+Result<int> RunRole(Role role, const RoleContext& context) {
+  switch (role) {
+    case Role::kChief:
+      return RunChief(context);
+    case Role::kPs:
+      return RunPs(context);
+    case Role::kWorker:
+      return RunWorker(context);
+    case Role::kEvaluator:
+      return RunEvaluator(context);
+  }
+  return InternalError("unknown role");
+}
+
+}  // namespace
+
+Cluster::Cluster(Scheduler& scheduler, Network& network, const PSTrainingJob& job,
+                 std::string scratch)
+    : scheduler_(scheduler), network_(network), job_(job), scratch_(std::move(scratch)) {
+  const auto& specs = job.spec().replica_specs();
+  Add(Role::kChief, 1);
+  Add(Role::kPs, specs.ps().replicas());
+  Add(Role::kWorker, specs.worker().replicas());
+  Add(Role::kEvaluator, specs.evaluator().replicas());
+}
+
+void Cluster::Add(Role role, int count) {
+  for (int i = 0; i < count; ++i) {
+    replicas_.push_back(std::make_unique<Replica>());
+    replicas_.back()->role = role;
+    replicas_.back()->index = static_cast<std::uint32_t>(i);
+  }
+}
+
+void Cluster::Start() {
+  for (const auto& replica : replicas_) Launch(*replica);
+}
+
+Host Cluster::HostOf(const Replica& replica) {
+  return std::string(RoleName(replica.role)) + "-" + std::to_string(replica.index);
+}
+
+Host Cluster::HostOf(Process process) const {
+  const auto found = hosts_.find(process);
+  return found == hosts_.end() ? Host() : found->second;
+}
+
+// What a process is given is never destroyed: when it is killed, its threads are left as they are.
+void Cluster::Launch(Replica& replica) {
+  if (finished_ || replica.process != 0) return;
+  replica.process = next_process_++;
+  replica.stop = std::stop_source();
+  replica.stats = StatsWriter::InMemory();
+  all_stats_.push_back(replica.stats);
+  ++starts_;
+  const Host host = HostOf(replica);
+  hosts_[replica.process] = host;
+  running_.insert(replica.process);
+  network_.AddProcess(replica.process, host, replica.role == Role::kChief);
+  // The attempt is in the address, because a former one may still serve at its own.
+  const std::string address = host + ":" + std::to_string(2000 + replica.attempt);
+  const auto* context = new RoleContext{.job = job_,
+                                        .run_id = "run",
+                                        .index = replica.index,
+                                        .attempt = replica.attempt,
+                                        .listen_address = address,
+                                        .own_address = address,
+                                        .chief_address = "chief:2000",
+                                        .scratch = scratch_,
+                                        .grace = kGrace,
+                                        .stats = *replica.stats,
+                                        .fail_points = FailPoints::None(),
+                                        .stop = replica.stop.get_token()};
+  ++replica.attempt;
+  scheduler_.Start(replica.process, [this, &replica, context] { Run(replica, *context); });
+}
+
+void Cluster::Run(Replica& replica, const RoleContext& context) {
+  const Process process = scheduler_.process();
+  const Result<int> outcome = RunRole(replica.role, context);
+  LogInfo("simulation", "a process has ended",
+          {{"host", HostOf(process)},
+           {"attempt", context.attempt},
+           {"code", outcome.ok() ? *outcome : -1},
+           {"error", outcome.status()}});
+  Ended(replica, process, outcome);
+}
+
+void Cluster::Ended(Replica& replica, Process process, const Result<int>& outcome) {
+  End(process);
+  if (replica.role == Role::kChief && outcome.ok() && *outcome == kExitSuccess) finished_ = true;
+  const bool may_end = outcome.ok() ? *outcome != kExitPermanent : excused(HostOf(process));
+  if (!may_end && failure_.empty()) {
+    failure_ = HostOf(process) + " failed: " +
+               (outcome.ok() ? "exit " + std::to_string(*outcome) : outcome.status().ToString());
+  }
+  if (replica.process != process) return;
+  replica.process = 0;
+  // One that was told that the job is finished does not come back.
+  if (!outcome.ok() || *outcome != kExitSuccess) LaunchLater(replica);
+}
+
+void Cluster::LaunchLater(Replica& replica) {
+  scheduler_.At(scheduler_.now() + kRestart, [this, &replica] { Launch(replica); });
+}
+
+void Cluster::Kill(std::size_t i) {
+  Replica& replica = *replicas_[i];
+  if (replica.process == 0) return;
+  const Process process = std::exchange(replica.process, 0);
+  LogInfo("simulation", "killed", {{"host", HostOf(process)}});
+  End(process);
+  LaunchLater(replica);
+}
+
+void Cluster::KillHost(std::size_t i) {
+  Kill(i);
+  const Host host = HostOf(*replicas_[i]);
+  const std::set<Process> running = running_;
+  for (const Process process : running) {
+    if (HostOf(process) == host) End(process);
+  }
+}
+
+void Cluster::End(Process process) {
+  running_.erase(process);
+  scheduler_.Kill(process);
+  network_.RemoveProcess(process);
+}
+
+void Cluster::Pause(std::size_t i, Time duration) {
+  const Process process = replicas_[i]->process;
+  if (process == 0 || scheduler_.IsPaused(process)) return;
+  LogInfo("simulation", "paused", {{"host", HostOf(process)}});
+  scheduler_.Pause(process);
+  scheduler_.At(scheduler_.now() + duration, [this, process] { scheduler_.Resume(process); });
+}
+
+// A stop's callbacks take locks: it comes from a thread of that process.
+void Cluster::Stop(std::size_t i) {
+  Replica& replica = *replicas_[i];
+  const Process process = replica.process;
+  if (process == 0) return;
+  LogInfo("simulation", "told to stop", {{"host", HostOf(process)}});
+  scheduler_.Start(process, [stop = replica.stop]() mutable { stop.request_stop(); });
+  scheduler_.At(scheduler_.now() + kGrace, [this, i, process] {
+    if (replicas_[i]->process == process) Kill(i);
+  });
+}
+
+void Cluster::Abandon(std::size_t i) {
+  Replica& replica = *replicas_[i];
+  if (replica.process == 0) return;
+  LogInfo("simulation", "abandoned", {{"host", HostOf(replica.process)}});
+  replica.process = 0;
+  LaunchLater(replica);
+}
+
+std::uint64_t Cluster::Sum(const StatDefinition& counter) const {
+  std::uint64_t sum = 0;
+  for (const auto& stats : all_stats_) sum += stats->AddCounter(counter)->Value();
+  return sum;
+}
+
+}  // namespace pstrain::simulation

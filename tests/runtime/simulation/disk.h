@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/os/file_faults.h"
+#include "tests/runtime/simulation/network.h"
+#include "tests/runtime/simulation/scheduler.h"
+
+namespace pstrain::simulation {
+
+/// The shared directory as each host sees it: the files are real, in a folder of the test, and
+/// every host sees them immediately. What a host has written and not synced is lost, torn or kept
+/// when that host crashes (pwrite(2), fsync(2), and Pillai et al., OSDI 2014, for what may be
+/// left). Calls can fail, take long, or wait for a while. Knows what base/os/files.h calls. One
+/// thread.
+class Disk {
+ public:
+  /// `host_of`: of a process.
+  Disk(Scheduler& scheduler, std::function<Host(Process)> host_of);
+
+  /// From now until then, calls of that host fail with `error_number`, one in so many.
+  struct Trouble {
+    Time until{0};
+    int error_number = 0;
+    std::uint64_t one_in = 1;
+    /// Writing alone fails: the disk is full.
+    bool writing_only = false;
+  };
+  void Fail(const Host& host, const Trouble& trouble) { troubles_[host] = trouble; }
+  /// Calls of that host wait until then.
+  void Hang(const Host& host, Time until) { hangs_[host] = until; }
+  /// Calls of that host have failed not long ago.
+  bool InTrouble(const Host& host) const;
+  /// What a call takes, at most; of reading, what the evaluator's takes.
+  Time longest{0};
+  Time longest_of_evaluator{0};
+
+  /// The host has lost its power: what it had not synced goes.
+  void Crash(const Host& host);
+
+  /// The simulation itself looks at the files: nothing fails.
+  bool looking = false;
+
+  // Mutations: the product would not sync these.
+  bool files_not_synced = false;
+  bool folders_not_synced = false;
+
+  /// Folders of checkpoints whose manifest was put in place for good, as far as the product knows:
+  /// what it may tell others of.
+  const std::set<std::string>& placed() const { return placed_; }
+
+  std::uint64_t failed() const { return failed_; }
+  /// Files and names that a crash has taken back.
+  std::uint64_t lost() const { return lost_; }
+
+ private:
+  struct Content {
+    Host host;
+  };
+  struct Name {
+    Host host;
+    /// What was there under that name, if anything.
+    std::optional<std::string> before;
+  };
+
+  int Call(std::string_view call, const std::string& path);
+  int FailsWith(std::string_view call, const Host& host);
+  void Note(std::string_view call, const std::string& path, const Host& host);
+  void SyncFolder(const std::string& folder);
+  void Tear(const std::string& path);
+
+  Scheduler& scheduler_;
+  const std::function<Host(Process)> host_of_;
+  std::map<Host, Trouble> troubles_;
+  std::map<Host, Time> hangs_;
+  /// By path: contents and names that are not durable yet.
+  std::map<std::string, Content> contents_;
+  std::map<std::string, Name> names_;
+  std::set<std::string> renamed_;
+  std::set<std::string> placed_;
+  std::uint64_t failed_ = 0;
+  std::uint64_t lost_ = 0;
+  const ScopedFileFaults faults_;
+};
+
+}  // namespace pstrain::simulation

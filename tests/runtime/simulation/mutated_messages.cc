@@ -1,0 +1,91 @@
+#include "tests/runtime/simulation/mutated_messages.h"
+
+#include <utility>
+
+#include "runtime/requests/requests.h"
+#include "runtime/wire/data_op.h"
+#include "runtime/wire/data_plane.h"
+
+namespace pstrain::simulation {
+
+Mutations& ActiveMutations() {
+  static Mutations mutations;
+  return mutations;
+}
+
+Observations& Observed() {
+  static Observations observations;
+  return observations;
+}
+
+void Observe(const PollEvaluatorRequest& request) {
+  if (request.checkpoint().empty()) return;
+  if (request.error().empty()) ++Observed().evaluations;
+  const bool gone =
+      request.error().starts_with("NOT_FOUND") || request.error().starts_with("DATA_LOSS");
+  if (gone) Observed().missing_checkpoint = request.error();
+}
+
+void Mutate(HeartbeatPsReply& reply) {
+  if (ActiveMutations().lost_ps_are_known) reply.set_known(true);
+}
+
+void Mutate(PollWorkerReply& reply) {
+  if (ActiveMutations().late_polls_count) reply.set_sequence(reply.sequence() % (1 << 20));
+  if (!ActiveMutations().memberships_are_not_told || reply.has_run()) return;
+  // The first one, with which the worker begins, is told.
+  static bool told = false;
+  if (reply.has_membership() && std::exchange(told, true)) reply.clear_membership();
+}
+
+void Observe(const AssignShardsRequest& request) {
+  for (const WireShardAssignment& shard : request.shards()) {
+    const bool restored = shard.source() == WireShardAssignment::RESTORE;
+    if (!restored && shard.source() != WireShardAssignment::INITIAL) continue;
+    Observed().on_restore(restored ? request.checkpoint() : "", request.chief_term());
+  }
+}
+
+void ObserveAnswered(const WriteCheckpointShardsRequest& request,
+                     const WriteCheckpointShardsReply& reply) {
+  if (!request.final()) return;
+  for (const WireShardCopy& copy : reply.copies()) {
+    if (copy.examples_applied() == Observed().examples_expected) continue;
+    Observed().incomplete_final = "shard " + std::to_string(copy.shard()) + " has " +
+                                  std::to_string(copy.examples_applied()) + " examples of " +
+                                  std::to_string(Observed().examples_expected);
+  }
+}
+
+// The chief's numbers of polls only grow; the worker's own come back to it.
+void Mutate(PollWorkerRequest& request) {
+  if (!ActiveMutations().late_polls_count) return;
+  constexpr std::uint64_t kScale = 1 << 20;
+  static std::uint64_t count = 0;
+  request.set_sequence(++count * kScale + request.sequence());
+}
+
+// An evaluator that leaves reads nothing any more.
+bool Again(PollEvaluatorRequest& request) {
+  request.set_leaving(true);
+  return ActiveMutations().pins_are_ignored;
+}
+
+Result<Bytes> MutatedData(std::uint16_t op, const Bytes& request, const Status& status) {
+  if (!ActiveMutations().failed_pushes_are_reported ||
+      op != static_cast<std::uint16_t>(DataOp::kPush)) {
+    return status;
+  }
+  const Result<PushRequest> push = ParsePushRequest(request.span());
+  if (!push.ok()) return status;
+  PushReply reply;
+  for (const PushSection& section : push->sections) {
+    reply.sections.push_back({section.shard, PushStatus::kApplied});
+  }
+  WireBuffer encoded = EncodePushReply(reply);
+  auto owner = std::make_shared<const WireBuffer>(std::move(encoded));
+  const auto bytes = owner->bytes();
+  return Bytes(std::move(owner), bytes);
+}
+
+}  // namespace pstrain::simulation

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+
+#include "base/status.h"
+#include "proto/contract/control.pb.h"
+#include "runtime/rpc/bytes.h"
+#include "tests/runtime/simulation/mutations.h"
+
+namespace pstrain::simulation {
+
+/// What peers say that honest ones must not have to say.
+struct Observations {
+  /// The evaluator could not read a checkpoint that it was told to read: it was gone.
+  std::string missing_checkpoint;
+  std::uint64_t evaluations = 0;
+  /// Of the input, in all epochs; and why a final checkpoint had others, though every batch was
+  /// reported.
+  std::int64_t examples_expected = 0;
+  std::string incomplete_final;
+  /// A chief of that term has a ps restore from that checkpoint; empty: from none.
+  std::function<void(const std::string& checkpoint, std::uint64_t chief_term)> on_restore;
+};
+Observations& Observed();
+
+// When they are sent, and when they have been answered.
+template <typename Request>
+void Observe(const Request&) {}
+void Observe(const PollEvaluatorRequest& request);
+void Observe(const AssignShardsRequest& request);
+template <typename Request, typename Reply>
+void ObserveAnswered(const Request&, const Reply&) {}
+void ObserveAnswered(const WriteCheckpointShardsRequest& request,
+                     const WriteCheckpointShardsReply& reply);
+
+// On their way to a process.
+template <typename Message>
+void Mutate(Message&) {}
+void Mutate(PollWorkerRequest& request);
+void Mutate(HeartbeatPsReply& reply);
+void Mutate(PollWorkerReply& reply);
+
+/// Whether the call is made once more, as it is now, and what it answers is told to nobody.
+template <typename Request>
+bool Again(Request&) {
+  return false;
+}
+bool Again(PollEvaluatorRequest& request);
+
+/// The outcome of a call that has failed.
+template <typename Reply>
+Result<Reply> Mutated(const Status& status) {
+  if constexpr (std::is_same_v<Reply, AssignShardsReply>) {
+    if (ActiveMutations().errors_are_damage && status.code() == StatusCode::kInternal) {
+      return DataLossError(status.message());
+    }
+  }
+  return status;
+}
+/// The same of the data plane.
+Result<Bytes> MutatedData(std::uint16_t op, const Bytes& request, const Status& status);
+
+}  // namespace pstrain::simulation

@@ -1,0 +1,30 @@
+#pragma once
+
+namespace pstrain::simulation {
+
+/// Deliberate faults, to show that the simulation sees them. The product itself is not changed:
+/// what it is told, or what it says, is, on the way between two processes or to the disk, so that
+/// the whole behaves as if a rule were not kept.
+struct Mutations {
+  /// A ps reports its checkpoint shards as written before they are synced.
+  bool shards_not_synced = false;
+  /// Names are not synced: neither of checkpoint shards nor of manifests.
+  bool folders_not_synced = false;
+  /// The chief takes every error of a ps that restores for a proven damage.
+  bool errors_are_damage = false;
+  /// A worker reports a push that got no answer.
+  bool failed_pushes_are_reported = false;
+  /// The chief does not keep the checkpoint that the evaluator reads.
+  bool pins_are_ignored = false;
+  /// A ps that the chief has given up is told that it is known.
+  bool lost_ps_are_known = false;
+  /// Workers do not hear of new owners.
+  bool memberships_are_not_told = false;
+  /// The chief takes a poll that is late for the newest one.
+  bool late_polls_count = false;
+};
+
+/// What runs now.
+Mutations& ActiveMutations();
+
+}  // namespace pstrain::simulation

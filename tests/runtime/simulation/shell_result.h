@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tests/runtime/simulation/mutations.h"
+
+namespace pstrain::simulation {
+
+/// Numbers of one seed; plain, because they come from another process.
+struct ShellResult {
+  /// Empty: every invariant held and the job finished.
+  char error[1024] = "";
+  std::uint64_t faults = 0;
+  std::uint64_t switches = 0;
+  std::uint64_t starts = 0;
+  std::uint64_t checkpoints = 0;
+  std::uint64_t abandoned = 0;
+  std::uint64_t reopened = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t evaluations = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t disk_errors = 0;
+  std::uint64_t disk_lost = 0;
+  /// Simulated.
+  double seconds = 0;
+  double seconds_after_last_fault = 0;
+};
+
+/// Runs a ShellSimulation (shell_simulation.h). REQUIRES: as there.
+ShellResult RunShellSimulation(std::uint64_t seed, const std::string& directory,
+                               const Mutations& mutations);
+
+}  // namespace pstrain::simulation

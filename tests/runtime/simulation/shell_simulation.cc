@@ -1,0 +1,341 @@
+#include "tests/runtime/simulation/shell_simulation.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "base/log.h"
+#include "base/os/files.h"
+#include "base/text/json.h"
+#include "proto/job/job_manifest.h"
+#include "runtime/checkpoint/checkpoint_chain.h"
+#include "runtime/checkpoint/checkpoint_reader.h"
+#include "runtime/checkpoint/checkpoints.h"
+#include "runtime/checkpoint/manifest.h"
+#include "runtime/model/constant_gradient.h"
+#include "runtime/stats/names.h"
+#include "runtime/stats/refusals.h"
+#include "tests/runtime/model/expected_constant_gradient.h"
+#include "tests/runtime/simulation/mutated_messages.h"
+
+namespace pstrain::simulation {
+namespace {
+
+constexpr std::uint64_t kMostFaults = 12;
+/// Faults begin within one of these times; the longest goes on for kLongestFault.
+constexpr std::uint64_t kFaultSeconds[] = {5, 20, 60};
+constexpr std::uint64_t kLongestFault = 25;
+
+double InSeconds(Time time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+ShellSimulation::ShellSimulation(std::uint64_t seed, std::string directory)
+    : directory_(std::move(directory)), scheduler_(seed), network_(scheduler_) {
+  Network::SetRunning(&network_);
+}
+
+void ShellSimulation::Violated(const std::string& what) {
+  if (!error_.empty()) return;
+  error_ = "at " + std::to_string(InSeconds(scheduler_.now())) + " s: " + what;
+  LogError("simulation", "violated", {{"what", error_}});
+}
+
+Status ShellSimulation::MakeJob() {
+  Rng& random = scheduler_.random();
+  const auto number = [&random](std::uint64_t least, std::uint64_t most) {
+    return std::to_string(least + random.Uniform(most - least + 1));
+  };
+  records_ = static_cast<std::int64_t>(100 + random.Uniform(900));
+  std::string data;
+  for (std::int64_t i = 0; i < records_; ++i) {
+    data += std::to_string(i % 2) + "," + std::to_string(i * 7919 % 10007) + "\n";
+  }
+  PSTRAIN_RETURN_IF_ERROR(WriteFileAtomically(directory_ + "/data.csv", data));
+  const std::string csv =
+      "{csv: {files: [" + directory_ + "/data.csv], columns: [label, key], labelColumn: label}}";
+  const bool evaluated = random.Uniform(2) == 0;
+  std::string text =
+      "apiVersion: pstrain.dev/v1alpha1\n"
+      "kind: PSTrainingJob\n"
+      "metadata: {name: simulated}\n"
+      "spec:\n"
+      "  strategy: {shards: " +
+      number(1, 5) +
+      "}\n"
+      "  replicaSpecs:\n"
+      "    ps: {replicas: " +
+      number(1, 3) +
+      "}\n"
+      "    worker: {replicas: " +
+      number(1, 3) + "}\n" + (evaluated ? "    evaluator: {replicas: 1}\n" : "") +
+      "  training:\n"
+      "    model: {constantGradient: {denseSize: 16, tableRows: 32}}\n"
+      "    input: " +
+      csv +
+      "\n"
+      "    optimizer: {sgd: {learningRate: 0.5}}\n"
+      "    batchSize: " +
+      number(4, 16) +
+      "\n"
+      "    blockSize: 64\n"
+      "    epochs: " +
+      number(1, 4) +
+      "\n"
+      "    seed: " +
+      number(1, 1000) +
+      "\n"
+      "    peerTimeoutSeconds: 400\n"
+      "    rejoinTimeoutSeconds: " +
+      number(1, 10) + "\n" +
+      (evaluated ? "    evaluation: {input: " + csv + ", deadlineSeconds: 30}\n" : "") +
+      "    checkpoint: {directory: " + directory_ + "/checkpoints, everySteps: " + number(3, 40) +
+      ", fullEvery: " + number(1, 5) + ", keep: " + number(2, 4) + "}\n";
+  PSTRAIN_ASSIGN_OR_RETURN(job_, ReadJobManifest(text, {.allow_test_only = true}));
+  return OkStatus();
+}
+
+ShellResult ShellSimulation::Run() {
+  if (const Status made = MakeJob(); !made.ok()) {
+    Violated("no job: " + made.ToString());
+  } else {
+    cluster_.emplace(scheduler_, network_, job_, directory_ + "/scratch");
+    disk_.emplace(scheduler_, [this](Process process) { return cluster_->HostOf(process); });
+    disk_->files_not_synced = ActiveMutations().shards_not_synced;
+    disk_->folders_not_synced = ActiveMutations().folders_not_synced;
+    cluster_->excused = [this](const Host& host) { return disk_->InTrouble(host); };
+    Observed().examples_expected = records_ * job_.spec().training().epochs();
+    Observed().on_restore = [this](const std::string& checkpoint, std::uint64_t chief_term) {
+      CheckRestored(checkpoint, chief_term);
+    };
+    PlanFaults();
+    cluster_->Start();
+    scheduler_.Run([this] {
+      return cluster_->finished() || !cluster_->failure().empty() || !error_.empty() ||
+             scheduler_.now() > last_fault_ + kLiveness;
+    });
+    CheckEnd();
+  }
+  const std::size_t length = std::min(error_.size(), sizeof(result_.error) - 1);
+  std::memcpy(result_.error, error_.data(), length);
+  return result_;
+}
+
+// A third of the seeds have no faults but the weather.
+void ShellSimulation::PlanFaults() {
+  Rng& random = scheduler_.random();
+  network_.weather.longest = std::chrono::milliseconds(5 + random.Uniform(150));
+  disk_->longest = std::chrono::milliseconds(random.Uniform(20));
+  disk_->longest_of_evaluator =
+      disk_->longest + Time(std::chrono::milliseconds(random.Uniform(3000)));
+  const std::uint64_t faults = random.Uniform(3) == 0 ? 0 : 1 + random.Uniform(kMostFaults);
+  if (faults > 0 && random.Uniform(2) == 0) {
+    in_order_ = false;
+    network_.weather.lost_one_in = 20 + random.Uniform(400);
+    network_.weather.doubled_one_in = 20 + random.Uniform(400);
+    network_.weather.late_one_in = 20 + random.Uniform(400);
+  }
+  const std::uint64_t within = kFaultSeconds[random.Uniform(std::size(kFaultSeconds))];
+  for (std::uint64_t i = 0; i < faults; ++i) {
+    const Time when = Seconds(within);
+    last_fault_ = std::max<Time>(last_fault_, when + std::chrono::seconds(kLongestFault));
+    scheduler_.At(when, [this] { Fault(); });
+  }
+  // The weather clears with the last fault.
+  scheduler_.At(last_fault_, [this] {
+    network_.weather.lost_one_in = 0;
+    network_.weather.doubled_one_in = 0;
+    network_.weather.late_one_in = 0;
+  });
+}
+
+void ShellSimulation::Fault() {
+  ++result_.faults;
+  Rng& random = scheduler_.random();
+  const std::size_t i = random.Uniform(cluster_->size());
+  const std::uint64_t what = random.Uniform(20);
+  if (what < 9) return FaultOfProcess(what, i);
+  if (what < 13) return FaultOfLink(i);
+  if (what < 17) return FaultOfDisk(i);
+  if (what < 18) return PowerLoss(i);
+  if (what < 19) {
+    PowerLoss(i);
+    return FaultOfDisk(i);
+  }
+  for (std::size_t all = 0; all < cluster_->size(); ++all) PowerLoss(all);
+}
+
+void ShellSimulation::FaultOfProcess(std::uint64_t what, std::size_t i) {
+  if (what < 3) return cluster_->Kill(i);
+  if (what < 5) return cluster_->Pause(i, Seconds(kLongestFault));
+  // Two evaluators would take each other's pin: as above.
+  const bool evaluator = cluster_->replica(i).role == Role::kEvaluator;
+  if (what < 6) return evaluator ? cluster_->Kill(i) : cluster_->Abandon(i);
+  if (what < 7) return cluster_->Kill(0);
+  if (what < 8) {
+    cluster_->Kill(0);
+    return cluster_->Kill(i);
+  }
+  cluster_->Stop(i);
+}
+
+// One direction or both, between two replicas.
+void ShellSimulation::FaultOfLink(std::size_t i) {
+  const std::size_t j =
+      (i + 1 + scheduler_.random().Uniform(cluster_->size() - 1)) % cluster_->size();
+  const Host a = Cluster::HostOf(cluster_->replica(i));
+  const Host b = Cluster::HostOf(cluster_->replica(j));
+  const bool both = scheduler_.Chance(2);
+  LogInfo("simulation", "cut", {{"from", a}, {"to", b}, {"both", both}});
+  network_.Cut(a, b);
+  if (both) network_.Cut(b, a);
+  scheduler_.At(scheduler_.now() + Seconds(kLongestFault), [this, a, b, both] {
+    network_.Repair(a, b);
+    if (both) network_.Repair(b, a);
+  });
+}
+
+void ShellSimulation::FaultOfDisk(std::size_t i) {
+  const Host host = Cluster::HostOf(cluster_->replica(i));
+  const Time until = scheduler_.now() + Seconds(kLongestFault);
+  const std::uint64_t what = scheduler_.random().Uniform(4);
+  LogInfo("simulation", "the disk fails", {{"host", host}, {"how", what}});
+  if (what == 0) return disk_->Hang(host, until);
+  const int errors[] = {EIO, ESTALE, ENOSPC};
+  const bool full = what == 3;
+  const Disk::Trouble trouble{.until = until,
+                              .error_number = errors[what - 1],
+                              .one_in = full ? 1 : 1 + scheduler_.random().Uniform(8),
+                              .writing_only = full};
+  if (!full) return disk_->Fail(host, trouble);
+  for (std::size_t all = 0; all < cluster_->size(); ++all) {
+    disk_->Fail(Cluster::HostOf(cluster_->replica(all)), trouble);
+  }
+}
+
+void ShellSimulation::PowerLoss(std::size_t i) {
+  const Host host = Cluster::HostOf(cluster_->replica(i));
+  const std::vector<std::string> before = ReadableCheckpoints();
+  LogInfo("simulation", "power loss", {{"host", host}});
+  cluster_->KillHost(i);
+  disk_->Crash(host);
+  const std::vector<std::string> after = ReadableCheckpoints();
+  for (const std::string& checkpoint : before) {
+    if (std::ranges::count(after, checkpoint) > 0) continue;
+    Violated("the power loss of " + host + " has damaged " + checkpoint + ", which was in place");
+  }
+}
+
+void ShellSimulation::CheckEnd() {
+  result_.seconds = InSeconds(scheduler_.now());
+  result_.seconds_after_last_fault = InSeconds(scheduler_.now() - last_fault_);
+  result_.switches = scheduler_.switches();
+  result_.starts = cluster_->starts();
+  result_.checkpoints = cluster_->Sum(stats::kChiefCheckpoints);
+  result_.abandoned = cluster_->Sum(stats::kChiefCheckpointsAbandoned);
+  result_.reopened = cluster_->Sum(stats::kChiefBatchesReopened);
+  result_.duplicates = cluster_->Sum(stats::kPsDuplicatesRefused);
+  result_.refused =
+      cluster_->Sum(stats::kRefused[static_cast<std::size_t>(RefusalReason::kNotGranted)]);
+  result_.evaluations = Observed().evaluations;
+  result_.disk_errors = disk_->failed();
+  result_.disk_lost = disk_->lost();
+  if (!error_.empty()) return;
+  if (!cluster_->failure().empty()) return Violated(cluster_->failure());
+  if (!cluster_->finished()) return Violated("the job does not come to an end");
+  // A poll of the evaluator that comes late takes the pin to another checkpoint: nothing is lost
+  // but one evaluation.
+  if (in_order_ && !Observed().missing_checkpoint.empty()) {
+    return Violated("the evaluator was told to read " + Observed().missing_checkpoint);
+  }
+  if (result_.refused > 0) {
+    return Violated(std::to_string(result_.refused) + " reports of honest workers were refused");
+  }
+  if (!Observed().incomplete_final.empty()) {
+    return Violated("a final checkpoint was incomplete: " + Observed().incomplete_final);
+  }
+  for (const Status& status : {CheckResultFile(), CheckFinals(), CheckWeights()}) {
+    if (!status.ok()) Violated(status.ToString());
+  }
+}
+
+std::vector<std::string> ShellSimulation::ReadableCheckpoints() {
+  std::vector<std::string> readable;
+  disk_->looking = true;
+  for (const std::string& folder : disk_->placed()) {
+    // One that is removed loses its manifest first.
+    if (OpenCheckpoint(folder, {}).ok()) readable.push_back(folder);
+  }
+  disk_->looking = false;
+  return readable;
+}
+
+void ShellSimulation::CheckRestored(const std::string& checkpoint, std::uint64_t chief_term) {
+  const CheckpointId named = ParseCheckpointName(checkpoint).value_or(CheckpointId{});
+  for (const std::string& folder : ReadableCheckpoints()) {
+    const std::optional<CheckpointId> id = ParseCheckpointName(BaseName(folder));
+    if (!id || id->chief_term > chief_term || *id <= named) continue;
+    Violated("the chief of term " + std::to_string(chief_term) + " restores " +
+             (checkpoint.empty() ? "nothing" : checkpoint) + " though " + BaseName(folder) +
+             " is there");
+  }
+}
+
+Status ShellSimulation::CheckResultFile() const {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string text, ReadFile(RunDirectory() + "/result.json"));
+  PSTRAIN_ASSIGN_OR_RETURN(const Json json, ParseJson(text));
+  const auto expected = static_cast<double>(records_ * job_.spec().training().epochs());
+  for (const char* name :
+       {"examples_expected", "examples_committed", "applied_min", "applied_max"}) {
+    const Json* number = json.Find(name);
+    if (number == nullptr || number->AsDouble() != expected) {
+      return InternalError(std::string(name) + " of result.json is not " +
+                           std::to_string(expected) + ": " + text);
+    }
+  }
+  return OkStatus();
+}
+
+// Rule 12: a report is proven by the shards. Honest workers leave nothing to be found there.
+Status ShellSimulation::CheckFinals() const {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids, ListCheckpoints(RunDirectory()));
+  if (ids.empty()) return InternalError("there is no final checkpoint");
+  const std::int64_t expected = records_ * job_.spec().training().epochs();
+  for (const CheckpointId id : ids) {
+    PSTRAIN_ASSIGN_OR_RETURN(const CheckpointManifest manifest,
+                             ReadManifest(CheckpointDirectory(RunDirectory(), id)));
+    for (const CheckpointShard& shard : manifest.checkpoint_shards()) {
+      if (manifest.final() && shard.examples_applied() != expected) {
+        return InternalError("the final checkpoint " + CheckpointName(id) + " lacks batches");
+      }
+    }
+  }
+  return OkStatus();
+}
+
+Status ShellSimulation::CheckWeights() const {
+  PSTRAIN_ASSIGN_OR_RETURN(const GoodCheckpoint newest, NewestGoodCheckpoint(RunDirectory(), {}));
+  PSTRAIN_ASSIGN_OR_RETURN(CheckpointReader checkpoint, CheckpointReader::Open(newest.directory));
+  if (!checkpoint.manifest().final()) return InternalError("the newest checkpoint is not final");
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const ConstantGradientResult expected,
+      ExpectedConstantGradientResult(job_.spec().training(), directory_ + "/scratch"));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<float> dense, checkpoint.Dense("constant/dense"));
+  const auto rows = checkpoint.manifest().variables(ConstantGradientModel::kTable).shape(0);
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(rows));
+  std::iota(all.begin(), all.end(), std::uint64_t{0});
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<float> table, checkpoint.Rows("constant/table", all));
+  if (dense == expected.dense && table == expected.table) return OkStatus();
+  return InternalError("the weights are not those of the closed form");
+}
+
+ShellResult RunShellSimulation(std::uint64_t seed, const std::string& directory,
+                               const Mutations& mutations) {
+  ActiveMutations() = mutations;
+  return (new ShellSimulation(seed, directory))->Run();
+}
+
+}  // namespace pstrain::simulation

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/job/psjob.pb.h"
+#include "tests/runtime/simulation/cluster.h"
+#include "tests/runtime/simulation/disk.h"
+#include "tests/runtime/simulation/network.h"
+#include "tests/runtime/simulation/scheduler.h"
+#include "tests/runtime/simulation/shell_result.h"
+
+namespace pstrain::simulation {
+
+/// A whole job on simulated time: the product's chief, ps, workers and evaluator with all their
+/// threads, their files, a network and a disk that fail as the seed says. Checked:
+///
+///   at each crash   every checkpoint that the chief had announced can still be read, whole
+///   at each restore it is from the newest checkpoint that was announced: nothing is given up that
+///                   is not proven damaged
+///   at the end      the chief has ended with success within kLiveness after the last fault;
+///                   result.json: expected == committed == applied, in each shard; the weights of
+///                   the final checkpoint are those of the closed form; no final checkpoint lacked
+///                   a batch; the evaluator found each checkpoint that it was told to read
+///
+/// REQUIRES: its process runs nothing else, and ends after it (seed_process.h).
+class ShellSimulation {
+ public:
+  /// How long a job may go on after its last fault.
+  static constexpr std::chrono::seconds kLiveness{600};
+
+  /// `directory`: empty, of this seed alone.
+  ShellSimulation(std::uint64_t seed, std::string directory);
+  ShellResult Run();
+
+ private:
+  Status MakeJob();
+  void PlanFaults();
+  void Fault();
+  void FaultOfProcess(std::uint64_t what, std::size_t i);
+  void FaultOfLink(std::size_t i);
+  void FaultOfDisk(std::size_t i);
+  void PowerLoss(std::size_t i);
+  /// Nothing newer is there that this chief could know.
+  void CheckRestored(const std::string& checkpoint, std::uint64_t chief_term);
+  /// The checkpoints in place that can be read, whole.
+  std::vector<std::string> ReadableCheckpoints();
+  void CheckEnd();
+  Status CheckResultFile() const;
+  Status CheckWeights() const;
+  Status CheckFinals() const;
+  void Violated(const std::string& what);
+  Time Seconds(std::uint64_t most) {
+    return Time(scheduler_.random().Uniform(most * 1'000'000'000));
+  }
+  std::string RunDirectory() const { return directory_ + "/checkpoints/run"; }
+
+  const std::string directory_;
+  Scheduler scheduler_;
+  Network network_;
+  PSTrainingJob job_;
+  std::int64_t records_ = 0;
+  std::optional<Cluster> cluster_;
+  std::optional<Disk> disk_;
+  ShellResult result_;
+  std::string error_;
+  Time last_fault_{0};
+  /// No message comes twice or late.
+  bool in_order_ = true;
+};
+
+}  // namespace pstrain::simulation

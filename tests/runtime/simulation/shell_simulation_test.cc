@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/runtime/simulation/mutations.h"
+#include "tests/runtime/simulation/seed_process.h"
+#include "tests/runtime/simulation/shell_result.h"
+
+namespace pstrain::simulation {
+namespace {
+
+// PSTRAIN_SIMULATION_SEEDS: how many of the commit protocol's; one in 20 of them is run here, where
+// a seed is a whole job. PSTRAIN_SIMULATION_FIRST: the first, to repeat a failing one.
+constexpr std::uint64_t kShare = 20;
+
+std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+TEST(ShellSimulation, UnderRandomFaults_TheJobEndsExactly) {
+  const std::uint64_t first = FromEnvironment("PSTRAIN_SIMULATION_FIRST", 1);
+  const std::uint64_t seeds =
+      (FromEnvironment("PSTRAIN_SIMULATION_SEEDS", 10'000) + kShare - 1) / kShare;
+  ShellResult total;
+  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+    const ShellResult result = RunSeed(seed);
+    EXPECT_STREQ(result.error, "") << "seed " << seed;
+    total.faults += result.faults;
+    total.switches += result.switches;
+    total.starts += result.starts;
+    total.checkpoints += result.checkpoints;
+    total.abandoned += result.abandoned;
+    total.reopened += result.reopened;
+    total.duplicates += result.duplicates;
+    total.evaluations += result.evaluations;
+    total.refused += result.refused;
+    total.disk_errors += result.disk_errors;
+    total.disk_lost += result.disk_lost;
+    total.seconds += result.seconds;
+  }
+  std::cout << seeds << " seeds from " << first << ": " << total.seconds << " simulated s, "
+            << total.switches << " switches, " << total.faults << " faults, " << total.starts
+            << " starts, " << total.checkpoints << " checkpoints, " << total.abandoned
+            << " abandoned, " << total.reopened << " batches re-opened, " << total.duplicates
+            << " duplicates, " << total.evaluations << " evaluations, " << total.refused
+            << " refused reports, " << total.disk_errors << " errors of the disk, "
+            << total.disk_lost << " files or names lost\n";
+}
+
+TEST(ShellSimulation, WhenRepeated_IsTheSame) {
+  const ShellResult one = RunSeed(7);
+  const ShellResult two = RunSeed(7);
+  EXPECT_EQ(one.switches, two.switches);
+  EXPECT_EQ(one.seconds, two.seconds);
+}
+
+// A seed that sees the mutation, of the first `most`.
+bool Caught(const Mutations& mutations, std::uint64_t most = 100) {
+  for (std::uint64_t seed = 1; seed <= most; ++seed) {
+    const ShellResult result = RunSeed(seed, mutations);
+    if (*result.error == '\0') continue;
+    std::cout << "seed " << seed << " sees it: " << result.error << '\n';
+    return true;
+  }
+  return false;
+}
+
+TEST(ShellMutation, WhenCheckpointShardsAreNotSynced_IsCaught) {
+  EXPECT_TRUE(Caught({.shards_not_synced = true}));
+}
+
+TEST(ShellMutation, WhenNamesAreNotSynced_IsCaught) {
+  EXPECT_TRUE(Caught({.folders_not_synced = true}));
+}
+
+TEST(ShellMutation, WhenAnErrorOfTheDiskCountsAsDamage_IsCaught) {
+  EXPECT_TRUE(Caught({.errors_are_damage = true}));
+}
+
+TEST(ShellMutation, WhenAWorkerReportsAFailedPush_IsCaught) {
+  EXPECT_TRUE(Caught({.failed_pushes_are_reported = true}));
+}
+
+TEST(ShellMutation, WhenThePinIsIgnored_IsCaught) {
+  EXPECT_TRUE(Caught({.pins_are_ignored = true}));
+}
+
+TEST(ShellMutation, WhenALostPsIsNotToldToRegister_IsCaught) {
+  EXPECT_TRUE(Caught({.lost_ps_are_known = true}));
+}
+
+TEST(ShellMutation, WhenWorkersDoNotHearOfNewOwners_IsCaught) {
+  EXPECT_TRUE(Caught({.memberships_are_not_told = true}));
+}
+
+TEST(ShellMutation, WhenALatePollCounts_IsCaught) {
+  EXPECT_TRUE(Caught({.late_polls_count = true}));
+}
+
+}  // namespace
+}  // namespace pstrain::simulation

@@ -1,0 +1,238 @@
+// What takes the place of the product's gRPC in a simulation: the definitions of ChiefClient,
+// ParameterServerClient, GrpcServer, CheckCanListen and GrpcTransport, which the linker finds here
+// before it looks into the library. Everything above them is the product's own code.
+#include <grpcpp/server.h>
+
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "base/clock.h"
+#include "proto/contract/control.grpc.pb.h"
+#include "runtime/rpc/chief_client.h"
+#include "runtime/rpc/current_chief.h"
+#include "runtime/rpc/grpc/data_plane_service.h"
+#include "runtime/rpc/grpc/grpc_status.h"
+#include "runtime/rpc/grpc/grpc_transport.h"
+#include "runtime/rpc/grpc/server.h"
+#include "tests/runtime/simulation/mutated_messages.h"
+#include "tests/runtime/simulation/network.h"
+
+namespace pstrain {
+namespace {
+
+using simulation::Endpoint;
+using simulation::Network;
+using simulation::Time;
+
+/// As in runtime/rpc/chief_client.cc.
+constexpr std::chrono::seconds kControlDeadline{5};
+constexpr std::chrono::minutes kTransferDeadline{30};
+
+Time Now() { return Network::Running().scheduler().now(); }
+
+/// One call of a method of a service, its messages as bytes.
+template <typename Service, typename Request, typename Reply>
+Result<Reply> Unary(const std::string& address, std::chrono::milliseconds deadline,
+                    grpc::Status (Service::*method)(grpc::ServerContext*, const Request*, Reply*),
+                    const Request& request, const std::function<bool()>& cancelled = nullptr) {
+  simulation::Observe(request);
+  const Network::Handle handle = [method, sent = request.SerializeAsString()](
+                                     Endpoint& endpoint, const Network::Answer& answer) {
+    for (grpc::Service* candidate : endpoint.services) {
+      auto* service = dynamic_cast<Service*>(candidate);
+      if (service == nullptr) continue;
+      grpc::ServerContext call;
+      Request received;
+      Reply reply;
+      received.ParseFromString(sent);
+      simulation::Mutate(received);
+      const grpc::Status status = (service->*method)(&call, &received, &reply);
+      simulation::ObserveAnswered(received, reply);
+      simulation::Mutate(reply);
+      if (Reply unheard; simulation::Again(received))
+        (service->*method)(&call, &received, &unheard);
+      if (!status.ok()) return answer(FromGrpcStatus(status));
+      return answer(Bytes::FromString(reply.SerializeAsString()));
+    }
+    answer(UnimplementedError("no such service"));
+  };
+  const Result<Bytes> answered =
+      Network::Running().Call(address, Now() + deadline, handle, cancelled);
+  if (!answered.ok()) return simulation::Mutated<Reply>(answered.status());
+  Reply reply;
+  reply.ParseFromArray(answered->data(), static_cast<int>(answered->size()));
+  return reply;
+}
+
+Result<std::uint64_t> AskForTerm(const std::string& address, std::chrono::milliseconds timeout) {
+  PSTRAIN_ASSIGN_OR_RETURN(const HelloReply reply,
+                           Unary(address, timeout, &ChiefControl::Service::Hello, HelloRequest()));
+  return reply.chief_term();
+}
+
+}  // namespace
+
+class ChiefClient::Calls {
+ public:
+  Calls(std::string chief_address, ChiefFinder::Resolve resolve)
+      : chief_(std::move(chief_address), AskForTerm, std::move(resolve),
+               [](const std::string& address) { return std::make_shared<std::string>(address); }) {}
+
+  template <typename Reply, typename Request>
+  Result<Reply> Call(grpc::Status (ChiefControl::Service::*method)(grpc::ServerContext*,
+                                                                   const Request*, Reply*),
+                     const Request& request) {
+    PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<std::string> address, chief_.Get());
+    Result<Reply> reply = Unary(*address, kControlDeadline, method, request);
+    if (PeerIsAway(reply.status())) chief_.Forget(address);
+    return reply;
+  }
+
+ private:
+  CurrentChief<std::string> chief_;
+};
+
+ChiefClient::ChiefClient(std::string chief_address, ChiefFinder::Resolve /*resolve*/,
+                         const Credentials* /*credentials*/)
+    : chief_(std::make_unique<Calls>(std::move(chief_address),
+                                     [](const std::string&) -> Result<std::vector<std::string>> {
+                                       return Network::Running().ChiefAddresses();
+                                     })) {}
+ChiefClient::~ChiefClient() = default;
+
+Result<RegisterPsReply> ChiefClient::RegisterPs(const RegisterPsRequest& request) {
+  return chief_->Call(&ChiefControl::Service::RegisterPs, request);
+}
+Result<HeartbeatPsReply> ChiefClient::HeartbeatPs(const HeartbeatPsRequest& request) {
+  return chief_->Call(&ChiefControl::Service::HeartbeatPs, request);
+}
+Result<PollWorkerReply> ChiefClient::PollWorker(const PollWorkerRequest& request) {
+  return chief_->Call(&ChiefControl::Service::PollWorker, request);
+}
+Result<PollEvaluatorReply> ChiefClient::PollEvaluator(const PollEvaluatorRequest& request) {
+  return chief_->Call(&ChiefControl::Service::PollEvaluator, request);
+}
+
+struct ParameterServerClient::Stub {
+  template <typename Reply, typename Request>
+  Result<Reply> Call(grpc::Status (ParameterServer::Service::*method)(grpc::ServerContext*,
+                                                                      const Request*, Reply*),
+                     const Request& request, std::chrono::milliseconds deadline) {
+    if (cancelled) return CancelledError("the chief has given this ps up");
+    return Unary(address, deadline, method, request, [this] { return cancelled; });
+  }
+
+  std::string address;
+  bool cancelled = false;
+};
+
+ParameterServerClient::ParameterServerClient(const std::string& ps_address,
+                                             const Credentials* /*credentials*/)
+    : stub_(std::make_unique<Stub>(Stub{ps_address})) {}
+ParameterServerClient::~ParameterServerClient() = default;
+
+Status ParameterServerClient::Configure(const ConfigureRequest& request) {
+  return stub_->Call(&ParameterServer::Service::Configure, request, kControlDeadline).status();
+}
+Result<AssignShardsReply> ParameterServerClient::AssignShards(const AssignShardsRequest& request) {
+  return stub_->Call(&ParameterServer::Service::AssignShards, request, kTransferDeadline);
+}
+Result<WriteCheckpointShardsReply> ParameterServerClient::WriteCheckpointShards(
+    const WriteCheckpointShardsRequest& request) {
+  return stub_->Call(&ParameterServer::Service::WriteCheckpointShards, request, kTransferDeadline);
+}
+Status ParameterServerClient::Release(const ReleaseRequest& request) {
+  return stub_->Call(&ParameterServer::Service::Release, request, kControlDeadline).status();
+}
+void ParameterServerClient::Cancel() { stub_->cancelled = true; }
+
+// A server.
+
+Status CheckCanListen(const std::string&) { return OkStatus(); }
+
+GrpcServer::GrpcServer() = default;
+GrpcServer::~GrpcServer() { Shutdown(std::chrono::milliseconds(0)); }
+
+Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& address,
+                                                      const Services& services) {
+  PSTRAIN_RETURN_IF_ERROR(
+      Network::Running()
+          .Serve(address, {.services = services.services, .data_plane = services.data_plane})
+          .status());
+  std::unique_ptr<GrpcServer> server(new GrpcServer());
+  server->address_ = address;
+  return server;
+}
+
+void GrpcServer::Shutdown(std::chrono::milliseconds) {
+  if (!std::exchange(stopped_, true)) Network::Running().StopServing(address_);
+}
+
+// The data plane.
+
+namespace {
+
+class SimulatedConnection final : public Connection {
+ public:
+  explicit SimulatedConnection(std::string address) : address_(std::move(address)) {}
+  ~SimulatedConnection() override { Close(); }
+
+  void Call(std::uint16_t op, std::vector<Bytes> parts, SteadyTime deadline,
+            ReplyCallback callback) override {
+    if (closed_) return callback(CancelledError("the connection is closed"));
+    const auto call = std::make_shared<ReplyCallback>(std::move(callback));
+    calls_.insert(call);
+    simulation::Scheduler& scheduler = Network::Running().scheduler();
+    const Time until = scheduler.now() + (deadline - SteadyNow());
+    const Bytes body = Bytes::Join(parts);
+    const Network::Handle handle = [op, body](Endpoint& endpoint, const Network::Answer& answer) {
+      if (endpoint.data_plane == nullptr) return answer(UnimplementedError("no data plane"));
+      endpoint.data_plane->OnRequest(
+          op, body, Responder([answer](Status status, const std::vector<Bytes>& reply) {
+            answer(status.ok() ? Result<Bytes>(Bytes::Join(reply)) : Result<Bytes>(status));
+          }));
+    };
+    scheduler.Start(scheduler.process(), [this, call, handle, until, op, body, address = address_] {
+      Result<Bytes> reply = Network::Running().Call(address, until, handle);
+      if (!reply.ok()) reply = simulation::MutatedData(op, body, reply.status());
+      // Otherwise closed, and the connection may be gone.
+      if (*call != nullptr) Complete(call, std::move(reply));
+    });
+  }
+
+  void Close() override {
+    closed_ = true;
+    while (!calls_.empty()) Complete(*calls_.begin(), CancelledError("the connection was closed"));
+    simulation::Scheduler& scheduler = Network::Running().scheduler();
+    while (inside_ > 0) scheduler.Wait(this, simulation::kNever);
+  }
+
+ private:
+  void Complete(const std::shared_ptr<ReplyCallback>& call, Result<Bytes> reply) {
+    const ReplyCallback callback = std::exchange(*call, nullptr);
+    calls_.erase(call);
+    ++inside_;
+    callback(std::move(reply));
+    if (--inside_ == 0) Network::Running().scheduler().Wake(this);
+  }
+
+  const std::string address_;
+  bool closed_ = false;
+  int inside_ = 0;
+  std::set<std::shared_ptr<ReplyCallback>> calls_;
+};
+
+}  // namespace
+
+GrpcTransport::GrpcTransport(std::shared_ptr<PendingCalls> pending, const Credentials* credentials)
+    : pending_(std::move(pending)), credentials_(credentials) {}
+GrpcTransport::~GrpcTransport() = default;
+Result<std::unique_ptr<TransportServer>> GrpcTransport::Serve(const std::string&, RequestHandler&) {
+  return UnimplementedError("a simulated process serves by GrpcServer");
+}
+std::unique_ptr<Connection> GrpcTransport::Connect(const std::string& address) {
+  return std::make_unique<SimulatedConnection>(address);
+}
+
+}  // namespace pstrain
