@@ -228,7 +228,8 @@ class SimulatedConnection final : public Connection {
 GrpcTransport::GrpcTransport(std::shared_ptr<PendingCalls> pending, const Credentials* credentials)
     : pending_(std::move(pending)), credentials_(credentials) {}
 GrpcTransport::~GrpcTransport() = default;
-Result<std::unique_ptr<TransportServer>> GrpcTransport::Serve(const std::string&, RequestHandler&) {
+Result<std::unique_ptr<TransportServer>> GrpcTransport::Serve(const std::string&, RequestHandler&,
+                                                              const ServeOptions&) {
   return UnimplementedError("a simulated process serves by GrpcServer");
 }
 std::unique_ptr<Connection> GrpcTransport::Connect(const std::string& address) {
