@@ -181,20 +181,21 @@ void Checkpointing::PlaceManifest() {
   std::ranges::sort(in_progress_->checkpoint_shards, {}, &CheckpointShard::shard);
   if (Status fits = chief_.protocol.FinishCheckpoint(Written()); !fits.ok()) return Abandon(fits);
   in_progress_->with_disk = true;
-  chief_.disk.Post("write a manifest",
-                   [this, id = in_progress_->id, run_directory = chief_.setup.run.run_directory(),
-                    manifest = MakeManifest()]() -> Disk::Then {
-                     const FailPoints& points = chief_.context.fail_points;
-                     const auto last_check = [&]() -> Status {
-                       PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, id.chief_term));
-                       points.Pass(FailPoint::kChiefBeforeRename);
-                       return OkStatus();
-                     };
-                     const Status placed = WriteManifest(CheckpointDirectory(run_directory, id),
-                                                         manifest, last_check);
-                     if (placed.ok()) points.Pass(FailPoint::kChiefAfterRename);
-                     return [this, placed, manifest] { ManifestPlaced(placed, manifest); };
-                   });
+  chief_.disk.Post(
+      "write a manifest",
+      [this, id = in_progress_->id, run_directory = chief_.setup.run.run_directory(),
+       term = chief_.setup.directory.term(), manifest = MakeManifest()]() -> Disk::Then {
+        const FailPoints& points = chief_.context.fail_points;
+        const auto last_check = [&]() -> Status {
+          PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, term));
+          points.Pass(FailPoint::kChiefBeforeRename);
+          return OkStatus();
+        };
+        const Status placed =
+            WriteManifest(CheckpointDirectory(run_directory, id), manifest, last_check);
+        if (placed.ok()) points.Pass(FailPoint::kChiefAfterRename);
+        return [this, placed, manifest] { ManifestPlaced(placed, manifest); };
+      });
 }
 
 void Checkpointing::Abandon(const Status& status) {
@@ -274,6 +275,7 @@ void Checkpointing::Retain() {
   RetentionRule rule;
   rule.keep = static_cast<std::uint32_t>(chief_.context.training().checkpoint().keep());
   rule.chief_term = chief_.chief_term();
+  rule.chief_id = chief_.setup.directory.term().id;
   if (evaluator_.pinned()) rule.pinned.insert(*evaluator_.pinned());
   chief_.disk.Post("delete old checkpoints",
                    [this, rule, leftovers = std::exchange(leftovers_, {}),

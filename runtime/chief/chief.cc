@@ -130,8 +130,8 @@ Result<int> Chief::Run() {
       if (ending_.failed_for_good()) return kExitPermanent;
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
-    if (ending_.Superseded()) {
-      LogWarning("chief", "a newer chief has taken over");
+    if (ending_.Superseded() || ps_.superseded()) {
+      LogWarning("chief", "another chief has taken over");
       return kExitDisrupted;
     }
     retired = ps_.TakeRetired();

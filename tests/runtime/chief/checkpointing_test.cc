@@ -362,7 +362,7 @@ TEST_F(CheckpointingTest, WhenAHigherTermWasTaken_IsAbandoned) {
   StartPs();
   checkpointing_.Start();
   AnswerWrites();
-  ASSERT_EQ(TakeChiefTerm(setup_->directory.path()).value(), 2u);
+  ASSERT_EQ(TakeChiefTerm(setup_->directory.path())->number, 2u);
   checkpointing_.Finish();
   EXPECT_TRUE(InPlace().empty());
 }

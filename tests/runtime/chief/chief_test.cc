@@ -95,15 +95,15 @@ class ChiefTest : public testing::Test {
     return {std::move(directory).value(), *index, std::move(run), std::nullopt, {}};
   }
 
-  void Start() {
-    chief_ = std::make_unique<Chief>(
-        context_, MakeSetup(),
-        ChiefOptions{.clock = clock_,
-                     .connect = [](const std::string&,
-                                   const RunLocked&) { return std::unique_ptr<PsLink>(); },
-                     .refusals = refusals_,
-                     .grant_limit = nullptr,
-                     .wanted_ps = nullptr});
+  void Start(PsLinkFactory connect = [](const std::string&, const RunLocked&) {
+    return std::unique_ptr<PsLink>();
+  }) {
+    chief_ = std::make_unique<Chief>(context_, MakeSetup(),
+                                     ChiefOptions{.clock = *chief_clock_,
+                                                  .connect = std::move(connect),
+                                                  .refusals = refusals_,
+                                                  .grant_limit = nullptr,
+                                                  .wanted_ps = nullptr});
     outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
   }
   /// The exit code; -1 when the chief does not end.
@@ -131,6 +131,7 @@ class ChiefTest : public testing::Test {
 
   TempDir dir_;
   RealClock clock_;
+  const Clock* chief_clock_ = &clock_;
   PSTrainingJob job_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   Refusals refusals_{*stats_};
@@ -179,7 +180,7 @@ TEST_F(ChiefTest, WhileTheEndIsWritten_PollsAndHeartbeatsAreAnswered) {
 }
 
 /// A link over which nothing is answered.
-class SilentLink final : public PsLink {
+class SilentLink : public PsLink {
  public:
   explicit SilentLink(const Clock& clock) : clock_(clock) {}
   void Configure(ConfigureRequest, ConfigureDone) override {}
@@ -194,6 +195,24 @@ class SilentLink final : public PsLink {
  private:
   const Clock& clock_;
 };
+
+/// To a ps that serves another chief of the same term.
+class OtherChiefsLink final : public SilentLink {
+ public:
+  using SilentLink::SilentLink;
+  void Configure(ConfigureRequest, ConfigureDone done) override { done(AbortedError("another")); }
+};
+
+TEST_F(ChiefTest, WhenAPsServesAnotherChiefOfTheSameTerm_EndsAsSuperseded) {
+  Start([this](const std::string&, const RunLocked&) {
+    return std::make_unique<OtherChiefsLink>(clock_);
+  });
+  RegisterPsRequest request;
+  request.set_process(5);
+  request.set_address("ps-0:2222");
+  EXPECT_TRUE(chief_->RegisterPs(request, "").ok());
+  EXPECT_EQ(Outcome(), kExitDisrupted);
+}
 
 class PausedChiefTest : public ChiefTest {
  protected:
