@@ -379,5 +379,20 @@ TEST_F(CheckpointingTest, OldOnesGoOnceItIsKnownWhatTheEvaluatorReads) {
   EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 4}, {1, 5}}));
 }
 
+// The evaluator was given the first checkpoint by the former chief and has read it ever since, for
+// longer than its polls may be late.
+TEST_F(CheckpointingTest, WhenTheEvaluatorStillReadsWhatAFormerChiefNamed_ThatStays) {
+  StartPs();
+  for (int i = 0; i < 4; ++i) Take();
+  clock_.Advance(seconds(61));
+  Take();
+  EXPECT_EQ(InPlace().size(), 5u);
+  PollEvaluatorRequest reading;
+  reading.set_pinned(CheckpointName({1, 1}));
+  evaluator_.Poll(reading, {.newest = CheckpointId{1, 5}});
+  Take();
+  EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 1}, {1, 5}, {1, 6}}));
+}
+
 }  // namespace
 }  // namespace pstrain
