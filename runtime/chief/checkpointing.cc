@@ -129,7 +129,7 @@ void Checkpointing::ShardsWritten(const CheckpointId& id, std::uint32_t ps,
   Result<std::vector<ShardCopy>> copies = AllFromWire<ShardCopy>(reply->copies());
   if (!copies.ok()) in_progress_->status = copies.status();
   for (ShardCopy& copy : copies.ok() ? *copies : std::vector<ShardCopy>()) {
-    in_progress_->applied.insert_or_assign(copy.shard, std::move(copy.applied));
+    in_progress_->copies.insert_or_assign(copy.shard, std::move(copy));
   }
   if (!in_progress_->pending.empty()) {
     chief_.context.fail_points.Pass(FailPoint::kChiefBetweenCheckpointShards);
@@ -161,14 +161,16 @@ CheckpointManifest Checkpointing::MakeManifest() const {
 std::vector<WrittenCheckpointShard> Checkpointing::Written() const {
   std::vector<WrittenCheckpointShard> written;
   for (const CheckpointShard& checkpoint_shard : in_progress_->checkpoint_shards) {
-    const auto applied = in_progress_->applied.find(checkpoint_shard.shard());
-    written.push_back(
-        {checkpoint_shard.shard(),
-         {checkpoint_shard.chief_term(), checkpoint_shard.term_counter()},
-         checkpoint_shard.incremental(),
-         checkpoint_shard.bytes(),
-         applied == in_progress_->applied.end() ? std::nullopt : std::optional(applied->second),
-         checkpoint_shard.examples_applied()});
+    WrittenCheckpointShard& shard = written.emplace_back();
+    shard.shard = checkpoint_shard.shard();
+    shard.term = {checkpoint_shard.chief_term(), checkpoint_shard.term_counter()};
+    shard.incremental = checkpoint_shard.incremental();
+    shard.bytes = checkpoint_shard.bytes();
+    shard.examples = checkpoint_shard.examples_applied();
+    const auto copy = in_progress_->copies.find(shard.shard);
+    if (copy == in_progress_->copies.end()) continue;
+    shard.applied = copy->second.applied;
+    shard.left_out = copy->second.left_out;
   }
   return written;
 }

@@ -274,7 +274,8 @@ Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& re
     if (!written.ok()) return AsAnswer(written.status());
     *reply->add_checkpoint_shards() = std::move(written).value();
     if (!request.final()) continue;
-    ToWire({state->shard, state->term, true, state->applied, state->examples}, reply->add_copies());
+    ToWire({state->shard, state->term, true, state->applied, state->examples, state->left_out},
+           reply->add_copies());
   }
 }
 
