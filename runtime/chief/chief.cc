@@ -264,7 +264,12 @@ Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request,
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.held()));
   const MutexLock lock(mutex_);
-  if (ending_.releasing()) return UnavailableError("the run is ending");
+  if (ending_.releasing()) {
+    RegisterPsReply reply;
+    reply.set_chief_term(chief_term());
+    reply.set_directive(ending_.finished() ? FINISH : DRAIN);
+    return reply;
+  }
   return ps_.Register(request, std::move(copies), from);
 }
 

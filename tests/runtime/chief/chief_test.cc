@@ -278,5 +278,31 @@ TEST_F(ChiefTest, WhenANewerChiefHasTakenTheRun_EndsAsSuperseded) {
   EXPECT_EQ(Outcome(), kExitDisrupted);
 }
 
+// A ps that lost its connection comes back while the chief tells the others that the run ends.
+TEST_F(PausedChiefTest, WhenAPsRegistersWhileTheRunEnds_IsToldSo) {
+  chief_clock_ = &manual_clock_;
+  Start([this](const std::string&, const RunLocked&) {
+    return std::make_unique<SilentLink>(manual_clock_);
+  });
+  RegisterPsRequest request;
+  request.set_process(5);
+  request.set_address("ps-0:2222");
+  ASSERT_TRUE(chief_->RegisterPs(request, "").ok());
+  stop_.request_stop();
+  // Its release is not answered: the chief waits for that, and answers others meanwhile.
+  RegisterPsReply reply;
+  const SteadyTime deadline = SteadyNow() + kLimit;
+  while (reply.directive() == DIRECTIVE_UNSPECIFIED && SteadyNow() < deadline) {
+    const Result<RegisterPsReply> answer = chief_->RegisterPs(request, "");
+    ASSERT_TRUE(answer.ok()) << answer.status().ToString();
+    reply = *answer;
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(reply.directive(), DRAIN);
+  EXPECT_EQ(reply.incarnation(), 0u);
+  manual_clock_.Advance(kReleasePatience + seconds(1));
+  EXPECT_EQ(Outcome(), kExitDrained);
+}
+
 }  // namespace
 }  // namespace pstrain
