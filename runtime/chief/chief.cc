@@ -65,12 +65,13 @@ std::function<void(Status)> FailThrough(Ending& ending, CondVar& changed) {
 /// The answer to a replica that was started with another job; nothing to one that was not, or that
 /// has shown its job before.
 template <typename Reply, typename Request>
-std::optional<Reply> RefusalOf(const Request& request, const FixedDigests& job) {
+std::optional<Reply> RefusalOf(const Request& request, const FixedDigests& job,
+                               const std::string& from, Refusals& refusals) {
   if (request.job().empty()) return std::nullopt;
   const Status same = CheckDigests(job, {request.job().begin(), request.job().end()});
   if (same.ok()) return std::nullopt;
-  LogWarning("chief", "a replica that was started with another job is refused",
-             {{"request", request.GetDescriptor()->name()}, {"reason", same}});
+  refusals.Count(RefusalReason::kOutdated, from,
+                 same.WithContext("a replica that was started with another job"));
   Reply reply;
   reply.set_refused(same.message());
   return reply;
@@ -260,7 +261,9 @@ void Chief::HearFailure(Status failure) {
 
 Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request,
                                           const std::string& from) {
-  if (auto refusal = RefusalOf<RegisterPsReply>(request, job_)) return *std::move(refusal);
+  if (auto refusal = RefusalOf<RegisterPsReply>(request, job_, from, dependencies_.refusals)) {
+    return *std::move(refusal);
+  }
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.held()));
   const MutexLock lock(mutex_);
@@ -282,7 +285,9 @@ Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
 
 Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
                                           const std::string& from) {
-  if (auto refusal = RefusalOf<PollWorkerReply>(request, job_)) return *std::move(refusal);
+  if (auto refusal = RefusalOf<PollWorkerReply>(request, job_, from, dependencies_.refusals)) {
+    return *std::move(refusal);
+  }
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
   PSTRAIN_RETURN_IF_ERROR(workers_.CheckAttempt(request, from));
@@ -297,7 +302,9 @@ Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
 
 Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request,
                                                 const std::string& from) {
-  if (auto refusal = RefusalOf<PollEvaluatorReply>(request, job_)) return *std::move(refusal);
+  if (auto refusal = RefusalOf<PollEvaluatorReply>(request, job_, from, dependencies_.refusals)) {
+    return *std::move(refusal);
+  }
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
   HearFailure(FailureOf(request));

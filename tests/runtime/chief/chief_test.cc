@@ -17,6 +17,7 @@
 #include "proto/contract/exit_codes.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/input/input_index.h"
+#include "runtime/stats/names.h"
 
 namespace pstrain {
 namespace {
@@ -212,6 +213,26 @@ TEST_F(ChiefTest, WhenAPsServesAnotherChiefOfTheSameTerm_EndsAsSuperseded) {
   request.set_address("ps-0:2222");
   EXPECT_TRUE(chief_->RegisterPs(request, "").ok());
   EXPECT_EQ(Outcome(), kExitDisrupted);
+}
+
+TEST_F(ChiefTest, WhenReplicasOfAnotherJobComeAgainAndAgain_AreCountedAndLoggedOnce) {
+  Start();
+  PollWorkerRequest request;
+  (*request.mutable_job())["spec.training.seed"] = 1;
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 5; ++i) {
+    const Result<PollWorkerReply> reply = chief_->PollWorker(request, "ipv4:10.0.0.1:5");
+    ASSERT_TRUE(reply.ok()) << reply.status().ToString();
+    EXPECT_NE(reply->refused(), "");
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  const auto reason = static_cast<std::size_t>(RefusalReason::kOutdated);
+  EXPECT_EQ(stats_->AddCounter(stats::kRefused[reason])->Value(), 5u);
+  const std::string_view line = "a replica that was started with another job";
+  EXPECT_NE(log.find(line), std::string::npos) << log;
+  EXPECT_EQ(log.find(line), log.rfind(line)) << log;
+  stop_.request_stop();
+  EXPECT_EQ(Outcome(), kExitDrained);
 }
 
 class PausedChiefTest : public ChiefTest {
