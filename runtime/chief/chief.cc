@@ -157,7 +157,7 @@ void Chief::ForgiveGap() {
 void Chief::Tick() {
   ForgiveGap();
   protocol_.Tick(clock_.Now() - gaps_);
-  if (grant_limit_) grant_limit_->Refresh();
+  if (grant_limit_) grant_limit_->Refresh(disk_);
   ps_.Expire();
   ps_.Retry();
   if (!ending_.releasing()) workers_.Expire();
