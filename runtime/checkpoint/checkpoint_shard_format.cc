@@ -14,6 +14,8 @@ static_assert(std::endian::native == std::endian::little,
 
 constexpr std::string_view kMagic = "PSTPIECE";
 constexpr std::uint32_t kVersion = 3;
+/// Of the batch in a number that stands for a work id.
+constexpr int kBatchBits = 32;
 /// Without values a slot has no bytes, so that the size of a checkpoint shard does not bound their
 /// number.
 constexpr std::uint32_t kMaxSlots = 16;
@@ -155,11 +157,14 @@ std::string SerializeCheckpointShard(const ShardState& state) {
   out.U64(static_cast<std::uint64_t>(state.skipped));
   out.U64(static_cast<std::uint64_t>(state.non_finite));
   out.U32(state.incremental ? 1 : 0);
-  out.U32(0);
+  out.U32(static_cast<std::uint32_t>(state.left_out.size()));
   out.U32(static_cast<std::uint32_t>(state.dense.size()));
   out.U32(static_cast<std::uint32_t>(state.tables.size()));
   out.U64(applied.size());
   out.Bytes(applied);
+  for (const WorkId work_id : state.left_out) {
+    out.U64((std::uint64_t{work_id.epoch} << kBatchBits) | work_id.batch);
+  }
   for (const DenseState& dense : state.dense) {
     out.U32(dense.variable);
     out.U32(dense.partition);
@@ -174,6 +179,23 @@ std::string SerializeCheckpointShard(const ShardState& state) {
 }
 
 namespace {
+
+bool Ascend(const std::vector<std::uint64_t>& numbers) {
+  const auto not_above = [](std::uint64_t number, std::uint64_t next) { return next <= number; };
+  return std::adjacent_find(numbers.begin(), numbers.end(), not_above) == numbers.end();
+}
+
+std::vector<WorkId> ReadWorkIds(CheckpointShardReader& in, std::uint32_t count) {
+  const std::vector<std::uint64_t> numbers = in.Array<std::uint64_t>(count);
+  if (!Ascend(numbers)) in.Refuse();
+  std::vector<WorkId> work_ids;
+  work_ids.reserve(numbers.size());
+  for (const std::uint64_t number : numbers) {
+    work_ids.push_back(
+        {static_cast<std::uint32_t>(number >> kBatchBits), static_cast<std::uint32_t>(number)});
+  }
+  return work_ids;
+}
 
 DenseState ReadDense(CheckpointShardReader& in) {
   DenseState dense;
@@ -197,10 +219,7 @@ TableState ReadTable(CheckpointShardReader& in) {
   in.U32();
   const std::uint64_t rows = in.U64();
   table.keys = in.Array<std::uint64_t>(rows);
-  const auto not_above = [](std::uint64_t key, std::uint64_t next) { return next <= key; };
-  if (std::adjacent_find(table.keys.begin(), table.keys.end(), not_above) != table.keys.end()) {
-    in.Refuse();
-  }
+  if (!Ascend(table.keys)) in.Refuse();
   if (in.failed()) return table;
   const std::uint64_t floats = rows == 0 ? 0 : in.Product(rows, dimension);
   table.values = in.Array<float>(floats);
@@ -224,11 +243,12 @@ Result<ShardState> ParseCheckpointShard(std::string_view bytes) {
   state.skipped = static_cast<std::int64_t>(in.U64());
   state.non_finite = static_cast<std::int64_t>(in.U64());
   state.incremental = in.U32() != 0;
-  in.U32();
+  const std::uint32_t left_out = in.U32();
   const std::uint32_t dense = in.U32();
   const std::uint32_t tables = in.U32();
   const std::uint64_t applied_bytes = in.U64();
   PSTRAIN_ASSIGN_OR_RETURN(state.applied, AppliedSet::Parse(in.Bytes(applied_bytes)));
+  state.left_out = ReadWorkIds(in, left_out);
   for (std::uint32_t i = 0; i < dense && !in.failed(); ++i) state.dense.push_back(ReadDense(in));
   for (std::uint32_t i = 0; i < tables && !in.failed(); ++i) state.tables.push_back(ReadTable(in));
   if (!in.Done()) return DataLossError("its parts do not fill it");

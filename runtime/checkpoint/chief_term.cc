@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/os/files.h"
+#include "base/random.h"
+#include "base/text/hex.h"
 #include "base/text/parse_number.h"
 
 namespace pstrain {
@@ -31,24 +33,35 @@ Result<std::uint64_t> HighestChiefTerm(const std::string& run_directory) {
   return highest;
 }
 
-Result<std::uint64_t> TakeChiefTerm(const std::string& run_directory) {
+Result<ChiefTerm> TakeChiefTerm(const std::string& run_directory) {
   const std::string directory = ChiefsDirectory(run_directory);
   PSTRAIN_RETURN_IF_ERROR(CreateDirectories(directory));
-  for (;;) {
+  while (true) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::uint64_t highest, HighestChiefTerm(run_directory));
-    const std::uint64_t term = highest + 1;
-    const Status created = CreateExclusive(JoinPath(directory, std::to_string(term)), "");
-    if (created.ok()) return term;
+    const ChiefTerm term{highest + 1, std::max<std::uint64_t>(1, RandomSeed())};
+    const std::string path = JoinPath(directory, std::to_string(term.number));
+    const Status created = CreateExclusive(path, ToHex(term.id));
     // Another chief was faster: its term is the highest now.
-    if (created.code() != StatusCode::kAlreadyExists) return created;
+    if (created.code() == StatusCode::kAlreadyExists) continue;
+    PSTRAIN_RETURN_IF_ERROR(created);
+    PSTRAIN_ASSIGN_OR_RETURN(const std::string stored, ReadFile(path));
+    if (stored == ToHex(term.id)) return term;
   }
 }
 
-Status CheckChiefTerm(const std::string& run_directory, std::uint64_t term) {
+Status CheckChiefTerm(const std::string& run_directory, const ChiefTerm& term) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::uint64_t highest, HighestChiefTerm(run_directory));
-  if (highest <= term) return OkStatus();
-  return AbortedError("chief term " + std::to_string(highest) + " was taken after " +
-                      std::to_string(term) + " in " + run_directory);
+  const std::string number = std::to_string(term.number);
+  if (highest > term.number) {
+    return AbortedError("chief term " + std::to_string(highest) + " was taken after " + number +
+                        " in " + run_directory);
+  }
+  if (term.id == 0) return OkStatus();
+  const std::string path = JoinPath(ChiefsDirectory(run_directory), number);
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string stored, ReadFile(path));
+  if (stored == ToHex(term.id)) return OkStatus();
+  return AbortedError("another chief has taken chief term " + number + " too: its id is in " +
+                      path);
 }
 
 }  // namespace pstrain

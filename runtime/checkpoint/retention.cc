@@ -72,7 +72,7 @@ Result<std::vector<CheckpointId>> ApplyRetention(const std::string& run_director
   PSTRAIN_ASSIGN_OR_RETURN(auto folders, ListCheckpointFolders(run_directory));
   PSTRAIN_RETURN_IF_ERROR(FindBases(run_directory, &folders));
   std::vector<CheckpointId> removable = PlanRetention(folders, rule);
-  PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, rule.chief_term));
+  PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, {rule.chief_term, rule.chief_id}));
   // From the newest: a crash in between leaves no checkpoint without its base.
   for (const CheckpointId& id : removable | std::views::reverse)
     PSTRAIN_RETURN_IF_ERROR(RemoveCheckpoint(run_directory, id));

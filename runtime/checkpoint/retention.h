@@ -17,6 +17,8 @@ struct RetentionRule {
   std::uint64_t chief_term = 0;
   /// Checkpoints that someone reads.
   std::set<CheckpointId> pinned;
+  /// ChiefTerm::id of that chief; 0: not compared.
+  std::uint64_t chief_id = 0;
 };
 
 /// What may go, oldest first: finished checkpoints that are not among the newest `keep`, and
@@ -28,7 +30,7 @@ std::vector<CheckpointId> PlanRetention(const std::vector<CheckpointFolder>& fol
                                         const RetentionRule& rule);
 
 /// Deletes what PlanRetention names, newest first, and returns it. ABORTED, with nothing deleted,
-/// when a higher chief term exists; other errors name the path.
+/// when CheckChiefTerm says so; other errors name the path.
 Result<std::vector<CheckpointId>> ApplyRetention(const std::string& run_directory,
                                                  const RetentionRule& rule);
 

@@ -129,7 +129,7 @@ void Checkpointing::ShardsWritten(const CheckpointId& id, std::uint32_t ps,
   Result<std::vector<ShardCopy>> copies = AllFromWire<ShardCopy>(reply->copies());
   if (!copies.ok()) in_progress_->status = copies.status();
   for (ShardCopy& copy : copies.ok() ? *copies : std::vector<ShardCopy>()) {
-    in_progress_->applied.insert_or_assign(copy.shard, std::move(copy.applied));
+    in_progress_->copies.insert_or_assign(copy.shard, std::move(copy));
   }
   if (!in_progress_->pending.empty()) {
     chief_.context.fail_points.Pass(FailPoint::kChiefBetweenCheckpointShards);
@@ -161,14 +161,16 @@ CheckpointManifest Checkpointing::MakeManifest() const {
 std::vector<WrittenCheckpointShard> Checkpointing::Written() const {
   std::vector<WrittenCheckpointShard> written;
   for (const CheckpointShard& checkpoint_shard : in_progress_->checkpoint_shards) {
-    const auto applied = in_progress_->applied.find(checkpoint_shard.shard());
-    written.push_back(
-        {checkpoint_shard.shard(),
-         {checkpoint_shard.chief_term(), checkpoint_shard.term_counter()},
-         checkpoint_shard.incremental(),
-         checkpoint_shard.bytes(),
-         applied == in_progress_->applied.end() ? std::nullopt : std::optional(applied->second),
-         checkpoint_shard.examples_applied()});
+    WrittenCheckpointShard& shard = written.emplace_back();
+    shard.shard = checkpoint_shard.shard();
+    shard.term = {checkpoint_shard.chief_term(), checkpoint_shard.term_counter()};
+    shard.incremental = checkpoint_shard.incremental();
+    shard.bytes = checkpoint_shard.bytes();
+    shard.examples = checkpoint_shard.examples_applied();
+    const auto copy = in_progress_->copies.find(shard.shard);
+    if (copy == in_progress_->copies.end()) continue;
+    shard.applied = copy->second.applied;
+    shard.left_out = copy->second.left_out;
   }
   return written;
 }
@@ -181,20 +183,21 @@ void Checkpointing::PlaceManifest() {
   std::ranges::sort(in_progress_->checkpoint_shards, {}, &CheckpointShard::shard);
   if (Status fits = chief_.protocol.FinishCheckpoint(Written()); !fits.ok()) return Abandon(fits);
   in_progress_->with_disk = true;
-  chief_.disk.Post("write a manifest",
-                   [this, id = in_progress_->id, run_directory = chief_.setup.run.run_directory(),
-                    manifest = MakeManifest()]() -> Disk::Then {
-                     const FailPoints& points = chief_.context.fail_points;
-                     const auto last_check = [&]() -> Status {
-                       PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, id.chief_term));
-                       points.Pass(FailPoint::kChiefBeforeRename);
-                       return OkStatus();
-                     };
-                     const Status placed = WriteManifest(CheckpointDirectory(run_directory, id),
-                                                         manifest, last_check);
-                     if (placed.ok()) points.Pass(FailPoint::kChiefAfterRename);
-                     return [this, placed, manifest] { ManifestPlaced(placed, manifest); };
-                   });
+  chief_.disk.Post(
+      "write a manifest",
+      [this, id = in_progress_->id, run_directory = chief_.setup.run.run_directory(),
+       term = chief_.setup.directory.term(), manifest = MakeManifest()]() -> Disk::Then {
+        const FailPoints& points = chief_.context.fail_points;
+        const auto last_check = [&]() -> Status {
+          PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, term));
+          points.Pass(FailPoint::kChiefBeforeRename);
+          return OkStatus();
+        };
+        const Status placed =
+            WriteManifest(CheckpointDirectory(run_directory, id), manifest, last_check);
+        if (placed.ok()) points.Pass(FailPoint::kChiefAfterRename);
+        return [this, placed, manifest] { ManifestPlaced(placed, manifest); };
+      });
 }
 
 void Checkpointing::Abandon(const Status& status) {
@@ -274,6 +277,7 @@ void Checkpointing::Retain() {
   RetentionRule rule;
   rule.keep = static_cast<std::uint32_t>(chief_.context.training().checkpoint().keep());
   rule.chief_term = chief_.chief_term();
+  rule.chief_id = chief_.setup.directory.term().id;
   if (evaluator_.pinned()) rule.pinned.insert(*evaluator_.pinned());
   chief_.disk.Post("delete old checkpoints",
                    [this, rule, leftovers = std::exchange(leftovers_, {}),

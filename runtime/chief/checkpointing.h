@@ -62,7 +62,7 @@ class Checkpointing {
     CheckpointPlan plan;
     std::vector<CheckpointShard> checkpoint_shards;
     /// Of a final one: what each shard says that it has applied.
-    std::map<ShardId, AppliedSet> applied;
+    std::map<ShardId, ShardCopy> copies;
     /// ps whose answers are awaited.
     std::set<std::uint32_t> pending;
     /// The disk works on it: its folder is made, or its manifest put in place.

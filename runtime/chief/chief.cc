@@ -65,12 +65,13 @@ std::function<void(Status)> FailThrough(Ending& ending, CondVar& changed) {
 /// The answer to a replica that was started with another job; nothing to one that was not, or that
 /// has shown its job before.
 template <typename Reply, typename Request>
-std::optional<Reply> RefusalOf(const Request& request, const FixedDigests& job) {
+std::optional<Reply> RefusalOf(const Request& request, const FixedDigests& job,
+                               const std::string& from, Refusals& refusals) {
   if (request.job().empty()) return std::nullopt;
   const Status same = CheckDigests(job, {request.job().begin(), request.job().end()});
   if (same.ok()) return std::nullopt;
-  LogWarning("chief", "a replica that was started with another job is refused",
-             {{"request", request.GetDescriptor()->name()}, {"reason", same}});
+  refusals.Count(RefusalReason::kOutdated, from,
+                 same.WithContext("a replica that was started with another job"));
   Reply reply;
   reply.set_refused(same.message());
   return reply;
@@ -130,8 +131,8 @@ Result<int> Chief::Run() {
       if (ending_.failed_for_good()) return kExitPermanent;
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
-    if (ending_.Superseded()) {
-      LogWarning("chief", "a newer chief has taken over");
+    if (ending_.Superseded() || ps_.superseded()) {
+      LogWarning("chief", "another chief has taken over");
       return kExitDisrupted;
     }
     retired = ps_.TakeRetired();
@@ -156,7 +157,7 @@ void Chief::ForgiveGap() {
 void Chief::Tick() {
   ForgiveGap();
   protocol_.Tick(clock_.Now() - gaps_);
-  if (grant_limit_) grant_limit_->Refresh();
+  if (grant_limit_) grant_limit_->Refresh(disk_);
   ps_.Expire();
   ps_.Retry();
   if (!ending_.releasing()) workers_.Expire();
@@ -260,11 +261,18 @@ void Chief::HearFailure(Status failure) {
 
 Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request,
                                           const std::string& from) {
-  if (auto refusal = RefusalOf<RegisterPsReply>(request, job_)) return *std::move(refusal);
+  if (auto refusal = RefusalOf<RegisterPsReply>(request, job_, from, dependencies_.refusals)) {
+    return *std::move(refusal);
+  }
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.held()));
   const MutexLock lock(mutex_);
-  if (ending_.releasing()) return UnavailableError("the run is ending");
+  if (ending_.releasing()) {
+    RegisterPsReply reply;
+    reply.set_chief_term(chief_term());
+    reply.set_directive(ending_.finished() ? FINISH : DRAIN);
+    return reply;
+  }
   return ps_.Register(request, std::move(copies), from);
 }
 
@@ -277,7 +285,9 @@ Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
 
 Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
                                           const std::string& from) {
-  if (auto refusal = RefusalOf<PollWorkerReply>(request, job_)) return *std::move(refusal);
+  if (auto refusal = RefusalOf<PollWorkerReply>(request, job_, from, dependencies_.refusals)) {
+    return *std::move(refusal);
+  }
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
   PSTRAIN_RETURN_IF_ERROR(workers_.CheckAttempt(request, from));
@@ -292,7 +302,9 @@ Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
 
 Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request,
                                                 const std::string& from) {
-  if (auto refusal = RefusalOf<PollEvaluatorReply>(request, job_)) return *std::move(refusal);
+  if (auto refusal = RefusalOf<PollEvaluatorReply>(request, job_, from, dependencies_.refusals)) {
+    return *std::move(refusal);
+  }
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
   HearFailure(FailureOf(request));

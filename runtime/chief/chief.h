@@ -68,7 +68,8 @@ class Chief {
   std::uint64_t chief_term() const { return setup_.directory.chief_term(); }
   /// Of the job: what requests may name.
   const JobBounds& bounds() const { return bounds_; }
-  /// `from`: the peer's address, for the log. Errors besides the peers' own: as CheckRequest.
+  /// `from`: the peer's address, for the log. Errors besides the peers' own: as CheckRequest. A ps
+  /// that comes while the run ends is told so: it has nothing to wait for.
   Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request, const std::string& from)
       PSTRAIN_EXCLUDES(mutex_);
   Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request) PSTRAIN_EXCLUDES(mutex_);

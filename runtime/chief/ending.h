@@ -23,7 +23,7 @@ namespace pstrain {
 ///             |                                             | good, else 85
 ///   any       | failed, or peers did not come in time       | exit with the error
 ///   running   | failed for good                             | releasing, not finished
-///   any       | a newer chief has taken the run             | exit 86
+///   any       | another chief has taken the run             | exit 86
 ///
 /// Decides by what it is told and by its clock; only Superseded has the run's directory read,
 /// through Disk. The chief's lock guards it: one thread at a time.
@@ -94,8 +94,8 @@ class Ending {
   /// REQUIRES: releasing().
   bool ReleaseOver(bool all_told) const;
 
-  /// A chief of a higher term has taken the run, as far as is known. Has the directory looked at
-  /// once a second.
+  /// A chief of a higher term, or another one of this term, has taken the run, as far as is known.
+  /// Has the directory looked at once a second.
   bool Superseded();
 
  private:

@@ -42,8 +42,15 @@ Result<GrantBarriers> GrantBarriers::Find(const std::string& run_directory) {
   return found;
 }
 
-void GrantBarriers::Refresh() {
-  std::erase_if(barriers_, [](const Barrier& barrier) { return !FileExists(barrier.file); });
+void GrantBarriers::Refresh(Disk& disk) {
+  if (barriers_.empty() || std::exchange(looking_, true)) return;
+  disk.Post("look for barriers", [this, there = barriers_]() mutable -> Disk::Then {
+    std::erase_if(there, [](const Barrier& barrier) { return !FileExists(barrier.file); });
+    return [this, there = std::move(there)] {
+      barriers_ = there;
+      looking_ = false;
+    };
+  });
 }
 
 bool GrantBarriers::Reached(const CommitProgress& progress) const {

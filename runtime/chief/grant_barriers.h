@@ -26,7 +26,7 @@ class GrantBarriers final : public GrantLimit {
   bool empty() const { return barriers_.empty(); }
 
   /// Drops those whose file has gone.
-  void Refresh() override;
+  void Refresh(Disk& disk) override;
   /// As CommitProtocol::Grants, but no more than what brings the examples that are committed or
   /// with a worker to the lowest limit: 10 percentage points beyond the file's, at most 95 %, but
   /// never so low that its percentage could not be reached. Exceeds it by less than a batch.
@@ -41,6 +41,8 @@ class GrantBarriers final : public GrantLimit {
   bool Reached(const CommitProgress& progress) const;
 
   std::vector<Barrier> barriers_;
+  /// The disk looks for the files.
+  bool looking_ = false;
 };
 
 }  // namespace pstrain

@@ -8,7 +8,6 @@
 #include "base/text/json.h"
 #include "proto/contract/run_files.h"
 #include "proto/job/fixed_fields.h"
-#include "runtime/checkpoint/chief_term.h"
 
 namespace pstrain {
 namespace {
@@ -63,7 +62,7 @@ Result<RunDirectory> RunDirectory::Open(const PSTrainingJob& job, const std::str
   const std::string path = JoinPath(directory, run_id);
   Status made = CreateDirectories(JoinPath(path, "checkpoints"));
   if (!made.ok()) return made.WithContext(WritableHint(job));
-  Result<std::uint64_t> term = TakeChiefTerm(path);
+  Result<ChiefTerm> term = TakeChiefTerm(path);
   if (!term.ok()) return term.status().WithContext(WritableHint(job));
   return RunDirectory(job, path, *term);
 }
@@ -75,8 +74,10 @@ Status RunDirectory::Write(const char* name, const std::string& content) const {
 }
 
 Result<bool> RunDirectory::Superseded() const {
-  PSTRAIN_ASSIGN_OR_RETURN(const std::uint64_t highest, HighestChiefTerm(path_));
-  return highest > chief_term_;
+  const Status current = CheckChiefTerm(path_, term_);
+  if (current.ok()) return false;
+  if (current.code() == StatusCode::kAborted) return true;
+  return current;
 }
 
 Result<RunDescription> RunDirectory::Stored() const {

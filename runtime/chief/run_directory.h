@@ -11,13 +11,14 @@
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/contract/control.pb.h"
 #include "proto/job/psjob.pb.h"
+#include "runtime/checkpoint/chief_term.h"
 #include "runtime/input/input_index.h"
 
 namespace pstrain {
 
 /// What lies in <checkpoint directory>/<run id> and belongs to no single checkpoint:
 ///
-///   chiefs/<n>        one file per chief, created exclusively: the chief term
+///   chiefs/<n>        one file per chief, created exclusively: the chief term, and its id in it
 ///   index             the input index
 ///   run               the RunDescription and what a resume must not change
 ///   stopped.json      a drain ended here; its eval_loss
@@ -34,10 +35,12 @@ class RunDirectory {
   static Result<RunDirectory> Open(const PSTrainingJob& job, const std::string& run_id);
 
   const std::string& path() const { return path_; }
-  std::uint64_t chief_term() const { return chief_term_; }
+  std::uint64_t chief_term() const { return term_.number; }
+  /// With the id that tells this chief from another one of the same number.
+  const ChiefTerm& term() const { return term_; }
   /// The field, the directory and what it must be, to put before what could not be written.
   std::string MustBeWritable() const;
-  /// A higher chief term exists: this chief has been superseded.
+  /// A higher chief term exists, or another chief has this one: this chief has been superseded.
   Result<bool> Superseded() const;
 
   /// FAILED_PRECONDITION names the path of what cannot change of a job and differs from what the
@@ -71,8 +74,8 @@ class RunDirectory {
   bool AnnouncementAwaited() const;
 
  private:
-  RunDirectory(const PSTrainingJob& job, std::string path, std::uint64_t chief_term)
-      : job_(&job), path_(std::move(path)), chief_term_(chief_term) {}
+  RunDirectory(const PSTrainingJob& job, std::string path, const ChiefTerm& term)
+      : job_(&job), path_(std::move(path)), term_(term) {}
   std::string File(const char* name) const;
   /// The description as it lies there. DATA_LOSS: the file is damaged.
   Result<RunDescription> Stored() const;
@@ -81,7 +84,7 @@ class RunDirectory {
 
   const PSTrainingJob* job_;
   std::string path_;
-  std::uint64_t chief_term_;
+  ChiefTerm term_;
 };
 
 }  // namespace pstrain

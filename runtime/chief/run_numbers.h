@@ -22,8 +22,8 @@ struct AppliedCounts {
   /// Bad records that were left out, in every shard at least.
   std::int64_t skipped = 0;
   /// Records of batches that were left out because their loss or a gradient was not finite, of the
-  /// shard with the most: a batch that was computed twice, from other values, may have been left
-  /// out by some shards alone.
+  /// shard with the most. In a final checkpoint all shards have the same; before, a batch that was
+  /// computed twice, from other values, may be left out by some shards alone.
   std::int64_t non_finite = 0;
 };
 AppliedCounts CountsOf(const CheckpointManifest& manifest);

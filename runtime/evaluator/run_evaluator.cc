@@ -17,6 +17,7 @@
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/evaluator/metric_report.h"
 #include "runtime/evaluator/metrics.h"
+#include "runtime/evaluator/pin_keeper.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
 #include "runtime/rpc/chief_client.h"
@@ -27,6 +28,8 @@ namespace pstrain {
 namespace {
 
 constexpr std::chrono::milliseconds kPoll{200};
+/// Between two words of what is being read.
+constexpr std::chrono::milliseconds kPinPause{1000};
 constexpr std::uint32_t kRecordsPerBatch = 512;
 constexpr const char* kInputField = "spec.training.evaluation.input";
 
@@ -63,6 +66,18 @@ class CheckpointEvaluation {
     return CancelledError("told to stop");
   }
 };
+
+/// One evaluation, during which the chief hears what is being read. What it answers to that is
+/// asked for again after the evaluation; one that is away hears of it a second later.
+Result<MetricValues> EvaluatePinned(ChiefClient& chief, const PollEvaluatorRequest& request,
+                                    const std::string& folder, const Model& model,
+                                    SequentialReader& input, const std::stop_token& stop) {
+  PollEvaluatorRequest reading;
+  reading.set_process(request.process());
+  reading.set_pinned(request.checkpoint());
+  const PinKeeper keeper([&] { static_cast<void>(chief.PollEvaluator(reading)); }, kPinPause);
+  return CheckpointEvaluation::Run(folder, model, input, stop);
+}
 
 /// What the chief names goes through its parser before it becomes a path.
 Result<std::string> FolderOf(const RoleContext& context, const std::string& checkpoint) {
@@ -131,9 +146,9 @@ Result<int> RunEvaluator(const RoleContext& context) {
       if (!reply->checkpoint().empty()) {
         PSTRAIN_ASSIGN_OR_RETURN(const std::string folder, FolderOf(context, reply->checkpoint()));
         request.set_checkpoint(reply->checkpoint());
-        request.set_pinned(reply->checkpoint());
         const Result<MetricValues> metrics =
-            CheckpointEvaluation::Run(folder, *model, **input, context.stop);
+            EvaluatePinned(chief, request, folder, *model, **input, context.stop);
+        patience.Renew();  // the time of an evaluation is not time without an answer
         PSTRAIN_RETURN_IF_ERROR(Tell(context, metrics, request));
         if (metrics.ok()) {
           own_stats.evaluations->Add();

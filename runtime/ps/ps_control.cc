@@ -145,6 +145,16 @@ Result<std::string> PsControl::CheckpointFolder(const std::string& checkpoint) c
   return CheckpointDirectory(options_.run_directory, *id);
 }
 
+Status PsControl::CheckChief(const ChiefTerm& chief) {
+  const MutexLock lock(mutex_);
+  if (chief.number != chief_.number || chief.id == chief_.id) {
+    chief_ = chief;
+    return OkStatus();
+  }
+  registration_.reset();
+  return AbortedError("this ps serves another chief of chief term " + std::to_string(chief.number));
+}
+
 Status PsControl::DoConfigure(const ConfigureRequest& request) {
   const RunDescription& run = request.run();
   if (run.run_id() != options_.run_id || run.run_directory() != options_.run_directory ||
@@ -154,6 +164,7 @@ Status PsControl::DoConfigure(const ConfigureRequest& request) {
                                 std::to_string(options_.shards) +
                                 " shards; give all replicas the same job");
   }
+  PSTRAIN_RETURN_IF_ERROR(CheckChief({request.chief_term(), request.chief_id()}));
   return engine_.Configure({.variables = {run.variables().begin(), run.variables().end()},
                             .shards = run.shards(),
                             .batches_per_epoch = run.batches_per_epoch()});
@@ -263,7 +274,8 @@ Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& re
     if (!written.ok()) return AsAnswer(written.status());
     *reply->add_checkpoint_shards() = std::move(written).value();
     if (!request.final()) continue;
-    ToWire({state->shard, state->term, true, state->applied, state->examples}, reply->add_copies());
+    ToWire({state->shard, state->term, true, state->applied, state->examples, state->left_out},
+           reply->add_copies());
   }
 }
 

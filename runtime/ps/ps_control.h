@@ -11,6 +11,7 @@
 
 #include "base/mutex.h"
 #include "proto/contract/control.grpc.pb.h"
+#include "runtime/checkpoint/chief_term.h"
 #include "runtime/cluster/fail_points.h"
 #include "runtime/rpc/identity/caller.h"
 #include "runtime/rpc/transport.h"
@@ -24,10 +25,12 @@ namespace pstrain {
 /// registration. All others are refused with FAILED_PRECONDITION, so that a chief that was cut off
 /// and still runs cannot assign or drop shards (rule 8 of the commit protocol), and so is whoever
 /// only knows the address. While a registration is under way it is not known yet what calls must
-/// name: they wait for it for a while, then UNAVAILABLE. A checkpoint's name or another run's
-/// directory that does not fit this job is refused with INVALID_ARGUMENT. Called from gRPC's
-/// threads, several at a time; calls block until the engine has answered. Outlives the server that
-/// it is registered with.
+/// name: they wait for it for a while, then UNAVAILABLE. Two chiefs may have one term where the run
+/// directory's file system does not create files exclusively (runtime/checkpoint/chief_term.h): the
+/// first that configures this ps is served, the other one gets ABORTED. A checkpoint's name or
+/// another run's directory that does not fit this job is refused with INVALID_ARGUMENT. Called from
+/// gRPC's threads, several at a time; calls block until the engine has answered. Outlives the
+/// server that it is registered with.
 class PsControl final : public ParameterServer::Service {
  public:
   /// The job of this ps, as it knows it itself.
@@ -83,6 +86,9 @@ class PsControl final : public ParameterServer::Service {
   /// FAILED_PRECONDITION: a newer chief has come since.
   Status CheckCurrent(const Registration& named) const;
   Status DoConfigure(const ConfigureRequest& request);
+  /// ABORTED: another chief of that term has configured this ps. The other one's registration is
+  /// void then.
+  Status CheckChief(const ChiefTerm& chief);
   /// To the caller, and to the count of refusals.
   grpc::Status Answer(grpc::ServerContext* call, const Status& status);
   /// The states of shards that are restored, and of those that move here from other ps.
@@ -107,6 +113,8 @@ class PsControl final : public ParameterServer::Service {
   mutable CondVar changed_;
   /// Nothing while a registration is under way.
   std::optional<Registration> registration_ PSTRAIN_GUARDED_BY(mutex_);
+  /// Of the chief that has configured this ps last.
+  ChiefTerm chief_ PSTRAIN_GUARDED_BY(mutex_);
   std::optional<bool> released_ PSTRAIN_GUARDED_BY(mutex_);
 };
 

@@ -134,6 +134,9 @@ class Registration {
   /// The chief is to hear of something now.
   bool Urgent() const { return !failure_told_ && !engine_.health().ok(); }
 
+  /// The exit code, once the chief has answered that the run ends.
+  const std::optional<int>& ended() const { return ended_; }
+
   /// Not OK: this ps was started with another job than the chief.
   const Status& refusal() const { return refusal_; }
 
@@ -163,6 +166,9 @@ class Registration {
     refused_ = OkStatus();
     if (!reply.refused().empty()) refusal_ = FailedPreconditionError(reply.refused());
     if (!refusal_.ok()) return OkStatus();
+    if (reply.directive() == FINISH) ended_ = kExitSuccess;
+    if (reply.directive() == DRAIN) ended_ = kExitDrained;
+    if (ended_) return OkStatus();
     incarnation_ = reply.incarnation();
     chief_term_ = reply.chief_term();
     call_key_ = reply.call_key();
@@ -194,6 +200,7 @@ class Registration {
   std::uint64_t chief_term_ = 0;
   std::uint64_t call_key_ = 0;
   bool failure_told_ = false;
+  std::optional<int> ended_;
   Status refusal_;
 };
 
@@ -217,6 +224,7 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
     if (now >= next_step || registration.Urgent()) {
       const Status status = registration.Step(stopping.has_value());
       PSTRAIN_RETURN_IF_ERROR(registration.refusal());
+      if (registration.ended()) return *registration.ended();
       if (status.ok()) patience.Renew();
       next_step = SteadyNow() + (status.ok() ? kHeartbeat : kAwayPause);
       if (status.code() == StatusCode::kFailedPrecondition) return kExitDisrupted;  // replaced

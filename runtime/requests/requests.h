@@ -77,7 +77,8 @@ struct PushRequest {
   std::uint32_t skipped = 0;
   /// 0, or all records that were not skipped: the batch is left out, because its loss or a gradient
   /// is infinite or not a number. Every shard remembers its work id, and no section carries
-  /// anything.
+  /// anything. A gradient that comes later takes its place: of a batch that is computed again from
+  /// other values, either every shard gets the gradient in the end or none.
   std::uint32_t non_finite = 0;
   /// One per shard that is to have the work id, also when it carries nothing.
   std::vector<PushSection> sections;
@@ -89,6 +90,9 @@ enum class PushStatus : std::uint32_t {
   kDuplicate = 1,
   /// As PullStatus::kNotOwner; nothing was changed.
   kNotOwner = 2,
+  /// The push leaves the batch out, and the shard has its gradient already: another worker has
+  /// computed it from other values. Nothing was changed.
+  kHasGradient = 3,
 };
 
 struct PushReplySection {

@@ -49,6 +49,7 @@ void ToWire(const ShardCopy& copy, WireShardCopy* wire) {
   wire->set_active(copy.active);
   if (copy.active) wire->set_applied(copy.applied.Serialize());
   wire->set_examples_applied(copy.examples);
+  for (const WorkId work_id : copy.left_out) ToWire(work_id, wire->add_left_out());
 }
 
 Result<ShardCopy> FromWire(const WireShardCopy& wire) {
@@ -57,6 +58,7 @@ Result<ShardCopy> FromWire(const WireShardCopy& wire) {
   copy.term = FromWire(wire.term());
   copy.active = wire.active();
   copy.examples = wire.examples_applied();
+  for (const WireWorkId& work_id : wire.left_out()) copy.left_out.push_back(FromWire(work_id));
   // A copy that is not complete has no set that anybody could count on.
   if (wire.active()) {
     PSTRAIN_ASSIGN_OR_RETURN(copy.applied, AppliedSet::Parse(wire.applied()));

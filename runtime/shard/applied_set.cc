@@ -96,6 +96,24 @@ std::uint64_t AppliedSet::Word(std::uint32_t epoch, std::size_t word) const {
   return it == open_.end() ? 0 : it->second.bits[word];
 }
 
+AppliedSet AppliedSet::Without(const std::vector<WorkId>& work_ids) const {
+  AppliedSet rest = *this;
+  for (const WorkId work_id : work_ids) {
+    if (!rest.Contains(work_id) || work_id.batch >= batches_per_epoch_) continue;
+    while (rest.low_water_ > work_id.epoch) {
+      Epoch& reopened = rest.open_[--rest.low_water_];
+      reopened.count = batches_per_epoch_;
+      for (std::size_t w = 0; w < WordsFor(batches_per_epoch_); ++w) {
+        reopened.bits.push_back(ValidBits(batches_per_epoch_, w));
+      }
+    }
+    Epoch& epoch = rest.open_[work_id.epoch];
+    epoch.bits[work_id.batch / kWordBits] &= ~(std::uint64_t{1} << (work_id.batch % kWordBits));
+    if (--epoch.count == 0) rest.open_.erase(work_id.epoch);
+  }
+  return rest;
+}
+
 // absent = valid & ~present, word by word; absent & (absent - 1) clears its lowest bit.
 std::vector<WorkId> AppliedSet::Missing(std::uint32_t epochs) const {
   std::vector<WorkId> missing;

@@ -49,6 +49,8 @@ class AppliedSet {
   /// Batches [64 * word, 64 * word + 64) of `epoch` as bits, lowest first; none beyond the epoch's
   /// end.
   std::uint64_t Word(std::uint32_t epoch, std::size_t word) const;
+  /// A copy without these, also of epochs below the low-water mark.
+  AppliedSet Without(const std::vector<WorkId>& work_ids) const;
   /// WorkIds of epochs [0, epochs) that are absent, in order.
   std::vector<WorkId> Missing(std::uint32_t epochs) const;
 

@@ -63,6 +63,10 @@ Status CheckState(const Catalog& catalog, const ShardState& state) {
     return Misfit(state.shard, "its applied set is of epochs of " +
                                    std::to_string(state.applied.batches_per_epoch()) + " batches");
   }
+  for (const WorkId work_id : state.left_out) {
+    if (state.applied.Contains(work_id)) continue;
+    return Misfit(state.shard, "a batch that was left out is not in its applied set");
+  }
   PSTRAIN_RETURN_IF_ERROR(CheckDense(catalog, state));
   std::size_t next = 0;
   for (const CatalogVariable& variable : catalog.variables()) {
@@ -124,6 +128,7 @@ Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> cat
   shard->examples_ = state.examples;
   shard->skipped_ = state.skipped;
   shard->non_finite_ = state.non_finite;
+  shard->left_out_ = {state.left_out.begin(), state.left_out.end()};
   return shard;
 }
 
@@ -187,25 +192,38 @@ void Shard::Read(const PullSection& section, std::span<float> out) {
 // the process, whose shards are then restored from a checkpoint. So there is no moment at which a
 // copy of this shard has the gradient without the work id, or the other way round.
 PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) {
-  if (!applied_.Insert(request.work_id)) return PushStatus::kDuplicate;
+  const bool leave_out = request.non_finite > 0;
+  if (applied_.Insert(request.work_id)) {
+    if (leave_out) left_out_.insert(request.work_id);
+    examples_ += request.records;
+    skipped_ += request.skipped;
+    non_finite_ += request.non_finite;
+  } else {
+    const bool was_left_out = left_out_.contains(request.work_id);
+    if (leave_out) return was_left_out ? PushStatus::kDuplicate : PushStatus::kHasGradient;
+    if (!was_left_out) return PushStatus::kDuplicate;
+    left_out_.erase(request.work_id);
+    non_finite_ -= request.records - request.skipped;
+  }
+  AddGradients(request.work_id, section);
+  return PushStatus::kApplied;
+}
+
+void Shard::AddGradients(WorkId work_id, const PushSection& section) {
   for (const DenseGradient& gradient : section.dense) {
     DenseState& dense = Dense(gradient.variable, gradient.partition);
     const bool finite = catalog_->variables()[gradient.variable].optimizer->Apply(
         dense.values.data(), dense.slots, gradient.values.data(), gradient.values.size());
-    if (!finite) NoteNonFinite(gradient.variable, request.work_id);
+    if (!finite) NoteNonFinite(gradient.variable, work_id);
   }
   Locate(section.tables, mark_);
   std::span<float* const> places(located_);
   for (const RowGradients& rows : section.tables) {
     if (!Table(rows.variable).Apply(places.first(rows.keys.size()), rows.values.data())) {
-      NoteNonFinite(rows.variable, request.work_id);
+      NoteNonFinite(rows.variable, work_id);
     }
     places = places.subspan(rows.keys.size());
   }
-  examples_ += request.records;
-  skipped_ += request.skipped;
-  non_finite_ += request.non_finite;
-  return PushStatus::kApplied;
 }
 
 void Shard::NoteNonFinite(VariableId variable, WorkId work_id) {
@@ -234,6 +252,7 @@ ShardState Shard::CopyWithoutRows() const {
   state.examples = examples_;
   state.skipped = skipped_;
   state.non_finite = non_finite_;
+  state.left_out = {left_out_.begin(), left_out_.end()};
   return state;
 }
 

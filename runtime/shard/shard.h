@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,7 +50,8 @@ class Shard {
   /// REQUIRES: the section passed Catalog::Check and `out` has Catalog::ReplyFloats of it.
   void Read(const PullSection& section, std::span<float> out);
   /// Applies all of the section of `request`, remembers its work id and counts its records, or does
-  /// nothing. A push that was left out (PushRequest::non_finite) changes no value. REQUIRES: passed
+  /// nothing. A push that was left out (PushRequest::non_finite) changes no value; a gradient for
+  /// the same batch that comes later takes its place, and counts as applied. REQUIRES: passed
   /// Catalog::Check.
   PushStatus Apply(const PushRequest& request, const PushSection& section);
   void CloseEpochsBelow(std::uint32_t epoch) { applied_.CloseEpochsBelow(epoch); }
@@ -68,6 +70,7 @@ class Shard {
   /// each into located_.
   template <typename Tables>
   void Locate(const Tables& tables, std::uint32_t mark);
+  void AddGradients(WorkId work_id, const PushSection& section);
   void NoteNonFinite(VariableId variable, WorkId work_id);
   TableShard& Table(VariableId variable) { return *tables_[table_of_[variable]]; }
 
@@ -85,6 +88,7 @@ class Shard {
   std::int64_t examples_ = 0;
   std::int64_t skipped_ = 0;
   std::int64_t non_finite_ = 0;
+  std::set<WorkId> left_out_;
   Status health_;
   std::uint32_t mark_ = 1;  // of the rows that are written now
   /// The last base and the checkpoint that may become the next: rows written since have marks

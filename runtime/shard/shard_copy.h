@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/requests/ids.h"
 #include "runtime/shard/applied_set.h"
@@ -22,6 +23,9 @@ struct ShardCopy {
   AppliedSet applied;
   /// Records of the work ids in `applied`.
   std::int64_t examples = 0;
+  /// Those whose batches were left out (PushRequest::non_finite), ascending; only of a copy in a
+  /// final checkpoint.
+  std::vector<WorkId> left_out = {};
 };
 
 /// Where a ps gets an assigned shard from.

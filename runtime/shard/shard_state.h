@@ -45,6 +45,8 @@ struct ShardState {
   std::int64_t skipped = 0;
   /// How many of them were in batches that were left out (PushRequest::non_finite).
   std::int64_t non_finite = 0;
+  /// Those batches, ascending; each is in `applied`.
+  std::vector<WorkId> left_out;
   bool incremental = false;
   friend bool operator==(const ShardState&, const ShardState&) = default;
 };

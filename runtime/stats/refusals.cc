@@ -11,6 +11,15 @@ namespace {
 
 /// Whoever floods a port must not flood the log.
 constexpr std::chrono::seconds kLogInterval{10};
+/// Hosts and reasons that are remembered.
+constexpr std::size_t kMostLines = 128;
+
+/// Of "ipv4:10.0.0.1:4711" or "ipv6:[::1]:4711", as gRPC names peers: each connection has a port of
+/// its own.
+std::string_view HostOf(std::string_view peer) {
+  const bool has_port = peer.starts_with("ipv4:") || peer.starts_with("ipv6:");
+  return has_port ? peer.substr(0, peer.rfind(':')) : peer;
+}
 
 }  // namespace
 
@@ -36,19 +45,30 @@ std::optional<RefusalReason> RefusalOf(const Status& error) {
 
 Refusals::Refusals(StatsWriter& writer, const Clock* clock)
     : clock_(clock == nullptr ? real_clock_ : *clock) {
-  const MutexLock lock(mutex_);
   for (std::size_t i = 0; i < kRefusalReasons; ++i) {
-    lines_[i].counter = writer.AddCounter(stats::kRefused[i]);
+    counters_[i] = writer.AddCounter(stats::kRefused[i]);
   }
 }
 
+Refusals::Line& Refusals::LineOf(RefusalReason reason, std::string_view from,
+                                 std::chrono::nanoseconds now) {
+  const std::pair<std::string, RefusalReason> key(HostOf(from), reason);
+  if (const auto known = lines_.find(key); known != lines_.end()) return known->second;
+  if (lines_.size() >= kMostLines) {
+    std::erase_if(lines_, [now](const auto& line) {
+      return !line.second.logged || now - *line.second.logged >= kLogInterval;
+    });
+  }
+  return lines_.size() < kMostLines ? lines_[key] : lines_[{std::string(), reason}];
+}
+
 void Refusals::Count(RefusalReason reason, std::string_view from, const Status& why) {
+  counters_[static_cast<std::size_t>(reason)]->Add();
   std::uint64_t more = 0;
   {
-    const MutexLock lock(mutex_);
-    Line& line = lines_[static_cast<std::size_t>(reason)];
-    line.counter->Add();
     const std::chrono::nanoseconds now = clock_.Now();
+    const MutexLock lock(mutex_);
+    Line& line = LineOf(reason, from, now);
     if (line.logged && now - *line.logged < kLogInterval) {
       ++line.unlogged;
       return;

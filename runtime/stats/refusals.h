@@ -4,8 +4,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -25,7 +28,7 @@ enum class RefusalReason : std::uint8_t {
   kTooMuch,
   /// A report or a batch in flight that this worker was never granted.
   kNotGranted,
-  /// From a former chief or a former life of a ps.
+  /// From a former chief, a former life of a ps, or a replica that was started with another job.
   kOutdated,
   /// Nobody that this job knows.
   kUnauthenticated,
@@ -38,8 +41,9 @@ inline constexpr std::size_t kRefusalReasons = 7;
 /// should try again, or this process is at fault).
 std::optional<RefusalReason> RefusalOf(const Status& error);
 
-/// Counts what was refused and logs it: of each reason one line in 10 s, which says how many there
-/// were since the last one. Any thread. Owner: the role; outlives the servers.
+/// Counts what was refused and logs it: of each peer (its host, whatever the port) and reason one
+/// line in 10 s, which says how many there were since the last one. Of peers beyond 128 hosts and
+/// reasons in 10 s, one line for each reason. Any thread. Owner: the role; outlives the servers.
 class Refusals {
  public:
   /// `clock`: null for the machine's. Both outlive it.
@@ -52,15 +56,19 @@ class Refusals {
 
  private:
   struct Line {
-    Counter* counter = nullptr;
     std::optional<std::chrono::nanoseconds> logged;
     std::uint64_t unlogged = 0;
   };
 
+  Line& LineOf(RefusalReason reason, std::string_view from, std::chrono::nanoseconds now)
+      PSTRAIN_REQUIRES(mutex_);
+
   const RealClock real_clock_;
   const Clock& clock_;
+  std::array<Counter*, kRefusalReasons> counters_{};
   Mutex mutex_;
-  std::array<Line, kRefusalReasons> lines_ PSTRAIN_GUARDED_BY(mutex_);
+  /// By host; the empty one is all others.
+  std::map<std::pair<std::string, RefusalReason>, Line> lines_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
 }  // namespace pstrain

@@ -209,7 +209,7 @@ Result<PushReply> ParsePushReply(std::span<const std::byte> bytes) {
   reply.updates = in.U64();
   for (PushReplySection& section : reply.sections) {
     section.shard = in.U32();
-    section.status = ReadStatus(in, PushStatus::kNotOwner);
+    section.status = ReadStatus(in, PushStatus::kHasGradient);
     if (in.failed()) break;
   }
   PSTRAIN_RETURN_IF_ERROR(in.Finish());

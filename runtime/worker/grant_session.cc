@@ -64,6 +64,13 @@ void GrantSession::Complete(Report report) {
   changed_.NotifyAll();
 }
 
+void GrantSession::GiveBack(WorkId work_id) {
+  const MutexLock lock(mutex_);
+  in_flight_.erase(work_id);
+  idle_ = false;
+  changed_.NotifyAll();
+}
+
 void GrantSession::Fail(std::string reason) {
   const MutexLock lock(mutex_);
   failure_ = std::move(reason);

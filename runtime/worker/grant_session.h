@@ -54,6 +54,8 @@ class GrantSession {
   std::optional<Grant> NextGrant();
   /// Hands the outcome of a work id to the chief with the next poll.
   void Complete(Report report);
+  /// The work id is not finished, and is to be granted again, perhaps to another worker.
+  void GiveBack(WorkId work_id);
   /// Tells the chief that no attempt can succeed; the chief fails the job.
   void Fail(std::string reason);
   /// Leaves, and gives back whatever was not completed.

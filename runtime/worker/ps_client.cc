@@ -105,6 +105,9 @@ Status ReadPushReply(const Result<Bytes>& bytes, const Outgoing<PushRequest>& me
       case PushStatus::kNotOwner:
         push.outcome = ShardOutcome::kNotOwner;
         break;
+      case PushStatus::kHasGradient:
+        push.outcome = ShardOutcome::kHasGradient;
+        break;
     }
   }
   return OkStatus();

@@ -27,6 +27,8 @@ enum class ShardOutcome : std::uint8_t {
   kApplied,
   /// The shard had the work id already.
   kDuplicate,
+  /// As PushStatus::kHasGradient.
+  kHasGradient,
   /// The shard has no active owner, or the ps that was asked does not own it in that term: push it
   /// again under a newer membership.
   kNotOwner,

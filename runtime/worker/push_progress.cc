@@ -8,6 +8,7 @@ void PushProgress::Add(const PushOutcome& outcome) {
   bool applied = false;
   for (const ShardPush& push : outcome.shards) {
     applied = applied || push.outcome == ShardOutcome::kApplied;
+    has_gradient_ = has_gradient_ || push.outcome == ShardOutcome::kHasGradient;
     if (push.outcome == ShardOutcome::kApplied || push.outcome == ShardOutcome::kDuplicate) {
       have_.push_back({push.shard, push.term});
     }

@@ -22,6 +22,8 @@ class PushProgress {
   /// Takes the outcome of an attempt.
   void Add(const PushOutcome& outcome);
   bool done() const { return done_; }
+  /// The batch was to be left out, and a shard has its gradient.
+  bool has_gradient() const { return has_gradient_; }
   /// Shards that have the batch, with the term under which they said so.
   const std::vector<ShardInTerm>& have() const { return have_; }
   /// As StalenessOf; nothing when no shard has applied the gradient: an attempt that failed says
@@ -34,6 +36,7 @@ class PushProgress {
   /// Of the attempts in which a shard has applied it, the first answer of each ps.
   UpdateCounts updates_;
   bool applied_ = false;
+  bool has_gradient_ = false;
   bool done_ = false;
 };
 

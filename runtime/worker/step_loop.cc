@@ -123,10 +123,10 @@ void StepLoop::PushStage() {
   while (std::optional<Step> step = computed_.Pop()) {
     Report report;
     PhaseTimer timer;
-    const Result<bool> pushed = Push(*step, &report);
+    const Result<Pushed> pushed = Push(*step, &report);
     timer.Charge(stats_.push_seconds);
-    if (!pushed.ok() || !*pushed) return Abandon(pushed.status());
-    Finish(*step, std::move(report));
+    if (!pushed.ok() || *pushed == Pushed::kGivenUp) return Abandon(pushed.status());
+    if (*pushed == Pushed::kDone) Finish(*step, std::move(report));
     PublishTraffic();
   }
 }
@@ -167,26 +167,52 @@ Result<bool> StepLoop::Pull(Step& step) {
   }
 }
 
-Result<bool> StepLoop::Push(Step& step, Report* report) {
+Result<StepLoop::Pushed> StepLoop::Push(Step& step, Report* report) {
   const PreparedBatch& prepared = step.prepared;
   const WorkId work_id{prepared.grant.work_id().epoch(), prepared.grant.work_id().batch()};
   PushedBatch batch{work_id, index_.RecordCount(work_id), prepared.batch.skipped};
   if (step.left_out) batch.non_finite = batch.records - batch.skipped;
-  PushProgress progress({prepared.grant.shards().begin(), prepared.grant.shards().end()});
+  std::vector<ShardId> lacking(prepared.grant.shards().begin(), prepared.grant.shards().end());
+  // Shards that have the batch may have left it out, or may have its gradient when it is to be left
+  // out now: all are to end the same way.
+  if (context_.training().on_non_finite() == Training::Skip) lacking.clear();
+  PushProgress progress(std::move(lacking));
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
     Result<PushOutcome> pushed =
         ps_.Push(batch, prepared.routed, step.gradients, *membership, progress.wanted());
     if (!pushed.ok()) return pushed.status().WithContext("push");
     progress.Add(*pushed);
+    if (progress.has_gradient()) return GiveBack(step);
     if (progress.done()) break;
     // What some shards have and others lack is no loss: the chief grants it again, they refuse it.
-    if (!WaitForChange(membership->number())) return false;
+    if (!WaitForChange(membership->number())) return Pushed::kGivenUp;
   }
   for (const ShardInTerm& shard : progress.have()) ToWire(shard, report->add_shards());
   const auto staleness = progress.Staleness(step.pulled.updates);
   if (staleness && !step.left_out) stats_.staleness->Observe(static_cast<double>(*staleness));
-  return true;
+  return Pushed::kDone;
+}
+
+// Another worker has computed the batch from other values, and its result was finite. When that
+// worker is there, it finishes the push, and the chief grants the batch to nobody; else the batch
+// is computed once more, from newer values, and its gradient takes the place of what was left out.
+Result<StepLoop::Pushed> StepLoop::GiveBack(const Step& step) {
+  const WorkId work_id = FromWire(step.prepared.grant.work_id());
+  const std::string batch = DescribeBatch(index_, work_id);
+  if (given_back_.insert(work_id).second) {
+    LogWarning("worker", "a batch that was to be left out is given back: a shard has its gradient",
+               {{"batch", batch}});
+    session_.GiveBack(work_id);
+    return Pushed::kGivenBack;
+  }
+  Status status =
+      OutOfRangeError(batch +
+                      ": some shards have its gradient, and computed again its loss or a gradient "
+                      "is infinite or not a number; lower the learning rate of "
+                      "spec.training.optimizer");
+  session_.Fail(status.message());
+  return status;
 }
 
 void StepLoop::PublishTraffic() {

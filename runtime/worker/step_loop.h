@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "base/bounded_queue.h"
@@ -57,9 +58,20 @@ class StepLoop {
   void PullStage();
   void ComputeStage();
   void PushStage();
+  enum class Pushed : std::uint8_t {
+    kDone,
+    /// The session or the grace period ended meanwhile.
+    kGivenUp,
+    /// The chief is to grant the batch again.
+    kGivenBack,
+  };
+
   /// False: given up, because the session or the grace period ended meanwhile.
   Result<bool> Pull(Step& step);
-  Result<bool> Push(Step& step, Report* report);
+  Result<Pushed> Push(Step& step, Report* report);
+  /// Of a batch that was to be left out, though a shard has its gradient. OUT_OF_RANGE, and the
+  /// chief is told: it was given back before.
+  Result<Pushed> GiveBack(const Step& step);
   /// Leaves a step out that has computed what is not finite, or says why the job cannot go on.
   Status Judge(const std::string& what, Step& step);
   void Finish(const Step& step, Report report);
@@ -83,6 +95,8 @@ class StepLoop {
   BoundedQueue<Step> pulled_{kPullAhead};
   BoundedQueue<Step> computed_{1};
   std::atomic<bool> abandoned_{false};
+  /// Of the push stage.
+  std::set<WorkId> given_back_;
   Mutex mutex_;
   Status status_ PSTRAIN_GUARDED_BY(mutex_);
 };

@@ -12,9 +12,12 @@ using std::chrono::seconds;
 
 /// How long somebody may take to show the restored loss.
 constexpr seconds kAnnouncePatience{30};
-/// How long a new chief waits for the evaluator to name the checkpoint that it reads.
-constexpr seconds kPinPatience{60};
 constexpr char kEvalLoss[] = "eval_loss";
+
+/// The evaluator is in the middle of an evaluation. It asks what to do when it is done.
+bool IsReading(const PollEvaluatorRequest& request) {
+  return !request.pinned().empty() && request.checkpoint().empty();
+}
 
 }  // namespace
 
@@ -31,6 +34,14 @@ PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, cons
   PollEvaluatorReply reply;
   reply.set_chief_term(chief_.chief_term());
   seen_ = chief_.clock.Now();
+  pin_told_ = true;
+  if (IsReading(request)) {
+    const std::optional<CheckpointId> pinned = ParseCheckpointName(request.pinned());
+    // One that was delayed on the way must not take the place of what is read since.
+    if (pinned != evaluated_) pinned_ = pinned;
+    reply.set_directive(CONTINUE);
+    return reply;
+  }
   if (!request.error().empty()) {
     LogWarning("chief", "the evaluator could not read a checkpoint",
                {{"checkpoint", request.checkpoint()}, {"error", request.error()}});
@@ -128,7 +139,8 @@ bool EvaluatorPeer::Done(std::optional<CheckpointId> newest) const {
 }
 
 bool EvaluatorPeer::PinKnown() const {
-  return !chief_.has_evaluator() || pinned_ || evaluated_ || SilentFor(kPinPatience);
+  const seconds patience(chief_.context.training().peer_timeout_seconds());
+  return !chief_.has_evaluator() || pin_told_ || SilentFor(patience);
 }
 
 }  // namespace pstrain

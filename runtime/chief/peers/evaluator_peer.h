@@ -62,8 +62,9 @@ class EvaluatorPeer {
 
   /// What the evaluator reads now, for retention.
   const std::optional<CheckpointId>& pinned() const { return pinned_; }
-  /// Old checkpoints may go: it is known which one the evaluator reads. A new chief waits 60 s for
-  /// it to say so.
+  /// Old checkpoints may go: it is known which one the evaluator reads. A new chief deletes nothing
+  /// before the evaluator, which speaks every second also while it reads, has said so, or was not
+  /// heard for spec.training.peerTimeoutSeconds.
   bool PinKnown() const;
 
   /// Of the last evaluation, as runtime/evaluator/metric_report.h names them.
@@ -80,6 +81,8 @@ class EvaluatorPeer {
   std::optional<CheckpointId> evaluated_;
   std::map<std::string, double> metrics_;
   std::optional<CheckpointId> pinned_;
+  /// The evaluator has said to this chief what it reads, be it nothing.
+  bool pin_told_ = false;
   ProtocolTime seen_;
   bool told_end_ = false;
   /// With which the run was stopped; nothing once the restored loss is known.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/chief/disk/disk.h"
 #include "runtime/chief/protocol/commit_protocol.h"
 
 namespace pstrain {
@@ -17,8 +18,9 @@ class GrantLimit {
   /// As CommitProtocol::Grants, but no more than the limit allows.
   virtual std::vector<GrantedWorkId> Grants(CommitProtocol& protocol, std::uint32_t worker,
                                             std::uint32_t want) const = 0;
-  /// Called at each tick of the chief: looks whether the limit is still wanted.
-  virtual void Refresh() = 0;
+  /// Called at each tick of the chief: has `disk` look whether the limit is still wanted. Outlives
+  /// the disk's work.
+  virtual void Refresh(Disk& disk) = 0;
 };
 
 }  // namespace pstrain

@@ -90,10 +90,20 @@ void PsPeers::Configure(std::uint32_t index, const Peer& peer) {
   request.set_chief_term(chief_.chief_term());
   request.set_incarnation(peer.incarnation);
   request.set_call_key(peer.call_key);
+  request.set_chief_id(chief_.setup.directory.term().id);
   *request.mutable_run() = chief_.setup.run;
-  peer.link->Configure(std::move(request), [this, index](const Status& status) {
-    if (!status.ok()) fail_(status.WithContext("configure ps " + std::to_string(index)));
-  });
+  peer.link->Configure(std::move(request),
+                       [this, index](const Status& status) { Configured(index, status); });
+}
+
+void PsPeers::Configured(std::uint32_t index, const Status& status) {
+  if (status.ok()) return;
+  if (status.code() != StatusCode::kAborted) {
+    return fail_(status.WithContext("configure ps " + std::to_string(index)));
+  }
+  LogWarning("chief", "a ps serves another chief of this chief's term",
+             {{"ps", index}, {"error", status}});
+  superseded_ = true;
 }
 
 HeartbeatPsReply PsPeers::Heartbeat(const HeartbeatPsRequest& request) {

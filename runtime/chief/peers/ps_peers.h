@@ -57,6 +57,9 @@ class PsPeers {
   bool WriteCheckpointShards(std::uint32_t index, WriteCheckpointShardsRequest request,
                              PsLink::WriteDone done);
 
+  /// A ps serves another chief of this chief's term: this one has been superseded.
+  bool superseded() const { return superseded_; }
+
   /// Tells all that are registered to end.
   void ReleaseAll(bool finished);
   /// All that are registered have been told to end, or were gone by then.
@@ -96,6 +99,7 @@ class PsPeers {
   /// Null: that life of the ps is over.
   Peer* Find(std::uint32_t index, Incarnation incarnation);
   void Configure(std::uint32_t index, const Peer& peer);
+  void Configured(std::uint32_t index, const Status& status);
   void Assign(const AssignShardsAction& action);
   void Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply);
   void AssignFailed(const AssignShardsAction& action, const Status& status);
@@ -111,6 +115,7 @@ class PsPeers {
   Attempts attempts_;
   std::map<std::uint32_t, Peer> ps_;
   std::vector<Failed> failed_;
+  bool superseded_ = false;
   /// The sum of all gaps, and the end of the last.
   std::chrono::nanoseconds gaps_{0};
   ProtocolTime gap_end_{};

@@ -1,7 +1,9 @@
 // The part of CommitProtocol that decides whether a final checkpoint is the end of the run. Reports
 // are what workers believe; here only what the shards say of themselves counts (rule 12).
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/chief/protocol/commit_protocol.h"
 
@@ -14,13 +16,33 @@ constexpr std::uint32_t kMostIncompleteFinals = 10;
 /// Shards that a message names.
 constexpr std::uint32_t kMostNamed = 8;
 
+/// By shard: what it has left out and another shard has applied. It lacks the gradient of these: a
+/// batch was computed from other values once more, and who had the gradient was lost in the middle
+/// of the push.
+std::map<ShardId, std::vector<WorkId>> LeftOutHalf(
+    const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
+  std::map<WorkId, std::size_t> left_out;
+  for (const WrittenCheckpointShard& written : checkpoint_shards) {
+    for (const WorkId work_id : written.left_out) ++left_out[work_id];
+  }
+  std::map<ShardId, std::vector<WorkId>> half;
+  for (const WrittenCheckpointShard& written : checkpoint_shards) {
+    for (const WorkId work_id : written.left_out) {
+      if (left_out[work_id] < checkpoint_shards.size()) half[written.shard].push_back(work_id);
+    }
+  }
+  return half;
+}
+
 }  // namespace
 
 // Rule 12. What a shard lacks is open again for that shard alone, as after a restore (rule 7): its
-// applied set takes the place of what the reports had said of it.
+// applied set takes the place of what the reports had said of it. So is a batch that it has left
+// out and another shard has not: in the end all have left it out, or none.
 Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
   std::string lacking;
   std::uint32_t shards = 0;
+  std::map<ShardId, std::vector<WorkId>> left_out = LeftOutHalf(checkpoint_shards);
   for (const WrittenCheckpointShard& written : checkpoint_shards) {
     const std::string name = "shard " + std::to_string(written.shard);
     if (!written.applied) {
@@ -32,9 +54,10 @@ Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& 
                            " batches an epoch instead of " +
                            std::to_string(options_.batches_per_epoch));
     }
-    const std::size_t missing = written.applied->Missing(options_.epochs).size();
+    const AppliedSet applied = written.applied->Without(left_out[written.shard]);
+    const std::size_t missing = applied.Missing(options_.epochs).size();
     if (missing > 0) {
-      ledger_.SetShard(written.shard, *written.applied);
+      ledger_.SetShard(written.shard, applied);
       if (++shards > kMostNamed) continue;
       lacking += (lacking.empty() ? "" : ", ") + name + " lacks " + std::to_string(missing);
     } else if (written.examples != ledger_.examples_expected()) {

@@ -109,6 +109,8 @@ struct WrittenCheckpointShard {
   std::optional<AppliedSet> applied = std::nullopt;
   /// Records of the work ids in it.
   std::int64_t examples = 0;
+  /// As ShardCopy::left_out.
+  std::vector<WorkId> left_out = {};
 };
 
 /// INVALID_ARGUMENT when the job has fewer epochs than the run has begun; `committed` says what it

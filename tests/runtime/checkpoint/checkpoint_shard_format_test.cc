@@ -27,6 +27,18 @@ TEST(CheckpointShardFormat, WhenWritten_ReadsBack) {
   EXPECT_EQ(SerializeCheckpointShard(*state), bytes);
 }
 
+TEST(CheckpointShardFormat, WhenBatchesWereLeftOut_ReadsThemBackInOrderOnly) {
+  ShardState state = OneTable({3});
+  state.left_out = {{0, 7}, {2, 1}};
+  const auto read = ParseCheckpointShard(SerializeCheckpointShard(state));
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(read->left_out, state.left_out);
+  EXPECT_EQ(read->tables[0].keys, state.tables[0].keys);
+  state.left_out = {{2, 1}, {0, 7}};
+  EXPECT_EQ(ParseCheckpointShard(SerializeCheckpointShard(state)).status().code(),
+            StatusCode::kDataLoss);
+}
+
 TEST(CheckpointShardFormat, WhenKeysDoNotAscend_IsDataLoss) {
   std::string bytes = SerializeCheckpointShard(OneTable({3, 7}));
   const std::size_t second_key = bytes.size() - 2 * sizeof(float) - sizeof(std::uint64_t);

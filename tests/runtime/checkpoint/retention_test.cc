@@ -76,11 +76,11 @@ TEST(Retention, Plan_FollowsTheTable) {
 
 TEST(Retention, Apply_DeletesAndIsRefusedToAnOlderChief) {
   const TempDir run;
-  ASSERT_EQ(*TakeChiefTerm(run.path()), 1u);
+  ASSERT_EQ(TakeChiefTerm(run.path())->number, 1u);
   for (std::uint64_t number = 1; number <= 3; ++number) {
     checkpoint_test::WriteCheckpoint(run.path(), {1, number}, 1);
   }
-  ASSERT_EQ(*TakeChiefTerm(run.path()), 2u);
+  ASSERT_EQ(TakeChiefTerm(run.path())->number, 2u);
   EXPECT_EQ(ApplyRetention(run.path(), {2, 1, {}}).status().code(), StatusCode::kAborted);
   EXPECT_EQ(ListCheckpoints(run.path())->size(), 3u);
   EXPECT_EQ(*ApplyRetention(run.path(), {2, 2, {}}), (std::vector<CheckpointId>{{1, 1}}));
@@ -90,7 +90,7 @@ TEST(Retention, Apply_DeletesAndIsRefusedToAnOlderChief) {
 
 TEST(Retention, Apply_ReadsFromTheManifestsWhatBuildsOnWhat) {
   const TempDir run;
-  ASSERT_EQ(*TakeChiefTerm(run.path()), 1u);
+  ASSERT_EQ(TakeChiefTerm(run.path())->number, 1u);
   const auto variables = checkpoint_test::Variables(1);
   const auto catalog = Catalog::Create(variables, 1, checkpoint_test::kBatches);
   const ShardState state = checkpoint_test::State(**catalog, 0);

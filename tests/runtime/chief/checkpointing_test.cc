@@ -362,7 +362,7 @@ TEST_F(CheckpointingTest, WhenAHigherTermWasTaken_IsAbandoned) {
   StartPs();
   checkpointing_.Start();
   AnswerWrites();
-  ASSERT_EQ(TakeChiefTerm(setup_->directory.path()).value(), 2u);
+  ASSERT_EQ(TakeChiefTerm(setup_->directory.path())->number, 2u);
   checkpointing_.Finish();
   EXPECT_TRUE(InPlace().empty());
 }
@@ -377,6 +377,21 @@ TEST_F(CheckpointingTest, OldOnesGoOnceItIsKnownWhatTheEvaluatorReads) {
   evaluator_.Poll({}, {.newest = CheckpointId{1, 4}});
   Take();
   EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 4}, {1, 5}}));
+}
+
+// The evaluator was given the first checkpoint by the former chief and has read it ever since, for
+// longer than its polls may be late.
+TEST_F(CheckpointingTest, WhenTheEvaluatorStillReadsWhatAFormerChiefNamed_ThatStays) {
+  StartPs();
+  for (int i = 0; i < 4; ++i) Take();
+  clock_.Advance(seconds(61));
+  Take();
+  EXPECT_EQ(InPlace().size(), 5u);
+  PollEvaluatorRequest reading;
+  reading.set_pinned(CheckpointName({1, 1}));
+  evaluator_.Poll(reading, {.newest = CheckpointId{1, 5}});
+  Take();
+  EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 1}, {1, 5}, {1, 6}}));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "proto/contract/exit_codes.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/input/input_index.h"
+#include "runtime/stats/names.h"
 
 namespace pstrain {
 namespace {
@@ -95,15 +96,15 @@ class ChiefTest : public testing::Test {
     return {std::move(directory).value(), *index, std::move(run), std::nullopt, {}};
   }
 
-  void Start() {
-    chief_ = std::make_unique<Chief>(
-        context_, MakeSetup(),
-        ChiefOptions{.clock = clock_,
-                     .connect = [](const std::string&,
-                                   const RunLocked&) { return std::unique_ptr<PsLink>(); },
-                     .refusals = refusals_,
-                     .grant_limit = nullptr,
-                     .wanted_ps = nullptr});
+  void Start(PsLinkFactory connect = [](const std::string&, const RunLocked&) {
+    return std::unique_ptr<PsLink>();
+  }) {
+    chief_ = std::make_unique<Chief>(context_, MakeSetup(),
+                                     ChiefOptions{.clock = *chief_clock_,
+                                                  .connect = std::move(connect),
+                                                  .refusals = refusals_,
+                                                  .grant_limit = nullptr,
+                                                  .wanted_ps = nullptr});
     outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
   }
   /// The exit code; -1 when the chief does not end.
@@ -131,6 +132,7 @@ class ChiefTest : public testing::Test {
 
   TempDir dir_;
   RealClock clock_;
+  const Clock* chief_clock_ = &clock_;
   PSTrainingJob job_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   Refusals refusals_{*stats_};
@@ -179,7 +181,7 @@ TEST_F(ChiefTest, WhileTheEndIsWritten_PollsAndHeartbeatsAreAnswered) {
 }
 
 /// A link over which nothing is answered.
-class SilentLink final : public PsLink {
+class SilentLink : public PsLink {
  public:
   explicit SilentLink(const Clock& clock) : clock_(clock) {}
   void Configure(ConfigureRequest, ConfigureDone) override {}
@@ -194,6 +196,44 @@ class SilentLink final : public PsLink {
  private:
   const Clock& clock_;
 };
+
+/// To a ps that serves another chief of the same term.
+class OtherChiefsLink final : public SilentLink {
+ public:
+  using SilentLink::SilentLink;
+  void Configure(ConfigureRequest, ConfigureDone done) override { done(AbortedError("another")); }
+};
+
+TEST_F(ChiefTest, WhenAPsServesAnotherChiefOfTheSameTerm_EndsAsSuperseded) {
+  Start([this](const std::string&, const RunLocked&) {
+    return std::make_unique<OtherChiefsLink>(clock_);
+  });
+  RegisterPsRequest request;
+  request.set_process(5);
+  request.set_address("ps-0:2222");
+  EXPECT_TRUE(chief_->RegisterPs(request, "").ok());
+  EXPECT_EQ(Outcome(), kExitDisrupted);
+}
+
+TEST_F(ChiefTest, WhenReplicasOfAnotherJobComeAgainAndAgain_AreCountedAndLoggedOnce) {
+  Start();
+  PollWorkerRequest request;
+  (*request.mutable_job())["spec.training.seed"] = 1;
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 5; ++i) {
+    const Result<PollWorkerReply> reply = chief_->PollWorker(request, "ipv4:10.0.0.1:5");
+    ASSERT_TRUE(reply.ok()) << reply.status().ToString();
+    EXPECT_NE(reply->refused(), "");
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  const auto reason = static_cast<std::size_t>(RefusalReason::kOutdated);
+  EXPECT_EQ(stats_->AddCounter(stats::kRefused[reason])->Value(), 5u);
+  const std::string_view line = "a replica that was started with another job";
+  EXPECT_NE(log.find(line), std::string::npos) << log;
+  EXPECT_EQ(log.find(line), log.rfind(line)) << log;
+  stop_.request_stop();
+  EXPECT_EQ(Outcome(), kExitDrained);
+}
 
 class PausedChiefTest : public ChiefTest {
  protected:
@@ -257,6 +297,32 @@ TEST_F(ChiefTest, WhenANewerChiefHasTakenTheRun_EndsAsSuperseded) {
   Start();
   ASSERT_TRUE(TakeChiefTerm(dir_.File("run")).ok());
   EXPECT_EQ(Outcome(), kExitDisrupted);
+}
+
+// A ps that lost its connection comes back while the chief tells the others that the run ends.
+TEST_F(PausedChiefTest, WhenAPsRegistersWhileTheRunEnds_IsToldSo) {
+  chief_clock_ = &manual_clock_;
+  Start([this](const std::string&, const RunLocked&) {
+    return std::make_unique<SilentLink>(manual_clock_);
+  });
+  RegisterPsRequest request;
+  request.set_process(5);
+  request.set_address("ps-0:2222");
+  ASSERT_TRUE(chief_->RegisterPs(request, "").ok());
+  stop_.request_stop();
+  // Its release is not answered: the chief waits for that, and answers others meanwhile.
+  RegisterPsReply reply;
+  const SteadyTime deadline = SteadyNow() + kLimit;
+  while (reply.directive() == DIRECTIVE_UNSPECIFIED && SteadyNow() < deadline) {
+    const Result<RegisterPsReply> answer = chief_->RegisterPs(request, "");
+    ASSERT_TRUE(answer.ok()) << answer.status().ToString();
+    reply = *answer;
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(reply.directive(), DRAIN);
+  EXPECT_EQ(reply.incarnation(), 0u);
+  manual_clock_.Advance(kReleasePatience + seconds(1));
+  EXPECT_EQ(Outcome(), kExitDrained);
 }
 
 }  // namespace

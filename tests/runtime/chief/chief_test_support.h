@@ -16,6 +16,7 @@
 #include "runtime/chief/peers/ps_peers.h"
 #include "runtime/cluster/limits.h"
 #include "runtime/stats/names.h"
+#include "tests/runtime/chief/held_disk.h"
 #include "tests/runtime/chief/protocol/protocol_test_support.h"
 
 namespace pstrain::chief_test {
@@ -84,29 +85,6 @@ inline PsPeers::Connect FakeNetwork::Connect() {
   return
       [this](const std::string& address) { return std::make_unique<FakePsLink>(address, *this); };
 }
-
-/// Does the chief's work on files immediately, or, while it is held, when told to.
-class HeldDisk final : public Disk {
- public:
-  void Post(const char*, Work work) override {
-    posted_.push_back(std::move(work));
-    if (!held_) Release();
-  }
-  void Hold() { held_ = true; }
-  void Release() {
-    held_ = false;
-    while (!posted_.empty()) {
-      const Work work = std::move(posted_.front());
-      posted_.pop_front();
-      work()();
-    }
-  }
-  std::size_t waiting() const { return posted_.size(); }
-
- private:
-  bool held_ = false;
-  std::deque<Work> posted_;
-};
 
 /// Takes the oldest call out. REQUIRES: there is one.
 template <typename Call>

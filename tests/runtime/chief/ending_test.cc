@@ -126,5 +126,12 @@ TEST_F(EndingTest, WhenAHigherTermIsTaken_IsSuperseded) {
   EXPECT_TRUE(ending_.Superseded());
 }
 
+TEST_F(EndingTest, WhenAnotherChiefHasTheSameTerm_IsSuperseded) {
+  EXPECT_FALSE(ending_.Superseded());
+  ASSERT_TRUE(WriteFileSynced(RunFile("chiefs/1"), "0123456789abcdef").ok());
+  clock_.Advance(seconds(1) + milliseconds(1));
+  EXPECT_TRUE(ending_.Superseded());
+}
+
 }  // namespace
 }  // namespace pstrain

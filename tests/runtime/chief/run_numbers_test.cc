@@ -56,6 +56,21 @@ TEST(RunNumbers, CountsOfAManifest_AreThoseOfItsExtremes) {
   EXPECT_EQ(counts.non_finite, 8);
 }
 
+TEST(RunNumbers, WhatLostPsHaveCost_IsInTheResultAndOnTheStatsPage) {
+  const std::unique_ptr<StatsWriter> writer = StatsWriter::InMemory();
+  ChiefStats stats(*writer);
+  NumbersPublisher publisher(stats);
+  RunNumbers numbers;
+  for (const std::uint64_t reopened : {0U, 5U, 7U}) {
+    numbers.progress.work_ids_reopened = reopened;
+    publisher.Publish(numbers);
+    EXPECT_EQ(stats.batches_reopened->Value(), reopened);
+    const Result<Json> json = ParseJson(ResultJson(numbers));
+    ASSERT_TRUE(json.ok());
+    EXPECT_EQ(json->Find("batches_reopened")->AsDouble(), static_cast<double>(reopened));
+  }
+}
+
 TEST(NumbersPublisher, UntilAllShardsWereActive_CommittedStaysAsItWas) {
   const std::unique_ptr<StatsWriter> writer = StatsWriter::InMemory();
   ChiefStats stats(*writer);

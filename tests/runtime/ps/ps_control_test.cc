@@ -44,8 +44,10 @@ class PsControlTest : public testing::Test {
     for (const VariableSpec& variable : config.variables) *run.add_variables() = variable;
     return run;
   }
-  grpc::Status Configure(const RunDescription& run) {
-    auto request = Named<ConfigureRequest>();
+  grpc::Status Configure(const RunDescription& run, const PsControl::Registration& chief = kChief,
+                         std::uint64_t chief_id = 1) {
+    auto request = Named<ConfigureRequest>(chief);
+    request.set_chief_id(chief_id);
     *request.mutable_run() = run;
     return control_.Configure(&call_, &request, nullptr);
   }
@@ -108,6 +110,25 @@ TEST_F(PsControlTest, WhenItRegistersWithTheNextChief_TheFormerOneIsRefused) {
   control_.Registered({.chief_term = 3, .incarnation = 9, .call_key = 1});
   EXPECT_EQ(Release(kChief).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_TRUE(Release({.chief_term = 3, .incarnation = 9, .call_key = 1}).ok());
+}
+
+// On a file system that creates nothing exclusively, two chiefs may believe that a term is theirs.
+TEST_F(PsControlTest, WhenAnotherChiefHasTheSameTerm_OnlyTheFirstIsServed) {
+  const PsControl::Registration other{.chief_term = 2, .incarnation = 6, .call_key = 78};
+  control_.BeginRegistration();
+  control_.Registered(other);
+  EXPECT_EQ(Configure(RunOfThisPs(), other, 2).error_code(), grpc::StatusCode::ABORTED);
+  EXPECT_FALSE(Assign(other).ok());
+  EXPECT_FALSE(Release(other).ok());
+  // The first one's term is over with the next, whatever its id.
+  const PsControl::Registration next{.chief_term = 3, .incarnation = 9, .call_key = 1};
+  control_.BeginRegistration();
+  control_.Registered(kChief);
+  EXPECT_TRUE(Configure(RunOfThisPs()).ok());
+  control_.BeginRegistration();
+  control_.Registered(next);
+  EXPECT_TRUE(Configure(RunOfThisPs(), next, 2).ok());
+  EXPECT_TRUE(Release(next).ok());
 }
 
 TEST_F(PsControlTest, WhileItRegisters_ACallIsToComeAgain) {

@@ -17,6 +17,7 @@ Result<T> RoundTrip(const T& value) {
 TEST(ControlShards, Copies_WhenRoundTripped_AreTheSame) {
   ShardCopy copy{7, {3, 9}, true, AppliedSet(5), 40};
   copy.applied.Insert({1, 4});
+  copy.left_out = {{1, 4}};
   const auto read = RoundTrip<WireShardCopy>(copy);
   ASSERT_TRUE(read.ok()) << read.status().ToString();
   EXPECT_EQ(read->shard, 7u);
@@ -24,6 +25,7 @@ TEST(ControlShards, Copies_WhenRoundTripped_AreTheSame) {
   EXPECT_TRUE(read->active);
   EXPECT_EQ(read->applied, copy.applied);
   EXPECT_EQ(read->examples, 40);
+  EXPECT_EQ(read->left_out, copy.left_out);
 
   WireShardCopy damaged;
   ToWire(copy, &damaged);

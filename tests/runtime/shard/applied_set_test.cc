@@ -27,6 +27,18 @@ TEST(AppliedSet, WhenInsertedTwice_SecondIsNotNew) {
   EXPECT_EQ(set.Word(4, 2), 0u);
 }
 
+TEST(AppliedSet, Without_TakesOutOfOpenAndOfClosedEpochs) {
+  AppliedSet set(2);
+  for (const WorkId work_id : {WorkId{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 1}}) set.Insert(work_id);
+  set.CloseEpochsBelow(2);
+  AppliedSet expected(2);
+  for (const WorkId work_id : {WorkId{0, 0}, {0, 1}, {1, 1}}) expected.Insert(work_id);
+  expected.CloseEpochsBelow(1);
+  EXPECT_EQ(set.Without({{1, 0}, {2, 1}, {2, 0}, {7, 7}}), expected);
+  EXPECT_EQ(set.Without({}), set);
+  EXPECT_EQ(set.size(), 5u);
+}
+
 TEST(AppliedSet, WhenEpochsAreComplete_CloseRaisesLowWaterUpToTheFirstGap) {
   AppliedSet set(2);
   for (const WorkId work_id :

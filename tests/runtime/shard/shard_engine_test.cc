@@ -204,14 +204,52 @@ TEST_F(ShardEngineTest, Push_OfABatchThatIsLeftOut_IsRememberedAndCountedAndChan
   push.non_finite = 6;
   EXPECT_EQ(Statuses(Push(engine_, push)), std::vector{PushStatus::kApplied});
   EXPECT_EQ(Statuses(Push(engine_, push)), std::vector{PushStatus::kDuplicate});
-  EXPECT_EQ(Statuses(Push(engine_, DensePush({0, 3}))), std::vector{PushStatus::kDuplicate})
-      << "computed again from other values";
   EXPECT_EQ(PullDense(), before);
   const std::vector<ShardState> states = SnapshotAll(engine_, kShards, kTerm);
   EXPECT_TRUE(states[0].applied.Contains({0, 3}));
   EXPECT_EQ(states[0].examples, 10);
   EXPECT_EQ(states[0].skipped, 4);
   EXPECT_EQ(states[0].non_finite, 6);
+  EXPECT_EQ(states[0].left_out, (std::vector<WorkId>{{0, 3}}));
+}
+
+// Computed again from other values: in the end all shards have the gradient, or none.
+TEST_F(ShardEngineTest, Push_WhenTheGradientOfABatchThatWasLeftOutComes_TakesItsPlace) {
+  PushRequest left_out = DensePush({0, 3});
+  left_out.sections[0].dense.clear();
+  left_out.skipped = 4;
+  left_out.non_finite = 6;
+  PushRequest gradient = DensePush({0, 3});
+  gradient.skipped = 4;
+  ASSERT_EQ(Statuses(Push(engine_, left_out)), std::vector{PushStatus::kApplied});
+  const std::vector<float> before = PullDense();
+  EXPECT_EQ(Statuses(Push(engine_, gradient)), std::vector{PushStatus::kApplied});
+  EXPECT_NE(PullDense(), before);
+  const std::vector<float> after = PullDense();
+  EXPECT_EQ(Statuses(Push(engine_, gradient)), std::vector{PushStatus::kDuplicate});
+  EXPECT_EQ(Statuses(Push(engine_, left_out)), std::vector{PushStatus::kHasGradient});
+  EXPECT_EQ(PullDense(), after);
+  const std::vector<ShardState> states = SnapshotAll(engine_, kShards, kTerm);
+  EXPECT_TRUE(states[0].applied.Contains({0, 3}));
+  EXPECT_EQ(states[0].examples, 10);
+  EXPECT_EQ(states[0].skipped, 4);
+  EXPECT_EQ(states[0].non_finite, 0);
+  EXPECT_TRUE(states[0].left_out.empty());
+}
+
+TEST_F(ShardEngineTest, WhenAShardIsRestored_ItKnowsWhatWasLeftOut) {
+  PushRequest left_out = DensePush({0, 3});
+  left_out.sections[0].dense.clear();
+  left_out.non_finite = 10;
+  ASSERT_EQ(Statuses(Push(engine_, left_out)), std::vector{PushStatus::kApplied});
+  const std::vector<ShardState> states = SnapshotAll(engine_, kShards, kTerm);
+  ShardState foreign = states[0];
+  foreign.left_out = {{0, 4}};
+  const ShardTerm next{kTerm.chief_term + 1, 1};
+  EXPECT_EQ(Assign(engine_, {{0, next, AssignSource::kRestore}}, {{0, foreign}}).status().code(),
+            StatusCode::kInvalidArgument);
+  ASSERT_TRUE(Assign(engine_, {{0, next, AssignSource::kRestore}}, {{0, states[0]}}).ok());
+  EXPECT_EQ(Statuses(Push(engine_, DensePush({0, 3}, next))), std::vector{PushStatus::kApplied});
 }
 
 TEST_F(ShardEngineTest, Push_WhenAValueOverflows_NamesVariableAndShardAndTheShardIsNotCopied) {

@@ -21,21 +21,38 @@ class RefusalsTest : public testing::Test {
   Refusals refusals_{*writer_, &clock_};
 };
 
-TEST_F(RefusalsTest, CountsByReasonAndLogsOneLineIn10Seconds) {
+// Whoever floods the port from new connections does not keep the refusal of another from the log.
+TEST_F(RefusalsTest, CountsByReasonAndLogsOneLineIn10SecondsForEachPeerAndReason) {
   testing::internal::CaptureStderr();
-  for (int i = 0; i < 3; ++i) {
-    refusals_.CountIfRefused("ipv4:10.0.0.1:5", OutOfRangeError("worker 90"));
+  for (const char* from : {"ipv4:10.0.0.1:5", "ipv4:10.0.0.1:6", "ipv4:10.0.0.1:7"}) {
+    refusals_.CountIfRefused(from, OutOfRangeError("worker 90"));
   }
   refusals_.CountIfRefused("ipv4:10.0.0.1:5", InvalidArgumentError("../.."));
-  clock_.Advance(std::chrono::seconds(10));
   refusals_.CountIfRefused("ipv4:10.0.0.2:5", OutOfRangeError("worker 91"));
+  clock_.Advance(std::chrono::seconds(10));
+  refusals_.CountIfRefused("ipv4:10.0.0.1:8", OutOfRangeError("worker 90"));
   const std::string log = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(Counted(RefusalReason::kOutOfRange), 4u);
+  EXPECT_EQ(Counted(RefusalReason::kOutOfRange), 5u);
   EXPECT_EQ(Counted(RefusalReason::kMalformed), 1u);
-  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 3) << log;
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 4) << log;
   EXPECT_NE(log.find("reason=out_of_range from=ipv4:10.0.0.1:5"), std::string::npos) << log;
   EXPECT_NE(log.find("from=ipv4:10.0.0.2:5"), std::string::npos) << log;
   EXPECT_NE(log.find("more_since_last=2"), std::string::npos) << log;
+}
+
+TEST_F(RefusalsTest, WhenPeersAreManyMore_TheLogStaysBounded) {
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 1000; ++i) {
+    refusals_.CountIfRefused("ipv6:[fd00::" + std::to_string(i) + "]:5", OutOfRangeError("x"));
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(Counted(RefusalReason::kOutOfRange), 1000u);
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 129) << log;
+  // Later there is room for others.
+  clock_.Advance(std::chrono::seconds(10));
+  testing::internal::CaptureStderr();
+  refusals_.CountIfRefused("ipv4:10.0.0.1:5", OutOfRangeError("y"));
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("from=ipv4:10.0.0.1:5"), std::string::npos);
 }
 
 TEST_F(RefusalsTest, WhatShouldBeTriedAgain_IsNoRefusal) {

@@ -125,6 +125,25 @@ TEST_F(GrantSessionTest, WhenAReplyIsToAnotherPoll_ItChangesNothing) {
   EXPECT_GE(last, 6u) << "the report was kept until a poll was taken";
 }
 
+TEST_F(GrantSessionTest, WhatIsGivenBack_IsNoLongerInFlightAndNotReported) {
+  TestChief chief([](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    if (poll.chief_term_seen() == 0) {
+      reply->mutable_run()->set_run_id("run");
+      reply->mutable_membership()->set_number(5);
+    }
+    if (poll.in_flight_size() == 0) AddGrant({0, 1}, reply);
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, trouble_);
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_TRUE(session.NextGrant().has_value());
+  session.GiveBack({0, 1});
+  const std::optional<Grant> again = session.NextGrant();
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(FromWire(again->work_id()), (WorkId{0, 1}));
+  for (const PollWorkerRequest& poll : chief.polls()) EXPECT_EQ(poll.reports_size(), 0);
+}
+
 TEST_F(GrantSessionTest, WhenTheJobCannotGoOn_TheChiefHearsWhyAndWhatIsWrong) {
   TestChief chief([](const PollWorkerRequest&, PollWorkerReply* reply) {
     reply->mutable_run()->set_run_id("run");

@@ -9,6 +9,7 @@
 #include "base/manual_clock.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/in_process/in_process_transport.h"
+#include "runtime/worker/push_progress.h"
 #include "tests/runtime/worker/ps_fixture.h"
 
 namespace pstrain {
@@ -124,6 +125,37 @@ TEST_F(PsClientTest, PushOfAnEmptyBatch_ReachesEveryShard) {
       client_->Push({{0, 2}, 5}, client_->Route(plan).value(), gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   EXPECT_THAT(pushed->Missing(), IsEmpty());
+}
+
+// A worker leaves a batch out and is lost when the first ps has heard of it; the next one computes
+// the batch from newer values, and its result is finite.
+TEST_F(PsClientTest, WhenABatchIsLeftOutHalfAndThenComputedAgain_EveryShardHasItsGradient) {
+  const PushedBatch left_out{{0, 1}, 10, 3, 7};
+  const std::vector<ShardId> of_first_ps = {0, 2};
+  ASSERT_TRUE(client_->Push(left_out, routed_, {}, membership_, of_first_ps).ok());
+  const Parameters gradients = SampleGradients(plan_);
+  const auto again = client_->Push({{0, 1}, 10, 3}, routed_, gradients, membership_);
+  ASSERT_TRUE(again.ok()) << again.status().ToString();
+  for (const ShardPush& push : again->shards) EXPECT_EQ(push.outcome, ShardOutcome::kApplied);
+  const auto values = client_->Pull(routed_, membership_);
+  ASSERT_TRUE(values.ok()) << values.status().ToString();
+  EXPECT_EQ(values->values.dense, Expected(gradients, 1).dense);
+  EXPECT_EQ(values->values.rows, Expected(gradients, 1).rows);
+}
+
+// The other way round: the one that is lost had a gradient, the next one is to leave the batch out.
+TEST_F(PsClientTest, WhenABatchIsPushedHalfAndThenLeftOut_IsToldSo) {
+  const std::vector<ShardId> of_first_ps = {0, 2};
+  ASSERT_TRUE(
+      client_->Push({{0, 1}, 10, 3}, routed_, SampleGradients(plan_), membership_, of_first_ps)
+          .ok());
+  const auto left_out = client_->Push({{0, 1}, 10, 3, 7}, routed_, {}, membership_);
+  ASSERT_TRUE(left_out.ok()) << left_out.status().ToString();
+  EXPECT_EQ(left_out->shards[0].outcome, ShardOutcome::kHasGradient);
+  EXPECT_EQ(left_out->shards[1].outcome, ShardOutcome::kApplied);
+  PushProgress progress({});
+  progress.Add(*left_out);
+  EXPECT_TRUE(progress.has_gradient());
 }
 
 TEST_F(PsClientTest, PushOfABatchThatIsLeftOut_ReachesEveryShardAndChangesNoValue) {

@@ -118,6 +118,7 @@ TEST_F(EvaluatorPeerTest, WhenTheNewestIsNotEvaluated_NamesItAndPinsIt) {
   EXPECT_FALSE(evaluator.PinKnown());
   EXPECT_EQ(evaluator.Poll({}, {}).checkpoint(), "");
   EXPECT_FALSE(evaluator.pinned().has_value());
+  EXPECT_TRUE(evaluator.PinKnown());  // It reads nothing.
   EXPECT_EQ(evaluator.Poll({}, {.newest = kNewest}).checkpoint(), CheckpointName(kNewest));
   EXPECT_EQ(evaluator.pinned(), kNewest);
   EXPECT_TRUE(evaluator.PinKnown());
@@ -125,6 +126,36 @@ TEST_F(EvaluatorPeerTest, WhenTheNewestIsNotEvaluated_NamesItAndPinsIt) {
   EXPECT_EQ(evaluator.Poll(Evaluated(kNewest, 1), {.newest = kNewest}).checkpoint(), "");
   EXPECT_FALSE(evaluator.pinned().has_value());
   EXPECT_TRUE(evaluator.Done(kNewest));
+}
+
+PollEvaluatorRequest Reading(CheckpointId checkpoint) {
+  PollEvaluatorRequest request;
+  request.set_pinned(CheckpointName(checkpoint));
+  return request;
+}
+
+TEST_F(EvaluatorPeerTest, WhenTheChiefChangesDuringAnEvaluation_WhatIsReadStaysPinned) {
+  EvaluatorPeer next_chief(chief(), kNewest);
+  EXPECT_FALSE(next_chief.PinKnown());
+  const PollEvaluatorReply reply = next_chief.Poll(Reading(kFormer), {.newest = kNewest});
+  EXPECT_EQ(reply.directive(), CONTINUE);
+  EXPECT_EQ(reply.checkpoint(), "");
+  EXPECT_TRUE(next_chief.PinKnown());
+  EXPECT_EQ(next_chief.pinned(), kFormer);
+  // The end of the run is told to the poll after the evaluation.
+  next_chief.Poll(Reading(kFormer), {.releasing = true, .finished = true});
+  EXPECT_FALSE(next_chief.ToldEnd());
+  EXPECT_EQ(next_chief.Poll(Evaluated(kFormer, 1), {.newest = kNewest}).checkpoint(),
+            CheckpointName(kNewest));
+  EXPECT_EQ(next_chief.pinned(), kNewest);
+}
+
+TEST_F(EvaluatorPeerTest, WhenWhatWasReadIsHeardLate_WhatIsReadNowStaysPinned) {
+  EvaluatorPeer evaluator(chief(), kNewest);
+  evaluator.Poll(Evaluated(kFormer, 1), {.newest = kNewest});
+  ASSERT_EQ(evaluator.pinned(), kNewest);
+  evaluator.Poll(Reading(kFormer), {.newest = kNewest});
+  EXPECT_EQ(evaluator.pinned(), kNewest);
 }
 
 TEST_F(EvaluatorPeerTest, WhenACheckpointCannotBeRead_CountsNotAsEvaluated) {
@@ -136,9 +167,9 @@ TEST_F(EvaluatorPeerTest, WhenACheckpointCannotBeRead_CountsNotAsEvaluated) {
   EXPECT_TRUE(evaluator.metrics().empty());
 }
 
-TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_ThePinCountsAsKnownAfterAMinute) {
+TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_ThePinCountsAsKnownAfterThePeerTimeout) {
   const EvaluatorPeer evaluator(chief(), kFormer);
-  clock_.Advance(seconds(60));
+  clock_.Advance(seconds(job_.spec().training().peer_timeout_seconds()));
   EXPECT_FALSE(evaluator.PinKnown());
   clock_.Advance(milliseconds(1));
   EXPECT_TRUE(evaluator.PinKnown());

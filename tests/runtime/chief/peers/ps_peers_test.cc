@@ -62,6 +62,27 @@ TEST_F(PsPeersTest, WhenAPsRefusesTheRun_TheJobFailsAndNamesIt) {
   EXPECT_NE(failures_[0].message().find("configure ps 1"), std::string::npos);
 }
 
+// Its shard has nothing applied, as there is no checkpoint: what was committed is computed again.
+TEST_F(PsPeersTest, WhenAPsIsLost_TheBatchesThatItCostAreCounted) {
+  StartPs();
+  Commit(3);
+  EXPECT_EQ(protocol().Progress().work_ids_reopened, 0u);
+  ASSERT_TRUE(RegisterPs(1, 201, 1).ok());
+  AnswerAssigns();
+  EXPECT_EQ(protocol().Progress().work_ids_reopened, 3u);
+}
+
+TEST_F(PsPeersTest, WhenAPsServesAnotherChiefOfTheSameTerm_ThisOneIsSuperseded) {
+  StartPs();
+  EXPECT_NE(network_.configures[0].request.chief_id(), 0u);
+  EXPECT_EQ(network_.configures[0].request.chief_id(), setup_->directory.term().id);
+  network_.configures[0].done(OkStatus());
+  EXPECT_FALSE(ps().superseded());
+  network_.configures[1].done(AbortedError("another"));
+  EXPECT_TRUE(ps().superseded());
+  EXPECT_TRUE(failures_.empty());
+}
+
 TEST_F(PsPeersTest, WhenTheSameProcessRegistersAgain_KeepsItsLink) {
   StartPs();
   EXPECT_EQ(RegisterPs(0, 100)->incarnation(), incarnations_[0]);

@@ -21,7 +21,7 @@ class OneAtATime final : public GrantLimit {
                                     std::uint32_t) const override {
     return protocol.Grants(worker, 1);
   }
-  void Refresh() override {}
+  void Refresh(Disk&) override {}
 };
 
 class WorkerPeersTest : public chief_test::ChiefPartsTest {

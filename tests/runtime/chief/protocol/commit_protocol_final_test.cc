@@ -66,6 +66,38 @@ TEST_F(FinalCheckpointTest, WhenAShardLacksWorkIds_TheyAreGrantedAgainForThatSha
   EXPECT_TRUE(Failure().ok());
 }
 
+/// What each of the two shards has left out.
+class LeftOutTest : public FinalCheckpointTest {
+ protected:
+  Status FinishWith(std::vector<WorkId> first, std::vector<WorkId> second) {
+    EXPECT_TRUE(protocol().StartCheckpoint().has_value());
+    std::vector<WrittenCheckpointShard> written = AllCheckpointShards(protocol());
+    for (WrittenCheckpointShard& shard : written) {
+      shard.applied = AllApplied();
+      shard.examples = kExamples;
+    }
+    written[0].left_out = std::move(first);
+    written[1].left_out = std::move(second);
+    return protocol().FinishCheckpoint(written);
+  }
+};
+
+TEST_F(LeftOutTest, WhenAllShardsHaveLeftABatchOut_Counts) {
+  EXPECT_TRUE(FinishWith({{0, 1}, {1, 2}}, {{0, 1}, {1, 2}}).ok());
+}
+
+TEST_F(LeftOutTest, WhenOneShardHasAppliedWhatAnotherHasLeftOut_ItIsGrantedAgain) {
+  const Status status = FinishWith({{0, 1}, {1, 2}}, {{1, 2}});
+  EXPECT_EQ(status.code(), StatusCode::kAborted);
+  EXPECT_THAT(status.message(), HasSubstr("shard 0 lacks 1 of 8 work ids"));
+  granted_.clear();
+  ReportAll();
+  ASSERT_EQ(granted_.size(), 1u);
+  EXPECT_EQ(granted_[0].work_id, (WorkId{0, 1}));
+  EXPECT_EQ(granted_[0].shards, std::vector<ShardId>{0});
+  EXPECT_TRUE(FinishWith({{1, 2}}, {{1, 2}}).ok());
+}
+
 TEST_F(FinalCheckpointTest, WhenAShardDoesNotSayWhatItHas_DoesNotCount) {
   ASSERT_TRUE(protocol().StartCheckpoint().has_value());
   EXPECT_EQ(protocol().FinishCheckpoint(AllCheckpointShards(protocol())).code(),
