@@ -141,6 +141,23 @@ exactly_once() {
     fail "expected, committed, applied min and max differ: $counts"
 }
 
+# A restricted pod that no node takes, with its name as label app: for what a pod is, not for what it
+# does.
+pod_that_never_runs() { # NAME
+  cat <<END
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, labels: {app: $1}}
+spec:
+  nodeSelector: {no-such-label: "true"}
+  securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}
+  containers:
+  - name: c
+    image: $own_program_image
+    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+END
+}
+
 # --- replicas ------------------------------------------------------------------
 
 # Pods of one replica that are neither ended nor being stopped, newest attempt last.

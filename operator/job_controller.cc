@@ -93,7 +93,8 @@ class JobController::Impl {
                       .image_pull_policy = options.training_image_pull_policy},
              .parallel_calls = static_cast<std::size_t>(options.api_calls),
              .network_policies = network_policies_ ? &network_policies_->store() : nullptr,
-             .network_policy_peers = options.job_network_policy_peers.value_or(Json::Array())}),
+             .network_policy_peers = options.job_network_policy_peers.value_or(Json::Array()),
+             .require_peer_identity = options.require_peer_identity}),
         poller_(jobs_.store(), pods_.store(), clock, progress_, queue_,
                 [](const std::string& pod_ip, const std::stop_token& stop) {
                   return job::GetFromAgent(

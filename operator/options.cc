@@ -103,7 +103,7 @@ struct Flag {
 using Options = OperatorOptions;
 using Text = std::string_view;
 
-constexpr std::array<Flag, 23> kFlags = {{
+constexpr std::array<Flag, 24> kFlags = {{
     {"kubeconfig", "FILE", "kubeconfig file; default: $KUBECONFIG, else the pod's service account",
      [](Text v, Options& o) { return SetText(v, o.kubeconfig); }},
     {"context", "NAME", "context of the kubeconfig; default: its current-context",
@@ -159,6 +159,9 @@ constexpr std::array<Flag, 23> kFlags = {{
     {"metrics-authorization", "",
      "serve /metrics only to tokens that may get it (TokenReview, SubjectAccessReview)",
      [](Text v, Options& o) { return SetBool(v, o.metrics_authorization); }},
+    {"require-peer-identity", "",
+     "start no replica of the built-in runtime that could not check who calls it",
+     [](Text v, Options& o) { return SetBool(v, o.require_peer_identity); }},
     {"log-level", "LEVEL", "debug, info, warning or error; default info",
      [](Text v, Options& o) {
        const auto level = ParseLogLevel(v);

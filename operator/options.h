@@ -40,6 +40,8 @@ struct OperatorOptions {
   /// NetworkPolicy.
   std::optional<Json> job_network_policy_peers;
   bool metrics_authorization = false;
+  /// Jobs wait where replicas cannot check who calls them.
+  bool require_peer_identity = false;
   LogLevel log_level = LogLevel::kInfo;
   bool help = false;
   bool version = false;

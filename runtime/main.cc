@@ -108,6 +108,7 @@ Result<std::unique_ptr<Identity>> ReadIdentity(const Task& task) {
   settings.tokens = text(kIdentityTokensEnv);
   settings.jwks = text(kIdentityJwksEnv);
   settings.issuer = text(kIdentityIssuerEnv);
+  settings.name_space = task.env.name_space;
   settings.job_name = task.env.job_name;
   settings.job_uid = settings.key_file.empty() ? text(kJobUidEnv) : task.env.run_id;
   settings.self = {.role = task.identity.role,

@@ -88,20 +88,6 @@ taken_names() {
 conflict_names() {
   field pstj/taken '{.status.conditions[?(@.type=="NameConflict")].message}' | grep -qF " $1 "
 }
-pod_that_never_runs() { # NAME
-  cat <<END
-apiVersion: v1
-kind: Pod
-metadata: {name: $1}
-spec:
-  nodeSelector: {no-such-label: "true"}
-  securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}
-  containers:
-  - name: c
-    image: $own_program_image
-    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
-END
-}
 
 # configmap/NAME of a job; fails when there is none.
 config_map_of() { k get configmaps -o name | grep "^configmap/$1-"; }

@@ -13,7 +13,7 @@ run_case() {
   until_true 300 has_done 5 # the operator still hears of the progress
   until_true 60 field pod/other-ps-0 '{.metadata.name}'
   local name
-  for name in scraper stranger; do labelled_pod "$name" | k apply -f -; done
+  for name in scraper stranger; do pod_that_never_runs "$name" | k apply -f -; done
   who_reaches_whom
   who_reads_the_metrics
 }
@@ -45,21 +45,6 @@ here() { echo "$namespace/$1"; }
 reaches() { # FROM TO PORT yes|no
   until_is 60 "$4" "$root/e2e/reaches.py" "$1" "$2" "$3"
   report "$1 -> $2:$3  $4"
-}
-
-labelled_pod() { # NAME
-  cat <<END
-apiVersion: v1
-kind: Pod
-metadata: {name: $1, labels: {app: $1}}
-spec:
-  nodeSelector: {no-such-label: "true"}
-  securityContext: {runAsNonRoot: true, runAsUser: 65532, seccompProfile: {type: RuntimeDefault}}
-  containers:
-  - name: c
-    image: $own_program_image
-    securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
-END
 }
 
 who_reads_the_metrics() {

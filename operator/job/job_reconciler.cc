@@ -155,10 +155,11 @@ Result<RequeueTime> JobReconciler::ReconcileValid(const ReconcileContext& contex
   if (!counts_due) deps_.uncounted_pods.MarkCounted(state.uid, gone);
   EmitEvents(context, before);
   PSTRAIN_RETURN_IF_ERROR(Execute(context, plan, snapshot.grace));
-  // A create that was refused just now shows in the status immediately.
-  PSTRAIN_RETURN_IF_ERROR(WriteOrDelay(context, CompleteStatus(context, state.stored)).status());
+  // What was refused or found out just now shows in the status immediately.
+  const JobStatus written = state.stored;
+  PSTRAIN_RETURN_IF_ERROR(WriteOrDelay(context, CompleteStatus(context, written)).status());
   if (state.deleting) return RequeueTime();
-  EmitEvents(context, state.stored);
+  EmitEvents(context, written);
   PSTRAIN_RETURN_IF_ERROR(executor_.DeleteUnusedObjects(context));
   PSTRAIN_ASSIGN_OR_RETURN(const RequeueTime expiry, DeleteExpired(context));
   return Earlier(counts_due, Earlier(expiry, NextRequeue(context, plan)));
@@ -235,6 +236,11 @@ JobStatus JobReconciler::CompleteStatus(const ReconcileContext& context, JobStat
   SetProblemCondition(kCheckpointsFailing, "CheckpointsWritten",
                       deps_.progress.CheckpointsFailing(context.state.uid), generation, context.now,
                       status);
+  if (!plan::IsFinished(status)) {
+    SetProblemCondition(kPeersNotVerified, "PeersVerified",
+                        executor_.peer_identity().ProblemOf(context), generation, context.now,
+                        status);
+  }
   const auto& conflict = context.state.name_conflict;
   if (conflict || plan::FindCondition(status, "NameConflict") != nullptr) {
     plan::PutCondition({.type = "NameConflict",
@@ -265,7 +271,7 @@ void JobReconciler::EmitEvents(const ReconcileContext& context, const JobStatus&
     }
     deps_.events.Record(std::move(event));
   }
-  for (kube::Event& event : EventsOfCheckpoints(context.job, before, state.stored)) {
+  for (kube::Event& event : EventsOfProblems(context.job, before, state.stored)) {
     deps_.events.Record(std::move(event));
   }
   std::string reason;
@@ -309,6 +315,7 @@ RequeueTime JobReconciler::NextRequeue(const ReconcileContext& context,
   }
   if (plan::IsFinished(context.state.stored)) return requeue;
   requeue = Earlier(requeue, context.state.checkpoint.next_check);
+  requeue = Earlier(requeue, executor_.peer_identity().NextCheck(context));
   if (context.state.refused || context.state.name_conflict) {
     requeue = Earlier(requeue, context.state.create_after);
   }

@@ -23,4 +23,8 @@ inline constexpr std::string_view kPsReplicasAnnotation = "pstrain.dev/ps-replic
 /// The pod's volume that holds the job's ConfigMap, mounted at /etc/pstrain.
 inline constexpr std::string_view kJobVolume = "pstrain-job";
 
+/// The pod's volume with its tokens and the keys that they are checked by
+/// (build/identity_volume.h).
+inline constexpr std::string_view kIdentityVolume = "pstrain-identity";
+
 }  // namespace pstrain::job

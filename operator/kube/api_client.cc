@@ -198,6 +198,14 @@ ApiResult<Json> ApiClient::Get(const Resource& resource, const ObjectKey& key,
   return ExecuteForObject(Prepare(HttpMethod::kGet, resource, key), stop);
 }
 
+ApiResult<Json> ApiClient::GetPage(const std::string& path, const std::stop_token& stop) {
+  Call call;
+  call.request.target = path;
+  call.request.timeout = options_.request_timeout;
+  call.action = "GET " + path;
+  return ExecuteForObject(call, stop);
+}
+
 std::optional<Json> ApiClient::CreatedBefore(const Resource& resource, const ObjectKey& key,
                                              const Json& wanted, const std::stop_token& stop) {
   const std::string owner = ControllerUid(wanted);

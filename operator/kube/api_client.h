@@ -94,6 +94,9 @@ class ApiClient {
   /// NOT_FOUND when absent.
   ApiResult<Json> Get(const Resource& resource, const ObjectKey& key, const std::stop_token& stop);
 
+  /// What the server has at a path that names no object, e.g. "/openid/v1/jwks".
+  ApiResult<Json> GetPage(const std::string& path, const std::stop_token& stop);
+
   /// Creates `object`, which needs metadata.name (generateName is INVALID_ARGUMENT: a repeated try
   /// could create two). The object as stored, also when it was there before with the same
   /// controller. ALREADY_EXISTS when the name is taken by anything else.

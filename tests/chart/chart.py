@@ -61,6 +61,7 @@ BAD_VALUES = {
     "networkPolicy.scrapers=x": "scrapers",
     "podTemplatePolicy.serviceAccountNames=x": "serviceAccountNames",
     "metrics.authorization.enabled=1": "enabled",
+    "peerIdentity.required=1": "required",
     "fullnameOverride=" + "x" * 41: "fullnameOverride",
 }
 
@@ -228,6 +229,12 @@ class Chart(unittest.TestCase):
             ("authorization.k8s.io", "subjectaccessreviews"): {"create"}})
         self.assertIn("--metrics-authorization", self.container(objects)["args"])
         self.assertNotIn("--metrics-authorization", self.container(render())["args"])
+
+    def test_peer_identity_can_be_required_and_needs_no_right_of_its_own(self):
+        objects = render("peerIdentity.required=true")
+        self.assertIn("--require-peer-identity", self.container(objects)["args"])
+        self.assertNotIn("--require-peer-identity", self.container(render())["args"])
+        self.assertEqual(of_kind(objects, "ClusterRole"), of_kind(render(), "ClusterRole"))
 
     def test_network_policies_name_the_operator_and_the_scrapers(self):
         scraper = "networkPolicy.scrapers[0].podSelector.matchLabels.app=prom"

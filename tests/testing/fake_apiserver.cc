@@ -93,6 +93,7 @@ FakeReply FakeApiserver::Handle(const FakeRequest& request) {
 
 FakeReply FakeApiserver::HandleLocked(const FakeRequest& request) {
   if (auto fault = NoteAndFault(request)) return *fault;
+  if (!request.target.starts_with("/api")) return Page(request.target);
   const FakeTarget target = ParseTarget(request.target);
   if (request.method == "GET") return target.name.empty() ? List(target) : Get(target);
   Result<Json> body = ParseJson(request.body.empty() ? "{}" : request.body);

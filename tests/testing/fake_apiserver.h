@@ -89,6 +89,8 @@ class FakeApiserver {
   /// Creates or replaces an object, as somebody else would. Its resource version.
   std::string Put(const kube::Resource& resource, Json object) PSTRAIN_EXCLUDES(mutex_);
   void Remove(const kube::Resource& resource, const kube::ObjectKey& key) PSTRAIN_EXCLUDES(mutex_);
+  /// What is served at a path that names no object; 404 unless it was put.
+  void PutPage(const std::string& path, std::string body) PSTRAIN_EXCLUDES(mutex_);
   std::optional<Json> Find(const kube::Resource& resource, const kube::ObjectKey& key) const
       PSTRAIN_EXCLUDES(mutex_);
   std::vector<Json> All(const kube::Resource& resource) const PSTRAIN_EXCLUDES(mutex_);
@@ -141,6 +143,7 @@ class FakeApiserver {
   bool WaitForLines(const std::vector<std::string>& lines, std::string_view what, int count)
       PSTRAIN_REQUIRES(mutex_);
   std::optional<FakeReply> NoteAndFault(const FakeRequest& request) PSTRAIN_REQUIRES(mutex_);
+  FakeReply Page(const std::string& path) const PSTRAIN_REQUIRES(mutex_);
   FakeReply List(const FakeTarget& target) PSTRAIN_REQUIRES(mutex_);
   FakeReply Get(const FakeTarget& target) PSTRAIN_REQUIRES(mutex_);
   FakeReply Create(const FakeTarget& target, Json object) PSTRAIN_REQUIRES(mutex_);
@@ -158,6 +161,7 @@ class FakeApiserver {
   mutable Mutex mutex_;
   CondVar changed_;
   std::map<std::string, Objects> collections_ PSTRAIN_GUARDED_BY(mutex_);
+  std::map<std::string, std::string> pages_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<Change> history_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<Watch*> watches_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<Fault> faults_ PSTRAIN_GUARDED_BY(mutex_);

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/testing/fake_apiserver.h"
@@ -58,6 +59,17 @@ FakeTarget ParseTarget(std::string_view target) {
     parsed.query[Decode(item.substr(0, equals))] = Decode(item.substr(equals + 1));
   }
   return parsed;
+}
+
+void FakeApiserver::PutPage(const std::string& path, std::string body) {
+  const MutexLock lock(mutex_);
+  pages_[path] = std::move(body);
+}
+
+FakeReply FakeApiserver::Page(const std::string& path) const {
+  const auto page = pages_.find(path);
+  if (page == pages_.end()) return {404, StatusBody(404, "NotFound", path + " not found"), {}};
+  return {200, page->second, {}};
 }
 
 std::string StatusBody(int code, const std::string& reason, const std::string& message) {

@@ -55,7 +55,8 @@ Executor::Executor(kube::ApiClient& client, const OwnedObjectStore& services,
       pods_(pods),
       uncounted_pods_(uncounted_pods),
       options_(std::move(options)),
-      created_(std::move(created)) {}
+      created_(std::move(created)),
+      peer_identity_(client, config_maps, options_.require_peer_identity) {}
 
 Status Executor::CheckUnseenPods(const kube::ObjectKey& job, JobState& state, plan::Time now,
                                  const std::stop_token& stop) {
@@ -169,6 +170,20 @@ Result<std::string> Executor::EnsureConfigMap(const ReconcileContext& context, b
   return name;
 }
 
+Status Executor::StartOrRefuse(const ReconcileContext& context,
+                               const std::vector<plan::StartReplica>& starts) {
+  const JobState& state = context.state;
+  PSTRAIN_RETURN_IF_ERROR(EnsureService(context));
+  if (IsRefused(state)) return OkStatus();
+  PSTRAIN_RETURN_IF_ERROR(EnsureNetworkPolicy(context));
+  if (IsRefused(state)) return OkStatus();
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string config_map, EnsureConfigMap(context, !starts.empty()));
+  if (IsRefused(state)) return OkStatus();
+  PSTRAIN_ASSIGN_OR_RETURN(const bool identified, peer_identity_.Prepare(context));
+  if (IsRefused(state)) return OkStatus();
+  return CreatePods(context, starts, config_map, identified);
+}
+
 Status Executor::Start(const ReconcileContext& context,
                        const std::vector<plan::StartReplica>& starts) {
   JobState& state = context.state;
@@ -183,13 +198,7 @@ Status Executor::Start(const ReconcileContext& context,
   const bool waits = IsRefused(state) && context.now < state.create_after;
   if (waits && !freed && generation == state.refused_generation) return OkStatus();
   ForgetRefusal(state);
-  PSTRAIN_RETURN_IF_ERROR(EnsureService(context));
-  if (!IsRefused(state)) PSTRAIN_RETURN_IF_ERROR(EnsureNetworkPolicy(context));
-  if (!IsRefused(state)) {
-    PSTRAIN_ASSIGN_OR_RETURN(const std::string config_map,
-                             EnsureConfigMap(context, !starts.empty()));
-    if (!IsRefused(state)) PSTRAIN_RETURN_IF_ERROR(CreatePods(context, starts, config_map));
-  }
+  PSTRAIN_RETURN_IF_ERROR(StartOrRefuse(context, starts));
   if (!IsRefused(state)) {
     state.refusals = 0;
     return OkStatus();
@@ -202,16 +211,18 @@ Status Executor::Start(const ReconcileContext& context,
 
 Status Executor::CreatePods(const ReconcileContext& context,
                             const std::vector<plan::StartReplica>& starts,
-                            const std::string& config_map) {
+                            const std::string& config_map, bool identified) {
   struct Outcome {
     std::optional<Json> pod;
     std::optional<kube::ApiError> error;
     Status template_error;
   };
   std::vector<Outcome> outcomes(starts.size());
+  PodBuilderOptions options = options_.pods;
+  options.identified = identified;
   kube::RunParallel(starts.size(), options_.parallel_calls, [&](std::size_t i) {
     const plan::StartReplica& start = starts[i];
-    const auto pod = BuildPod(context.job, start.id, start.attempt, config_map, options_.pods);
+    const auto pod = BuildPod(context.job, start.id, start.attempt, config_map, options);
     if (!pod.ok()) {
       outcomes[i].template_error = pod.status();
       return false;

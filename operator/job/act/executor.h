@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "operator/job/act/peer_identity.h"
 #include "operator/job/build/pod.h"
 #include "operator/job/job_state.h"
 #include "operator/job/observe/job_view.h"
@@ -36,6 +37,8 @@ class Executor {
     const OwnedObjectStore* network_policies = nullptr;
     /// Who reads the metrics of pods, a list of NetworkPolicyPeer.
     Json network_policy_peers = Json::Array();
+    /// Jobs of the built-in runtime wait where their replicas could not know each other.
+    bool require_peer_identity = false;
   };
   /// Called for each pod that was created, on any thread.
   using Created =
@@ -51,9 +54,11 @@ class Executor {
   Status CheckUnseenPods(const kube::ObjectKey& job, JobState& state, plan::Time now,
                          const std::stop_token& stop);
 
-  /// Creates the Service, the NetworkPolicy, the ConfigMap and then the pods of the starts. All but
-  /// the pods are created again for live pods when somebody has deleted them.
+  /// Creates the Service, the NetworkPolicy, the ConfigMaps and then the pods of the starts. All
+  /// but the pods are created again for live pods when somebody has deleted them.
   Status Start(const ReconcileContext& context, const std::vector<plan::StartReplica>& starts);
+
+  const PeerIdentity& peer_identity() const { return peer_identity_; }
 
   using Target = std::pair<plan::ReplicaId, std::int32_t>;  // replica and attempt
   /// Deletes pods; the grace in seconds, or the pod's own when it is negative.
@@ -81,7 +86,10 @@ class Executor {
                        const std::string& name, const kube::ApiError& error);
   bool CacheHas(const JobState::ConflictingObject& object) const;
   Status CreatePods(const ReconcileContext& context, const std::vector<plan::StartReplica>& starts,
-                    const std::string& config_map);
+                    const std::string& config_map, bool identified);
+  /// All that pods need; they are not created when something is refused.
+  Status StartOrRefuse(const ReconcileContext& context,
+                       const std::vector<plan::StartReplica>& starts);
 
   kube::ApiClient& client_;
   const OwnedObjectStore& services_;
@@ -90,6 +98,7 @@ class Executor {
   UncountedPods& uncounted_pods_;
   const Options options_;
   const Created created_;
+  PeerIdentity peer_identity_;
 };
 
 }  // namespace pstrain::job

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "operator/job/act/peer_identity.h"
 #include "operator/job/build/object_names.h"
 #include "operator/job/build/ps_count.h"
 #include "operator/job/observe/checkpoint_progress.h"
@@ -73,10 +74,10 @@ std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatu
   return events;
 }
 
-std::vector<kube::Event> EventsOfCheckpoints(const PSTrainingJob& job, const JobStatus& before,
-                                             const JobStatus& after) {
+std::vector<kube::Event> EventsOfProblems(const PSTrainingJob& job, const JobStatus& before,
+                                          const JobStatus& after) {
   std::vector<kube::Event> events;
-  for (const char* type : {kCheckpointNotShared, kCheckpointsFailing}) {
+  for (const char* type : {kCheckpointNotShared, kCheckpointsFailing, kPeersNotVerified}) {
     const Condition* now = plan::FindCondition(after, type);
     if (now == nullptr || now->status() != "True") continue;
     const Condition* known = plan::FindCondition(before, type);

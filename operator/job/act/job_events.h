@@ -21,10 +21,11 @@ kube::Event EventOfPsCount(const PSTrainingJob& job);
 std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatus& before,
                                         const JobStatus& after);
 
-/// The warnings that replicas do not see one checkpoint directory, and that checkpoints cannot be
-/// written: each once for each reason; after a new start of the operator too.
-std::vector<kube::Event> EventsOfCheckpoints(const PSTrainingJob& job, const JobStatus& before,
-                                             const JobStatus& after);
+/// The warnings that replicas do not see one checkpoint directory, that checkpoints cannot be
+/// written, and that replicas do not check who calls them: each once for each reason; after a new
+/// start of the operator too.
+std::vector<kube::Event> EventsOfProblems(const PSTrainingJob& job, const JobStatus& before,
+                                          const JobStatus& after);
 
 /// A warning about the job: `reason` is CamelCase, `note` says what to do.
 kube::Event Warning(const PSTrainingJob& job, std::string reason, std::string note);

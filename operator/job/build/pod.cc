@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "operator/job/build/identity_volume.h"
 #include "operator/job/build/object_names.h"
 #include "operator/job/build/owned_objects.h"
 #include "operator/job/build/ps_count.h"
@@ -81,6 +82,8 @@ bool Mounts(const Json& mounts, std::string_view path) {
 
 struct Volumes {
   std::string config_map;
+  /// Null: none.
+  Json identity = Json();
   bool scratch = false;
   bool ps_count = false;
 };
@@ -93,12 +96,13 @@ Status AddVolumes(const Volumes& wanted, Json& spec, Json& container) {
   }
   for (const Json& volume : volumes.items()) {
     const std::string name = kube::TextOrEmpty(volume, "name");
-    if (name == kJobVolume || name == kScratchVolume || name == kPsCountVolume) {
+    if (name == kJobVolume || name == kScratchVolume || name == kPsCountVolume ||
+        name == kIdentityVolume) {
       return InvalidArgumentError("template.spec.volumes: the name " + name +
                                   " is reserved for pstrain; choose another name");
     }
   }
-  for (const std::string_view ours : {kJobDirectory, kPsCountDirectory}) {
+  for (const std::string_view ours : {kJobDirectory, kPsCountDirectory, kIdentityDirectory}) {
     if (!Mounts(mounts, ours)) continue;
     return InvalidArgumentError("template.spec.containers[0].volumeMounts: " + std::string(ours) +
                                 " is where pstrain mounts the job; choose another path");
@@ -110,6 +114,10 @@ Status AddVolumes(const Volumes& wanted, Json& spec, Json& container) {
   if (wanted.ps_count) {
     volumes.Append(Volume(kPsCountVolume, "downwardAPI", PsCountVolume()));
     mounts.Append(Mount(kPsCountVolume, kPsCountDirectory, true));
+  }
+  if (!wanted.identity.is_null()) {
+    volumes.Append(Volume(kIdentityVolume, "projected", wanted.identity));
+    mounts.Append(Mount(kIdentityVolume, kIdentityDirectory, true));
   }
   if (wanted.scratch && !Mounts(mounts, kScratchDirectory)) {
     volumes.Append(Volume(kScratchVolume, "emptyDir", Json::Object()));
@@ -171,15 +179,18 @@ Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::
   SetDefault(spec, "automountServiceAccountToken", Json::Bool(false));
   const Result<Json*> container = FirstContainer(spec);
   if (!container.ok()) return container.status().WithContext(path);
+  const bool identified = options.identified && job.spec().has_training();
   const TrainingContainer training{.job = &job,
                                    .id = id,
                                    .attempt = attempt,
                                    .config_map = config_map,
                                    .grace = GracePeriod(spec),
+                                   .identified = identified,
                                    .image = options.training_image,
                                    .image_pull_policy = options.image_pull_policy};
   for (const Status& status : {SetPodSecurity(spec), CompleteContainer(training, **container),
                                AddVolumes({.config_map = config_map,
+                                           .identity = identified ? IdentityVolume(job) : Json(),
                                            .scratch = job.spec().has_training(),
                                            .ps_count = LearnsPsCount(job.spec(), id.role)},
                                           spec, **container)}) {

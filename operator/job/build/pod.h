@@ -21,14 +21,17 @@ struct PodBuilderOptions {
   /// Image of a training container whose template names none.
   std::string training_image;
   std::string image_pull_policy;  // of that image; empty: Kubernetes' default
+  /// Of a job of the built-in runtime: the pod gets tokens and the keys to check others' by.
+  bool identified = false;
 };
 
 /// The Pod of one attempt: the role's template with what makes it a replica: name, labels, owner,
 /// host name, TF_CONFIG by reference to `config_map`, the agent before the program, restartPolicy
-/// Never, enableServiceLinks false, no service account token, what ps_count.h adds to a chief, and
-/// what the "restricted" Pod Security Standard asks for; of these the template may set all but
-/// name, owner, host name, subdomain, restartPolicy and our environment. The first container is the
-/// training container. INVALID_ARGUMENT names the field of a template that cannot be used. Pure.
+/// Never, enableServiceLinks false, no service account token, what ps_count.h adds to a chief,
+/// identity_volume.h to replicas that are to know each other, and what the "restricted" Pod
+/// Security Standard asks for; of these the template may set all but name, owner, host name,
+/// subdomain, restartPolicy and our environment. The first container is the training container.
+/// INVALID_ARGUMENT names the field of a template that cannot be used. Pure.
 Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32_t attempt,
                       const std::string& config_map, const PodBuilderOptions& options);
 

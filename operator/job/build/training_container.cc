@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "operator/job/build/config_map.h"
+#include "operator/job/build/identity_volume.h"
 #include "operator/job/build/pod.h"
 #include "operator/job/build/ps_count.h"
 #include "operator/job/build/template_merge.h"
@@ -64,13 +65,18 @@ Status SetEnvironment(const TrainingContainer& training, Json& container) {
   Json env = Json::Array();
   env.Append(ClusterEntry(training.config_map));
   env.Append(EnvEntry(kTfConfigEnv, TfConfigReference(*training.job, training.id)));
-  const Environment ours = ToEnvironment(TaskOf(training));
-  for (const auto& [name, value] : ours) env.Append(EnvEntry(name, value));
+  for (const auto& [name, value] : ToEnvironment(TaskOf(training))) {
+    env.Append(EnvEntry(name, value));
+  }
+  if (training.identified) {
+    for (Json& entry : IdentityEnvironment(*training.job)) env.Append(std::move(entry));
+  }
+  const Json ours = env;
   if (const Json* theirs = container.Find("env")) {
     for (const Json& entry : theirs->items()) {
       const std::string name = kube::TextOrEmpty(entry, "name");
-      for (const auto& [taken, value] : ours) {
-        if (name != taken) continue;
+      for (const Json& taken : ours.items()) {
+        if (name != kube::TextOrEmpty(taken, "name")) continue;
         return InvalidArgumentError("template.spec.containers[0].env: sets " + name +
                                     ", which pstrain sets itself; remove it");
       }

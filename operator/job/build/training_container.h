@@ -18,6 +18,8 @@ struct TrainingContainer {
   std::int32_t attempt = 0;
   std::string config_map;
   std::chrono::seconds grace{30};
+  /// It has the volume of identity_volume.h.
+  bool identified = false;
   /// For a container that names no image.
   std::string image;
   std::string image_pull_policy;

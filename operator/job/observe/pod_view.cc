@@ -88,16 +88,14 @@ void ReadStatus(const Json& status, const std::string& training_container, PodVi
   }
 }
 
-/// The ConfigMap behind our volume.
-std::string ConfigMapOf(const Json& spec) {
+void ReadVolumes(const Json& spec, PodView& view) {
   const Json* volumes = spec.Find("volumes");
-  if (volumes == nullptr) return {};
+  if (volumes == nullptr) return;
   for (const Json& volume : volumes->items()) {
-    if (kube::TextOrEmpty(volume, "name") == kJobVolume) {
-      return kube::TextOrEmpty(volume.Find("configMap"), "name");
-    }
+    const std::string name = kube::TextOrEmpty(volume, "name");
+    if (name == kJobVolume) view.config_map = kube::TextOrEmpty(volume.Find("configMap"), "name");
+    view.identified |= name == kIdentityVolume;
   }
-  return {};
 }
 
 std::string ControllerUid(const Json& metadata) {
@@ -132,7 +130,7 @@ Result<PodView> DecodePod(const Json& pod) {
   view.ps_replicas = kube::TextOrEmpty(metadata->Find("annotations"), kPsReplicasAnnotation);
   std::string training_container;
   if (const Json* spec = pod.Find("spec")) {
-    view.config_map = ConfigMapOf(*spec);
+    ReadVolumes(*spec, view);
     view.node = kube::TextOrEmpty(spec, "nodeName");
     const Json* containers = spec->Find("containers");
     if (containers != nullptr && containers->size() > 0) {

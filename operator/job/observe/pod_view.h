@@ -23,6 +23,8 @@ struct PodView {
   std::int32_t attempt = 0;
   /// Name of the job's ConfigMap that this pod mounts.
   std::string config_map;
+  /// It has tokens to show, and asks its callers for theirs (kIdentityVolume).
+  bool identified = false;
   /// The number of ps that a chief's pod was told last (kPsReplicasAnnotation).
   std::string ps_replicas;
 

@@ -32,6 +32,7 @@ std::unique_ptr<CallerVerifier> MakeVerifier(const IdentitySettings& settings, s
   return std::make_unique<TokenVerifier>(
       TokenPolicy{.issuer = std::move(issuer),
                   .audience = AudienceText(*audience, settings.job_uid),
+                  .name_space = settings.tokens.empty() ? std::string() : settings.name_space,
                   .job_name = settings.job_name},
       std::move(keys));
 }

@@ -25,6 +25,8 @@ struct IdentitySettings {
   std::string jwks = {};
   /// Of the tokens; empty: any.
   std::string issuer = {};
+  /// Of the job's pods, with `tokens`; empty: any.
+  std::string name_space = {};
   std::string job_name = {};
   /// What audiences are made of: the job's uid, or the run id of `pstrain run`.
   std::string job_uid = {};

@@ -71,6 +71,7 @@ Status ReadClaims(const Json& claims, Jwt* jwt) {
   const Json* kubernetes = claims.Find("kubernetes.io");
   const Json* pod = kubernetes == nullptr ? nullptr : kubernetes->Find("pod");
   if (pod == nullptr) return Bad("is of no pod");
+  PSTRAIN_ASSIGN_OR_RETURN(jwt->name_space, Text(*kubernetes, "namespace"));
   PSTRAIN_ASSIGN_OR_RETURN(jwt->pod, Text(*pod, "name"));
   PSTRAIN_ASSIGN_OR_RETURN(jwt->pod_uid, Text(*pod, "uid"));
   return OkStatus();

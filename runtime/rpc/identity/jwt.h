@@ -23,6 +23,7 @@ struct Jwt {
   /// 0: none.
   std::int64_t not_before = 0;
   /// The pod that the token was made for.
+  std::string name_space;
   std::string pod;
   std::string pod_uid;
   /// What the signature is of.

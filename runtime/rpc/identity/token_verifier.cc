@@ -79,6 +79,10 @@ Result<Caller> TokenVerifier::Read(const Jwt& jwt) const {
   }
   PSTRAIN_RETURN_IF_ERROR(signature);
   PSTRAIN_RETURN_IF_ERROR(CheckClaims(jwt));
+  if (!policy_.name_space.empty() && jwt.name_space != policy_.name_space) {
+    return PermissionDeniedError("the token is of a pod of another namespace than " +
+                                 policy_.name_space);
+  }
   PSTRAIN_ASSIGN_OR_RETURN(Caller caller, CallerOfPod(policy_.job_name, jwt.pod));
   caller.expires = jwt.expires + kLeeway.count();
   return caller;

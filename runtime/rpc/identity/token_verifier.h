@@ -25,6 +25,9 @@ struct TokenPolicy {
   std::string issuer;
   /// Must be among the token's audiences (AudienceText).
   std::string audience;
+  /// Of the job's pods: anybody may ask for tokens of any audience, for pods of their own
+  /// namespace. Empty: any.
+  std::string name_space = {};
   /// Pods are named <job>-<role>-<index>[-<attempt>].
   std::string job_name;
 };

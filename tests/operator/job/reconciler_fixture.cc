@@ -73,7 +73,8 @@ class Feed {
 
 /// What a process of the operator has.
 struct ReconcilerFixture::Operator {
-  Operator(kube::ApiFixture& api, ManualClock& clock, const std::optional<Json>& policy_peers)
+  Operator(kube::ApiFixture& api, ManualClock& clock, const std::optional<Json>& policy_peers,
+           bool require_peer_identity)
       : uncounted_pods(clock),
         router(uncounted_pods, [this](const ObjectKey& key) { queue.insert(key); }),
         jobs({.decode = DecodeJob,
@@ -101,7 +102,8 @@ struct ReconcilerFixture::Operator {
                    {.pods = {.training_image = "trainer", .image_pull_policy = ""},
                     .parallel_calls = 4,
                     .network_policies = policy_peers ? &network_policies : nullptr,
-                    .network_policy_peers = policy_peers.value_or(Json::Array())}),
+                    .network_policy_peers = policy_peers.value_or(Json::Array()),
+                    .require_peer_identity = require_peer_identity}),
         jobs_feed(api.server(), JobResource(), jobs),
         pods_feed(api.server(), kube::PodResource(), pods),
         services_feed(api.server(), kube::ServiceResource(), services),
@@ -135,7 +137,7 @@ struct ReconcilerFixture::Operator {
 };
 
 ReconcilerFixture::ReconcilerFixture()
-    : operator_(std::make_unique<Operator>(api_, clock_, policy_peers_)) {}
+    : operator_(std::make_unique<Operator>(api_, clock_, policy_peers_, require_peer_identity_)) {}
 ReconcilerFixture::~ReconcilerFixture() = default;
 
 Json& At(Json& object, const std::vector<std::string_view>& names) {
@@ -173,7 +175,12 @@ void ReconcilerFixture::RemoveJob() { server().Remove(JobResource(), key_); }
 
 void ReconcilerFixture::RestartOperator() {
   operator_.reset();
-  operator_ = std::make_unique<Operator>(api_, clock_, policy_peers_);
+  operator_ = std::make_unique<Operator>(api_, clock_, policy_peers_, require_peer_identity_);
+}
+
+void ReconcilerFixture::PublishKeys(const std::string& key_id) {
+  server().PutPage("/.well-known/openid-configuration", R"({"issuer": "https://issuer"})");
+  server().PutPage("/openid/v1/jwks", R"({"keys":[{"kid":")" + key_id + R"("}]})");
 }
 
 std::vector<std::string> ReconcilerFixture::PodNames() const {

@@ -47,6 +47,11 @@ class ReconcilerFixture {
   /// Of the next process: makes NetworkPolicies with these peers, or none.
   void SetPolicyPeers(std::optional<Json> peers) { policy_peers_ = std::move(peers); }
 
+  /// Of the next process: no replica without tokens.
+  void RequirePeerIdentity() { require_peer_identity_ = true; }
+  /// What the apiserver publishes of its tokens; there is nothing before.
+  void PublishKeys(const std::string& key_id);
+
   std::vector<std::string> PodNames() const;
   Json Pod(const std::string& name) const;
   void EditPod(const std::string& name, const Change& change);
@@ -101,6 +106,7 @@ class ReconcilerFixture {
   ManualClock clock_{std::chrono::hours(1)};
   std::string uid_;
   std::optional<Json> policy_peers_;
+  bool require_peer_identity_ = false;
   std::unique_ptr<Operator> operator_;
 };
 

@@ -155,6 +155,68 @@ TEST(BuildPod, OfAChiefOfTheBuiltInRuntime_ShowsItTheNumberOfPs) {
   EXPECT_EQ(EnvOf(*own, "PSTRAIN_PS_REPLICAS_FILE"), "absent");
 }
 
+/// The volume of that name; null when there is none.
+Json VolumeOf(const Json& pod, std::string_view name) {
+  for (const Json& volume : pod.Find("spec")->Find("volumes")->items()) {
+    if (kube::TextOrEmpty(volume, "name") == name) return volume;
+  }
+  return {};
+}
+
+PodBuilderOptions Identified() {
+  PodBuilderOptions options;
+  options.identified = true;
+  return options;
+}
+
+TEST(BuildPod, OfTheBuiltInRuntime_GetsTokensForThisJobAlone) {
+  PSTrainingJob job = OwnProgram();
+  job.mutable_spec()->mutable_training()->set_epochs(1);
+  // Whatever account the template names, and though it mounts no token of its own.
+  job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_template_(
+      R"({"spec":{"serviceAccountName":"mine","automountServiceAccountToken":false,)"
+      R"("containers":[{"image":"x"}]}})");
+  auto pod = BuildPod(job, kWorker1, 0, "byo-hash", Identified());
+  ASSERT_TRUE(pod.ok()) << pod.status().message();
+  EXPECT_EQ(WriteJson(VolumeOf(*pod, kIdentityVolume)),
+            R"({"name":"pstrain-identity","projected":{"sources":[)"
+            R"({"serviceAccountToken":{"audience":"pstrain.dev/1234/chief",)"
+            R"("expirationSeconds":3600,"path":"chief"}},)"
+            R"({"serviceAccountToken":{"audience":"pstrain.dev/1234/ps",)"
+            R"("expirationSeconds":3600,"path":"ps"}},)"
+            R"({"configMap":{"name":"pstrain-issuer-keys",)"
+            R"("items":[{"key":"jwks.json","path":"jwks.json"}]}}]}})");
+  EXPECT_EQ(kube::TextOrEmpty(pod->Find("spec"), "serviceAccountName"), "mine");
+  EXPECT_EQ(EnvOf(*pod, "PSTRAIN_JOB_UID"), "1234");
+  EXPECT_EQ(EnvOf(*pod, "PSTRAIN_IDENTITY_TOKENS"), "/etc/pstrain-identity");
+  EXPECT_EQ(EnvOf(*pod, "PSTRAIN_IDENTITY_JWKS"), "/etc/pstrain-identity/jwks.json");
+  const std::string env = WriteJson(*Container(*pod).Find("env"));
+  EXPECT_NE(env.find(R"({"name":"PSTRAIN_IDENTITY_ISSUER","valueFrom":{"configMapKeyRef":)"
+                     R"({"name":"pstrain-issuer-keys","key":"issuer"}}})"),
+            std::string::npos);
+  EXPECT_NE(WriteJson(*Container(*pod).Find("volumeMounts"))
+                .find(R"({"name":"pstrain-identity","mountPath":"/etc/pstrain-identity",)"
+                      R"("readOnly":true})"),
+            std::string::npos);
+  pod->FindMutable("metadata")->Set("uid", Json::String("u"));
+  EXPECT_TRUE(DecodePod(*pod)->identified);
+  // A program of one's own gets none.
+  job.mutable_spec()->clear_training();
+  const auto own = BuildPod(job, kWorker1, 0, "byo-hash", Identified());
+  EXPECT_TRUE(VolumeOf(*own, kIdentityVolume).is_null());
+  EXPECT_EQ(EnvOf(*own, "PSTRAIN_JOB_UID"), "absent");
+}
+
+TEST(BuildPod, OfATemplateThatSaysItselfWhoItIs_IsRefused) {
+  PSTrainingJob job = OwnProgram();
+  job.mutable_spec()->mutable_training()->set_epochs(1);
+  job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_template_(
+      R"({"spec":{"containers":[{"image":"x","env":[{"name":"PSTRAIN_IDENTITY_ISSUER"}]}]}})");
+  const auto pod = BuildPod(job, kWorker1, 0, "x", Identified());
+  ASSERT_FALSE(pod.ok());
+  EXPECT_NE(pod.status().message().find("sets PSTRAIN_IDENTITY_ISSUER"), std::string::npos);
+}
+
 TEST(BuildPod, OfATemplateThatSetsOurEnvironment_NamesTheVariable) {
   PSTrainingJob job = OwnProgram();
   job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_template_(

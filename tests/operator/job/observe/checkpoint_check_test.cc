@@ -98,9 +98,11 @@ TEST_F(CheckpointCheckTest, AnotherSpecification_IsLookedAtAtOnce) {
   fixture_.Settle();
   EXPECT_EQ(fixture_.ConditionOf(kCheckpointNotShared), "True");
   EXPECT_THAT(fixture_.MessageOf(kCheckpointNotShared), HasSubstr("CheckpointVolumePerPod"));
-  const int calls = fixture_.Calls();
+  // The operator reads the cluster's keys anyway (peer_identity_test.cc).
+  const auto calls = [this] { return fixture_.Calls() - fixture_.CallsOf("/openid"); };
+  const int before = calls();
   fixture_.RunFor(minutes(30));
-  EXPECT_EQ(fixture_.Calls(), calls) << "only another specification could change that";
+  EXPECT_EQ(calls(), before) << "only another specification could change that";
   EXPECT_EQ(Checks(), 1);
 }
 

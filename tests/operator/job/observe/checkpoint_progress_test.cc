@@ -53,7 +53,7 @@ TEST(CheckpointsFailing, IsOneEventForEachReasonAndEndsWhenTheDiskRecovers) {
     before = status;
     SetProblemCondition(kCheckpointsFailing, "CheckpointsWritten", store.CheckpointsFailing("job"),
                         1, plan::Time(std::chrono::milliseconds(ms)), status);
-    return EventsOfCheckpoints(job, before, status);
+    return EventsOfProblems(job, before, status);
   };
   EXPECT_TRUE(see(0, 0, 1000).empty());
   EXPECT_EQ(status.conditions_size(), 0);

@@ -91,14 +91,15 @@ struct Claims {
   std::string audience = "pstrain.dev/uid-1/ps";
   std::int64_t expires = 5000;
   std::int64_t not_before = 0;
+  std::string name_space = "n";
   std::string pod = "job-worker-0";
   std::string uid = "pod-1";
 
   std::string Text() const {
     return R"({"iss":")" + issuer + R"(","aud":[")" + audience + R"("],"exp":)" +
            std::to_string(expires) + R"(,"nbf":)" + std::to_string(not_before) +
-           R"(,"kubernetes.io":{"namespace":"n","pod":{"name":")" + pod + R"(","uid":")" + uid +
-           R"("}}})";
+           R"(,"kubernetes.io":{"namespace":")" + name_space + R"(","pod":{"name":")" + pod +
+           R"(","uid":")" + uid + R"("}}})";
   }
 };
 

@@ -1,7 +1,9 @@
 #include "runtime/rpc/identity/token_verifier.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -40,13 +42,15 @@ class TokenVerifierTest : public testing::Test {
   std::shared_ptr<const KeySet> keys_;
   int asked_ = 0;
   ManualClock clock_{std::chrono::seconds(1000), 0};
-  TokenVerifier verifier_{
-      {.issuer = "https://cluster", .audience = "pstrain.dev/uid-1/ps", .job_name = "job"},
-      [this] {
-        ++asked_;
-        return keys_;
-      },
-      &clock_};
+  TokenVerifier verifier_{{.issuer = "https://cluster",
+                           .audience = "pstrain.dev/uid-1/ps",
+                           .name_space = "n",
+                           .job_name = "job"},
+                          [this] {
+                            ++asked_;
+                            return keys_;
+                          },
+                          &clock_};
 };
 
 TEST_F(TokenVerifierTest, WhenSignedByAPublishedKey_SaysWhoItIs) {
@@ -64,6 +68,8 @@ TEST_F(TokenVerifierTest, WhenAClaimIsWrong_IsRefused) {
             StatusCode::kPermissionDenied);
   EXPECT_EQ(Code(ec_.Token(Claims{.audience = "https://kubernetes.default.svc"}.Text())),
             StatusCode::kPermissionDenied);
+  // A pod of the right name, whose owner may ask for any audience.
+  EXPECT_EQ(Code(ec_.Token(Claims{.name_space = "other"}.Text())), StatusCode::kPermissionDenied);
   for (const char* pod :
        {"other-worker-0", "job", "job-", "job-worker", "job-worker-", "job-cook-0", "job-worker-00",
         "job-worker-0-0", "job-worker-0-1-2", "job-worker--1"}) {
@@ -159,6 +165,55 @@ TEST(PublishedKeys, AreReadAgainWhenTheFileChanges) {
   ASSERT_TRUE(WriteFileAtomically(dir.File("jwks"), "half").ok());
   clock.Advance(kReadAgain);
   EXPECT_EQ(keys.Current(), first);
+}
+
+/// A volume as the kubelet writes it (its AtomicWriter): the file is a link into `..data`, which is
+/// a link to a folder of this version and is replaced by rename.
+class MountedKeys {
+ public:
+  explicit MountedKeys(std::string folder) : folder_(std::move(folder)) {
+    EXPECT_EQ(symlink("..data/jwks.json", File().c_str()), 0);
+  }
+  std::string File() const { return JoinPath(folder_, "jwks.json"); }
+  void Write(const std::string& json) {
+    const std::string version = "..v" + std::to_string(++versions_);
+    ASSERT_TRUE(CreateDirectories(JoinPath(folder_, version)).ok());
+    ASSERT_TRUE(WriteFileAtomically(JoinPath(folder_, version + "/jwks.json"), json).ok());
+    const std::string next = JoinPath(folder_, "..data_tmp");
+    ASSERT_EQ(symlink(version.c_str(), next.c_str()), 0);
+    ASSERT_EQ(rename(next.c_str(), JoinPath(folder_, "..data").c_str()), 0);
+  }
+
+ private:
+  const std::string folder_;
+  int versions_ = 0;
+};
+
+TEST(PublishedKeys, WhenTheKubeletReplacesThem_TokensOfTheNextKeyThatWaitedAreGood) {
+  const TempDir dir;
+  MountedKeys mounted(dir.path());
+  const SigningKey before = SigningKey::Ec("before");
+  const SigningKey next = SigningKey::Ec("next");
+  mounted.Write(Jwks(before.Jwk()));
+  ManualClock clock(std::chrono::seconds(1000), 0);
+  PublishedKeys keys(mounted.File(), &clock);
+  TokenVerifier verifier(
+      {.issuer = "https://cluster", .audience = "pstrain.dev/uid-1/ps", .job_name = "job"},
+      [&keys] { return keys.Current(); }, &clock);
+  const std::string old_token = before.Token(Claims().Text());
+  EXPECT_TRUE(verifier.Verify(old_token).ok());
+  // The apiserver signs with the next key before the file has it.
+  const std::string token = next.Token(Claims{.expires = 5100}.Text());
+  EXPECT_EQ(verifier.Verify(token).status().code(), StatusCode::kUnavailable);
+  mounted.Write(Jwks(before.Jwk() + "," + next.Jwk()));
+  clock.Advance(kReadAgain);
+  EXPECT_TRUE(verifier.Verify(token).ok());
+  EXPECT_TRUE(verifier.Verify(before.Token(Claims{.expires = 5200}.Text())).ok());
+  // A key that is withdrawn signs nothing new.
+  mounted.Write(Jwks(next.Jwk()));
+  clock.Advance(kReadAgain);
+  EXPECT_EQ(verifier.Verify(before.Token(Claims{.expires = 5300}.Text())).status().code(),
+            StatusCode::kUnavailable);
 }
 
 TEST(TokenFiles, AreReadAgain) {
