@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -16,8 +17,11 @@ namespace pstrain {
 /// functions.
 class ChiefFinder {
  public:
-  /// How long one address may take.
+  /// How long one address may take. Twice as long after each round in which nobody answered, up to
+  /// kLongestProbe: over a long way one connection and one call cost three round trips, and more
+  /// where packets are lost.
   static constexpr std::chrono::seconds kProbeTimeout{1};
+  static constexpr std::chrono::seconds kLongestProbe{4};
 
   /// Says hello to "ip:port" and returns the chief term that answers.
   using Probe = std::function<Result<std::uint64_t>(const std::string& address,
@@ -40,6 +44,7 @@ class ChiefFinder {
  private:
   Probe probe_;
   Resolve resolve_;
+  mutable std::atomic<std::chrono::milliseconds> timeout_{kProbeTimeout};  // of the next round
 };
 
 }  // namespace pstrain

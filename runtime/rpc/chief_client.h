@@ -24,8 +24,8 @@ inline bool PeerIsAway(const Status& status) {
 ///   seeking | asks every address for its term, -> found    | stays
 ///   found   | goes to the chief with the highest term      | -> seeking
 ///
-/// Each address has 1 s to answer. A chief whose term is lower than that of one found before counts
-/// as away.
+/// Each address has 1 s to answer, 2 and 4 s after rounds in which none did. A chief whose term is
+/// lower than that of one found before counts as away.
 class ChiefClient {
  public:
   /// `chief_address`: host:port of the chief, from TF_CONFIG. `resolve`: null

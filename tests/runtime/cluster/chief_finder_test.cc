@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <vector>
 
 namespace pstrain {
 namespace {
@@ -34,6 +35,25 @@ TEST(ChiefFinder, WhenNoneAnswers_SaysTheLastError) {
   const auto found = finder.Find("chief:1");
   EXPECT_EQ(found.status().code(), StatusCode::kUnavailable);
   EXPECT_NE(found.status().message().find("10.0.0.1:1: refused"), std::string::npos);
+}
+
+TEST(ChiefFinder, WhenNobodyAnswers_GivesTheNextRoundsMoreTimeUntilSomebodyDoes) {
+  using std::chrono::seconds;
+  std::vector<std::chrono::milliseconds> asked;
+  // So far away that an answer takes 3 s.
+  const ChiefFinder finder(
+      [&asked](const std::string&, std::chrono::milliseconds timeout) -> Result<std::uint64_t> {
+        asked.push_back(timeout);
+        if (timeout < seconds(3)) return DeadlineExceededError("too late");
+        return std::uint64_t{1};
+      },
+      [](const std::string&) { return std::vector<std::string>{"10.0.0.1:1"}; });
+  EXPECT_FALSE(finder.Find("chief:1").ok());
+  EXPECT_FALSE(finder.Find("chief:1").ok());
+  EXPECT_TRUE(finder.Find("chief:1").ok());
+  EXPECT_FALSE(finder.Find("chief:1").ok());
+  EXPECT_EQ(asked, (std::vector<std::chrono::milliseconds>{seconds(1), seconds(2), seconds(4),
+                                                           seconds(1)}));
 }
 
 TEST(ChiefFinder, WhenTheAddressIsBad_IsInvalid) {
