@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
+
 namespace pstrain::simulation {
 namespace {
 
@@ -88,14 +90,15 @@ void Disk::Note(std::string_view call, const std::string& path, const Host& host
   }
   if (call == "rename") {
     if (path.ends_with("/manifest")) renamed_.insert(fs::path(path).parent_path());
-    // From PATH.tmp.*, whose content goes along.
-    for (auto content = contents_.lower_bound(path + ".tmp.");
-         content != contents_.end() && content->first.starts_with(path + ".tmp.");) {
+    // The content of the file that this thread has written last goes along.
+    const auto content = contents_.find(written_[scheduler_.self()]);
+    if (content != contents_.end()) {
       contents_[path] = content->second;
-      content = contents_.erase(content);
+      contents_.erase(content);
     }
   } else if (call == "write") {
     contents_[path] = {host};
+    written_[scheduler_.self()] = path;
   }
   // Written: the file was just opened. A name is new until its folder is synced.
   if (call == "write" || names_.contains(path))
@@ -115,6 +118,7 @@ void Disk::Tear(const std::string& path) {
   std::optional<std::string> content = Read(path);
   if (!content) return;
   ++lost_;
+  LogInfo("simulation", "torn", {{"file", path}});
   const std::size_t kept = scheduler_.random().Uniform(content->size() + 1);
   if (scheduler_.Chance(2)) {
     content->resize(kept);
@@ -140,6 +144,8 @@ void Disk::Crash(const Host& host) {
     }
     if (scheduler_.Chance(2)) {
       ++lost_;
+      LogInfo("simulation", "a name is lost",
+              {{"file", name->first}, {"was_there_before", name->second.before.has_value()}});
       std::error_code ignored;
       if (name->second.before) {
         Write(name->first, *name->second.before);

@@ -82,6 +82,8 @@ class Disk {
   /// By path: contents and names that are not durable yet.
   std::map<std::string, Content> contents_;
   std::map<std::string, Name> names_;
+  /// By thread: what it has written last.
+  std::map<std::uint64_t, std::string> written_;
   std::set<std::string> renamed_;
   std::set<std::string> placed_;
   std::uint64_t failed_ = 0;

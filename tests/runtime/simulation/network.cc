@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/log.h"
+
 namespace pstrain::simulation {
 namespace {
 
@@ -92,6 +94,7 @@ void Network::Send(const std::shared_ptr<PendingCall>& call, const Host& from, c
   const bool breaks = weather.lost_one_in > 0 && scheduler_.Chance(weather.lost_one_in);
   if (breaks) return scheduler_.At(scheduler_.now() + Delay(), [this, call] { Break(*call); });
   const bool doubled = weather.doubled_one_in > 0 && scheduler_.Chance(weather.doubled_one_in);
+  if (doubled) LogInfo("simulation", "a message comes twice", {{"from", from}, {"to", to}});
   for (int copies = doubled ? 2 : 1; copies > 0; --copies) {
     scheduler_.At(scheduler_.now() + Delay(),
                   [this, call, from, to, arrived] { Transmit(call, from, to, arrived); });
