@@ -208,7 +208,8 @@ class CpprestTransport::Impl {
                                 const std::shared_ptr<CallState>& call) const {
     web::http::http_request built{std::string(HttpMethodName(request.method))};
     built.set_request_uri(request.target);
-    built.headers().add("Accept", "application/json");
+    // The second is what the keys of service-account tokens are served as, and as nothing else.
+    built.headers().add("Accept", "application/json, application/jwk-set+json");
     built.headers().add("User-Agent", options_.user_agent);
     if (!request.bearer.empty()) {
       built.headers().add("Authorization", "Bearer " + request.bearer.Reveal());
