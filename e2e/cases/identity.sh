@@ -3,6 +3,8 @@
 # its end as if nobody had called. Where the keys of tokens cannot be read, a condition says so.
 
 discovery=system:service-account-issuer-discovery
+# Of a replica; operator/job/well_known.h.
+token_folder=/etc/pstrain-identity
 
 run_case() {
   start_long_job
@@ -38,7 +40,7 @@ tokens_are_for_this_job_alone() {
   pod=$(pod_of worker 0)
   pid=$(pids_in_pod "$pod" pstrain-runtime | head -n 1)
   uid=$(uid_of_job)
-  folder=/proc/$pid/root/etc/pstrain-identity
+  folder=/proc/$pid/root$token_folder
   for role in chief ps; do
     python3 - "$folder/$role" "pstrain.dev/$uid/$role" "$pod" <<'END'
 import base64, json, sys
