@@ -214,6 +214,7 @@ ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
 // because a copy is newer than every checkpoint; a ps that does not come ends the wait with the
 // timeout.
 void CommitProtocol::Tick(ProtocolTime now) {
+  RetryMoves(now);
   if (!joining_) return;
   const auto members = std::ranges::count_if(
       ps_, [this](const auto& entry) { return entry.first < options_.ps_count; });

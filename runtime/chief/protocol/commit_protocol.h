@@ -35,8 +35,10 @@ namespace pstrain {
 /// to another ps that copies it from the owner (a move), who keeps its copy until the other one is
 /// active and gets the shard back when that fails. Each assignment has a new term, also the one
 /// that keeps a copy. Shards move away from a ps that is leaving or surplus (its index is not below
-/// the number of ps), and to their homes when these are there. Nothing is assigned while the chief
-/// is joining: until all ps_count ps have registered or the rejoin timeout has passed.
+/// the number of ps), and to their homes when these are there, and when a move fails, it is tried
+/// again after 1, 2, 4 .. 60 s, or sooner when members or checkpoints change. Nothing is assigned
+/// while the chief is joining: until all ps_count ps have registered or the rejoin timeout has
+/// passed.
 class CommitProtocol {
  public:
   /// REQUIRES: options.shard_to_ps.size() == options.shards, entries < ps_count.
@@ -127,7 +129,7 @@ class CommitProtocol {
 
   // ---- the run ----
 
-  /// Lets time pass: ends joining when the rejoin timeout is over.
+  /// Lets time pass: ends joining when the rejoin timeout is over, tries again what could not move.
   void Tick(ProtocolTime now);
   /// Rule 11: no more grants from now on.
   void Drain() { draining_ = true; }
@@ -161,12 +163,15 @@ class CommitProtocol {
   void ForgetPs(std::uint32_t index);
 
   // commit_protocol_moves.cc
+  static constexpr std::chrono::seconds kFirstMovePause{1};
+  static constexpr std::chrono::seconds kLongestMovePause{60};
   using Actions = std::map<std::uint32_t, AssignShardsAction>;
   bool Stays(std::uint32_t index) const;
   std::uint32_t DesiredOwner(ShardId shard) const;
   void SettleHomes();
   /// Starts all moves that are due.
   void PlanMoves();
+  void RetryMoves(ProtocolTime now);
   void Move(ShardId shard, std::uint32_t to, Actions* actions);
   /// The move is given up; the former owner keeps the shard if it is still there.
   void ReturnHome(ShardId shard, Actions* actions);
@@ -211,8 +216,10 @@ class CommitProtocol {
   std::uint64_t next_term_ = 1;
   std::uint64_t next_incarnation_ = 1;
   /// A move has failed; the next change of the members or of the checkpoints makes moves possible
-  /// again.
+  /// again, or a pause that doubles while moves fail in a row.
   bool moves_blocked_ = false;
+  std::optional<ProtocolTime> moves_again_;
+  ProtocolTime move_pause_{kFirstMovePause};
   bool joining_ = true;
   bool draining_ = false;
   MembershipView view_;

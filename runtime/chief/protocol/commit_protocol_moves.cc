@@ -59,8 +59,26 @@ void CommitProtocol::PlanMoves() {
     const std::uint32_t to = DesiredOwner(s);
     if (to != shards_[s].ps) due.emplace_back(s, to);
   }
+  if (due.empty()) move_pause_ = kFirstMovePause;
   for (const auto& [shard, to] : due) Move(shard, to, &actions);
   EmitAll(std::move(actions));
+}
+
+// Rule 9, Move. A ps that came for shards waits for them, and checkpoints, after which moves are
+// tried again too, may be far apart or not be written at all. Nothing is granted during a move,
+// hence the pauses.
+void CommitProtocol::RetryMoves(ProtocolTime now) {
+  if (!moves_blocked_) {
+    moves_again_.reset();
+  } else if (!moves_again_) {
+    moves_again_ = now + move_pause_;
+    move_pause_ = std::min(2 * move_pause_, ProtocolTime{kLongestMovePause});
+  } else if (now >= *moves_again_) {
+    moves_blocked_ = false;
+    moves_again_.reset();
+    PlanMoves();
+    if (!AllActive()) Publish();
+  }
 }
 
 // The target gets a new term and the address of the source. The shard has no active owner until the

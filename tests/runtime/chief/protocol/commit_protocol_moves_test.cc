@@ -82,6 +82,35 @@ TEST(Move, WhenItFailsOrTheTargetIsLost_TheFormerOwnerKeepsTheShardUnderANewTerm
   }
 }
 
+/// The move of shard 1 away from ps 1 fails, and the shard is active there again.
+void FailMove(Started* s, const AssignShardsAction& move) {
+  s->protocol.AssignFailed(0, s->ps0, move, false);
+  const AssignShardsAction keep = OnlyAssignment(&s->protocol);
+  s->protocol.ShardsActivated(1, s->ps1, {{1, keep.shards[0].term, true, AppliedSet(4), 0}});
+  EXPECT_TRUE(s->protocol.TakeActions().empty());
+}
+
+TEST(Move, WhenItFailsAgainAndAgain_IsTriedAgainAfterPausesThatDouble) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  Started s;
+  s.protocol.PsLeaving(1, s.ps1);
+  ProtocolTime now = seconds(100);
+  for (const int pause : {1, 2, 4, 8, 16, 32, 60, 60}) {
+    FailMove(&s, OnlyAssignment(&s.protocol));
+    s.protocol.Tick(now);
+    now += seconds(pause);
+    s.protocol.Tick(now - milliseconds(1));
+    EXPECT_TRUE(s.protocol.TakeActions().empty()) << pause;
+    const std::uint64_t number = s.protocol.membership().number;
+    s.protocol.Tick(now);
+    EXPECT_GT(s.protocol.membership().number, number) << "workers hear of it";
+  }
+  const AssignShardsAction move = OnlyAssignment(&s.protocol);
+  EXPECT_EQ(move.ps, 0u);
+  EXPECT_EQ(move.shards[0].source, AssignSource::kMove);
+}
+
 TEST(Move, WhenTheSourceIsLostBeforeItsCopyWasTaken_TheShardIsRestored) {
   Started s;
   s.protocol.CheckpointPlaced("3-1");
