@@ -24,7 +24,8 @@ def events(log, user):
     with open(log, encoding="utf-8") as lines:
         for line in lines:
             event = json.loads(line)
-            if event["user"]["username"] == user:
+            # Who showed a token that the apiserver refuses has no name.
+            if event["user"].get("username") == user:
                 calls[event["auditID"]] = event
     return calls.values()
 
