@@ -52,6 +52,10 @@ struct ApiError {
 
   /// The server cannot tell the answer just now: worth another try later.
   bool IsTransient() const;
+  /// The same, or the server was not reached: worth another try later.
+  bool MayPass() const { return http_status == 0 || IsTransient(); }
+  /// The server's own words, or what we know where it has said nothing.
+  const std::string& Words() const { return message.empty() ? status.message() : message; }
 };
 
 /// The error that a reply with status >= 400 stands for. `action` names verb and object.

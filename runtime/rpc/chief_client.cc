@@ -16,11 +16,6 @@
 namespace pstrain {
 namespace {
 
-/// Control calls are small and answered immediately.
-constexpr std::chrono::seconds kControlDeadline{5};
-/// Restoring shards and writing checkpoint shards move data.
-constexpr std::chrono::minutes kTransferDeadline{30};
-
 template <typename Reply, typename Stub, typename Request>
 Result<Reply> Call(Stub& stub,
                    grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Reply*),

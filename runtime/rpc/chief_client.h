@@ -11,6 +11,11 @@
 
 namespace pstrain {
 
+/// Of control calls, which are small and answered immediately.
+inline constexpr std::chrono::seconds kControlDeadline{5};
+/// Of calls that move data: restoring shards, writing checkpoint shards.
+inline constexpr std::chrono::minutes kTransferDeadline{30};
+
 /// A call that did not reach the peer, or whose answer did not come back: worth repeating.
 inline bool PeerIsAway(const Status& status) {
   return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kUnknown ||

@@ -95,11 +95,8 @@ Status Executor::RecordRefusal(const ReconcileContext& context, const kube::Reso
     if (CacheHas(taken)) state.conflicting_object = taken;
     return OkStatus();
   }
-  const bool passes = error.http_status == 0 || error.IsTransient();
-  if (passes || code == StatusCode::kAborted) return error.status;
-  state.refused = ProblemOfRefusedCreate(
-      object, error.message.empty() ? error.status.message() : error.message,
-      code == StatusCode::kPermissionDenied, code == StatusCode::kInvalidArgument);
+  if (error.MayPass() || code == StatusCode::kAborted) return error.status;
+  state.refused = ProblemOfRefusedCreate(object, error);
   return OkStatus();
 }
 

@@ -77,11 +77,8 @@ Status PeerIdentity::Create(const ReconcileContext& context, const kube::ObjectK
     }
   } else if (!created.ok()) {
     const kube::ApiError& error = created.error();
-    const StatusCode code = error.status.code();
-    if (error.http_status == 0 || error.IsTransient()) return error.status;
-    context.state.refused = ProblemOfRefusedCreate(
-        "ConfigMap " + key.name, error.message.empty() ? error.status.message() : error.message,
-        code == StatusCode::kPermissionDenied, code == StatusCode::kInvalidArgument);
+    if (error.MayPass()) return error.status;
+    context.state.refused = ProblemOfRefusedCreate("ConfigMap " + key.name, error);
     return OkStatus();
   }
   const MutexLock lock(mutex_);

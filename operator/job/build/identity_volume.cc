@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "operator/job/build/env_entry.h"
 #include "operator/job/build/object_names.h"
 #include "operator/job/build/template_merge.h"
 #include "operator/job/well_known.h"
@@ -38,13 +39,6 @@ Json KeysSource() {
   return source;
 }
 
-Json EnvValue(std::string_view name, std::string_view value) {
-  Json entry = Json::Object();
-  entry.Set("name", Text(name));
-  entry.Set("value", Text(value));
-  return entry;
-}
-
 }  // namespace
 
 Json BuildIssuerKeys(const std::string& name_space, const std::string& issuer,
@@ -77,17 +71,10 @@ Json IdentityVolume(const PSTrainingJob& job) {
 }
 
 std::vector<Json> IdentityEnvironment(const PSTrainingJob& job) {
-  Json reference = Json::Object();
-  reference.Set("name", Text(kIssuerKeysConfigMap));
-  reference.Set("key", Text(kIssuerKey));
-  Json source = Json::Object();
-  source.Set("configMapKeyRef", std::move(reference));
-  Json issuer = Json::Object();
-  issuer.Set("name", Text(kIdentityIssuerEnv));
-  issuer.Set("valueFrom", std::move(source));
   const std::string directory(kIdentityDirectory);
   return {EnvValue(kJobUidEnv, job.metadata().uid()), EnvValue(kIdentityTokensEnv, directory),
-          EnvValue(kIdentityJwksEnv, directory + "/" + std::string(kJwksKey)), std::move(issuer)};
+          EnvValue(kIdentityJwksEnv, directory + "/" + std::string(kJwksKey)),
+          EnvFromConfigMap(kIdentityIssuerEnv, kIssuerKeysConfigMap, kIssuerKey)};
 }
 
 }  // namespace pstrain::job

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "operator/job/build/config_map.h"
+#include "operator/job/build/env_entry.h"
 #include "operator/job/build/identity_volume.h"
 #include "operator/job/build/pod.h"
 #include "operator/job/build/ps_count.h"
@@ -16,25 +17,6 @@ namespace pstrain::job {
 namespace {
 
 constexpr std::string_view kAgentProgram = "pstrain-agent";
-
-Json EnvEntry(std::string_view name, std::string_view value) {
-  Json entry = Json::Object();
-  entry.Set("name", Text(name));
-  entry.Set("value", Text(value));
-  return entry;
-}
-
-Json ClusterEntry(const std::string& config_map) {
-  Json key = Json::Object();
-  key.Set("name", Text(config_map));
-  key.Set("key", Text(kClusterKey));
-  Json source = Json::Object();
-  source.Set("configMapKeyRef", std::move(key));
-  Json entry = Json::Object();
-  entry.Set("name", Text(kClusterEnv));
-  entry.Set("valueFrom", std::move(source));
-  return entry;
-}
 
 /// TF_CONFIG with $(PSTRAIN_CLUSTER), which the kubelet replaces.
 std::string TfConfigReference(const PSTrainingJob& job, const plan::ReplicaId& id) {
@@ -63,10 +45,10 @@ TaskEnv TaskOf(const TrainingContainer& training) {
 
 Status SetEnvironment(const TrainingContainer& training, Json& container) {
   Json env = Json::Array();
-  env.Append(ClusterEntry(training.config_map));
-  env.Append(EnvEntry(kTfConfigEnv, TfConfigReference(*training.job, training.id)));
+  env.Append(EnvFromConfigMap(kClusterEnv, training.config_map, kClusterKey));
+  env.Append(EnvValue(kTfConfigEnv, TfConfigReference(*training.job, training.id)));
   for (const auto& [name, value] : ToEnvironment(TaskOf(training))) {
-    env.Append(EnvEntry(name, value));
+    env.Append(EnvValue(name, value));
   }
   if (training.identified) {
     for (Json& entry : IdentityEnvironment(*training.job)) env.Append(std::move(entry));

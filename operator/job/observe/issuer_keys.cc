@@ -26,11 +26,10 @@ kube::ApiError Unusable(const std::string& path, const char* what) {
 }
 
 Problem ProblemOf(const kube::ApiError& error) {
-  const std::string words = error.message.empty() ? error.status.message() : error.message;
   const std::string lead =
       "replicas do not check who calls them: the operator cannot read the keys that "
       "service-account tokens are signed by (" +
-      words + "); ";
+      error.Words() + "); ";
   switch (error.status.code()) {
     case StatusCode::kPermissionDenied:
     case StatusCode::kUnauthenticated:
@@ -74,8 +73,7 @@ Result<IssuerKeyReader::Reading> IssuerKeyReader::Failed(const kube::ApiError& e
   if (!failing_since_) failing_since_ = now;
   next_read_ = now + kTryAgain;
   if (last_ && last_->keys) return *last_;
-  const bool passes = error.http_status == 0 || error.IsTransient();
-  if (passes && !last_ && now < *failing_since_ + kPatience) {
+  if (error.MayPass() && !last_ && now < *failing_since_ + kPatience) {
     next_read_ = now;
     return error.status;
   }

@@ -128,6 +128,12 @@ Problem ProblemOfRefusedCreate(const std::string& object, const std::string& ser
   return {"CreateFailed", what};
 }
 
+Problem ProblemOfRefusedCreate(const std::string& object, const kube::ApiError& error) {
+  const StatusCode code = error.status.code();
+  return ProblemOfRefusedCreate(object, error.Words(), code == StatusCode::kPermissionDenied,
+                                code == StatusCode::kInvalidArgument);
+}
+
 void SetProblemCondition(std::string_view type, std::string_view without,
                          const std::optional<Problem>& problem, std::int64_t generation,
                          plan::Time now, JobStatus& status) {

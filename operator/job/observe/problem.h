@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "operator/job/observe/pod_view.h"
+#include "operator/kube/api_error.h"
 #include "operator/plan/snapshot.h"
 #include "proto/job/psjob.pb.h"
 
@@ -31,6 +32,7 @@ std::optional<plan::Time> NextProblemCheck(const PodView& pod, plan::Time now);
 /// permission of the operator, or the server's own words.
 Problem ProblemOfRefusedCreate(const std::string& object, const std::string& server_message,
                                bool forbidden, bool invalid);
+Problem ProblemOfRefusedCreate(const std::string& object, const kube::ApiError& error);
 
 /// Writes a condition that is True while there is a problem, and False with reason `without` once
 /// there is none and there was one.

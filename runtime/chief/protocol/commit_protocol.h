@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/backoff.h"
 #include "base/status.h"
 #include "runtime/chief/protocol/checkpoint_progress.h"
 #include "runtime/chief/protocol/ownership.h"
@@ -163,8 +164,6 @@ class CommitProtocol {
   void ForgetPs(std::uint32_t index);
 
   // commit_protocol_moves.cc
-  static constexpr std::chrono::seconds kFirstMovePause{1};
-  static constexpr std::chrono::seconds kLongestMovePause{60};
   using Actions = std::map<std::uint32_t, AssignShardsAction>;
   bool Stays(std::uint32_t index) const;
   std::uint32_t DesiredOwner(ShardId shard) const;
@@ -219,7 +218,7 @@ class CommitProtocol {
   /// again, or a pause that doubles while moves fail in a row.
   bool moves_blocked_ = false;
   std::optional<ProtocolTime> moves_again_;
-  ProtocolTime move_pause_{kFirstMovePause};
+  Backoff move_pauses_{{.initial = std::chrono::seconds(1), .cap = std::chrono::seconds(60)}};
   bool joining_ = true;
   bool draining_ = false;
   MembershipView view_;

@@ -59,7 +59,7 @@ void CommitProtocol::PlanMoves() {
     const std::uint32_t to = DesiredOwner(s);
     if (to != shards_[s].ps) due.emplace_back(s, to);
   }
-  if (due.empty()) move_pause_ = kFirstMovePause;
+  if (due.empty()) move_pauses_.Reset();
   for (const auto& [shard, to] : due) Move(shard, to, &actions);
   EmitAll(std::move(actions));
 }
@@ -71,8 +71,7 @@ void CommitProtocol::RetryMoves(ProtocolTime now) {
   if (!moves_blocked_) {
     moves_again_.reset();
   } else if (!moves_again_) {
-    moves_again_ = now + move_pause_;
-    move_pause_ = std::min(2 * move_pause_, ProtocolTime{kLongestMovePause});
+    moves_again_ = now + move_pauses_.Next();
   } else if (now >= *moves_again_) {
     moves_blocked_ = false;
     moves_again_.reset();

@@ -23,12 +23,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr char kTraining[] = R"({
-  "model": {"wideAndDeep": {}},
-  "features": [{"name": "age", "numeric": {}}],
-  "input": {"csv": {"files": ["data.csv"], "columns": ["label", "age"], "labelColumn": "label"}},
-  "optimizer": {"adagrad": {}}, "batchSize": 16,
-  "checkpoint": {"directory": "/checkpoints"}})";
 constexpr char kWorker[] = "byo-worker-0";
 constexpr char kPostMaps[] = "POST /api/v1/namespaces/ml/configmaps";
 
@@ -36,14 +30,13 @@ class PeerIdentityTest : public ::testing::Test {
  protected:
   const kube::ObjectKey keys_{.name_space = "ml", .name = std::string(kIssuerKeysConfigMap)};
 
+  static void Train(Json& job) { At(job, {"spec"}).Set("training", *ParseJson(kTraining)); }
   void PutTraining() {
-    fixture_.PutJob([](Json& job) { At(job, {"spec"}).Set("training", *ParseJson(kTraining)); });
+    fixture_.PutJob(Train);
     fixture_.Settle();
   }
   void StartTraining() {
-    PutTraining();
-    fixture_.RunAllPods();
-    fixture_.Settle();
+    fixture_.StartJob(Train);
     ASSERT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Running) << fixture_.MessageOf("Accepted");
   }
   bool Identified(const std::string& pod) const {

@@ -17,12 +17,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::Not;
 
-constexpr char kTraining[] = R"({
-  "model": {"wideAndDeep": {}},
-  "features": [{"name": "age", "numeric": {}}],
-  "input": {"csv": {"files": ["data.csv"], "columns": ["label", "age"], "labelColumn": "label"}},
-  "optimizer": {"adagrad": {}}, "batchSize": 16,
-  "checkpoint": {"directory": "/checkpoints"}})";
 constexpr char kChief[] = "byo-chief-0";
 constexpr char kPatch[] = "PATCH /api/v1/namespaces/ml/pods/byo-chief-0";
 
@@ -33,13 +27,10 @@ void SetPs(Json& job, int ps) {
 class PsCountTest : public ::testing::Test {
  protected:
   void StartTraining() {
-    fixture_.PutJob([](Json& job) {
+    fixture_.StartJob([](Json& job) {
       At(job, {"spec"}).Set("training", *ParseJson(kTraining));
       SetPs(job, 2);
     });
-    fixture_.Settle();
-    fixture_.RunAllPods();
-    fixture_.Settle();
     ASSERT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Running) << fixture_.MessageOf("Accepted");
   }
   void Scale(int ps) {

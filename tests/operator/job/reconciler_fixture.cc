@@ -164,8 +164,8 @@ void ReconcilerFixture::EditJob(const Change& change) {
   server().Put(JobResource(), std::move(job));
 }
 
-void ReconcilerFixture::StartJob() {
-  PutJob();
+void ReconcilerFixture::StartJob(const Change& change) {
+  PutJob(change);
   Settle();
   RunAllPods();
   Settle();

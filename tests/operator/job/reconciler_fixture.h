@@ -20,6 +20,14 @@
 
 namespace pstrain::job {
 
+/// A spec.training for the built-in runtime.
+inline constexpr char kTraining[] = R"({
+  "model": {"wideAndDeep": {}},
+  "features": [{"name": "age", "numeric": {}}],
+  "input": {"csv": {"files": ["data.csv"], "columns": ["label", "age"], "labelColumn": "label"}},
+  "optimizer": {"adagrad": {}}, "batchSize": 16,
+  "checkpoint": {"directory": "/checkpoints"}})";
+
 /// A reconciler over real stores and a fake apiserver, in one thread and by a clock that the test
 /// moves. The watches are polled, so that a test says what a cache has not seen yet. One thread;
 /// only the events are written by another.
@@ -38,7 +46,7 @@ class ReconcilerFixture {
   /// replaced immediately. `change` alters the object first. Its uid becomes uid().
   void PutJob(const Change& change = {});
   /// The same job with all its pods running.
-  void StartJob();
+  void StartJob(const Change& change = {});
   /// Alters the job as a person would; the generation rises.
   void EditJob(const Change& change);
   void RemoveJob();

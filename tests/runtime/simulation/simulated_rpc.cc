@@ -25,10 +25,6 @@ using simulation::Endpoint;
 using simulation::Network;
 using simulation::Time;
 
-/// As in runtime/rpc/chief_client.cc.
-constexpr std::chrono::seconds kControlDeadline{5};
-constexpr std::chrono::minutes kTransferDeadline{30};
-
 Time Now() { return Network::Running().scheduler().now(); }
 
 /// One call of a method of a service, its messages as bytes.
