@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <numeric>
 
 namespace pstrain {
@@ -9,6 +10,17 @@ namespace {
 
 /// Small, because there is a table per variable and shard; a row that is longer has its own slab.
 constexpr std::size_t kSlabBytes = 4096;
+/// Of x86-64, as of most of the others.
+constexpr std::size_t kLineBytes = 64;
+/// Of longer rows the processor asks for the next lines by itself.
+constexpr std::size_t kMostLines = 8;
+
+/// Asks memory for so many floats.
+inline void AskFor(const float* floats, std::size_t count) {
+  constexpr std::size_t kStep = kLineBytes / sizeof(float);
+  const std::size_t end = std::min(count, kMostLines * kStep);
+  for (std::size_t i = 0; i < end; i += kStep) __builtin_prefetch(floats + i);
+}
 
 }  // namespace
 
@@ -20,6 +32,15 @@ TableShard::TableShard(const CatalogVariable& variable)
   while ((stride_ * sizeof(float) << (rows_per_slab_log2_ + 1)) <= kSlabBytes) {
     ++rows_per_slab_log2_;
   }
+}
+
+TableShard::Slab TableShard::MakeSlab(std::size_t floats) {
+  return Slab(
+      static_cast<float*>(::operator new[](floats * sizeof(float), std::align_val_t{kLineBytes})));
+}
+
+void TableShard::FreeSlab::operator()(float* slab) const {
+  ::operator delete[](slab, std::align_val_t{kLineBytes});
 }
 
 std::size_t TableShard::bytes() const {
@@ -38,7 +59,7 @@ std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initia
     keys_.push_back(keys[i]);
     marks_.push_back(0);
     if (numbers_[i] >> rows_per_slab_log2_ == slabs_.size()) {
-      slabs_.emplace_back(new float[stride_ << rows_per_slab_log2_]);
+      slabs_.push_back(MakeSlab(stride_ << rows_per_slab_log2_));
     }
     if (!initialise) continue;
     float* row = Row(numbers_[i]);
@@ -54,10 +75,11 @@ std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initia
 std::size_t TableShard::Locate(std::span<const std::uint64_t> keys, std::span<float*> rows,
                                std::uint32_t mark) {
   const std::size_t made = Resolve(keys, /*initialise=*/true);
+  const std::size_t needed = mark == kUnmarked ? dimension_ : stride_;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (mark != kUnmarked) marks_[numbers_[i]] = mark;
     rows[i] = Row(numbers_[i]);
-    __builtin_prefetch(rows[i]);
+    AskFor(rows[i], needed);
   }
   return made;
 }

@@ -28,8 +28,9 @@ class TableShard {
   /// work for all of them before the next.
   void Prefetch(std::span<const std::uint64_t> keys) const { index_->Prefetch(keys); }
   /// Where each row lies, and asks memory for it; rows that do not exist are made. Rows stay where
-  /// they are. Each is marked with `mark`, for rows that will be written, unless that is kUnmarked.
-  /// Returns how many were made. REQUIRES: as many places as keys.
+  /// they are. Only the values are asked for where the mark is kUnmarked, the slots too for rows
+  /// that will be written. Each is marked with `mark`, for rows that will be written, unless that
+  /// is kUnmarked. Returns how many were made. REQUIRES: as many places as keys.
   static constexpr std::uint32_t kUnmarked = 0;
   std::size_t Locate(std::span<const std::uint64_t> keys, std::span<float*> rows,
                      std::uint32_t mark);
@@ -58,6 +59,13 @@ class TableShard {
   std::size_t Resolve(std::span<const std::uint64_t> keys, bool initialise);
   TableState CopyRows(std::span<const std::uint32_t> numbers) const;
 
+  /// Begins with a cache line, so that a row of whole lines has no part of another one.
+  struct FreeSlab {
+    void operator()(float* slab) const;
+  };
+  using Slab = std::unique_ptr<float[], FreeSlab>;
+  static Slab MakeSlab(std::size_t floats);
+
   const CatalogVariable& variable_;
   const std::size_t dimension_;
   const std::size_t stride_;  // floats of a row with its slots
@@ -65,7 +73,7 @@ class TableShard {
   std::unique_ptr<RowIndex> index_;
   std::vector<std::uint64_t> keys_;   // by number
   std::vector<std::uint32_t> marks_;  // by number; 0: not written since it was made or loaded
-  std::vector<std::unique_ptr<float[]>> slabs_;
+  std::vector<Slab> slabs_;
   std::vector<std::uint32_t> numbers_;  // scratch
 };
 
