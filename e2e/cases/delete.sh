@@ -25,9 +25,10 @@ running_job() {
   phase_is Running 120
 }
 
-# What a job makes, apart from what was in the namespace before.
+# What a job makes, apart from what was in the namespace before, and the keys that all jobs of the
+# namespace share.
 parts() {
-  k get pods,services,configmaps -o name | grep -Ev '^configmap/(kube-root-ca.crt|adult-data)$' || true
+  k get pods,services,configmaps -o name | grep -Ev '^configmap/(kube-root-ca.crt|pstrain-issuer-keys|adult-data)$' || true
 }
 remains() {
   k get pstj -o name

@@ -26,8 +26,9 @@ std::chrono::seconds Pause() {
 }
 /// Nobody counts as lost who was away for less, also on a busy machine.
 constexpr std::chrono::seconds kShort{3};
-/// terminationGracePeriodSeconds where a manifest does not say it.
-constexpr std::chrono::seconds kGrace{30};
+/// What still runs when the job has finished is killed after it (kFinishedGrace in
+/// operator/plan/cleanup.cc).
+constexpr std::chrono::seconds kFinishedGrace{5};
 
 /// False when it was gone before it was to go on.
 bool PauseProcess(pid_t pid) {
@@ -102,8 +103,7 @@ TEST_P(PausedAgentTest, Run_WhenTheAgentIsStoppedAndGoesOn_EndsExactlyWithoutAno
     return agent > 1;
   };
   ASSERT_TRUE(Eventually(works, std::chrono::seconds(120))) << program.Stderr();
-  // Told to end, it has its grace period: then it is killed.
-  EXPECT_TRUE(PauseProcess(agent) || Pause() > kGrace);
+  EXPECT_TRUE(PauseProcess(agent) || Pause() > kFinishedGrace);
   const Ended ended = WaitFor(program);
   ExpectAllAppliedOnce(ended);
   ExpectClosedForm(ended);
