@@ -61,7 +61,7 @@ std::string HasSetOfNumbers(const pb::Descriptor& message, const std::string& pa
 /// them is whole (it keeps 18 as an integer and looks for 18.0): of such lists it compares the
 /// lengths alone. What it lets pass, the run refuses when it is resumed (proto/job/fixed_fields.h).
 std::string SameWhole(const pb::FieldDescriptor& field, const std::string& path) {
-  const std::string same = "self" + path + " == oldSelf" + path;
+  std::string same = "self" + path + " == oldSelf" + path;
   const std::string numbers = field.message_type() == nullptr || !field.is_repeated()
                                   ? ""
                                   : HasSetOfNumbers(*field.message_type(), "x");

@@ -5,10 +5,10 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Generated headers must exist before a file that includes them can be parsed.
-scripts/build.sh tidy pstrain_messages pstrain_grpc pstrain_data_messages | tail -n 5
+scripts/build.sh tidy pstrain_messages pstrain_grpc pstrain_input_messages | tail -n 5
 
 if (($# == 0)); then
-  mapfile -t sources < <(find base proto crds operator agent runtime cli -name '*.cc' | sort)
+  mapfile -t sources < <(find base proto crds operator agent runtime local cli -name '*.cc' | sort)
   set -- "${sources[@]}"
 fi
 exec python3 scripts/tidy.py "$@"
