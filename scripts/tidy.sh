@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Generated headers must exist before a file that includes them can be parsed.
-scripts/build.sh tidy pstrain_messages pstrain_grpc pstrain_input_messages | tail -n 5
+scripts/build.sh tidy pstrain_generated | tail -n 5
 
 if (($# == 0)); then
   mapfile -t sources < <(find base proto crds operator agent runtime local cli -name '*.cc' | sort)

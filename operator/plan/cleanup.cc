@@ -4,12 +4,6 @@
 #include "operator/plan/policies.h"
 
 namespace pstrain::plan {
-namespace {
-
-/// A finished job has nothing left to save.
-constexpr std::chrono::seconds kFinishedGrace{5};
-
-}  // namespace
 
 void CleanUpReplicas(PlanBuilder& builder) {
   const RunPolicy::CleanPodPolicy policy = builder.spec().run_policy().clean_pod_policy();

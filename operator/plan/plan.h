@@ -16,6 +16,9 @@ struct Policies;
 struct SetStatus {
   JobStatus status;
 };
+/// The most that StopReplica::grace is once the job has finished: nothing is left to save.
+inline constexpr std::chrono::seconds kFinishedGrace{5};
+
 /// Tell the attempt to stop: SIGTERM, and SIGKILL after the grace.
 struct StopReplica {
   ReplicaId id;

@@ -28,9 +28,9 @@ class TableShard {
   /// work for all of them before the next.
   void Prefetch(std::span<const std::uint64_t> keys) const { index_->Prefetch(keys); }
   /// Where each row lies, and asks memory for it; rows that do not exist are made. Rows stay where
-  /// they are. Only the values are asked for where the mark is kUnmarked, the slots too for rows
-  /// that will be written. Each is marked with `mark`, for rows that will be written, unless that
-  /// is kUnmarked. Returns how many were made. REQUIRES: as many places as keys.
+  /// they are. Rows that will be written have a `mark`: they are marked with it, and their slots
+  /// are asked for too; kUnmarked for the others. Returns how many were made. REQUIRES: as many
+  /// places as keys.
   static constexpr std::uint32_t kUnmarked = 0;
   std::size_t Locate(std::span<const std::uint64_t> keys, std::span<float*> rows,
                      std::uint32_t mark);

@@ -17,12 +17,14 @@ namespace {
 constexpr const char* kPstrain = PSTRAIN_BIN_DIR "/pstrain";
 constexpr const char* kAdult = PSTRAIN_SOURCE_DIR "/examples/adult";
 constexpr std::chrono::seconds kRunLimit{240};
-/// What a run reaches, and how far one may be off. Weights of asynchronous steps vary, most where a
-/// worker was off the processor with a gradient in its hands: of 40 undisturbed runs on a busy
-/// machine 38 had 0.9158 to 0.9173 and one 0.9148; of 110 with kills one had 0.9116. Whether each
-/// batch was applied once is not seen here, but in the counts and in the closed forms.
+/// What a run reaches, and how far one may be off: of 40 undisturbed ones on a busy machine 39 had
+/// 0.9157 to 0.9173 and one 0.9148. Weights of asynchronous steps vary, most where a worker was off
+/// the processor with a gradient in its hands, hence more with kills: of 112 such runs one had
+/// 0.9116. Whether each batch was applied once is not seen here, but in the counts and in the
+/// closed forms.
 constexpr double kAuc = 0.9170;
-constexpr double kAucTolerance = 0.01;
+constexpr double kAucTolerance = 0.005;
+constexpr double kAucToleranceWithKills = 0.01;
 
 std::optional<local::AgentReading> Probe(std::uint16_t port) {
   local::AgentProbe probe(port);
@@ -126,7 +128,7 @@ void TrainingRunTest::ExpectAdultSurvives(const std::string& chaos, std::size_t 
   ExpectAllAppliedOnce(ended);
   const bool told = chaos.find(":term") != std::string::npos;
   ExpectKills(ended, kills, told ? NextAttempt::kMayComeTooLate : NextAttempt::kWorks);
-  ExpectAdultAuc(ended);
+  EXPECT_NEAR(Number(ended.report, "auc"), kAuc, kAucToleranceWithKills);
   const Json* fired = ended.report.Find("kills");
   std::cout << chaos << ": " << (fired == nullptr ? "no report" : WriteJson(*fired)) << std::endl;
 }

@@ -105,17 +105,18 @@ std::optional<plan::Time> NextProblemCheck(const PodView& pod, plan::Time now) {
   return due;
 }
 
-Problem ProblemOfRefusedCreate(const std::string& object, const std::string& server_message,
-                               bool forbidden, bool invalid) {
-  const std::string what = object + ": " + server_message;
-  if (forbidden && Mentions(server_message, "exceeded quota")) {
+Problem ProblemOfRefusedCreate(const std::string& object, const kube::ApiError& error) {
+  const std::string& words = error.Words();
+  const std::string what = object + ": " + words;
+  const bool forbidden = error.status.code() == StatusCode::kPermissionDenied;
+  if (forbidden && Mentions(words, "exceeded quota")) {
     return {"QuotaExceeded", what + "; raise the ResourceQuota or ask for less in the template"};
   }
-  if (forbidden && Mentions(server_message, "violates PodSecurity")) {
+  if (forbidden && Mentions(words, "violates PodSecurity")) {
     return {"PodSecurityViolation",
             what + "; remove from the template what the namespace's level does not admit"};
   }
-  if (forbidden && Mentions(server_message, "because it is being terminated")) {
+  if (forbidden && Mentions(words, "because it is being terminated")) {
     return {"NamespaceTerminating", what};
   }
   if (forbidden) {
@@ -124,14 +125,10 @@ Problem ProblemOfRefusedCreate(const std::string& object, const std::string& ser
                 "; grant the operator's service account what the chart's ClusterRole lists, or "
                 "change what the admission policy refuses"};
   }
-  if (invalid) return {"InvalidTemplate", what + "; correct the role's template"};
+  if (error.status.code() == StatusCode::kInvalidArgument) {
+    return {"InvalidTemplate", what + "; correct the role's template"};
+  }
   return {"CreateFailed", what};
-}
-
-Problem ProblemOfRefusedCreate(const std::string& object, const kube::ApiError& error) {
-  const StatusCode code = error.status.code();
-  return ProblemOfRefusedCreate(object, error.Words(), code == StatusCode::kPermissionDenied,
-                                code == StatusCode::kInvalidArgument);
 }
 
 void SetProblemCondition(std::string_view type, std::string_view without,

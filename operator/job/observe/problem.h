@@ -30,8 +30,6 @@ std::optional<plan::Time> NextProblemCheck(const PodView& pod, plan::Time now);
 
 /// The problem that a refused create stands for: quota, Pod Security, an invalid template, missing
 /// permission of the operator, or the server's own words.
-Problem ProblemOfRefusedCreate(const std::string& object, const std::string& server_message,
-                               bool forbidden, bool invalid);
 Problem ProblemOfRefusedCreate(const std::string& object, const kube::ApiError& error);
 
 /// Writes a condition that is True while there is a problem, and False with reason `without` once

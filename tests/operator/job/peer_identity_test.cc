@@ -30,7 +30,6 @@ class PeerIdentityTest : public ::testing::Test {
  protected:
   const kube::ObjectKey keys_{.name_space = "ml", .name = std::string(kIssuerKeysConfigMap)};
 
-  static void Train(Json& job) { At(job, {"spec"}).Set("training", *ParseJson(kTraining)); }
   void PutTraining() {
     fixture_.PutJob(Train);
     fixture_.Settle();
@@ -120,7 +119,7 @@ TEST_F(PeerIdentityTest, WhenTheKeysAreDeleted_TheyAreMadeAgainAndStayWhenTheJob
 
 TEST_F(PeerIdentityTest, WhenTheCacheIsBehind_TheKeysAreWrittenOnce) {
   fixture_.PublishKeys("a");
-  fixture_.PutJob([](Json& job) { At(job, {"spec"}).Set("training", *ParseJson(kTraining)); });
+  fixture_.PutJob(Train);
   fixture_.SyncJobs();
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(fixture_.ReconcileOnce().ok());
   EXPECT_EQ(fixture_.CallsOf(kPostMaps), 2) << "the job's own and the keys";
@@ -188,7 +187,7 @@ TEST_F(PeerIdentityTest, WhenTheServerIsBusyForAMoment_TheJobWaitsInsteadOfRunni
   fixture_.PublishKeys("a");
   // One read tries four times.
   fixture_.server().FailNext("GET /openid", {503, "", {}}, 4);
-  fixture_.PutJob([](Json& job) { At(job, {"spec"}).Set("training", *ParseJson(kTraining)); });
+  fixture_.PutJob(Train);
   fixture_.SyncAll();
   EXPECT_EQ(fixture_.ReconcileOnce().code(), StatusCode::kUnavailable);
   EXPECT_THAT(fixture_.PodNames(), IsEmpty());

@@ -28,7 +28,7 @@ class PsCountTest : public ::testing::Test {
  protected:
   void StartTraining() {
     fixture_.StartJob([](Json& job) {
-      At(job, {"spec"}).Set("training", *ParseJson(kTraining));
+      Train(job);
       SetPs(job, 2);
     });
     ASSERT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Running) << fixture_.MessageOf("Accepted");

@@ -16,6 +16,13 @@
 namespace pstrain::job {
 namespace {
 
+constexpr char kTraining[] = R"({
+  "model": {"wideAndDeep": {}},
+  "features": [{"name": "age", "numeric": {}}],
+  "input": {"csv": {"files": ["data.csv"], "columns": ["label", "age"], "labelColumn": "label"}},
+  "optimizer": {"adagrad": {}}, "batchSize": 16,
+  "checkpoint": {"directory": "/checkpoints"}})";
+
 using kube::ObjectKey;
 using testing::FakeApiserver;
 
@@ -70,6 +77,8 @@ class Feed {
 };
 
 }  // namespace
+
+void Train(Json& job) { At(job, {"spec"}).Set("training", *ParseJson(kTraining)); }
 
 /// What a process of the operator has.
 struct ReconcilerFixture::Operator {

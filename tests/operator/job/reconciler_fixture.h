@@ -20,13 +20,8 @@
 
 namespace pstrain::job {
 
-/// A spec.training for the built-in runtime.
-inline constexpr char kTraining[] = R"({
-  "model": {"wideAndDeep": {}},
-  "features": [{"name": "age", "numeric": {}}],
-  "input": {"csv": {"files": ["data.csv"], "columns": ["label", "age"], "labelColumn": "label"}},
-  "optimizer": {"adagrad": {}}, "batchSize": 16,
-  "checkpoint": {"directory": "/checkpoints"}})";
+/// Gives a job a spec.training for the built-in runtime.
+void Train(Json& job);
 
 /// A reconciler over real stores and a fake apiserver, in one thread and by a clock that the test
 /// moves. The watches are polled, so that a test says what a cache has not seen yet. One thread;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/mutex.h"
+#include "operator/plan/plan.h"
 #include "tests/process/replicas_fixture.h"
 
 namespace pstrain {
@@ -26,9 +27,6 @@ std::chrono::seconds Pause() {
 }
 /// Nobody counts as lost who was away for less, also on a busy machine.
 constexpr std::chrono::seconds kShort{3};
-/// What still runs when the job has finished is killed after it (kFinishedGrace in
-/// operator/plan/cleanup.cc).
-constexpr std::chrono::seconds kFinishedGrace{5};
 
 /// False when it was gone before it was to go on.
 bool PauseProcess(pid_t pid) {
@@ -103,7 +101,8 @@ TEST_P(PausedAgentTest, Run_WhenTheAgentIsStoppedAndGoesOn_EndsExactlyWithoutAno
     return agent > 1;
   };
   ASSERT_TRUE(Eventually(works, std::chrono::seconds(120))) << program.Stderr();
-  EXPECT_TRUE(PauseProcess(agent) || Pause() > kFinishedGrace);
+  // What still runs when the job has finished is killed after the grace.
+  EXPECT_TRUE(PauseProcess(agent) || Pause() > plan::kFinishedGrace);
   const Ended ended = WaitFor(program);
   ExpectAllAppliedOnce(ended);
   ExpectClosedForm(ended);

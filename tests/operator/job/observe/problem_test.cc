@@ -58,19 +58,18 @@ TEST(ProblemOf, ARunningOrLeavingPod_IsNone) {
 }
 
 TEST(ProblemOfRefusedCreate, TellsQuotaFromPodSecurityFromRbac) {
-  EXPECT_EQ(
-      ProblemOfRefusedCreate("pod a", "pods \"a\" is forbidden: exceeded quota: q", true, false)
-          .reason,
-      "QuotaExceeded");
-  EXPECT_EQ(
-      ProblemOfRefusedCreate("pod a", "violates PodSecurity \"restricted:latest\"", true, false)
-          .reason,
-      "PodSecurityViolation");
-  EXPECT_EQ(ProblemOfRefusedCreate("pod a", "User cannot create", true, false).reason,
-            "CreateForbidden");
-  EXPECT_EQ(ProblemOfRefusedCreate("pod a", "spec.x: Invalid value", false, true).reason,
-            "InvalidTemplate");
-  EXPECT_EQ(ProblemOfRefusedCreate("pod a", "boom", false, false).reason, "CreateFailed");
+  const auto reason = [](const Status& status) {
+    kube::ApiError error;
+    error.status = status;
+    return ProblemOfRefusedCreate("pod a", error).reason;
+  };
+  EXPECT_EQ(reason(PermissionDeniedError("pods \"a\" is forbidden: exceeded quota: q")),
+            "QuotaExceeded");
+  EXPECT_EQ(reason(PermissionDeniedError("violates PodSecurity \"restricted:latest\"")),
+            "PodSecurityViolation");
+  EXPECT_EQ(reason(PermissionDeniedError("User cannot create")), "CreateForbidden");
+  EXPECT_EQ(reason(InvalidArgumentError("spec.x: Invalid value")), "InvalidTemplate");
+  EXPECT_EQ(reason(InternalError("boom")), "CreateFailed");
 }
 
 TEST(SetBlockedCondition, AppearsWithTheFirstProblemAndTurnsFalseAfter) {
