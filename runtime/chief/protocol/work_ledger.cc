@@ -262,17 +262,17 @@ void WorkLedger::Return(std::uint32_t worker, WorkId work_id) {
   returned_.push_back(work_id);
 }
 
-// Rule 6: a worker is lost.
+// Rule 6: a worker is lost. What it had in flight is older than the rest of its block.
 void WorkLedger::ReturnAll(std::uint32_t worker) {
+  if (const auto it = with_worker_.find(worker); it != with_worker_.end()) {
+    // A copy: Return takes out of it->second.
+    const std::set<WorkId> work_ids = it->second;
+    for (const WorkId work_id : work_ids) Return(worker, work_id);
+    with_worker_.erase(worker);
+  }
   if (const auto reserved = reserved_.extract(worker)) {
     returned_.insert(returned_.end(), reserved.mapped().begin(), reserved.mapped().end());
   }
-  const auto it = with_worker_.find(worker);
-  if (it == with_worker_.end()) return;
-  // A copy: Return takes out of it->second.
-  const std::set<WorkId> work_ids = it->second;
-  for (const WorkId work_id : work_ids) Return(worker, work_id);
-  with_worker_.erase(worker);
 }
 
 std::uint32_t WorkLedger::CompleteEpochs() const {

@@ -76,6 +76,15 @@ TEST(WorkLedger, WhenAWorkerIsLost_ItsBlockGoesToOthers) {
   EXPECT_EQ(ledger.Grant(1, 10).size(), 4u);
 }
 
+// They are the oldest: some shards may have applied them already.
+TEST(WorkLedger, WhenAWorkerIsLost_WhatItHadInFlightComesBeforeTheRestOfItsBlock) {
+  WorkLedger ledger(InBlocksOfFour(8));
+  ledger.SetShard(0, AppliedSet(8));
+  EXPECT_EQ(Batches(ledger.Grant(0, 2)), (std::vector<std::uint32_t>{0, 1}));
+  ledger.ReturnAll(0);
+  EXPECT_EQ(Batches(ledger.Grant(1, 5)), (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
+}
+
 TEST(WorkLedger, WhenAShardIsRestored_ReservedWorkIdsAreGrantedOnce) {
   WorkLedger ledger(InBlocksOfFour(8));
   ledger.SetShard(0, AppliedSet(8));
