@@ -1,0 +1,192 @@
+#include "runtime/worker/step_loop.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <limits>
+#include <memory>
+
+#include "base/os/files.h"
+#include "runtime/rpc/in_process/in_process_transport.h"
+#include "tests/runtime/input/test_input.h"
+#include "tests/runtime/worker/ps_fixture.h"
+#include "tests/runtime/worker/test_chief.h"
+
+namespace pstrain {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr WorkId kWorkId{0, 0};
+
+/// SampleGradients of the same rows for every batch; the loss of the first `broken` steps is not a
+/// number.
+class SampleModel final : public Model {
+ public:
+  explicit SampleModel(int broken) : broken_(broken) {}
+
+  const std::vector<VariableSpec>& variables() const override { return variables_; }
+  BatchPlan Plan(const Batch&) const override { return SamplePlan({1, 2, 3, 500}); }
+  StepResult Step(const Batch& batch, const BatchPlan& plan, const Parameters&,
+                  Parameters* gradients) const override {
+    *gradients = SampleGradients(plan);
+    const bool broken = steps_++ < broken_;
+    return {broken ? std::numeric_limits<double>::quiet_NaN() : 0.5, batch.records};
+  }
+  std::vector<float> Predict(const Batch&, const BatchPlan&, const Parameters&) const override {
+    return {};
+  }
+  int steps() const { return steps_; }
+
+ private:
+  const std::vector<VariableSpec> variables_ = SampleVariables();
+  const int broken_;
+  mutable std::atomic<int> steps_{0};
+};
+
+/// A worker's step loop between two ps and a chief of the test, which grants the one batch of the
+/// input whenever it is not in flight, and ends the job with its report or the worker's failure.
+class StepLoopTest : public ::testing::Test {
+ protected:
+  StepLoopTest() : chief_([](const auto& poll, auto* reply) { Answer(poll, reply); }) {
+    WriteTestFile(input_, "30,cook,yes\n31,clerk,no\n");
+    Training& training = *job_.mutable_spec()->mutable_training();
+    training = SmallTraining(input_);
+    training.set_peer_timeout_seconds(30);
+    training.set_on_non_finite(Training::Skip);
+  }
+
+  void SetUp() override {
+    for (std::size_t i = 0; i < 2; ++i) {
+      ASSERT_TRUE(ps_[i].configured.ok()) << ps_[i].configured.ToString();
+      auto server = network_.Serve(kAddresses[i], ps_[i].handler);
+      ASSERT_TRUE(server.ok()) << server.status().ToString();
+      servers_[i] = std::move(server).value();
+    }
+    ASSERT_TRUE(ps_[0].Own({0, 2}, kSampleTerm).ok());
+    ASSERT_TRUE(ps_[1].Own({1, 3}, kSampleTerm).ok());
+    auto client = PsClient::Create(SampleVariables(), kShards, network_);
+    ASSERT_TRUE(client.ok()) << client.status().ToString();
+    client_ = std::move(client).value();
+  }
+  void TearDown() override {
+    client_.reset();
+    for (TestPs& ps : ps_) ps.engine.reset();
+  }
+
+  static void Answer(const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    *reply->mutable_membership() = SampleMembership(kAddresses);
+    if (poll.reports_size() > 0 || !poll.failure().empty()) {
+      reply->set_directive(FINISH);
+    } else if (poll.in_flight_size() == 0) {
+      AddGrant(kWorkId, reply);
+    }
+  }
+
+  /// As a worker that pushed the batch's gradient to the shards of ps 0 and was gone then.
+  void PushToTheFirstPs() {
+    const BatchPlan plan = SamplePlan({1, 2, 3, 500});
+    const ShardId of_ps_0[] = {0, 2};
+    const auto pushed = client_->Push({kWorkId, 2, 0}, client_->Route(plan).value(),
+                                      SampleGradients(plan), SampleMembership(kAddresses), of_ps_0);
+    ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  }
+
+  Status Run(const Model& model) {
+    const RoleContext context = {.job = job_,
+                                 .run_id = "run",
+                                 .listen_address = {},
+                                 .own_address = {},
+                                 .chief_address = chief_.address(),
+                                 .scratch = dir_.File("scratch"),
+                                 .stats = *stats_,
+                                 .fail_points = FailPoints::None(),
+                                 .stop = {}};
+    GrantSession session(context, trouble_);
+    PSTRAIN_RETURN_IF_ERROR(session.Start().status());
+    PSTRAIN_ASSIGN_OR_RETURN(FeatureSet features,
+                             FeatureSet::Create(context.training().features()));
+    PSTRAIN_ASSIGN_OR_RETURN(
+        InputIndex built, BuildInputIndex(context.training().input(), {4, 10, 3}, context.scratch));
+    const auto index = std::make_shared<const InputIndex>(std::move(built));
+    PSTRAIN_ASSIGN_OR_RETURN(
+        std::unique_ptr<BatchReader> reader,
+        BatchReader::Create(context.training().input(),
+                            std::make_shared<const FeatureSet>(std::move(features)), index,
+                            {.scratch = context.scratch}));
+    WorkerStats stats(*stats_);
+    const FiniteCheck check(SampleVariables(), kShards);
+    BatchPrefetcher batches(session, std::move(reader), model, *client_, stats.input_seconds);
+    Status status =
+        StepLoop(context, session, batches, *client_, model, check, *index, stats).Run();
+    session.GiveBackAll();
+    session.WaitForEnd(std::chrono::seconds(30));
+    return status;
+  }
+
+  Parameters Values() {
+    const RoutedPlan routed = client_->Route(SamplePlan({1, 2, 3, 500})).value();
+    const auto pulled = client_->Pull(routed, SampleMembership(kAddresses));
+    EXPECT_TRUE(pulled.ok()) << pulled.status().ToString();
+    return pulled.ok() ? pulled->values : Parameters{};
+  }
+
+  inline static const std::vector<std::string> kAddresses = {"ps0:1", "ps1:1"};
+  TempDir dir_;
+  const std::string input_ = dir_.File("a.csv");
+  PSTrainingJob job_;
+  TestPs ps_[2];
+  InProcessTransport network_;
+  std::unique_ptr<TransportServer> servers_[2];
+  std::unique_ptr<PsClient> client_;
+  std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
+  const RealClock clock_;
+  PsTrouble trouble_{clock_};
+  TestChief chief_;
+};
+
+TEST_F(StepLoopTest, WhenNoShardHasTheGradient_TheBatchIsLeftOutByAll) {
+  const SampleModel model(1);
+  const Status ran = Run(model);
+  EXPECT_TRUE(ran.ok()) << ran.ToString();
+  EXPECT_EQ(model.steps(), 1);
+  const Parameters zeros = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 0);
+  EXPECT_EQ(Values().dense, zeros.dense);
+  EXPECT_EQ(Values().rows, zeros.rows);
+}
+
+TEST_F(StepLoopTest, WhenAShardHasTheGradient_TheBatchIsGivenBackAndComputedAgain) {
+  PushToTheFirstPs();
+  const SampleModel model(1);
+  const Status ran = Run(model);
+  EXPECT_TRUE(ran.ok()) << ran.ToString();
+  EXPECT_EQ(model.steps(), 2);
+  const Parameters once = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 1);
+  EXPECT_EQ(Values().dense, once.dense) << "the shards of ps 0 have it from the first worker";
+  EXPECT_EQ(Values().rows, once.rows);
+  std::size_t reported = 0;
+  for (const PollWorkerRequest& poll : chief_.polls()) {
+    for (const Report& report : poll.reports()) {
+      ++reported;
+      EXPECT_EQ(report.shards_size(), static_cast<int>(kShards));
+      EXPECT_EQ(report.loss(), 0.5);
+    }
+  }
+  EXPECT_EQ(reported, 1U);
+}
+
+TEST_F(StepLoopTest, WhenItsLossIsAgainNotFinite_TheJobFails) {
+  PushToTheFirstPs();
+  const SampleModel model(1000);
+  const Status ran = Run(model);
+  EXPECT_EQ(ran.code(), StatusCode::kOutOfRange) << ran.ToString();
+  EXPECT_EQ(model.steps(), 2);
+  EXPECT_THAT(ran.message(), HasSubstr("some shards have its gradient"));
+  EXPECT_EQ(chief_.polls().back().failure(), ran.message());
+  for (const PollWorkerRequest& poll : chief_.polls()) EXPECT_EQ(poll.reports_size(), 0);
+}
+
+}  // namespace
+}  // namespace pstrain
