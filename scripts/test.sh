@@ -7,7 +7,8 @@
 #         v1, ...) that is said and the rest continues, unless PSTRAIN_REQUIRE_CLUSTER is set
 # --all adds the long tests, the unit tests as they ship (release) and under the thread sanitizer,
 # 30 s of each fuzz target, clang-tidy, and every case of e2e. --all=unit is the part of it that needs
-# nothing of a cluster, --all=cluster the rest: the tests with the label "cluster", and e2e.
+# nothing of a cluster, --all=cluster the rest: the tests with the label "cluster", and e2e. --all
+# runs e2e beside the other steps, since its cases mostly wait for pods.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -33,19 +34,53 @@ esac
 scripts/install-deps.sh --test
 
 logs=$(mktemp -d)
-trap 'rm -rf "$logs"' EXIT
-steps=()     # names and times in the order they ran
+beside=''     # the process of the step that runs beside the others
+clean_up() {
+  if [[ -n $beside ]]; then
+    pkill -P "$beside" || true
+    wait "$beside" || true
+  fi
+  rm -rf "$logs"
+}
+trap clean_up EXIT
+steps=()     # names and times in the order they ended
 failed=()    # names of those that failed
 
+# ended NAME SECONDS OUTCOME: keeps it, and is it.
+ended() {
+  steps+=("$1 $2s")
+  if (($3 != 0)); then failed+=("$1"); fi
+  return "$3"
+}
 # step NAME COMMAND...: runs it, keeps its output; the others run all the same when it fails.
 step() {
   local name=$1 start=$SECONDS outcome=0
   shift
   echo "=== $name"
   "$@" 2>&1 | tee "$logs/$name.log" || outcome=1
-  steps+=("$name $((SECONDS - start))s")
-  if ((outcome != 0)); then failed+=("$name"); fi
-  return "$outcome"
+  ended "$name" $((SECONDS - start)) "$outcome"
+}
+# start_beside NAME COMMAND...: as step, but returns, and says nothing until `join_beside NAME`. One
+# at a time.
+start_beside() {
+  local name=$1
+  shift
+  echo "=== $name, beside the steps that follow"
+  {
+    local start=$SECONDS outcome=0
+    "$@" || outcome=1
+    echo "$((SECONDS - start)) $outcome" >"$logs/$name.ended"
+  } >"$logs/$name.log" 2>&1 &
+  beside=$!
+}
+join_beside() {
+  local name=$1 seconds outcome
+  wait "$beside" || true
+  beside=''
+  echo "=== $name"
+  cat "$logs/$name.log"
+  read -r seconds outcome <"$logs/$name.ended"
+  ended "$name" "$seconds" "$outcome"
 }
 
 build() { scripts/build.sh "$@" | tail -n 40; }
@@ -60,19 +95,32 @@ unit_tests() {
   step "test-$1" run_ctest "$1" -LE 'long|process|tree' || return 0
 }
 
+# fuzz_one TARGET: new inputs go to a scratch corpus; only what crashes is left behind.
+fuzz_one() {
+  local target=$1 corpus=$logs/corpus.$1 outcome=0
+  mkdir "$corpus"
+  if [[ -d tests/fuzz/corpus/$target ]]; then cp -r "tests/fuzz/corpus/$target/." "$corpus/"; fi
+  "build/fuzz/fuzz/$target" -max_total_time=30 -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+    -print_funcs=0 -print_final_stats=1 -artifact_prefix="build/fuzz/$target-" "$corpus" \
+    >"$logs/$target.fuzz" 2>&1 || outcome=1
+  echo "--- $target"
+  cat "$logs/$target.fuzz"
+  return "$outcome"
+}
+# As many targets at a time as there are processors, each on one.
 fuzz() {
-  local fuzzer target corpus count=0 bad=0
+  local fuzzer running=0 count=0 bad=0
   for fuzzer in build/fuzz/fuzz/*; do
     if [[ ! -x $fuzzer || -d $fuzzer ]]; then continue; fi
-    target=$(basename "$fuzzer")
+    if ((running == $(nproc))); then
+      wait -n || bad=$((bad + 1))
+      running=$((running - 1))
+    fi
+    fuzz_one "$(basename "$fuzzer")" &
+    running=$((running + 1))
     count=$((count + 1))
-    corpus=$(mktemp -d "$logs/corpus.XXXXXX")
-    if [[ -d tests/fuzz/corpus/$target ]]; then cp -r "tests/fuzz/corpus/$target/." "$corpus/"; fi
-    echo "--- $target"
-    # New inputs go to the scratch corpus; only what crashes is left behind.
-    "$fuzzer" -max_total_time=30 -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_funcs=0 \
-      -print_final_stats=1 -artifact_prefix="build/fuzz/$target-" "$corpus" || bad=$((bad + 1))
   done
+  for (( ; running > 0; running--)); do wait -n || bad=$((bad + 1)); done
   echo "$count fuzz targets, $bad failed"
   ((count > 0 && bad == 0))
 }
@@ -105,15 +153,21 @@ labels=()
 if ! $all; then labels=(-LE long); fi
 if ! $cluster; then labels=(-LE cluster); fi
 if ! $units; then labels=(-L cluster); fi
-if step build-dev build dev; then step test-dev run_ctest dev "${labels[@]}" || true; fi
+together=false
+if $all && $units && $cluster; then together=true; fi
+dev_built=true
+step build-dev build dev || dev_built=false
+if $together; then start_beside e2e e2e; fi
+if $dev_built; then step test-dev run_ctest dev "${labels[@]}" || true; fi
 if $units; then PSTRAIN_SIMULATION_SEEDS=$sanitizer_seeds unit_tests asan; fi
-if $cluster; then step e2e e2e || true; fi
+if $cluster && ! $together; then step e2e e2e || true; fi
 if $all && $units; then
   unit_tests release
   PSTRAIN_SIMULATION_SEEDS=$thread_sanitizer_seeds unit_tests tsan
   if step build-fuzz build fuzz fuzzers; then step fuzz fuzz || true; fi
   step tidy scripts/tidy.sh || true
 fi
+if $together; then join_beside e2e || true; fi
 
 printf '=== ran:'
 printf ' %s,' "${steps[@]}"
