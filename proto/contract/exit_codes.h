@@ -15,7 +15,7 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitKillNotFired = 3;
 /// Told to stop, drained, not finished: nobody's fault, if somebody did tell it.
 inline constexpr int kExitDrained = 85;
-/// Disrupted: a successor has taken the place of this chief or ps, or the device was lost. Nobody's
+/// Disrupted: a successor has taken the place of this replica, or the device was lost. Nobody's
 /// fault either.
 inline constexpr int kExitDisrupted = 86;
 /// Permanent: no attempt can succeed. The job fails immediately, whatever its backoffLimit.

@@ -307,12 +307,14 @@ Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& requ
   }
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
-  HearFailure(FailureOf(request));
-  return evaluator_.Poll(request,
-                         {.releasing = ending_.releasing(),
-                          .finished = ending_.finished(),
-                          .newest = checkpointing_.newest()},
-                         from);
+  PSTRAIN_RETURN_IF_ERROR(evaluator_.CheckAttempt(request, from));
+  PollEvaluatorReply reply = evaluator_.Poll(request,
+                                             {.releasing = ending_.releasing(),
+                                              .finished = ending_.finished(),
+                                              .newest = checkpointing_.newest()},
+                                             from);
+  if (reply.directive() != REPLACED) HearFailure(FailureOf(request));
+  return reply;
 }
 
 }  // namespace pstrain

@@ -71,11 +71,19 @@ class CheckpointEvaluation {
 /// asked for again after the evaluation; one that is away hears of it a second later.
 Result<MetricValues> EvaluatePinned(ChiefClient& chief, const PollEvaluatorRequest& request,
                                     const std::string& folder, const Model& model,
-                                    SequentialReader& input, const std::stop_token& stop) {
+                                    SequentialReader& input, const std::stop_token& stop,
+                                    std::uint64_t& sequence) {
   PollEvaluatorRequest reading;
   reading.set_process(request.process());
+  reading.set_attempt(request.attempt());
   reading.set_pinned(request.checkpoint());
-  const PinKeeper keeper([&] { static_cast<void>(chief.PollEvaluator(reading)); }, kPinPause);
+  // One thread at a time counts: the keeper's has ended when its object is gone.
+  const PinKeeper keeper(
+      [&] {
+        reading.set_sequence(++sequence);
+        static_cast<void>(chief.PollEvaluator(reading));
+      },
+      kPinPause);
   return CheckpointEvaluation::Run(folder, model, input, stop);
 }
 
@@ -127,11 +135,14 @@ Result<int> RunEvaluator(const RoleContext& context) {
   stats.ready->Set(1);
   PollEvaluatorRequest request;
   request.set_process(RandomSeed());
+  request.set_attempt(context.attempt);
+  std::uint64_t sequence = 0;
   const FixedDigests job = DigestsOf(context.job.spec());
   request.mutable_job()->insert(job.begin(), job.end());
   while (true) {
     // SIGTERM alone does not end the evaluator while the chief drains: the last checkpoint is to be
     // seen.
+    request.set_sequence(++sequence);
     const Result<PollEvaluatorReply> reply = chief.PollEvaluator(request);
     if (reply.ok()) {
       patience.Renew();
@@ -143,11 +154,12 @@ Result<int> RunEvaluator(const RoleContext& context) {
       request.clear_failure();
       if (reply->directive() == FINISH) return kExitSuccess;
       if (reply->directive() == DRAIN) return kExitDrained;
+      if (reply->directive() == REPLACED) return kExitDisrupted;
       if (!reply->checkpoint().empty()) {
         PSTRAIN_ASSIGN_OR_RETURN(const std::string folder, FolderOf(context, reply->checkpoint()));
         request.set_checkpoint(reply->checkpoint());
         const Result<MetricValues> metrics =
-            EvaluatePinned(chief, request, folder, *model, **input, context.stop);
+            EvaluatePinned(chief, request, folder, *model, **input, context.stop, sequence);
         patience.Renew();  // the time of an evaluation is not time without an answer
         PSTRAIN_RETURN_IF_ERROR(Tell(context, metrics, request));
         if (metrics.ok()) {

@@ -28,7 +28,7 @@ enum class SessionEnd : std::uint8_t {
   kNone,      // continues
   kFinished,  // the job is done: exit 0
   kDrained,   // the chief drains, or this process was told to stop: exit 85
-  kReplaced,  // a newer process has this index: exit 85
+  kReplaced,  // a newer process has this index: exit 86
   kFailed,    // see status()
 };
 

@@ -38,6 +38,8 @@ Result<int> ExitOf(const GrantSession& session) {
   switch (session.end()) {
     case SessionEnd::kFinished:
       return kExitSuccess;
+    case SessionEnd::kReplaced:
+      return kExitDisrupted;
     case SessionEnd::kFailed:
       return session.status();
     default:

@@ -13,6 +13,8 @@ using std::chrono::seconds;
 /// How long somebody may take to show the restored loss.
 constexpr seconds kAnnouncePatience{30};
 constexpr char kEvalLoss[] = "eval_loss";
+/// A job has one evaluator at most.
+constexpr std::uint32_t kIndex = 0;
 
 /// The evaluator is in the middle of an evaluation. It asks what to do when it is done.
 bool IsReading(const PollEvaluatorRequest& request) {
@@ -22,42 +24,72 @@ bool IsReading(const PollEvaluatorRequest& request) {
 }  // namespace
 
 EvaluatorPeer::EvaluatorPeer(const ChiefDependencies& chief, std::optional<CheckpointId> newest)
-    : chief_(chief), seen_(chief.clock.Now()), announce_since_(seen_) {
+    : chief_(chief),
+      attempts_("evaluator", chief.clock.Now(), chief.setup.run_age),
+      seen_(chief.clock.Now()),
+      announce_since_(seen_) {
   const RunDirectory& directory = chief_.setup.directory;
   if (chief_.has_evaluator() && newest) stopped_loss_ = directory.StoppedEvalLoss();
   if (!stopped_loss_) restored_loss_ = directory.RestoredEvalLoss();
   announcing_ = (stopped_loss_ || restored_loss_) && directory.AnnouncementAwaited();
 }
 
-PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, const RunPhase& phase,
-                                       std::string_view from) {
-  PollEvaluatorReply reply;
+Status EvaluatorPeer::CheckAttempt(const PollEvaluatorRequest& request,
+                                   std::string_view from) const {
+  Status late = attempts_.Check(kIndex, request.attempt(), chief_.clock.Now());
+  if (!late.ok()) chief_.refusals.Count(RefusalReason::kOutOfRange, from, late);
+  return late;
+}
+
+bool EvaluatorPeer::Admit(const PollEvaluatorRequest& request, PollEvaluatorReply& reply) {
+  const PeerProcess process{request.process(), request.attempt()};
   reply.set_chief_term(chief_.chief_term());
-  seen_ = chief_.clock.Now();
-  pin_told_ = true;
-  if (IsReading(request)) {
-    const std::optional<CheckpointId> pinned = ParseCheckpointName(request.pinned());
-    // One that was delayed on the way must not take the place of what is read since.
-    if (pinned != evaluated_) pinned_ = pinned;
-    reply.set_directive(CONTINUE);
-    return reply;
+  if (succession_.Outdated(kIndex, process)) {
+    reply.set_directive(REPLACED);
+    return false;
   }
+  if (process == process_ && request.sequence() <= newest_poll_) {
+    reply.set_directive(CONTINUE);
+    return false;
+  }
+  attempts_.Take(kIndex, process.attempt, chief_.clock.Now());
+  succession_.Take(kIndex, process);
+  process_ = process;
+  newest_poll_ = request.sequence();
+  return true;
+}
+
+void EvaluatorPeer::TakeEvaluation(const PollEvaluatorRequest& request,
+                                   std::optional<CheckpointId> newest, std::string_view from) {
   if (!request.error().empty()) {
     LogWarning("chief", "the evaluator could not read a checkpoint",
                {{"checkpoint", request.checkpoint()}, {"error", request.error()}});
-  } else if (!request.checkpoint().empty()) {
-    const std::optional<CheckpointId> id = ParseCheckpointName(request.checkpoint());
-    if (id && phase.newest && *id <= *phase.newest) {
-      evaluated_ = id;
-      metrics_ = {request.metrics().begin(), request.metrics().end()};
-    } else {
-      chief_.refusals.Count(
-          RefusalReason::kOutOfRange, from,
-          OutOfRangeError("the evaluator names a checkpoint that is not there yet"));
-    }
+    return;
   }
-  *reply.mutable_run() = chief_.setup.run;
+  if (request.checkpoint().empty()) return;
+  const std::optional<CheckpointId> id = ParseCheckpointName(request.checkpoint());
+  if (id && newest && *id <= *newest) {
+    evaluated_ = id;
+    metrics_ = {request.metrics().begin(), request.metrics().end()};
+    return;
+  }
+  chief_.refusals.Count(RefusalReason::kOutOfRange, from,
+                        OutOfRangeError("the evaluator names a checkpoint that is not there yet"));
+}
+
+PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, const RunPhase& phase,
+                                       std::string_view from) {
+  PollEvaluatorReply reply;
+  if (!Admit(request, reply)) return reply;
+  seen_ = chief_.clock.Now();
+  pin_told_ = true;
   reply.set_directive(CONTINUE);
+  if (IsReading(request)) {
+    pinned_ = ParseCheckpointName(request.pinned());
+    return reply;
+  }
+  TakeEvaluation(request, phase.newest, from);
+  *reply.mutable_run() = chief_.setup.run;
   pinned_.reset();
   if (phase.releasing || request.leaving()) {
     reply.set_directive(phase.finished ? FINISH : DRAIN);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +11,8 @@
 #include "proto/contract/control.pb.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/peers/attempts.h"
+#include "runtime/chief/protocol/succession.h"
 
 namespace pstrain {
 
@@ -36,8 +39,11 @@ class EvaluatorPeer {
     /// The newest checkpoint in place: what is to be evaluated.
     std::optional<CheckpointId> newest = std::nullopt;
   };
-  /// `from`: the peer's address, for the log. An evaluation of a checkpoint newer than the newest
-  /// one counts as not made.
+  /// Attempts::Check, before Poll. `from`: the peer's address, for the log.
+  Status CheckAttempt(const PollEvaluatorRequest& request, std::string_view from) const;
+  /// An evaluation of a checkpoint newer than the newest one counts as not made. A process that a
+  /// newer one has replaced is told so (REPLACED), and a poll that is not above the last one of its
+  /// process was late or repeated: neither changes anything, least of all what is pinned.
   PollEvaluatorReply Poll(const PollEvaluatorRequest& request, const RunPhase& phase,
                           std::string_view from = {});
 
@@ -77,7 +83,17 @@ class EvaluatorPeer {
   void LookForAnnouncement();
   void WriteRestored(double loss);
 
+  /// False: the reply is made.
+  bool Admit(const PollEvaluatorRequest& request, PollEvaluatorReply& reply);
+  void TakeEvaluation(const PollEvaluatorRequest& request, std::optional<CheckpointId> newest,
+                      std::string_view from);
+
   const ChiefDependencies chief_;
+  Attempts attempts_;
+  Succession succession_;
+  /// Of the process that was heard last.
+  std::optional<PeerProcess> process_;
+  std::uint64_t newest_poll_ = 0;
   std::optional<CheckpointId> evaluated_;
   std::map<std::string, double> metrics_;
   std::optional<CheckpointId> pinned_;

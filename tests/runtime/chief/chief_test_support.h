@@ -21,6 +21,14 @@
 
 namespace pstrain::chief_test {
 
+/// The next poll of the evaluator's one process.
+inline PollEvaluatorRequest Numbered(PollEvaluatorRequest request) {
+  static std::uint64_t sequence = 0;
+  request.set_process(1);
+  request.set_sequence(++sequence);
+  return request;
+}
+
 /// The network between the chief and its ps: calls wait here until the test answers them.
 struct FakeNetwork {
   struct Configure {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <utility>
+
 #include "tests/runtime/chief/chief_test_support.h"
 
 namespace pstrain {
@@ -12,6 +15,8 @@ using std::chrono::seconds;
 
 constexpr CheckpointId kFormer{1, 4};
 constexpr CheckpointId kNewest{2, 1};
+
+using chief_test::Numbered;
 
 class EvaluatorPeerTest : public chief_test::ChiefPartsTest {
  protected:
@@ -41,12 +46,12 @@ TEST_F(EvaluatorPeerTest, WhenAStoppedRunIsResumed_GrantsWaitForTheScoreOfTheRes
   EXPECT_TRUE(evaluator.GrantsWait());
   EXPECT_TRUE(evaluator.RestoredStateWanted());
   // The score of what was there before the restore is not it.
-  evaluator.Poll(Evaluated(kFormer, 0.5), {.newest = kFormer});
+  evaluator.Poll(Numbered(Evaluated(kFormer, 0.5)), {.newest = kFormer});
   evaluator.CheckRestored(kFormer, false);
   EXPECT_TRUE(evaluator.GrantsWait());
   evaluator.CheckRestored(kNewest, true);
   EXPECT_TRUE(evaluator.GrantsWait());
-  evaluator.Poll(Evaluated(kNewest, 0.625), {.newest = kNewest});
+  evaluator.Poll(Numbered(Evaluated(kNewest, 0.625)), {.newest = kNewest});
   evaluator.CheckRestored(kNewest, true);
   EXPECT_FALSE(evaluator.GrantsWait());
   EXPECT_EQ(evaluator.restored_loss(), 0.625);
@@ -56,7 +61,7 @@ TEST_F(EvaluatorPeerTest, WhenAStoppedRunIsResumed_GrantsWaitForTheScoreOfTheRes
 
 TEST_F(EvaluatorPeerTest, WhenACheckpointIsNotThereYet_ItsEvaluationCountsAsNotMade) {
   EvaluatorPeer evaluator(chief(), std::nullopt);
-  evaluator.Poll(Evaluated({9, 9}, 0.5), {.newest = kNewest});
+  evaluator.Poll(Numbered(Evaluated({9, 9}, 0.5)), {.newest = kNewest});
   EXPECT_FALSE(evaluator.Done(kNewest));
   EXPECT_TRUE(evaluator.metrics().empty());
   EXPECT_EQ(Refused(RefusalReason::kOutOfRange), 1u);
@@ -66,7 +71,7 @@ TEST_F(EvaluatorPeerTest, WhenSomebodyAnnouncesTheRestoredLoss_GrantsWaitUntilTh
   Stop(0.5);
   Announce();
   EvaluatorPeer evaluator(chief(), kFormer);
-  evaluator.Poll(Evaluated(kNewest, 0.625), {.newest = kNewest});
+  evaluator.Poll(Numbered(Evaluated(kNewest, 0.625)), {.newest = kNewest});
   evaluator.CheckRestored(kNewest, true);
   evaluator.CheckRestored(kNewest, true);
   EXPECT_TRUE(evaluator.GrantsWait());
@@ -80,7 +85,7 @@ TEST_F(EvaluatorPeerTest, WhenTheAnnouncementIsLate_GrantsWaitNoLongerThanTheLim
   Announce();
   EvaluatorPeer evaluator(chief(), kFormer);
   clock_.Advance(seconds(40));  // The limit counts from the moment at which the loss is known.
-  evaluator.Poll(Evaluated(kNewest, 0.625), {.newest = kNewest});
+  evaluator.Poll(Numbered(Evaluated(kNewest, 0.625)), {.newest = kNewest});
   evaluator.CheckRestored(kNewest, true);
   clock_.Advance(seconds(30) - milliseconds(1));
   evaluator.CheckRestored(kNewest, true);
@@ -108,7 +113,7 @@ TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_AResumedRunWaitsUntilItsDe
   EXPECT_FALSE(evaluator.RestoredStateWanted());
   // The next chief does not wait again, and does not take a later loss for the restored one.
   EXPECT_FALSE(setup_->directory.StoppedEvalLoss().has_value());
-  evaluator.Poll(Evaluated(kNewest, 0.625), {.newest = kNewest});
+  evaluator.Poll(Numbered(Evaluated(kNewest, 0.625)), {.newest = kNewest});
   evaluator.CheckRestored(kNewest, true);
   EXPECT_FALSE(evaluator.restored_loss().has_value());
 }
@@ -116,14 +121,15 @@ TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_AResumedRunWaitsUntilItsDe
 TEST_F(EvaluatorPeerTest, WhenTheNewestIsNotEvaluated_NamesItAndPinsIt) {
   EvaluatorPeer evaluator(chief(), std::nullopt);
   EXPECT_FALSE(evaluator.PinKnown());
-  EXPECT_EQ(evaluator.Poll({}, {}).checkpoint(), "");
+  EXPECT_EQ(evaluator.Poll(Numbered({}), {}).checkpoint(), "");
   EXPECT_FALSE(evaluator.pinned().has_value());
   EXPECT_TRUE(evaluator.PinKnown());  // It reads nothing.
-  EXPECT_EQ(evaluator.Poll({}, {.newest = kNewest}).checkpoint(), CheckpointName(kNewest));
+  EXPECT_EQ(evaluator.Poll(Numbered({}), {.newest = kNewest}).checkpoint(),
+            CheckpointName(kNewest));
   EXPECT_EQ(evaluator.pinned(), kNewest);
   EXPECT_TRUE(evaluator.PinKnown());
   EXPECT_FALSE(evaluator.Done(kNewest));
-  EXPECT_EQ(evaluator.Poll(Evaluated(kNewest, 1), {.newest = kNewest}).checkpoint(), "");
+  EXPECT_EQ(evaluator.Poll(Numbered(Evaluated(kNewest, 1)), {.newest = kNewest}).checkpoint(), "");
   EXPECT_FALSE(evaluator.pinned().has_value());
   EXPECT_TRUE(evaluator.Done(kNewest));
 }
@@ -137,32 +143,70 @@ PollEvaluatorRequest Reading(CheckpointId checkpoint) {
 TEST_F(EvaluatorPeerTest, WhenTheChiefChangesDuringAnEvaluation_WhatIsReadStaysPinned) {
   EvaluatorPeer next_chief(chief(), kNewest);
   EXPECT_FALSE(next_chief.PinKnown());
-  const PollEvaluatorReply reply = next_chief.Poll(Reading(kFormer), {.newest = kNewest});
+  const PollEvaluatorReply reply = next_chief.Poll(Numbered(Reading(kFormer)), {.newest = kNewest});
   EXPECT_EQ(reply.directive(), CONTINUE);
   EXPECT_EQ(reply.checkpoint(), "");
   EXPECT_TRUE(next_chief.PinKnown());
   EXPECT_EQ(next_chief.pinned(), kFormer);
   // The end of the run is told to the poll after the evaluation.
-  next_chief.Poll(Reading(kFormer), {.releasing = true, .finished = true});
+  next_chief.Poll(Numbered(Reading(kFormer)), {.releasing = true, .finished = true});
   EXPECT_FALSE(next_chief.ToldEnd());
-  EXPECT_EQ(next_chief.Poll(Evaluated(kFormer, 1), {.newest = kNewest}).checkpoint(),
+  EXPECT_EQ(next_chief.Poll(Numbered(Evaluated(kFormer, 1)), {.newest = kNewest}).checkpoint(),
             CheckpointName(kNewest));
   EXPECT_EQ(next_chief.pinned(), kNewest);
 }
 
-TEST_F(EvaluatorPeerTest, WhenWhatWasReadIsHeardLate_WhatIsReadNowStaysPinned) {
+TEST_F(EvaluatorPeerTest, WhenAPollComesLateOrTwice_WhatIsReadNowStaysPinned) {
   EvaluatorPeer evaluator(chief(), kNewest);
-  evaluator.Poll(Evaluated(kFormer, 1), {.newest = kNewest});
+  const PollEvaluatorRequest reading = Numbered(Reading(kFormer));
+  const PollEvaluatorRequest idle = Numbered({});
+  const PollEvaluatorRequest evaluated = Numbered(Evaluated(kFormer, 1));
+  evaluator.Poll(evaluated, {.newest = kNewest});
   ASSERT_EQ(evaluator.pinned(), kNewest);
-  evaluator.Poll(Reading(kFormer), {.newest = kNewest});
-  EXPECT_EQ(evaluator.pinned(), kNewest);
+  for (const PollEvaluatorRequest& late : {reading, idle, evaluated}) {
+    const PollEvaluatorReply reply = evaluator.Poll(late, {.newest = CheckpointId{3, 1}});
+    EXPECT_EQ(reply.directive(), CONTINUE);
+    EXPECT_EQ(reply.checkpoint(), "");
+    EXPECT_EQ(evaluator.pinned(), kNewest);
+  }
+}
+
+TEST_F(EvaluatorPeerTest, WhenItWasReplaced_IsToldSoAndDoesNotTakeThePinOfItsSuccessor) {
+  EvaluatorPeer evaluator(chief(), kNewest);
+  const auto attempt = [](std::uint32_t number, PollEvaluatorRequest request) {
+    request = Numbered(std::move(request));
+    request.set_process(100 + number);
+    request.set_attempt(number);
+    return request;
+  };
+  evaluator.Poll(attempt(0, {}), {.newest = kFormer});
+  ASSERT_EQ(evaluator.pinned(), kFormer);
+  evaluator.Poll(attempt(1, {}), {.newest = kNewest});
+  ASSERT_EQ(evaluator.pinned(), kNewest);
+  for (const auto& request : {Reading(kFormer), Evaluated(kFormer, 1), PollEvaluatorRequest()}) {
+    EXPECT_EQ(evaluator.Poll(attempt(0, request), {.newest = kNewest}).directive(), REPLACED);
+    EXPECT_EQ(evaluator.pinned(), kNewest);
+  }
+  EXPECT_TRUE(evaluator.metrics().empty());
+  EXPECT_EQ(evaluator.Poll(attempt(1, Evaluated(kNewest, 2)), {.newest = kNewest}).directive(),
+            CONTINUE);
+  EXPECT_TRUE(evaluator.Done(kNewest));
+}
+
+TEST_F(EvaluatorPeerTest, WhenAnAttemptCannotBeTrueYet_IsPutOff) {
+  const EvaluatorPeer evaluator(chief(), kNewest);
+  PollEvaluatorRequest request;
+  EXPECT_TRUE(evaluator.CheckAttempt(request, "peer").ok());
+  request.set_attempt(0xffffffff);
+  EXPECT_EQ(evaluator.CheckAttempt(request, "peer").code(), StatusCode::kUnavailable);
+  EXPECT_EQ(Refused(RefusalReason::kOutOfRange), 1u);
 }
 
 TEST_F(EvaluatorPeerTest, WhenACheckpointCannotBeRead_CountsNotAsEvaluated) {
   EvaluatorPeer evaluator(chief(), std::nullopt);
   PollEvaluatorRequest request = Evaluated(kNewest, 1);
   request.set_error("truncated");
-  evaluator.Poll(request, {.newest = kNewest});
+  evaluator.Poll(Numbered(request), {.newest = kNewest});
   EXPECT_FALSE(evaluator.Done(kNewest));
   EXPECT_TRUE(evaluator.metrics().empty());
 }
@@ -178,7 +222,8 @@ TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_ThePinCountsAsKnownAfterTh
 TEST_F(EvaluatorPeerTest, WhenTheRunEnds_IsToldWithTheNextPoll) {
   EvaluatorPeer evaluator(chief(), std::nullopt);
   EXPECT_FALSE(evaluator.ToldEnd());
-  EXPECT_EQ(evaluator.Poll({}, {.releasing = true, .finished = true}).directive(), FINISH);
+  EXPECT_EQ(evaluator.Poll(Numbered({}), {.releasing = true, .finished = true}).directive(),
+            FINISH);
   EXPECT_TRUE(evaluator.ToldEnd());
 }
 
