@@ -171,6 +171,7 @@ Result<std::vector<std::string>> ListDirectory(const std::string& path) {
     names.push_back(entry->path().filename().string());
   }
   if (error) return PathError(error.value(), "list directory", path);
+  HideListedNames(path, names);
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -9,6 +9,7 @@
 #include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/checkpoint_chain.h"
 #include "runtime/checkpoint/checkpoint_file.h"
+#include "runtime/checkpoint/newest_checkpoint.h"
 
 namespace pstrain {
 namespace {
@@ -101,11 +102,9 @@ Status RemoveCheckpoint(const std::string& run_directory, CheckpointId id) {
 Result<std::vector<CheckpointFolder>> ListCheckpointFolders(const std::string& run_directory) {
   const std::string directory = CheckpointsDirectory(run_directory);
   auto names = ListDirectory(directory);
+  if (names.status().code() == StatusCode::kNotFound) names = std::vector<std::string>();
+  if (!names.ok()) return names.status();
   std::vector<CheckpointFolder> folders;
-  if (!names.ok()) {
-    if (names.status().code() == StatusCode::kNotFound) return folders;
-    return names.status();
-  }
   for (const std::string& name : *names) {
     const auto id = ParseCheckpointName(name);
     if (!id) continue;
@@ -113,6 +112,9 @@ Result<std::vector<CheckpointFolder>> ListCheckpointFolders(const std::string& r
     PSTRAIN_ASSIGN_OR_RETURN(const bool finished, CheckpointFileExists(JoinPath(path, "manifest")));
     folders.push_back({*id, finished});
   }
+  PSTRAIN_ASSIGN_OR_RETURN(const auto newest, NotedNewestCheckpoint(run_directory));
+  const auto is_newest = [&newest](const CheckpointFolder& folder) { return folder.id == newest; };
+  if (newest && std::ranges::none_of(folders, is_newest)) folders.push_back({*newest, true});
   std::sort(folders.begin(), folders.end(),
             [](const CheckpointFolder& a, const CheckpointFolder& b) { return a.id < b.id; });
   return folders;

@@ -42,8 +42,8 @@ struct CheckpointFolder {
   /// The checkpoint that it builds on, where that was asked for (retention.h).
   std::optional<CheckpointId> base = std::nullopt;
 };
-/// All folders of checkpoints, oldest first; other names are passed over. None when nothing was
-/// written yet.
+/// All folders of checkpoints, oldest first; other names are passed over. With the newest also
+/// where a listing does not show it yet (newest_checkpoint.h). None when nothing was written yet.
 Result<std::vector<CheckpointFolder>> ListCheckpointFolders(const std::string& run_directory);
 /// Those with a manifest, oldest first.
 Result<std::vector<CheckpointId>> ListCheckpoints(const std::string& run_directory);

@@ -36,13 +36,17 @@ Result<std::uint64_t> HighestChiefTerm(const std::string& run_directory) {
 Result<ChiefTerm> TakeChiefTerm(const std::string& run_directory) {
   const std::string directory = ChiefsDirectory(run_directory);
   PSTRAIN_RETURN_IF_ERROR(CreateDirectories(directory));
+  std::uint64_t taken = 0;
   while (true) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::uint64_t highest, HighestChiefTerm(run_directory));
-    const ChiefTerm term{highest + 1, std::max<std::uint64_t>(1, RandomSeed())};
+    const ChiefTerm term{std::max(highest, taken) + 1, std::max<std::uint64_t>(1, RandomSeed())};
     const std::string path = JoinPath(directory, std::to_string(term.number));
     const Status created = CreateExclusive(path, ToHex(term.id));
-    // Another chief was faster: its term is the highest now.
-    if (created.code() == StatusCode::kAlreadyExists) continue;
+    // Another chief was faster, or its term is not listed yet (newest_checkpoint.h).
+    if (created.code() == StatusCode::kAlreadyExists) {
+      taken = term.number;
+      continue;
+    }
     PSTRAIN_RETURN_IF_ERROR(created);
     PSTRAIN_ASSIGN_OR_RETURN(const std::string stored, ReadFile(path));
     if (stored == ToHex(term.id)) return term;

@@ -9,6 +9,7 @@
 #include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/checkpoint/manifest.h"
+#include "runtime/checkpoint/newest_checkpoint.h"
 #include "runtime/checkpoint/retention.h"
 #include "runtime/chief/peers/ps_messages.h"
 #include "runtime/rpc/control_shards.h"
@@ -267,9 +268,22 @@ void Checkpointing::ManifestPlaced(Status status, const CheckpointManifest& mani
            {"bytes", bytes},
            {"seconds", InSeconds(chief_.Since(last_))},
            {"final", in_progress_->plan.final}});
+  NoteNewest(in_progress_->id);
   in_progress_.reset();
   Retain();
   ps_.Dispatch();
+}
+
+void Checkpointing::NoteNewest(CheckpointId id) {
+  chief_.disk.Post("note the newest checkpoint",
+                   [id, run_directory = chief_.setup.run.run_directory()]() -> Disk::Then {
+                     const Status noted = NoteNewestCheckpoint(run_directory, id);
+                     return [noted] {
+                       if (noted.ok()) return;
+                       LogWarning("chief", "the newest checkpoint is not noted; a listing has it",
+                                  {{"error", noted}});
+                     };
+                   });
 }
 
 void Checkpointing::Retain() {

@@ -81,6 +81,7 @@ class Checkpointing {
   std::vector<WrittenCheckpointShard> Written() const;
   CheckpointManifest MakeManifest() const;
   void PlaceManifest();
+  void NoteNewest(CheckpointId id);
   void ManifestPlaced(Status status, const CheckpointManifest& manifest);
   void Abandon(const Status& status);
   void Retain();

@@ -42,5 +42,20 @@ TEST(FileFaults, CreateDirectories_SyncsTheParentOfEachThatItMakes) {
   EXPECT_TRUE(synced.empty());
 }
 
+TEST(FileFaults, Listed_TakesNamesAway) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteFileAtomically(dir.File("old"), "1").ok());
+  ASSERT_TRUE(WriteFileAtomically(dir.File("new"), "2").ok());
+  {
+    const ScopedFileFaults faults([](std::string_view, const std::string&) { return 0; },
+                                  [&dir](const std::string& path, std::vector<std::string>& names) {
+                                    EXPECT_EQ(path, dir.path());
+                                    std::erase(names, "new");
+                                  });
+    EXPECT_EQ(ListDirectory(dir.path()).value(), std::vector<std::string>{"old"});
+  }
+  EXPECT_EQ(ListDirectory(dir.path()).value(), (std::vector<std::string>{"new", "old"}));
+}
+
 }  // namespace
 }  // namespace pstrain

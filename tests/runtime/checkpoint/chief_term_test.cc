@@ -82,5 +82,18 @@ TEST(ChiefTerm, Check_WhenAnotherChiefWritesItsIdLater_IsAborted) {
   EXPECT_EQ(CheckChiefTerm(run.path(), term).code(), StatusCode::kAborted);
 }
 
+TEST(ChiefTerm, WhenTheFormerOnesAreNotListedYet_IsAboveThem) {
+  const TempDir dir;
+  ASSERT_EQ(TakeChiefTerm(dir.path())->number, 1u);
+  ASSERT_EQ(TakeChiefTerm(dir.path())->number, 2u);
+  int listings = 0;
+  const ScopedFileFaults faults([](std::string_view, const std::string&) { return 0; },
+                                [&listings](const std::string&, std::vector<std::string>& names) {
+                                  ASSERT_LT(++listings, 100) << "it goes on for ever";
+                                  names.clear();
+                                });
+  EXPECT_EQ(TakeChiefTerm(dir.path())->number, 3u);
+}
+
 }  // namespace
 }  // namespace pstrain

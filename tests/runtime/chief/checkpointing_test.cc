@@ -332,7 +332,7 @@ TEST_F(CheckpointingTest, WhenAShardChangesItsOwnerWhileTheManifestIsWritten_ItI
 
 TEST_F(CheckpointingTest, WhenAnAbandonedOneCannotBeRemoved_GoesWithTheNextThatIsPlaced) {
   StartPs();
-  evaluator_.Poll({}, {.newest = CheckpointId{1, 1}});
+  evaluator_.Poll(chief_test::Numbered({}), {.newest = CheckpointId{1, 1}});
   checkpointing_.Start();
   {
     const ScopedFileFaults faults([](std::string_view call, const std::string& path) {
@@ -371,10 +371,10 @@ TEST_F(CheckpointingTest, OldOnesGoOnceItIsKnownWhatTheEvaluatorReads) {
   StartPs();
   for (int i = 0; i < 3; ++i) Take();
   EXPECT_EQ(InPlace().size(), 3u);
-  evaluator_.Poll({}, {.newest = CheckpointId{1, 1}});  // pins the first
+  evaluator_.Poll(chief_test::Numbered({}), {.newest = CheckpointId{1, 1}});  // pins the first
   Take();
   EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 1}, {1, 3}, {1, 4}}));
-  evaluator_.Poll({}, {.newest = CheckpointId{1, 4}});
+  evaluator_.Poll(chief_test::Numbered({}), {.newest = CheckpointId{1, 4}});
   Take();
   EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 4}, {1, 5}}));
 }
@@ -387,7 +387,7 @@ TEST_F(CheckpointingTest, WhenTheEvaluatorStillReadsWhatAFormerChiefNamed_ThatSt
   clock_.Advance(seconds(61));
   Take();
   EXPECT_EQ(InPlace().size(), 5u);
-  PollEvaluatorRequest reading;
+  PollEvaluatorRequest reading = chief_test::Numbered({});
   reading.set_pinned(CheckpointName({1, 1}));
   evaluator_.Poll(reading, {.newest = CheckpointId{1, 5}});
   Take();
