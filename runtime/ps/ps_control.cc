@@ -249,6 +249,19 @@ grpc::Status PsControl::WriteCheckpointShards(grpc::ServerContext* call,
   return Answer(call, status);
 }
 
+// The chief tells it once, and never uses a name again. A request that comes twice or late would
+// put a later state in place of what the manifest names.
+Status PsControl::BeginCheckpoint(const std::string& checkpoint) {
+  const std::optional<CheckpointId> id = ParseCheckpointName(checkpoint);
+  const MutexLock lock(mutex_);
+  if (newest_checkpoint_ && *id <= *newest_checkpoint_) {
+    return FailedPreconditionError("checkpoint " + checkpoint + " was begun before, or is older " +
+                                   "than " + CheckpointName(*newest_checkpoint_));
+  }
+  newest_checkpoint_ = id;
+  return OkStatus();
+}
+
 // Rule 5: the files and their names are on disk before the reply, because the chief renames the
 // manifest into place on the strength of it. Copies are written by this thread, one at a time,
 // while the owner threads serve; how many wait here is bounded by nothing but the number of shards.
@@ -258,6 +271,7 @@ Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& re
   if (!request.base().empty()) {
     PSTRAIN_RETURN_IF_ERROR(CheckpointFolder(request.base()).status());
   }
+  PSTRAIN_RETURN_IF_ERROR(BeginCheckpoint(request.checkpoint()));
   CopyOrder order{{}, request.close_epochs_below(), request.checkpoint(), request.base()};
   for (const WireShardInTerm& shard : request.shards()) order.shards.push_back(FromWire(shard));
   // Shared with the owner threads: a failed write ends this call before the last copy is made.

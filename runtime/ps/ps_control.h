@@ -11,6 +11,7 @@
 
 #include "base/mutex.h"
 #include "proto/contract/control.grpc.pb.h"
+#include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/cluster/fail_points.h"
 #include "runtime/rpc/identity/caller.h"
@@ -100,6 +101,8 @@ class PsControl final : public ParameterServer::Service {
   Status DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply);
   Status DoWriteCheckpointShards(const WriteCheckpointShardsRequest& request,
                                  WriteCheckpointShardsReply* reply);
+  /// FAILED_PRECONDITION: it is not newer than the last one that was begun here.
+  Status BeginCheckpoint(const std::string& checkpoint);
   /// INVALID_ARGUMENT for anything but a checkpoint's name.
   Result<std::string> CheckpointFolder(const std::string& checkpoint) const;
 
@@ -116,6 +119,8 @@ class PsControl final : public ParameterServer::Service {
   /// Of the chief that has configured this ps last.
   ChiefTerm chief_ PSTRAIN_GUARDED_BY(mutex_);
   std::optional<bool> released_ PSTRAIN_GUARDED_BY(mutex_);
+  /// The newest that this ps was told to write.
+  std::optional<CheckpointId> newest_checkpoint_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
 /// All shards that the engine has, as RegisterPs says them.

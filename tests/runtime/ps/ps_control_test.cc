@@ -159,6 +159,24 @@ TEST_F(PsControlTest, WhatIsNoNameOfACheckpoint_IsRefusedBeforeAnythingIsWritten
   EXPECT_TRUE(Write("2-1", "").ok());
 }
 
+TEST_F(PsControlTest, ACheckpointThatWasBegun_IsNotBegunAgain) {
+  ASSERT_TRUE(Assign(kChief).ok());
+  for (const char* folder : {"2-2", "2-1", "1-9", "2-3"}) {
+    ASSERT_TRUE(CreateDirectories(dir_.File("run/checkpoints/") + folder).ok());
+  }
+  ASSERT_TRUE(Write("2-2", "").ok());
+  const std::string file = dir_.File("run/checkpoints/2-2/shard-0");
+  ASSERT_TRUE(FileExists(file));
+  ASSERT_TRUE(RemoveFile(file).ok());
+  // The same comes twice, and another one late.
+  for (const char* checkpoint : {"2-2", "2-1", "1-9"}) {
+    EXPECT_EQ(Write(checkpoint, "").error_code(), grpc::StatusCode::FAILED_PRECONDITION)
+        << checkpoint;
+  }
+  EXPECT_FALSE(FileExists(file));
+  EXPECT_TRUE(Write("2-3", "2-2").ok());
+}
+
 TEST_F(PsControlTest, WhenTheChiefDescribesAnotherRun_IsRefused) {
   RunDescription run = RunOfThisPs();
   run.set_run_directory("/tmp");
