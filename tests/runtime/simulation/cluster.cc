@@ -1,5 +1,6 @@
 #include "tests/runtime/simulation/cluster.h"
 
+#include <fstream>
 #include <utility>
 
 #include "base/log.h"
@@ -36,16 +37,19 @@ Cluster::Cluster(Scheduler& scheduler, Network& network, const PSTrainingJob& jo
     : scheduler_(scheduler), network_(network), job_(job), scratch_(std::move(scratch)) {
   const auto& specs = job.spec().replica_specs();
   Add(Role::kChief, 1);
-  Add(Role::kPs, specs.ps().replicas());
-  Add(Role::kWorker, specs.worker().replicas());
-  Add(Role::kEvaluator, specs.evaluator().replicas());
+  Add(Role::kPs, static_cast<std::uint32_t>(specs.ps().replicas()));
+  Add(Role::kWorker, static_cast<std::uint32_t>(specs.worker().replicas()));
+  Add(Role::kEvaluator, static_cast<std::uint32_t>(specs.evaluator().replicas()));
 }
 
-void Cluster::Add(Role role, int count) {
-  for (int i = 0; i < count; ++i) {
+// As many more as that role lacks.
+void Cluster::Add(Role role, std::uint32_t count) {
+  std::uint32_t index = 0;
+  for (const auto& replica : replicas_) index += replica->role == role ? 1u : 0u;
+  for (; index < count; ++index) {
     replicas_.push_back(std::make_unique<Replica>());
     replicas_.back()->role = role;
-    replicas_.back()->index = static_cast<std::uint32_t>(i);
+    replicas_.back()->index = index;
   }
 }
 
@@ -64,7 +68,8 @@ Host Cluster::HostOf(Process process) const {
 
 // What a process is given is never destroyed: when it is killed, its threads are left as they are.
 void Cluster::Launch(Replica& replica) {
-  if (finished_ || replica.process != 0) return;
+  if (finished_ || suspended_ || replica.surplus || replica.process != 0) return;
+  if (on_launch) on_launch(HostOf(replica));
   replica.process = next_process_++;
   replica.stop = std::stop_source();
   replica.stats = StatsWriter::InMemory();
@@ -84,6 +89,7 @@ void Cluster::Launch(Replica& replica) {
                                         .own_address = address,
                                         .chief_address = "chief:2000",
                                         .scratch = scratch_,
+                                        .ps_replicas_file = ps_count_file,
                                         .grace = kGrace,
                                         .stats = *replica.stats,
                                         .fail_points = FailPoints::None(),
@@ -171,6 +177,36 @@ void Cluster::Abandon(std::size_t i) {
   LogInfo("simulation", "abandoned", {{"host", HostOf(replica.process)}});
   replica.process = 0;
   LaunchLater(replica);
+}
+
+void Cluster::Scale(std::uint32_t count, Time patience) {
+  LogInfo("simulation", "scaled", {{"ps", count}});
+  std::ofstream(ps_count_file, std::ios::trunc) << count;
+  Add(Role::kPs, count);
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    Replica& replica = *replicas_[i];
+    if (replica.role != Role::kPs) continue;
+    replica.surplus = replica.index >= count;
+    if (!replica.surplus) {
+      Launch(replica);
+      continue;
+    }
+    scheduler_.At(scheduler_.now() + patience, [this, i] {
+      if (replicas_[i]->surplus) Stop(i);
+    });
+  }
+}
+
+void Cluster::Suspend() {
+  LogInfo("simulation", "suspended");
+  suspended_ = true;
+  for (std::size_t i = 0; i < replicas_.size(); ++i) Stop(i);
+}
+
+void Cluster::Resume() {
+  LogInfo("simulation", "resumed");
+  suspended_ = false;
+  for (const auto& replica : replicas_) Launch(*replica);
 }
 
 std::uint64_t Cluster::Sum(const StatDefinition& counter) const {

@@ -31,11 +31,18 @@ class Cluster {
     Process process = 0;
     std::stop_source stop;
     std::shared_ptr<StatsWriter> stats;
+    /// A ps beyond the number that the job wants: it does not come back.
+    bool surplus = false;
   };
 
   /// All outlive it.
   Cluster(Scheduler& scheduler, Network& network, const PSTrainingJob& job, std::string scratch);
 
+  /// The file that tells a chief how many ps the job wants; empty: that cannot change. To be set
+  /// before Start.
+  std::string ps_count_file;
+  /// Called before a process starts on that host.
+  std::function<void(const Host& host)> on_launch;
   /// A process of that host may fail now; it is started again like any other that has ended.
   std::function<bool(const Host& host)> excused;
 
@@ -62,12 +69,21 @@ class Cluster {
   /// The next attempt starts while this one goes on, unseen by the executor.
   void Abandon(std::size_t i);
 
+  // What a user does.
+
+  /// The job wants so many ps: new ones start, those beyond it are told to stop after `patience`,
+  /// whether they were emptied or not. REQUIRES: ps_count_file.
+  void Scale(std::uint32_t count, Time patience);
+  /// All replicas are told to stop, and none is started until Resume.
+  void Suspend();
+  void Resume();
+
   std::uint64_t starts() const { return starts_; }
   /// Of all processes so far.
   std::uint64_t Sum(const StatDefinition& counter) const;
 
  private:
-  void Add(Role role, int count);
+  void Add(Role role, std::uint32_t count);
   void Launch(Replica& replica);
   void Run(Replica& replica, const RoleContext& context);
   void Ended(Replica& replica, Process process, const Result<int>& outcome);
@@ -85,6 +101,7 @@ class Cluster {
   Process next_process_ = 1;
   std::uint64_t starts_ = 0;
   bool finished_ = false;
+  bool suspended_ = false;
   std::string failure_;
 };
 

@@ -41,7 +41,27 @@ bool Changes(std::string_view call) {
 Disk::Disk(Scheduler& scheduler, std::function<Host(Process)> host_of)
     : scheduler_(scheduler),
       host_of_(std::move(host_of)),
-      faults_([this](std::string_view call, const std::string& path) { return Call(call, path); }) {
+      faults_(
+          [this](std::string_view call, const std::string& path) { return Call(call, path); },
+          [this](const std::string& path, std::vector<std::string>& names) { Hide(path, names); }) {
+}
+
+std::string Disk::NodeOf(const Host& host) { return host + "/" + std::to_string(nodes_[host]); }
+
+bool Disk::MayBeUnseen(const std::string& path, Time looked) const {
+  const auto made = made_.find(path);
+  return made != made_.end() && made->second.when + stale > looked;
+}
+
+void Disk::Hide(const std::string& path, std::vector<std::string>& names) {
+  const Process process = scheduler_.process();
+  if (process == 0 || looking || stale == Time(0)) return;
+  const std::string node = NodeOf(host_of_(process));
+  hidden_ += std::erase_if(names, [&](const std::string& name) {
+    const auto made = made_.find(path + "/" + name);
+    return made != made_.end() && made->second.node != node &&
+           made->second.when + stale > scheduler_.now();
+  });
 }
 
 int Disk::Call(std::string_view call, const std::string& path) {
@@ -88,6 +108,9 @@ void Disk::Note(std::string_view call, const std::string& path, const Host& host
     if (!files_not_synced || path.find("/shard-") == std::string::npos) contents_.erase(path);
     return;
   }
+  // Written: the file was just opened.
+  if (call == "write") made_.try_emplace(path, Made{NodeOf(host), scheduler_.now()});
+  if (call != "write" && !fs::exists(path, ignored)) made_[path] = {NodeOf(host), scheduler_.now()};
   if (call == "rename") {
     if (path.ends_with("/manifest")) renamed_.insert(fs::path(path).parent_path());
     // The content of the file that this thread has written last goes along.
@@ -100,7 +123,7 @@ void Disk::Note(std::string_view call, const std::string& path, const Host& host
     contents_[path] = {host};
     written_[scheduler_.self()] = path;
   }
-  // Written: the file was just opened. A name is new until its folder is synced.
+  // A name is new until its folder is synced.
   if (call == "write" || names_.contains(path))
     return void(names_.try_emplace(path, Name{host, {}}));
   names_[path] = {host, Read(path)};

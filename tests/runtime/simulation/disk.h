@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/os/file_faults.h"
 #include "tests/runtime/simulation/network.h"
@@ -15,8 +16,9 @@
 namespace pstrain::simulation {
 
 /// The shared directory as each host sees it: the files are real, in a folder of the test, and
-/// every host sees them immediately. What a host has written and not synced is lost, torn or kept
-/// when that host crashes (pwrite(2), fsync(2), and Pillai et al., OSDI 2014, for what may be
+/// every host can open them immediately; a listing may lack new names of other nodes for a while,
+/// as that of NFS does (nfs(5), acdirmax). What a host has written and not synced is lost, torn or
+/// kept when that host crashes (pwrite(2), fsync(2), and Pillai et al., OSDI 2014, for what may be
 /// left). Calls can fail, take long, or wait for a while. Knows what base/os/files.h calls. One
 /// thread.
 class Disk {
@@ -41,6 +43,13 @@ class Disk {
   Time longest{0};
   Time longest_of_evaluator{0};
 
+  /// How long a node's listings may lack names that another node has made.
+  Time stale{0};
+  /// What runs on that host from now on, runs on another node.
+  void Move(const Host& host) { ++nodes_[host]; }
+  /// Somebody who looked at its directory at that time or later may not have seen it.
+  bool MayBeUnseen(const std::string& path, Time looked) const;
+
   /// The host has lost its power: what it had not synced goes.
   void Crash(const Host& host);
 
@@ -58,6 +67,8 @@ class Disk {
   std::uint64_t failed() const { return failed_; }
   /// Files and names that a crash has taken back.
   std::uint64_t lost() const { return lost_; }
+  /// Names that a listing did not have.
+  std::uint64_t hidden() const { return hidden_; }
 
  private:
   struct Content {
@@ -69,6 +80,14 @@ class Disk {
     std::optional<std::string> before;
   };
 
+  /// A name, and when and where it was made.
+  struct Made {
+    std::string node;
+    Time when{0};
+  };
+
+  std::string NodeOf(const Host& host);
+  void Hide(const std::string& path, std::vector<std::string>& names);
   int Call(std::string_view call, const std::string& path);
   int FailsWith(std::string_view call, const Host& host);
   void Note(std::string_view call, const std::string& path, const Host& host);
@@ -84,10 +103,13 @@ class Disk {
   std::map<std::string, Name> names_;
   /// By thread: what it has written last.
   std::map<std::uint64_t, std::string> written_;
+  std::map<Host, std::uint64_t> nodes_;
+  std::map<std::string, Made> made_;
   std::set<std::string> renamed_;
   std::set<std::string> placed_;
   std::uint64_t failed_ = 0;
   std::uint64_t lost_ = 0;
+  std::uint64_t hidden_ = 0;
   const ScopedFileFaults faults_;
 };
 

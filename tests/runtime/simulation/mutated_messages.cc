@@ -18,8 +18,9 @@ Observations& Observed() {
   return observations;
 }
 
-void Observe(const PollEvaluatorRequest& request) {
-  if (request.checkpoint().empty()) return;
+// One that was replaced has no claim to a checkpoint any more.
+void ObserveAnswered(const PollEvaluatorRequest& request, const PollEvaluatorReply& reply) {
+  if (request.checkpoint().empty() || reply.directive() == REPLACED) return;
   if (request.error().empty()) ++Observed().evaluations;
   const bool gone =
       request.error().starts_with("NOT_FOUND") || request.error().starts_with("DATA_LOSS");
@@ -65,9 +66,15 @@ void Mutate(PollWorkerRequest& request) {
   request.set_sequence(++count * kScale + request.sequence());
 }
 
+// Room for one of ours after each of the evaluator's.
+void Mutate(PollEvaluatorRequest& request) {
+  if (ActiveMutations().pins_are_ignored) request.set_sequence(2 * request.sequence());
+}
+
 // An evaluator that leaves reads nothing any more.
 bool Again(PollEvaluatorRequest& request) {
   request.set_leaving(true);
+  request.set_sequence(request.sequence() + 1);
   return ActiveMutations().pins_are_ignored;
 }
 

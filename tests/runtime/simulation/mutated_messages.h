@@ -29,10 +29,10 @@ Observations& Observed();
 // When they are sent, and when they have been answered.
 template <typename Request>
 void Observe(const Request&) {}
-void Observe(const PollEvaluatorRequest& request);
 void Observe(const AssignShardsRequest& request);
 template <typename Request, typename Reply>
 void ObserveAnswered(const Request&, const Reply&) {}
+void ObserveAnswered(const PollEvaluatorRequest& request, const PollEvaluatorReply& reply);
 void ObserveAnswered(const WriteCheckpointShardsRequest& request,
                      const WriteCheckpointShardsReply& reply);
 
@@ -40,6 +40,7 @@ void ObserveAnswered(const WriteCheckpointShardsRequest& request,
 template <typename Message>
 void Mutate(Message&) {}
 void Mutate(PollWorkerRequest& request);
+void Mutate(PollEvaluatorRequest& request);
 void Mutate(HeartbeatPsReply& reply);
 void Mutate(PollWorkerReply& reply);
 

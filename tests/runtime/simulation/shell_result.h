@@ -22,6 +22,7 @@ struct ShellResult {
   std::uint64_t refused = 0;
   std::uint64_t disk_errors = 0;
   std::uint64_t disk_lost = 0;
+  std::uint64_t names_hidden = 0;
   /// Simulated.
   double seconds = 0;
   double seconds_after_last_fault = 0;

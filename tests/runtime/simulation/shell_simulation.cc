@@ -15,6 +15,7 @@
 #include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/manifest.h"
+#include "runtime/checkpoint/newest_checkpoint.h"
 #include "runtime/model/constant_gradient.h"
 #include "runtime/stats/names.h"
 #include "runtime/stats/refusals.h"
@@ -28,6 +29,8 @@ constexpr std::uint64_t kMostFaults = 12;
 /// Faults begin within one of these times; the longest goes on for kLongestFault.
 constexpr std::uint64_t kFaultSeconds[] = {5, 20, 60};
 constexpr std::uint64_t kLongestFault = 25;
+/// Of the number of ps that a job is scaled to.
+constexpr std::uint64_t kMostPs = 4;
 
 double InSeconds(Time time) { return std::chrono::duration<double>(time).count(); }
 
@@ -106,6 +109,11 @@ ShellResult ShellSimulation::Run() {
     disk_.emplace(scheduler_, [this](Process process) { return cluster_->HostOf(process); });
     disk_->files_not_synced = ActiveMutations().shards_not_synced;
     disk_->folders_not_synced = ActiveMutations().folders_not_synced;
+    if (scheduler_.Chance(3)) cluster_->ps_count_file = directory_ + "/ps-replicas";
+    cluster_->on_launch = [this](const Host& host) {
+      if (host == "chief-0") chief_started_ = scheduler_.now();
+      if (scheduler_.Chance(2)) disk_->Move(host);
+    };
     cluster_->excused = [this](const Host& host) { return disk_->InTrouble(host); };
     Observed().examples_expected = records_ * job_.spec().training().epochs();
     Observed().on_restore = [this](const std::string& checkpoint, std::uint64_t chief_term) {
@@ -131,9 +139,9 @@ void ShellSimulation::PlanFaults() {
   disk_->longest = std::chrono::milliseconds(random.Uniform(20));
   disk_->longest_of_evaluator =
       disk_->longest + Time(std::chrono::milliseconds(random.Uniform(3000)));
+  if (random.Uniform(4) == 0) disk_->stale = Seconds(60);
   const std::uint64_t faults = random.Uniform(3) == 0 ? 0 : 1 + random.Uniform(kMostFaults);
   if (faults > 0 && random.Uniform(2) == 0) {
-    in_order_ = false;
     network_.weather.lost_one_in = 20 + random.Uniform(400);
     network_.weather.doubled_one_in = 20 + random.Uniform(400);
     network_.weather.late_one_in = 20 + random.Uniform(400);
@@ -156,7 +164,7 @@ void ShellSimulation::Fault() {
   ++result_.faults;
   Rng& random = scheduler_.random();
   const std::size_t i = random.Uniform(cluster_->size());
-  const std::uint64_t what = random.Uniform(20);
+  const std::uint64_t what = random.Uniform(23);
   if (what < 9) return FaultOfProcess(what, i);
   if (what < 13) return FaultOfLink(i);
   if (what < 17) return FaultOfDisk(i);
@@ -165,15 +173,31 @@ void ShellSimulation::Fault() {
     PowerLoss(i);
     return FaultOfDisk(i);
   }
-  for (std::size_t all = 0; all < cluster_->size(); ++all) PowerLoss(all);
+  if (what < 20) {
+    for (std::size_t all = 0; all < cluster_->size(); ++all) PowerLoss(all);
+    return;
+  }
+  if (what < 22) return Scale();
+  SuspendForAWhile();
+}
+
+void ShellSimulation::Scale() {
+  if (cluster_->ps_count_file.empty()) return;
+  const auto count = static_cast<std::uint32_t>(1 + scheduler_.random().Uniform(kMostPs));
+  cluster_->Scale(count, Seconds(kLongestFault));
+}
+
+// Also with another number of ps.
+void ShellSimulation::SuspendForAWhile() {
+  cluster_->Suspend();
+  if (scheduler_.Chance(2)) Scale();
+  scheduler_.At(scheduler_.now() + Seconds(kLongestFault), [this] { cluster_->Resume(); });
 }
 
 void ShellSimulation::FaultOfProcess(std::uint64_t what, std::size_t i) {
   if (what < 3) return cluster_->Kill(i);
   if (what < 5) return cluster_->Pause(i, Seconds(kLongestFault));
-  // Two evaluators would take each other's pin: as above.
-  const bool evaluator = cluster_->replica(i).role == Role::kEvaluator;
-  if (what < 6) return evaluator ? cluster_->Kill(i) : cluster_->Abandon(i);
+  if (what < 6) return cluster_->Abandon(i);
   if (what < 7) return cluster_->Kill(0);
   if (what < 8) {
     cluster_->Kill(0);
@@ -243,12 +267,11 @@ void ShellSimulation::CheckEnd() {
   result_.evaluations = Observed().evaluations;
   result_.disk_errors = disk_->failed();
   result_.disk_lost = disk_->lost();
+  result_.names_hidden = disk_->hidden();
   if (!error_.empty()) return;
   if (!cluster_->failure().empty()) return Violated(cluster_->failure());
   if (!cluster_->finished()) return Violated("the job does not come to an end");
-  // A poll of the evaluator that comes late takes the pin to another checkpoint: nothing is lost
-  // but one evaluation.
-  if (in_order_ && !Observed().missing_checkpoint.empty()) {
+  if (!Observed().missing_checkpoint.empty()) {
     return Violated("the evaluator was told to read " + Observed().missing_checkpoint);
   }
   if (result_.refused > 0) {
@@ -257,6 +280,7 @@ void ShellSimulation::CheckEnd() {
   if (!Observed().incomplete_final.empty()) {
     return Violated("a final checkpoint was incomplete: " + Observed().incomplete_final);
   }
+  ReadableCheckpoints();
   for (const Status& status : {CheckResultFile(), CheckFinals(), CheckWeights()}) {
     if (!status.ok()) Violated(status.ToString());
   }
@@ -264,20 +288,36 @@ void ShellSimulation::CheckEnd() {
 
 std::vector<std::string> ShellSimulation::ReadableCheckpoints() {
   std::vector<std::string> readable;
+  std::vector<std::pair<std::string, Status>> bad;
   disk_->looking = true;
   for (const std::string& folder : disk_->placed()) {
     // One that is removed loses its manifest first.
-    if (OpenCheckpoint(folder, {}).ok()) readable.push_back(folder);
+    const Status opened = OpenCheckpoint(folder, {}).status();
+    if (opened.ok()) readable.push_back(folder);
+    if (!opened.ok() && FileExists(folder + "/manifest")) bad.emplace_back(folder, opened);
   }
   disk_->looking = false;
+  // An old one may lack its base while both are deleted.
+  const auto id_of = [](const std::string& folder) {
+    return ParseCheckpointName(BaseName(folder)).value_or(CheckpointId{});
+  };
+  for (const auto& [folder, why] : bad) {
+    const auto is_newer = [&](const std::string& other) { return id_of(other) > id_of(folder); };
+    if (std::ranges::none_of(readable, is_newer)) Violated(why.ToString());
+  }
   return readable;
 }
 
 void ShellSimulation::CheckRestored(const std::string& checkpoint, std::uint64_t chief_term) {
   const CheckpointId named = ParseCheckpointName(checkpoint).value_or(CheckpointId{});
+  disk_->looking = true;
+  const Result<std::optional<CheckpointId>> newest = NotedNewestCheckpoint(RunDirectory());
+  disk_->looking = false;
+  const CheckpointId noted = newest.ok() && *newest ? **newest : CheckpointId{};
   for (const std::string& folder : ReadableCheckpoints()) {
     const std::optional<CheckpointId> id = ParseCheckpointName(BaseName(folder));
     if (!id || id->chief_term > chief_term || *id <= named) continue;
+    if (*id != noted && disk_->MayBeUnseen(folder, chief_started_)) continue;
     Violated("the chief of term " + std::to_string(chief_term) + " restores " +
              (checkpoint.empty() ? "nothing" : checkpoint) + " though " + BaseName(folder) +
              " is there");

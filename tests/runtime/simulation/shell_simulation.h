@@ -19,8 +19,8 @@ namespace pstrain::simulation {
 /// threads, their files, a network and a disk that fail as the seed says. Checked:
 ///
 ///   at each crash   every checkpoint that the chief had announced can still be read, whole
-///   at each restore it is from the newest checkpoint that was announced: nothing is given up that
-///                   is not proven damaged
+///   at each restore it is from the newest checkpoint that was announced and can be seen: nothing
+///                   is given up that is not proven damaged
 ///   at the end      the chief has ended with success within kLiveness after the last fault;
 ///                   result.json: expected == committed == applied, in each shard; the weights of
 ///                   the final checkpoint are those of the closed form; no final checkpoint lacked
@@ -44,6 +44,8 @@ class ShellSimulation {
   void FaultOfLink(std::size_t i);
   void FaultOfDisk(std::size_t i);
   void PowerLoss(std::size_t i);
+  void Scale();
+  void SuspendForAWhile();
   /// Nothing newer is there that this chief could know.
   void CheckRestored(const std::string& checkpoint, std::uint64_t chief_term);
   /// The checkpoints in place that can be read, whole.
@@ -68,8 +70,7 @@ class ShellSimulation {
   ShellResult result_;
   std::string error_;
   Time last_fault_{0};
-  /// No message comes twice or late.
-  bool in_order_ = true;
+  Time chief_started_{0};
 };
 
 }  // namespace pstrain::simulation

@@ -38,6 +38,7 @@ TEST(ShellSimulation, UnderRandomFaults_TheJobEndsExactly) {
     total.refused += result.refused;
     total.disk_errors += result.disk_errors;
     total.disk_lost += result.disk_lost;
+    total.names_hidden += result.names_hidden;
     total.seconds += result.seconds;
   }
   std::cout << seeds << " seeds from " << first << ": " << total.seconds << " simulated s, "
@@ -46,7 +47,8 @@ TEST(ShellSimulation, UnderRandomFaults_TheJobEndsExactly) {
             << " abandoned, " << total.reopened << " batches re-opened, " << total.duplicates
             << " duplicates, " << total.evaluations << " evaluations, " << total.refused
             << " refused reports, " << total.disk_errors << " errors of the disk, "
-            << total.disk_lost << " files or names lost\n";
+            << total.disk_lost << " files or names lost, " << total.names_hidden
+            << " names not listed yet\n";
 }
 
 TEST(ShellSimulation, WhenRepeated_IsTheSame) {

@@ -2,6 +2,7 @@
 // ParameterServerClient, GrpcServer, CheckCanListen and GrpcTransport, which the linker finds here
 // before it looks into the library. Everything above them is the product's own code.
 #include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
 
 #include <memory>
 #include <set>
@@ -11,6 +12,7 @@
 #include "proto/contract/control.grpc.pb.h"
 #include "runtime/rpc/chief_client.h"
 #include "runtime/rpc/current_chief.h"
+#include "runtime/rpc/grpc/connection_gate.h"
 #include "runtime/rpc/grpc/data_plane_service.h"
 #include "runtime/rpc/grpc/grpc_status.h"
 #include "runtime/rpc/grpc/grpc_transport.h"
@@ -148,6 +150,9 @@ void ParameterServerClient::Cancel() { stub_->cancelled = true; }
 Status CheckCanListen(const std::string&) { return OkStatus(); }
 
 GrpcServer::GrpcServer() = default;
+// No server here has one.
+ConnectionGate::~ConnectionGate() = default;
+
 GrpcServer::~GrpcServer() { Shutdown(std::chrono::milliseconds(0)); }
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& address,
