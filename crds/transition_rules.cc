@@ -18,6 +18,12 @@ constexpr const char* kNotStarted =
     "!has(oldSelf.status.training.examplesExpected) || "
     "oldSelf.status.training.examplesExpected == 0";
 
+/// The operator has made no pods yet, or is to make none with what was written before.
+constexpr const char* kNoPods =
+    "!has(oldSelf.status) || !has(oldSelf.status.phase) || "
+    "(has(self.spec.runPolicy.suspend) && self.spec.runPolicy.suspend) || "
+    "(has(oldSelf.spec.runPolicy.suspend) && oldSelf.spec.runPolicy.suspend)";
+
 /// CEL has no `has` for what is always there: required fields, and those with a default.
 bool MayBeAbsent(const pb::FieldDescriptor& field) {
   const FieldOptions& options = OptionsOf(field);
@@ -98,17 +104,34 @@ std::string RuleOf(const FixedField& fixed) {
   return std::string(kNotStarted) + " || " + rule;
 }
 
+void Append(const std::string& cel, const std::string& message, const std::string& path,
+            Json& rules) {
+  Json rule = Json::Object();
+  rule.Set("rule", Json::String(cel));
+  rule.Set("message", Json::String(message));
+  rule.Set("fieldPath", Json::String(path));
+  rules.Append(std::move(rule));
+}
+
+/// Of fields with FieldOptions.while_suspended.
+void AppendWhileSuspended(Json& rules) {
+  const pb::Descriptor& spec = *JobSpec::descriptor();
+  for (int i = 0; i < spec.field_count(); ++i) {
+    const pb::FieldDescriptor& field = *spec.field(i);
+    if (!OptionsOf(field).has_while_suspended()) continue;
+    const std::string path = ".spec." + field.json_name();
+    Append(kNoPods + (" || " + Same(field, path)), OptionsOf(field).while_suspended(), path, rules);
+  }
+}
+
 }  // namespace
 
 Json TransitionRules() {
   Json rules = Json::Array();
   for (const FixedField& fixed : FixedFields()) {
-    Json rule = Json::Object();
-    rule.Set("rule", Json::String(RuleOf(fixed)));
-    rule.Set("message", Json::String(std::string(fixed.message)));
-    rule.Set("fieldPath", Json::String("." + fixed.path));
-    rules.Append(std::move(rule));
+    Append(RuleOf(fixed), std::string(fixed.message), "." + fixed.path, rules);
   }
+  AppendWhileSuspended(rules);
   return rules;
 }
 

@@ -24,6 +24,7 @@
 #include "runtime/cluster/role_context.h"
 #include "runtime/evaluator/run_evaluator.h"
 #include "runtime/ps/run_ps.h"
+#include "runtime/rpc/grpc/tls.h"
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/system_resolver.h"
 #include "runtime/worker/run_worker.h"
@@ -116,6 +117,15 @@ Result<std::unique_ptr<Identity>> ReadIdentity(const Task& task) {
                    .attempt = static_cast<std::uint32_t>(task.env.attempt)};
   Result<std::unique_ptr<Identity>> identity = OpenIdentity(settings);
   if (!identity.ok()) return identity.status().WithContext("who this replica is");
+  const std::string folder = text(kTlsDirEnv);
+  if (folder.empty()) return identity;
+  Result<std::shared_ptr<const MutualTls>> tls = MutualTls::Open(
+      {.folder = folder, .domain = task.env.job_name + "." + task.env.name_space + ".svc"});
+  if (!tls.ok()) return tls.status().WithContext("spec.security.tls");
+  if (*identity == nullptr) *identity = std::make_unique<Identity>();
+  (*identity)->tls = *std::move(tls);
+  (*identity)->credentials =
+      std::make_unique<TlsCredentials>(std::move((*identity)->credentials), (*identity)->tls.get());
   return identity;
 }
 

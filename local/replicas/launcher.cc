@@ -12,6 +12,8 @@ namespace pstrain::local {
 namespace {
 
 constexpr std::string_view kHost = "127.0.0.1:";
+/// Of --volume: in the place of the Secret of spec.security.tls.
+constexpr std::string_view kTlsVolume = "pstrain-tls";
 /// Of a pod without terminationGracePeriodSeconds. Source: Kubernetes API, PodSpec v1.
 constexpr std::chrono::seconds kDefaultGrace{30};
 
@@ -30,7 +32,7 @@ Result<Launcher> Launcher::Create(const PSTrainingJob& job, const Workspace& wor
                                   LauncherOptions options) {
   Launcher launcher(workspace, std::move(options));
   PSTRAIN_RETURN_IF_ERROR(launcher.ReadTemplates(job));
-  PSTRAIN_RETURN_IF_ERROR(launcher.MapVolumes());
+  PSTRAIN_RETURN_IF_ERROR(launcher.MapVolumes(job));
   launcher.job_ = MapJobPaths(launcher.mounts_, job);
   PSTRAIN_RETURN_IF_ERROR(launcher.AssignPorts());
   PSTRAIN_RETURN_IF_ERROR(workspace.WriteIdentityKey());
@@ -59,9 +61,25 @@ Status Launcher::ReadTemplates(const PSTrainingJob& job) {
   return OkStatus();
 }
 
-Status Launcher::MapVolumes() {
+Status Launcher::FindTlsFolder(const PSTrainingJob& job, std::map<std::string, bool>& used) {
+  if (!job.spec().security().has_tls()) return OkStatus();
+  const std::string name(kTlsVolume);
+  const auto given = options_.volumes.find(name);
+  if (given == options_.volumes.end()) {
+    return InvalidArgumentError(
+        "spec.security.tls: there are no Secrets on this machine; give the folder of tls.crt, "
+        "tls.key and ca.crt by --volume " +
+        name + "=DIR");
+  }
+  used[name] = true;
+  tls_folder_ = std::filesystem::absolute(given->second).lexically_normal().string();
+  return OkStatus();
+}
+
+Status Launcher::MapVolumes(const PSTrainingJob& job) {
   std::map<std::string, bool> used;
   for (const auto& [name, directory] : options_.volumes) used[name] = false;
+  PSTRAIN_RETURN_IF_ERROR(FindTlsFolder(job, used));
   for (const auto& [role, pod] : templates_) {
     for (const auto& [mount_path, volume] : pod.mounts) {
       const std::size_t slash = volume.find('/');
@@ -146,6 +164,7 @@ Result<ProcessSpec> Launcher::Prepare(const plan::ReplicaId& id, std::int32_t at
   for (auto& setting : ToEnvironment(task)) settings.push_back(std::move(setting));
   settings.emplace_back(kTfConfigEnv, tf_config);
   settings.emplace_back(kIdentityKeyFileEnv, workspace_->IdentityKeyFile());
+  if (!tls_folder_.empty()) settings.emplace_back(kTlsDirEnv, tls_folder_);
   settings.emplace_back(kFinalStatsFileEnv, workspace_->StatsFile(id, attempt));
   if (options_.allow_test_only) settings.emplace_back(kAllowTestOnlyEnv, "1");
   ProcessSpec spec;

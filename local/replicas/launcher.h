@@ -50,7 +50,9 @@ class Launcher {
       : workspace_(&workspace), options_(std::move(options)) {}
 
   Status ReadTemplates(const PSTrainingJob& job);
-  Status MapVolumes();
+  Status MapVolumes(const PSTrainingJob& job);
+  /// The folder in the place of the Secret of spec.security.tls.
+  Status FindTlsFolder(const PSTrainingJob& job, std::map<std::string, bool>& used);
   Status AssignPorts();
   std::vector<std::string> Command(const plan::ReplicaId& id) const;
 
@@ -59,6 +61,8 @@ class Launcher {
   PSTrainingJob job_;
   std::map<plan::Role, PodTemplate> templates_;
   PathMap mounts_;
+  /// Empty: connections are not encrypted.
+  std::string tls_folder_;
   ClaimedPorts claimed_ports_;
   ClusterAddresses cluster_;
   std::map<plan::ReplicaId, std::uint16_t> metrics_ports_;

@@ -86,6 +86,9 @@ inline constexpr std::string_view kIdentityTokensEnv = "PSTRAIN_IDENTITY_TOKENS"
 inline constexpr std::string_view kIdentityJwksEnv = "PSTRAIN_IDENTITY_JWKS";
 inline constexpr std::string_view kIdentityIssuerEnv = "PSTRAIN_IDENTITY_ISSUER";
 inline constexpr std::string_view kJobUidEnv = "PSTRAIN_JOB_UID";
+/// A folder with tls.crt, tls.key and ca.crt: connections between replicas are encrypted and both
+/// ends show certificates.
+inline constexpr std::string_view kTlsDirEnv = "PSTRAIN_TLS_DIR";
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 

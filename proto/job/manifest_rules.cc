@@ -69,6 +69,10 @@ bool OnlyWorkersScale(const pb::Message& message) {
   return fixed(specs.chief()) && fixed(specs.ps()) && fixed(specs.evaluator());
 }
 
+bool SecurityNeedsTraining(const pb::Message& message) {
+  return !Spec(message).has_security() || Spec(message).has_training();
+}
+
 bool BlockHoldsBatches(const pb::Message& message) {
   const auto& training = static_cast<const Training&>(message);
   return training.block_size() >= training.batch_size();
@@ -124,6 +128,7 @@ const std::map<std::string_view, RulePredicate>& RulePredicates() {
       {"training-needs-ps", TrainingNeedsPs},
       {"training-needs-worker", TrainingNeedsWorker},
       {"only-workers-scale", OnlyWorkersScale},
+      {"security-needs-training", SecurityNeedsTraining},
       {"block-holds-batches", BlockHoldsBatches},
       {"crossed-has-no-column", CrossedHasNoColumn},
       {"embedding-needs-categories", EmbeddingNeedsCategories},

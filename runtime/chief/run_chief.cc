@@ -9,6 +9,7 @@
 #include "runtime/chief/grant_barriers.h"
 #include "runtime/chief/peers/rpc_ps_link.h"
 #include "runtime/chief/ps_count_file.h"
+#include "runtime/cluster/limits.h"
 #include "runtime/rpc/grpc/server.h"
 #include "runtime/rpc/identity/identity.h"
 
@@ -20,6 +21,15 @@ Result<std::unique_ptr<GrantLimit>> FindGrantLimit(const std::string& run_direct
   PSTRAIN_ASSIGN_OR_RETURN(GrantBarriers barriers, GrantBarriers::Find(run_directory));
   if (barriers.empty()) return std::unique_ptr<GrantLimit>();
   return std::unique_ptr<GrantLimit>(std::make_unique<GrantBarriers>(std::move(barriers)));
+}
+
+/// Each replica has one connection, and an old one while the next is opened; some are kept for who
+/// looks for the chief, and for probes by hand.
+std::size_t MostConnections(const RoleContext& context) {
+  constexpr std::size_t kReserve = 64;
+  const auto ps = static_cast<std::size_t>(context.job.spec().replica_specs().ps().replicas());
+  const bool ps_may_change = !context.ps_replicas_file.empty();
+  return 2 * (context.most_workers + (ps_may_change ? kMostReplicas : ps) + 1) + kReserve;
 }
 
 }  // namespace
@@ -59,12 +69,18 @@ Result<int> RunChief(const RoleContext& context) {
                .refusals = refusals,
                .grant_limit = std::move(grant_limit),
                .wanted_ps = [&ps_count_file] { return ps_count_file.Poll(); }});
-  const Identity* identity = context.identity;
-  ChiefService service(chief, refusals, identity == nullptr ? nullptr : identity->verifier.get());
+  ChiefService service(chief, refusals, VerifierOf(context.identity));
   PSTRAIN_ASSIGN_OR_RETURN(
       const std::unique_ptr<GrpcServer> server,
       GrpcServer::Start(context.listen_address,
-                        {.services = {&service}, .options = {.message_bytes = most_bytes}}));
+                        {.services = {&service},
+                         .options = {.message_bytes = most_bytes,
+                                     .connections = MostConnections(context),
+                                     .on_error =
+                                         [&refusals](const std::string& peer, const Status& error) {
+                                           refusals.CountIfRefused(peer, error);
+                                         },
+                                     .tls = TlsOf(context.identity)}}));
   Result<int> outcome = chief.Run();
   server->Shutdown(std::chrono::milliseconds(500));
   return outcome;

@@ -29,6 +29,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kHeartbeat{1000};
 constexpr milliseconds kAwayPause{100};
 constexpr milliseconds kStatsInterval{200};
+/// Of the chief and the one before it, and a reserve.
+constexpr std::size_t kOtherConnections = 64;
 /// Left of the grace period when a release does not come.
 constexpr std::chrono::seconds kGraceReserve{2};
 
@@ -248,8 +250,7 @@ Result<int> RunPs(const RoleContext& context) {
   ShardEngine engine(ShardEngineOptions{});
   PsDataHandler handler(engine, context.fail_points);
   Transports transports(CredentialsOf(context.identity));
-  CallerVerifier* const verifier =
-      context.identity == nullptr ? nullptr : context.identity->verifier.get();
+  CallerVerifier* const verifier = VerifierOf(context.identity);
   Refusals refusals(context.stats);
   PsControl control(
       {.run_id = context.run_id,
@@ -259,9 +260,11 @@ Result<int> RunPs(const RoleContext& context) {
   const ServeOptions options{
       .limits = {.streams = MostStreams(context)},
       .message_bytes = MostMessageBytes(context.training()),
+      .connections = MostStreams(context) + kOtherConnections,
       .on_error = [&refusals](const std::string& peer,
                               const Status& error) { refusals.CountIfRefused(peer, error); },
-      .admit = AdmitStreams(verifier)};
+      .admit = AdmitStreams(verifier),
+      .tls = TlsOf(context.identity)};
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<TransportServer> data_server,
                            ServeData(context, transports, handler, options));
   PSTRAIN_ASSIGN_OR_RETURN(

@@ -31,7 +31,7 @@ Result<Reply> Call(Stub& stub,
 /// The term of the chief at `address`, if there is one.
 Result<std::uint64_t> AskForTerm(const Credentials* credentials, const std::string& address,
                                  std::chrono::milliseconds timeout) {
-  ChiefControl::Stub stub(MakeChannel(address));
+  ChiefControl::Stub stub(MakeChannel(address, credentials));
   grpc::ClientContext context;
   PSTRAIN_RETURN_IF_ERROR(AddToken(credentials, Audience::kChief, context));
   PSTRAIN_ASSIGN_OR_RETURN(const HelloReply reply, Call(stub, &ChiefControl::Stub::Hello,
@@ -52,8 +52,8 @@ class ChiefClient::Calls {
               return AskForTerm(credentials, address, timeout);
             },
             std::move(resolve),
-            [](const std::string& address) {
-              return std::make_shared<ChiefControl::Stub>(MakeChannel(address));
+            [credentials](const std::string& address) {
+              return std::make_shared<ChiefControl::Stub>(MakeChannel(address, credentials));
             }) {}
 
   template <typename Reply, typename Request>
@@ -93,7 +93,7 @@ Result<PollEvaluatorReply> ChiefClient::PollEvaluator(const PollEvaluatorRequest
 
 struct ParameterServerClient::Stub {
   Stub(const std::string& address, const Credentials* shown)
-      : stub(MakeChannel(address)), credentials(shown) {}
+      : stub(MakeChannel(address, shown)), credentials(shown) {}
 
   template <typename Reply, typename Request>
   Result<Reply> Call(grpc::Status (ParameterServer::Stub::*method)(grpc::ClientContext*,

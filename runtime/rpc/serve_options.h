@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -9,6 +10,8 @@
 #include "base/status.h"
 
 namespace pstrain {
+
+class MutualTls;
 
 /// What one peer, and all of them, may ask of a server's data plane at a time. A value.
 struct DataPlaneLimits {
@@ -33,10 +36,14 @@ struct ServeOptions {
   DataPlaneLimits limits = {};
   /// Bytes of one message from a peer; larger ones are refused with RESOURCE_EXHAUSTED.
   std::uint64_t message_bytes = std::numeric_limits<std::int32_t>::max();
-  /// May be empty.
+  /// TCP connections that are open at a time; one more is closed as it comes.
+  std::size_t connections = 1024;
+  /// May be empty. Told of connections that are refused, too.
   ErrorObserver on_error = nullptr;
   /// Empty: anybody may open a stream.
   StreamAdmission admit = nullptr;
+  /// Null: connections are not encrypted. Of transports over a network; outlives the server.
+  const MutualTls* tls = nullptr;
 };
 
 }  // namespace pstrain

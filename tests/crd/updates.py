@@ -59,6 +59,48 @@ ACCEPTED = {
 }
 
 
+def _encrypt(spec):
+    spec["security"] = {"tls": {"secretName": "certificates"}}
+
+
+def _suspend(spec):
+    spec["runPolicy"]["suspend"] = True
+
+
+def check_security_updates(apiserver, path, body):
+    """Encryption changes only where the job has no pods yet, or is suspended by the same update or
+    before it. What is wrong, as a list of texts. `body`: a job."""
+    body = copy.deepcopy(body)
+    body["metadata"]["name"] = "encrypted"
+    status, job = apiserver.post(path, body, query="")
+    if status != 201:
+        return [f"security: the job is refused: {job.get('message')}"]
+    one = f"{path}/encrypted"
+    wrong = []
+
+    def expect(what, changes, wanted):
+        changed = copy.deepcopy(job)
+        for change in changes:
+            change(changed["spec"])
+        status, answer = apiserver.call(f"{one}?dryRun=All", json.dumps(changed).encode(),
+                                        method="PUT")
+        said = wanted == 200 or "resume the job" in answer.get("message", "")
+        if status != wanted or not said:
+            wrong.append(f"security: {what}: {status} {answer.get('message', 'accepted')}")
+
+    expect("without a status", [_encrypt], 200)
+    job["status"] = {"phase": "Running"}
+    _, job = apiserver.call(f"{one}/status", json.dumps(job).encode(), method="PUT")
+    expect("of a running job", [_encrypt], 422)
+    expect("with its suspension", [_encrypt, _suspend], 200)
+    _suspend(job["spec"])
+    _, job = apiserver.call(one, json.dumps(job).encode(), method="PUT")
+    expect("of a suspended job", [_encrypt], 200)
+    expect("with its resumption", [_encrypt, lambda spec: spec["runPolicy"].update(suspend=False)],
+           200)
+    return wrong
+
+
 def check_status_updates(apiserver, path, bodies):
     """The status of a job that has started can be written, whatever its spec has. `bodies`: jobs by
     name; a list of texts."""

@@ -44,7 +44,8 @@ void AddExtension(X509* certificate, X509* issuer, int nid, const char* value) {
   X509_add_ext(certificate, extension.get(), -1);
 }
 
-TestCertificate Make(const std::string& common_name, const TestCertificate* authority) {
+TestCertificate Make(const std::string& common_name, const TestCertificate* authority,
+                     const std::string& names) {
   static std::atomic<long> serial{1};
   constexpr long kDaySeconds = 24 * 60 * 60;
   const Owned<EVP_PKEY> key(EVP_EC_gen("P-256"));
@@ -70,8 +71,7 @@ TestCertificate Make(const std::string& common_name, const TestCertificate* auth
     issuer_key.reset(PEM_read_bio_PrivateKey(key_pem.get(), nullptr, nullptr, nullptr));
     Check(issuer != nullptr && issuer_key != nullptr, "reading the authority");
     X509_set_issuer_name(certificate.get(), X509_get_subject_name(issuer.get()));
-    AddExtension(certificate.get(), issuer.get(), NID_subject_alt_name,
-                 "IP:127.0.0.1,DNS:localhost");
+    AddExtension(certificate.get(), issuer.get(), NID_subject_alt_name, names.c_str());
   } else {
     X509_set_issuer_name(certificate.get(), name);
     AddExtension(certificate.get(), certificate.get(), NID_basic_constraints, "critical,CA:TRUE");
@@ -87,10 +87,13 @@ TestCertificate Make(const std::string& common_name, const TestCertificate* auth
 
 }  // namespace
 
-TestCertificate MakeAuthority(const std::string& common_name) { return Make(common_name, nullptr); }
+TestCertificate MakeAuthority(const std::string& common_name) {
+  return Make(common_name, nullptr, {});
+}
 
-TestCertificate IssueCertificate(const TestCertificate& authority, const std::string& common_name) {
-  return Make(common_name, &authority);
+TestCertificate IssueCertificate(const TestCertificate& authority, const std::string& common_name,
+                                 const std::string& names) {
+  return Make(common_name, &authority, names);
 }
 
 }  // namespace pstrain::testing

@@ -13,7 +13,8 @@ struct TestCertificate {
 /// A certificate authority that nobody else trusts.
 TestCertificate MakeAuthority(const std::string& common_name);
 
-/// A certificate for servers (as "127.0.0.1" and "localhost") and clients, signed by `authority`.
-TestCertificate IssueCertificate(const TestCertificate& authority, const std::string& common_name);
+/// A certificate for servers and clients, signed by `authority`, with these subjectAltNames.
+TestCertificate IssueCertificate(const TestCertificate& authority, const std::string& common_name,
+                                 const std::string& names = "IP:127.0.0.1,DNS:localhost");
 
 }  // namespace pstrain::testing

@@ -77,4 +77,11 @@ std::vector<Json> IdentityEnvironment(const PSTrainingJob& job) {
           EnvFromConfigMap(kIdentityIssuerEnv, kIssuerKeysConfigMap, kIssuerKey)};
 }
 
+Json TlsVolume(const JobSpec& spec) {
+  if (!spec.has_training() || !spec.security().has_tls()) return {};
+  Json source = Json::Object();
+  source.Set("secretName", Text(spec.security().tls().secret_name()));
+  return source;
+}
+
 }  // namespace pstrain::job

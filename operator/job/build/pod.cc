@@ -84,6 +84,7 @@ struct Volumes {
   std::string config_map;
   /// Null: none.
   Json identity = Json();
+  Json tls = Json();
   bool scratch = false;
   bool ps_count = false;
 };
@@ -97,12 +98,13 @@ Status AddVolumes(const Volumes& wanted, Json& spec, Json& container) {
   for (const Json& volume : volumes.items()) {
     const std::string name = kube::TextOrEmpty(volume, "name");
     if (name == kJobVolume || name == kScratchVolume || name == kPsCountVolume ||
-        name == kIdentityVolume) {
+        name == kIdentityVolume || name == kTlsVolume) {
       return InvalidArgumentError("template.spec.volumes: the name " + name +
                                   " is reserved for pstrain; choose another name");
     }
   }
-  for (const std::string_view ours : {kJobDirectory, kPsCountDirectory, kIdentityDirectory}) {
+  for (const std::string_view ours :
+       {kJobDirectory, kPsCountDirectory, kIdentityDirectory, kTlsDirectory}) {
     if (!Mounts(mounts, ours)) continue;
     return InvalidArgumentError("template.spec.containers[0].volumeMounts: " + std::string(ours) +
                                 " is where pstrain mounts the job; choose another path");
@@ -118,6 +120,10 @@ Status AddVolumes(const Volumes& wanted, Json& spec, Json& container) {
   if (!wanted.identity.is_null()) {
     volumes.Append(Volume(kIdentityVolume, "projected", wanted.identity));
     mounts.Append(Mount(kIdentityVolume, kIdentityDirectory, true));
+  }
+  if (!wanted.tls.is_null()) {
+    volumes.Append(Volume(kTlsVolume, "secret", wanted.tls));
+    mounts.Append(Mount(kTlsVolume, kTlsDirectory, true));
   }
   if (wanted.scratch && !Mounts(mounts, kScratchDirectory)) {
     volumes.Append(Volume(kScratchVolume, "emptyDir", Json::Object()));
@@ -191,6 +197,7 @@ Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::
   for (const Status& status : {SetPodSecurity(spec), CompleteContainer(training, **container),
                                AddVolumes({.config_map = config_map,
                                            .identity = identified ? IdentityVolume(job) : Json(),
+                                           .tls = TlsVolume(job.spec()),
                                            .scratch = job.spec().has_training(),
                                            .ps_count = LearnsPsCount(job.spec(), id.role)},
                                           spec, **container)}) {

@@ -53,6 +53,7 @@ Status SetEnvironment(const TrainingContainer& training, Json& container) {
   if (training.identified) {
     for (Json& entry : IdentityEnvironment(*training.job)) env.Append(std::move(entry));
   }
+  if (!TlsVolume(training.job->spec()).is_null()) env.Append(EnvValue(kTlsDirEnv, kTlsDirectory));
   const Json ours = env;
   if (const Json* theirs = container.Find("env")) {
     for (const Json& entry : theirs->items()) {

@@ -8,6 +8,7 @@ namespace pstrain {
 Status AddToken(const Credentials* credentials, Audience audience, grpc::ClientContext& call) {
   if (credentials == nullptr) return OkStatus();
   PSTRAIN_ASSIGN_OR_RETURN(const std::string token, credentials->Token(audience));
+  if (token.empty()) return OkStatus();
   call.AddMetadata(kAuthorizationHeader, Bearer(token));
   return OkStatus();
 }

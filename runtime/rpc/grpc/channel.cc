@@ -5,10 +5,12 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include "runtime/rpc/grpc/channel_settings.h"
+#include "runtime/rpc/grpc/tls.h"
 
 namespace pstrain {
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
+                                           const Credentials* credentials) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -30,7 +32,10 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
   arguments.SetInt(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kTcpMaxReadChunkSize);
   // A retry would keep a copy of what is sent; a push is repeated only by who knows its shards.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  const MutualTls* tls = credentials == nullptr ? nullptr : credentials->tls();
+  if (tls != nullptr) arguments.SetSslTargetNameOverride(tls->server_name());
+  return grpc::CreateCustomChannel(
+      address, tls == nullptr ? grpc::InsecureChannelCredentials() : tls->channel(), arguments);
 }
 
 }  // namespace pstrain

@@ -12,7 +12,7 @@ GrpcConnection::GrpcConnection(const std::string& address, std::shared_ptr<Pendi
     : address_(address),
       pending_(std::move(pending)),
       credentials_(credentials),
-      channel_(MakeChannel(address)) {}
+      channel_(MakeChannel(address, credentials)) {}
 
 GrpcConnection::~GrpcConnection() { Close(); }
 

@@ -3,18 +3,16 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
-#include <netdb.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <limits>
 #include <utility>
 
 #include "base/clock.h"
 #include "runtime/rpc/grpc/channel_settings.h"
+#include "runtime/rpc/grpc/connection_gate.h"
 #include "runtime/rpc/grpc/data_plane_service.h"
+#include "runtime/rpc/grpc/tls.h"
 
 namespace pstrain {
 namespace {
@@ -52,47 +50,27 @@ bool IsUnixSocket(const std::string& address) { return address.starts_with("unix
 
 Status CheckCanListen(const std::string& address) {
   if (IsUnixSocket(address)) return OkStatus();
-  const std::string action = "listen on " + address;
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos) return InvalidArgumentError(action + ": no port");
-  std::string host = address.substr(0, colon);
-  if (host.size() >= 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
-  addrinfo* found = nullptr;
-  const int resolved = getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &found);
-  if (resolved != 0) return InvalidArgumentError(action + ": " + gai_strerror(resolved));
-  Status status;
-  const int fd = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, 0);
-  if (fd >= 0) {
-    const int on = 1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    const bool listens = bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, 1) == 0;
-    const int error = listens ? 0 : errno;
-    // Where IPv6 is switched off, gRPC takes IPv4 for the wildcard.
-    if (error != 0 && !(host == "::" && error == EADDRNOTAVAIL)) {
-      status = ErrnoError(error, action);
-      if (error == EADDRINUSE) {
-        status = FailedPreconditionError(status.message() +
-                                         "; end the process that has the port, or take another");
-      }
-    }
-    close(fd);
-  }
-  freeaddrinfo(found);
-  return status;
+  return ListenOn(address).status();
 }
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& address,
                                                       const Services& services) {
-  // gRPC says only that it could not bind, and says it in its own log.
-  PSTRAIN_RETURN_IF_ERROR(CheckCanListen(address));
   grpc::ServerBuilder builder;
   SetArguments(services.options.message_bytes, builder);
   std::unique_ptr<GrpcServer> started(new GrpcServer);
-  int port = 0;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor;
+  const std::shared_ptr<grpc::ServerCredentials> credentials =
+      services.options.tls == nullptr ? grpc::InsecureServerCredentials()
+                                      : services.options.tls->server();
+  if (IsUnixSocket(address)) {
+    builder.AddListeningPort(address, credentials);
+  } else {
+    PSTRAIN_ASSIGN_OR_RETURN(
+        started->gate_,
+        ConnectionGate::Listen(address, services.options.connections, services.options.on_error));
+    acceptor = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials);
+  }
   for (grpc::Service* service : services.services) builder.RegisterService(service);
   if (services.data_plane != nullptr) {
     started->data_plane_ =
@@ -101,14 +79,15 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& address
     builder.RegisterCallbackGenericService(started->data_plane_.get());
   }
   started->server_ = builder.BuildAndStart();
-  if (started->server_ == nullptr || port == 0) {
+  if (started->server_ == nullptr) {
     return FailedPreconditionError("listen on " + address + ": gRPC could not bind");
   }
   started->address_ = address;
-  if (!IsUnixSocket(address)) {
-    started->port_ = static_cast<std::uint16_t>(port);
+  if (started->gate_ != nullptr) {
+    started->port_ = started->gate_->port();
     started->address_.resize(address.rfind(':') + 1);
-    started->address_ += std::to_string(port);
+    started->address_ += std::to_string(started->port_);
+    started->gate_->Start(std::move(acceptor));
   }
   return started;
 }
@@ -119,6 +98,7 @@ GrpcServer::~GrpcServer() { Shutdown(std::chrono::milliseconds(0)); }
 
 void GrpcServer::Shutdown(std::chrono::milliseconds grace) {
   if (server_ == nullptr || std::exchange(stopped_, true)) return;
+  if (gate_ != nullptr) gate_->Stop();
   server_->Shutdown(WallNow() + grace);
   server_->Wait();
 }

@@ -16,6 +16,7 @@ class Service;
 
 namespace pstrain {
 
+class ConnectionGate;
 class DataPlaneService;
 class RequestHandler;
 
@@ -34,7 +35,8 @@ class GrpcServer {
     std::vector<grpc::Service*> services;
     /// Answers the data plane's requests; null: no data plane. Not owned; outlives the server.
     RequestHandler* data_plane = nullptr;
-    /// The bound of a message holds for the control services too, the rest for the data plane.
+    /// The bounds of a message and of connections and the encryption hold for the control services
+    /// too, the rest for the data plane.
     ServeOptions options = {};
   };
 
@@ -57,6 +59,8 @@ class GrpcServer {
  private:
   GrpcServer();
 
+  /// Null for "unix:path".
+  std::unique_ptr<ConnectionGate> gate_;
   std::unique_ptr<DataPlaneService> data_plane_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;

@@ -9,6 +9,8 @@
 
 namespace pstrain {
 
+class MutualTls;
+
 /// Who a call comes from, as its token proves.
 struct Caller {
   Role role = Role::kWorker;
@@ -30,8 +32,11 @@ std::string AudienceText(Audience audience, std::string_view job_uid);
 class Credentials {
  public:
   virtual ~Credentials() = default;
-  /// A token that is good now. The error of the file that it is read from.
+  /// A token that is good now; empty where replicas show none. The error of the file that it is
+  /// read from.
   virtual Result<std::string> Token(Audience audience) const = 0;
+  /// What its connections are encrypted with (runtime/rpc/grpc/tls.h); null: they are not.
+  virtual const MutualTls* tls() const { return nullptr; }
 };
 
 /// Whether a token is of a replica of this job, and of which. Of one audience. Any thread; must not

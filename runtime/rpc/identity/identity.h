@@ -35,13 +35,21 @@ struct IdentitySettings {
 };
 
 /// What this process shows to the others, and how it reads what they show. `verifier` is null for
-/// roles that nobody calls.
+/// roles that nobody calls, and where replicas show no tokens; `tls` where connections are not
+/// encrypted.
 struct Identity {
+  std::shared_ptr<const MutualTls> tls;
   std::unique_ptr<Credentials> credentials;
   std::unique_ptr<CallerVerifier> verifier;
 };
 
-/// Null without an identity.
+/// These three: null without an identity.
+inline CallerVerifier* VerifierOf(const Identity* identity) {
+  return identity == nullptr ? nullptr : identity->verifier.get();
+}
+inline const MutualTls* TlsOf(const Identity* identity) {
+  return identity == nullptr ? nullptr : identity->tls.get();
+}
 inline const Credentials* CredentialsOf(const Identity* identity) {
   return identity == nullptr ? nullptr : identity->credentials.get();
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "operator/job/build/config_map.h"
+#include "operator/job/build/identity_volume.h"
 #include "operator/job/build/object_names.h"
 #include "operator/job/build/service.h"
 #include "operator/job/observe/pod_view.h"
@@ -205,6 +206,24 @@ TEST(BuildPod, OfTheBuiltInRuntime_GetsTokensForThisJobAlone) {
   const auto own = BuildPod(job, kWorker1, 0, "byo-hash", Identified());
   EXPECT_TRUE(VolumeOf(*own, kIdentityVolume).is_null());
   EXPECT_EQ(EnvOf(*own, "PSTRAIN_JOB_UID"), "absent");
+}
+
+TEST(BuildPod, WithACertificate_MountsItsSecret) {
+  PSTrainingJob job = OwnProgram();
+  job.mutable_spec()->mutable_training()->set_epochs(1);
+  job.mutable_spec()->mutable_security()->mutable_tls()->set_secret_name("certificates");
+  const auto pod = BuildPod(job, kWorker1, 0, "byo-hash", {});
+  ASSERT_TRUE(pod.ok()) << pod.status().message();
+  EXPECT_EQ(WriteJson(VolumeOf(*pod, kTlsVolume)),
+            R"({"name":"pstrain-tls","secret":{"secretName":"certificates"}})");
+  EXPECT_NE(WriteJson(*Container(*pod).Find("volumeMounts"))
+                .find(R"({"name":"pstrain-tls","mountPath":"/etc/pstrain-tls","readOnly":true})"),
+            std::string::npos);
+  EXPECT_EQ(EnvOf(*pod, "PSTRAIN_TLS_DIR"), "/etc/pstrain-tls");
+  job.mutable_spec()->clear_security();
+  const auto without = BuildPod(job, kWorker1, 0, "byo-hash", {});
+  EXPECT_TRUE(VolumeOf(*without, kTlsVolume).is_null());
+  EXPECT_EQ(EnvOf(*without, "PSTRAIN_TLS_DIR"), "absent");
 }
 
 TEST(BuildPod, OfATemplateThatSaysItselfWhoItIs_IsRefused) {

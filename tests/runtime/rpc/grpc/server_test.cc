@@ -3,13 +3,18 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
+#include "base/os/unique_fd.h"
 #include "proto/contract/control.grpc.pb.h"
 #include "runtime/rpc/grpc/channel.h"
 #include "runtime/rpc/grpc/grpc_transport.h"
@@ -61,6 +66,57 @@ TEST_F(GrpcServerTest, WhenItHasServicesAndADataPlane_ServesBothOnOnePort) {
   HelloReply reply;
   EXPECT_TRUE(stub.Hello(&context, {}, &reply).ok());
   EXPECT_EQ(reply.chief_term(), 7u);
+}
+
+/// A TCP connection that says nothing.
+class RawConnection {
+ public:
+  explicit RawConnection(std::uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const timeval limit{.tv_sec = 30, .tv_usec = 0};
+    setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  }
+  /// The server sends its settings to whom it takes, and closes the others.
+  bool Taken() const {
+    char byte = 0;
+    return recv(fd_.get(), &byte, 1, 0) == 1;
+  }
+  void Close() { fd_.Reset(); }
+
+ private:
+  UniqueFd fd_;
+};
+
+TEST_F(GrpcServerTest, WhenConnectionsAreAtTheBound_OneMoreIsClosedUntilThereIsRoom) {
+  std::atomic<int> refused{0};
+  ServeOptions options;
+  options.connections = 2;
+  options.on_error = [&refused](const std::string& peer, const Status& error) {
+    EXPECT_TRUE(peer.starts_with("ipv4:127.0.0.1:")) << peer;
+    EXPECT_EQ(error.code(), StatusCode::kResourceExhausted);
+    ++refused;
+  };
+  const auto server = GrpcServer::Start(
+      "127.0.0.1:0", {.services = {}, .data_plane = &handler_, .options = options});
+  ASSERT_TRUE(server.ok()) << server.status().ToString();
+  GrpcTransport transport;
+  const auto connection = transport.Connect((*server)->address());
+  EXPECT_EQ(CallAndWait(*connection, 1, "one")->view(), "one");
+  RawConnection second((*server)->port());
+  EXPECT_TRUE(second.Taken());
+  EXPECT_FALSE(RawConnection((*server)->port()).Taken());
+  EXPECT_EQ(refused, 1);
+  // Who is connected is not disturbed.
+  EXPECT_EQ(CallAndWait(*connection, 1, "two")->view(), "two");
+  second.Close();
+  const SteadyTime deadline = SteadyNow() + std::chrono::seconds(30);
+  bool taken = false;
+  while (!taken && SteadyNow() < deadline) taken = RawConnection((*server)->port()).Taken();
+  EXPECT_TRUE(taken);
 }
 
 TEST_F(GrpcServerTest, WhenItHasNoDataPlane_CallsFailAndItsServicesAnswer) {
