@@ -9,7 +9,10 @@ namespace pstrain {
 inline constexpr int kHttp2FrameSize = 8 << 20;
 inline constexpr int kHttp2WriteBufferSize = 8 << 20;
 inline constexpr int kHttp2LookaheadSize = 16 << 20;
-inline constexpr int kTcpReadChunkSize = 1 << 20;
+/// At the beginning of a connection; gRPC adapts it. It is read in pieces of 64 KiB, and of a TLS
+/// handshake that fails gRPC 1.51 forgets the list of pieces where there are more than 8: anybody
+/// could make a server grow.
+inline constexpr int kTcpReadChunkSize = 512 << 10;
 inline constexpr int kTcpMaxReadChunkSize = 4 << 20;
 
 /// A peer that answers no ping for kKeepaliveTimeout after kKeepaliveTime of silence is gone.
