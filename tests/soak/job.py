@@ -8,6 +8,8 @@ import time
 
 RECORDS = 4000
 VOLUME_MIB = 64
+# Before the last words of a replica.
+PROGRAM = "pstrain-runtime: "
 EXACT = ("examples_expected", "examples_committed", "applied_min", "applied_max")
 
 MANIFEST = """\
@@ -88,11 +90,14 @@ class Job:
         return self._report
 
     def reason(self):
-        """Why it failed, in its own words."""
+        """Why it failed, in its own words and in those of the replica that failed last."""
         try:
-            return json.loads(self.report()).get("reason", "without a reason")
+            reason = json.loads(self.report()).get("reason", "without a reason")
         except ValueError:
-            return "without a report"
+            reason = "without a report"
+        said = [line.partition(PROGRAM)[2] for line in self.log.read_text().splitlines()
+                if PROGRAM in line]
+        return f"{reason}; {said[-1]}" if said else reason
 
     def outcome(self):
         """(examples, None) of a job that has succeeded with exact counts, else (None, why not).
