@@ -139,14 +139,14 @@ ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup
   ProtocolOptions options;
   options.chief_term = setup.directory.chief_term();
   options.shards = setup.run.shards();
-  options.epochs = static_cast<std::uint32_t>(context.training().epochs());
-  options.batches_per_epoch = setup.run.batches_per_epoch();
+  options.input.epochs = static_cast<std::uint32_t>(context.training().epochs());
+  options.input.batches_per_epoch = setup.run.batches_per_epoch();
   auto records = std::make_shared<std::vector<std::uint32_t>>();
-  for (std::uint32_t batch = 0; batch < options.batches_per_epoch; ++batch) {
+  for (std::uint32_t batch = 0; batch < options.input.batches_per_epoch; ++batch) {
     records->push_back(setup.index->RecordCount({0, batch}));
   }
-  options.records = [records](std::uint32_t batch) { return (*records)[batch]; };
-  options.block = [index = setup.index](std::uint32_t batch) {
+  options.input.records = [records](std::uint32_t batch) { return (*records)[batch]; };
+  options.input.block = [index = setup.index](std::uint32_t batch) {
     const Result<BatchPlace> place = index->Place({0, batch});
     return place.ok() ? place->block : 0;
   };
@@ -155,8 +155,8 @@ ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup
     std::uint32_t epoch = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> batches;
   };
-  options.order = [index = setup.index, order = std::make_shared<Order>()](std::uint32_t epoch,
-                                                                           std::uint32_t position) {
+  options.input.order = [index = setup.index, order = std::make_shared<Order>()](
+                            std::uint32_t epoch, std::uint32_t position) {
     if (order->epoch != epoch) *order = {epoch, index->WorkIdOrder(epoch)};
     return order->batches[position];
   };

@@ -1,13 +1,24 @@
 #include "runtime/chief/protocol/commit_protocol.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
+#include "runtime/chief/protocol/input_source.h"
+
 namespace pstrain {
+namespace {
+
+std::shared_ptr<WorkSource> SourceOf(const ProtocolOptions& options) {
+  if (options.source != nullptr) return options.source;
+  return std::make_shared<InputSource>(options.input);
+}
+
+}  // namespace
 
 CommitProtocol::CommitProtocol(ProtocolOptions options)
     : options_(std::move(options)),
-      ledger_(options_),
+      ledger_(options_.shards, SourceOf(options_)),
       shards_(options_.shards),
       homes_(options_.shard_to_ps),
       checkpoints_(options_.checkpoints),

@@ -48,14 +48,13 @@ Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& 
     if (!written.applied) {
       return AbortedError("final checkpoint: " + name + " does not say what it has applied");
     }
-    if (written.applied->batches_per_epoch() != options_.batches_per_epoch) {
+    if (written.applied->batches_per_epoch() != ledger_.chunk_size()) {
       return DataLossError("final checkpoint: the applied set of " + name + " is of " +
                            std::to_string(written.applied->batches_per_epoch()) +
-                           " batches an epoch instead of " +
-                           std::to_string(options_.batches_per_epoch));
+                           " batches an epoch instead of " + std::to_string(ledger_.chunk_size()));
     }
     const AppliedSet applied = written.applied->Without(left_out[written.shard]);
-    const std::size_t missing = applied.Missing(options_.epochs).size();
+    const std::size_t missing = applied.Missing(ledger_.chunks()).size();
     if (missing > 0) {
       ledger_.SetShard(written.shard, applied);
       if (++shards > kMostNamed) continue;
@@ -81,7 +80,7 @@ Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& 
 }
 
 bool CommitProtocol::BeyondTheEpochs(const ShardCopy& copy) {
-  const Status status = CheckEpochs(options_.epochs, copy.applied.EpochsBegun(),
+  const Status status = CheckEpochs(ledger_.chunks(), copy.applied.EpochsBegun(),
                                     "shard " + std::to_string(copy.shard) + " has " +
                                         std::to_string(copy.examples) + " examples");
   if (!status.ok()) FailRun(status);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -14,23 +15,33 @@
 
 namespace pstrain {
 
+class WorkSource;
+
 /// Time as the chief reads it from its Clock; the protocol never asks for it itself.
 using ProtocolTime = std::chrono::nanoseconds;
+
+/// The work of a run that reads an input so many times.
+struct InputWork {
+  std::uint32_t epochs = 1;
+  std::uint32_t batches_per_epoch = 1;
+  /// Records of a batch, the same in every epoch. Called often; must be cheap. Empty: 1 each.
+  std::function<std::uint32_t(std::uint32_t batch)> records = {};
+  /// The batch at a position of an epoch's grant order (a permutation). Empty: in order.
+  std::function<std::uint32_t(std::uint32_t epoch, std::uint32_t position)> order = {};
+  /// The input block of a batch. Batches of one block that follow each other in the grant order go
+  /// to one worker, as long as there are blocks enough, so that a block is read by one. Empty: each
+  /// batch is a block.
+  std::function<std::uint32_t(std::uint32_t batch)> block = {};
+};
 
 /// What a chief starts with. Only the number of ps and the homes of shards change later.
 struct ProtocolOptions {
   std::uint64_t chief_term = 1;
   std::uint32_t shards = 1;
-  std::uint32_t epochs = 1;
-  std::uint32_t batches_per_epoch = 1;
-  /// Records of a batch, the same in every epoch. Called often; must be cheap. Empty: 1 each.
-  std::function<std::uint32_t(std::uint32_t batch)> records;
-  /// The batch at a position of an epoch's grant order (a permutation). Empty: in order.
-  std::function<std::uint32_t(std::uint32_t epoch, std::uint32_t position)> order;
-  /// The input block of a batch. Batches of one block that follow each other in the grant order go
-  /// to one worker, as long as there are blocks enough, so that a block is read by one. Empty: each
-  /// batch is a block.
-  std::function<std::uint32_t(std::uint32_t batch)> block;
+  InputWork input;
+  /// Work of another kind, instead of `input`; shared with whoever adds to it, who is the thread
+  /// that calls CommitProtocol.
+  std::shared_ptr<WorkSource> source;
   /// The number of ps at the start, CommitProtocol::SetPsCount changes it.
   std::uint32_t ps_count = 1;
   /// Index of the ps that a shard belongs on; one entry per shard, each < ps_count.

@@ -5,21 +5,18 @@
 #include <utility>
 
 namespace pstrain {
+namespace {
 
-WorkLedger::WorkLedger(const ProtocolOptions& options)
-    : shards_(options.shards),
-      epochs_(options.epochs),
-      batches_(options.batches_per_epoch),
-      records_(options.records),
-      order_(options.order),
-      block_(options.block),
-      partial_(options.shards),
-      known_(options.shards, false),
-      committed_in_epoch_(options.epochs, 0) {
-  std::int64_t per_epoch = 0;
-  for (std::uint32_t batch = 0; batch < batches_; ++batch) per_epoch += RecordsOf(batch);
-  examples_expected_ = per_epoch * epochs_;
+/// The lowest work id of these bits. REQUIRES: there is one.
+WorkId WorkAt(std::uint32_t epoch, std::size_t word, std::uint64_t bits) {
+  const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
+  return {epoch, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits + bit)};
 }
+
+}  // namespace
+
+WorkLedger::WorkLedger(std::uint32_t shards, std::shared_ptr<WorkSource> source)
+    : shards_(shards), source_(std::move(source)), partial_(shards), known_(shards, false) {}
 
 // Rule 7: what a restored copy lacks is open again for this shard alone; the other shards answer
 // duplicate. Also how a chief learns at its start what each shard has (rule 8).
@@ -34,8 +31,8 @@ void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
     own.Clear();
     return;
   }
-  const std::size_t words = (batches_ + WorkIdSet::kWordBits - 1) / WorkIdSet::kWordBits;
-  for (std::uint32_t epoch = 0; epoch < epochs_; ++epoch) {
+  const std::size_t words = (chunk_size() + WorkIdSet::kWordBits - 1) / WorkIdSet::kWordBits;
+  for (std::uint32_t epoch = 0; epoch < chunks(); ++epoch) {
     for (std::size_t word = 0; word < words; ++word) {
       const std::uint64_t has = applied.Word(epoch, word);
       const std::uint64_t committed = committed_.Word(epoch, word);
@@ -81,27 +78,26 @@ void WorkLedger::Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bit
   committed_.Add(epoch, word, bits);
   const auto count = static_cast<std::uint64_t>(std::popcount(bits));
   committed_count_ += count;
+  if (committed_in_epoch_.size() <= epoch) committed_in_epoch_.resize(epoch + 1);
   committed_in_epoch_[epoch] += count;
-  examples_committed_ += RecordsOf(word, bits);
+  examples_committed_ += RecordsOf(epoch, word, bits);
   if (in_flight_.empty()) return;
   for (; bits != 0; bits &= bits - 1) {
-    const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
-    const WorkId work_id{epoch, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits + bit)};
-    const auto it = in_flight_.find(work_id);
+    const auto it = in_flight_.find(WorkAt(epoch, word, bits));
     if (it == in_flight_.end()) continue;
-    for (const std::uint32_t worker : it->second) with_worker_[worker].erase(work_id);
+    for (const std::uint32_t worker : it->second) with_worker_[worker].erase(it->first);
     Land(it);
   }
 }
 
 void WorkLedger::Land(InFlight::iterator work_id) {
-  examples_in_flight_ -= RecordsOf(work_id->first.batch);
+  examples_in_flight_ -= source_->RecordsOf(work_id->first);
   in_flight_.erase(work_id);
 }
 
 // The reverse of Commit, for all shards but one: the bits leave the committed set and enter the
 // partial set of every shard that still has them. A re-opened work id may lie anywhere in the grant
-// order, so the cursor starts again; Grantable passes over what is committed or in flight.
+// order, so the source begins again; Grant passes over what is committed or in flight.
 void WorkLedger::Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word,
                         std::uint64_t bits) {
   if (bits == 0) return;
@@ -113,17 +109,16 @@ void WorkLedger::Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word,
   committed_count_ -= count;
   committed_in_epoch_[epoch] -= count;
   reopened_count_ += count;
-  examples_committed_ -= RecordsOf(word, bits);
-  cursor_epoch_ = 0;
-  cursor_position_ = 0;
+  examples_committed_ -= RecordsOf(epoch, word, bits);
+  const WorkId lowest = WorkAt(epoch, word, bits);
+  low_ = std::min(low_, lowest);
+  source_->Rewind(lowest);
 }
 
-std::int64_t WorkLedger::RecordsOf(std::size_t word, std::uint64_t bits) const {
+std::int64_t WorkLedger::RecordsOf(std::uint32_t epoch, std::size_t word,
+                                   std::uint64_t bits) const {
   std::int64_t records = 0;
-  for (; bits != 0; bits &= bits - 1) {
-    const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
-    records += RecordsOf(static_cast<std::uint32_t>(word * WorkIdSet::kWordBits + bit));
-  }
+  for (; bits != 0; bits &= bits - 1) records += source_->RecordsOf(WorkAt(epoch, word, bits));
   return records;
 }
 
@@ -135,72 +130,55 @@ std::vector<ShardId> WorkLedger::Lacking(WorkId work_id) const {
   return lacking;
 }
 
-bool WorkLedger::Grantable(WorkId work_id) const {
+bool WorkLedger::Open(WorkId work_id) const {
   return !committed_.Contains(work_id) && !in_flight_.contains(work_id);
 }
 
-// Epochs that are committed as a whole are passed over in one step: after a restart the cursor
-// would look at each of their batches.
-bool WorkLedger::NextInOrder(WorkId* work_id) {
-  while (cursor_epoch_ < epochs_) {
-    if (cursor_position_ == batches_ || committed_in_epoch_[cursor_epoch_] == batches_) {
-      ++cursor_epoch_;
-      cursor_position_ = 0;
-      continue;
+bool WorkLedger::Whole(std::uint32_t epoch) const {
+  return epoch < committed_in_epoch_.size() && committed_in_epoch_[epoch] == chunk_size();
+}
+
+// low_ goes up here alone, so that each work id is looked at once between two that are re-opened.
+bool WorkLedger::MayBegin(WorkId work_id) {
+  const WorkId after = source_->After(work_id);
+  while (low_ < after) {
+    if (low_.batch == 0 && Whole(low_.epoch)) {
+      low_ = {low_.epoch + 1, 0};
+    } else if (committed_.Contains(low_)) {
+      low_ = low_.batch + 1 == chunk_size() ? WorkId{low_.epoch + 1, 0}
+                                            : WorkId{low_.epoch, low_.batch + 1};
+    } else {
+      return false;
     }
-    const std::uint32_t position = cursor_position_++;
-    *work_id = {cursor_epoch_, order_ ? order_(cursor_epoch_, position) : position};
-    return true;
-  }
-  return false;
-}
-
-// Rule 1: the batches of a block go to one worker, which then reads the block from its file once.
-bool WorkLedger::ReserveBlock(std::uint32_t worker) {
-  WorkId work_id;
-  if (!NextInOrder(&work_id)) return false;
-  std::deque<WorkId>& reserved = reserved_[worker];
-  reserved.push_back(work_id);
-  if (!block_) return true;
-  const std::uint32_t block = block_(work_id.batch);
-  while (cursor_position_ < batches_) {
-    const std::uint32_t batch = order_ ? order_(work_id.epoch, cursor_position_) : cursor_position_;
-    if (block_(batch) != block) break;
-    reserved.push_back({work_id.epoch, batch});
-    ++cursor_position_;
   }
   return true;
 }
 
-// Work ids that came back are first, so that the oldest epoch becomes whole and the applied sets
-// may forget its batches.
-bool WorkLedger::NextFor(std::uint32_t worker, WorkId* work_id) {
-  const auto take_first = [work_id](std::deque<WorkId>& work_ids) {
-    *work_id = work_ids.front();
-    work_ids.pop_front();
-    return true;
-  };
-  if (!returned_.empty()) return take_first(returned_);
-  if (!reserved_[worker].empty() || ReserveBlock(worker)) return take_first(reserved_[worker]);
-  const auto richest = std::max_element(
-      reserved_.begin(), reserved_.end(),
-      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  if (richest->second.empty()) return false;
-  // From the end that its own worker reaches last.
-  *work_id = richest->second.back();
-  richest->second.pop_back();
-  return true;
+std::optional<WorkId> WorkLedger::NextFor(std::uint32_t worker) {
+  if (returned_.empty()) {
+    return source_->Next(worker, [this](std::uint32_t chunk) { return Whole(chunk); });
+  }
+  const WorkId work_id = returned_.front();
+  returned_.pop_front();
+  return work_id;
 }
 
 // Rule 1. Invariant: a work id that is committed is never granted, and one that is in flight only
-// once for each Share, whatever the queues say; they may name it twice, because a cursor that went
-// back meets what was reserved.
+// once for each Share, whatever the queues say; they may name it twice, because a source that went
+// back meets what was reserved. Where there are phases work ids come in order, so that nothing
+// behind one that may not begin yet may begin either.
 std::vector<GrantedWorkId> WorkLedger::Grant(std::uint32_t worker, std::size_t want) {
   std::vector<GrantedWorkId> grants;
   GrantShared(worker, want, &grants);
-  WorkId work_id;
-  while (grants.size() < want && NextFor(worker, &work_id)) {
-    if (Grantable(work_id)) Give(worker, work_id, &grants);
+  while (grants.size() < want) {
+    const std::optional<WorkId> work_id = NextFor(worker);
+    if (!work_id) break;
+    if (!Open(*work_id)) continue;
+    if (!MayBegin(*work_id)) {
+      Queue(*work_id);
+      break;
+    }
+    Give(worker, *work_id, &grants);
   }
   return grants;
 }
@@ -243,7 +221,7 @@ void WorkLedger::AddInFlight(std::uint32_t worker, WorkId work_id) {
   if (!with_worker_[worker].insert(work_id).second) return;
   std::vector<std::uint32_t>& workers = in_flight_[work_id];
   // Counted once, however many workers have it.
-  if (workers.empty()) examples_in_flight_ += RecordsOf(work_id.batch);
+  if (workers.empty()) examples_in_flight_ += source_->RecordsOf(work_id);
   workers.push_back(worker);
 }
 
@@ -259,7 +237,15 @@ void WorkLedger::Return(std::uint32_t worker, WorkId work_id) {
     if (!it->second.empty()) return;
     Land(it);
   }
-  returned_.push_back(work_id);
+  Queue(work_id);
+}
+
+void WorkLedger::Queue(WorkId work_id) {
+  if (source_->in_id_order()) {
+    source_->Rewind(work_id);
+  } else {
+    returned_.push_back(work_id);
+  }
 }
 
 // Rule 6: a worker is lost. What it had in flight is older than the rest of its block.
@@ -270,14 +256,12 @@ void WorkLedger::ReturnAll(std::uint32_t worker) {
     for (const WorkId work_id : work_ids) Return(worker, work_id);
     with_worker_.erase(worker);
   }
-  if (const auto reserved = reserved_.extract(worker)) {
-    returned_.insert(returned_.end(), reserved.mapped().begin(), reserved.mapped().end());
-  }
+  for (const WorkId work_id : source_->TakeReserved(worker)) Queue(work_id);
 }
 
 std::uint32_t WorkLedger::CompleteEpochs() const {
   std::uint32_t complete = 0;
-  while (complete < epochs_ && committed_in_epoch_[complete] == batches_) ++complete;
+  while (complete < chunks() && Whole(complete)) ++complete;
   return complete;
 }
 

@@ -3,22 +3,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <vector>
 
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/chief/protocol/work_id_set.h"
+#include "runtime/chief/protocol/work_source.h"
 #include "runtime/requests/ids.h"
 #include "runtime/shard/applied_set.h"
 
 namespace pstrain {
 
-/// Which work id is where: in flight (with a worker), applied by some shards, committed (applied by
-/// all). The bookkeeping of rules 1, 4, 6 and 7 of ARCHITECTURE.md, "The commit protocol". Owned by
-/// CommitProtocol, which decides what counts; one thread at a time.
+/// What has become of the work ids of a WorkSource: in flight (with a worker), applied by some
+/// shards, committed (applied by all). The bookkeeping of rules 1, 4, 6 and 7
+/// (ARCHITECTURE.md, "The commit protocol"). Owned by CommitProtocol, which decides what counts;
+/// one thread at a time.
 ///
 /// Two kinds of bitmaps, one bit for each work id (bit b of word w of an epoch: batch 64 w + b):
 ///
@@ -30,12 +33,12 @@ namespace pstrain {
 ///   of them has the bit. The usual work id is reported by all shards together: one bit in all.
 /// - What a shard has is a subset of what its current copy has applied. A bit too few costs a push
 ///   that is answered as a duplicate; a bit too many would lose an example.
-/// - A work id that is neither committed nor in flight is returned, reserved, or at or after the
-///   cursor: Grant finds it.
+/// - A work id that is neither committed nor in flight has been returned, or the source still has
+///   it: Grant finds it.
+/// - What is in flight was begun when all ids below its WorkSource::After were committed.
 class WorkLedger {
  public:
-  /// Uses shards, epochs, batches_per_epoch, records and order.
-  explicit WorkLedger(const ProtocolOptions& options);
+  WorkLedger(std::uint32_t shards, std::shared_ptr<WorkSource> source);
 
   /// The shard has a new copy that has applied this set: work ids that it lacks are open again,
   /// also when all shards had them before (rule 7).
@@ -46,9 +49,8 @@ class WorkLedger {
   bool Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardId>& shards);
 
   /// Work ids that are neither committed nor with a worker, or that are to be shared; they are with
-  /// `worker` afterwards. Shared ones are first, then work ids that came back, then the rest of the
-  /// worker's last block, then further blocks, and at the end of the input what is left of the
-  /// other workers' blocks.
+  /// `worker` afterwards. Shared ones are first, then work ids that came back, then those that the
+  /// source has for the worker. None whose WorkSource::After still has to wait.
   std::vector<GrantedWorkId> Grant(std::uint32_t worker, std::size_t want);
   /// The work id is with the worker: granted now, or by a former chief (rule 8). Without effect
   /// for one that is committed.
@@ -61,25 +63,31 @@ class WorkLedger {
   /// As Return for all that is with the worker, and for what is reserved for it (rule 6).
   void ReturnAll(std::uint32_t worker);
 
-  bool Valid(WorkId work_id) const { return work_id.epoch < epochs_ && work_id.batch < batches_; }
+  bool Valid(WorkId work_id) const { return source_->Contains(work_id); }
   bool Committed(WorkId work_id) const { return committed_.Contains(work_id); }
   bool AllCommitted() const { return committed_count_ == work_ids_expected(); }
-  /// Leading epochs of which every batch is committed.
+  /// Work ids that Grant has for a worker that holds nothing: neither committed nor in flight, or
+  /// to be shared (of those, some may have landed since).
+  std::uint64_t open() const {
+    return work_ids_expected() - committed_count_ - in_flight_.size() + shared_.size();
+  }
+  /// Leading chunks of which every work id is committed.
   std::uint32_t CompleteEpochs() const;
   /// Work ids that are with some worker, and with that one.
   std::size_t in_flight() const { return in_flight_.size(); }
   std::size_t in_flight_of(std::uint32_t worker) const;
   /// Records of the work ids that are with some worker.
   std::int64_t examples_in_flight() const { return examples_in_flight_; }
-  std::uint64_t work_ids_expected() const { return std::uint64_t{epochs_} * batches_; }
+  std::uint32_t chunk_size() const { return source_->chunk_size(); }
+  std::uint32_t chunks() const { return source_->chunks(); }
+  std::uint64_t work_ids_expected() const { return source_->work_ids(); }
   std::uint64_t work_ids_committed() const { return committed_count_; }
   std::uint64_t work_ids_reopened() const { return reopened_count_; }
-  std::int64_t examples_expected() const { return examples_expected_; }
+  std::int64_t examples_expected() const { return source_->records(); }
   std::int64_t examples_committed() const { return examples_committed_; }
 
  private:
-  std::uint32_t RecordsOf(std::uint32_t batch) const { return records_ ? records_(batch) : 1; }
-  std::int64_t RecordsOf(std::size_t word, std::uint64_t bits) const;
+  std::int64_t RecordsOf(std::uint32_t epoch, std::size_t word, std::uint64_t bits) const;
   /// Every shard has the work ids of these bits. REQUIRES: none of them is committed.
   void Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
   /// All shards but `lacking` have the work ids of these bits. REQUIRES: all are committed.
@@ -88,23 +96,20 @@ class WorkLedger {
   /// Ends being in flight: the work id is with no worker any more.
   void Land(InFlight::iterator work_id);
   std::vector<ShardId> Lacking(WorkId work_id) const;
-  bool Grantable(WorkId work_id) const;
-  /// The next work id of the grant order, or false at the end.
-  bool NextInOrder(WorkId* work_id);
-  /// Puts the next block of the grant order aside for the worker; false at the end.
-  bool ReserveBlock(std::uint32_t worker);
+  bool Open(WorkId work_id) const;
+  /// All that has to be committed before is.
+  bool MayBegin(WorkId work_id);
+  bool Whole(std::uint32_t epoch) const;
+  /// It is open, and the next worker that asks is to get it.
+  void Queue(WorkId work_id);
   /// Work ids of shared_ that the worker does not have.
   void GrantShared(std::uint32_t worker, std::size_t want, std::vector<GrantedWorkId>* grants);
   void Give(std::uint32_t worker, WorkId work_id, std::vector<GrantedWorkId>* grants);
-  /// The next work id to be looked at for the worker, or false when there is none.
-  bool NextFor(std::uint32_t worker, WorkId* work_id);
+  /// The next work id to be looked at for the worker; nothing at the end.
+  std::optional<WorkId> NextFor(std::uint32_t worker);
 
-  std::uint32_t shards_;
-  std::uint32_t epochs_;
-  std::uint32_t batches_;
-  std::function<std::uint32_t(std::uint32_t)> records_;
-  std::function<std::uint32_t(std::uint32_t, std::uint32_t)> order_;
-  std::function<std::uint32_t(std::uint32_t)> block_;
+  const std::uint32_t shards_;
+  const std::shared_ptr<WorkSource> source_;
 
   /// See the class comment for what the bits mean.
   WorkIdSet committed_;
@@ -113,10 +118,12 @@ class WorkLedger {
   /// as committed until all are known.
   std::vector<bool> known_;
   std::uint32_t known_count_ = 0;
+  /// By chunk; grows with the source.
   std::vector<std::uint64_t> committed_in_epoch_;
+  /// All work ids below are committed; perhaps more.
+  WorkId low_;
   std::uint64_t committed_count_ = 0;
   std::uint64_t reopened_count_ = 0;
-  std::int64_t examples_expected_ = 0;
   std::int64_t examples_committed_ = 0;
 
   /// The workers that each work id in flight is with: more than one after a change of chief, when a
@@ -125,16 +132,10 @@ class WorkLedger {
   std::int64_t examples_in_flight_ = 0;
   /// The same by worker.
   std::map<std::uint32_t, std::set<WorkId>> with_worker_;
+  /// Unless the source goes by ids: then it has them.
   std::deque<WorkId> returned_;
   /// In flight, and to be granted once more. May name work ids that have landed since.
   std::deque<WorkId> shared_;
-  /// What is left of the block that was put aside for each worker. Only a preference: others take
-  /// from it when nothing else is left, and after the cursor went back a work id may be in two.
-  std::map<std::uint32_t, std::deque<WorkId>> reserved_;
-  /// Position of the grant order up to which every work id is committed, with a worker, returned or
-  /// reserved.
-  std::uint32_t cursor_epoch_ = 0;
-  std::uint32_t cursor_position_ = 0;
 };
 
 }  // namespace pstrain

@@ -16,9 +16,9 @@ class GrantBarriersTest : public testing::Test {
   /// 100 batches of 10 records.
   static ProtocolOptions Options() {
     ProtocolOptions options = protocol_test::Options();
-    options.epochs = 1;
-    options.batches_per_epoch = 100;
-    options.records = [](std::uint32_t) { return 10u; };
+    options.input.epochs = 1;
+    options.input.batches_per_epoch = 100;
+    options.input.records = [](std::uint32_t) { return 10u; };
     return options;
   }
 

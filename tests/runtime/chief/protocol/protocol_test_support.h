@@ -16,9 +16,9 @@ inline ProtocolOptions Options() {
   ProtocolOptions options;
   options.chief_term = 3;
   options.shards = 2;
-  options.epochs = 2;
-  options.batches_per_epoch = 4;
-  options.records = [](std::uint32_t batch) { return batch == 3 ? 5u : 10u; };
+  options.input.epochs = 2;
+  options.input.batches_per_epoch = 4;
+  options.input.records = [](std::uint32_t batch) { return batch == 3 ? 5u : 10u; };
   options.ps_count = 2;
   options.shard_to_ps = {0, 1};
   return options;

@@ -19,17 +19,18 @@ constexpr std::uint32_t kMostPs = 4;
 Simulation::Simulation(std::uint64_t seed, Mutations mutations)
     : random_(seed), mutations_(mutations) {
   run_.shards = static_cast<std::uint32_t>(1 + Random(5));
-  run_.epochs = static_cast<std::uint32_t>(1 + Random(3));
-  run_.batches_per_epoch = static_cast<std::uint32_t>(2 + Random(Chance(4) ? 150 : 30));
+  run_.input.epochs = static_cast<std::uint32_t>(1 + Random(3));
+  run_.input.batches_per_epoch = static_cast<std::uint32_t>(2 + Random(Chance(4) ? 150 : 30));
   run_.ps_count = static_cast<std::uint32_t>(1 + Random(kMostPs));
   run_.grant_window = static_cast<std::uint32_t>(Random(4));
   run_.full_every = static_cast<std::uint32_t>(1 + Random(5));
   run_.rejoin_timeout = std::chrono::milliseconds(200);
-  run_.records = [](std::uint32_t batch) { return batch % 7 + 1; };
-  run_.order = [n = run_.batches_per_epoch](std::uint32_t epoch, std::uint32_t position) {
+  run_.input.records = [](std::uint32_t batch) { return batch % 7 + 1; };
+  run_.input.order = [n = run_.input.batches_per_epoch](std::uint32_t epoch,
+                                                        std::uint32_t position) {
     return (position + epoch) % n;
   };
-  run_.block = [size = run_.shards](std::uint32_t batch) { return batch / size; };
+  run_.input.block = [size = run_.shards](std::uint32_t batch) { return batch / size; };
   worker_count_ = static_cast<std::uint32_t>(1 + Random(3));
   fault_steps_ = Random(8000);
   false_reports_ = Chance(4);
@@ -217,15 +218,15 @@ std::uint64_t Simulation::Weight(WorkId work_id) const {
 
 void Simulation::AddWorkId(Copy* copy, WorkId work_id) const {
   Row& row = copy->rows[work_id.batch % kRows];
-  copy->examples += run_.records(work_id.batch);
+  copy->examples += run_.input.records(work_id.batch);
   row.value += Weight(work_id);
   row.mark = copy->mark;
 }
 
 std::map<std::uint32_t, std::uint64_t> Simulation::Expected(const AppliedSet& applied) const {
   std::map<std::uint32_t, std::uint64_t> rows;
-  for (std::uint32_t epoch = 0; epoch < run_.epochs; ++epoch) {
-    for (std::uint32_t batch = 0; batch < run_.batches_per_epoch; ++batch) {
+  for (std::uint32_t epoch = 0; epoch < run_.input.epochs; ++epoch) {
+    for (std::uint32_t batch = 0; batch < run_.input.batches_per_epoch; ++batch) {
       if (applied.Contains({epoch, batch})) rows[batch % kRows] += Weight({epoch, batch});
     }
   }

@@ -97,8 +97,8 @@ void Simulation::AbandonCheckpoint(Chief* chief) {
 }
 
 std::vector<WrittenCheckpointShard> Simulation::Written(const Chief& chief) const {
-  AppliedSet all(run_.batches_per_epoch);
-  for (const WorkId work_id : all.Missing(run_.epochs)) all.Insert(work_id);
+  AppliedSet all(run_.input.batches_per_epoch);
+  for (const WorkId work_id : all.Missing(run_.input.epochs)) all.Insert(work_id);
   std::vector<WrittenCheckpointShard> written;
   for (const auto& [shard, copy] : chief.checkpoint->checkpoint_shards) {
     written.push_back(
@@ -168,7 +168,7 @@ void Simulation::CheckCheckpoint(const Checkpoint& checkpoint, bool final) {
     for (const auto& [number, row] : whole->rows) values[number] = row.value;
     if (values != Expected(whole->applied))
       Violated("a checkpoint's rows are not those of its work ids");
-    if (final && !whole->applied.Missing(run_.epochs).empty()) {
+    if (final && !whole->applied.Missing(run_.input.epochs).empty()) {
       Violated("the final checkpoint lacks a work id in shard " + std::to_string(shard));
     }
   }

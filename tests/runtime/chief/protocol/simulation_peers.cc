@@ -92,7 +92,7 @@ Simulation::Carried Simulation::Carry(Process process, const ShardAssignment& as
   }
   if (assignment.source == AssignSource::kMove) return CarryMove(process, assignment);
   Copy copy;
-  copy.applied = AppliedSet(run_.batches_per_epoch);
+  copy.applied = AppliedSet(run_.input.batches_per_epoch);
   if (assignment.source == AssignSource::kRestore) {
     std::optional<Copy> source = ReadCheckpoint(checkpoint, assignment.shard);
     if (!source) return Carried::kBadCheckpoint;
@@ -228,7 +228,8 @@ void Simulation::OnPush(Process process, Process worker, WorkId work_id,
     if (held->second.applied.Insert(work_id) || mutations_.ps_applies_duplicates) {
       AddWorkId(&held->second, work_id);
     }
-    ever_applied_.try_emplace(section.shard, run_.batches_per_epoch).first->second.Insert(work_id);
+    ever_applied_.try_emplace(section.shard, run_.input.batches_per_epoch)
+        .first->second.Insert(work_id);
     answered.push_back(section);
   }
   Send([this, worker, work_id, answered] {

@@ -2,17 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
+
+#include "runtime/chief/protocol/closure_source.h"
+#include "runtime/chief/protocol/input_source.h"
 
 namespace pstrain {
 namespace {
 
-ProtocolOptions Options(std::uint32_t shards, std::uint32_t epochs, std::uint32_t batches) {
-  ProtocolOptions options;
-  options.shards = shards;
-  options.epochs = epochs;
-  options.batches_per_epoch = batches;
-  return options;
+/// Of an input without blocks.
+WorkLedger Ledger(std::uint32_t shards, std::uint32_t epochs, std::uint32_t batches) {
+  return {shards,
+          std::make_shared<InputSource>(InputWork{.epochs = epochs, .batches_per_epoch = batches})};
 }
 
 TEST(WorkIdSet, WhenTheLastWorkIdOfAChunkGoes_IsEmpty) {
@@ -26,11 +28,11 @@ TEST(WorkIdSet, WhenTheLastWorkIdOfAChunkGoes_IsEmpty) {
 }
 
 TEST(WorkLedger, WhenAnOrderIsGiven_GrantsInThatOrderThroughAllEpochs) {
-  ProtocolOptions options = Options(1, 2, 5);
-  options.order = [](std::uint32_t epoch, std::uint32_t position) {
+  InputWork input{.epochs = 2, .batches_per_epoch = 5};
+  input.order = [](std::uint32_t epoch, std::uint32_t position) {
     return epoch == 0 ? 4 - position : position;
   };
-  WorkLedger ledger(options);
+  WorkLedger ledger(1, std::make_shared<InputSource>(input));
   ledger.SetShard(0, AppliedSet(5));
   const auto grants = ledger.Grant(0, 100);
   ASSERT_EQ(grants.size(), 10u);
@@ -39,10 +41,10 @@ TEST(WorkLedger, WhenAnOrderIsGiven_GrantsInThatOrderThroughAllEpochs) {
 }
 
 /// Batches 0 to 3 are block 0, 4 to 7 block 1 and so on.
-ProtocolOptions InBlocksOfFour(std::uint32_t batches) {
-  ProtocolOptions options = Options(1, 1, batches);
-  options.block = [](std::uint32_t batch) { return batch / 4; };
-  return options;
+WorkLedger InBlocksOfFour(std::uint32_t batches) {
+  InputWork input{.epochs = 1, .batches_per_epoch = batches};
+  input.block = [](std::uint32_t batch) { return batch / 4; };
+  return {1, std::make_shared<InputSource>(input)};
 }
 
 std::vector<std::uint32_t> Batches(const std::vector<GrantedWorkId>& grants) {
@@ -52,7 +54,7 @@ std::vector<std::uint32_t> Batches(const std::vector<GrantedWorkId>& grants) {
 }
 
 TEST(WorkLedger, WhenThereAreBlocks_AWorkerKeepsToItsOwn) {
-  WorkLedger ledger(InBlocksOfFour(16));
+  WorkLedger ledger = InBlocksOfFour(16);
   ledger.SetShard(0, AppliedSet(16));
   EXPECT_EQ(Batches(ledger.Grant(0, 3)), (std::vector<std::uint32_t>{0, 1, 2}));
   EXPECT_EQ(Batches(ledger.Grant(1, 2)), (std::vector<std::uint32_t>{4, 5}));
@@ -61,7 +63,7 @@ TEST(WorkLedger, WhenThereAreBlocks_AWorkerKeepsToItsOwn) {
 }
 
 TEST(WorkLedger, WhenOnlyOthersBlocksAreLeft_TakesFromTheirEnd) {
-  WorkLedger ledger(InBlocksOfFour(8));
+  WorkLedger ledger = InBlocksOfFour(8);
   ledger.SetShard(0, AppliedSet(8));
   EXPECT_EQ(Batches(ledger.Grant(0, 1)), (std::vector<std::uint32_t>{0}));
   EXPECT_EQ(Batches(ledger.Grant(1, 6)), (std::vector<std::uint32_t>{4, 5, 6, 7, 3, 2}));
@@ -69,7 +71,7 @@ TEST(WorkLedger, WhenOnlyOthersBlocksAreLeft_TakesFromTheirEnd) {
 }
 
 TEST(WorkLedger, WhenAWorkerIsLost_ItsBlockGoesToOthers) {
-  WorkLedger ledger(InBlocksOfFour(4));
+  WorkLedger ledger = InBlocksOfFour(4);
   ledger.SetShard(0, AppliedSet(4));
   EXPECT_EQ(ledger.Grant(0, 2).size(), 2u);
   ledger.ReturnAll(0);
@@ -78,15 +80,31 @@ TEST(WorkLedger, WhenAWorkerIsLost_ItsBlockGoesToOthers) {
 
 // They are the oldest: some shards may have applied them already.
 TEST(WorkLedger, WhenAWorkerIsLost_WhatItHadInFlightComesBeforeTheRestOfItsBlock) {
-  WorkLedger ledger(InBlocksOfFour(8));
+  WorkLedger ledger = InBlocksOfFour(8);
   ledger.SetShard(0, AppliedSet(8));
   EXPECT_EQ(Batches(ledger.Grant(0, 2)), (std::vector<std::uint32_t>{0, 1}));
   ledger.ReturnAll(0);
   EXPECT_EQ(Batches(ledger.Grant(1, 5)), (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
 }
 
+TEST(WorkLedger, Open_CountsWhatNobodyHoldsAndWhatIsToBeShared) {
+  WorkLedger ledger = Ledger(1, 1, 8);
+  EXPECT_EQ(ledger.open(), 8U);
+  ledger.SetShard(0, AppliedSet(8));
+  ledger.Grant(0, 3);
+  EXPECT_EQ(ledger.open(), 5U);
+  EXPECT_TRUE(ledger.Report(0, {0, 0}, {0}));
+  EXPECT_EQ(ledger.open(), 5U);
+  ledger.Share(0, {0, 1});
+  EXPECT_EQ(ledger.open(), 6U);
+  ledger.ReturnAll(0);
+  EXPECT_EQ(ledger.open(), 8U) << "batch 1 is there twice until somebody asks";
+  EXPECT_EQ(ledger.Grant(1, 100).size(), 7U);
+  EXPECT_EQ(ledger.open(), 0U);
+}
+
 TEST(WorkLedger, WhenAShardIsRestored_ReservedWorkIdsAreGrantedOnce) {
-  WorkLedger ledger(InBlocksOfFour(8));
+  WorkLedger ledger = InBlocksOfFour(8);
   ledger.SetShard(0, AppliedSet(8));
   EXPECT_EQ(ledger.Grant(0, 1).size(), 1u);
   EXPECT_EQ(ledger.Grant(1, 1).size(), 1u);
@@ -100,7 +118,7 @@ TEST(WorkLedger, WhenAShardIsRestored_ReservedWorkIdsAreGrantedOnce) {
 }
 
 TEST(WorkLedger, WhenTwoWorkersHoldAWorkId_ItComesBackAfterBothReturnIt) {
-  WorkLedger ledger(Options(1, 1, 1));
+  WorkLedger ledger = Ledger(1, 1, 1);
   ledger.SetShard(0, AppliedSet(1));
   ledger.AddInFlight(0, {0, 0});
   ledger.AddInFlight(1, {0, 0});
@@ -111,7 +129,7 @@ TEST(WorkLedger, WhenTwoWorkersHoldAWorkId_ItComesBackAfterBothReturnIt) {
 }
 
 TEST(WorkLedger, WhenShardsComeWithDifferentSets_GrantsNameThoseThatLackTheWorkId) {
-  WorkLedger ledger(Options(3, 1, 3));
+  WorkLedger ledger = Ledger(3, 1, 3);
   AppliedSet one(3);
   one.Insert({0, 0});
   AppliedSet two = one;
@@ -128,7 +146,7 @@ TEST(WorkLedger, WhenShardsComeWithDifferentSets_GrantsNameThoseThatLackTheWorkI
 }
 
 TEST(WorkLedger, WhenAWorkIdInFlightIsCommittedByAnother_ItIsWithNobody) {
-  WorkLedger ledger(Options(1, 1, 2));
+  WorkLedger ledger = Ledger(1, 1, 2);
   ledger.SetShard(0, AppliedSet(2));
   ledger.AddInFlight(0, {0, 0});
   ledger.AddInFlight(1, {0, 0});
@@ -138,7 +156,7 @@ TEST(WorkLedger, WhenAWorkIdInFlightIsCommittedByAnother_ItIsWithNobody) {
 }
 
 TEST(WorkLedger, WhenANewCopyHasAWorkIdInFlight_ItIsWithNobodyAndMayBeReopened) {
-  WorkLedger ledger(Options(1, 1, 1));
+  WorkLedger ledger = Ledger(1, 1, 1);
   ledger.SetShard(0, AppliedSet(1));
   EXPECT_EQ(ledger.Grant(0, 1).size(), 1u);
   AppliedSet full(1);
@@ -152,7 +170,7 @@ TEST(WorkLedger, WhenANewCopyHasAWorkIdInFlight_ItIsWithNobodyAndMayBeReopened) 
 
 TEST(WorkLedger, WhenTwoMillionBatchesAreReopenedForOneShard_GrantsThemAllOnce) {
   constexpr std::uint32_t kBatches = 2'000'000;
-  WorkLedger ledger(Options(4, 1, kBatches));
+  WorkLedger ledger = Ledger(4, 1, kBatches);
   AppliedSet full(kBatches);
   for (std::uint32_t b = 0; b < kBatches; ++b) full.Insert({0, b});
   for (ShardId s = 0; s < 4; ++s) ledger.SetShard(s, full);
@@ -168,7 +186,7 @@ TEST(WorkLedger, WhenTwoMillionBatchesAreReopenedForOneShard_GrantsThemAllOnce) 
 }
 
 TEST(WorkLedger, WhenAWorkIdIsShared_OneOtherWorkerGetsItAndTheFirstReportCounts) {
-  WorkLedger ledger(Options(2, 1, 3));
+  WorkLedger ledger = Ledger(2, 1, 3);
   ledger.SetShard(0, AppliedSet(3));
   ledger.SetShard(1, AppliedSet(3));
   ASSERT_EQ(Batches(ledger.Grant(0, 2)), (std::vector<std::uint32_t>{0, 1}));
@@ -186,7 +204,7 @@ TEST(WorkLedger, WhenAWorkIdIsShared_OneOtherWorkerGetsItAndTheFirstReportCounts
 }
 
 TEST(WorkLedger, WhenASharedWorkIdHasLanded_IsNotGrantedTwice) {
-  WorkLedger ledger(Options(1, 1, 2));
+  WorkLedger ledger = Ledger(1, 1, 2);
   ledger.SetShard(0, AppliedSet(2));
   ASSERT_EQ(ledger.Grant(0, 2).size(), 2u);
   ledger.Share(0, {0, 0});
@@ -195,6 +213,113 @@ TEST(WorkLedger, WhenASharedWorkIdHasLanded_IsNotGrantedTwice) {
   ledger.ReturnAll(0);
   EXPECT_EQ(Batches(ledger.Grant(1, 3)), (std::vector<std::uint32_t>{1}));
   EXPECT_TRUE(ledger.Grant(2, 3).empty());
+}
+
+/// A ledger over work that is added while it is done; one shard, which has nothing yet.
+class ClosureLedgerTest : public testing::Test {
+ protected:
+  ClosureLedgerTest() { ledger_.SetShard(0, AppliedSet(ClosureSource::kChunkSize)); }
+
+  void Add(int count) {
+    for (int i = 0; i < count; ++i) source_->Add();
+  }
+  /// The numbers of what the worker gets.
+  std::vector<std::uint32_t> Granted(std::uint32_t worker, std::size_t want) {
+    return Batches(ledger_.Grant(worker, want));
+  }
+  void Report(std::uint32_t number) { EXPECT_TRUE(ledger_.Report(0, {0, number}, {0})); }
+
+  const std::shared_ptr<ClosureSource> source_ = std::make_shared<ClosureSource>();
+  WorkLedger ledger_{1, source_};
+};
+
+TEST_F(ClosureLedgerTest, WorkIsAddedWhileOtherWorkIsDone) {
+  EXPECT_TRUE(Granted(0, 5).empty());
+  EXPECT_TRUE(ledger_.AllCommitted());
+  Add(2);
+  EXPECT_EQ(ledger_.open(), 2U);
+  EXPECT_EQ(Granted(0, 5), (std::vector<std::uint32_t>{0, 1}));
+  Report(0);
+  Add(1);
+  EXPECT_EQ(Granted(0, 5), (std::vector<std::uint32_t>{2}));
+  Report(2);
+  Report(1);
+  EXPECT_TRUE(ledger_.AllCommitted());
+  EXPECT_EQ(ledger_.examples_committed(), 3);
+  EXPECT_EQ(ledger_.examples_expected(), 3);
+}
+
+TEST_F(ClosureLedgerTest, TheLowestOpenIdIsFirst) {
+  Add(6);
+  EXPECT_EQ(Granted(0, 4), (std::vector<std::uint32_t>{0, 1, 2, 3}));
+  Report(1);
+  ledger_.Return(0, {0, 3});
+  ledger_.Return(0, {0, 0});
+  EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{0, 3, 4, 5}));
+}
+
+TEST_F(ClosureLedgerTest, NothingOfAPhaseBeginsBeforeThePhasesBeforeItAreCommitted) {
+  Add(2);
+  source_->EndPhase();
+  Add(1);
+  source_->EndPhase();
+  source_->EndPhase();
+  Add(1);
+  EXPECT_EQ(Granted(0, 10), (std::vector<std::uint32_t>{0, 1}));
+  Report(1);
+  EXPECT_TRUE(Granted(0, 10).empty());
+  Report(0);
+  EXPECT_EQ(Granted(0, 10), (std::vector<std::uint32_t>{2}));
+  EXPECT_TRUE(Granted(0, 10).empty());
+  Report(2);
+  EXPECT_EQ(Granted(0, 10), (std::vector<std::uint32_t>{3}));
+}
+
+// A ps was lost, and its shards came back without an id of a phase that was over.
+TEST_F(ClosureLedgerTest, WhenAnIdOfAFormerPhaseIsOpenAgain_LaterPhasesWaitForIt) {
+  Add(3);
+  source_->EndPhase();
+  Add(2);
+  EXPECT_EQ(Granted(0, 3).size(), 3U);
+  for (const std::uint32_t number : {0U, 1U, 2U}) Report(number);
+  EXPECT_EQ(Granted(0, 1), (std::vector<std::uint32_t>{3}));
+  AppliedSet restored(ClosureSource::kChunkSize);
+  restored.Insert({0, 0});
+  restored.Insert({0, 2});
+  ledger_.SetShard(0, restored);
+  ledger_.Return(0, {0, 3});
+  EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{1}));
+  EXPECT_TRUE(ledger_.Report(1, {0, 1}, {0}));
+  EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{3, 4}));
+}
+
+TEST_F(ClosureLedgerTest, ChunksThatAreWholeArePassedOver) {
+  constexpr std::uint32_t kChunk = ClosureSource::kChunkSize;
+  Add(2 * kChunk + 1);
+  EXPECT_EQ(ledger_.chunks(), 3U);
+  EXPECT_EQ(ledger_.Grant(0, 3 * kChunk).size(), 2 * kChunk + 1);
+  for (std::uint32_t i = 0; i < kChunk; ++i) Report(i);
+  EXPECT_EQ(ledger_.CompleteEpochs(), 1U);
+  source_->Rewind({0, 0});
+  ledger_.ReturnAll(0);
+  const auto again = ledger_.Grant(1, 1);
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].work_id, (WorkId{1, 0}));
+}
+
+TEST(ClosureSource, After_IsTheFirstIdOfThePhase) {
+  ClosureSource source;
+  source.EndPhase();
+  for (int i = 0; i < 3; ++i) source.Add(7);
+  source.EndPhase();
+  for (std::uint32_t i = 0; i < ClosureSource::kChunkSize; ++i) source.Add();
+  EXPECT_EQ(source.After({0, 2}), (WorkId{0, 0}));
+  EXPECT_EQ(source.After({0, 3}), (WorkId{0, 3}));
+  EXPECT_EQ(source.After({1, 0}), (WorkId{0, 3}));
+  EXPECT_EQ(source.records(), 21 + ClosureSource::kChunkSize);
+  EXPECT_TRUE(source.Contains({1, 2}));
+  EXPECT_FALSE(source.Contains({1, 3}));
+  EXPECT_FALSE(source.Contains({0, ClosureSource::kChunkSize}));
 }
 
 }  // namespace

@@ -1,0 +1,79 @@
+#include "runtime/chief/protocol/input_source.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pstrain {
+
+InputSource::InputSource(InputWork input) : input_(std::move(input)) {
+  std::int64_t per_epoch = 0;
+  for (std::uint32_t batch = 0; batch < input_.batches_per_epoch; ++batch) {
+    per_epoch += RecordsOf({0, batch});
+  }
+  records_ = per_epoch * input_.epochs;
+}
+
+std::uint32_t InputSource::RecordsOf(WorkId work_id) const {
+  return input_.records ? input_.records(work_id.batch) : 1;
+}
+
+std::uint32_t InputSource::BatchAt(std::uint32_t epoch, std::uint32_t position) const {
+  return input_.order ? input_.order(epoch, position) : position;
+}
+
+// After a restart the cursor would look at each batch of the epochs that are whole.
+std::optional<WorkId> InputSource::NextInOrder(const Whole& whole) {
+  while (epoch_ < input_.epochs) {
+    if (position_ == input_.batches_per_epoch || whole(epoch_)) {
+      ++epoch_;
+      position_ = 0;
+      continue;
+    }
+    return WorkId{epoch_, BatchAt(epoch_, position_++)};
+  }
+  return std::nullopt;
+}
+
+bool InputSource::ReserveBlock(std::uint32_t worker, const Whole& whole) {
+  const std::optional<WorkId> first = NextInOrder(whole);
+  if (!first) return false;
+  std::deque<WorkId>& reserved = reserved_[worker];
+  reserved.push_back(*first);
+  if (!input_.block) return true;
+  const std::uint32_t block = input_.block(first->batch);
+  while (position_ < input_.batches_per_epoch) {
+    const std::uint32_t batch = BatchAt(first->epoch, position_);
+    if (input_.block(batch) != block) break;
+    reserved.push_back({first->epoch, batch});
+    ++position_;
+  }
+  return true;
+}
+
+std::optional<WorkId> InputSource::Next(std::uint32_t worker, const Whole& whole) {
+  if (std::deque<WorkId>& own = reserved_[worker]; !own.empty() || ReserveBlock(worker, whole)) {
+    const WorkId work_id = own.front();
+    own.pop_front();
+    return work_id;
+  }
+  const auto richest = std::ranges::max_element(
+      reserved_, {}, [](const auto& entry) { return entry.second.size(); });
+  if (richest->second.empty()) return std::nullopt;
+  // From the end that its own worker reaches last.
+  const WorkId work_id = richest->second.back();
+  richest->second.pop_back();
+  return work_id;
+}
+
+std::vector<WorkId> InputSource::TakeReserved(std::uint32_t worker) {
+  const auto reserved = reserved_.extract(worker);
+  if (!reserved) return {};
+  return {reserved.mapped().begin(), reserved.mapped().end()};
+}
+
+void InputSource::Rewind(WorkId /*work_id*/) {
+  epoch_ = 0;
+  position_ = 0;
+}
+
+}  // namespace pstrain

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "runtime/requests/ids.h"
+
+namespace pstrain {
+
+/// What there is to do, how much of it there is, and in which order it is begun. WorkLedger keeps
+/// what became of it, and asks here only for work ids that nobody has had yet; so a source need not
+/// know what is committed. Work ids lie in chunks (WorkId::epoch) of equal size: of an input a
+/// chunk is an epoch. Owner: WorkLedger; one thread at a time.
+class WorkSource {
+ public:
+  /// Whether every work id of a chunk is committed.
+  using Whole = std::function<bool(std::uint32_t chunk)>;
+
+  virtual ~WorkSource() = default;
+
+  /// Work ids of a chunk (WorkId::batch is below it). Never changes.
+  virtual std::uint32_t chunk_size() const = 0;
+  /// Chunks, work ids and records so far. May grow, never shrink; work ids are numbered without
+  /// gaps, so that only the last chunk may have less than chunk_size.
+  virtual std::uint32_t chunks() const = 0;
+  virtual std::uint64_t work_ids() const = 0;
+  virtual std::int64_t records() const = 0;
+  /// Called often; cheap. REQUIRES: the work id exists.
+  virtual std::uint32_t RecordsOf(WorkId work_id) const = 0;
+  /// The work id is not to be begun before every one below this is committed; {0, 0}: it may be
+  /// begun at any time. REQUIRES: the work id exists.
+  virtual WorkId After(WorkId /*work_id*/) const { return {}; }
+  /// The order is that of the ids, also for work that came back.
+  virtual bool in_id_order() const { return false; }
+
+  /// The next work id in the order, for this worker: each comes once until Rewind, also one that is
+  /// committed meanwhile; chunks that are whole may be passed over. Nothing at the end.
+  virtual std::optional<WorkId> Next(std::uint32_t worker, const Whole& whole) = 0;
+  /// The worker is lost: what was put aside for it, in order. Comes by Next no more.
+  virtual std::vector<WorkId> TakeReserved(std::uint32_t worker) = 0;
+  /// That work id is open again, and Next will come to it. Others may come once more too.
+  virtual void Rewind(WorkId work_id) = 0;
+
+  bool Contains(WorkId work_id) const {
+    return work_id.batch < chunk_size() && Number(work_id) < work_ids();
+  }
+  std::uint64_t Number(WorkId work_id) const {
+    return std::uint64_t{work_id.epoch} * chunk_size() + work_id.batch;
+  }
+};
+
+}  // namespace pstrain
