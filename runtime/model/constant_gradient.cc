@@ -57,6 +57,7 @@ BatchPlan ConstantGradientModel::Plan(const Batch& batch) const {
   }
   UniqueIds unique = MakeUnique(ids);
   BatchPlan plan;
+  plan.dense = {kDense};
   plan.requests.push_back({kTable, std::move(unique.rows)});
   plan.positions.push_back(std::move(unique.positions));
   plan.offsets.push_back(std::move(offsets));

@@ -26,8 +26,11 @@ struct RoutedRequest {
   std::size_t count(ShardId shard) const { return begin[shard + 1] - begin[shard]; }
 };
 
-/// Where the rows of a BatchPlan lie. Made once per batch, for its pull and its push. A value.
+/// What a BatchPlan reads, and where its rows lie. Made once per batch, for its pull and its push.
+/// A value.
 struct RoutedPlan {
+  /// By variable: it is dense, and read.
+  std::vector<bool> reads;
   /// Parallel to BatchPlan::requests.
   std::vector<RoutedRequest> requests;
 
@@ -53,15 +56,15 @@ class ParameterLayout {
                                         std::uint32_t shards);
 
   std::uint32_t shards() const { return static_cast<std::uint32_t>(slices_.size()); }
-  /// True when the shard has neither a dense slice nor a row of the plan.
+  /// True when the shard has neither a dense slice that the plan reads nor a row of it.
   bool Untouched(ShardId shard, const RoutedPlan& plan) const;
 
-  /// INVALID_ARGUMENT: a request for a variable that is not a table.
+  /// INVALID_ARGUMENT: rows of a variable that is not a table, or a table among the dense ones.
   Result<RoutedPlan> Route(const BatchPlan& plan) const;
-  /// Parameters with room for every value of the plan.
+  /// Parameters with room for every value that the plan reads.
   Parameters Allocate(const RoutedPlan& plan) const;
-  /// INVALID_ARGUMENT when `gradients` are not of the sizes that Allocate makes; a dense variable
-  /// may have none.
+  /// INVALID_ARGUMENT when `gradients` are not of the variables' and rows' sizes; a dense variable
+  /// may have none, or one though it is not read.
   Status CheckGradients(const RoutedPlan& plan, const Parameters& gradients) const;
 
   /// What a pull asks of the shard; refers to `plan`.

@@ -27,6 +27,7 @@ std::size_t ModelVariables::AddDense(const std::string& name,
                                      InitialValues initial) {
   VariableSpec& variable = Add(name, VariableSpec::DENSE, initial);
   for (const std::size_t size : shape) variable.add_shape(static_cast<std::int64_t>(size));
+  dense_.push_back(variable.id());
   return variable.id();
 }
 
@@ -47,6 +48,7 @@ std::size_t ModelVariables::AddTable(const std::string& name, std::size_t featur
 
 BatchPlan ModelVariables::Plan(const Batch& batch) const {
   BatchPlan plan;
+  plan.dense = dense_;
   plan.requests.resize(tables_.size());
   plan.positions.resize(tables_.size());
   plan.offsets.resize(tables_.size());

@@ -43,7 +43,7 @@ class ModelVariables {
   /// In declaration order.
   const std::vector<VariableSpec>& specs() const { return specs_; }
 
-  /// The rows of every table that the ids of the batch name, each once.
+  /// All dense variables, and the rows of every table that the ids of the batch name, each once.
   BatchPlan Plan(const Batch& batch) const;
 
   /// Gives `gradients` the sizes that a step with that plan has, and zeros.
@@ -61,6 +61,7 @@ class ModelVariables {
   std::int64_t seed_;
   Optimizer optimizer_;
   std::vector<VariableSpec> specs_;
+  std::vector<std::uint32_t> dense_;
   /// By request: the id of the table's variable.
   std::vector<std::uint32_t> tables_;
   std::vector<FeatureTables> by_feature_;

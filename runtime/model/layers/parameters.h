@@ -12,8 +12,12 @@ struct RowRequest {
   std::vector<std::uint64_t> rows;
 };
 
-/// Which of the pulled rows each position of the batch uses; made by Model::Plan, opaque to others.
+/// What a step reads, and which of the pulled rows each position of the batch uses; made by
+/// Model::Plan. A pull brings what is named here and nothing else. A step may have gradients for
+/// dense variables that it does not read; rows it must read.
 struct BatchPlan {
+  /// Ids of DENSE variables, ascending; each is read whole.
+  std::vector<std::uint32_t> dense;
   std::vector<RowRequest> requests;
   /// Per request: for each occurrence in the batch (in the model's order) the position in `rows`.
   std::vector<std::vector<std::uint32_t>> positions;
@@ -23,7 +27,8 @@ struct BatchPlan {
 
 /// Values, or gradients, of the variables of one step. float32, row-major.
 struct Parameters {
-  /// By variable id; empty for EMBEDDING variables. Shape: VariableSpec.shape.
+  /// By variable id; empty for EMBEDDING variables, and for what is not read, or has no gradient.
+  /// Shape: VariableSpec.shape.
   std::vector<std::vector<float>> dense;
   /// Parallel to BatchPlan::requests: rows.size() x dimension.
   std::vector<std::vector<float>> rows;

@@ -280,6 +280,49 @@ TEST_F(PsClientTest, WhenTwoThreadsPushAndPull_EveryPushCountsOnce) {
             Expected(gradients, 2 * kPushes).dense);
 }
 
+TEST_F(PsClientTest, WhenAStepReadsNoDenseVariable_APullBringsItsRowsAlone) {
+  const Parameters gradients = SampleGradients(plan_);
+  ASSERT_TRUE(client_->Push({{0, 1}, 10}, routed_, gradients, membership_).ok());
+  BatchPlan plan = plan_;
+  plan.dense.clear();
+  const RoutedPlan rows_only = client_->Route(plan).value();
+  const std::uint64_t before = client_->stats().bytes_received;
+  const auto pulled = client_->Pull(rows_only, membership_);
+  ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
+  const std::uint64_t without = client_->stats().bytes_received - before;
+  EXPECT_EQ(pulled->values.rows, Expected(gradients, 1).rows);
+  EXPECT_THAT(pulled->values.dense, ElementsAre(IsEmpty(), IsEmpty()));
+  ASSERT_TRUE(client_->Pull(routed_, membership_).ok());
+  const std::uint64_t with = client_->stats().bytes_received - before - without;
+  EXPECT_EQ(with - without, 12 * sizeof(float)) << "the dense variable, and nothing else";
+}
+
+TEST_F(PsClientTest, WhenAStepReadsNothing_NoPsIsAsked) {
+  BatchPlan plan = SamplePlan({});
+  plan.dense.clear();
+  const auto pulled = client_->Pull(client_->Route(plan).value(), membership_);
+  ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
+  EXPECT_EQ(client_->stats().bytes_sent, 0u);
+}
+
+TEST_F(PsClientTest, WhenAVariableIsNotRead_ItsGradientIsAppliedAllTheSame) {
+  BatchPlan plan = plan_;
+  plan.dense.clear();
+  const Parameters gradients = SampleGradients(plan_);
+  const auto pushed =
+      client_->Push({{0, 1}, 10}, client_->Route(plan).value(), gradients, membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  EXPECT_EQ(client_->Pull(routed_, membership_)->values.dense, Expected(gradients, 1).dense);
+}
+
+TEST_F(PsClientTest, Route_OfATableAmongTheDenseOnes_IsInvalid) {
+  for (const VariableId variable : {kTable, VariableId{2}}) {
+    BatchPlan plan;
+    plan.dense = {variable};
+    EXPECT_EQ(client_->Route(plan).status().code(), StatusCode::kInvalidArgument) << variable;
+  }
+}
+
 TEST_F(PsClientTest, Route_OfADenseVariable_IsInvalid) {
   BatchPlan plan;
   plan.requests.push_back({kDense, {1}});

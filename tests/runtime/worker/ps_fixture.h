@@ -94,9 +94,10 @@ inline Membership SampleMembership(const std::vector<std::string>& addresses) {
 }
 inline constexpr ShardTerm kSampleTerm{1, 7};
 
-/// A batch that touches `rows` of the table.
+/// A batch that reads the dense variable and `rows` of the table.
 inline BatchPlan SamplePlan(std::vector<std::uint64_t> rows) {
   BatchPlan plan;
+  plan.dense = {kDense};
   plan.requests.push_back({kTable, std::move(rows)});
   return plan;
 }
