@@ -227,10 +227,13 @@ double DensePush(int part) {
 
 double DensePull(int part) {
   Cluster cluster(Dense());
+  BatchPlan plan;
+  plan.dense = {0};
+  const RoutedPlan routed = cluster.client->Route(plan).value();
   const int pulls = std::max(1, kDenseSteps / part);
   const auto pull = [&](int count) {
     for (int i = 0; i < count; ++i) {
-      const auto pulled = cluster.client->Pull({}, cluster.membership);
+      const auto pulled = cluster.client->Pull(routed, cluster.membership);
       if (!pulled.ok()) Exit(pulled.status());
     }
   };

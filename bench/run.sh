@@ -44,7 +44,7 @@ if [[ -n $against ]]; then
     exit 2
   fi
 elif [[ $what == local ]]; then
-  programs+=(data_plane_bench agent_cost)
+  programs+=(data_plane_bench chief_bench agent_cost)
 fi
 
 if [[ -n ${PSTRAIN_BENCH_BUILD-} ]]; then
@@ -78,4 +78,5 @@ rounds=5
 if ((${#quick[@]} > 0)); then rounds=1; fi
 python3 bench/train.py --bin "$bin" --cpus "$cpus" --scratch "$scratch" "${quick[@]}"
 taskset -c "$cpus" "$bin/data_plane_bench" "${quick[@]}"
+taskset -c "$cpus" "$bin/chief_bench" "${quick[@]}"
 taskset -c "$cpus" "$bin/agent_cost" "$rounds"

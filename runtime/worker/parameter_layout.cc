@@ -81,7 +81,7 @@ std::size_t RoutedPlan::rows() const {
 
 bool ParameterLayout::Untouched(ShardId shard, const RoutedPlan& plan) const {
   return std::ranges::none_of(slices_[shard],
-                              [&](const Slice& slice) { return plan.reads[slice.variable]; }) &&
+                              [&](const Slice& slice) { return plan.Reads(slice.variable); }) &&
          std::all_of(plan.requests.begin(), plan.requests.end(),
                      [shard](const RoutedRequest& request) { return request.count(shard) == 0; });
 }
@@ -127,7 +127,7 @@ Result<RoutedPlan> ParameterLayout::Route(const BatchPlan& plan) const {
 Parameters ParameterLayout::Allocate(const RoutedPlan& plan) const {
   Parameters parameters;
   for (std::size_t v = 0; v < dense_floats_.size(); ++v) {
-    parameters.dense.emplace_back(plan.reads[v] ? dense_floats_[v] : 0);
+    parameters.dense.emplace_back(plan.Reads(static_cast<VariableId>(v)) ? dense_floats_[v] : 0);
   }
   for (const RoutedRequest& request : plan.requests) {
     parameters.rows.emplace_back(request.keys.size() * request.dimension);
@@ -161,7 +161,7 @@ PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
                                              const RoutedPlan& plan) const {
   PullSection section{shard, term, {}, {}};
   for (const Slice& slice : slices_[shard]) {
-    if (plan.reads[slice.variable]) section.dense.push_back({slice.variable, slice.partition});
+    if (plan.Reads(slice.variable)) section.dense.push_back({slice.variable, slice.partition});
   }
   for (const RoutedRequest& request : plan.requests) {
     if (request.count(shard) == 0) continue;
@@ -175,7 +175,7 @@ PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
 std::size_t ParameterLayout::ReplyFloats(ShardId shard, const RoutedPlan& plan) const {
   std::size_t floats = 0;
   for (const Slice& slice : slices_[shard]) {
-    if (plan.reads[slice.variable]) floats += slice.count;
+    if (plan.Reads(slice.variable)) floats += slice.count;
   }
   for (const RoutedRequest& request : plan.requests) {
     floats += request.count(shard) * request.dimension;
@@ -193,7 +193,7 @@ Status ParameterLayout::Scatter(ShardId shard, std::span<const float> values,
   }
   const float* from = values.data();
   for (const Slice& slice : slices_[shard]) {
-    if (!plan.reads[slice.variable]) continue;
+    if (!plan.Reads(slice.variable)) continue;
     std::memcpy(&to.dense[slice.variable][slice.first], from, slice.count * sizeof(float));
     from += slice.count;
   }

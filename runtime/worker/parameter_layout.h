@@ -29,11 +29,12 @@ struct RoutedRequest {
 /// What a BatchPlan reads, and where its rows lie. Made once per batch, for its pull and its push.
 /// A value.
 struct RoutedPlan {
-  /// By variable: it is dense, and read.
+  /// By variable: it is dense, and read. May be shorter.
   std::vector<bool> reads;
   /// Parallel to BatchPlan::requests.
   std::vector<RoutedRequest> requests;
 
+  bool Reads(VariableId variable) const { return variable < reads.size() && reads[variable]; }
   /// Rows of all requests.
   std::size_t rows() const;
 };
