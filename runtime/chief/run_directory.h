@@ -26,6 +26,7 @@ namespace pstrain {
 ///   announce, barrier-*  proto/contract/run_files.h
 ///   result.json       the run is finished
 ///   checkpoints/      runtime/checkpoint
+///   newest-checkpoint  runtime/checkpoint/newest_checkpoint.h
 ///
 /// Owned by the chief; one thread at a time.
 class RunDirectory {
