@@ -74,12 +74,13 @@ start_beside() {
   beside=$!
 }
 join_beside() {
-  local name=$1 seconds outcome
+  local name=$1 seconds='?' outcome=1
   wait "$beside" || true
   beside=''
   echo "=== $name"
   cat "$logs/$name.log"
-  read -r seconds outcome <"$logs/$name.ended"
+  # Not there when the process was killed.
+  if [[ -f $logs/$name.ended ]]; then read -r seconds outcome <"$logs/$name.ended"; fi
   ended "$name" "$seconds" "$outcome"
 }
 

@@ -39,7 +39,9 @@ tool ctest <<<'echo "100% tests passed"'
 tool clang-tidy-19 <<<''
 tool dpkg-query <<<'echo installed'
 tool a_fuzz <<<''
-tool run.sh <<<''
+tool run.sh <<'TOOL'
+if [[ $* == all && -n ${KILLED:-} ]]; then kill -9 "$PPID"; fi
+TOOL
 tool build-tools.sh <<<''
 mkdir -p "$scratch/tree/e2e/cluster"
 cp "$scratch/bin/run.sh" "$scratch/tree/e2e/"
@@ -97,6 +99,7 @@ expect 1 'run.sh --tools' 'cluster-tools'
 expect 1 'build-tools.sh kwok' 'cluster-tools' --all
 expect 1 'run.sh install' 'e2e'
 expect 1 'run.sh all' 'e2e' --all
+KILLED=1 expect 1 '' 'e2e' --all
 expect 1 'run.sh all' 'e2e' --all=cluster
 expect 1 'ctest --test-dir build/dev' 'test-dev' --all=cluster
 expect 1 'ctest --test-dir build/asan' 'test-asan'
