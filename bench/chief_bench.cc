@@ -163,15 +163,8 @@ class BenchChief {
   PSTrainingJob job_;
   const std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   Refusals refusals_{*stats_};
-  const RoleContext context_{.job = job_,
-                             .run_id = "run",
-                             .listen_address = {},
-                             .own_address = {},
-                             .chief_address = {},
-                             .scratch = {},
-                             .stats = *stats_,
-                             .fail_points = FailPoints::None(),
-                             .stop = {}};
+  const RoleContext context_{
+      .job = job_, .run_id = "run", .stats = *stats_, .fail_points = FailPoints::None()};
   std::unique_ptr<Chief> chief_;
   HeartbeatPsRequest alive_;
   std::uint64_t sequence_ = 0;

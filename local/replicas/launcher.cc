@@ -12,8 +12,6 @@ namespace pstrain::local {
 namespace {
 
 constexpr std::string_view kHost = "127.0.0.1:";
-/// Of --volume: in the place of the Secret of spec.security.tls.
-constexpr std::string_view kTlsVolume = "pstrain-tls";
 /// Of a pod without terminationGracePeriodSeconds. Source: Kubernetes API, PodSpec v1.
 constexpr std::chrono::seconds kDefaultGrace{30};
 

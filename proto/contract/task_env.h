@@ -89,6 +89,9 @@ inline constexpr std::string_view kJobUidEnv = "PSTRAIN_JOB_UID";
 /// A folder with tls.crt, tls.key and ca.crt: connections between replicas are encrypted and both
 /// ends show certificates.
 inline constexpr std::string_view kTlsDirEnv = "PSTRAIN_TLS_DIR";
+/// The volume that the folder comes from: of the operator the Secret of spec.security.tls, of
+/// `pstrain run` a --volume of that name.
+inline constexpr std::string_view kTlsVolume = "pstrain-tls";
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 

@@ -28,13 +28,13 @@ struct RoleContext {
   /// Of this replica, from 0.
   std::uint32_t attempt = 0;
   /// Where this process listens, and the address that it tells others.
-  std::string listen_address;
-  std::string own_address;
-  std::string chief_address;
+  std::string listen_address{};
+  std::string own_address{};
+  std::string chief_address{};
   /// Indices of workers are below this while this process lives.
   std::uint32_t most_workers = kMostReplicas;
   /// Scratch that need not survive the process.
-  std::filesystem::path scratch;
+  std::filesystem::path scratch{};
   /// Where the number of ps that the job wants can be read while it runs; empty: it cannot change.
   std::string ps_replicas_file{};
   /// Of a ps: where its data plane is served; empty: at `listen_address`, beside its control plane.
@@ -47,7 +47,7 @@ struct RoleContext {
   /// Where a test wants this process to die.
   const FailPoints& fail_points;
   /// Requested when the process is told to stop (SIGTERM, SIGINT).
-  std::stop_token stop;
+  std::stop_token stop{};
 
   const Training& training() const { return job.spec().training(); }
   std::filesystem::path run_directory() const {

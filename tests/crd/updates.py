@@ -67,14 +67,24 @@ def _suspend(spec):
     spec["runPolicy"]["suspend"] = True
 
 
+def _created(apiserver, path, body, name):
+    """(that job as it was made, None), or (None, what the apiserver says)."""
+    body = copy.deepcopy(body)
+    body["metadata"]["name"] = name
+    status, job = apiserver.post(path, body, query="")
+    return (job, None) if status == 201 else (None, job.get("message"))
+
+
+def _put(apiserver, path, job):
+    return apiserver.call(path, json.dumps(job).encode(), method="PUT")
+
+
 def check_security_updates(apiserver, path, body):
     """Encryption changes only where the job has no pods yet, or is suspended by the same update or
     before it. What is wrong, as a list of texts. `body`: a job."""
-    body = copy.deepcopy(body)
-    body["metadata"]["name"] = "encrypted"
-    status, job = apiserver.post(path, body, query="")
-    if status != 201:
-        return [f"security: the job is refused: {job.get('message')}"]
+    job, refusal = _created(apiserver, path, body, "encrypted")
+    if job is None:
+        return [f"security: the job is refused: {refusal}"]
     one = f"{path}/encrypted"
     wrong = []
 
@@ -82,19 +92,18 @@ def check_security_updates(apiserver, path, body):
         changed = copy.deepcopy(job)
         for change in changes:
             change(changed["spec"])
-        status, answer = apiserver.call(f"{one}?dryRun=All", json.dumps(changed).encode(),
-                                        method="PUT")
+        status, answer = _put(apiserver, f"{one}?dryRun=All", changed)
         said = wanted == 200 or "resume the job" in answer.get("message", "")
         if status != wanted or not said:
             wrong.append(f"security: {what}: {status} {answer.get('message', 'accepted')}")
 
     expect("without a status", [_encrypt], 200)
     job["status"] = {"phase": "Running"}
-    _, job = apiserver.call(f"{one}/status", json.dumps(job).encode(), method="PUT")
+    _, job = _put(apiserver, f"{one}/status", job)
     expect("of a running job", [_encrypt], 422)
     expect("with its suspension", [_encrypt, _suspend], 200)
     _suspend(job["spec"])
-    _, job = apiserver.call(one, json.dumps(job).encode(), method="PUT")
+    _, job = _put(apiserver, one, job)
     expect("of a suspended job", [_encrypt], 200)
     expect("with its resumption", [_encrypt, lambda spec: spec["runPolicy"].update(suspend=False)],
            200)
@@ -106,16 +115,14 @@ def check_status_updates(apiserver, path, bodies):
     name; a list of texts."""
     wrong = []
     for name, body in bodies:
-        body = copy.deepcopy(body)
-        body["metadata"]["name"] = "status"
-        status, job = apiserver.post(path(body), body, query="")
-        if status != 201:
-            wrong.append(f"status: {name} is refused: {job.get('message')}")
+        job, refusal = _created(apiserver, path(body), body, "status")
+        if job is None:
+            wrong.append(f"status: {name} is refused: {refusal}")
             continue
         one = f"{path(body)}/status"
         for committed in (0, 1):
             job["status"] = {"training": {"examplesExpected": 9, "examplesCommitted": committed}}
-            status, answer = apiserver.call(f"{one}/status", json.dumps(job).encode(), method="PUT")
+            status, answer = _put(apiserver, f"{one}/status", job)
             if status != 200:
                 wrong.append(f"status: {name}: {status} {answer.get('message')}")
                 break
@@ -126,18 +133,16 @@ def check_status_updates(apiserver, path, bodies):
 
 def check_updates(apiserver, path, body, fixed):
     """What is wrong, as a list of texts. `body`: a job; `fixed`: messages by path."""
-    body = copy.deepcopy(body)
-    body["metadata"]["name"] = "updated"
-    status, job = apiserver.post(path, body, query="")
-    if status != 201:
-        return [f"updates: the job is refused: {job.get('message')}"]
+    job, refusal = _created(apiserver, path, body, "updated")
+    if job is None:
+        return [f"updates: the job is refused: {refusal}"]
     one = f"{path}/updated"
     wrong = [f"updates: {field} has no case" for field in fixed if field not in REFUSED]
 
     def update(change):
         changed = copy.deepcopy(job)
         change(changed["spec"])
-        return apiserver.call(f"{one}?dryRun=All", json.dumps(changed).encode(), method="PUT")
+        return _put(apiserver, f"{one}?dryRun=All", changed)
 
     def expect_all(changes, what):
         for name, change in changes:
@@ -148,7 +153,7 @@ def check_updates(apiserver, path, body, fixed):
     everything = [(field, change) for field, changes in REFUSED.items() for change in changes]
     expect_all(everything, "before the start")
     job["status"] = {"training": {"examplesExpected": 100}}
-    status, job = apiserver.call(f"{one}/status", json.dumps(job).encode(), method="PUT")
+    status, job = _put(apiserver, f"{one}/status", job)
     if status != 200:
         return wrong + [f"updates: the status is refused: {job.get('message')}"]
     expect_all(ACCEPTED.items(), "after the start")

@@ -32,8 +32,8 @@ Json IdentityVolume(const PSTrainingJob& job);
 /// Entries of a container's `env`: where the runtime finds all of it (proto/contract/task_env.h).
 std::vector<Json> IdentityEnvironment(const PSTrainingJob& job);
 
-/// The certificate of the job's replicas, where spec.security.tls names one.
-inline constexpr std::string_view kTlsVolume = "pstrain-tls";
+/// Where the certificate of the job's replicas is, if spec.security.tls names one: in the volume
+/// kTlsVolume.
 inline constexpr std::string_view kTlsDirectory = "/etc/pstrain-tls";
 
 /// The source of that volume; null when there is none.

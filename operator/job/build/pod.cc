@@ -10,6 +10,7 @@
 #include "operator/job/build/training_container.h"
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
+#include "proto/contract/task_env.h"
 
 namespace pstrain::job {
 namespace {

@@ -92,8 +92,6 @@ class CommitProtocol {
   /// Rule 1. Up to `want` work ids; none for an unknown worker, while draining, while joining or
   /// while any shard has no active owner.
   std::vector<GrantedWorkId> Grants(std::uint32_t worker, std::uint32_t want);
-  /// How many work ids Grants has for workers that hold nothing, or a few more (WorkLedger::open).
-  std::uint64_t Grantable() const { return AllActive() && !draining_ ? ledger_.open() : 0; }
   /// The worker has had the work id for too long, though it still speaks: it is also granted to one
   /// other worker. Without effect for a work id that is committed or not with that worker.
   void Overdue(std::uint32_t worker, WorkId work_id);

@@ -21,7 +21,8 @@ std::uint32_t InputSource::BatchAt(std::uint32_t epoch, std::uint32_t position) 
   return input_.order ? input_.order(epoch, position) : position;
 }
 
-// After a restart the cursor would look at each batch of the epochs that are whole.
+// Epochs that are whole are passed over in one step: after a restart each of their batches would be
+// looked at.
 std::optional<WorkId> InputSource::NextInOrder(const Whole& whole) {
   while (epoch_ < input_.epochs) {
     if (position_ == input_.batches_per_epoch || whole(epoch_)) {
@@ -34,6 +35,7 @@ std::optional<WorkId> InputSource::NextInOrder(const Whole& whole) {
   return std::nullopt;
 }
 
+// Rule 1: the batches of a block go to one worker, which then reads the block from its file once.
 bool InputSource::ReserveBlock(std::uint32_t worker, const Whole& whole) {
   const std::optional<WorkId> first = NextInOrder(whole);
   if (!first) return false;

@@ -154,6 +154,8 @@ bool WorkLedger::MayBegin(WorkId work_id) {
   return true;
 }
 
+// Work ids that came back are first, so that the oldest epoch becomes whole and the applied sets
+// may forget its batches.
 std::optional<WorkId> WorkLedger::NextFor(std::uint32_t worker) {
   if (returned_.empty()) {
     return source_->Next(worker, [this](std::uint32_t chunk) { return Whole(chunk); });

@@ -139,10 +139,6 @@ class ChiefTest : public testing::Test {
   std::stop_source stop_;
   RoleContext context_{.job = job_,
                        .run_id = "run",
-                       .listen_address = {},
-                       .own_address = {},
-                       .chief_address = {},
-                       .scratch = {},
                        .stats = *stats_,
                        .fail_points = FailPoints::None(),
                        .stop = stop_.get_token()};

@@ -216,15 +216,8 @@ class ChiefPartsTest : public testing::Test {
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   ChiefStats chief_stats_{*stats_};
   Refusals refusals_{*stats_, &clock_};
-  RoleContext context_{.job = job_,
-                       .run_id = "run",
-                       .listen_address = {},
-                       .own_address = {},
-                       .chief_address = {},
-                       .scratch = {},
-                       .stats = *stats_,
-                       .fail_points = FailPoints::None(),
-                       .stop = {}};
+  RoleContext context_{
+      .job = job_, .run_id = "run", .stats = *stats_, .fail_points = FailPoints::None()};
   std::optional<ChiefSetup> setup_;
   std::optional<CommitProtocol> protocol_;
   HeldDisk disk_;

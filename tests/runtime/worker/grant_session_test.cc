@@ -18,13 +18,9 @@ class GrantSessionTest : public testing::Test {
   RoleContext Context(const TestChief& chief) {
     return {.job = job_,
             .run_id = "run",
-            .listen_address = {},
-            .own_address = {},
             .chief_address = chief.address(),
-            .scratch = {},
             .stats = *stats_,
-            .fail_points = FailPoints::None(),
-            .stop = {}};
+            .fail_points = FailPoints::None()};
   }
 
   PSTrainingJob job_;

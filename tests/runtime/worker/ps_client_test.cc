@@ -8,9 +8,8 @@
 
 #include "base/manual_clock.h"
 #include "runtime/rpc/control_ids.h"
-#include "runtime/rpc/in_process/in_process_transport.h"
 #include "runtime/worker/push_progress.h"
-#include "tests/runtime/worker/ps_fixture.h"
+#include "tests/runtime/worker/two_ps_test.h"
 
 namespace pstrain {
 namespace {
@@ -18,38 +17,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class PsClientTest : public ::testing::Test {
+class PsClientTest : public TwoPsTest {
  protected:
   void SetUp() override {
-    for (std::size_t i = 0; i < 2; ++i) {
-      ASSERT_TRUE(ps_[i].configured.ok()) << ps_[i].configured.ToString();
-      Serve(i, addresses_[i]);
-    }
-    ASSERT_TRUE(ps_[0].Own({0, 2}, kSampleTerm).ok());
-    ASSERT_TRUE(ps_[1].Own({1, 3}, kSampleTerm).ok());
-    membership_ = SampleMembership(addresses_);
-    auto client = PsClient::Create(SampleVariables(), kShards, network_);
-    ASSERT_TRUE(client.ok()) << client.status().ToString();
-    client_ = std::move(client).value();
+    TwoPsTest::SetUp();
+    if (HasFatalFailure()) return;
     routed_ = client_->Route(plan_).value();
   }
-  void TearDown() override {
-    client_.reset();
-    for (TestPs& ps : ps_) ps.engine.reset();
-  }
 
-  void Serve(std::size_t ps, const std::string& address) {
-    auto server = network_.Serve(address, ps_[ps].handler);
-    ASSERT_TRUE(server.ok()) << server.status().ToString();
-    servers_[ps] = std::move(server).value();
-  }
-
-  const std::vector<std::string> addresses_ = {"ps0:1", "ps1:1"};
-  TestPs ps_[2];
-  InProcessTransport network_;
-  std::unique_ptr<TransportServer> servers_[2];
-  Membership membership_;
-  std::unique_ptr<PsClient> client_;
+  Membership membership_ = SampleMembership(kAddresses);
   RoutedPlan routed_;  // of plan_
   const BatchPlan plan_ = SamplePlan({0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 999});
 };

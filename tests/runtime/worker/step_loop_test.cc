@@ -8,10 +8,9 @@
 #include <memory>
 
 #include "base/os/files.h"
-#include "runtime/rpc/in_process/in_process_transport.h"
 #include "tests/runtime/input/test_input.h"
-#include "tests/runtime/worker/ps_fixture.h"
 #include "tests/runtime/worker/test_chief.h"
+#include "tests/runtime/worker/two_ps_test.h"
 
 namespace pstrain {
 namespace {
@@ -47,7 +46,7 @@ class SampleModel final : public Model {
 
 /// A worker's step loop between two ps and a chief of the test, which grants the one batch of the
 /// input whenever it is not in flight, and ends the job with its report or the worker's failure.
-class StepLoopTest : public ::testing::Test {
+class StepLoopTest : public TwoPsTest {
  protected:
   StepLoopTest() : chief_([](const auto& poll, auto* reply) { Answer(poll, reply); }) {
     WriteTestFile(input_, "30,cook,yes\n31,clerk,no\n");
@@ -55,24 +54,6 @@ class StepLoopTest : public ::testing::Test {
     training = SmallTraining(input_);
     training.set_peer_timeout_seconds(30);
     training.set_on_non_finite(Training::Skip);
-  }
-
-  void SetUp() override {
-    for (std::size_t i = 0; i < 2; ++i) {
-      ASSERT_TRUE(ps_[i].configured.ok()) << ps_[i].configured.ToString();
-      auto server = network_.Serve(kAddresses[i], ps_[i].handler);
-      ASSERT_TRUE(server.ok()) << server.status().ToString();
-      servers_[i] = std::move(server).value();
-    }
-    ASSERT_TRUE(ps_[0].Own({0, 2}, kSampleTerm).ok());
-    ASSERT_TRUE(ps_[1].Own({1, 3}, kSampleTerm).ok());
-    auto client = PsClient::Create(SampleVariables(), kShards, network_);
-    ASSERT_TRUE(client.ok()) << client.status().ToString();
-    client_ = std::move(client).value();
-  }
-  void TearDown() override {
-    client_.reset();
-    for (TestPs& ps : ps_) ps.engine.reset();
   }
 
   static void Answer(const PollWorkerRequest& poll, PollWorkerReply* reply) {
@@ -97,13 +78,10 @@ class StepLoopTest : public ::testing::Test {
   Status Run(const Model& model) {
     const RoleContext context = {.job = job_,
                                  .run_id = "run",
-                                 .listen_address = {},
-                                 .own_address = {},
                                  .chief_address = chief_.address(),
                                  .scratch = dir_.File("scratch"),
                                  .stats = *stats_,
-                                 .fail_points = FailPoints::None(),
-                                 .stop = {}};
+                                 .fail_points = FailPoints::None()};
     GrantSession session(context, trouble_);
     PSTRAIN_RETURN_IF_ERROR(session.Start().status());
     PSTRAIN_ASSIGN_OR_RETURN(FeatureSet features,
@@ -133,14 +111,9 @@ class StepLoopTest : public ::testing::Test {
     return pulled.ok() ? pulled->values : Parameters{};
   }
 
-  inline static const std::vector<std::string> kAddresses = {"ps0:1", "ps1:1"};
   TempDir dir_;
   const std::string input_ = dir_.File("a.csv");
   PSTrainingJob job_;
-  TestPs ps_[2];
-  InProcessTransport network_;
-  std::unique_ptr<TransportServer> servers_[2];
-  std::unique_ptr<PsClient> client_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   const RealClock clock_;
   PsTrouble trouble_{clock_};

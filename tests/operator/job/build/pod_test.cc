@@ -11,6 +11,7 @@
 #include "operator/job/observe/pod_view.h"
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
+#include "proto/contract/task_env.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/job_manifest.h"
 
