@@ -10,20 +10,6 @@
 namespace pstrain {
 namespace {
 
-/// A checkpoint whose manifest is damaged builds on nothing: nobody can read it anyway.
-Status FindBases(const std::string& run_directory, std::vector<CheckpointFolder>* folders) {
-  for (CheckpointFolder& folder : *folders) {
-    if (!folder.finished) continue;
-    const auto manifest = ReadManifest(CheckpointDirectory(run_directory, folder.id));
-    if (manifest.ok()) {
-      folder.base = ParseCheckpointName(manifest->base());
-    } else if (manifest.status().code() != StatusCode::kDataLoss) {
-      return manifest.status();
-    }
-  }
-  return OkStatus();
-}
-
 /// The oldest checkpoint that it builds on.
 CheckpointId RootOf(const std::vector<CheckpointFolder>& folders, const CheckpointFolder& folder) {
   CheckpointId root = folder.id;
@@ -37,6 +23,30 @@ CheckpointId RootOf(const std::vector<CheckpointFolder>& folders, const Checkpoi
 }
 
 }  // namespace
+
+Status FindBases(const std::string& run_directory, const std::set<CheckpointId>& pinned,
+                 std::vector<CheckpointFolder>* folders) {
+  std::set<CheckpointId> known;
+  for (const CheckpointFolder& folder : *folders) known.insert(folder.id);
+  for (const CheckpointId& id : pinned) {
+    if (known.insert(id).second) folders->push_back({id, true});
+  }
+  for (std::size_t i = 0; i < folders->size(); ++i) {
+    CheckpointFolder& folder = (*folders)[i];
+    if (!folder.finished) continue;
+    const auto manifest = ReadManifest(CheckpointDirectory(run_directory, folder.id));
+    if (manifest.ok()) {
+      folder.base = ParseCheckpointName(manifest->base());
+    } else if (manifest.status().code() == StatusCode::kNotFound) {
+      folder.finished = false;
+    } else if (manifest.status().code() != StatusCode::kDataLoss) {
+      return manifest.status();
+    }
+    const std::optional<CheckpointId> base = folder.base;
+    if (base && known.insert(*base).second) folders->push_back({*base, true});
+  }
+  return OkStatus();
+}
 
 std::vector<CheckpointId> PlanRetention(const std::vector<CheckpointFolder>& folders,
                                         const RetentionRule& rule) {
@@ -70,7 +80,7 @@ std::vector<CheckpointId> PlanRetention(const std::vector<CheckpointFolder>& fol
 Result<std::vector<CheckpointId>> ApplyRetention(const std::string& run_directory,
                                                  const RetentionRule& rule) {
   PSTRAIN_ASSIGN_OR_RETURN(auto folders, ListCheckpointFolders(run_directory));
-  PSTRAIN_RETURN_IF_ERROR(FindBases(run_directory, &folders));
+  PSTRAIN_RETURN_IF_ERROR(FindBases(run_directory, rule.pinned, &folders));
   std::vector<CheckpointId> removable = PlanRetention(folders, rule);
   PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, {rule.chief_term, rule.chief_id}));
   // From the newest: a crash in between leaves no checkpoint without its base.

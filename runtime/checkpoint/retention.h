@@ -21,6 +21,14 @@ struct RetentionRule {
   std::uint64_t chief_id = 0;
 };
 
+/// Sets `base` of each finished folder, from its manifest, and adds what the listing `folders` does
+/// not show yet: the pinned checkpoints, and whatever any of them builds on, directly or through
+/// others. They are asked for by name, which no stale listing hides; a base that is listed while
+/// what builds on it is not would otherwise be deleted. One whose manifest is damaged builds on
+/// nothing: nobody can read it. Errors name the path.
+Status FindBases(const std::string& run_directory, const std::set<CheckpointId>& pinned,
+                 std::vector<CheckpointFolder>* folders);
+
 /// What may go, oldest first: finished checkpoints that are not among the newest `keep`, and
 /// unfinished folders of lower chief terms; never a pinned one, never one of a higher term, and
 /// never one that a checkpoint which stays builds on, directly or through others. When all that

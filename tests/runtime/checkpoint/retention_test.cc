@@ -105,5 +105,26 @@ TEST(Retention, Apply_ReadsFromTheManifestsWhatBuildsOnWhat) {
             (std::vector<CheckpointId>{{1, 1}, {1, 2}, {1, 3}}));
 }
 
+// A listing on another node than the writer's may lack names of the last minute.
+TEST(Retention, WhatAListingDoesNotShow_KeepsItsBaseWhenItIsPinned) {
+  const TempDir run;
+  const auto variables = checkpoint_test::Variables(1);
+  const auto catalog = Catalog::Create(variables, 1, checkpoint_test::kBatches);
+  const ShardState state = checkpoint_test::State(**catalog, 0);
+  for (std::uint64_t number = 1; number <= 3; ++number) {
+    checkpoint_test::WriteCheckpointOf(run.path(), {1, number}, variables, {state},
+                                       number == 1 ? "" : CheckpointName({1, number - 1}));
+    checkpoint_test::WriteCheckpointOf(run.path(), {2, number}, variables, {state});
+  }
+  const RetentionRule rule{2, 2, {{1, 3}}};
+  std::vector<CheckpointFolder> folders = {{{1, 1}, true}, {{2, 1}, true}, {{2, 2}, true}};
+  ASSERT_TRUE(FindBases(run.path(), rule.pinned, &folders).ok());
+  EXPECT_TRUE(PlanRetention(folders, rule).empty());
+
+  folders = {{{1, 1}, true}, {{2, 1}, true}, {{2, 2}, true}};
+  ASSERT_TRUE(FindBases(run.path(), {}, &folders).ok());
+  EXPECT_EQ(PlanRetention(folders, {2, 2, {}}), (std::vector<CheckpointId>{{1, 1}}));
+}
+
 }  // namespace
 }  // namespace pstrain
