@@ -7,7 +7,8 @@ PSTRAIN_BENCH_BUILD=$2 bench/run.sh local --quick | python3 -c '
 import json, sys
 
 wanted = {"machine", "raw_tcp_64k", "raw_tcp_256k", "raw_tcp_4m", "frames_1_connection",
-          "frames_2_connections", "dense_push", "dense_pull", "sparse_pull_push", "agent_cost/exec_to_listening",
+          "frames_2_connections", "dense_push", "dense_pull", "sparse_pull_push", "chief_ids",
+          "agent_cost/exec_to_listening",
           "agent_cost/rss_after_10_scrapes_of_2000_series", "agent_cost/scrape",
           "agent_cost/scrape_size", "train/one_process", "train/1ps_1worker", "train/2ps_2workers"}
 found = set()
