@@ -20,7 +20,7 @@ run_case() {
   refusals "$chief" >"$work/refusals"
   report "$(grep -v ' 0$' "$work/refusals")"
   has_done 98 && fail "the job was at its end before the guests came"
-  succeeds 300
+  succeeds 600
   nobody_verified
 }
 
@@ -94,7 +94,7 @@ nobody_verified() {
   until_is 120 IssuerKeysForbidden job_field '{.status.conditions[?(@.type=="PeersNotVerified")].reason}'
   [[ -z $(field "pod/$job-chief-0" '{.spec.volumes[?(@.name=="pstrain-identity")].name}') ]] ||
     fail "a pod has tokens that nobody can check"
-  succeeds 300
+  succeeds 600
 }
 restore_discovery() {
   kubectl create clusterrolebinding "$discovery" --clusterrole="$discovery" --group=system:serviceaccounts
