@@ -84,6 +84,21 @@ TEST_F(GrantSessionTest, WhatIsGivenBack_IsNoLongerInFlightAndNotReported) {
   for (const PollWorkerRequest& poll : chief.polls()) EXPECT_EQ(poll.reports_size(), 0);
 }
 
+// The chief does so when another worker had reported it and a ps lost it.
+TEST_F(GrantSessionTest, WhatIsInFlightAndGrantedAgain_IsDoneOnce) {
+  TestChief chief([](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(5);
+    if (poll.in_flight_size() < 2) AddGrant({0, 1}, reply);
+    if (poll.in_flight_size() == 1) AddGrant({0, 2}, reply);
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, trouble_);
+  ASSERT_TRUE(session.Start().ok());
+  EXPECT_EQ(FromWire(session.NextGrant()->work_id()), (WorkId{0, 1}));
+  EXPECT_EQ(FromWire(session.NextGrant()->work_id()), (WorkId{0, 2}));
+}
+
 TEST_F(GrantSessionTest, WhenTheJobCannotGoOn_TheChiefHearsWhyAndWhatIsWrong) {
   TestChief chief([](const PollWorkerRequest&, PollWorkerReply* reply) {
     reply->mutable_run()->set_run_id("run");
