@@ -94,7 +94,7 @@ nobody_verified() {
   until_is 120 IssuerKeysForbidden job_field '{.status.conditions[?(@.type=="PeersNotVerified")].reason}'
   [[ -z $(field "pod/$job-chief-0" '{.spec.volumes[?(@.name=="pstrain-identity")].name}') ]] ||
     fail "a pod has tokens that nobody can check"
-  succeeds 600
+  succeeds 300
 }
 restore_discovery() {
   kubectl create clusterrolebinding "$discovery" --clusterrole="$discovery" --group=system:serviceaccounts

@@ -99,18 +99,23 @@ Status RemoveCheckpoint(const std::string& run_directory, CheckpointId id) {
   return RemoveAll(directory);
 }
 
+Result<CheckpointFolder> FindCheckpoint(const std::string& run_directory, CheckpointId id) {
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const bool finished,
+      CheckpointFileExists(JoinPath(CheckpointDirectory(run_directory, id), "manifest")));
+  return CheckpointFolder{id, finished};
+}
+
 Result<std::vector<CheckpointFolder>> ListCheckpointFolders(const std::string& run_directory) {
-  const std::string directory = CheckpointsDirectory(run_directory);
-  auto names = ListDirectory(directory);
+  auto names = ListDirectory(CheckpointsDirectory(run_directory));
   if (names.status().code() == StatusCode::kNotFound) names = std::vector<std::string>();
   if (!names.ok()) return names.status();
   std::vector<CheckpointFolder> folders;
   for (const std::string& name : *names) {
     const auto id = ParseCheckpointName(name);
     if (!id) continue;
-    const std::string path = JoinPath(directory, name);
-    PSTRAIN_ASSIGN_OR_RETURN(const bool finished, CheckpointFileExists(JoinPath(path, "manifest")));
-    folders.push_back({*id, finished});
+    PSTRAIN_ASSIGN_OR_RETURN(const CheckpointFolder folder, FindCheckpoint(run_directory, *id));
+    folders.push_back(folder);
   }
   PSTRAIN_ASSIGN_OR_RETURN(const auto newest, NotedNewestCheckpoint(run_directory));
   const auto is_newest = [&newest](const CheckpointFolder& folder) { return folder.id == newest; };

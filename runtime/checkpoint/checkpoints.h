@@ -42,6 +42,9 @@ struct CheckpointFolder {
   /// The checkpoint that it builds on, where that was asked for (retention.h).
   std::optional<CheckpointId> base = std::nullopt;
 };
+/// That checkpoint, asked for by its name, which no stale listing hides. Not finished when there is
+/// none.
+Result<CheckpointFolder> FindCheckpoint(const std::string& run_directory, CheckpointId id);
 /// All folders of checkpoints, oldest first; other names are passed over. With the newest also
 /// where a listing does not show it yet (newest_checkpoint.h). None when nothing was written yet.
 Result<std::vector<CheckpointFolder>> ListCheckpointFolders(const std::string& run_directory);

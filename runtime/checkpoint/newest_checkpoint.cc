@@ -1,7 +1,6 @@
 #include "runtime/checkpoint/newest_checkpoint.h"
 
 #include "base/os/files.h"
-#include "runtime/checkpoint/checkpoint_file.h"
 
 namespace pstrain {
 namespace {
@@ -29,9 +28,8 @@ Status NoteNewestCheckpoint(const std::string& run_directory, CheckpointId id) {
 Result<std::optional<CheckpointId>> NotedNewestCheckpoint(const std::string& run_directory) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::optional<CheckpointId> named, Named(run_directory));
   if (!named) return named;
-  const std::string folder = CheckpointDirectory(run_directory, *named);
-  PSTRAIN_ASSIGN_OR_RETURN(const bool there, CheckpointFileExists(JoinPath(folder, "manifest")));
-  return there ? named : std::nullopt;
+  PSTRAIN_ASSIGN_OR_RETURN(const CheckpointFolder found, FindCheckpoint(run_directory, *named));
+  return found.finished ? named : std::nullopt;
 }
 
 }  // namespace pstrain

@@ -28,22 +28,24 @@ Status FindBases(const std::string& run_directory, const std::set<CheckpointId>&
                  std::vector<CheckpointFolder>* folders) {
   std::set<CheckpointId> known;
   for (const CheckpointFolder& folder : *folders) known.insert(folder.id);
-  for (const CheckpointId& id : pinned) {
-    if (known.insert(id).second) folders->push_back({id, true});
-  }
-  for (std::size_t i = 0; i < folders->size(); ++i) {
-    CheckpointFolder& folder = (*folders)[i];
+  const auto add = [&](CheckpointId id) -> Status {
+    if (!known.insert(id).second) return OkStatus();
+    PSTRAIN_ASSIGN_OR_RETURN(const CheckpointFolder found, FindCheckpoint(run_directory, id));
+    if (found.finished) folders->push_back(found);
+    return OkStatus();
+  };
+  for (const CheckpointId& id : pinned) PSTRAIN_RETURN_IF_ERROR(add(id));
+  std::size_t next = 0;
+  while (next < folders->size()) {
+    CheckpointFolder& folder = (*folders)[next++];
     if (!folder.finished) continue;
     const auto manifest = ReadManifest(CheckpointDirectory(run_directory, folder.id));
-    if (manifest.ok()) {
-      folder.base = ParseCheckpointName(manifest->base());
-    } else if (manifest.status().code() == StatusCode::kNotFound) {
-      folder.finished = false;
-    } else if (manifest.status().code() != StatusCode::kDataLoss) {
-      return manifest.status();
-    }
-    const std::optional<CheckpointId> base = folder.base;
-    if (base && known.insert(*base).second) folders->push_back({*base, true});
+    if (manifest.status().code() == StatusCode::kDataLoss) continue;
+    PSTRAIN_RETURN_IF_ERROR(manifest.status());
+    const std::optional<CheckpointId> base = ParseCheckpointName(manifest->base());
+    folder.base = base;
+    // Ends the life of `folder`.
+    if (base) PSTRAIN_RETURN_IF_ERROR(add(*base));
   }
   return OkStatus();
 }

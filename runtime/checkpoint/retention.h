@@ -23,9 +23,9 @@ struct RetentionRule {
 
 /// Sets `base` of each finished folder, from its manifest, and adds what the listing `folders` does
 /// not show yet: the pinned checkpoints, and whatever any of them builds on, directly or through
-/// others. They are asked for by name, which no stale listing hides; a base that is listed while
-/// what builds on it is not would otherwise be deleted. One whose manifest is damaged builds on
-/// nothing: nobody can read it. Errors name the path.
+/// others. A base that is listed while what builds on it is not would otherwise be deleted. One
+/// whose manifest is damaged builds on nothing: nobody can read it. Errors name the path;
+/// NOT_FOUND: a finished one has no manifest any more.
 Status FindBases(const std::string& run_directory, const std::set<CheckpointId>& pinned,
                  std::vector<CheckpointFolder>* folders);
 

@@ -170,8 +170,8 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   idle_ = reply.grants().empty();
   for (Grant& grant : *reply.mutable_grants()) {
     if (leaving_) continue;  // not in `in_flight` of the next poll: the chief takes it back
-    // Another worker had reported what is in flight here, and a ps lost it. Its report
-    // will say which shards have it; the chief grants the rest again.
+    // Another worker had reported what is in flight here, and a ps lost it. The report will say
+    // which shards have it, and the chief grants the rest again.
     if (!in_flight_.try_emplace(FromWire(grant.work_id()), SteadyNow()).second) continue;
     queue_.push_back(std::move(grant));
   }

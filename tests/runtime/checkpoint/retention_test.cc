@@ -126,5 +126,14 @@ TEST(Retention, WhatAListingDoesNotShow_KeepsItsBaseWhenItIsPinned) {
   EXPECT_EQ(PlanRetention(folders, {2, 2, {}}), (std::vector<CheckpointId>{{1, 1}}));
 }
 
+// Somebody else deletes too: nothing is to be deleted by a listing that holds no more.
+TEST(Retention, WhatIsFinishedAndHasNoManifestNow_IsAnError) {
+  const TempDir run;
+  checkpoint_test::WriteCheckpoint(run.path(), {1, 1}, 1);
+  std::vector<CheckpointFolder> folders = {{{1, 9}, true}};
+  EXPECT_EQ(FindBases(run.path(), {}, &folders).code(), StatusCode::kNotFound);
+  EXPECT_FALSE(FindCheckpoint(run.path(), {1, 9})->finished);
+}
+
 }  // namespace
 }  // namespace pstrain
