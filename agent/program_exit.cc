@@ -34,7 +34,9 @@ std::string ProgramExit::Message() const {
   }
   if (code == kExitSuccess) return "the training program completed";
   if (code == kExitDrained) return "the training program was told to stop and has drained";
-  if (code == kExitDisrupted) return "a successor has taken the training program's place";
+  if (code == kExitDisrupted) {
+    return "a successor has taken the training program's place, or its device was lost";
+  }
   return "the training program exited with code " + std::to_string(code.value_or(kExitFailure));
 }
 

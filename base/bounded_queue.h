@@ -60,8 +60,9 @@ class BoundedQueue {
     return item;
   }
 
-  /// As Pop, but nullopt also when the deadline passes first; closed() tells them apart.
-  std::optional<T> PopUntil(std::chrono::steady_clock::time_point deadline) {
+  /// As Pop, but nullopt also when nothing came for `duration`; closed() tells them apart.
+  std::optional<T> PopFor(std::chrono::nanoseconds duration) {
+    const auto deadline = std::chrono::steady_clock::now() + duration;
     std::optional<T> item;
     {
       MutexLock lock(mutex_);

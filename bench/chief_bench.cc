@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/os/files.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/chief/chief.h"
 #include "runtime/shard/applied_set.h"
 #include "runtime/stats/stats_writer.h"
@@ -133,6 +134,8 @@ class BenchChief {
     RegisterPsRequest ps;
     ps.set_process(1);
     ps.set_address("ps-0:2222");
+    const FixedDigests job = DigestsOf(job_.spec());
+    ps.mutable_job()->insert(job.begin(), job.end());
     const RegisterPsReply registered = OrExit(chief_->RegisterPs(ps, ""));
     alive_.set_incarnation(registered.incarnation());
     alive_.set_call_key(registered.call_key());
@@ -147,6 +150,7 @@ class BenchChief {
     request.set_index(worker);
     request.set_process(1000 + worker);
     request.set_sequence(++sequence_);
+    request.set_chief_term_seen(chief_->chief_term());
     return request;
   }
   /// The chief's answer, through the bytes of both messages.

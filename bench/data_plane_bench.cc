@@ -180,6 +180,7 @@ struct Cluster {
     config.variables = {std::move(variable)};
     config.shards = kShards;
     config.batches_per_epoch = 1'000'000;
+    config.epochs = 1;
     if (const Status status = engine.Configure(config); !status.ok()) Exit(status);
     std::vector<ShardAssignment> assignments;
     membership.set_number(1);

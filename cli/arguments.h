@@ -10,7 +10,7 @@ namespace pstrain {
 
 /// The options of one subcommand: `--name`, `--name VALUE` or `--name=VALUE`, in any order among
 /// the other arguments; after `--` nothing is an option. The targets must outlive the call of
-/// Parse.
+/// Parse. Filled and asked by one thread.
 class ArgumentParser {
  public:
   /// Presence sets `target`.

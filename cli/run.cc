@@ -45,7 +45,7 @@ constexpr const char* kRunUsage =
     "                         (default STATE_DIR/JOB/volumes/NAME); may be repeated\n"
     "  --state-dir DIR        where logs, run ids and volumes lie (default .pstrain)\n"
     "  --resume               continue the last run of this job\n"
-    "  --stop-at PERCENT      stop, as by Ctrl-C, when so much of the training is done\n"
+    "  --stop-at PERCENT      stop, as by Ctrl-C, when this percentage of the training is done\n"
     "  --chaos LIST           kill replicas: ROLE[:INDEX]@PERCENT[:kill|term|agent],...\n"
     "                         kill: SIGKILL to the training process (default); term: SIGTERM to\n"
     "                         the replica; agent: SIGKILL to the whole replica\n"

@@ -55,7 +55,8 @@ Json PrinterColumns() {
   columns.Append(Column("Restarts", "integer", ".status.restarts.failures",
                         "Crashes that counted against backoffLimit"));
   columns.Append(Column("Disruptions", "integer", ".status.restarts.disruptions",
-                        "Restarts that cost nothing", /*priority=*/1));
+                        "Restarts after disruptions, which do not count against backoffLimit",
+                        /*priority=*/1));
   columns.Append(Column("Age", "date", ".metadata.creationTimestamp", "Since the job was created"));
   return columns;
 }

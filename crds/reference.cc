@@ -46,7 +46,7 @@ Of a `template` only three things are checked: that it is an object, that `termi
 |---|---|---|
 )";
 
-/// The same fault in the words of the two who may find it. tests/crd/table.py holds every refusal
+/// The same fault in the words of the two who may find it. tests/crds/table.py holds every refusal
 /// of a real apiserver against the last column.
 struct Refusal {
   std::string_view fault;
@@ -59,7 +59,7 @@ constexpr std::array<Refusal, 19> kRefusalTable = {{
     {"too small", "must be at least 0", "FIELD in body should be greater than or equal to N"},
     {"too small", "must be greater than 0", "FIELD in body should be greater than N"},
     {"too large", "must be at most 10000", "FIELD in body should be less than or equal to N"},
-    {"none of the names that there are", "must be Fail or Skip; found \"x\"",
+    {"unknown name", "must be Fail or Skip; found \"x\"",
      "Unsupported value: VALUE: supported values: VALUE"},
     {"missing", "is required", "Required value"},
     {"text of another form", "must match PATTERN; found \"a b\"",

@@ -1,8 +1,10 @@
 #include "crds/transition_rules.h"
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "proto/job/fixed_fields.h"
 #include "proto/job/psjob.pb.h"
@@ -63,17 +65,61 @@ std::string HasSetOfNumbers(const pb::Descriptor& message, const std::string& pa
   return any;
 }
 
+bool HasSetInside(const pb::FieldDescriptor& field) {
+  return field.message_type() != nullptr && !field.is_repeated() &&
+         !HasSetOfNumbers(*field.message_type(), "").empty();
+}
+
+/// `list`, which begins with a dot and may end with a macro, is the same on both sides.
+std::string SameList(const std::string& list) { return "self" + list + " == oldSelf" + list; }
+
+/// Lists that are equal where the messages `path` (no dot at its end) are, but for their sets of
+/// numbers, of which they have the lengths. Where `guard` is false there is nothing to compare. A
+/// message that has a set in one member of a oneof has none of the others.
+void AppendParts(const pb::Descriptor& message, const std::string& path, const std::string& guard,
+                 std::vector<std::string>* parts) {
+  std::set<const pb::OneofDescriptor*> taken;
+  for (int i = 0; i < message.field_count(); ++i) {
+    const pb::FieldDescriptor& field = *message.field(i);
+    if (HasSetInside(field) || IsSetOfNumbers(field)) taken.insert(field.containing_oneof());
+  }
+  taken.erase(nullptr);
+  for (int i = 0; i < message.field_count(); ++i) {
+    const pb::FieldDescriptor& field = *message.field(i);
+    const std::string here = path + "." + field.json_name();
+    const bool inner = HasSetInside(field);
+    const bool set = IsSetOfNumbers(field);
+    if (!inner && !set && taken.contains(field.containing_oneof())) continue;
+    std::string present = guard;
+    if (MayBeAbsent(field)) present += (guard.empty() ? "" : " && ") + ("has(" + here + ")");
+    if (inner) {
+      AppendParts(*field.message_type(), here, present, parts);
+      continue;
+    }
+    const std::string value = "[" + here + (set ? ".size()" : "") + "]";
+    parts->push_back(present.empty() ? value : "(" + present + ") ? " + value + " : []");
+  }
+}
+
 /// The whole values are equal. The apiserver finds a set of numbers unequal to itself when one of
-/// them is whole (it keeps 18 as an integer and looks for 18.0): of such lists it compares the
-/// lengths alone. What it lets pass, the run refuses when it is resumed (proto/job/fixed_fields.h).
+/// them is whole (it keeps 18 as an integer and looks for 18.0): of the messages in a list that
+/// have such a set it compares all else and the set's length. What it lets pass, the run refuses
+/// when it is resumed (proto/job/fixed_fields.h).
 std::string SameWhole(const pb::FieldDescriptor& field, const std::string& path) {
-  std::string same = "self" + path + " == oldSelf" + path;
-  const std::string numbers = field.message_type() == nullptr || !field.is_repeated()
-                                  ? ""
-                                  : HasSetOfNumbers(*field.message_type(), "x");
+  const std::string same = SameList(path);
+  if (field.message_type() == nullptr || !field.is_repeated()) return same;
+  const std::string numbers = HasSetOfNumbers(*field.message_type(), "x");
   if (numbers.empty()) return same;
-  return "(" + same + " || (self" + path + ".exists(x, " + numbers + ") && self" + path +
-         ".size() == oldSelf" + path + ".size()))";
+  // Equal lists of a map type may be in another order.
+  const std::string& key = OptionsOf(field).list_map_key();
+  const std::string order = key.empty() ? "" : SameList(path + ".map(x, x." + key + ")") + " && ";
+  std::string all = SameList(path + ".filter(x, !(" + numbers + "))");
+  std::vector<std::string> parts;
+  AppendParts(*field.message_type(), "x", "", &parts);
+  for (const std::string& part : parts) {
+    all += " && " + SameList(path + ".filter(x, " + numbers + ").map(x, " + part + ")");
+  }
+  return "(" + order + "(" + same + " || (" + all + ")))";
 }
 
 /// Both sides have the same value there; `path` begins with a dot.

@@ -26,7 +26,7 @@ std::string DescribeEnd(const plan::Replica& replica) {
                              : "exit code " + std::to_string(replica.exit_code);
 }
 
-bool OnlyWakes(const plan::PlanResult& plan) {
+bool OnlyRequeues(const plan::PlanResult& plan) {
   return std::all_of(plan.actions.begin(), plan.actions.end(), [](const plan::Action& action) {
     return std::holds_alternative<plan::RequeueAt>(action);
   });
@@ -75,7 +75,7 @@ Status LocalJob::Step() {
     const plan::PlanResult plan = plan::Plan(snapshot, now);
     NoteCounts(snapshot, plan.status);
     PSTRAIN_RETURN_IF_ERROR(Act(plan, steady_now));
-    if (OnlyWakes(plan)) break;
+    if (OnlyRequeues(plan)) break;
     acted = true;
   }
   return acted ? WriteEndpoints() : OkStatus();
@@ -109,7 +109,7 @@ Status LocalJob::Start(const AttemptId& id) {
 }
 
 Status LocalJob::Act(const plan::PlanResult& plan, SteadyTime now) {
-  wake_.reset();
+  requeue_at_.reset();
   for (const plan::Action& action : plan.actions) {
     if (const auto* set = std::get_if<plan::SetStatus>(&action)) {
       *job_.mutable_status() = set->status;
@@ -119,8 +119,8 @@ Status LocalJob::Act(const plan::PlanResult& plan, SteadyTime now) {
       replicas_.Delete({removal->id, removal->attempt});
     } else if (const auto* start = std::get_if<plan::StartReplica>(&action)) {
       PSTRAIN_RETURN_IF_ERROR(Start({start->id, start->attempt}));
-    } else if (const auto* wake = std::get_if<plan::RequeueAt>(&action)) {
-      wake_ = now + std::max(wake->time - Now(), std::chrono::milliseconds(1));
+    } else if (const auto* requeue = std::get_if<plan::RequeueAt>(&action)) {
+      requeue_at_ = now + std::max(requeue->time - Now(), std::chrono::milliseconds(1));
     }
   }
   return OkStatus();
@@ -128,8 +128,8 @@ Status LocalJob::Act(const plan::PlanResult& plan, SteadyTime now) {
 
 std::optional<SteadyTime> LocalJob::NextStep() const {
   const std::optional<SteadyTime> kill = replicas_.NextDeadline();
-  if (!wake_ || !kill) return wake_ ? wake_ : kill;
-  return std::min(*wake_, *kill);
+  if (!requeue_at_ || !kill) return requeue_at_ ? requeue_at_ : kill;
+  return std::min(*requeue_at_, *kill);
 }
 
 std::string LocalJob::FailureText() const {

@@ -60,7 +60,7 @@ class LocalJob {
   PSTrainingJob job_;
   std::chrono::seconds grace_{0};  // the longest of the roles; ReplicaSet shortens it
   ReplicaSet replicas_;
-  std::optional<SteadyTime> wake_;
+  std::optional<SteadyTime> requeue_at_;
   std::vector<AttemptId> crashed_;
   std::vector<std::string> events_;
 };

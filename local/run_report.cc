@@ -1,12 +1,11 @@
 #include "local/run_report.h"
 
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "base/os/files.h"
+#include "proto/contract/final_counts.h"
 #include "proto/contract/run_files.h"
 
 namespace pstrain::local {
@@ -159,21 +158,7 @@ Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id, bo
 }
 
 Status CheckRunResult(const Json& result) {
-  plan::FinalCounts counts;
-  const std::array<std::pair<const char*, std::int64_t*>, 4> members = {{
-      {"examples_expected", &counts.expected},
-      {"examples_committed", &counts.committed},
-      {"applied_min", &counts.applied_min},
-      {"applied_max", &counts.applied_max},
-  }};
-  for (const auto& [key, count] : members) {
-    const Json* value = result.Find(key);
-    const std::optional<std::int64_t> number = value ? value->AsInt64() : std::nullopt;
-    if (!number) return DataLossError(std::string(kRunResultFile) + " has no number " + key);
-    *count = *number;
-  }
-  const std::string mismatch = plan::MismatchOf(counts);
-  if (!mismatch.empty()) return DataLossError(std::string(kRunResultFile) + ": " + mismatch);
+  PSTRAIN_RETURN_IF_ERROR(ProvenCountsIn(result).status());
   const Json* not_finite = result.Find(kResultNotFinite);
   if (not_finite == nullptr) return OkStatus();
   return DataLossError(std::string(kRunResultFile) + ": not finite are the metrics " +

@@ -16,7 +16,8 @@ namespace pstrain {
 
 /// Caches, queue, reconciler and progress poller of PSTrainingJobs, wired up. The caches fill from
 /// the constructor on, also while another operator leads, so that taking over costs no relist.
-/// Owned by RunOperator.
+/// Owned by RunOperator, whose thread (or the elector's, while it leads) calls Run and, afterwards,
+/// DrainEvents. CheckSynced and Collect: any thread, also beside Run.
 class JobController {
  public:
   /// None of the references is owned. `identity` is who writes the events.

@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Histories of the protocol's simulation under a sanitizer, which is some 15 times slower than dev.
 sanitizer_seeds=1500
-# The core that is simulated has one thread.
+# The commit protocol that is simulated has one thread.
 thread_sanitizer_seeds=200
 
 all=true

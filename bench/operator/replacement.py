@@ -6,8 +6,8 @@ import time
 import rig as r
 
 
-# A pod that is deleted younger brakes its successor.
-BRAKED_BELOW_S = 11
+# A pod that is deleted younger delays its successor.
+DELAYS_BELOW_S = 11
 
 
 class Watcher:
@@ -50,7 +50,7 @@ def replacement(rig):
     rig.start([rig.job("one", workers)])
     rig.wait_running()
     rig.wait_quiet(mark)
-    time.sleep(BRAKED_BELOW_S)
+    time.sleep(DELAYS_BELOW_S)
     watcher = Watcher(rig.api)  # now: the server ends watches that are slow in a flood
     from_watch, from_delete = [], []
     mark = rig.audit.mark()

@@ -17,7 +17,7 @@ run_case() {
   report "$(cat "$work/times")"
 }
 
-# A pod that is deleted within 10 s brakes its successor.
+# A pod that is deleted within 10 s delays its successor.
 has_lived() {
   local since
   replica_ready worker 1 || return

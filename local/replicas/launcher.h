@@ -16,6 +16,7 @@
 
 namespace pstrain::local {
 
+/// What of the command line a Launcher needs.
 struct LauncherOptions {
   std::string program_dir;  // where pstrain-agent and pstrain-runtime lie
   std::string run_id;
@@ -23,8 +24,8 @@ struct LauncherOptions {
   bool allow_test_only = false;                // the replicas admit what the manifest reader did
 };
 
-/// Turns a replica into a process: addresses, environment, command. Immutable after
-/// Create.
+/// Turns a replica into a process: addresses, environment, command. Immutable after Create; any
+/// thread may ask it.
 class Launcher {
  public:
   /// Reads the templates, maps the volumes (making the directories), claims the ports and writes

@@ -11,7 +11,8 @@ namespace pstrain::local {
 
 /// TCP ports of 127.0.0.1 for the replicas of one run. As long as this lives, no other run on this
 /// machine gets one of them, also while a replica is replaced and nobody listens: each port has a
-/// claim, a Unix socket of an abstract name, which ends with the process that holds it.
+/// claim, a Unix socket of an abstract name, which ends with the process that holds it. Immutable
+/// after Claim; any thread may read.
 class ClaimedPorts {
  public:
   /// `count` different ports that nobody listened on a moment ago, below the range from which the

@@ -12,12 +12,14 @@
 
 namespace pstrain::local {
 
+/// What to start.
 struct ProcessSpec {
   std::vector<std::string> arguments;  // arguments[0] is the path of the program
   std::vector<std::pair<std::string, std::string>> environment;  // over our own
   std::string log_file;  // stdout and stderr are appended to it
 };
 
+/// How a process ended.
 struct ProcessEnd {
   int exit_code = 0;  // 128 + signal when a signal ended it
   int signal = 0;

@@ -11,7 +11,8 @@
 namespace pstrain::local {
 
 /// The directory `<state dir>/<job>` of one job on this machine, held by a lock for as long as this
-/// object lives, so that two runs cannot share it.
+/// object lives, so that two runs cannot share it. Any thread may ask for paths; what reads or
+/// writes files is called by one thread.
 ///
 ///   lock              flock(2)ed by the run
 ///   run.json          {"job":...,"run_id":...}

@@ -76,7 +76,7 @@ void EventRecorder::Record(Event event) {
 
 void EventRecorder::Drain(std::chrono::nanoseconds limit) {
   queue_.Close();
-  // The limit is of real time, whatever clock the records have.
+  // What is waited for is a thread, which a manual clock does not drive.
   const SteadyTime deadline = SteadyNow() + limit;
   {
     const MutexLock lock(mutex_);
@@ -105,7 +105,7 @@ void EventRecorder::Run(const std::stop_token& stop) {
 
 std::optional<Event> EventRecorder::Next() {
   if (due_.empty()) return queue_.Pop();
-  return queue_.PopUntil(SteadyNow() + (due_.begin()->first - clock_.Now()));
+  return queue_.PopFor(due_.begin()->first - clock_.Now());
 }
 
 void EventRecorder::Handle(const Event& event, const std::stop_token& stop) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/seconds.h"
 
 namespace pstrain::kube {
 
@@ -59,9 +60,8 @@ Status LeaderElector::KeepRenewing(const std::stop_token& stop) {
     }
     const auto age = clock_.Now() - std::chrono::nanoseconds(renewed_at_ns_.load());
     if (outcome == Outcome::kFailed && age >= options_.renew_deadline) {
-      return AbortedError(
-          "lease " + options_.lease.ToString() + " could not be renewed for " +
-          std::to_string(std::chrono::duration_cast<std::chrono::seconds>(age).count()) + " s");
+      return AbortedError("lease " + options_.lease.ToString() + " could not be renewed for " +
+                          WholeSeconds(age));
     }
   }
   return OkStatus();

@@ -146,6 +146,12 @@ Result<RequeueTime> JobReconciler::ReconcileValid(const ReconcileContext& contex
   *snapshot.job.mutable_status() = state.stored;
   const std::vector<UncountedPod> gone = deps_.uncounted_pods.List(state.uid);
   snapshot.replicas = CollectReplicas(context.pods, gone, context.now, state.pods);
+  for (plan::Replica& replica : snapshot.replicas) {
+    // A pod that went away before its agent's last word could be read.
+    const bool unknown = replica.id.role == plan::Role::kChief &&
+                         replica.phase == plan::ReplicaPhase::kSucceeded && !replica.counts;
+    if (unknown) replica.counts = deps_.progress.ProvenCounts(state.uid, replica.attempt);
+  }
   snapshot.grace = kGrace;
   const plan::PlanResult plan = plan::Plan(snapshot, context.now);
   const JobStatus before = state.stored;

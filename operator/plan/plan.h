@@ -30,6 +30,7 @@ struct DeleteReplica {
   ReplicaId id;
   std::int32_t attempt = 0;
 };
+/// Start this attempt of the replica.
 struct StartReplica {
   ReplicaId id;
   std::int32_t attempt = 0;
@@ -42,6 +43,7 @@ struct RequeueAt {
 
 using Action = std::variant<SetStatus, StopReplica, DeleteReplica, StartReplica, RequeueAt>;
 
+/// What is to be done, and what the status will say.
 struct PlanResult {
   std::vector<Action> actions;
   /// The status after this plan, equal to the snapshot's when there is no SetStatus.

@@ -17,7 +17,8 @@ Time NextStart(const ReplicaRestarts& record);
 
 /// success.cc. The chief has exited 0, and so has every evaluator of a job that runs its own
 /// program (the built-in runtime's chief exits only when the final evaluation is in). Failed when
-/// the counts that the built-in chief has left behind do not agree.
+/// the counts that the built-in chief has left behind do not agree; where they are not known, the
+/// reason of the success says so.
 void DecideSuccess(PlanBuilder& builder);
 
 /// failure.cc. A replica has exited 87, more crashes than backoffLimit, or a crash in a role whose

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "operator/plan/policies.h"
 #include "proto/contract/exit_codes.h"
@@ -11,10 +12,10 @@ using std::chrono::seconds;
 
 constexpr seconds kHealthyStretch{600};
 constexpr seconds kLongestWait{300};
-/// An attempt that lived shorter, and that no failure is counted for, brakes the next one.
+/// An attempt that lived shorter, and that no failure is counted for, delays the next one.
 constexpr seconds kShortLife{10};
-/// How long after a chief that drained its peers may still drain by its word: it waits 5 s for
-/// them to ask (runtime/chief/ending.h), then they finish what is in flight.
+/// Peers that exit 85 within this time after the chief has drained count as drained too: it waits
+/// 5 s for them to ask (runtime/chief/ending.h), then they finish what is in flight.
 constexpr seconds kPeersFollowChief{60};
 /// So many exits 85 in a row are believed without a cause; docs/design/drained-by-whom.md.
 constexpr std::int32_t kBelievedDrains = 3;
@@ -45,9 +46,9 @@ Time::duration LifeOf(const PlanBuilder& builder, const Replica& replica) {
 bool FollowsChief(const PlanBuilder& builder, const Replica& peer) {
   const ReplicaId chief{Role::kChief, 0};
   if (peer.id == chief) return false;
-  for (const Replica* attempt : builder.Attempts(chief)) {
-    if (!attempt->Ended() && WasToldToStop(*attempt)) return true;
-  }
+  // An older attempt that still stops, on a node that is lost perhaps, has no peers any more.
+  const std::vector<const Replica*>& chiefs = builder.Attempts(chief);
+  if (!chiefs.empty() && !chiefs.back()->Ended() && WasToldToStop(*chiefs.back())) return true;
   const Time left{seconds(builder.FindRecord(chief).left_seconds())};
   if (left == Time()) return false;
   return peer.started.value_or(left) <= left && EndOf(builder, peer) <= left + kPeersFollowChief;
@@ -60,14 +61,19 @@ bool IsUnwanted(const PlanBuilder& builder, const ReplicaId& id) {
   return builder.ChiefSucceeded() && id.role != Role::kEvaluator;
 }
 
+/// It says that it was told to stop, and nobody is seen who told it.
+bool DrainedUntold(const PlanBuilder& builder, const Replica& replica) {
+  if (replica.exit_code != kExitDrained) return false;
+  return !WasToldToStop(replica) && !FollowsChief(builder, replica);
+}
+
 /// REQUIRES: the replica has ended or is terminating.
 End Classify(const PlanBuilder& builder, const Replica& replica) {
   if (replica.phase == ReplicaPhase::kSucceeded) return End::kSuccess;
   if (builder.ChiefSucceeded() && replica.id.role != Role::kEvaluator) return End::kStopped;
   if (!IsDisruption(replica)) return End::kCrash;
   if (IsUnwanted(builder, replica.id)) return End::kStopped;
-  if (replica.exit_code != kExitDrained) return End::kDisruption;
-  if (WasToldToStop(replica) || FollowsChief(builder, replica)) return End::kDisruption;
+  if (!DrainedUntold(builder, replica)) return End::kDisruption;
   const bool believed = replica.id.role != Role::kChief &&
                         builder.FindRecord(replica.id).unexplained_drains() < kBelievedDrains;
   return believed ? End::kBelievedDrain : End::kCrash;
@@ -103,18 +109,28 @@ void CountDisruption(PlanBuilder& builder, const Replica& replica, ReplicaRestar
   record.set_not_before_seconds(CeilSeconds(due));
 }
 
-/// What was held against earlier attempts, and this one has disproved by living.
-void ForgetWhatALongLifeEnds(Time::duration life, ReplicaRestarts& record) {
-  if (life >= kHealthyStretch) record.clear_unexplained_drains();
+/// What was held against earlier attempts, and this one has disproved by living. A program that
+/// leaves of its own accord after each healthy stretch disproves nothing by it.
+void ForgetWhatALongLifeEnds(const PlanBuilder& builder, const Replica& replica,
+                             ReplicaRestarts& record) {
+  const Time::duration life = LifeOf(builder, replica);
+  if (life >= kHealthyStretch && !DrainedUntold(builder, replica)) {
+    record.clear_unexplained_drains();
+  }
   if (life < kShortLife) return;
   record.clear_short_attempts();
   record.clear_not_before_seconds();
 }
 
+/// A chief that drained or was stopped tells its peers to drain; one that was superseded does not.
+bool DrainsPeers(const Replica& chief) {
+  return WasToldToStop(chief) || chief.exit_code == kExitDrained;
+}
+
 /// Remembers when a chief drained or was stopped: its pod may be gone before the end of a peer
 /// shows.
 void NoteLeft(const Replica& replica, Time when, PlanBuilder& builder) {
-  if (replica.id.role != Role::kChief || !IsDisruption(replica)) return;
+  if (replica.id.role != Role::kChief || !DrainsPeers(replica)) return;
   ReplicaRestarts& record = builder.Record(replica.id);
   record.set_left_seconds(std::max(record.left_seconds(), CeilSeconds(when)));
 }
@@ -122,7 +138,7 @@ void NoteLeft(const Replica& replica, Time when, PlanBuilder& builder) {
 void CountEnd(PlanBuilder& builder, const Replica& replica) {
   NoteLeft(replica, EndOf(builder, replica), builder);
   ReplicaRestarts& record = builder.Record(replica.id);
-  ForgetWhatALongLifeEnds(LifeOf(builder, replica), record);
+  ForgetWhatALongLifeEnds(builder, replica, record);
   switch (Classify(builder, replica)) {
     case End::kSuccess:
       record.set_succeeded(true);
@@ -155,7 +171,7 @@ bool CountsNow(const PlanBuilder& builder, const Replica& replica) {
 void NoteChiefLeft(PlanBuilder& builder) {
   const ReplicaId chief{Role::kChief, 0};
   for (const Replica* attempt : builder.Attempts(chief)) {
-    const bool seen = attempt->Ended() && IsDisruptionExit(attempt->exit_code);
+    const bool seen = attempt->Ended() && attempt->exit_code == kExitDrained;
     if (seen && attempt->ended) NoteLeft(*attempt, *attempt->ended, builder);
   }
 }
@@ -163,10 +179,10 @@ void NoteChiefLeft(PlanBuilder& builder) {
 }  // namespace
 
 Time NextStart(const ReplicaRestarts& record) {
-  const Time braked{seconds(record.not_before_seconds())};
+  const Time not_before{seconds(record.not_before_seconds())};
   const std::int32_t failures = record.consecutive_failures();
-  if (failures <= 1) return braked;
-  return std::max(braked, Time(seconds(record.last_end_seconds())) + Backoff(failures - 1));
+  if (failures <= 1) return not_before;
+  return std::max(not_before, Time(seconds(record.last_end_seconds())) + Backoff(failures - 1));
 }
 
 void CountEnds(PlanBuilder& builder) {

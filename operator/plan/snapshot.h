@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/contract/final_counts.h"
 #include "proto/contract/replica_specs.h"
 #include "proto/contract/roles.h"
 #include "proto/job/psjob.pb.h"
@@ -16,6 +17,7 @@ namespace pstrain::plan {
 using Time = std::chrono::sys_time<std::chrono::milliseconds>;
 
 using pstrain::DesiredReplicas;
+using pstrain::FinalCounts;
 using pstrain::FindReplicaSpec;
 using pstrain::kRoles;
 using pstrain::Role;
@@ -32,18 +34,7 @@ struct ReplicaId {
 /// "<role>-<index>": the key of JobStatus.restarts.replicas.
 std::string ReplicaKey(const ReplicaId& id);
 
-/// What the built-in chief has counted when it ends, as it says itself.
-struct FinalCounts {
-  std::int64_t expected = 0;
-  std::int64_t committed = 0;
-  /// Of the shard with the fewest examples and of that with the most.
-  std::int64_t applied_min = 0;
-  std::int64_t applied_max = 0;
-};
-/// Empty when every example was committed and applied by every shard once; else what differs.
-std::string MismatchOf(const FinalCounts& counts);
-
-/// One attempt of a replica as the executor sees it.
+/// How far an attempt of a replica is.
 ///
 ///   phase      | process or pod
 ///   kPending   | asked for, does not run yet
@@ -64,6 +55,7 @@ enum class Disruption : std::uint8_t {
   kNotAdmitted,   // the kubelet refused the pod: no container ever ran
 };
 
+/// One attempt of a replica, as the executor sees it.
 struct Replica {
   ReplicaId id;
   std::int32_t attempt = 0;
@@ -78,7 +70,7 @@ struct Replica {
   Disruption disruption = Disruption::kNone;
   std::optional<Time> started;
   std::optional<Time> ended;
-  /// Of a chief that has ended, when it has left them behind.
+  /// Of a built-in chief that has ended, when they are known.
   std::optional<FinalCounts> counts;
 
   bool Ended() const { return phase == ReplicaPhase::kSucceeded || phase == ReplicaPhase::kFailed; }

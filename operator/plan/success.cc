@@ -1,5 +1,6 @@
 #include <string>
 
+#include "operator/plan/conditions.h"
 #include "operator/plan/policies.h"
 
 namespace pstrain::plan {
@@ -34,10 +35,14 @@ void DecideSuccess(PlanBuilder& builder) {
         "the chief has finished, but " + mismatch + "; see its log, and do not use the result");
     return;
   }
-  const bool unknown = builder.spec().has_training() && counts == nullptr;
-  builder.Finish(JobStatus::Succeeded, "JobSucceeded",
-                 std::string("the chief has finished") +
-                     (unknown ? "; its counts are not known here, they are in result.json" : ""));
+  if (builder.spec().has_training() && counts == nullptr) {
+    builder.Finish(JobStatus::Succeeded, kCountsNotKnown,
+                   "the chief has finished, but its counts are not known here: before you use the "
+                   "result, see in result.json that examples_expected, examples_committed, "
+                   "applied_min and applied_max are the same");
+    return;
+  }
+  builder.Finish(JobStatus::Succeeded, "JobSucceeded", "the chief has finished");
 }
 
 }  // namespace pstrain::plan

@@ -34,7 +34,7 @@ class CheckpointChain {
   struct Link {
     std::string directory;
     CheckpointManifest manifest;
-    std::vector<int> checkpoint_shard_of;  // by shard: place in manifest.checkpoint shards
+    std::vector<int> checkpoint_shard_of;  // by shard: position in manifest.checkpoint_shards
   };
   struct Located {
     const std::string* directory;

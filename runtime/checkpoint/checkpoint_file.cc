@@ -34,13 +34,23 @@ Result<std::string> ReadCheckpointFile(const std::string& path) {
   if (bytes.status().code() == StatusCode::kNotFound) {
     PSTRAIN_RETURN_IF_ERROR(ProveMissing(path));
   }
+  // A folder in place of the file, or a file in place of its folder: not the bytes that were
+  // written, but nothing that is known of them.
+  if (bytes.status().code() == StatusCode::kFailedPrecondition) {
+    return UnavailableError(bytes.status().message());
+  }
   return bytes;
 }
 
 Result<bool> CheckpointFileExists(const std::string& path) {
   const Status status = GetFileInfo(path).status();
-  // A file where a folder should be: somebody else's.
-  if (status.ok() || status.code() == StatusCode::kFailedPrecondition) return status.ok();
+  if (status.ok()) return true;
+  if (status.code() == StatusCode::kFailedPrecondition) {
+    const Result<FileInfo> folder = GetFileInfo(ParentPath(path));
+    // A file where a folder should be: somebody else's.
+    if (folder.ok() && !folder->is_directory) return false;
+    return UnavailableError(status.message());
+  }
   if (status.code() != StatusCode::kNotFound) return status;
   PSTRAIN_RETURN_IF_ERROR(ProveMissing(path));
   return false;

@@ -13,8 +13,8 @@ namespace pstrain {
 /// A file of a checkpoint as a whole. NOT_FOUND only when it is proven missing: its directory can
 /// be listed and does not have it, or the checkpoint's folder is proven missing in the same way.
 /// UNAVAILABLE when the listing has it, or when the folder of all checkpoints is not there either
-/// (the volume is not mounted, a network file system answers with old names). Other errors as
-/// ReadFile.
+/// (the volume is not mounted, a network file system answers with old names), and when a folder or
+/// a file is in the way (EISDIR, ENOTDIR). Other errors as ReadFile.
 Result<std::string> ReadCheckpointFile(const std::string& path);
 
 /// Whether a file of a checkpoint is there. Errors as ReadCheckpointFile, but for NOT_FOUND.

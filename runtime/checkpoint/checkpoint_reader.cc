@@ -52,15 +52,15 @@ Result<std::vector<float>> CheckpointReader::Dense(const std::string& name) {
                          ": its checkpoint shards are too small to hold " + name);
   }
   std::vector<float> values(count);
-  for (std::uint32_t i = 0; i < variable->slices.size(); ++i) {
-    const CatalogVariable::Slice& slice = variable->slices[i];
-    PSTRAIN_ASSIGN_OR_RETURN(const LoadedShard* checkpoint_shard, Load(slice.shard));
+  for (std::uint32_t i = 0; i < variable->partitions.size(); ++i) {
+    const DensePartition& partition = variable->partitions[i];
+    PSTRAIN_ASSIGN_OR_RETURN(const LoadedShard* checkpoint_shard, Load(partition.shard));
     const auto part = checkpoint_shard->dense.find({variable->spec.id(), i});
-    if (part == checkpoint_shard->dense.end() || part->second.size() != slice.count) {
+    if (part == checkpoint_shard->dense.end() || part->second.size() != partition.count) {
       return DataLossError("checkpoint " + directory_ + ": partition " + std::to_string(i) +
                            " of " + name + " is missing or has another size");
     }
-    std::copy(part->second.begin(), part->second.end(), &values[slice.first]);
+    std::copy(part->second.begin(), part->second.end(), &values[partition.first]);
   }
   return values;
 }

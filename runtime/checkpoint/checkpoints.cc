@@ -47,7 +47,11 @@ Status CheckExpectation(const CheckpointManifest& manifest,
     return FailedPreconditionError("it is of run " + manifest.run_id() + ", not of " +
                                    expectation.run_id + "; move it out of this run's folder");
   }
-  if (expectation.job && manifest.has_job()) {
+  if (expectation.job) {
+    if (!manifest.has_job()) {
+      return FailedPreconditionError(
+          "its manifest does not say of which model, features and input it is; start a new run");
+    }
     PSTRAIN_RETURN_IF_ERROR(CheckFixed(manifest.job(), *expectation.job));
   }
   if (expectation.shards && manifest.shards() != *expectation.shards) {
@@ -73,10 +77,10 @@ std::string CheckpointName(CheckpointId id) {
 std::optional<CheckpointId> ParseCheckpointName(std::string_view name) {
   const std::size_t dash = name.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const auto epoch = ParseNumber<std::uint64_t>(name.substr(0, dash));
+  const auto chief_term = ParseNumber<std::uint64_t>(name.substr(0, dash));
   const auto number = ParseNumber<std::uint64_t>(name.substr(dash + 1));
-  if (!epoch || !number) return std::nullopt;
-  const CheckpointId id{*epoch, *number};
+  if (!chief_term || !number) return std::nullopt;
+  const CheckpointId id{*chief_term, *number};
   if (CheckpointName(id) != name) return std::nullopt;
   return id;
 }

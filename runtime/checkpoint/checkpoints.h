@@ -13,6 +13,10 @@
 
 namespace pstrain {
 
+/// The checkpoints of a run on disk: their names, their folders, and which of them is good. The
+/// functions keep nothing between calls; any thread may call them. Only the chief with the highest
+/// chief term makes and removes folders (chief_term.h).
+
 /// A checkpoint of a run. Ordered by chief term, then number: higher is newer.
 struct CheckpointId {
   std::uint64_t chief_term = 0;
@@ -35,6 +39,7 @@ Result<std::string> CreateCheckpointDirectory(const std::string& run_directory, 
 /// when absent.
 Status RemoveCheckpoint(const std::string& run_directory, CheckpointId id);
 
+/// What a listing knows of a checkpoint without reading its manifest.
 struct CheckpointFolder {
   CheckpointId id;
   /// It has a manifest.
@@ -69,6 +74,7 @@ struct CheckpointExpectation {
 Result<CheckpointManifest> OpenCheckpoint(const std::string& checkpoint_directory,
                                           const CheckpointExpectation& expectation);
 
+/// A checkpoint that has been read and checked, and what was wrong with newer ones.
 struct GoodCheckpoint {
   CheckpointId id;
   std::string directory;

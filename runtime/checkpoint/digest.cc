@@ -37,18 +37,18 @@ using VariableLanes = std::vector<Lanes>;
 Status AddDense(const Catalog& catalog, const DenseState& dense,
                 std::vector<VariableLanes>* lanes) {
   if (dense.variable >= catalog.variables().size() ||
-      dense.partition >= catalog.variables()[dense.variable].slices.size() ||
+      dense.partition >= catalog.variables()[dense.variable].partitions.size() ||
       dense.slots.size() + 1 != (*lanes)[dense.variable].size()) {
     return DataLossError("a partition that its manifest does not know");
   }
   const CatalogVariable& variable = catalog.variables()[dense.variable];
-  const CatalogVariable::Slice& slice = variable.slices[dense.partition];
+  const DensePartition& partition = variable.partitions[dense.partition];
   VariableLanes& sums = (*lanes)[dense.variable];
   for (std::size_t array = 0; array < sums.size(); ++array) {
     const std::vector<float>& values = array == 0 ? dense.values : dense.slots[array - 1];
-    if (values.size() != slice.count) return DataLossError("a partition has another size");
+    if (values.size() != partition.count) return DataLossError("a partition has another size");
     for (std::size_t i = 0; i < values.size(); i += variable.dimension) {
-      sums[array].AddRow((slice.first + i) / variable.dimension,
+      sums[array].AddRow((partition.first + i) / variable.dimension,
                          {&values[i], static_cast<std::size_t>(variable.dimension)});
     }
   }

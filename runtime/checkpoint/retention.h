@@ -10,6 +10,7 @@
 
 namespace pstrain {
 
+/// What deletion leaves alone, and on whose behalf it deletes.
 struct RetentionRule {
   /// Finished checkpoints to keep; less than 2 counts as 2.
   std::uint32_t keep = 2;

@@ -54,6 +54,16 @@ Checkpointing::Checkpointing(const ChiefDependencies& chief, PsPeers& ps,
   }
 }
 
+void Checkpointing::ForgiveGap(std::chrono::nanoseconds gap) {
+  final_since_ = std::min(final_since_ + gap, chief_.clock.Now());
+}
+
+std::uint64_t Checkpointing::BatchesReopened() const {
+  const auto& former = chief_.setup.checkpoint;
+  return (former ? former->manifest.batches_reopened() : 0) +
+         chief_.protocol.Progress().work_ids_reopened;
+}
+
 bool Checkpointing::Covered() const {
   return newest_ && chief_.protocol.Progress().work_ids_committed == work_ids_at_newest_;
 }
@@ -122,6 +132,7 @@ void Checkpointing::ShardsWritten(const CheckpointId& id, std::uint32_t ps,
   in_progress_->pending.erase(ps);
   if (!reply.ok()) {
     in_progress_->status = reply.status().WithContext("ps " + std::to_string(ps));
+    if (reply.status().code() == StatusCode::kAborted) NotInTerm(ps, reply.status());
     return;
   }
   in_progress_->checkpoint_shards.insert(in_progress_->checkpoint_shards.end(),
@@ -137,6 +148,30 @@ void Checkpointing::ShardsWritten(const CheckpointId& id, std::uint32_t ps,
   }
 }
 
+bool Checkpointing::StillOwns(const CheckpointPlan::Ps& ps) const {
+  return std::ranges::all_of(ps.shards, [this](const ShardInTerm& wanted) {
+    return chief_.protocol.membership().IsActive(wanted);
+  });
+}
+
+// Rule 8: only the chief makes terms. So a ps that lacks a shard in the current one has lost it, or
+// serves it no more; when all is committed, no worker comes to find that out.
+void Checkpointing::NotInTerm(std::uint32_t ps, const Status& status) {
+  const auto& planned = in_progress_->plan.ps;
+  const auto part = std::ranges::find(planned, ps, &CheckpointPlan::Ps::index);
+  if (part == planned.end() || !StillOwns(*part)) return;
+  in_progress_->refused = true;
+  ps_.HaveRegisterAgain(ps, part->incarnation, status);
+}
+
+bool Checkpointing::Overtaken() const {
+  if (in_progress_->refused) return false;
+  // What the shards of a final one lacked is granted again first.
+  if (in_progress_->plan.final && !chief_.protocol.AllCommitted()) return true;
+  return !std::ranges::all_of(in_progress_->plan.ps,
+                              [this](const CheckpointPlan::Ps& ps) { return StillOwns(ps); });
+}
+
 CheckpointManifest Checkpointing::MakeManifest() const {
   CheckpointManifest manifest;
   manifest.set_run_id(chief_.context.run_id);
@@ -149,6 +184,7 @@ CheckpointManifest Checkpointing::MakeManifest() const {
   const CommitProgress progress = chief_.protocol.Progress();
   manifest.set_examples_committed(progress.examples_committed);
   manifest.set_examples_expected(progress.examples_expected);
+  manifest.set_batches_reopened(BatchesReopened());
   *manifest.mutable_job() = FixedPart(chief_.context.job.spec());
   manifest.set_final(in_progress_->plan.final);
   manifest.set_epochs(static_cast<std::uint32_t>(chief_.context.training().epochs()));
@@ -204,9 +240,9 @@ void Checkpointing::PlaceManifest() {
 void Checkpointing::Abandon(const Status& status) {
   chief_.protocol.CheckpointFailed();
   chief_.stats.checkpoints_abandoned->Add();
-  // Other terms are no failure: the next one can be taken as soon as every shard has its owner.
-  const bool term_changed = status.code() == StatusCode::kAborted;
-  if (!term_changed) {
+  // The next one can be taken as soon as every shard has its owner.
+  const bool overtaken = status.code() == StatusCode::kAborted && Overtaken();
+  if (!overtaken) {
     if (failures_++ == 0) failing_since_ = last_;
     error_ = status;
     pause_ = pauses_.Next();
@@ -218,7 +254,7 @@ void Checkpointing::Abandon(const Status& status) {
               {"run_waits_for_it", in_progress_->plan.final},
               {"failed_in_a_row", failures_},
               {"no_checkpoint_for_seconds", InSeconds(chief_.Since(newest_since_))},
-              {"again_in_seconds", term_changed ? 0.0 : InSeconds(Pause())}});
+              {"again_in_seconds", overtaken ? 0.0 : InSeconds(Pause())}});
   chief_.disk.Post("remove an abandoned checkpoint",
                    [this, id = in_progress_->id,
                     run_directory = chief_.setup.run.run_directory()]() -> Disk::Then {
@@ -318,15 +354,15 @@ void Checkpointing::Retained(const Result<std::vector<CheckpointId>>& removed) {
   for (const CheckpointId& id : *removed) chief_.protocol.CheckpointRemoved(CheckpointName(id));
 }
 
-CheckpointTrouble Checkpointing::trouble() const {
-  CheckpointTrouble trouble{.age = chief_.Since(newest_since_), .failing = {}, .error = {}};
+CheckpointProblem Checkpointing::problem() const {
+  CheckpointProblem problem{.age = chief_.Since(newest_since_), .failing = {}, .error = {}};
   if (failures_ > 0) {
-    trouble.failing = chief_.Since(failing_since_);
-    trouble.error = error_;
+    problem.failing = chief_.Since(failing_since_);
+    problem.error = error_;
   } else if (in_progress_ && chief_.Since(last_) > kSlow) {
-    trouble.failing = chief_.Since(last_);
+    problem.failing = chief_.Since(last_);
   }
-  return trouble;
+  return problem;
 }
 
 void Checkpointing::Watch() {

@@ -24,8 +24,10 @@ namespace pstrain {
 /// exists from the moment at which its manifest is renamed; whatever goes wrong before, it is
 /// abandoned and its folder removed. A failed one is tried again after 1, 2, 4 .. 30 s (1 s while
 /// somebody waits for it to stop), for as long as it takes: a disk that is full for ten minutes
-/// costs checkpoints, not the job. Touches the run's directory through Disk; speaks to ps through
-/// PsPeers. The chief's lock guards it: one thread at a time.
+/// costs checkpoints, not the job. One whose shards have got new terms meanwhile has not failed; a
+/// ps that refuses a shard in the term in which it owns it has to register again. Touches the run's
+/// directory through Disk; speaks to ps through PsPeers. The chief's lock guards it: one thread at
+/// a time.
 class Checkpointing {
  public:
   /// `ps` and `evaluator` outlive it.
@@ -37,7 +39,7 @@ class Checkpointing {
   void Start();
   /// Places or abandons the one in progress, once every ps has answered; else does nothing.
   void Finish();
-  CheckpointTrouble trouble() const;
+  CheckpointProblem problem() const;
   /// Names in the log a checkpoint that takes longer than a minute, and whom it waits for.
   void Watch();
 
@@ -51,8 +53,12 @@ class Checkpointing {
   std::optional<ProtocolTime> final_since() const {
     return final_ ? std::optional(final_since_) : std::nullopt;
   }
+  /// This process was paused for so long: the final one's evaluation could not come meanwhile.
+  void ForgiveGap(std::chrono::nanoseconds gap);
   /// By this chief.
   std::uint64_t placed() const { return placed_; }
+  /// As in RunNumbers.
+  std::uint64_t BatchesReopened() const;
   /// Of the newest one.
   const AppliedCounts& applied() const { return applied_; }
 
@@ -68,6 +74,8 @@ class Checkpointing {
     /// The disk works on it: its folder is made, or its manifest put in place.
     bool with_disk = true;
     bool warned = false;
+    /// A ps has refused a shard that it owns.
+    bool refused = false;
     std::uint64_t work_ids = 0;
     Status status;
     // Of the manifest in place.
@@ -78,6 +86,12 @@ class Checkpointing {
   void HaveShardsWritten(const CheckpointId& id, const Status& folder);
   void ShardsWritten(const CheckpointId& id, std::uint32_t ps,
                      const Result<WriteCheckpointShardsReply>& reply);
+  /// The ps still owns all that the checkpoint in progress has of it, in the same terms.
+  bool StillOwns(const CheckpointPlan::Ps& ps) const;
+  /// A ps does not have in its term what the checkpoint in progress wants of it.
+  void NotInTerm(std::uint32_t ps, const Status& status);
+  /// What the checkpoint in progress was started for holds no more, and nobody has failed.
+  bool Overtaken() const;
   std::vector<WrittenCheckpointShard> Written() const;
   CheckpointManifest MakeManifest() const;
   void PlaceManifest();

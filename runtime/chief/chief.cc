@@ -1,6 +1,9 @@
 #include "runtime/chief/chief.h"
 
+#include <google/protobuf/map.h>
+
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -19,14 +22,13 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::chrono::milliseconds kTick{20};
-/// Longer between two ticks than any load of the machine makes it: this process stood still.
+/// Longer between two ticks than any load of the machine makes it: this process was paused.
 constexpr seconds kGap{2};
 
 Ending::Limits LimitsOf(const RoleContext& context) {
-  const Training& training = context.training();
-  return {.peers = seconds(training.peer_timeout_seconds()),
+  return {.peers = context.peer_timeout(),
           .grace = context.grace,
-          .evaluation = seconds(training.evaluation().deadline_seconds())};
+          .evaluation = seconds(context.training().evaluation().deadline_seconds())};
 }
 
 std::optional<CheckpointId> IdOf(const std::optional<GoodCheckpoint>& checkpoint) {
@@ -62,19 +64,29 @@ std::function<void(Status)> FailThrough(Ending& ending, CondVar& changed) {
   };
 }
 
-/// The answer to a replica that was started with another job; nothing to one that was not, or that
-/// has shown its job before.
+/// OK for a replica that was started with this job, or has shown that before: `known`. Errors:
+/// CheckDigests.
+Status CheckJob(const google::protobuf::Map<std::string, std::uint32_t>& shown, bool known,
+                const FixedDigests& job) {
+  if (!shown.empty()) return CheckDigests(job, {shown.begin(), shown.end()});
+  if (known) return OkStatus();
+  return FailedPreconditionError(
+      "it does not say with which job; start all replicas from one version of the runtime");
+}
+
+/// The answer to a replica that was started with another job; nothing to one that was not. Errors:
+/// CheckShownJob.
 template <typename Reply, typename Request>
-std::optional<Reply> RefusalOf(const Request& request, const FixedDigests& job,
-                               const std::string& from, Refusals& refusals) {
-  if (request.job().empty()) return std::nullopt;
-  const Status same = CheckDigests(job, {request.job().begin(), request.job().end()});
-  if (same.ok()) return std::nullopt;
+Result<std::optional<Reply>> RefusalOf(const Request& request, bool known, const FixedDigests& job,
+                                       const std::string& from, Refusals& refusals) {
+  PSTRAIN_RETURN_IF_ERROR(CheckShownJob(request.job()));
+  const Status same = CheckJob(request.job(), known, job);
+  if (same.ok()) return std::optional<Reply>();
   refusals.Count(RefusalReason::kOutdated, from,
                  same.WithContext("a replica that was started with another job"));
   Reply reply;
   reply.set_refused(same.message());
-  return reply;
+  return std::optional<Reply>(std::move(reply));
 }
 
 }  // namespace
@@ -88,7 +100,7 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
       stats_(context.stats),
       common_stats_(context.stats),
       protocol_(MakeProtocolOptions(context, setup_, clock_.Now())),
-      disk_(RunUnder(mutex_), clock_),
+      disk_(RunUnder(mutex_), options.clock),
       dependencies_{context_, setup_, clock_, stats_, protocol_, disk_, options.refusals},
       grant_limit_(std::move(options.grant_limit)),
       wanted_ps_(std::move(options.wanted_ps)),
@@ -113,7 +125,15 @@ Chief::~Chief() {
   links = ps_.TakeAll();
 }
 
+// Calls that wait would keep the server from shutting down.
 Result<int> Chief::Run() {
+  Result<int> outcome = RunToEnd();
+  const MutexLock lock(mutex_);
+  waiters_.Close();
+  return outcome;
+}
+
+Result<int> Chief::RunToEnd() {
   common_stats_.ready->Set(1);
   while (true) {
     // Destroyed without the lock: their destructors wait for calls that are being cancelled.
@@ -125,8 +145,8 @@ Result<int> Chief::Run() {
     Tick();
     // Nobody is to wait for a chief that will not come back.
     if (ending_.failed_for_good() && !ending_.releasing()) BeginRelease(false);
-    if (ending_.failure() && !ending_.failed_for_good()) return *ending_.failure();
-    if (ending_.releasing() && ending_.ReleaseOver(AllTold())) {
+    const bool failed = ending_.failure() && !ending_.failed_for_good();
+    if (!failed && ending_.releasing() && ending_.ReleaseOver(AllTold())) {
       // The log has the reason already.
       if (ending_.failed_for_good()) return kExitPermanent;
       return ending_.finished() ? kExitSuccess : kExitDrained;
@@ -135,6 +155,8 @@ Result<int> Chief::Run() {
       LogWarning("chief", "another chief has taken over");
       return kExitDisrupted;
     }
+    // Last: that its peers have gone to the next chief is no failure of the job.
+    if (failed) return *ending_.failure();
     retired = ps_.TakeRetired();
   }
 }
@@ -145,33 +167,45 @@ void Chief::ForgiveGap() {
   const ProtocolTime now = clock_.Now();
   const std::chrono::nanoseconds gap = now - std::exchange(last_tick_, now);
   if (gap < kGap) return;
-  LogWarning("chief", "this process stood still; the deadlines of all peers are extended",
+  LogWarning("chief", "this process was paused; the deadlines of all peers are extended",
              {{"seconds", InSeconds(gap)}});
   gaps_ += gap;
   ps_.ForgiveGap(gap);
   workers_.ForgiveGap(gap);
   evaluator_.ForgiveGap(gap);
+  checkpointing_.ForgiveGap(gap);
   ending_.ForgiveGap(gap);
 }
 
+// All by one time: what the process stands still while this runs is a gap of the next tick.
 void Chief::Tick() {
+  const HeldClock::Hold now(clock_);
   ForgiveGap();
   protocol_.Tick(clock_.Now() - gaps_);
   if (grant_limit_) grant_limit_->Refresh(disk_);
   ps_.Expire();
   ps_.Retry();
-  if (!ending_.releasing()) workers_.Expire();
+  if (!ending_.releasing()) workers_.Expire(evaluator_.GrantsWait());
   ps_.Dispatch();
   checkpointing_.Finish();
   checkpointing_.Watch();
   disk_wait_ = disk_.Watch();
   publisher_.Publish(Numbers());
+  TellWaiters();
   if (ending_.releasing() || ending_.failure()) return;
   DrainIfToldTo();
   evaluator_.CheckRestored(checkpointing_.newest(), checkpointing_.placed() > 0);
   CheckPatience();
   if (checkpointing_.Due()) checkpointing_.Start();
   EndIfOver();
+}
+
+void Chief::TellWaiters() {
+  if (waiters_.empty()) return;
+  waiters_.Tell({.ending = ending_.releasing(),
+                 .membership = workers_.MembershipNumber(),
+                 .open = GrantsWait() ? 0 : protocol_.Grantable()},
+                clock_.Now());
 }
 
 // The actions of it are taken out by the next Tick, like those of every event.
@@ -194,7 +228,7 @@ void Chief::CheckPatience() {
   ending_.CheckPatience({.missing_ps = ps_.Missing(),
                          .any_worker = !workers_.empty(),
                          .all_shards_active = protocol_.AllActive(),
-                         .trouble = ps_.trouble()});
+                         .problem = ps_.problem()});
 }
 
 Ending::DrainState Chief::DrainNow() const {
@@ -244,8 +278,10 @@ RunNumbers Chief::Numbers() const {
     numbers.final_examples = final_manifest->examples_committed();
   }
   numbers.checkpoints_placed = checkpointing_.placed();
-  numbers.checkpoint_trouble = checkpointing_.trouble();
+  numbers.checkpoint_problem = checkpointing_.problem();
+  end_file_.Report(numbers.checkpoint_problem);
   numbers.disk_wait = disk_wait_;
+  numbers.batches_reopened = checkpointing_.BatchesReopened();
   numbers.applied = checkpointing_.applied();
   numbers.loss = workers_.loss();
   numbers.restored_loss = evaluator_.restored_loss();
@@ -261,11 +297,11 @@ void Chief::HearFailure(Status failure) {
 
 Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request,
                                           const std::string& from) {
-  if (auto refusal = RefusalOf<RegisterPsReply>(request, job_, from, dependencies_.refusals)) {
-    return *std::move(refusal);
-  }
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
-  PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.held()));
+  PSTRAIN_ASSIGN_OR_RETURN(
+      auto refusal, RefusalOf<RegisterPsReply>(request, false, job_, from, dependencies_.refusals));
+  if (refusal) return *std::move(refusal);
+  PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardCopy> copies, AllFromWire<ShardCopy>(request.copies()));
   const MutexLock lock(mutex_);
   if (ending_.releasing()) {
     RegisterPsReply reply;
@@ -277,6 +313,7 @@ Result<RegisterPsReply> Chief::RegisterPs(const RegisterPsRequest& request,
 }
 
 Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
+  PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
   HeartbeatPsReply reply = ps_.Heartbeat(request);
   if (reply.known()) HearFailure(FailureOf(request));
@@ -285,26 +322,38 @@ Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
 
 Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
                                           const std::string& from) {
-  if (auto refusal = RefusalOf<PollWorkerReply>(request, job_, from, dependencies_.refusals)) {
-    return *std::move(refusal);
-  }
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
+  const bool known = request.chief_term_seen() != 0;
+  PSTRAIN_ASSIGN_OR_RETURN(
+      auto refusal, RefusalOf<PollWorkerReply>(request, known, job_, from, dependencies_.refusals));
+  if (refusal) return *std::move(refusal);
   const MutexLock lock(mutex_);
   PSTRAIN_RETURN_IF_ERROR(workers_.CheckAttempt(request, from));
   PollWorkerReply reply = workers_.Poll(request,
                                         {.releasing = ending_.releasing(),
                                          .finished = ending_.finished(),
-                                         .grants_wait = evaluator_.GrantsWait()},
+                                         .grants_wait = GrantsWait()},
                                         from);
   if (reply.directive() != REPLACED) HearFailure(FailureOf(request));
+  // What it has given back may be for others.
+  TellWaiters();
   return reply;
+}
+
+Status Chief::AwaitWork(const AwaitWorkRequest& request, WorkWaiters::Done done) {
+  PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
+  const MutexLock lock(mutex_);
+  waiters_.Add(request, clock_.Now(), std::move(done));
+  TellWaiters();
+  return OkStatus();
 }
 
 Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request,
                                                 const std::string& from) {
-  if (auto refusal = RefusalOf<PollEvaluatorReply>(request, job_, from, dependencies_.refusals)) {
-    return *std::move(refusal);
-  }
+  // Nothing tells its first poll from later ones; it only reads.
+  PSTRAIN_ASSIGN_OR_RETURN(auto refusal, RefusalOf<PollEvaluatorReply>(request, true, job_, from,
+                                                                       dependencies_.refusals));
+  if (refusal) return *std::move(refusal);
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
   PSTRAIN_RETURN_IF_ERROR(evaluator_.CheckAttempt(request, from));

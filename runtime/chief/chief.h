@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/held_clock.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
@@ -22,6 +23,7 @@
 #include "runtime/chief/peers/grant_limit.h"
 #include "runtime/chief/peers/ps_link.h"
 #include "runtime/chief/peers/ps_peers.h"
+#include "runtime/chief/peers/work_waiters.h"
 #include "runtime/chief/peers/worker_peers.h"
 #include "runtime/chief/protocol/commit_protocol.h"
 #include "runtime/chief/request_checks.h"
@@ -75,15 +77,25 @@ class Chief {
   Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request) PSTRAIN_EXCLUDES(mutex_);
   Result<PollWorkerReply> PollWorker(const PollWorkerRequest& request, const std::string& from)
       PSTRAIN_EXCLUDES(mutex_);
+  /// Calls `done`, once, when a poll of that worker may bring it what it waits for, after
+  /// WorkWaiters::kLongest at the latest, or when Run returns: under the chief's lock, so it must
+  /// not block or call back. Not at all when the request is refused.
+  Status AwaitWork(const AwaitWorkRequest& request, WorkWaiters::Done done)
+      PSTRAIN_EXCLUDES(mutex_);
   Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request,
                                            const std::string& from) PSTRAIN_EXCLUDES(mutex_);
 
  private:
+  Result<int> RunToEnd() PSTRAIN_EXCLUDES(mutex_);
   void Tick() PSTRAIN_REQUIRES(mutex_);
+  void TellWaiters() PSTRAIN_REQUIRES(mutex_);
   void Scale(std::uint32_t ps_count) PSTRAIN_REQUIRES(mutex_);
   void ForgiveGap() PSTRAIN_REQUIRES(mutex_);
   void DrainIfToldTo() PSTRAIN_REQUIRES(mutex_);
   void CheckPatience() PSTRAIN_REQUIRES(mutex_);
+  bool GrantsWait() const PSTRAIN_REQUIRES(mutex_) {
+    return evaluator_.GrantsWait() || !ps_.KnowAllEpochs();
+  }
   void EndIfOver() PSTRAIN_REQUIRES(mutex_);
   Ending::DrainState DrainNow() const PSTRAIN_REQUIRES(mutex_);
   /// A peer has said what it says; OK: nothing is wrong with the job.
@@ -97,7 +109,8 @@ class Chief {
   /// What replicas must have been started with, too.
   const FixedDigests job_;
   const JobBounds bounds_;
-  const Clock& clock_;
+  /// Held while Tick runs.
+  HeldClock clock_;
   ChiefStats stats_;
   RuntimeStats common_stats_;
   Mutex mutex_;
@@ -112,10 +125,11 @@ class Chief {
   Ending ending_ PSTRAIN_GUARDED_BY(mutex_);
   PsPeers ps_ PSTRAIN_GUARDED_BY(mutex_);
   WorkerPeers workers_ PSTRAIN_GUARDED_BY(mutex_);
+  WorkWaiters waiters_ PSTRAIN_GUARDED_BY(mutex_);
   EvaluatorPeer evaluator_ PSTRAIN_GUARDED_BY(mutex_);
   Checkpointing checkpointing_ PSTRAIN_GUARDED_BY(mutex_);
   EndFile end_file_ PSTRAIN_GUARDED_BY(mutex_);
-  /// When Tick was called last, and how long this process stood still in all.
+  /// When Tick was called last, and how long this process was paused in all.
   ProtocolTime last_tick_ PSTRAIN_GUARDED_BY(mutex_);
   std::chrono::nanoseconds gaps_ PSTRAIN_GUARDED_BY(mutex_){0};
   /// How long the run's directory has kept the disk thread waiting.

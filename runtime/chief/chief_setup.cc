@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "runtime/chief/disk/try_again.h"
+#include "base/mutex.h"
 #include "runtime/chief/protocol/placement.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
@@ -17,8 +17,35 @@
 namespace pstrain {
 namespace {
 
+/// Does the steps of the start, each with the job's patience.
+class Steps {
+ public:
+  Steps(const RoleContext& context, TryAgain::Pause pause)
+      : limit_(context.peer_timeout()),
+        pause_(std::move(pause)),
+        was_started_(RunDirectory::WasStarted(context.job, context.run_id)) {}
+
+  /// A step that writes. What the disk of a run has taken once it may take again; a run that begins
+  /// on a full disk, or where nobody may write, is seen to immediately.
+  template <typename Step>
+  auto Write(Step step) const {
+    return TryAgain(limit_, pause_)
+        .Until(step, was_started_ ? TryAgain::ReadMayPass : TryAgain::MayPass);
+  }
+  /// A step that only reads.
+  template <typename Step>
+  auto Read(Step step) const {
+    return TryAgain(limit_, pause_).Until(step, TryAgain::ReadMayPass);
+  }
+
+ private:
+  const std::chrono::seconds limit_;
+  const TryAgain::Pause pause_;
+  const bool was_started_;
+};
+
 /// The newest good checkpoint, or nothing for a run without checkpoints.
-Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context,
+Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context, const Steps& steps,
                                                      const RunDescription& run) {
   CheckpointExpectation expectation;
   expectation.run_id = run.run_id();
@@ -26,9 +53,8 @@ Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context,
   expectation.shards = run.shards();
   expectation.batches_per_epoch = run.batches_per_epoch();
   expectation.job = context.job.spec();
-  Result<GoodCheckpoint> checkpoint = TryAgain(context).Until(
-      [&] { return NewestGoodCheckpoint(run.run_directory(), expectation); },
-      TryAgain::ReadMayPass);
+  Result<GoodCheckpoint> checkpoint =
+      steps.Read([&] { return NewestGoodCheckpoint(run.run_directory(), expectation); });
   if (!checkpoint.ok() && checkpoint.status().code() == StatusCode::kNotFound)
     return std::optional<GoodCheckpoint>();
   if (!checkpoint.ok()) return checkpoint.status();
@@ -92,28 +118,33 @@ std::chrono::seconds AgeOf(const RunDirectory& directory) {
 }  // namespace
 
 Result<ChiefSetup> PrepareChief(const RoleContext& context) {
-  PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, TryAgain(context).Until([&] {
+  return PrepareChief(context, [&context](std::chrono::nanoseconds pause) {
+    return PauseFor(pause, context.stop);
+  });
+}
+
+Result<ChiefSetup> PrepareChief(const RoleContext& context, const TryAgain::Pause& pause) {
+  const Steps steps(context, pause);
+  PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, steps.Write([&] {
     return RunDirectory::Open(context.job, context.run_id);
   }));
   // A job that differs is refused before its input is read.
-  const auto job_checked = TryAgain(context).Until([&]() -> Result<bool> {
+  const auto job_checked = steps.Write([&]() -> Result<bool> {
     PSTRAIN_RETURN_IF_ERROR(directory.CheckJob());
     return true;
   });
   if (!job_checked.ok()) return job_checked.status();
-  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index, TryAgain(context).Until([&] {
-    return directory.Index(context.scratch.string());
-  }));
-  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, TryAgain(context).Until([&] {
-    return Describe(context, directory, index);
-  }));
-  PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint, FindCheckpoint(context, run));
+  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index,
+                           steps.Write([&] { return directory.Index(context.scratch.string()); }));
+  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run,
+                           steps.Write([&] { return Describe(context, directory, index); }));
+  PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint,
+                           FindCheckpoint(context, steps, run));
   PSTRAIN_RETURN_IF_ERROR(EpochsHold(context, checkpoint));
   std::vector<std::string> names;
   if (checkpoint) {
-    PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids, TryAgain(context).Until([&] {
-      return ListCheckpoints(run.run_directory());
-    }));
+    PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids,
+                             steps.Read([&] { return ListCheckpoints(run.run_directory()); }));
     for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
       if (*id <= checkpoint->id) names.push_back(CheckpointName(*id));
     }

@@ -13,6 +13,7 @@
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/chief/run_directory.h"
 #include "runtime/cluster/role_context.h"
+#include "runtime/cluster/try_again.h"
 
 namespace pstrain {
 
@@ -30,8 +31,12 @@ struct ChiefSetup {
 };
 
 /// Everything up to a running chief: run directory, input index, variables and their placement, the
-/// checkpoint to continue from. The error names the field of the job or the file.
+/// checkpoint to continue from. The error names the field of the job or the file. Where the run was
+/// started before, a disk that is full or that may not be written to is waited for as one that
+/// fails is (TryAgain); a run that begins there ends immediately.
 Result<ChiefSetup> PrepareChief(const RoleContext& context);
+/// The same with another way to wait between two tries.
+Result<ChiefSetup> PrepareChief(const RoleContext& context, const TryAgain::Pause& pause);
 
 /// PlaceShards for that number of ps.
 std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,

@@ -22,8 +22,8 @@ std::string WhatIsMissing(const Ending::Attendance& attendance) {
     missing += (missing.empty() ? "ps " : ", ps ") + std::to_string(index);
   }
   if (!missing.empty()) return missing + " did not come";
-  if (!attendance.trouble.empty())
-    return "not every shard got an owner (" + attendance.trouble + ")";
+  if (!attendance.problem.empty())
+    return "not every shard got an owner (" + attendance.problem + ")";
   return attendance.any_worker ? "not every shard got an owner" : "no worker came";
 }
 

@@ -55,14 +55,14 @@ class Ending {
     bool any_worker = false;
     bool all_shards_active = false;
     /// Why shards have no owner, where that is known.
-    std::string trouble = {};
+    std::string problem = {};
   };
   /// Fails the job when the run could not train for longer than the limit.
   void CheckPatience(const Attendance& attendance);
   /// Peers are not needed any more: the limit counts from now on again.
   void RenewPatience() { ready_since_ = clock_.Now(); }
 
-  /// This process stood still for so long: the limit does not count it.
+  /// This process was paused for so long: the limit does not count it.
   void ForgiveGap(std::chrono::nanoseconds gap) { ready_since_ += gap; }
 
   /// Grants have been stopped because the process was told to stop.
@@ -95,7 +95,7 @@ class Ending {
   bool ReleaseOver(bool all_told) const;
 
   /// A chief of a higher term, or another one of this term, has taken the run, as far as is known.
-  /// Has the directory looked at once a second.
+  /// Has the disk thread check the directory every second.
   bool Superseded();
 
  private:

@@ -32,6 +32,8 @@ class GrantBarriers final : public GrantLimit {
   /// never so low that its percentage could not be reached. Exceeds it by less than a batch.
   std::vector<GrantedWorkId> Grants(CommitProtocol& protocol, std::uint32_t worker,
                                     std::uint32_t want) const override;
+  /// A limit is reached.
+  bool Holds(const CommitProtocol& protocol) const override { return Reached(protocol.Progress()); }
 
  private:
   struct Barrier {

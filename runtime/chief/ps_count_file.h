@@ -4,10 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 
 namespace pstrain {
+
+/// The number that such a file says: decimal digits, and perhaps ends of lines. Nothing for
+/// anything but a number of ps that a job may have. Pure.
+std::optional<std::uint32_t> ParsePsCount(std::string_view text);
 
 /// The number of ps that the job wants while its chief runs: a file that holds it as decimal
 /// digits. In a cluster the kubelet writes it, from an annotation of the chief's pod that the
@@ -19,9 +24,9 @@ class PsCountFile {
   /// `path` empty: there is no such file. `clock` outlives this.
   PsCountFile(std::string path, const Clock& clock) : path_(std::move(path)), clock_(clock) {}
 
-  /// What the file says, looked at once a second; nothing between these looks, and while there is
-  /// no such file or it is empty. Anything but a number of ps that a job may have is logged once
-  /// and passed over.
+  /// What the file says, read every second; nothing between two reads, and while there is no such
+  /// file or it is empty. Anything but a number of ps that a job may have is logged once and passed
+  /// over.
   std::optional<std::uint32_t> Poll();
 
  private:

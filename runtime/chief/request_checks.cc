@@ -37,13 +37,30 @@ Status CheckShard(const std::string& who, std::uint32_t shard, const WireShardTe
                          ", and this is " + std::to_string(job.chief_term));
 }
 
+std::string NameOfPs(std::uint32_t index) { return "ps " + std::to_string(index); }
+
+/// The number of ps may change; one that brings copies is admitted beyond it (CommitProtocol).
+Status CheckPs(std::uint32_t index) {
+  if (index < kMostReplicas) return OkStatus();
+  return OutOfRangeError(NameOfPs(index) + ": a job has at most " + std::to_string(kMostReplicas));
+}
+
+std::string NameOfWorker(std::uint32_t index) { return "worker " + std::to_string(index); }
+
+Status CheckWorker(std::uint32_t index, const JobBounds& job) {
+  if (index < job.workers) return OkStatus();
+  return OutOfRangeError(NameOfWorker(index) + ": the job has at most " +
+                         std::to_string(job.workers));
+}
+
 /// What a worker says that keeps it from its work.
-Status CheckTroubles(const std::string& who, const PollWorkerRequest& request,
+Status CheckProblems(const std::string& who, const PollWorkerRequest& request,
                      const JobBounds& job) {
   PSTRAIN_RETURN_IF_ERROR(CheckText(who, "a failure", request.failure()));
   PSTRAIN_RETURN_IF_ERROR(
       TooMany(who, "ps that do not answer", request.unreachable_size(), kMostReplicas));
   for (const UnreachablePs& ps : request.unreachable()) {
+    PSTRAIN_RETURN_IF_ERROR(CheckPs(ps.ps()).WithContext(who));
     PSTRAIN_RETURN_IF_ERROR(CheckText(who, "an error", ps.error()));
   }
   PSTRAIN_RETURN_IF_ERROR(
@@ -62,22 +79,30 @@ Status CheckName(const std::string& name, const char* what) {
 
 }  // namespace
 
-std::uint64_t MostMessageBytes(std::uint32_t shards, std::uint64_t epochs,
+std::uint64_t MessageBounds::largest() const {
+  return std::max({shortest, heartbeat, registration, poll, evaluation});
+}
+
+MessageBounds BoundsOfMessages(std::uint32_t shards, std::uint64_t epochs,
                                std::uint64_t batches_per_epoch) {
-  constexpr std::uint64_t kLeast = 4 << 20;
-  constexpr std::uint64_t kMost = 1 << 30;
+  // Static: std::min refers to them.
+  static constexpr std::uint64_t kLeast = 4 << 20;
+  static constexpr std::uint64_t kMost = 1 << 30;
   constexpr std::uint64_t kIds = 64;  // of a shard, its term and what frames them
-  const std::uint64_t copy = kIds + epochs * (batches_per_epoch / 8 + kIds);
-  const std::uint64_t reports = kMostInFlight * kIds;
-  return std::clamp(kLeast + shards * std::max(copy, reports), kLeast, kMost);
+  const auto with_shards = [shards](std::uint64_t bytes_of_each) {
+    return std::min(kLeast + shards * bytes_of_each, kMost);
+  };
+  MessageBounds bounds;
+  bounds.heartbeat += kMostTextBytes;
+  bounds.registration = with_shards(kIds + epochs * (batches_per_epoch / 8 + kIds));
+  bounds.poll = with_shards(kMostInFlight * kIds);
+  bounds.evaluation = kLeast;
+  return bounds;
 }
 
 Status CheckRequest(const RegisterPsRequest& request, const JobBounds& job) {
-  const std::string who = "ps " + std::to_string(request.index());
-  // The number of ps may change; one that brings copies is admitted beyond it (CommitProtocol).
-  if (request.index() >= kMostReplicas) {
-    return OutOfRangeError(who + ": a job has at most " + std::to_string(kMostReplicas));
-  }
+  const std::string who = NameOfPs(request.index());
+  PSTRAIN_RETURN_IF_ERROR(CheckPs(request.index()));
   if (request.address().size() > kMostNameBytes || !SplitAddress(request.address()).ok()) {
     return InvalidArgumentError(who + " gives an address that is not host:port");
   }
@@ -86,28 +111,42 @@ Status CheckRequest(const RegisterPsRequest& request, const JobBounds& job) {
                                 std::to_string(request.data_address().size()) + " bytes; at most " +
                                 std::to_string(kMostNameBytes));
   }
-  PSTRAIN_RETURN_IF_ERROR(TooMany(who, "copies", request.held_size(), job.shards));
-  for (const WireShardCopy& copy : request.held()) {
+  if (!request.data_address().empty()) {
+    PSTRAIN_RETURN_IF_ERROR(
+        CheckTransportAddress(request.data_address()).WithContext(who + "'s data plane"));
+  }
+  PSTRAIN_RETURN_IF_ERROR(TooMany(who, "copies", request.copies_size(), job.shards));
+  for (const WireShardCopy& copy : request.copies()) {
     PSTRAIN_RETURN_IF_ERROR(CheckShard(who, copy.shard(), copy.term(), job));
   }
   return OkStatus();
 }
 
+Status CheckRequest(const HeartbeatPsRequest& request, const JobBounds& /*job*/) {
+  PSTRAIN_RETURN_IF_ERROR(CheckPs(request.index()));
+  return CheckText(NameOfPs(request.index()), "a failure", request.failure());
+}
+
 Status CheckRequest(const PollWorkerRequest& request, const JobBounds& job) {
-  const std::string who = "worker " + std::to_string(request.index());
-  if (request.index() >= job.workers) {
-    return OutOfRangeError(who + ": the job has at most " + std::to_string(job.workers));
-  }
+  const std::string who = NameOfWorker(request.index());
+  PSTRAIN_RETURN_IF_ERROR(CheckWorker(request.index(), job));
   PSTRAIN_RETURN_IF_ERROR(TooMany(who, "reports", request.reports_size(), kMostInFlight));
   PSTRAIN_RETURN_IF_ERROR(
       TooMany(who, "batches in flight", request.in_flight_size(), kMostInFlight));
   for (const Report& report : request.reports()) {
-    PSTRAIN_RETURN_IF_ERROR(TooMany(who, "shards of a report", report.shards_size(), job.shards));
-    for (const WireShardInTerm& shard : report.shards()) {
-      PSTRAIN_RETURN_IF_ERROR(CheckShard(who, shard.shard(), shard.term(), job));
+    PSTRAIN_RETURN_IF_ERROR(
+        TooMany(who, "shards of a report", report.shards_size() + report.early_size(), job.shards));
+    for (const auto* shards : {&report.shards(), &report.early()}) {
+      for (const WireShardInTerm& shard : *shards) {
+        PSTRAIN_RETURN_IF_ERROR(CheckShard(who, shard.shard(), shard.term(), job));
+      }
     }
   }
-  return CheckTroubles(who, request, job);
+  return CheckProblems(who, request, job);
+}
+
+Status CheckRequest(const AwaitWorkRequest& request, const JobBounds& job) {
+  return CheckWorker(request.index(), job);
 }
 
 Status CheckRequest(const PollEvaluatorRequest& request, const JobBounds& job) {
@@ -124,6 +163,21 @@ Status CheckRequest(const PollEvaluatorRequest& request, const JobBounds& job) {
   }
   PSTRAIN_RETURN_IF_ERROR(CheckText(who, "a failure", request.failure()));
   return CheckText(who, "an error", request.error());
+}
+
+Status CheckShownJob(const google::protobuf::Map<std::string, std::uint32_t>& digests) {
+  const std::string who = "a replica";
+  if (digests.size() > kMostDigests) {
+    return ResourceExhaustedError(who + " shows " + std::to_string(digests.size()) +
+                                  " digests of its job; a job has at most " +
+                                  std::to_string(kMostDigests));
+  }
+  for (const auto& [path, digest] : digests) {
+    if (path.size() <= kMostNameBytes) continue;
+    return ResourceExhaustedError(who + " shows a digest of a field whose path has " +
+                                  std::to_string(path.size()) + " bytes");
+  }
+  return OkStatus();
 }
 
 }  // namespace pstrain

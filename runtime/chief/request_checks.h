@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
@@ -18,9 +19,23 @@ struct JobBounds {
   bool has_evaluator = false;
 };
 
-/// The largest message that a peer of this job can send: what a ps says of its copies (the applied
-/// sets, one bit per batch of epochs that are not closed), or a worker's reports.
-std::uint64_t MostMessageBytes(std::uint32_t shards, std::uint64_t epochs,
+/// Bytes of the largest message of each kind that a peer of a job can send.
+struct MessageBounds {
+  /// Of a few numbers.
+  std::uint64_t shortest = 4 << 10;
+  /// A ps, with the text of what went wrong.
+  std::uint64_t heartbeat = 4 << 10;
+  /// What a ps says of its copies: the applied sets, one bit per batch of epochs that are not
+  /// closed.
+  std::uint64_t registration = 0;
+  /// A worker's reports, and what keeps it from its work.
+  std::uint64_t poll = 0;
+  /// The evaluator's metrics, and a digest of each field of the job.
+  std::uint64_t evaluation = 0;
+
+  std::uint64_t largest() const;
+};
+MessageBounds BoundsOfMessages(std::uint32_t shards, std::uint64_t epochs,
                                std::uint64_t batches_per_epoch);
 
 /// Whether a request can come from a peer of this job, as far as the message alone tells; what was
@@ -29,7 +44,13 @@ std::uint64_t MostMessageBytes(std::uint32_t shards, std::uint64_t epochs,
 /// shard or term that does not exist; RESOURCE_EXHAUSTED: more than a peer can have;
 /// INVALID_ARGUMENT: a name or address that cannot be read.
 Status CheckRequest(const RegisterPsRequest& request, const JobBounds& job);
+Status CheckRequest(const HeartbeatPsRequest& request, const JobBounds& job);
 Status CheckRequest(const PollWorkerRequest& request, const JobBounds& job);
+Status CheckRequest(const AwaitWorkRequest& request, const JobBounds& job);
 Status CheckRequest(const PollEvaluatorRequest& request, const JobBounds& job);
+
+/// RESOURCE_EXHAUSTED: more digests, or longer paths, than a replica of any job has. Of any,
+/// because one that was started with another job is told what differs, whatever else it asks for.
+Status CheckShownJob(const google::protobuf::Map<std::string, std::uint32_t>& digests);
 
 }  // namespace pstrain

@@ -1,5 +1,7 @@
 #include "runtime/chief/run_chief.h"
 
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -9,7 +11,9 @@
 #include "runtime/chief/grant_barriers.h"
 #include "runtime/chief/peers/rpc_ps_link.h"
 #include "runtime/chief/ps_count_file.h"
+#include "runtime/chief/run_numbers.h"
 #include "runtime/cluster/limits.h"
+#include "runtime/cluster/try_again.h"
 #include "runtime/rpc/grpc/server.h"
 #include "runtime/rpc/identity/identity.h"
 
@@ -38,9 +42,14 @@ Result<int> RunChief(const RoleContext& context) {
   // Before a term is taken, which would end a chief that runs.
   PSTRAIN_RETURN_IF_ERROR(CheckCanListen(context.listen_address));
   PSTRAIN_ASSIGN_OR_RETURN(ChiefSetup setup, PrepareChief(context));
-  PSTRAIN_ASSIGN_OR_RETURN(const bool finished,
-                           setup.directory.Finished(ExamplesExpected(context, setup)));
+  const std::int64_t expected = ExamplesExpected(context, setup);
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const std::optional<FinalCounts> finished,
+      TryAgain(context).Until([&] { return setup.directory.Finished(expected); },
+                              TryAgain::ReadMayPass));
   if (finished) {
+    ChiefStats stats(context.stats);
+    PublishFinished(*finished, stats);
     LogInfo("chief", "the run is finished already", {{"run", setup.directory.path()}});
     return kExitSuccess;
   }
@@ -52,8 +61,8 @@ Result<int> RunChief(const RoleContext& context) {
             setup.checkpoint ? CheckpointName(setup.checkpoint->id) : std::string("none")}});
   PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<GrantLimit> grant_limit,
                            FindGrantLimit(setup.directory.path()));
-  const std::uint64_t most_bytes =
-      MostMessageBytes(setup.run.shards(), static_cast<std::uint64_t>(context.training().epochs()),
+  const MessageBounds bounds =
+      BoundsOfMessages(setup.run.shards(), static_cast<std::uint64_t>(context.training().epochs()),
                        setup.run.batches_per_epoch());
   const RealClock clock;
   Refusals refusals(context.stats);
@@ -69,12 +78,13 @@ Result<int> RunChief(const RoleContext& context) {
                .refusals = refusals,
                .grant_limit = std::move(grant_limit),
                .wanted_ps = [&ps_count_file] { return ps_count_file.Poll(); }});
-  ChiefService service(chief, refusals, VerifierOf(context.identity));
+  const ChiefService service(chief, refusals, bounds);
   PSTRAIN_ASSIGN_OR_RETURN(
       const std::unique_ptr<GrpcServer> server,
       GrpcServer::Start(context.listen_address,
                         {.services = {&service},
-                         .options = {.message_bytes = most_bytes,
+                         .verifier = VerifierOf(context.identity),
+                         .options = {.message_bytes = bounds.largest(),
                                      .connections = MostConnections(context),
                                      .on_error =
                                          [&refusals](const std::string& peer, const Status& error) {

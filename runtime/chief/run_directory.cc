@@ -2,12 +2,15 @@
 
 #include <google/protobuf/util/message_differencer.h>
 
+#include <string>
 #include <utility>
 
+#include "base/log.h"
 #include "base/os/files.h"
 #include "base/text/json.h"
 #include "proto/contract/run_files.h"
 #include "proto/job/fixed_fields.h"
+#include "runtime/shard/catalog.h"
 
 namespace pstrain {
 namespace {
@@ -16,7 +19,6 @@ constexpr char kIndexFile[] = "index";
 constexpr char kRunFile[] = "run";
 constexpr char kRestoredFile[] = "restored.json";
 constexpr char kEvalLoss[] = "eval_loss";
-constexpr char kExamplesExpected[] = "examples_expected";
 
 BatchShape ShapeOf(const Training& training) {
   return {.batch_size = static_cast<std::uint32_t>(training.batch_size()),
@@ -29,7 +31,10 @@ std::string WritableHint(const PSTrainingJob& job) {
          " must be writable and have room";
 }
 
-/// Says which field of the job makes the stored description differ from the fresh one.
+}  // namespace
+
+// Where a slice was placed first stays, so partitions are not compared; every ps would refuse the
+// run with ones that do not hold together.
 Status CompareDescriptions(const RunDescription& stored, const RunDescription& fresh) {
   if (stored.shards() != fresh.shards()) {
     return FailedPreconditionError("spec.strategy.shards is " + std::to_string(fresh.shards()) +
@@ -42,15 +47,40 @@ Status CompareDescriptions(const RunDescription& stored, const RunDescription& f
   std::string what;
   for (int i = 0; same && i < stored.variables_size(); ++i) {
     MessageDifferencer differencer;
-    // Where a slice was placed first stays; only what the user declares must be the same.
     differencer.IgnoreField(VariableSpec::descriptor()->FindFieldByName("partitions"));
     same = differencer.Compare(stored.variables(i), fresh.variables(i));
     if (!same) what = " (variable " + stored.variables(i).name() + ")";
   }
-  if (same) return OkStatus();
-  return FailedPreconditionError(
-      "spec.training.model, optimizer or seed differs from what the run was started with" + what +
-      "; set it back or start a new run");
+  if (!same) {
+    return FailedPreconditionError(
+        "spec.training.model, optimizer or seed differs from what the run was started with" + what +
+        "; set it back or start a new run");
+  }
+  Status whole = Catalog::Create({stored.variables().begin(), stored.variables().end()},
+                                 stored.shards(), stored.batches_per_epoch())
+                     .status();
+  if (whole.ok() && stored.batches_per_epoch() != fresh.batches_per_epoch()) {
+    whole =
+        DataLossError("its epochs have " + std::to_string(stored.batches_per_epoch()) +
+                      " batches, those of the input " + std::to_string(fresh.batches_per_epoch()));
+  }
+  if (whole.ok()) return OkStatus();
+  return DataLossError("the description of the run is damaged (" + whole.message() +
+                       "); restore it or start a new run");
+}
+
+namespace {
+
+/// Of the content of a result.json; an error says why it does not prove that so many examples were
+/// applied by every shard once.
+Result<FinalCounts> ProvenCounts(const std::string& text, std::int64_t examples_expected) {
+  const Result<Json> result = ParseJson(text);
+  if (!result.ok()) return result.status().WithContext(kRunResultFile);
+  PSTRAIN_ASSIGN_OR_RETURN(const FinalCounts counts, ProvenCountsIn(*result));
+  if (counts.expected == examples_expected) return counts;
+  return FailedPreconditionError(std::string(kRunResultFile) + " is of " +
+                                 std::to_string(counts.expected) + " examples, and the job has " +
+                                 std::to_string(examples_expected));
 }
 
 }  // namespace
@@ -65,6 +95,11 @@ Result<RunDirectory> RunDirectory::Open(const PSTrainingJob& job, const std::str
   Result<ChiefTerm> term = TakeChiefTerm(path);
   if (!term.ok()) return term.status().WithContext(WritableHint(job));
   return RunDirectory(job, path, *term);
+}
+
+bool RunDirectory::WasStarted(const PSTrainingJob& job, const std::string& run_id) {
+  const std::string& directory = job.spec().training().checkpoint().directory();
+  return FileExists(JoinPath(JoinPath(directory, run_id), kRunFile));
 }
 
 std::string RunDirectory::MustBeWritable() const { return WritableHint(*job_); }
@@ -124,7 +159,9 @@ Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
     return fresh;
   }
   if (!stored.ok()) return stored.status();
-  PSTRAIN_RETURN_IF_ERROR(CompareDescriptions(*stored, fresh));
+  if (Status fits = CompareDescriptions(*stored, fresh); !fits.ok()) {
+    return fits.code() == StatusCode::kDataLoss ? fits.WithContext(File(kRunFile)) : fits;
+  }
   // Every reply to a poll has the description; a vocabulary may be long.
   stored->clear_job();
   stored->set_run_directory(fresh.run_directory());
@@ -133,12 +170,16 @@ Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
 
 std::string RunDirectory::DescriptionFile() const { return File(kRunFile); }
 
-Result<bool> RunDirectory::Finished(std::int64_t examples_expected) const {
-  if (!FileExists(File(kRunResultFile))) return false;
-  const std::optional<double> examples = NumberIn(kRunResultFile, kExamplesExpected);
-  if (examples == static_cast<double>(examples_expected)) return true;
+Result<std::optional<FinalCounts>> RunDirectory::Finished(std::int64_t examples_expected) const {
+  const Result<std::string> text = ReadFile(File(kRunResultFile));
+  if (text.status().code() == StatusCode::kNotFound) return std::optional<FinalCounts>();
+  if (!text.ok()) return text.status();
+  const Result<FinalCounts> proven = ProvenCounts(*text, examples_expected);
+  if (proven.ok()) return std::optional(*proven);
+  LogWarning("chief", "the run's result does not hold: it is removed, and the run continues",
+             {{"run", path_}, {"reason", proven.status()}});
   PSTRAIN_RETURN_IF_ERROR(RemoveAll(File(kRunResultFile)).WithContext(MustBeWritable()));
-  return false;
+  return std::optional<FinalCounts>();
 }
 
 Status RunDirectory::WriteResult(const std::string& json) const {

@@ -10,11 +10,17 @@
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/contract/control.pb.h"
+#include "proto/contract/final_counts.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/input/input_index.h"
 
 namespace pstrain {
+
+/// Whether a run may go on with the description that lies there; `fresh` is what this chief would
+/// begin it with. FAILED_PRECONDITION names the field of the job that makes them differ. DATA_LOSS:
+/// no chief has written it so, it is damaged. Pure; any thread.
+Status CompareDescriptions(const RunDescription& stored, const RunDescription& fresh);
 
 /// What lies in <checkpoint directory>/<run id> and belongs to no single checkpoint:
 ///
@@ -34,6 +40,9 @@ class RunDirectory {
   /// Makes the directory, takes the next chief term. The error names the directory and what to do
   /// (PERMISSION_DENIED, RESOURCE_EXHAUSTED).
   static Result<RunDirectory> Open(const PSTrainingJob& job, const std::string& run_id);
+  /// A chief has described the run: its directory could be written to then. False also when that
+  /// cannot be seen now.
+  static bool WasStarted(const PSTrainingJob& job, const std::string& run_id);
 
   const std::string& path() const { return path_; }
   std::uint64_t chief_term() const { return term_.number; }
@@ -51,15 +60,17 @@ class RunDirectory {
   /// FAILED_PRECONDITION when the input, the batch or block size or the seed has changed.
   Result<std::shared_ptr<const InputIndex>> Index(const std::string& scratch) const;
   /// The description: stored by the first chief, from the `fresh` one; the stored one afterwards.
-  /// FAILED_PRECONDITION names what has changed: the model, the optimizer or the number of shards.
+  /// Errors: CompareDescriptions.
   Result<RunDescription> Description(RunDescription fresh) const;
 
   /// Where Description keeps it; written once, by the run's first chief.
   std::string DescriptionFile() const;
 
-  /// The run has a result, with so many examples. A result with fewer is of a run whose
-  /// spec.training.epochs was raised since: it is removed, the run continues.
-  Result<bool> Finished(std::int64_t examples_expected) const;
+  /// The counts of the run's result when they prove that every shard has applied so many examples
+  /// once; nothing when there is no result. One that proves anything else is removed, with the
+  /// reason in the log, and the run continues: spec.training.epochs was raised since, or the counts
+  /// do not agree. An error: it cannot be read or removed now.
+  Result<std::optional<FinalCounts>> Finished(std::int64_t examples_expected) const;
   Status WriteResult(const std::string& json) const;
   /// The eval_loss with which the run was stopped; nothing when it was not stopped, was continued
   /// since, or had no evaluator.

@@ -55,14 +55,20 @@ std::string ResultJson(const RunNumbers& numbers) {
   }
   json.Set("records_skipped", Json::Int(numbers.applied.skipped));
   json.Set("records_non_finite", Json::Int(numbers.applied.non_finite));
-  json.Set("batches_reopened",
-           Json::Int(static_cast<std::int64_t>(numbers.progress.work_ids_reopened)));
+  json.Set("batches_reopened", Json::Uint(numbers.batches_reopened));
   json.Set("checkpoints", Json::Uint(numbers.checkpoints_placed));
   json.Set("checkpoint", numbers.newest_checkpoint
                              ? Json::String(CheckpointName(*numbers.newest_checkpoint))
                              : Json::Null());
   if (numbers.restored_loss) json.Set("restored_eval_loss", Json::Double(*numbers.restored_loss));
   return WriteJson(json);
+}
+
+void PublishFinished(const FinalCounts& counts, ChiefStats& stats) {
+  stats.examples_expected->Set(static_cast<double>(counts.expected));
+  stats.examples_committed->Set(static_cast<double>(counts.committed));
+  stats.applied_min->Set(static_cast<double>(counts.applied_min));
+  stats.applied_max->Set(static_cast<double>(counts.applied_max));
 }
 
 void NumbersPublisher::Publish(const RunNumbers& numbers) {
@@ -81,9 +87,9 @@ void NumbersPublisher::Publish(const RunNumbers& numbers) {
         progress.work_ids_committed / std::max(1u, numbers.batches_per_epoch);
     stats_.epoch->Set(static_cast<double>(epoch));
   }
-  stats_.checkpoint_age->Set(InSeconds(numbers.checkpoint_trouble.age));
-  stats_.checkpoint_failing->Set(InSeconds(numbers.checkpoint_trouble.failing));
-  stats_.checkpoint_error->Set(ErrnoOf(numbers.checkpoint_trouble.error));
+  stats_.checkpoint_age->Set(InSeconds(numbers.checkpoint_problem.age));
+  stats_.checkpoint_failing->Set(InSeconds(numbers.checkpoint_problem.failing));
+  stats_.checkpoint_error->Set(ErrnoOf(numbers.checkpoint_problem.error));
   stats_.disk_wait->Set(InSeconds(numbers.disk_wait));
   stats_.membership->Set(static_cast<double>(numbers.membership));
   stats_.chief_term->Set(static_cast<double>(numbers.chief_term));

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
+#include "proto/contract/final_counts.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/stats/role_stats.h"
@@ -28,12 +29,13 @@ struct AppliedCounts {
 };
 AppliedCounts CountsOf(const CheckpointManifest& manifest);
 
-/// What keeps checkpoints from being written.
-struct CheckpointTrouble {
+/// What keeps checkpoints, or the result of a finished run, from being written.
+struct CheckpointProblem {
   /// Since the newest one was placed, or since the chief's start.
   std::chrono::nanoseconds age{0};
   /// Since the first of those that failed one after the other was started, or since the one in
-  /// progress was, when it takes longer than a minute; zero when nothing is wrong.
+  /// progress was, when it takes longer than a minute; or since the first try to write the result.
+  /// Zero when nothing is wrong.
   std::chrono::nanoseconds failing{0};
   /// Why the last one failed; OK when it only takes long.
   Status error;
@@ -55,8 +57,11 @@ struct RunNumbers {
   /// That the final checkpoint holds; nothing while there is none.
   std::optional<std::int64_t> final_examples;
   std::uint64_t checkpoints_placed = 0;
+  /// By all chiefs of the run: of former ones what their newest checkpoint says. What `progress`
+  /// says is this chief's.
+  std::uint64_t batches_reopened = 0;
   AppliedCounts applied;
-  CheckpointTrouble checkpoint_trouble;
+  CheckpointProblem checkpoint_problem;
   /// How long the run's directory has not answered.
   std::chrono::nanoseconds disk_wait{0};
   std::optional<double> loss;
@@ -67,6 +72,10 @@ struct RunNumbers {
 
 /// The content of result.json and stopped.json. Pure.
 std::string ResultJson(const RunNumbers& numbers);
+
+/// Puts on the stats page of a chief that found its run finished what proves it: the executor has
+/// nothing else of that chief.
+void PublishFinished(const FinalCounts& counts, ChiefStats& stats);
 
 /// Puts the numbers on the stats page. Before every shard has been active once, what was committed
 /// is not known, and stays as it is there. The chief's lock guards it: one thread at a time.

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 
 #include "base/text/parse_number.h"
@@ -19,8 +20,7 @@ Result<HostPort> SplitAddress(std::string_view address) {
   }
   std::string_view host = address.substr(0, colon);
   const std::string_view port = address.substr(colon + 1);
-  const auto number = ParseNumber<int>(port);
-  if (!number || *number < 0 || *number > 65535) {
+  if (!ParseNumber<std::uint16_t>(port)) {
     return InvalidArgumentError(quoted + " has no port of 0 to 65535");
   }
   if (host.front() == '[' && host.back() == ']') {
@@ -29,7 +29,30 @@ Result<HostPort> SplitAddress(std::string_view address) {
     return InvalidArgumentError(quoted + ": an IPv6 address needs brackets");
   }
   if (host.empty()) return InvalidArgumentError(quoted + " has no host");
+  if (host.find_first_of("[]") != std::string_view::npos) {
+    return InvalidArgumentError(quoted + ": brackets stand around an IPv6 address alone");
+  }
   return HostPort{std::string(host), std::string(port)};
+}
+
+Status CheckTransportAddress(std::string_view address) {
+  constexpr std::string_view kUnix = "unix:";
+  constexpr std::string_view kSchemeEnd = "://";
+  if (!std::ranges::all_of(address, [](char c) { return c > ' ' && c < '\x7f'; })) {
+    return InvalidArgumentError("an address with blanks, or with other than ASCII characters");
+  }
+  const std::size_t end = address.find(kSchemeEnd);
+  if (end == std::string_view::npos) {
+    if (address.starts_with(kUnix) && address.size() > kUnix.size()) return OkStatus();
+    return SplitAddress(address).status();
+  }
+  const std::string_view scheme = address.substr(0, end);
+  const auto of_scheme = [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; };
+  if (!scheme.empty() && std::ranges::all_of(scheme, of_scheme) &&
+      address.size() > end + kSchemeEnd.size()) {
+    return OkStatus();
+  }
+  return InvalidArgumentError("address \"" + std::string(address) + "\" is not scheme://address");
 }
 
 std::string JoinAddress(std::string_view host, std::string_view port) {

@@ -17,6 +17,11 @@ struct HostPort {
 /// "host:port" or "[v6]:port". INVALID_ARGUMENT when there is no host or no port of 0 to 65535.
 Result<HostPort> SplitAddress(std::string_view address);
 
+/// Whether it can be the address of a data plane, as runtime/rpc/transports.h lists them:
+/// "host:port", "unix:PATH" or "scheme://REST", of printable ASCII without blanks. INVALID_ARGUMENT
+/// says what it is not. Which schemes there are, this does not know.
+Status CheckTransportAddress(std::string_view address);
+
 /// "host:port", with brackets around an IPv6 literal.
 std::string JoinAddress(std::string_view host, std::string_view port);
 

@@ -14,7 +14,7 @@ namespace pstrain {
 class ChiefPatience {
  public:
   explicit ChiefPatience(const RoleContext& context)
-      : chief_address_(context.chief_address), limit_(context.training().peer_timeout_seconds()) {}
+      : chief_address_(context.chief_address), limit_(context.peer_timeout()) {}
 
   /// The chief has answered.
   void Renew() { last_answer_ = SteadyNow(); }

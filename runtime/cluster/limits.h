@@ -14,6 +14,9 @@ inline constexpr std::uint32_t kMostInFlight = 64;
 inline constexpr std::uint32_t kMostReplicas = 10'000;
 /// An address, a metric's name.
 inline constexpr std::uint32_t kMostNameBytes = 512;
+/// Digests of its job that a replica shows (proto/job/fixed_fields.h): one of each feature, of
+/// which a job has at most 1,024, and some more.
+inline constexpr std::uint32_t kMostDigests = 2048;
 /// The text of an error that a peer reports.
 inline constexpr std::uint32_t kMostTextBytes = 64 << 10;
 

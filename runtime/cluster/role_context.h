@@ -17,7 +17,7 @@ namespace pstrain {
 struct Identity;
 
 /// What every role is given by main: who it is and where the others are. Everything in it outlives
-/// the role.
+/// the role and stays as it is; any thread of the role may read it.
 struct RoleContext {
   /// REQUIRES: has spec.training.
   const PSTrainingJob& job;
@@ -52,6 +52,10 @@ struct RoleContext {
   const Training& training() const { return job.spec().training(); }
   std::filesystem::path run_directory() const {
     return std::filesystem::path(training().checkpoint().directory()) / run_id;
+  }
+  /// How long a replica waits for another one, or for a disk, that does not answer.
+  std::chrono::seconds peer_timeout() const {
+    return std::chrono::seconds(training().peer_timeout_seconds());
   }
 };
 

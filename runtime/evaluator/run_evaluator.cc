@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/os/files.h"
@@ -18,6 +19,7 @@
 #include "runtime/evaluator/metric_report.h"
 #include "runtime/evaluator/metrics.h"
 #include "runtime/evaluator/pin_keeper.h"
+#include "runtime/evaluator/read_pauses.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
 #include "runtime/rpc/chief_client.h"
@@ -67,26 +69,6 @@ class CheckpointEvaluation {
   }
 };
 
-/// One evaluation, during which the chief hears what is being read. What it answers to that is
-/// asked for again after the evaluation; one that is away hears of it a second later.
-Result<MetricValues> EvaluatePinned(ChiefClient& chief, const PollEvaluatorRequest& request,
-                                    const std::string& folder, const Model& model,
-                                    SequentialReader& input, const std::stop_token& stop,
-                                    std::uint64_t& sequence) {
-  PollEvaluatorRequest reading;
-  reading.set_process(request.process());
-  reading.set_attempt(request.attempt());
-  reading.set_pinned(request.checkpoint());
-  // One thread at a time counts: the keeper's has ended when its object is gone.
-  const PinKeeper keeper(
-      [&] {
-        reading.set_sequence(++sequence);
-        static_cast<void>(chief.PollEvaluator(reading));
-      },
-      kPinPause);
-  return CheckpointEvaluation::Run(folder, model, input, stop);
-}
-
 /// What the chief names goes through its parser before it becomes a path.
 Result<std::string> FolderOf(const RoleContext& context, const std::string& checkpoint) {
   const std::optional<CheckpointId> id = ParseCheckpointName(checkpoint);
@@ -94,30 +76,77 @@ Result<std::string> FolderOf(const RoleContext& context, const std::string& chec
   return CheckpointDirectory(context.run_directory(), *id);
 }
 
-/// Writes into the next poll what became of the evaluation that `request` names. Not OK: the input
-/// is bad, which no other checkpoint changes.
-Status Tell(const RoleContext& context, const Result<MetricValues>& metrics,
-            PollEvaluatorRequest& request) {
-  if (metrics.ok()) {
-    const auto reported = ReportedMetrics(*metrics, context.training().evaluation());
-    request.mutable_metrics()->insert(reported.begin(), reported.end());
-    LogInfo("evaluator", "evaluated",
-            {{"checkpoint", request.checkpoint()},
-             {"auc", metrics->auc},
-             {"log_loss", metrics->log_loss}});
+/// Evaluates what the chief names, and writes into the next poll what became of it.
+class NamedCheckpoints {
+ public:
+  /// All of it outlives this. `sequence`: of the last poll.
+  NamedCheckpoints(const RoleContext& context, ChiefClient& chief, const Model& model,
+                   SequentialReader& input, std::uint64_t& sequence)
+      : context_(context), chief_(chief), model_(model), input_(input), sequence_(sequence) {}
+
+  /// True: the next poll has the scores. Not OK: the input is bad, which no other checkpoint
+  /// changes.
+  Result<bool> Evaluate(const std::string& checkpoint, PollEvaluatorRequest& next) {
+    PSTRAIN_ASSIGN_OR_RETURN(const std::string folder, FolderOf(context_, checkpoint));
+    if (!pauses_.MayRead(checkpoint)) return false;
+    next.set_checkpoint(checkpoint);
+    const Result<MetricValues> metrics = EvaluatePinned(folder, next);
+    PSTRAIN_RETURN_IF_ERROR(Tell(metrics, next));
+    return metrics.ok();
+  }
+
+ private:
+  /// The chief hears meanwhile what is being read. What it answers to that is asked for again after
+  /// the evaluation; one that is away hears of it a second later.
+  Result<MetricValues> EvaluatePinned(const std::string& folder, const PollEvaluatorRequest& next) {
+    PollEvaluatorRequest reading;
+    reading.set_process(next.process());
+    reading.set_attempt(next.attempt());
+    reading.set_pinned(next.checkpoint());
+    // One thread at a time counts: the keeper's has ended when its object is gone.
+    const PinKeeper keeper(
+        [&] {
+          reading.set_sequence(++sequence_);
+          static_cast<void>(chief_.PollEvaluator(reading));
+        },
+        kPinPause);
+    return CheckpointEvaluation::Run(folder, model_, input_, context_.stop);
+  }
+
+  Status Tell(const Result<MetricValues>& metrics, PollEvaluatorRequest& next) {
+    if (metrics.ok()) {
+      pauses_.Evaluated();
+      const auto reported = ReportedMetrics(*metrics, context_.training().evaluation());
+      next.mutable_metrics()->insert(reported.begin(), reported.end());
+      LogInfo("evaluator", "evaluated",
+              {{"checkpoint", next.checkpoint()},
+               {"auc", metrics->auc},
+               {"log_loss", metrics->log_loss}});
+      return OkStatus();
+    }
+    if (metrics.status().code() == StatusCode::kInvalidArgument) {
+      return metrics.status().WithContext(kInputField);
+    }
+    // Another evaluation would find the same, and the job would wait for it.
+    if (metrics.status().code() == StatusCode::kOutOfRange) {
+      next.set_failure(metrics.status().message());
+    }
+    next.set_error(metrics.status().ToString());
+    if (pauses_.Failed(next.checkpoint(), metrics.status())) {
+      LogWarning("evaluator", "a checkpoint could not be evaluated; it is read again after pauses",
+                 {{"checkpoint", next.checkpoint()}, {"error", metrics.status()}});
+    }
     return OkStatus();
   }
-  if (metrics.status().code() == StatusCode::kInvalidArgument) {
-    return metrics.status().WithContext(kInputField);
-  }
-  // Another evaluation would find the same, and the job would wait for it.
-  if (metrics.status().code() == StatusCode::kOutOfRange) {
-    request.set_failure(metrics.status().message());
-  }
-  request.set_error(metrics.status().ToString());
-  LogWarning("evaluator", "a checkpoint could not be evaluated", {{"error", metrics.status()}});
-  return OkStatus();
-}
+
+  const RoleContext& context_;
+  ChiefClient& chief_;
+  const Model& model_;
+  SequentialReader& input_;
+  std::uint64_t& sequence_;
+  const RealClock clock_;
+  ReadPauses pauses_{clock_};
+};
 
 }  // namespace
 
@@ -137,6 +166,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
   request.set_process(RandomSeed());
   request.set_attempt(context.attempt);
   std::uint64_t sequence = 0;
+  NamedCheckpoints named(context, chief, *model, **input, sequence);
   const FixedDigests job = DigestsOf(context.job.spec());
   request.mutable_job()->insert(job.begin(), job.end());
   while (true) {
@@ -156,13 +186,10 @@ Result<int> RunEvaluator(const RoleContext& context) {
       if (reply->directive() == DRAIN) return kExitDrained;
       if (reply->directive() == REPLACED) return kExitDisrupted;
       if (!reply->checkpoint().empty()) {
-        PSTRAIN_ASSIGN_OR_RETURN(const std::string folder, FolderOf(context, reply->checkpoint()));
-        request.set_checkpoint(reply->checkpoint());
-        const Result<MetricValues> metrics =
-            EvaluatePinned(chief, request, folder, *model, **input, context.stop, sequence);
+        PSTRAIN_ASSIGN_OR_RETURN(const bool evaluated,
+                                 named.Evaluate(reply->checkpoint(), request));
         patience.Renew();  // the time of an evaluation is not time without an answer
-        PSTRAIN_RETURN_IF_ERROR(Tell(context, metrics, request));
-        if (metrics.ok()) {
+        if (evaluated) {
           own_stats.evaluations->Add();
           continue;
         }

@@ -7,7 +7,8 @@ namespace pstrain {
 
 /// The evaluator's life: evaluates the checkpoints that the chief names, which pins them, and
 /// reports the metrics. Reads checkpoints only, never a ps. Returns the exit code: 0 when the job
-/// is finished, 85 when it was told to stop or the job was drained; or the error.
+/// is finished, 85 when it was told to stop or the job was drained, 86 when a newer attempt has
+/// taken its place; or the error.
 Result<int> RunEvaluator(const RoleContext& context);
 
 }  // namespace pstrain

@@ -30,6 +30,11 @@ PassedBytes ReadBytes(const std::filesystem::path& path, std::uint64_t begin, st
   return read;
 }
 
+/// Not of the disk, which says nothing of the content.
+bool IsOfContent(const Status& status) {
+  return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kDataLoss;
+}
+
 Status HasChanged(const InputBlock& block, const IndexedFile& file) {
   const PassedBytes& bytes = file.blocks[block.in_file];
   return DataLossError(file.path + ": the file has changed since the run began, in bytes " +
@@ -66,7 +71,9 @@ Result<std::filesystem::path> BlockDecoder::PlainOf(std::uint32_t file) {
                              PlainFileOf(indexed.path, compression_, scratch_));
     // Positions of another content would give other records without anybody noticing.
     std::error_code error;
-    if (std::filesystem::file_size(plain, error) != indexed.plain_size || error) {
+    const std::uintmax_t size = std::filesystem::file_size(plain, error);
+    if (error) return ErrnoError(error.value(), indexed.path);
+    if (size != indexed.plain_size) {
       return DataLossError(indexed.path +
                            ": the file has changed since the run began, its size is another; put "
                            "it back, or start a new run");
@@ -82,6 +89,7 @@ Result<DecodedBlock> BlockDecoder::Decode(std::uint32_t block) {
   const IndexedFile& file = index_->files()[place.file];
   PSTRAIN_ASSIGN_OR_RETURN(const std::filesystem::path plain, PlainOf(place.file));
   Result<DecodedBlock> decoded = DecodeRecords(place, {file.path, plain});
+  if (!decoded.ok() && !IsOfContent(decoded.status())) return decoded;
   const PassedBytes& indexed = file.blocks[place.in_file];
   const bool same = decoded.ok() ? builder_.TakePassed() == indexed
                                  : ReadBytes(plain, indexed.begin, indexed.end) == indexed;

@@ -10,6 +10,7 @@
 #include "proto/job/input_kind.h"
 #include "runtime/input/input_files.h"
 #include "runtime/input/input_index.h"
+#include "runtime/input/plain_file.h"
 #include "runtime/input/record_source.h"
 
 namespace pstrain {
@@ -28,12 +29,13 @@ Result<Checksum> ChecksumOf(const std::string& path) {
   std::vector<char> chunk(kChunkBytes);
   Checksum sum;
   while (file) {
+    errno = 0;
     file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
     const auto bytes = static_cast<std::size_t>(file.gcount());
     sum.crc32c = ExtendCrc32c(sum.crc32c, chunk.data(), bytes);
     sum.size += bytes;
   }
-  if (file.bad()) return DataLossError(path + ": reading failed");
+  if (file.bad()) return StreamError(path);
   return sum;
 }
 

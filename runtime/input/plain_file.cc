@@ -2,15 +2,17 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <system_error>
 #include <vector>
+
+#include "base/os/unique_fd.h"
 
 namespace pstrain {
 namespace {
@@ -98,9 +100,9 @@ Result<std::filesystem::path> PlainFileOf(const std::string& path, Input::Compre
   if (std::filesystem::exists(target, error)) return target;
 
   std::string temporary = target.string() + ".XXXXXX";
-  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (descriptor < 0) return ErrnoError(errno, "create " + temporary);
-  ::close(descriptor);
+  if (!UniqueFd(::mkostemp(temporary.data(), O_CLOEXEC)).valid()) {
+    return ErrnoError(errno, "create " + temporary);
+  }
   const Status unpacked = Unpack(path, temporary);
   if (!unpacked.ok()) {
     std::filesystem::remove(temporary, error);
@@ -109,6 +111,10 @@ Result<std::filesystem::path> PlainFileOf(const std::string& path, Input::Compre
   std::filesystem::rename(temporary, target, error);
   if (error) return ErrnoError(error.value(), "rename to " + target.string());
   return target;
+}
+
+Status StreamError(const std::string& what) {
+  return errno != 0 ? ErrnoError(errno, what + ": read") : DataLossError(what + ": reading failed");
 }
 
 }  // namespace pstrain

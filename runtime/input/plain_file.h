@@ -17,4 +17,9 @@ namespace pstrain {
 Result<std::filesystem::path> PlainFileOf(const std::string& path, Input::Compression compression,
                                           const std::filesystem::path& scratch);
 
+/// Of a stream that has gone bad in a read before which errno was 0: what the disk has answered
+/// (UNAVAILABLE for EIO and ESTALE: nothing is known of the file then), or DATA_LOSS where that is
+/// not known. `what`: the file, and where in it.
+Status StreamError(const std::string& what);
+
 }  // namespace pstrain

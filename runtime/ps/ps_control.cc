@@ -14,12 +14,11 @@
 #include "runtime/checkpoint/checkpoint_file.h"
 #include "runtime/checkpoint/checkpoint_shard.h"
 #include "runtime/checkpoint/checkpoints.h"
+#include "runtime/cluster/limits.h"
 #include "runtime/ps/shard_transfer.h"
 #include "runtime/rpc/chief_client.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/control_shards.h"
-#include "runtime/rpc/grpc/call_identity.h"
-#include "runtime/rpc/grpc/grpc_status.h"
 
 namespace pstrain {
 namespace {
@@ -27,15 +26,23 @@ namespace {
 /// For all shards that move from one ps.
 constexpr std::chrono::minutes kFetchDeadline{5};
 
+/// Bytes of a call of a few numbers and a checkpoint's name.
+constexpr std::uint64_t kShortest = 4 << 10;
+/// Of the run's description: each variable of the model.
+constexpr std::uint64_t kDescription = 64 << 20;
+/// Of a shard, its terms and what frames them.
+constexpr std::uint64_t kIds = 128;
+
 template <typename Request>
 PsControl::Registration NamedBy(const Request& request) {
   return {request.chief_term(), request.incarnation(), request.call_key()};
 }
 
 /// An error of this ps' disk, as the chief is told it. The codes that a call has when it does not
-/// reach its peer (PeerIsAway) become INTERNAL: this ps is there and has answered.
+/// reach its peer (PeerIsAway) become INTERNAL: this ps is there and has answered. So does that of
+/// a caller who may not call: it is the disk that refuses this ps.
 Status AsAnswer(const Status& status) {
-  if (!PeerIsAway(status)) return status;
+  if (!PeerIsAway(status) && status.code() != StatusCode::kPermissionDenied) return status;
   return {StatusCode::kInternal, status.message()};
 }
 
@@ -77,14 +84,31 @@ class CopyQueue {
 // Frozen copies too: when the chief and the target of a move are lost together, this may be the
 // only copy left (Move, "Chief lost").
 void DescribeCopies(ShardEngine& engine, RegisterPsRequest* request) {
-  request->clear_held();
+  request->clear_copies();
   if (!engine.configured()) return;
   std::promise<Result<std::vector<ShardCopy>>> promise;
   engine.Copies(
       [&](Result<std::vector<ShardCopy>> copies) { promise.set_value(std::move(copies)); });
   const Result<std::vector<ShardCopy>> copies = promise.get_future().get();
   if (!copies.ok()) return;
-  for (const ShardCopy& copy : *copies) ToWire(copy, request->add_held());
+  for (const ShardCopy& copy : *copies) ToWire(copy, request->add_copies());
+}
+
+PsControl::PsControl(Options options, ShardEngine& engine, Transport& transports,
+                     Refusals& refusals, const FailPoints& fail_points)
+    : ControlService("pstrain.ParameterServer"),
+      options_(std::move(options)),
+      engine_(engine),
+      transports_(transports),
+      refusals_(refusals),
+      fail_points_(fail_points) {
+  const std::uint64_t shards = options_.shards;
+  Serve("Configure", {Role::kChief}, kDescription, &PsControl::Configure);
+  Serve("AssignShards", {Role::kChief}, kShortest + shards * (kIds + kMostNameBytes),
+        &PsControl::AssignShards);
+  Serve("WriteCheckpointShards", {Role::kChief}, kShortest + shards * kIds,
+        &PsControl::WriteCheckpointShards);
+  Serve("Release", {Role::kChief}, kShortest, &PsControl::Release);
 }
 
 void PsControl::BeginRegistration() {
@@ -99,8 +123,7 @@ void PsControl::Registered(const Registration& registration) {
 }
 
 // The chief calls as soon as it has registered this ps, which may be before its answer is here.
-Status PsControl::Admit(const grpc::ServerContext& call, const Registration& named) {
-  PSTRAIN_RETURN_IF_ERROR(CheckCaller(call, verifier_, {{Role::kChief}}));
+Status PsControl::Admit(const Registration& named) {
   {
     const SteadyTime deadline = SteadyNow() + options_.registration_patience;
     const MutexLock lock(mutex_);
@@ -128,12 +151,12 @@ Status PsControl::CheckCurrent(const Registration& named) const {
   return FailedPreconditionError("not the incarnation and key of this ps' registration");
 }
 
-grpc::Status PsControl::Answer(grpc::ServerContext* call, const Status& status) {
+Status PsControl::Answer(const ControlPeer& peer, const Status& status) {
   // RESOURCE_EXHAUSTED is a disk that is full: the chief has asked for nothing wrong.
   if (status.code() != StatusCode::kResourceExhausted) {
-    refusals_.CountIfRefused(call->peer(), status);
+    refusals_.CountIfRefused(peer.address, status);
   }
-  return ToGrpcStatus(status);
+  return status;
 }
 
 Result<std::string> PsControl::CheckpointFolder(const std::string& checkpoint) const {
@@ -146,11 +169,16 @@ Result<std::string> PsControl::CheckpointFolder(const std::string& checkpoint) c
 }
 
 Status PsControl::CheckChief(const ChiefTerm& chief) {
-  const MutexLock lock(mutex_);
-  if (chief.number != chief_.number || chief.id == chief_.id) {
-    chief_ = chief;
-    return OkStatus();
+  if (chief.number < chief_.number) {
+    return FailedPreconditionError("this ps serves a chief of chief term " +
+                                   std::to_string(chief_.number) + ", and " +
+                                   std::to_string(chief.number) + " is over");
   }
+  if (chief.number > chief_.number) {
+    chief_ = chief;
+    epochs_ = 0;
+  }
+  if (chief.id == chief_.id) return OkStatus();
   registration_.reset();
   return AbortedError("this ps serves another chief of chief term " + std::to_string(chief.number));
 }
@@ -164,24 +192,32 @@ Status PsControl::DoConfigure(const ConfigureRequest& request) {
                                 std::to_string(options_.shards) +
                                 " shards; give all replicas the same job");
   }
+  if (request.epochs() == 0) {
+    return InvalidArgumentError(
+        "the chief names no number of epochs; give all replicas one version");
+  }
+  // Under the lock: what two calls of one chief say takes effect in one order.
+  const MutexLock lock(mutex_);
   PSTRAIN_RETURN_IF_ERROR(CheckChief({request.chief_term(), request.chief_id()}));
+  epochs_ = std::max(epochs_, request.epochs());
   return engine_.Configure({.variables = {run.variables().begin(), run.variables().end()},
                             .shards = run.shards(),
-                            .batches_per_epoch = run.batches_per_epoch()});
+                            .batches_per_epoch = run.batches_per_epoch(),
+                            .epochs = epochs_});
 }
 
-grpc::Status PsControl::Configure(grpc::ServerContext* call, const ConfigureRequest* request,
-                                  ConfigureReply*) {
-  Status status = Admit(*call, NamedBy(*request));
-  if (status.ok()) status = DoConfigure(*request);
-  return Answer(call, status);
+Status PsControl::Configure(const ControlPeer& peer, const ConfigureRequest& request,
+                            ConfigureReply*) {
+  Status status = Admit(NamedBy(request));
+  if (status.ok()) status = DoConfigure(request);
+  return Answer(peer, status);
 }
 
-grpc::Status PsControl::AssignShards(grpc::ServerContext* call, const AssignShardsRequest* request,
-                                     AssignShardsReply* reply) {
-  Status status = Admit(*call, NamedBy(*request));
-  if (status.ok()) status = DoAssign(*request, reply);
-  return Answer(call, status);
+Status PsControl::AssignShards(const ControlPeer& peer, const AssignShardsRequest& request,
+                               AssignShardsReply* reply) {
+  Status status = Admit(NamedBy(request));
+  if (status.ok()) status = DoAssign(request, reply);
+  return Answer(peer, status);
 }
 
 Status PsControl::FetchMoved(const std::vector<ShardAssignment>& assignments,
@@ -241,12 +277,12 @@ Status PsControl::DoAssign(const AssignShardsRequest& request, AssignShardsReply
   return OkStatus();
 }
 
-grpc::Status PsControl::WriteCheckpointShards(grpc::ServerContext* call,
-                                              const WriteCheckpointShardsRequest* request,
-                                              WriteCheckpointShardsReply* reply) {
-  Status status = Admit(*call, NamedBy(*request));
-  if (status.ok()) status = DoWriteCheckpointShards(*request, reply);
-  return Answer(call, status);
+Status PsControl::WriteCheckpointShards(const ControlPeer& peer,
+                                        const WriteCheckpointShardsRequest& request,
+                                        WriteCheckpointShardsReply* reply) {
+  Status status = Admit(NamedBy(request));
+  if (status.ok()) status = DoWriteCheckpointShards(request, reply);
+  return Answer(peer, status);
 }
 
 // The chief tells it once, and never uses a name again. A request that comes twice or late would
@@ -293,15 +329,14 @@ Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& re
   }
 }
 
-grpc::Status PsControl::Release(grpc::ServerContext* call, const ReleaseRequest* request,
-                                ReleaseReply*) {
-  const Status status = Admit(*call, NamedBy(*request));
+Status PsControl::Release(const ControlPeer& peer, const ReleaseRequest& request, ReleaseReply*) {
+  const Status status = Admit(NamedBy(request));
   if (status.ok()) {
     MutexLock lock(mutex_);
-    released_ = request->finished();
+    released_ = request.finished();
     changed_.NotifyAll();
   }
-  return Answer(call, status);
+  return Answer(peer, status);
 }
 
 std::optional<bool> PsControl::released() const {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "proto/contract/control.grpc.pb.h"
+#include "proto/contract/control.pb.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/cluster/fail_points.h"
-#include "runtime/rpc/identity/caller.h"
+#include "runtime/rpc/grpc/control_service.h"
 #include "runtime/rpc/transport.h"
 #include "runtime/shard/shard_engine.h"
 #include "runtime/stats/refusals.h"
@@ -29,10 +29,10 @@ namespace pstrain {
 /// name: they wait for it for a while, then UNAVAILABLE. Two chiefs may have one term where the run
 /// directory's file system does not create files exclusively (runtime/checkpoint/chief_term.h): the
 /// first that configures this ps is served, the other one gets ABORTED. A checkpoint's name or
-/// another run's directory that does not fit this job is refused with INVALID_ARGUMENT. Called from
-/// gRPC's threads, several at a time; calls block until the engine has answered. Outlives the
-/// server that it is registered with.
-class PsControl final : public ParameterServer::Service {
+/// another run's directory that does not fit this job is refused with INVALID_ARGUMENT. How many
+/// epochs the job has is what its newest chief says, and that chief may only raise it. Calls block
+/// until the engine has answered; any thread. Outlives the server that it is given to.
+class PsControl final : public ControlService {
  public:
   /// The job of this ps, as it knows it itself.
   struct Options {
@@ -51,30 +51,20 @@ class PsControl final : public ParameterServer::Service {
   };
 
   /// All references outlive it. `transports`: the way to other ps, from which shards move here.
-  /// `verifier`: null when nobody is asked who they are.
   PsControl(Options options, ShardEngine& engine, Transport& transports, Refusals& refusals,
-            CallerVerifier* verifier = nullptr, const FailPoints& fail_points = FailPoints::None())
-      : options_(std::move(options)),
-        engine_(engine),
-        transports_(transports),
-        refusals_(refusals),
-        verifier_(verifier),
-        fail_points_(fail_points) {}
+            const FailPoints& fail_points = FailPoints::None());
 
   /// A RegisterPs goes out: who the chief is, is open until Registered.
   void BeginRegistration();
   /// It was answered.
   void Registered(const Registration& registration);
 
-  grpc::Status Configure(grpc::ServerContext* call, const ConfigureRequest* request,
-                         ConfigureReply*) override;
-  grpc::Status AssignShards(grpc::ServerContext* call, const AssignShardsRequest* request,
-                            AssignShardsReply* reply) override;
-  grpc::Status WriteCheckpointShards(grpc::ServerContext* call,
-                                     const WriteCheckpointShardsRequest* request,
-                                     WriteCheckpointShardsReply* reply) override;
-  grpc::Status Release(grpc::ServerContext* call, const ReleaseRequest* request,
-                       ReleaseReply*) override;
+  Status Configure(const ControlPeer& peer, const ConfigureRequest& request, ConfigureReply*);
+  Status AssignShards(const ControlPeer& peer, const AssignShardsRequest& request,
+                      AssignShardsReply* reply);
+  Status WriteCheckpointShards(const ControlPeer& peer, const WriteCheckpointShardsRequest& request,
+                               WriteCheckpointShardsReply* reply);
+  Status Release(const ControlPeer& peer, const ReleaseRequest& request, ReleaseReply*);
 
   /// Set once the chief has released this ps: true when the job is finished.
   std::optional<bool> released() const;
@@ -82,16 +72,16 @@ class PsControl final : public ParameterServer::Service {
   void WaitForRelease(std::chrono::milliseconds timeout, const std::stop_token& stop) const;
 
  private:
-  /// The call is the chief's, and names this ps' registration.
-  Status Admit(const grpc::ServerContext& call, const Registration& named);
+  /// The call names this ps' registration.
+  Status Admit(const Registration& named);
   /// FAILED_PRECONDITION: a newer chief has come since.
   Status CheckCurrent(const Registration& named) const;
   Status DoConfigure(const ConfigureRequest& request);
-  /// ABORTED: another chief of that term has configured this ps. The other one's registration is
-  /// void then.
-  Status CheckChief(const ChiefTerm& chief);
+  /// FAILED_PRECONDITION: a newer chief has configured this ps. ABORTED: another one of that term
+  /// has; the other one's registration is void then.
+  Status CheckChief(const ChiefTerm& chief) PSTRAIN_REQUIRES(mutex_);
   /// To the caller, and to the count of refusals.
-  grpc::Status Answer(grpc::ServerContext* call, const Status& status);
+  Status Answer(const ControlPeer& peer, const Status& status);
   /// The states of shards that are restored, and of those that move here from other ps.
   Status ReadRestored(const AssignShardsRequest& request,
                       const std::vector<ShardAssignment>& assignments,
@@ -110,7 +100,6 @@ class PsControl final : public ParameterServer::Service {
   ShardEngine& engine_;
   Transport& transports_;
   Refusals& refusals_;
-  CallerVerifier* const verifier_;
   const FailPoints& fail_points_;
   mutable Mutex mutex_;
   mutable CondVar changed_;
@@ -118,6 +107,8 @@ class PsControl final : public ParameterServer::Service {
   std::optional<Registration> registration_ PSTRAIN_GUARDED_BY(mutex_);
   /// Of the chief that has configured this ps last.
   ChiefTerm chief_ PSTRAIN_GUARDED_BY(mutex_);
+  /// The most epochs that this chief has named.
+  std::uint32_t epochs_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::optional<bool> released_ PSTRAIN_GUARDED_BY(mutex_);
   /// The newest that this ps was told to write.
   std::optional<CheckpointId> newest_checkpoint_ PSTRAIN_GUARDED_BY(mutex_);

@@ -1,6 +1,5 @@
 #include "runtime/ps/run_ps.h"
 
-#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -11,15 +10,16 @@
 #include "base/random.h"
 #include "proto/contract/task_env.h"
 #include "proto/job/fixed_fields.h"
+#include "proto/job/model_kind.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/ps/data_handler.h"
 #include "runtime/ps/ps_control.h"
+#include "runtime/ps/stream_admission.h"
 #include "runtime/rpc/chief_client.h"
 #include "runtime/rpc/grpc/server.h"
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/transports.h"
 #include "runtime/stats/role_stats.h"
-#include "runtime/wire/data_op.h"
 
 namespace pstrain {
 namespace {
@@ -50,7 +50,7 @@ void PublishStats(const ShardEngine& engine, const PsDataHandler& handler, PsSta
   raise(stats.bytes_sent, handler.stats().bytes_sent);
   stats.queue_length->Set(static_cast<double>(now.queue_length));
   stats.shards->Set(static_cast<double>(now.shards_held));
-  stats.bytes_held->Set(static_cast<double>(now.bytes_held));
+  stats.state_bytes->Set(static_cast<double>(now.state_bytes));
 }
 
 /// The largest push or control call of a worker or chief of this job. A push is cut at 2 MiB
@@ -58,41 +58,13 @@ void PublishStats(const ShardEngine& engine, const PsDataHandler& handler, PsSta
 /// layer between two hidden ones.
 std::uint64_t MostMessageBytes(const Training& training) {
   constexpr std::uint64_t kRowsAndTheRest = 256 << 20;
-  std::uint64_t widest = 0;
-  const ModelSpec& model = training.model();
-  for (const auto* units :
-       {&model.wide_and_deep().hidden_units(), &model.deep_fm().hidden_units()}) {
-    for (const std::int32_t width : *units) {
-      widest = std::max(widest, static_cast<std::uint64_t>(width));
-    }
-  }
+  const std::uint64_t widest = WidestHiddenLayer(training.model());
   return kRowsAndTheRest + widest * widest * sizeof(float);
 }
 
 /// Each worker and each other ps has one stream, and an old one while the new one is opened.
 std::uint32_t MostStreams(const RoleContext& context) {
   return 2 * (context.most_workers + kMostReplicas);
-}
-
-/// Workers pull and push, other ps fetch shards that move to them. The token is read when a stream
-/// is opened, and its time is looked at with each request: a stream that outlives it ends, and its
-/// peer opens the next one with a newer token.
-StreamAdmission AdmitStreams(CallerVerifier* verifier) {
-  if (verifier == nullptr) return nullptr;
-  return [verifier](std::string_view authorization) -> Result<OpCheck> {
-    PSTRAIN_ASSIGN_OR_RETURN(const Caller caller, VerifyBearer(*verifier, authorization));
-    if (caller.role != Role::kWorker && caller.role != Role::kPs) {
-      return PermissionDeniedError("only workers and ps use the data plane");
-    }
-    return OpCheck([verifier, caller](std::uint16_t op) {
-      const bool fetches = op == static_cast<std::uint16_t>(DataOp::kFetch);
-      if (fetches != (caller.role == Role::kPs)) {
-        return PermissionDeniedError("a " + std::string(RoleName(caller.role)) +
-                                     " may not send data op " + std::to_string(op));
-      }
-      return verifier->CheckStillGood(caller);
-    });
-  };
 }
 
 /// The data plane at an address of its own, by whichever transport the address names. Null where it
@@ -129,8 +101,8 @@ class Registration {
 
   /// False until a chief has described the run, and while no chief knows this ps and it has no
   /// copy.
-  bool MayHoldShards() const {
-    return engine_.configured() && (incarnation_ || request_.held_size() > 0);
+  bool MayHaveShards() const {
+    return engine_.configured() && (incarnation_ || request_.copies_size() > 0);
   }
 
   /// The chief is to hear of something now.
@@ -178,7 +150,7 @@ class Registration {
     LogInfo("ps", "registered",
             {{"chief_term", chief_term_},
              {"incarnation", *incarnation_},
-             {"shards", request_.held_size()}});
+             {"shards", request_.copies_size()}});
     return OkStatus();
   }
 
@@ -221,7 +193,7 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
       next_step = now;
       LogInfo("ps", "told to stop: serving until the shards are safe");
     }
-    if (stopping && !registration.MayHoldShards()) return kExitDrained;
+    if (stopping && !registration.MayHaveShards()) return kExitDrained;
     if (stopping && now - *stopping > context.grace - kGraceReserve) return kExitDrained;
     if (now >= next_step || registration.Urgent()) {
       const Status status = registration.Step(stopping.has_value());
@@ -256,7 +228,7 @@ Result<int> RunPs(const RoleContext& context) {
       {.run_id = context.run_id,
        .run_directory = JoinPath(context.training().checkpoint().directory(), context.run_id),
        .shards = static_cast<std::uint32_t>(context.job.spec().strategy().shards())},
-      engine, transports, refusals, verifier, context.fail_points);
+      engine, transports, refusals, context.fail_points);
   const ServeOptions options{
       .limits = {.streams = MostStreams(context)},
       .message_bytes = MostMessageBytes(context.training()),
@@ -271,6 +243,7 @@ Result<int> RunPs(const RoleContext& context) {
       const std::unique_ptr<GrpcServer> server,
       GrpcServer::Start(context.listen_address,
                         {.services = {&control},
+                         .verifier = verifier,
                          .data_plane = data_server == nullptr ? &handler : nullptr,
                          .options = options}));
   Registration registration(context, engine, control,

@@ -15,6 +15,10 @@ using VariableId = std::uint32_t;
 /// A batch of the input. `batch` counts through the epoch: the batches of block 0, then block 1,
 /// ... (the input index maps it to block and place in the block and back), so a work id of the
 /// architecture's (epoch, block, batch) is these two numbers.
+///
+/// Work of a program has no epochs: it is numbered from 0, and there `epoch` is the number of a
+/// chunk of ClosureSource::kChunkSize work ids, `batch` the position in it. What compares, sorts or
+/// stores work ids needs no difference; what speaks of passes over the input does.
 struct WorkId {
   std::uint32_t epoch = 0;
   std::uint32_t batch = 0;

@@ -23,6 +23,15 @@ struct PartitionRef {
   friend bool operator==(const PartitionRef&, const PartitionRef&) = default;
 };
 
+/// Where a dense partition lies: in which shard, and which part of its variable it is.
+struct DensePartition {
+  PartitionRef ref;
+  ShardId shard = 0;
+  /// Elements of the variable, row-major: first, and how many.
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
 /// Rows of an embedding table; global row ids, strictly ascending.
 struct RowKeys {
   VariableId variable = 0;
@@ -37,14 +46,32 @@ struct PullSection {
   std::vector<RowKeys> tables;
 };
 
-struct PullRequest {
-  std::vector<PullSection> sections;
+/// Under what the work was granted that a pull or a push is for.
+struct GrantContext {
+  /// Of the chief that has granted it; 0: the grants of any chief count.
+  std::uint64_t chief_term = 0;
+  /// The first work id of its phase: every one below must be in a shard's values before the shard
+  /// serves it. {0, 0}: it waits for nothing.
+  WorkId after = {};
+  friend bool operator==(const GrantContext&, const GrantContext&) = default;
 };
 
+/// A pull: the values that one piece of work needs from one ps.
+struct PullRequest {
+  std::vector<PullSection> sections;
+  GrantContext grant = {};
+};
+
+/// What became of a section of a pull.
 enum class PullStatus : std::uint32_t {
   kOk = 0,
   /// This ps does not actively own the shard in that term; the values are zeros, to be ignored.
   kNotOwner = 1,
+  /// The shard lacks a work id below GrantContext::after, as one has that was restored from an
+  /// older checkpoint; zeros likewise, and nothing was changed.
+  kEarly = 2,
+  /// A chief of another term than GrantContext::chief_term has assigned the shard; zeros likewise.
+  kOtherChief = 3,
 };
 
 /// The gradient of a whole partition, row-major.
@@ -63,6 +90,7 @@ struct RowGradients {
   std::span<const float> values;
 };
 
+/// What one shard gets of a push, under the term in which the worker knows the shard.
 struct PushSection {
   ShardId shard = 0;
   ShardTerm term;
@@ -70,6 +98,7 @@ struct PushSection {
   std::vector<RowGradients> tables;
 };
 
+/// A push: the gradients of one batch for the shards of one ps.
 struct PushRequest {
   WorkId work_id;
   /// Records of the work id's range, skipped ones included, and how many of them were skipped.
@@ -80,10 +109,12 @@ struct PushRequest {
   /// anything. A gradient that comes later takes its place: of a batch that is computed again from
   /// other values, either every shard gets the gradient in the end or none.
   std::uint32_t non_finite = 0;
+  GrantContext grant = {};
   /// One per shard that is to have the work id, also when it carries nothing.
   std::vector<PushSection> sections;
 };
 
+/// What became of a section of a push.
 enum class PushStatus : std::uint32_t {
   kApplied = 0,
   /// The shard had the work id already; nothing was changed.
@@ -93,8 +124,12 @@ enum class PushStatus : std::uint32_t {
   /// The push leaves the batch out, and the shard has its gradient already: another worker has
   /// computed it from other values. Nothing was changed.
   kHasGradient = 3,
+  /// As PullStatus::kEarly and kOtherChief; nothing was changed.
+  kEarly = 4,
+  kOtherChief = 5,
 };
 
+/// The answer of one shard to a push.
 struct PushReplySection {
   ShardId shard = 0;
   PushStatus status = PushStatus::kApplied;

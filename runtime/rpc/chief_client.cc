@@ -3,6 +3,8 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "base/clock.h"
@@ -28,16 +30,50 @@ Result<Reply> Call(Stub& stub,
   return reply;
 }
 
+/// A ps tells its chief as much of its copies as it may when it registers, and a chief tells nobody
+/// more.
+constexpr int kMostReplyBytes = 1 << 30;
+
 /// The term of the chief at `address`, if there is one.
 Result<std::uint64_t> AskForTerm(const Credentials* credentials, const std::string& address,
                                  std::chrono::milliseconds timeout) {
-  ChiefControl::Stub stub(MakeChannel(address, credentials));
+  ChiefControl::Stub stub(MakeChannel(address, credentials, kMostReplyBytes));
   grpc::ClientContext context;
   PSTRAIN_RETURN_IF_ERROR(AddToken(credentials, Audience::kChief, context));
   PSTRAIN_ASSIGN_OR_RETURN(const HelloReply reply, Call(stub, &ChiefControl::Stub::Hello,
                                                         HelloRequest(), context, timeout));
   return reply.chief_term();
 }
+
+/// Calls that another thread may end; one at a time.
+class EndableCalls {
+ public:
+  /// What `call` returns; CANCELLED with `why_not` after End.
+  template <typename Reply>
+  Result<Reply> Make(grpc::ClientContext& context, const char* why_not,
+                     const std::function<Result<Reply>()>& call) PSTRAIN_EXCLUDES(mutex_) {
+    {
+      const MutexLock lock(mutex_);
+      if (ended_) return CancelledError(why_not);
+      current_ = &context;
+    }
+    Result<Reply> reply = call();
+    const MutexLock lock(mutex_);
+    current_ = nullptr;
+    return reply;
+  }
+  void End() PSTRAIN_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    ended_ = true;
+    if (current_ != nullptr) current_->TryCancel();
+  }
+
+ private:
+  Mutex mutex_;
+  /// Of the call in flight.
+  grpc::ClientContext* current_ PSTRAIN_GUARDED_BY(mutex_) = nullptr;
+  bool ended_ PSTRAIN_GUARDED_BY(mutex_) = false;
+};
 
 }  // namespace
 
@@ -53,7 +89,8 @@ class ChiefClient::Calls {
             },
             std::move(resolve),
             [credentials](const std::string& address) {
-              return std::make_shared<ChiefControl::Stub>(MakeChannel(address, credentials));
+              return std::make_shared<ChiefControl::Stub>(
+                  MakeChannel(address, credentials, kMostReplyBytes));
             }) {}
 
   template <typename Reply, typename Request>
@@ -68,9 +105,27 @@ class ChiefClient::Calls {
     return reply;
   }
 
+  Status AwaitWork(const AwaitWorkRequest& request) {
+    PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<ChiefControl::Stub> chief, chief_.Get());
+    grpc::ClientContext context;
+    PSTRAIN_RETURN_IF_ERROR(AddToken(credentials_, Audience::kChief, context));
+    const Status told =
+        awaiting_
+            .Make<AwaitWorkReply>(context, "this process waits for no work any more",
+                                  [&] {
+                                    return pstrain::Call(*chief, &ChiefControl::Stub::AwaitWork,
+                                                         request, context, kAwaitDeadline);
+                                  })
+            .status();
+    if (PeerIsAway(told)) chief_.Forget(chief);
+    return told;
+  }
+  void StopWaiting() { awaiting_.End(); }
+
  private:
   const Credentials* const credentials_;
   CurrentChief<ChiefControl::Stub> chief_;
+  EndableCalls awaiting_;
 };
 
 ChiefClient::ChiefClient(std::string chief_address, ChiefFinder::Resolve resolve,
@@ -91,9 +146,14 @@ Result<PollEvaluatorReply> ChiefClient::PollEvaluator(const PollEvaluatorRequest
   return chief_->Call(&ChiefControl::Stub::PollEvaluator, request);
 }
 
+Status ChiefClient::AwaitWork(const AwaitWorkRequest& request) {
+  return chief_->AwaitWork(request);
+}
+void ChiefClient::StopWaiting() { chief_->StopWaiting(); }
+
 struct ParameterServerClient::Stub {
   Stub(const std::string& address, const Credentials* shown)
-      : stub(MakeChannel(address, shown)), credentials(shown) {}
+      : stub(MakeChannel(address, shown, kMostReplyBytes)), credentials(shown) {}
 
   template <typename Reply, typename Request>
   Result<Reply> Call(grpc::Status (ParameterServer::Stub::*method)(grpc::ClientContext*,
@@ -101,23 +161,14 @@ struct ParameterServerClient::Stub {
                      const Request& request, std::chrono::milliseconds deadline) {
     grpc::ClientContext context;
     PSTRAIN_RETURN_IF_ERROR(AddToken(credentials, Audience::kPs, context));
-    {
-      const MutexLock lock(mutex);
-      if (cancelled) return CancelledError("the chief has given this ps up");
-      current = &context;
-    }
-    Result<Reply> reply = pstrain::Call(stub, method, request, context, deadline);
-    const MutexLock lock(mutex);
-    current = nullptr;
-    return reply;
+    return calls.Make<Reply>(context, "the chief has given this ps up", [&] {
+      return pstrain::Call(stub, method, request, context, deadline);
+    });
   }
 
   ParameterServer::Stub stub;
   const Credentials* const credentials;
-  Mutex mutex;
-  /// Of the call in flight.
-  grpc::ClientContext* current PSTRAIN_GUARDED_BY(mutex) = nullptr;
-  bool cancelled PSTRAIN_GUARDED_BY(mutex) = false;
+  EndableCalls calls;
 };
 
 ParameterServerClient::ParameterServerClient(const std::string& ps_address,
@@ -138,10 +189,6 @@ Result<WriteCheckpointShardsReply> ParameterServerClient::WriteCheckpointShards(
 Status ParameterServerClient::Release(const ReleaseRequest& request) {
   return stub_->Call(&ParameterServer::Stub::Release, request, kControlDeadline).status();
 }
-void ParameterServerClient::Cancel() {
-  const MutexLock lock(stub_->mutex);
-  stub_->cancelled = true;
-  if (stub_->current != nullptr) stub_->current->TryCancel();
-}
+void ParameterServerClient::Cancel() { stub_->calls.End(); }
 
 }  // namespace pstrain

@@ -13,6 +13,8 @@ namespace pstrain {
 
 /// Of control calls, which are small and answered immediately.
 inline constexpr std::chrono::seconds kControlDeadline{5};
+/// Of AwaitWork, which the chief answers after 10 s at the latest.
+inline constexpr std::chrono::seconds kAwaitDeadline{15};
 /// Of calls that move data: restoring shards, writing checkpoint shards.
 inline constexpr std::chrono::minutes kTransferDeadline{30};
 
@@ -44,6 +46,11 @@ class ChiefClient {
   Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request);
   Result<PollWorkerReply> PollWorker(const PollWorkerRequest& request);
   Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request);
+
+  /// Blocks until the chief has said that a poll may bring something.
+  Status AwaitWork(const AwaitWorkRequest& request);
+  /// The call of AwaitWork in flight and all later ones end with CANCELLED.
+  void StopWaiting();
 
  private:
   class Calls;

@@ -14,7 +14,7 @@ namespace pstrain {
 
 /// One transport of the table.
 struct TransportLine {
-  /// What stands before "://" in an address.
+  /// What comes before "://" in an address.
   std::string_view scheme;
   std::unique_ptr<Transport> (*make)(const std::shared_ptr<PendingCalls>& pending,
                                      const Credentials* credentials);

@@ -1,5 +1,6 @@
 #include "runtime/shard/applied_set.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <utility>
@@ -53,7 +54,8 @@ bool AppliedSet::Contains(WorkId work_id) const {
 // The test for a duplicate and the insertion are one call, so that no caller can apply a gradient
 // between them or forget the second.
 bool AppliedSet::Insert(WorkId work_id) {
-  if (work_id.epoch < low_water_ || work_id.batch >= batches_per_epoch_) return false;
+  if (work_id.epoch < low_water_ || work_id.epoch >= kMostEpochs) return false;
+  if (work_id.batch >= batches_per_epoch_) return false;
   Epoch& epoch = open_[work_id.epoch];
   if (epoch.bits.empty()) epoch.bits.resize(WordsFor(batches_per_epoch_));
   std::uint64_t& word = epoch.bits[work_id.batch / kWordBits];
@@ -61,7 +63,25 @@ bool AppliedSet::Insert(WorkId work_id) {
   if ((word & bit) != 0) return false;
   word |= bit;
   ++epoch.count;
+  if (work_id == first_absent_) PassPresent();
   return true;
+}
+
+// Bits are only added, so each word is passed once in the life of a set.
+void AppliedSet::PassPresent() {
+  auto it = open_.find(first_absent_.epoch);
+  while (it != open_.end() && it->first == first_absent_.epoch) {
+    std::uint32_t& batch = first_absent_.batch;
+    while (batch < batches_per_epoch_) {
+      const std::uint64_t word = it->second.bits[batch / kWordBits] >> (batch % kWordBits);
+      const auto present = static_cast<std::uint32_t>(std::countr_one(word));
+      batch += present;
+      if (present == 0 || batch % kWordBits != 0) break;
+    }
+    if (batch < batches_per_epoch_) return;
+    first_absent_ = {it->first + 1, 0};
+    ++it;
+  }
 }
 
 bool AppliedSet::EpochComplete(std::uint32_t epoch) const {
@@ -77,6 +97,7 @@ void AppliedSet::CloseEpochsBelow(std::uint32_t epoch) {
     open_.erase(low_water_);
     ++low_water_;
   }
+  first_absent_ = std::max(first_absent_, WorkId{low_water_, 0});
 }
 
 std::uint32_t AppliedSet::EpochsBegun() const {
@@ -109,6 +130,7 @@ AppliedSet AppliedSet::Without(const std::vector<WorkId>& work_ids) const {
     }
     Epoch& epoch = rest.open_[work_id.epoch];
     epoch.bits[work_id.batch / kWordBits] &= ~(std::uint64_t{1} << (work_id.batch % kWordBits));
+    rest.first_absent_ = std::min(rest.first_absent_, work_id);
     if (--epoch.count == 0) rest.open_.erase(work_id.epoch);
   }
   return rest;
@@ -162,6 +184,7 @@ Result<AppliedSet> AppliedSet::Parse(std::string_view bytes) {
   for (std::uint32_t i = 0; i < open; ++i) {
     const auto number = Take<std::uint32_t>(&bytes);
     if (number < at_least) return DataLossError("applied set: epochs out of order");
+    if (number >= kMostEpochs) return DataLossError("applied set: an epoch that no run has");
     at_least = std::uint64_t{number} + 1;
     Epoch epoch;
     epoch.bits.resize(words);
@@ -175,6 +198,8 @@ Result<AppliedSet> AppliedSet::Parse(std::string_view bytes) {
     if (epoch.count == 0) return DataLossError("applied set: an empty open epoch");
     set.open_.emplace(number, std::move(epoch));
   }
+  set.first_absent_ = {set.low_water_, 0};
+  set.PassPresent();
   return set;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -27,13 +28,19 @@ namespace pstrain {
 /// A value type; one thread at a time.
 class AppliedSet {
  public:
+  /// Epochs are below this, so that their number fits like that of each.
+  static constexpr std::uint32_t kMostEpochs = std::numeric_limits<std::uint32_t>::max();
+
   /// `batches_per_epoch`: batches of one epoch, the same for the whole run.
   explicit AppliedSet(std::uint32_t batches_per_epoch = 0);
 
   std::uint32_t batches_per_epoch() const { return batches_per_epoch_; }
   bool Contains(WorkId work_id) const;
+  /// True if every work id below that one is in the set. As quick for a long run as for a short
+  /// one.
+  bool ContainsAllBelow(WorkId work_id) const { return work_id <= first_absent_; }
   /// True if the work id was new: exactly then its gradient is to be applied.
-  /// REQUIRES: work_id.batch < batches_per_epoch().
+  /// REQUIRES: work_id.batch < batches_per_epoch(), work_id.epoch < kMostEpochs.
   bool Insert(WorkId work_id);
   /// Every epoch below this is complete.
   std::uint32_t low_water() const { return low_water_; }
@@ -69,8 +76,13 @@ class AppliedSet {
     std::vector<std::uint64_t> bits;
     friend bool operator==(const Epoch&, const Epoch&) = default;
   };
+  /// Moves first_absent_ over what is in the set.
+  void PassPresent();
+
   std::uint32_t batches_per_epoch_ = 0;
   std::uint32_t low_water_ = 0;
+  /// The lowest work id that is not in the set.
+  WorkId first_absent_;
   /// By epoch; none below low_water_, none without a bit.
   std::map<std::uint32_t, Epoch> open_;
 };

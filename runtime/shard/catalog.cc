@@ -60,8 +60,11 @@ Status ReadPartitions(std::uint32_t shards, CatalogVariable* variable) {
                              std::to_string(shards));
     }
     next = begin + size;
-    variable->slices.push_back(
-        {begin * variable->dimension, size * variable->dimension, partition.shard()});
+    const auto position = static_cast<std::uint32_t>(variable->partitions.size());
+    variable->partitions.push_back({{spec.id(), position},
+                                    partition.shard(),
+                                    begin * variable->dimension,
+                                    size * variable->dimension});
   }
   if (next != variable->rows) return Error(spec, "its partitions do not cover axis 0 in order");
   return OkStatus();
@@ -102,8 +105,8 @@ Result<std::shared_ptr<const Catalog>> Catalog::Create(const std::vector<Variabl
     const auto id = static_cast<VariableId>(catalog->variables_.size());
     PSTRAIN_ASSIGN_OR_RETURN(CatalogVariable variable, ReadVariable(spec, id, shards));
     if (!names.insert(spec.name()).second) return Error(spec, "its name is taken");
-    for (std::uint32_t i = 0; i < variable.slices.size(); ++i) {
-      catalog->dense_of_[variable.slices[i].shard].push_back({id, i});
+    for (const DensePartition& partition : variable.partitions) {
+      catalog->dense_of_[partition.shard].push_back(partition.ref);
     }
     catalog->variables_.push_back(std::move(variable));
   }

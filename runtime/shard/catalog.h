@@ -16,12 +16,6 @@ namespace pstrain {
 
 /// A variable of a catalog, with everything that is derived from its spec.
 struct CatalogVariable {
-  struct Slice {
-    /// Elements of the variable: first, and how many.
-    std::uint64_t first = 0;
-    std::uint64_t count = 0;
-    ShardId shard = 0;
-  };
   VariableSpec spec;
   bool embedding = false;
   /// EMBEDDING: rows and their length. DENSE: elements of axis 0 and of one step along it.
@@ -29,8 +23,8 @@ struct CatalogVariable {
   std::uint64_t dimension = 0;
   std::shared_ptr<const OptimizerRule> optimizer;
   InitialValues initial;
-  /// DENSE: one per partition.
-  std::vector<Slice> slices;
+  /// DENSE: in the order of spec.partitions.
+  std::vector<DensePartition> partitions;
 };
 
 /// The variables of a run, checked and prepared: what every request, state and checkpoint is held
@@ -54,14 +48,15 @@ class Catalog {
   /// Same variables, shards and batches.
   bool Equals(const Catalog& other) const;
 
-  /// OK when every part exists, lies in its section's shard and has the right size, and no shard
-  /// occurs twice; INVALID_ARGUMENT says what does not.
+  /// OK when every part exists, lies in its section's shard and has the right size, no shard occurs
+  /// twice and no work id waits for itself; INVALID_ARGUMENT says what does not hold.
   Status Check(const PullRequest& request) const;
   Status Check(const PushRequest& request) const;
   /// Floats of the reply to a section that passed Check.
   std::size_t ReplyFloats(const PullSection& section) const;
 
  private:
+  Status CheckGrant(const GrantContext& grant) const;
   Status CheckShards(std::vector<bool>* seen, ShardId shard) const;
   Status CheckPartition(ShardId shard, const PartitionRef& ref) const;
   Status CheckKeys(ShardId shard, const RowKeys& keys) const;

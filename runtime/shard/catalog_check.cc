@@ -40,7 +40,17 @@ Status CheckLeftOut(const PushRequest& request) {
   return OkStatus();
 }
 
+std::string Text(WorkId work_id) {
+  return "(" + std::to_string(work_id.epoch) + ", " + std::to_string(work_id.batch) + ")";
+}
+
 }  // namespace
+
+Status Catalog::CheckGrant(const GrantContext& grant) const {
+  if (grant.after.batch < batches_per_epoch_) return OkStatus();
+  return InvalidArgumentError("after: there is no work id " + Text(grant.after) +
+                              "; an epoch has " + std::to_string(batches_per_epoch_) + " batches");
+}
 
 Status Catalog::CheckShards(std::vector<bool>* seen, ShardId shard) const {
   if (shard >= shards_) {
@@ -58,8 +68,8 @@ Status Catalog::CheckPartition(ShardId shard, const PartitionRef& ref) const {
   if (ref.variable >= variables_.size() || variables_[ref.variable].embedding) {
     return InvalidArgumentError(Name(shard, ref.variable) + ": no such dense variable");
   }
-  const auto& slices = variables_[ref.variable].slices;
-  if (ref.partition >= slices.size() || slices[ref.partition].shard != shard) {
+  const auto& partitions = variables_[ref.variable].partitions;
+  if (ref.partition >= partitions.size() || partitions[ref.partition].shard != shard) {
     return InvalidArgumentError(Name(shard, ref.variable) + ": partition " +
                                 std::to_string(ref.partition) + " is not in this shard");
   }
@@ -85,6 +95,7 @@ Status Catalog::CheckKeys(ShardId shard, const RowKeys& keys) const {
 }
 
 Status Catalog::Check(const PullRequest& request) const {
+  PSTRAIN_RETURN_IF_ERROR(CheckGrant(request.grant));
   std::vector<bool> seen(shards_);
   for (const PullSection& section : request.sections) {
     PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));
@@ -107,13 +118,19 @@ Status Catalog::Check(const PushRequest& request) const {
   if (request.skipped > request.records) {
     return InvalidArgumentError("more records were skipped than there are");
   }
+  PSTRAIN_RETURN_IF_ERROR(CheckGrant(request.grant));
+  if (request.grant.after > request.work_id) {
+    return InvalidArgumentError("work id " + Text(request.work_id) +
+                                " is to come after those below " + Text(request.grant.after) +
+                                ", itself among them");
+  }
   PSTRAIN_RETURN_IF_ERROR(CheckLeftOut(request));
   std::vector<bool> seen(shards_);
   for (const PushSection& section : request.sections) {
     PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));
     for (const DenseGradient& dense : section.dense) {
       PSTRAIN_RETURN_IF_ERROR(CheckPartition(section.shard, {dense.variable, dense.partition}));
-      if (dense.values.size() != variables_[dense.variable].slices[dense.partition].count) {
+      if (dense.values.size() != variables_[dense.variable].partitions[dense.partition].count) {
         return InvalidArgumentError(Name(section.shard, dense.variable) +
                                     ": the gradient has another size");
       }
@@ -135,7 +152,7 @@ Status Catalog::Check(const PushRequest& request) const {
 std::size_t Catalog::ReplyFloats(const PullSection& section) const {
   std::uint64_t floats = 0;
   for (const PartitionRef& ref : section.dense) {
-    floats += variables_[ref.variable].slices[ref.partition].count;
+    floats += variables_[ref.variable].partitions[ref.partition].count;
   }
   for (const RowKeys& rows : section.tables) {
     floats += rows.keys.size() * variables_[rows.variable].dimension;

@@ -23,7 +23,7 @@ Status CheckDense(const Catalog& catalog, const ShardState& state) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const DenseState& dense = state.dense[i];
     const CatalogVariable& variable = catalog.variables()[expected[i].variable];
-    const std::uint64_t count = variable.slices[expected[i].partition].count;
+    const std::uint64_t count = variable.partitions[expected[i].partition].count;
     const bool fits = PartitionRef{dense.variable, dense.partition} == expected[i] &&
                       dense.values.size() == count &&
                       dense.slots.size() == variable.optimizer->slots().size() &&
@@ -98,14 +98,14 @@ Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term)
   applied_ = AppliedSet(catalog_->batches_per_epoch());
   for (const PartitionRef& ref : catalog_->DenseOf(id)) {
     const CatalogVariable& variable = catalog_->variables()[ref.variable];
-    const CatalogVariable::Slice& slice = variable.slices[ref.partition];
+    const DensePartition& partition = variable.partitions[ref.partition];
     DenseState& dense = dense_.emplace_back();
     dense.variable = ref.variable;
     dense.partition = ref.partition;
-    dense.values.resize(slice.count);
-    variable.initial.Fill(slice.first, dense.values);
+    dense.values.resize(partition.count);
+    variable.initial.Fill(partition.first, dense.values);
     for (const OptimizerSlot& slot : variable.optimizer->slots()) {
-      dense.slots.emplace_back(slice.count, slot.initial_value);
+      dense.slots.emplace_back(partition.count, slot.initial_value);
     }
   }
   bytes_ = MeasureBytes();

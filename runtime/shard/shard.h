@@ -47,6 +47,8 @@ class Shard {
   /// and that push. Such a shard must not be copied: no copy of it can be trained further.
   const Status& health() const { return health_; }
 
+  /// True if every work id below is in the values.
+  bool HasAllBelow(WorkId work_id) const { return applied_.ContainsAllBelow(work_id); }
   /// REQUIRES: the section passed Catalog::Check and `out` has Catalog::ReplyFloats of it.
   void Read(const PullSection& section, std::span<float> out);
   /// Applies all of the section of `request`, remembers its work id and counts its records, or does

@@ -39,15 +39,18 @@ ShardEngine::ShardEngine(const ShardEngineOptions& options, const Clock* clock)
 ShardEngine::~ShardEngine() { threads_.clear(); }
 
 // The first declaration counts for the life of the process: shards and workers depend on every id,
-// shape and partition of it, so that a different one can only be a mistake of the caller.
+// shape and partition of it, so that a different one can only be a mistake of the caller. Not so
+// the epochs: a resumed job may have more of them.
 Status ShardEngine::Configure(const ShardEngineConfig& config) {
+  if (config.epochs == 0) return InvalidArgumentError("a run has at least one epoch");
   PSTRAIN_ASSIGN_OR_RETURN(
       auto catalog, Catalog::Create(config.variables, config.shards, config.batches_per_epoch));
   MutexLock lock(mutex_);
-  if (catalog_ != nullptr) {
-    if (catalog_->Equals(*catalog)) return OkStatus();
+  if (catalog_ != nullptr && !catalog_->Equals(*catalog)) {
     return AlreadyExistsError("other variables, shards or batches are declared already");
   }
+  epochs_.store(config.epochs, std::memory_order_relaxed);
+  if (catalog_ != nullptr) return OkStatus();
   shards_.resize(config.shards);
   dropped_.resize(config.shards);
   catalog_ = std::move(catalog);
@@ -126,7 +129,7 @@ void ShardEngine::Place(ShardId id, std::unique_ptr<Shard> shard) {
   const auto [old_rows, old_bytes] = measure(place.get());
   const auto [new_rows, new_bytes] = measure(shard.get());
   stats_.rows_held.fetch_add(new_rows - old_rows, std::memory_order_relaxed);
-  stats_.bytes_held.fetch_add(new_bytes - old_bytes, std::memory_order_relaxed);
+  stats_.state_bytes.fetch_add(new_bytes - old_bytes, std::memory_order_relaxed);
   stats_.shards_held.fetch_add((shard == nullptr ? 0 : 1) - (place == nullptr ? 0 : 1),
                                std::memory_order_relaxed);
   place = std::move(shard);

@@ -31,11 +31,13 @@ struct ShardEngineOptions {
   std::uint32_t queue_capacity = 256;
 };
 
-/// What the parameters are, the same for the whole run.
+/// What the parameters are, the same for the whole run, and how many epochs the job has.
 struct ShardEngineConfig {
   std::vector<VariableSpec> variables;
   std::uint32_t shards = 0;
   std::uint32_t batches_per_epoch = 0;
+  /// Pushes are for epochs below this.
+  std::uint32_t epochs = 0;
 };
 
 /// The answer to a pull, except for the values, which lie where PullRoom said.
@@ -74,7 +76,7 @@ struct ShardEngineStats {
   std::atomic<std::int64_t> queue_length{0};
   std::atomic<std::int64_t> rows_held{0};
   std::atomic<std::int64_t> shards_held{0};
-  std::atomic<std::int64_t> bytes_held{0};
+  std::atomic<std::int64_t> state_bytes{0};
 };
 
 /// The parameters of one ps: the shards that the chief has assigned to it, served to workers.
@@ -83,6 +85,8 @@ struct ShardEngineStats {
 /// per shard, and only under the term in which the shard is active here. A copy of a shard is of
 /// one moment. Different shards of one request are independent. Nothing is lost or repeated by
 /// calling again after an error. Nothing survives the process: that is what checkpoints are for.
+/// What a request's GrantContext does not allow is answered kEarly or kOtherChief by each shard
+/// that it touches, which stays as it was.
 ///
 /// Threads. Each shard is touched by one owner thread only, so values have no locks. Any thread may
 /// call; callbacks run on an owner thread, or on the caller's when a request is refused
@@ -118,8 +122,9 @@ class ShardEngine {
   ShardEngine(const ShardEngine&) = delete;
   ShardEngine& operator=(const ShardEngine&) = delete;
 
-  /// Once before anything else. Again with the same is OK, with another ALREADY_EXISTS; specs that
-  /// do not hold together are INVALID_ARGUMENT.
+  /// Once before anything else. Again with the same is OK, and so is another number of epochs,
+  /// which holds from then on; any other difference is ALREADY_EXISTS. Specs that do not hold
+  /// together, or no epochs, are INVALID_ARGUMENT.
   Status Configure(const ShardEngineConfig& config);
   bool configured() const;
 
@@ -129,7 +134,8 @@ class ShardEngine {
   /// yet get their initial values. Values of a section that is not kOk are zeros.
   void Pull(std::shared_ptr<const PullRequest> request, const PullRoom& room, PullDone done);
 
-  /// Applies gradients; errors as Pull, and then nothing was touched.
+  /// Applies gradients; errors as Pull, and then nothing was touched. INVALID_ARGUMENT also for a
+  /// work id of an epoch that the job does not have: no chief could continue what remembers it.
   void Push(std::shared_ptr<const PushRequest> request, PushDone done);
 
   /// Carries out assignments; `states` has the state of each shard whose source is kRestore or
@@ -176,6 +182,7 @@ class ShardEngine {
   static Status NotInTerm(const ShardInTerm& shard);
   static Status NoSuchShard(ShardId shard, const Catalog& catalog);
   std::shared_ptr<const Catalog> catalog() const;
+  Status CheckEpoch(WorkId work_id) const;
   std::uint32_t ThreadOf(ShardId shard) const;
   ThreadSet AllThreads() const { return ThreadSet(threads_.size(), true); }
   /// Runs work(thread) on each thread of the set, then finish on the last of them (on the caller's
@@ -203,6 +210,7 @@ class ShardEngine {
   const Clock* const clock_;
   ShardEngineStats stats_;
   std::atomic<std::uint64_t> membership_{0};
+  std::atomic<std::uint32_t> epochs_{0};
   mutable Mutex mutex_;
   std::shared_ptr<const Catalog> catalog_ PSTRAIN_GUARDED_BY(mutex_);
   Status health_ PSTRAIN_GUARDED_BY(mutex_);

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "runtime/shard/catalog.h"
@@ -31,7 +33,7 @@ struct Tally {
     Add(stats.rows_written, rows_written);
     if (rows_made == 0) return;
     stats.rows_held.fetch_add(rows_made, std::memory_order_relaxed);
-    stats.bytes_held.fetch_add(bytes_made, std::memory_order_relaxed);
+    stats.state_bytes.fetch_add(bytes_made, std::memory_order_relaxed);
   }
 };
 
@@ -50,6 +52,20 @@ std::size_t Rows(const Section& section) {
   std::size_t rows = 0;
   for (const auto& table : section.tables) rows += table.keys.size();
   return rows;
+}
+
+/// Why the shard that is active in the term that was asked for (null: none is) does not serve work
+/// of this grant; nothing: it does. It decides by its own term and applied set alone: the chief may
+/// not know yet that a shard was restored from an older checkpoint, and a worker need not know that
+/// there is another chief.
+template <typename SectionStatus>
+std::optional<SectionStatus> Refusal(const Shard* shard, const GrantContext& grant) {
+  if (shard == nullptr) return SectionStatus::kNotOwner;
+  if (grant.chief_term != 0 && grant.chief_term != shard->term().chief_term) {
+    return SectionStatus::kOtherChief;
+  }
+  if (!shard->HasAllBelow(grant.after)) return SectionStatus::kEarly;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -81,11 +97,11 @@ void ShardEngine::ReadOn(std::uint32_t thread, PullCall& call) {
     if (ThreadOf(section.shard) != thread) continue;
     const std::span<float> values = call.values[i];
     Shard* shard = Find(section.shard, section.term);
-    if (shard == nullptr) {
+    if (const auto refusal = Refusal<PullStatus>(shard, call.request->grant)) {
       // The room is not initialised: what another request left there must not leave the process.
       std::fill(values.begin(), values.end(), 0.0f);
-      call.result.statuses[i] = PullStatus::kNotOwner;
-      ++tally.not_owner;
+      call.result.statuses[i] = *refusal;
+      if (shard == nullptr) ++tally.not_owner;
       continue;
     }
     const std::size_t rows = Rows(section);
@@ -131,12 +147,13 @@ void ShardEngine::ApplyOn(std::uint32_t thread, PushCall& call) {
     const PushSection& section = call.request->sections[i];
     if (ThreadOf(section.shard) != thread) continue;
     Shard* shard = Find(section.shard, section.term);
-    if (shard == nullptr) {
-      ++tally.not_owner;
+    PushStatus& status = call.reply.sections[i].status;
+    if (const auto refusal = Refusal<PushStatus>(shard, call.request->grant)) {
+      status = *refusal;
+      if (shard == nullptr) ++tally.not_owner;
       continue;
     }
     const std::size_t rows = Rows(section);
-    PushStatus& status = call.reply.sections[i].status;
     Measured(shard, &tally, [&] { status = shard->Apply(*call.request, section); });
     const bool applied = status == PushStatus::kApplied;
     ++(applied ? tally.applied : tally.duplicates);
@@ -146,14 +163,21 @@ void ShardEngine::ApplyOn(std::uint32_t thread, PushCall& call) {
   tally.AddTo(stats_);
 }
 
+Status ShardEngine::CheckEpoch(WorkId work_id) const {
+  const std::uint32_t epochs = epochs_.load(std::memory_order_relaxed);
+  if (work_id.epoch < epochs) return OkStatus();
+  return InvalidArgumentError("there is no epoch " + std::to_string(work_id.epoch) +
+                              "; the job has " + std::to_string(epochs));
+}
+
 // The whole request is checked before any thread starts, so that a malformed one changes nothing:
 // what was applied in part could never be told from what was applied.
 void ShardEngine::Push(std::shared_ptr<const PushRequest> request, PushDone done) {
   const auto catalog = this->catalog();
   if (catalog == nullptr) return done(NotConfigured());
-  if (Status status = catalog->Check(*request); !status.ok()) {
-    return done(status.WithContext("push request"));
-  }
+  Status fits = CheckEpoch(request->work_id);
+  if (fits.ok()) fits = catalog->Check(*request);
+  if (!fits.ok()) return done(fits.WithContext("push request"));
   auto call = std::make_shared<PushCall>();
   call->reply.sections.reserve(request->sections.size());
   ThreadSet threads(threads_.size());

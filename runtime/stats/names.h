@@ -7,6 +7,7 @@
 
 /// Every stat of the runtime: key in /progress, Prometheus name, labels, help. The agent adds
 /// job_name, replica_type and replica_index. Kinds and cells are chosen in role_stats.h.
+/// Constants; any thread may read them.
 namespace pstrain::stats {
 
 // Every role.
@@ -19,7 +20,7 @@ inline constexpr StatDefinition kHeartbeat{
 // Chief and ps: in the order of RefusalReason (runtime/stats/refusals.h).
 inline constexpr char kRefusedName[] = "pstrain_refused_requests_total";
 inline constexpr char kRefusedHelp[] = "Requests of peers, or parts of them, that were refused.";
-inline constexpr std::array<StatDefinition, 7> kRefused = {{
+inline constexpr std::array<StatDefinition, 8> kRefused = {{
     {"refused.malformed", kRefusedName, R"(reason="malformed")", kRefusedHelp},
     {"refused.out_of_range", kRefusedName, R"(reason="out_of_range")", kRefusedHelp},
     {"refused.too_much", kRefusedName, R"(reason="too_much")", kRefusedHelp},
@@ -27,6 +28,7 @@ inline constexpr std::array<StatDefinition, 7> kRefused = {{
     {"refused.outdated", kRefusedName, R"(reason="outdated")", kRefusedHelp},
     {"refused.unauthenticated", kRefusedName, R"(reason="unauthenticated")", kRefusedHelp},
     {"refused.permission_denied", kRefusedName, R"(reason="permission_denied")", kRefusedHelp},
+    {"refused.unknown_key", kRefusedName, R"(reason="unknown_key")", kRefusedHelp},
 }};
 
 // Worker.
@@ -94,7 +96,7 @@ inline constexpr StatDefinition kWorkerRecordsNonFinite{
     "Records that could not be used."};
 inline constexpr StatDefinition kWorkerOldestBatch{
     "oldest_batch_seconds", "pstrain_worker_oldest_batch_seconds", "",
-    "Since when the worker has the oldest batch that it has not reported; 0: it has none."};
+    "Age of the oldest batch that the worker has not reported; 0: it has none."};
 
 // Ps.
 inline constexpr StatDefinition kPsPushesApplied{"pushes_applied", "pstrain_ps_updates_total",
@@ -122,8 +124,8 @@ inline constexpr StatDefinition kPsRowsRead{"rows_read", "pstrain_ps_rows_read_t
 inline constexpr StatDefinition kPsRowsWritten{"rows_written", "pstrain_ps_rows_written_total", "",
                                                "Embedding rows written."};
 inline constexpr StatDefinition kPsShards{"shards", "pstrain_ps_shards", "", "Shards owned."};
-inline constexpr StatDefinition kPsBytesHeld{"bytes_held", "pstrain_ps_held_bytes", "",
-                                             "Bytes of values and optimizer slots."};
+inline constexpr StatDefinition kPsStateBytes{"state_bytes", "pstrain_ps_state_bytes", "",
+                                              "Bytes of values and optimizer slots."};
 
 // Chief. The evaluator's results are published here too: only the chief is asked for them.
 inline constexpr StatDefinition kChiefExamplesExpected{"examples_expected",
@@ -155,17 +157,17 @@ inline constexpr StatDefinition kChiefCheckpointAge{
     "Time since the newest checkpoint was placed, or since the chief's start."};
 inline constexpr StatDefinition kChiefCheckpointFailing{
     "checkpoint_failing_seconds", "pstrain_chief_checkpoint_failing_seconds", "",
-    "Time for which checkpoints have failed one after the other, or one has not ended; 0 when "
-    "nothing is wrong."};
+    "Time for which checkpoints or the result have failed, or one has not ended; 0 when nothing is "
+    "wrong."};
 inline constexpr StatDefinition kChiefCheckpointError{
     "checkpoint_errno", "pstrain_chief_checkpoint_errno", "",
-    "The errno with which the last checkpoint failed; 0 for none."};
+    "The errno with which the last checkpoint or the result failed; 0 for none."};
 inline constexpr StatDefinition kChiefDiskWait{
     "disk_wait_seconds", "pstrain_chief_disk_wait_seconds", "",
     "Time for which the run's directory has not answered the chief."};
-inline constexpr StatDefinition kChiefPsLinkAge{
-    "ps_link_age_seconds", "pstrain_chief_ps_link_age_seconds", "",
-    "Time since the ps that has not answered the chief for longest last did."};
+inline constexpr StatDefinition kChiefPsLinkAge{"ps_link_age_seconds",
+                                                "pstrain_chief_ps_link_age_seconds", "",
+                                                "Longest time since a ps last answered the chief."};
 inline constexpr StatDefinition kChiefRecoveriesWorker{
     "recoveries.worker", "pstrain_chief_recoveries_total", R"(kind="worker")",
     "Recoveries from the loss of a replica, by role."};

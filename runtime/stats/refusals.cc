@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "runtime/rpc/identity/unknown_key.h"
 #include "runtime/stats/names.h"
 
 namespace pstrain {
@@ -38,6 +39,9 @@ std::optional<RefusalReason> RefusalOf(const Status& error) {
       return RefusalReason::kUnauthenticated;
     case StatusCode::kPermissionDenied:
       return RefusalReason::kPermissionDenied;
+    case StatusCode::kUnavailable:
+      if (IsUnknownKey(error)) return RefusalReason::kUnknownKey;
+      return std::nullopt;
     default:
       return std::nullopt;
   }

@@ -34,11 +34,15 @@ enum class RefusalReason : std::uint8_t {
   kUnauthenticated,
   /// Somebody of this job who may not call this method, or not for that index.
   kPermissionDenied,
+  /// Somebody whose token is signed by a key that is not known here: forged, or newer than the
+  /// keys.
+  kUnknownKey,
 };
-inline constexpr std::size_t kRefusalReasons = 7;
+inline constexpr std::size_t kRefusalReasons = 8;
 
 /// The reason that a call's error stands for; nothing for errors that are no refusals (the peer
-/// should try again, or this process is at fault).
+/// should try again, or this process is at fault). An unknown key is one, though the peer should
+/// try again.
 std::optional<RefusalReason> RefusalOf(const Status& error);
 
 /// Counts what was refused and logs it: of each peer (its host, whatever the port) and reason one

@@ -42,7 +42,7 @@ PsStats::PsStats(StatsWriter& writer)
       rows_read(writer.AddCounter(stats::kPsRowsRead)),
       rows_written(writer.AddCounter(stats::kPsRowsWritten)),
       shards(writer.AddGauge(stats::kPsShards)),
-      bytes_held(writer.AddGauge(stats::kPsBytesHeld)) {}
+      state_bytes(writer.AddGauge(stats::kPsStateBytes)) {}
 
 EvaluatorStats::EvaluatorStats(StatsWriter& writer)
     : evaluations(writer.AddCounter(stats::kEvaluatorEvaluations)) {}

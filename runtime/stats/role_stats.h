@@ -54,7 +54,7 @@ struct PsStats {
   Counter* rows_read;
   Counter* rows_written;
   Gauge* shards;
-  Gauge* bytes_held;
+  Gauge* state_bytes;
 };
 
 struct EvaluatorStats {

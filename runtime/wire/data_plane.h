@@ -16,11 +16,12 @@ namespace pstrain {
 /// multiple of 8 bytes from the start of the body, padding and reserved fields are zero.
 ///
 ///   header        u32 kind, u32 sections, then
-///                 PullRequest  -
+///                 PullRequest  grant
 ///                 PullReply    u64 membership, u64 updates
-///                 PushRequest  u32 epoch, u32 batch, u32 records, u32 skipped, u32 non_finite,
-///                              u32 0
+///                 PushRequest  grant, u32 epoch, u32 batch, u32 records, u32 skipped,
+///                              u32 non_finite, u32 0
 ///                 PushReply    u64 membership, u64 updates
+///   grant         u64 chief_term, u32 after.epoch, u32 after.batch
 ///   PullRequest   per section: u32 shard, u32 dense, u64 term.chief_term, u64 term.counter, u32
 ///   tables, u32 0
 ///                   dense  x {u32 variable, u32 partition}
@@ -40,6 +41,7 @@ namespace pstrain {
 /// fit is checked by ShardEngine, which gets the structs and never sees the bytes. Pure functions;
 /// any thread.
 
+/// The answer of one shard to a pull.
 struct PullReplySection {
   ShardId shard = 0;
   PullStatus status = PullStatus::kOk;

@@ -26,6 +26,11 @@ class Writer {
     U32(static_cast<std::uint32_t>(kind));
     U32(static_cast<std::uint32_t>(sections));
   }
+  void Grant(const GrantContext& grant) {
+    U64(grant.chief_term);
+    U32(grant.after.epoch);
+    U32(grant.after.batch);
+  }
   template <typename T>
   void Array(std::span<const T> values) {
     if (values.empty()) return;
@@ -67,13 +72,14 @@ void Store64(WireBuffer& buffer, std::size_t offset, std::uint64_t value) {
 static_assert(std::endian::native == std::endian::little, "the data plane is written as it lies");
 
 WireBuffer EncodePullRequest(const PullRequest& request) {
-  std::size_t size = 8;
+  std::size_t size = 24;
   for (const PullSection& section : request.sections) {
     size += kSectionBytes + section.dense.size() * 8;
     for (const RowKeys& rows : section.tables) size += 16 + rows.keys.size_bytes();
   }
   Writer out(size);
   out.Header(Kind::kPullRequest, request.sections.size());
+  out.Grant(request.grant);
   for (const PullSection& section : request.sections) {
     out.SectionHeader(section);
     for (const PartitionRef& ref : section.dense) {
@@ -109,7 +115,7 @@ WireBuffer EncodePullReply(const PullReply& reply) {
 }
 
 WireBuffer EncodePushRequest(const PushRequest& request) {
-  std::size_t size = 32;
+  std::size_t size = 48;
   for (const PushSection& section : request.sections) {
     size += kSectionBytes;
     for (const DenseGradient& dense : section.dense) {
@@ -121,6 +127,7 @@ WireBuffer EncodePushRequest(const PushRequest& request) {
   }
   Writer out(size);
   out.Header(Kind::kPushRequest, request.sections.size());
+  out.Grant(request.grant);
   out.U32(request.work_id.epoch);
   out.U32(request.work_id.batch);
   out.U32(request.records);

@@ -8,9 +8,9 @@ namespace pstrain::data_plane_format {
 
 /// First word of each body: "PSxn" by its bytes, n the version of that message.
 enum class Kind : std::uint32_t {
-  kPullRequest = 0x31715350,  // PSq1
+  kPullRequest = 0x32715350,  // PSq2
   kPullReply = 0x32725350,    // PSr2
-  kPushRequest = 0x32755350,  // PSu2
+  kPushRequest = 0x33755350,  // PSu3
   kPushReply = 0x32765350,    // PSv2
 };
 

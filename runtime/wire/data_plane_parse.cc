@@ -30,6 +30,14 @@ class Reader {
     return Count(min_bytes);
   }
 
+  GrantContext Grant() {
+    GrantContext grant;
+    grant.chief_term = U64();
+    grant.after.epoch = U32();
+    grant.after.batch = U32();
+    return grant;
+  }
+
   /// A 32-bit count of things of at least `min_bytes` each that follow somewhere.
   std::uint32_t Count(std::size_t min_bytes) {
     const std::uint32_t count = U32();
@@ -132,6 +140,7 @@ Result<PullRequest> ParsePullRequest(std::span<const std::byte> bytes) {
   Reader in(bytes, "pull request");
   PullRequest request;
   request.sections.resize(in.Header(Kind::kPullRequest, kSectionBytes));
+  request.grant = in.Grant();
   for (PullSection& section : request.sections) {
     const SectionCounts counts = ReadSection(in, &section, 8, 16);
     for (std::uint32_t i = 0; i < counts.dense && !in.failed(); ++i) {
@@ -158,7 +167,7 @@ Result<PullReply> ParsePullReply(std::span<const std::byte> bytes) {
   reply.updates = in.U64();
   for (PullReplySection& section : reply.sections) {
     section.shard = in.U32();
-    section.status = ReadStatus(in, PullStatus::kNotOwner);
+    section.status = ReadStatus(in, PullStatus::kOtherChief);
     section.values = in.Array<float>(in.U64());
     if (in.failed()) break;
   }
@@ -170,6 +179,7 @@ Result<PushRequest> ParsePushRequest(std::span<const std::byte> bytes) {
   Reader in(bytes, "push request");
   PushRequest request;
   request.sections.resize(in.Header(Kind::kPushRequest, kSectionBytes));
+  request.grant = in.Grant();
   request.work_id.epoch = in.U32();
   request.work_id.batch = in.U32();
   request.records = in.U32();
@@ -209,7 +219,7 @@ Result<PushReply> ParsePushReply(std::span<const std::byte> bytes) {
   reply.updates = in.U64();
   for (PushReplySection& section : reply.sections) {
     section.shard = in.U32();
-    section.status = ReadStatus(in, PushStatus::kHasGradient);
+    section.status = ReadStatus(in, PushStatus::kOtherChief);
     if (in.failed()) break;
   }
   PSTRAIN_RETURN_IF_ERROR(in.Finish());

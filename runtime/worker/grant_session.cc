@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
 #include "base/random.h"
 #include "base/seconds.h"
 #include "runtime/cluster/chief_patience.h"
@@ -15,30 +16,42 @@ namespace {
 
 /// A poll that carries nothing is a sign of life.
 constexpr std::chrono::milliseconds kHeartbeat{500};
-/// How soon to ask again a chief that had nothing to grant.
-constexpr std::chrono::milliseconds kIdlePoll{20};
+/// Between two calls of AwaitWork: what the chief tells of may be gone when the poll comes.
+constexpr std::chrono::milliseconds kAwaitPause{20};
 /// How soon to ask again a chief that is away.
 constexpr std::chrono::milliseconds kAwayPoll{100};
 
+/// Why a worker of spec.training cannot do the work; empty: it can.
+std::string WhyNot(const Grant& grant) {
+  if (grant.kind() == 0 && grant.payload().empty()) return {};
+  return "the chief grants work of kind " + std::to_string(grant.kind()) + " with a payload of " +
+         std::to_string(grant.payload().size()) +
+         " bytes, and a worker of spec.training does batches of the input only (kind 0, without "
+         "payload); start chief and workers from one program";
+}
+
 }  // namespace
 
-GrantSession::GrantSession(const RoleContext& context, const PsTrouble& trouble)
+GrantSession::GrantSession(const RoleContext& context, const PsProblems& problems)
     : context_(context),
-      trouble_(trouble),
+      problems_(problems),
       oldest_batch_(WorkerStats(context.stats).oldest_batch),
       process_(RandomSeed()),
       job_(DigestsOf(context.job.spec())),
       client_(context.chief_address, nullptr, CredentialsOf(context.identity)) {}
 
 GrantSession::~GrantSession() {
-  thread_.request_stop();
-  changed_.NotifyAll();
+  polling_.request_stop();
+  awaiting_.request_stop();
+  client_.StopWaiting();
 }
 
 Result<RunDescription> GrantSession::Start() {
-  thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
+  polling_ = std::jthread([this](const std::stop_token& stop) { Poll(stop); });
+  awaiting_ = std::jthread([this](const std::stop_token& stop) { AwaitWork(stop); });
   const MutexLock lock(mutex_);
-  // A chief that answers decides itself how long it waits for others; Run misses one that does not.
+  // A chief that answers decides itself how long it waits for others; Poll misses one that does
+  // not.
   while (end_ == SessionEnd::kNone && (!run_ || !membership_) && !context_.stop.stop_requested()) {
     changed_.Wait(mutex_, context_.stop);
   }
@@ -59,14 +72,17 @@ std::optional<Grant> GrantSession::NextGrant() {
 
 void GrantSession::Complete(Report report) {
   const MutexLock lock(mutex_);
+  // The chief of now may have granted the same work id once more.
+  if (Void(report.chief_term())) return;
   in_flight_.erase(FromWire(report.work_id()));
   reports_.push_back(std::move(report));
   changed_.NotifyAll();
 }
 
-void GrantSession::GiveBack(WorkId work_id) {
+void GrantSession::GiveBack(const Grant& grant) {
   const MutexLock lock(mutex_);
-  in_flight_.erase(work_id);
+  if (Void(grant.chief_term())) return;
+  in_flight_.erase(FromWire(grant.work_id()));
   idle_ = false;
   changed_.NotifyAll();
 }
@@ -102,9 +118,12 @@ std::shared_ptr<const Membership> GrantSession::WaitForMembership(
     std::uint64_t number, std::chrono::milliseconds timeout) const {
   const SteadyTime deadline = SteadyNow() + timeout;
   const MutexLock lock(mutex_);
+  ++membership_waits_;
+  changed_.NotifyAll();
   while (end_ == SessionEnd::kNone && (!membership_ || membership_->number() <= number)) {
     if (!changed_.WaitUntil(mutex_, deadline)) break;
   }
+  --membership_waits_;
   return membership_;
 }
 
@@ -127,12 +146,13 @@ void GrantSession::Leave() {
 }
 
 bool GrantSession::WorthPolling() const {
-  if (!reports_.empty()) return true;
+  if (!reports_.empty() || told_) return true;
   if (leaving_) return in_flight_.empty() || !failure_.empty();
   return !idle_ && in_flight_.size() < kWindow;
 }
 
 PollWorkerRequest GrantSession::NextRequest() {
+  told_ = false;
   PollWorkerRequest request;
   request.set_index(context_.index);
   request.set_process(process_);
@@ -140,10 +160,10 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_membership_seen(membership_ ? membership_->number() : 0);
   request.set_chief_term_seen(run_ ? chief_term_ : 0);
   for (const Report& report : reports_) *request.add_reports() = report;
-  for (const auto& [work_id, since] : in_flight_) ToWire(work_id, request.add_in_flight());
+  for (const auto& [work_id, grant] : in_flight_) ToWire(work_id, request.add_in_flight());
   request.set_sequence(++sequence_);
   request.set_failure(failure_);
-  trouble_.Describe(&request);
+  problems_.Describe(&request);
   request.set_leaving(leaving_);
   if (!run_) request.mutable_job()->insert(job_.begin(), job_.end());
   const auto in_flight = static_cast<std::uint32_t>(in_flight_.size());
@@ -151,10 +171,25 @@ PollWorkerRequest GrantSession::NextRequest() {
   return request;
 }
 
+bool GrantSession::Void(std::uint64_t chief_term) const {
+  return chief_term != 0 && chief_term != chief_term_;
+}
+
+// A program's work; batches of the input carry no term (docs/design/grant-terms.md). What is in
+// work stays there until a shard refuses it.
+void GrantSession::DropVoid() {
+  std::erase_if(queue_, [this](const Grant& grant)
+                            PSTRAIN_REQUIRES(mutex_) { return Void(grant.chief_term()); });
+  std::erase_if(reports_, [this](const Report& report)
+                              PSTRAIN_REQUIRES(mutex_) { return Void(report.chief_term()); });
+  std::erase_if(in_flight_, [this](const auto& grant)
+                                PSTRAIN_REQUIRES(mutex_) { return Void(grant.second.chief_term); });
+}
+
 void GrantSession::PublishAge() {
   SteadyTime oldest = SteadyNow();
   const SteadyTime now = oldest;
-  for (const auto& [work_id, since] : in_flight_) oldest = std::min(oldest, since);
+  for (const auto& [work_id, grant] : in_flight_) oldest = std::min(oldest, grant.since);
   oldest_batch_->Set(InSeconds(now - oldest));
 }
 
@@ -162,6 +197,7 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   if (reply.sequence() != request.sequence() && reply.directive() != REPLACED) return;
   reports_.erase(reports_.begin(), reports_.begin() + request.reports_size());
   chief_term_ = reply.chief_term();
+  DropVoid();
   if (reply.has_run()) run_ = std::move(*reply.mutable_run());
   const std::uint64_t known = membership_ ? membership_->number() : 0;
   if (reply.has_membership() && reply.membership().number() > known) {
@@ -169,10 +205,16 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   }
   idle_ = reply.grants().empty();
   for (Grant& grant : *reply.mutable_grants()) {
+    if (std::string why_not = WhyNot(grant); !why_not.empty() && failure_.empty()) {
+      LogError("worker", "work that this worker does not know", {{"error", why_not}});
+      failure_ = std::move(why_not);
+      leaving_ = true;
+    }
     if (leaving_) continue;  // not in `in_flight` of the next poll: the chief takes it back
     // Another worker had reported what is in flight here, and a ps lost it. The report will say
     // which shards have it, and the chief grants the rest again.
-    if (!in_flight_.try_emplace(FromWire(grant.work_id()), SteadyNow()).second) continue;
+    const InFlight here{.since = SteadyNow(), .chief_term = grant.chief_term()};
+    if (!in_flight_.try_emplace(FromWire(grant.work_id()), here).second) continue;
     queue_.push_back(std::move(grant));
   }
   switch (reply.directive()) {
@@ -201,15 +243,49 @@ void GrantSession::End(SessionEnd end, Status status) {
   changed_.NotifyAll();
 }
 
-void GrantSession::Run(const std::stop_token& stop) {
+bool GrantSession::WorthAwaiting() const {
+  if (told_ || away_ || leaving_ || !run_) return false;
+  return membership_waits_ > 0 || (idle_ && in_flight_.size() < kWindow);
+}
+
+// It has a thread of its own, since reports must not wait for it.
+void GrantSession::AwaitWork(const std::stop_token& stop) {
+  SteadyTime next{};
+  while (true) {
+    AwaitWorkRequest request;
+    request.set_index(context_.index);
+    request.set_attempt(context_.attempt);
+    {
+      const MutexLock lock(mutex_);
+      while (!stop.stop_requested() && end_ == SessionEnd::kNone) {
+        if (!WorthAwaiting()) {
+          changed_.Wait(mutex_, stop);
+        } else if (!changed_.WaitUntil(mutex_, next, stop)) {
+          break;
+        }
+      }
+      if (stop.stop_requested() || end_ != SessionEnd::kNone) return;
+      request.set_membership_seen(membership_ ? membership_->number() : 0);
+      request.set_want(idle_ && in_flight_.size() < kWindow);
+    }
+    next = SteadyNow() + kAwaitPause;
+    const Status told = client_.AwaitWork(request);
+    // Polls say what is wrong with the chief.
+    if (!told.ok()) next = SteadyNow() + kHeartbeat;
+    const MutexLock lock(mutex_);
+    told_ = told_ || told.ok();
+    changed_.NotifyAll();
+  }
+}
+
+void GrantSession::Poll(const std::stop_token& stop) {
   ChiefPatience patience(context_);
-  std::chrono::milliseconds pause{0};
-  while (!stop.stop_requested()) {
+  SteadyTime next_poll = SteadyNow();
+  while (true) {
     PollWorkerRequest request;
     {
-      const SteadyTime next_poll = SteadyNow() + pause;
       const MutexLock lock(mutex_);
-      while (!stop.stop_requested() && (pause == kAwayPoll || !WorthPolling())) {
+      while (!stop.stop_requested() && (away_ || !WorthPolling())) {
         if (!changed_.WaitUntil(mutex_, next_poll, stop)) break;
       }
       if (stop.stop_requested() || end_ != SessionEnd::kNone) return;
@@ -220,15 +296,18 @@ void GrantSession::Run(const std::stop_token& stop) {
     if (reply.ok() && !reply->refused().empty()) {
       return End(SessionEnd::kFailed, FailedPreconditionError(reply->refused()));
     }
-    if (reply.ok()) {
+    const bool away = !reply.ok();
+    next_poll = SteadyNow() + (away ? kAwayPoll : kHeartbeat);
+    if (!away) {
       if (request.reports_size() > 0) context_.fail_points.Pass(FailPoint::kWorkerReportSent);
       patience.Renew();
-      const MutexLock lock(mutex_);
-      Absorb(request, std::move(reply).value());
-      pause = idle_ && in_flight_.size() < kWindow ? kIdlePoll : kHeartbeat;
-      continue;
     }
-    pause = kAwayPoll;
+    {
+      const MutexLock lock(mutex_);
+      away_ = away;
+      if (!away) Absorb(request, std::move(reply).value());
+    }
+    if (!away) continue;
     if (!PeerIsAway(reply.status())) {
       return End(SessionEnd::kFailed, reply.status().WithContext("poll the chief"));
     }

@@ -19,7 +19,7 @@
 #include "runtime/requests/ids.h"
 #include "runtime/rpc/chief_client.h"
 #include "runtime/stats/stats_writer.h"
-#include "runtime/worker/ps_trouble.h"
+#include "runtime/worker/ps_problems.h"
 
 namespace pstrain {
 
@@ -32,16 +32,17 @@ enum class SessionEnd : std::uint8_t {
   kFailed,    // see status()
 };
 
-/// A worker's conversation with the chief: one thread that polls, taking reports along and bringing
-/// grants and memberships back. It outlives the loss of a chief: it tells the next one what is in
-/// flight. Owner: the worker. All methods: any thread.
+/// A worker's conversation with the chief: one thread polls, taking reports along and bringing
+/// grants and memberships back; where there is nothing to bring, another one waits until the chief
+/// says that there is. It outlives the loss of a chief: it tells the next one what is in flight.
+/// Owner: the worker. All methods: any thread.
 class GrantSession {
  public:
   /// Grants in flight: queued, read ahead or in work.
   static constexpr std::uint32_t kWindow = 12;
 
-  /// `trouble` outlives it: what it knows goes to the chief with each poll.
-  GrantSession(const RoleContext& context, const PsTrouble& trouble);
+  /// `problems` outlives it: what it knows goes to the chief with each poll.
+  GrantSession(const RoleContext& context, const PsProblems& problems);
   /// Ends the conversation; joins.
   ~GrantSession();
 
@@ -54,8 +55,8 @@ class GrantSession {
   std::optional<Grant> NextGrant();
   /// Hands the outcome of a work id to the chief with the next poll.
   void Complete(Report report);
-  /// The work id is not finished, and is to be granted again, perhaps to another worker.
-  void GiveBack(WorkId work_id);
+  /// The work is not finished, and is to be granted again, perhaps to another worker.
+  void GiveBack(const Grant& grant);
   /// Tells the chief that no attempt can succeed; the chief fails the job.
   void Fail(std::string reason);
   /// Leaves, and gives back whatever was not completed.
@@ -74,16 +75,22 @@ class GrantSession {
   void Leave();
 
  private:
-  void Run(const std::stop_token& stop);
+  void Poll(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
+  void AwaitWork(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
   PollWorkerRequest NextRequest() PSTRAIN_REQUIRES(mutex_);
   /// Nothing changes by a reply to another poll, or to one that the chief did not take.
   void Absorb(const PollWorkerRequest& request, PollWorkerReply reply) PSTRAIN_REQUIRES(mutex_);
+  /// Under this chief term the work was granted by a former chief, and is void.
+  bool Void(std::uint64_t chief_term) const PSTRAIN_REQUIRES(mutex_);
+  void DropVoid() PSTRAIN_REQUIRES(mutex_);
   void PublishAge() PSTRAIN_REQUIRES(mutex_);
+  /// Something is waited for here that only a poll brings, and no poll is due.
+  bool WorthAwaiting() const PSTRAIN_REQUIRES(mutex_);
   void End(SessionEnd end, Status status);
   bool WorthPolling() const PSTRAIN_REQUIRES(mutex_);
 
   const RoleContext& context_;
-  const PsTrouble& trouble_;
+  const PsProblems& problems_;
   Gauge* const oldest_batch_;
   const std::uint64_t process_;
   const FixedDigests job_;
@@ -92,9 +99,12 @@ class GrantSession {
   mutable Mutex mutex_;
   mutable CondVar changed_;
   std::deque<Grant> queue_ PSTRAIN_GUARDED_BY(mutex_);
-  /// The work ids that the chief believes to be here: queued or in work, not yet reported; and
-  /// since when.
-  std::map<WorkId, SteadyTime> in_flight_ PSTRAIN_GUARDED_BY(mutex_);
+  struct InFlight {
+    SteadyTime since;
+    std::uint64_t chief_term = 0;  // as in the Grant
+  };
+  /// The work ids that the chief believes to be here: queued or in work, not yet reported.
+  std::map<WorkId, InFlight> in_flight_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<Report> reports_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const Membership> membership_ PSTRAIN_GUARDED_BY(mutex_);
   std::optional<RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);
@@ -102,10 +112,16 @@ class GrantSession {
   std::uint64_t sequence_ PSTRAIN_GUARDED_BY(mutex_) = 0;  // of the last poll
   std::string failure_ PSTRAIN_GUARDED_BY(mutex_);
   bool idle_ PSTRAIN_GUARDED_BY(mutex_) = false;  // the chief had nothing to grant
+  /// Threads that wait for a newer membership.
+  mutable int membership_waits_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  bool away_ PSTRAIN_GUARDED_BY(mutex_) = false;  // the chief did not answer the last poll
+  /// The chief has said that a poll may bring something.
+  bool told_ PSTRAIN_GUARDED_BY(mutex_) = false;
   bool leaving_ PSTRAIN_GUARDED_BY(mutex_) = false;
   SessionEnd end_ PSTRAIN_GUARDED_BY(mutex_) = SessionEnd::kNone;
   Status status_ PSTRAIN_GUARDED_BY(mutex_);
-  std::jthread thread_;
+  std::jthread polling_;
+  std::jthread awaiting_;
 };
 
 }  // namespace pstrain

@@ -41,7 +41,7 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
                                                 std::uint32_t shards) {
   if (shards == 0) return InvalidArgumentError("a run without shards");
   ParameterLayout layout;
-  layout.slices_.resize(shards);
+  layout.partitions_.resize(shards);
   for (std::size_t id = 0; id < variables.size(); ++id) {
     const VariableSpec& spec = variables[id];
     if (spec.id() != id) return Bad(spec, "its id is not its position");
@@ -64,8 +64,11 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
         return Bad(spec, "partition " + std::to_string(p) + " does not fit");
       }
       const std::size_t step = floats / axis;
-      layout.slices_[part.shard()].push_back(
-          {static_cast<VariableId>(id), static_cast<std::uint32_t>(p), begin * step, size * step});
+      layout.partitions_[part.shard()].push_back(
+          {{static_cast<VariableId>(id), static_cast<std::uint32_t>(p)},
+           part.shard(),
+           begin * step,
+           size * step});
       begin += size;
     }
     if (begin != axis) return Bad(spec, "its partitions do not cover it");
@@ -80,8 +83,9 @@ std::size_t RoutedPlan::rows() const {
 }
 
 bool ParameterLayout::Untouched(ShardId shard, const RoutedPlan& plan) const {
-  return std::ranges::none_of(slices_[shard],
-                              [&](const Slice& slice) { return plan.Reads(slice.variable); }) &&
+  return std::ranges::none_of(
+             partitions_[shard],
+             [&](const DensePartition& partition) { return plan.Reads(partition.ref.variable); }) &&
          std::all_of(plan.requests.begin(), plan.requests.end(),
                      [shard](const RoutedRequest& request) { return request.count(shard) == 0; });
 }
@@ -160,8 +164,8 @@ Status ParameterLayout::CheckGradients(const RoutedPlan& plan, const Parameters&
 PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
                                              const RoutedPlan& plan) const {
   PullSection section{shard, term, {}, {}};
-  for (const Slice& slice : slices_[shard]) {
-    if (plan.Reads(slice.variable)) section.dense.push_back({slice.variable, slice.partition});
+  for (const DensePartition& partition : partitions_[shard]) {
+    if (plan.Reads(partition.ref.variable)) section.dense.push_back(partition.ref);
   }
   for (const RoutedRequest& request : plan.requests) {
     if (request.count(shard) == 0) continue;
@@ -174,8 +178,8 @@ PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
 
 std::size_t ParameterLayout::ReplyFloats(ShardId shard, const RoutedPlan& plan) const {
   std::size_t floats = 0;
-  for (const Slice& slice : slices_[shard]) {
-    if (plan.Reads(slice.variable)) floats += slice.count;
+  for (const DensePartition& partition : partitions_[shard]) {
+    if (plan.Reads(partition.ref.variable)) floats += partition.count;
   }
   for (const RoutedRequest& request : plan.requests) {
     floats += request.count(shard) * request.dimension;
@@ -192,10 +196,11 @@ Status ParameterLayout::Scatter(ShardId shard, std::span<const float> values,
                          std::to_string(expected));
   }
   const float* from = values.data();
-  for (const Slice& slice : slices_[shard]) {
-    if (!plan.Reads(slice.variable)) continue;
-    std::memcpy(&to.dense[slice.variable][slice.first], from, slice.count * sizeof(float));
-    from += slice.count;
+  for (const DensePartition& partition : partitions_[shard]) {
+    if (!plan.Reads(partition.ref.variable)) continue;
+    std::memcpy(&to.dense[partition.ref.variable][partition.first], from,
+                partition.count * sizeof(float));
+    from += partition.count;
   }
   for (std::size_t r = 0; r < plan.requests.size(); ++r) {
     const RoutedRequest& request = plan.requests[r];
@@ -226,11 +231,11 @@ PushSection ParameterLayout::MakePushSection(ShardId shard, ShardTerm term, cons
                                              const Parameters& gradients,
                                              const std::vector<std::vector<float>>& rows) const {
   PushSection section{shard, term, {}, {}};
-  for (const Slice& slice : slices_[shard]) {
-    const std::vector<float>& values = gradients.dense[slice.variable];
+  for (const DensePartition& partition : partitions_[shard]) {
+    const std::vector<float>& values = gradients.dense[partition.ref.variable];
     if (values.empty()) continue;
-    section.dense.push_back(
-        {slice.variable, slice.partition, std::span(values).subspan(slice.first, slice.count)});
+    section.dense.push_back({partition.ref.variable, partition.ref.partition,
+                             std::span(values).subspan(partition.first, partition.count)});
   }
   for (std::size_t r = 0; r < plan.requests.size(); ++r) {
     const RoutedRequest& request = plan.requests[r];

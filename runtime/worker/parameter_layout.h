@@ -39,25 +39,16 @@ struct RoutedPlan {
   std::size_t rows() const;
 };
 
-/// Where the parameters of a run lie: which shard has which slice of which variable. Immutable
+/// Where the parameters of a run lie: which shard has which partition of which variable. Immutable
 /// after Create; any thread.
 class ParameterLayout {
  public:
-  /// A dense partition.
-  struct Slice {
-    VariableId variable = 0;
-    std::uint32_t partition = 0;
-    /// Floats of the variable, row-major: first, and how many.
-    std::size_t first = 0;
-    std::size_t count = 0;
-  };
-
   /// INVALID_ARGUMENT names the variable that does not hold together.
   static Result<ParameterLayout> Create(const std::vector<VariableSpec>& variables,
                                         std::uint32_t shards);
 
-  std::uint32_t shards() const { return static_cast<std::uint32_t>(slices_.size()); }
-  /// True when the shard has neither a dense slice that the plan reads nor a row of it.
+  std::uint32_t shards() const { return static_cast<std::uint32_t>(partitions_.size()); }
+  /// True when the shard has neither a dense partition that the plan reads nor a row of it.
   bool Untouched(ShardId shard, const RoutedPlan& plan) const;
 
   /// INVALID_ARGUMENT: rows of a variable that is not a table, or a table among the dense ones.
@@ -88,9 +79,9 @@ class ParameterLayout {
                               const std::vector<std::vector<float>>& rows) const;
 
  private:
-  std::vector<std::vector<Slice>> slices_;  // by shard
-  std::vector<std::size_t> dimension_;      // of a row of each variable; 0 for a dense one
-  std::vector<std::size_t> dense_floats_;   // of each variable; 0 for tables
+  std::vector<std::vector<DensePartition>> partitions_;  // by shard
+  std::vector<std::size_t> dimension_;     // of a row of each variable; 0 for a dense one
+  std::vector<std::size_t> dense_floats_;  // of each variable; 0 for tables
 };
 
 }  // namespace pstrain

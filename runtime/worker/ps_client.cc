@@ -108,6 +108,12 @@ Status ReadPushReply(const Result<Bytes>& bytes, const Outgoing<PushRequest>& me
       case PushStatus::kHasGradient:
         push.outcome = ShardOutcome::kHasGradient;
         break;
+      case PushStatus::kEarly:
+        push.outcome = ShardOutcome::kEarly;
+        break;
+      case PushStatus::kOtherChief:
+        push.outcome = ShardOutcome::kOtherChief;
+        break;
     }
   }
   return OkStatus();
@@ -235,7 +241,8 @@ class PsClient::Exchange {
   std::vector<std::shared_ptr<Connection>> held_;
 };
 
-Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& membership) {
+Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& membership,
+                                   const GrantContext& grant) {
   PSTRAIN_RETURN_IF_ERROR(CheckMembership(membership, layout_.shards()));
   Packer<PullRequest> packer;
   for (ShardId shard = 0; shard < layout_.shards(); ++shard) {
@@ -245,9 +252,10 @@ Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& mem
     packer.Add(owner.ps(), layout_.MakePullSection(shard, TermOf(owner), plan),
                layout_.ReplyFloats(shard, plan) * sizeof(float), shard);
   }
-  const auto& messages = packer.messages();
+  auto& messages = packer.messages();
   Exchange exchange(*this, DataOp::kPull, membership);
-  for (const auto& message : messages) {
+  for (auto& message : messages) {
+    message.request.grant = grant;
     exchange.Send(message.ps, EncodePullRequest(message.request));
   }
   PullOutcome outcome{layout_.Allocate(plan), {}};
@@ -268,7 +276,13 @@ Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& mem
       const PullReplySection& section = reply.sections[s];
       const ShardId shard = asked[s].shard;
       if (section.shard != shard) return InternalError(who + ": out of order");
-      NoteOwner(messages[i].ps, {shard, asked[s].term}, section.status == PullStatus::kOk);
+      NoteOwner(messages[i].ps, {shard, asked[s].term}, section.status != PullStatus::kNotOwner);
+      if (section.status == PullStatus::kEarly) {
+        return PullOutcome{{}, {}, PullAnswer::kEarly, {shard, asked[s].term}};
+      }
+      if (section.status == PullStatus::kOtherChief) {
+        return PullOutcome{{}, {}, PullAnswer::kOtherChief, {shard, asked[s].term}};
+      }
       if (section.status != PullStatus::kOk) {
         return AbortedError(who + ": it does not own shard " + std::to_string(shard));
       }
@@ -322,6 +336,7 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
     request.records = batch.records;
     request.skipped = batch.skipped;
     request.non_finite = batch.non_finite;
+    request.grant = batch.grant;
     exchange.Send(messages[i].ps, EncodePushRequest(request));
   }
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -341,19 +356,19 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
 }
 
 void PsClient::NoteAnswer(std::uint32_t ps, const Status& status) {
-  if (options_.trouble == nullptr || status.code() == StatusCode::kCancelled) return;
+  if (options_.problems == nullptr || status.code() == StatusCode::kCancelled) return;
   // With these a ps has refused a request that it has read.
   const bool answered = status.ok() || status.code() == StatusCode::kInvalidArgument ||
                         status.code() == StatusCode::kFailedPrecondition;
-  if (answered) return options_.trouble->Answered(ps);
+  if (answered) return options_.problems->Answered(ps);
   const bool late = status.code() == StatusCode::kDeadlineExceeded;
-  options_.trouble->NotAnswered(ps, status, late ? options_.deadline : std::chrono::seconds(0));
+  options_.problems->NotAnswered(ps, status, late ? options_.deadline : std::chrono::seconds(0));
 }
 
 void PsClient::NoteOwner(std::uint32_t ps, ShardInTerm shard, bool owned) {
-  if (options_.trouble == nullptr) return;
-  if (owned) return options_.trouble->Owned(shard.shard);
-  options_.trouble->Refused(ps, shard);
+  if (options_.problems == nullptr) return;
+  if (owned) return options_.problems->Owned(shard.shard);
+  options_.problems->Refused(ps, shard);
 }
 
 std::shared_ptr<Connection> PsClient::ConnectionTo(std::uint32_t ps, const Membership& membership) {

@@ -18,7 +18,7 @@
 #include "runtime/rpc/transport.h"
 #include "runtime/stats/stats_writer.h"
 #include "runtime/worker/parameter_layout.h"
-#include "runtime/worker/ps_trouble.h"
+#include "runtime/worker/ps_problems.h"
 
 namespace pstrain {
 
@@ -34,8 +34,12 @@ enum class ShardOutcome : std::uint8_t {
   kNotOwner,
   /// No answer: the shard may have the work id or not; push it again.
   kUnreachable,
+  /// As PushStatus: pushed again it would be answered so again, until the shard has what it lacks.
+  kEarly,
+  kOtherChief,
 };
 
+/// What became of a push at one shard.
 struct ShardPush {
   ShardId shard = 0;
   /// The term under which it was pushed.
@@ -46,17 +50,30 @@ struct ShardPush {
 /// PullReply::updates of each ps that answered.
 using UpdateCounts = std::map<std::uint32_t, std::uint64_t>;
 
+/// What a pull has come to.
+enum class PullAnswer : std::uint8_t {
+  kValues,
+  /// As PullStatus, of some shard. There are no values: what the pull is for cannot be done now.
+  kEarly,
+  kOtherChief,
+};
+
+/// The values of a pull, or who does not give them.
 struct PullOutcome {
   Parameters values;
   UpdateCounts updates;
+  PullAnswer answer = PullAnswer::kValues;
+  /// Who has answered so, where there are no values.
+  ShardInTerm shard = {};
 };
 
+/// What became of a push at every shard.
 struct PushOutcome {
   /// One per shard that was to be pushed, ascending.
   std::vector<ShardPush> shards;
   UpdateCounts updates;
 
-  /// Shards that must be pushed again.
+  /// Shards that must be pushed again: those without an owner or an answer.
   std::vector<ShardId> Missing() const;
 };
 
@@ -72,6 +89,7 @@ struct PushedBatch {
   /// As PushRequest::non_finite: if not 0, the batch is left out, and what it would have changed is
   /// not sent.
   std::uint32_t non_finite = 0;
+  GrantContext grant = {};
 };
 
 struct PsClientOptions {
@@ -81,7 +99,7 @@ struct PsClientOptions {
   Histogram* pull_duration = nullptr;
   Histogram* push_duration = nullptr;
   /// Is told of each answer, and of each that does not come; may be null, else outlives the client.
-  PsTrouble* trouble = nullptr;
+  PsProblems* problems = nullptr;
   /// For tests. When set, ps get their pushes one after the other, in order of index, each when the
   /// one before has answered; this is called in between.
   std::function<void()> between_pushes;
@@ -117,8 +135,10 @@ class PsClient {
 
   /// The dense variables, whole, and the rows of the plan. UNAVAILABLE: a ps did not answer;
   /// ABORTED: a shard has no active owner or another one than `membership` says. Both: try again
-  /// with a newer membership. INVALID_ARGUMENT: a ps refused the request.
-  Result<PullOutcome> Pull(const RoutedPlan& plan, const Membership& membership);
+  /// with a newer membership. INVALID_ARGUMENT: a ps refused the request. Who says under which
+  /// `grant` it pulls looks at the answer first.
+  Result<PullOutcome> Pull(const RoutedPlan& plan, const Membership& membership,
+                           const GrantContext& grant = {});
 
   /// Pushes the gradients of a batch; every shard gets a section, also an empty one. `shards`: only
   /// these (ascending); empty: all. The outcome of one ps does not touch another's.
@@ -141,7 +161,7 @@ class PsClient {
 
   PsClient(ParameterLayout layout, Transport& transports, PsClientOptions options);
 
-  /// Tells PsClientOptions::trouble how a request to the ps has ended.
+  /// Tells PsClientOptions::problems how a request to the ps has ended.
   void NoteAnswer(std::uint32_t ps, const Status& status);
   void NoteOwner(std::uint32_t ps, ShardInTerm shard, bool owned);
 

@@ -9,14 +9,17 @@ void PushProgress::Add(const PushOutcome& outcome) {
   for (const ShardPush& push : outcome.shards) {
     applied = applied || push.outcome == ShardOutcome::kApplied;
     has_gradient_ = has_gradient_ || push.outcome == ShardOutcome::kHasGradient;
+    refused_ = refused_ || push.outcome == ShardOutcome::kEarly ||
+               push.outcome == ShardOutcome::kOtherChief;
     if (push.outcome == ShardOutcome::kApplied || push.outcome == ShardOutcome::kDuplicate) {
       have_.push_back({push.shard, push.term});
     }
+    if (push.outcome == ShardOutcome::kEarly) early_.push_back({push.shard, push.term});
   }
   if (applied) updates_.insert(outcome.updates.begin(), outcome.updates.end());
   applied_ = applied_ || applied;
   wanted_ = outcome.Missing();
-  done_ = wanted_.empty();
+  done_ = wanted_.empty() && !refused_;
 }
 
 std::optional<std::uint64_t> PushProgress::Staleness(const UpdateCounts& pull) const {

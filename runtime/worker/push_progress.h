@@ -22,6 +22,11 @@ class PushProgress {
   /// Takes the outcome of an attempt.
   void Add(const PushOutcome& outcome);
   bool done() const { return done_; }
+  /// A shard has answered kEarly or kOtherChief: the work id is to be given back now, together with
+  /// have(), instead of pushed again. Never done() then.
+  bool refused() const { return refused_; }
+  /// Shards that have answered kEarly, with the term under which they did.
+  const std::vector<ShardInTerm>& early() const { return early_; }
   /// The batch was to be left out, and a shard has its gradient.
   bool has_gradient() const { return has_gradient_; }
   /// Shards that have the batch, with the term under which they said so.
@@ -33,10 +38,12 @@ class PushProgress {
  private:
   std::vector<ShardId> wanted_;
   std::vector<ShardInTerm> have_;
+  std::vector<ShardInTerm> early_;
   /// Of the attempts in which a shard has applied it, the first answer of each ps.
   UpdateCounts updates_;
   bool applied_ = false;
   bool has_gradient_ = false;
+  bool refused_ = false;
   bool done_ = false;
 };
 

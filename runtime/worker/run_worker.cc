@@ -8,14 +8,16 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "proto/contract/exit_codes.h"
+#include "runtime/cluster/try_again.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/transports.h"
 #include "runtime/worker/batch_prefetcher.h"
 #include "runtime/worker/finite_check.h"
 #include "runtime/worker/grant_session.h"
+#include "runtime/worker/patient_reader.h"
 #include "runtime/worker/ps_client.h"
-#include "runtime/worker/ps_trouble.h"
+#include "runtime/worker/ps_problems.h"
 #include "runtime/worker/step_loop.h"
 
 namespace pstrain {
@@ -55,19 +57,35 @@ void Settle(const RoleContext& context, const GrantSession& session) {
   }
 }
 
+/// Reads with the job's patience, until the worker is told to stop or its session ends.
+std::unique_ptr<BatchReader> Patient(std::unique_ptr<BatchReader> reader,
+                                     const RoleContext& context, const GrantSession& session) {
+  return std::make_unique<PatientReader>(
+      std::move(reader), context.peer_timeout(),
+      [&context, &session](std::chrono::nanoseconds pause) {
+        session.WaitForEnd(std::chrono::ceil<std::chrono::milliseconds>(pause));
+        return session.end() == SessionEnd::kNone && !context.stop.stop_requested();
+      });
+}
+
 }  // namespace
 
 Result<int> RunWorker(const RoleContext& context) {
   const RealClock clock;
-  PsTrouble trouble(clock);
-  GrantSession session(context, trouble);
+  PsProblems problems(clock);
+  GrantSession session(context, problems);
   Result<RunDescription> run = session.Start();
   if (!run.ok()) {
     if (run.status().code() == StatusCode::kCancelled) return ExitOf(session);
     return run.status();
   }
-  PSTRAIN_ASSIGN_OR_RETURN(InputIndex loaded, LoadInputIndex(context.run_directory() / "index"));
-  const auto index = std::make_shared<const InputIndex>(std::move(loaded));
+  Result<InputIndex> loaded =
+      TryAgain(context, {"worker", "the input index cannot be read now"})
+          .Until([&] { return LoadInputIndex(context.run_directory() / "index"); },
+                 TryAgain::ReadMayPass);
+  if (!loaded.ok() && context.stop.stop_requested()) return kExitDrained;
+  if (!loaded.ok()) return loaded.status();
+  const auto index = std::make_shared<const InputIndex>(std::move(loaded).value());
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
   PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const FeatureSet> features,
                            CreateFeatures(context.training(), *model));
@@ -79,7 +97,7 @@ Result<int> RunWorker(const RoleContext& context) {
   PsClientOptions options = ClientOptions(context);
   options.pull_duration = stats.pull_duration;
   options.push_duration = stats.push_duration;
-  options.trouble = &trouble;
+  options.problems = &problems;
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<PsClient> ps,
                            PsClient::Create({run->variables().begin(), run->variables().end()},
                                             run->shards(), transports, std::move(options)));
@@ -88,12 +106,15 @@ Result<int> RunWorker(const RoleContext& context) {
   std::stop_callback leave(context.stop, [&] { session.Leave(); });
   Status status;
   {
-    BatchPrefetcher batches(session, std::move(reader), *model, *ps, stats.input_seconds);
+    BatchPrefetcher batches(session, Patient(std::move(reader), context, session), *model, *ps,
+                            stats.input_seconds);
     StepLoop loop(context, session, batches, *ps, *model, check, *index, stats);
     status = loop.Run();
     session.GiveBackAll();  // also what was read ahead
   }
-  if (!status.ok()) {
+  // Told to stop, a worker waits for no disk: what it has not read was given back.
+  const bool given_up = context.stop.stop_requested() && TryAgain::ReadMayPass(status);
+  if (!status.ok() && !given_up) {
     session.WaitForEnd(kLastWord);
     return status;
   }

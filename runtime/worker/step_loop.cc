@@ -21,6 +21,8 @@ bool Passing(const Status& status) {
          status.code() == StatusCode::kDeadlineExceeded;
 }
 
+GrantContext ContextOf(const Grant& grant) { return {grant.chief_term(), FromWire(grant.after())}; }
+
 }  // namespace
 
 StepLoop::StepLoop(const RoleContext& context, GrantSession& session, BatchPrefetcher& batches,
@@ -69,10 +71,14 @@ void StepLoop::PullStage() {
     step.prepared = std::move(**prepared);
     step.begin = SteadyNow();
     PhaseTimer timer;
-    const Result<bool> pulled = Pull(step);
+    const Result<Outcome> pulled = Pull(step);
     timer.Charge(stats_.pull_seconds);
-    if (!pulled.ok() || !*pulled) return Abandon(pulled.status());
-    pulled_.Push(std::move(step));
+    if (!pulled.ok() || *pulled == Outcome::kGivenUp) return Abandon(pulled.status());
+    if (*pulled == Outcome::kDone) {
+      pulled_.Push(std::move(step));
+    } else {
+      permits_.TryPop();
+    }
   }
   pulled_.Close();
 }
@@ -123,16 +129,17 @@ void StepLoop::PushStage() {
   while (std::optional<Step> step = computed_.Pop()) {
     Report report;
     PhaseTimer timer;
-    const Result<Pushed> pushed = Push(*step, &report);
+    const Result<Outcome> pushed = Push(*step, &report);
     timer.Charge(stats_.push_seconds);
-    if (!pushed.ok() || *pushed == Pushed::kGivenUp) return Abandon(pushed.status());
-    if (*pushed == Pushed::kDone) Finish(*step, std::move(report));
+    if (!pushed.ok() || *pushed == Outcome::kGivenUp) return Abandon(pushed.status());
+    if (*pushed == Outcome::kDone) Finish(*step, std::move(report));
     PublishTraffic();
   }
 }
 
 void StepLoop::Finish(const Step& step, Report report) {
   *report.mutable_work_id() = step.prepared.grant.work_id();
+  report.set_chief_term(step.prepared.grant.chief_term());
   if (!step.left_out) report.set_loss(step.result.loss);
   session_.Complete(std::move(report));
   stats_.commits_reported->Add();
@@ -153,25 +160,57 @@ bool StepLoop::WaitForChange(std::uint64_t number) {
   return !abandoned_ && session_.end() == SessionEnd::kNone && !context_.stop.stop_requested();
 }
 
-Result<bool> StepLoop::Pull(Step& step) {
+Result<StepLoop::Outcome> StepLoop::Pull(Step& step) {
+  const Grant& grant = step.prepared.grant;
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
-    Result<PullOutcome> pulled = ps_.Pull(step.prepared.routed, *membership);
-    if (pulled.ok()) {
+    Result<PullOutcome> pulled = ps_.Pull(step.prepared.routed, *membership, ContextOf(grant));
+    if (pulled.ok() && pulled->answer == PullAnswer::kValues) {
       step.pulled = std::move(pulled).value();
-      return true;
+      return Outcome::kDone;
+    }
+    if (pulled.ok()) {
+      std::vector<ShardInTerm> early;
+      if (pulled->answer == PullAnswer::kEarly) early.push_back(pulled->shard);
+      return GiveBackRefused(grant, membership->number(), {}, early);
     }
     if (!Passing(pulled.status())) return pulled.status().WithContext("pull");
     // A batch that was only granted may be given back when this process is to stop.
-    if (!WaitForChange(membership->number())) return false;
+    if (!WaitForChange(membership->number())) return Outcome::kGivenUp;
   }
 }
 
-Result<StepLoop::Pushed> StepLoop::Push(Step& step, Report* report) {
+// A shard that is early knows better than the chief what it has: the report says so, and the chief
+// grants the work again once the shard has the rest. A shard of another chief has heard of it
+// first: the next poll says what became of the grant. Until then the chief that granted it may do
+// so again, which is why this waits.
+StepLoop::Outcome StepLoop::GiveBackRefused(const Grant& grant, std::uint64_t membership,
+                                            const std::vector<ShardInTerm>& have,
+                                            const std::vector<ShardInTerm>& early) {
+  LogWarning("worker",
+             early.empty() ? "work is given back: a shard belongs to another chief"
+                           : "work is given back: a shard lacks what it waits for",
+             {{"epoch", grant.work_id().epoch()}, {"batch", grant.work_id().batch()}});
+  if (early.empty()) {
+    if (!WaitForChange(membership)) return Outcome::kGivenUp;
+    session_.GiveBack(grant);
+    return Outcome::kGivenBack;
+  }
+  Report report;
+  *report.mutable_work_id() = grant.work_id();
+  report.set_chief_term(grant.chief_term());
+  for (const ShardInTerm& shard : have) ToWire(shard, report.add_shards());
+  for (const ShardInTerm& shard : early) ToWire(shard, report.add_early());
+  session_.Complete(std::move(report));
+  return Outcome::kGivenBack;
+}
+
+Result<StepLoop::Outcome> StepLoop::Push(Step& step, Report* report) {
   const PreparedBatch& prepared = step.prepared;
   const WorkId work_id{prepared.grant.work_id().epoch(), prepared.grant.work_id().batch()};
   PushedBatch batch{work_id, index_.RecordCount(work_id), prepared.batch.skipped};
   if (step.left_out) batch.non_finite = batch.records - batch.skipped;
+  batch.grant = ContextOf(prepared.grant);
   std::vector<ShardId> lacking(prepared.grant.shards().begin(), prepared.grant.shards().end());
   // Shards that have the batch may have left it out, or may have its gradient when it is to be left
   // out now: all are to end the same way.
@@ -184,27 +223,31 @@ Result<StepLoop::Pushed> StepLoop::Push(Step& step, Report* report) {
     if (!pushed.ok()) return pushed.status().WithContext("push");
     progress.Add(*pushed);
     if (progress.has_gradient()) return GiveBack(step);
+    if (progress.refused()) {
+      return GiveBackRefused(prepared.grant, membership->number(), progress.have(),
+                             progress.early());
+    }
     if (progress.done()) break;
     // What some shards have and others lack is no loss: the chief grants it again, they refuse it.
-    if (!WaitForChange(membership->number())) return Pushed::kGivenUp;
+    if (!WaitForChange(membership->number())) return Outcome::kGivenUp;
   }
   for (const ShardInTerm& shard : progress.have()) ToWire(shard, report->add_shards());
   const auto staleness = progress.Staleness(step.pulled.updates);
   if (staleness && !step.left_out) stats_.staleness->Observe(static_cast<double>(*staleness));
-  return Pushed::kDone;
+  return Outcome::kDone;
 }
 
 // Another worker has computed the batch from other values, and its result was finite. When that
 // worker is there, it finishes the push, and the chief grants the batch to nobody; else the batch
 // is computed once more, from newer values, and its gradient takes the place of what was left out.
-Result<StepLoop::Pushed> StepLoop::GiveBack(const Step& step) {
+Result<StepLoop::Outcome> StepLoop::GiveBack(const Step& step) {
   const WorkId work_id = FromWire(step.prepared.grant.work_id());
   const std::string batch = DescribeBatch(index_, work_id);
   if (given_back_.insert(work_id).second) {
     LogWarning("worker", "a batch that was to be left out is given back: a shard has its gradient",
                {{"batch", batch}});
-    session_.GiveBack(work_id);
-    return Pushed::kGivenBack;
+    session_.GiveBack(step.prepared.grant);
+    return Outcome::kGivenBack;
   }
   Status status =
       OutOfRangeError(batch +

@@ -58,7 +58,7 @@ class StepLoop {
   void PullStage();
   void ComputeStage();
   void PushStage();
-  enum class Pushed : std::uint8_t {
+  enum class Outcome : std::uint8_t {
     kDone,
     /// The session or the grace period ended meanwhile.
     kGivenUp,
@@ -66,12 +66,16 @@ class StepLoop {
     kGivenBack,
   };
 
-  /// False: given up, because the session or the grace period ended meanwhile.
-  Result<bool> Pull(Step& step);
-  Result<Pushed> Push(Step& step, Report* report);
+  Result<Outcome> Pull(Step& step);
+  Result<Outcome> Push(Step& step, Report* report);
   /// Of a batch that was to be left out, though a shard has its gradient. OUT_OF_RANGE, and the
   /// chief is told: it was given back before.
-  Result<Pushed> GiveBack(const Step& step);
+  Result<Outcome> GiveBack(const Step& step);
+  /// Of work that a shard does not serve now. `early`: what those are that answered so; empty: the
+  /// shard is another chief's. `have`: shards that have the batch all the same.
+  Outcome GiveBackRefused(const Grant& grant, std::uint64_t membership,
+                          const std::vector<ShardInTerm>& have,
+                          const std::vector<ShardInTerm>& early);
   /// Leaves a step out that has computed what is not finite, or says why the job cannot go on.
   Status Judge(const std::string& what, Step& step);
   void Finish(const Step& step, Report report);

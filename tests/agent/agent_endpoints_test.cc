@@ -96,7 +96,7 @@ TEST(AgentEndpoints, WhenAPsIsScraped_ItsNumbersHaveTheirNames) {
                               {"pstrain_ps_busy_seconds_total", "counter"},
                               {"pstrain_ps_queue_length", "gauge"},
                               {"pstrain_ps_shards", "gauge"},
-                              {"pstrain_ps_held_bytes", "gauge"},
+                              {"pstrain_ps_state_bytes", "gauge"},
                               {"pstrain_ps_updates_total", "counter"}});
 }
 

@@ -49,9 +49,10 @@ TEST(BoundedQueue, Stop_WithItemsInside_DropsThem) {
   EXPECT_EQ(queue.Pop(), std::nullopt);
 }
 
-TEST(BoundedQueue, PopUntil_WhenEmpty_GivesUpAtTheDeadline) {
+TEST(BoundedQueue, PopFor_WhenEmpty_GivesUpAfterTheDuration) {
   BoundedQueue<int> queue(1);
-  EXPECT_EQ(queue.PopUntil(std::chrono::steady_clock::now()), std::nullopt);
+  EXPECT_EQ(queue.PopFor(std::chrono::nanoseconds(0)), std::nullopt);
+  EXPECT_EQ(queue.PopFor(std::chrono::nanoseconds(-1)), std::nullopt);
   EXPECT_FALSE(queue.closed());
 }
 

@@ -8,7 +8,7 @@ import pathlib
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "crd"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "crds"))
 from apiserver import Apiserver, install  # noqa: E402
 
 JOBS = "/apis/pstrain.dev/v1alpha1/namespaces/default/pstrainingjobs"

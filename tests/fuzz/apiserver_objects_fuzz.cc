@@ -9,7 +9,7 @@
 #include "operator/kube/api_error.h"
 #include "operator/kube/json_fields.h"
 
-/// What an apiserver, or what stands before it, answers: an error with any body is an error with a
+/// What an apiserver, or a proxy in front of it, answers: an error with any body is an error with a
 /// message; an object read as each kind that the operator asks for does no harm. The first byte is
 /// the status.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

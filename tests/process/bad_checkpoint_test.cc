@@ -203,6 +203,19 @@ TEST_F(BadCheckpoint, Resume_WhenTheJobHasChanged_NamesTheField) {
   EXPECT_EQ(more.code, 0) << more.err;
 }
 
+TEST_F(BadCheckpoint, Resume_WhenTheResultProvesNothing_GoesOnAndProvesItAgain) {
+  const std::string result = JoinPath(run_, "result.json");
+  ASSERT_TRUE(WriteFileSynced(result, R"({"examples_expected":2000,"examples_committed":2000,)"
+                                      R"("applied_min":596,"applied_max":2000})")
+                  .ok());
+  ExpectAllAppliedOnce(Run({"--resume"}));
+  // And with a result that holds, the run is over.
+  const std::string written = *ReadFile(result);
+  const ProgramEnd again = Run({"--resume"});
+  ExpectAllAppliedOnce(again);
+  EXPECT_EQ(*ReadFile(result), written);
+}
+
 TEST_F(BadCheckpoint, Resume_WhenAFileOfTheRunIsDamaged_NamesIt) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {run_ + "/index", "index: this is not an input index; restore it or start a new run"},

@@ -2,24 +2,41 @@
 // and the final weights are those of the closed form.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <google/protobuf/descriptor.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <future>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/manual_clock.h"
 #include "base/os/files.h"
 #include "base/os/unique_fd.h"
 #include "proto/contract/control.pb.h"
-#include "runtime/rpc/frame.h"
+#include "proto/job/fixed_fields.h"
+#include "proto/job/job_manifest.h"
+#include "runtime/rpc/grpc/grpc_transport.h"
+#include "runtime/rpc/identity/base64url.h"
 #include "runtime/rpc/identity/identity.h"
+#include "runtime/rpc/identity/key_set.h"
+#include "runtime/rpc/identity/token_verifier.h"
 #include "tests/process/exact_fixture.h"
 #include "tests/process/hostile_client.h"
+#include "tests/process/hostile_methods.h"
+#include "tests/runtime/rpc/test_peers.h"
 
 namespace pstrain {
 namespace {
@@ -27,68 +44,10 @@ namespace {
 using testing::AnyOf;
 using testing::Eq;
 
-constexpr std::uint16_t kPull = 1;
-constexpr std::uint16_t kFetch = 3;
-
-/// Who may call a method, and what a call of it looks like.
-struct Method {
-  const char* name;
-  Audience audience;
-  std::vector<Role> roles;
-  /// The request says which replica asks.
-  bool names_index;
-};
-
-const std::vector<Method>& Methods() {
-  static const std::vector<Method> methods = {
-      {"/pstrain.ChiefControl/Hello",
-       Audience::kChief,
-       {Role::kChief, Role::kPs, Role::kWorker, Role::kEvaluator},
-       false},
-      {"/pstrain.ChiefControl/RegisterPs", Audience::kChief, {Role::kPs}, true},
-      {"/pstrain.ChiefControl/HeartbeatPs", Audience::kChief, {Role::kPs}, true},
-      {"/pstrain.ChiefControl/PollWorker", Audience::kChief, {Role::kWorker}, true},
-      {"/pstrain.ChiefControl/PollEvaluator", Audience::kChief, {Role::kEvaluator}, false},
-      {"/pstrain.ParameterServer/Configure", Audience::kPs, {Role::kChief}, false},
-      {"/pstrain.ParameterServer/AssignShards", Audience::kPs, {Role::kChief}, false},
-      {"/pstrain.ParameterServer/WriteCheckpointShards", Audience::kPs, {Role::kChief}, false},
-      {"/pstrain.ParameterServer/Release", Audience::kPs, {Role::kChief}, false},
-      {"/pstrain.DataPlane/Stream", Audience::kPs, {Role::kWorker, Role::kPs}, false}};
-  return methods;
-}
-
-std::string Frame(std::uint16_t op, const std::string& body) {
-  const auto header = EncodeFrameHeader({.op = op, .request_id = 1, .body_length = body.size()});
-  return std::string(reinterpret_cast<const char*>(header.data()), header.size()) + body;
-}
-
-/// The one of them that ends the job if it is believed.
-std::string WorstRequest(const std::string& method) {
-  if (method.ends_with("Release")) {
-    ReleaseRequest request;
-    request.set_chief_term(1);
-    request.set_incarnation((std::uint64_t{1} << 32) | 1);
-    request.set_finished(true);
-    return request.SerializeAsString();
-  }
-  if (method.ends_with("PollWorker")) {
-    PollWorkerRequest request;
-    request.set_process(666);
-    request.set_want(64);
-    return request.SerializeAsString();
-  }
-  if (method.ends_with("RegisterPs")) {
-    RegisterPsRequest request;
-    request.set_process(666);
-    request.set_address("127.0.0.1:1");
-    return request.SerializeAsString();
-  }
-  if (method.ends_with("Stream")) return Frame(kFetch, std::string(24, '\0'));
-  return {};
-}
-
 class HostilePeerTest : public ExactRunTest {
  protected:
+  static constexpr Caller kWorker{Role::kWorker, 0, 0, 0};
+
   void StartJob() {
     overrides_ = {"spec.training.epochs=40"};
     program_.emplace(
@@ -121,10 +80,45 @@ class HostilePeerTest : public ExactRunTest {
   Status Call(const Method& method, const std::string& message, const std::string& authorization) {
     return CallRaw(Address(method.audience), method.name, message, authorization);
   }
+  Status SendFrame(const std::string& message, const Caller& caller) {
+    return CallRaw(Address(Audience::kPs), kStream, message, Token(caller, Audience::kPs));
+  }
+  /// A request of the data plane as our own clients make it.
+  Status Ask(const Caller& caller, DataOp op, const std::string& body) {
+    const SharedKeyCredentials credentials(key_, "exact", run_id_, caller);
+    GrpcTransport transport(std::make_shared<PendingCalls>(), &credentials);
+    const auto connection = transport.Connect(Address(Audience::kPs));
+    return CallAndWait(*connection, static_cast<std::uint16_t>(op), body).status();
+  }
   template <typename Request>
   Status CallAs(const Caller& caller, const char* method, Audience audience,
                 const Request& request) {
     return CallRaw(Address(audience), method, request.SerializeAsString(), Token(caller, audience));
+  }
+
+  /// Of an attempt the first pod that shows a token is the pod: a true one has come to chief and
+  /// ps before another one of its name does.
+  void ShowTheTrueReplicas() {
+    for (const Role role : kRoles) {
+      EXPECT_TRUE(
+          CallAs({role, 0, 0, 0}, "/pstrain.ChiefControl/Hello", Audience::kChief, HelloRequest())
+              .ok());
+    }
+    EXPECT_EQ(CallAs({Role::kChief, 0, 0, 0}, "/pstrain.ParameterServer/Configure", Audience::kPs,
+                     ConfigureRequest())
+                  .code(),
+              StatusCode::kFailedPrecondition);
+    EXPECT_EQ(SendFrame("no frame", kWorker).code(), StatusCode::kInvalidArgument);
+  }
+
+  /// A token of the run's key as SharedKeyCredentials makes none.
+  std::string Signed(const std::string& header, const Caller& caller, Audience audience,
+                     const std::string& pod_uid) const {
+    const std::string claims = R"({"iss":"pstrain run","aud":")" + AudienceText(audience, run_id_) +
+                               R"(","exp":4102444800,"kubernetes.io":{"pod":{"name":")" +
+                               PodNameOf("exact", caller) + R"(","uid":")" + pod_uid + R"("}}})";
+    const std::string token = ToBase64Url(header) + "." + ToBase64Url(claims);
+    return Bearer(token + "." + ToBase64Url(SignShared(key_, token)));
   }
 
   /// Everything that is not the identity of who may call it.
@@ -145,12 +139,22 @@ class HostilePeerTest : public ExactRunTest {
          Bearer(
              *SharedKeyCredentials(key_, "exact", run_id_, right, &past).Token(method.audience))},
         {"another audience",
-         Token(right, method.audience == Audience::kChief ? Audience::kPs : Audience::kChief)}};
+         Token(right, method.audience == Audience::kChief ? Audience::kPs : Audience::kChief)},
+        {"a key that is not known",
+         Signed(R"({"alg":"RS256","kid":"another"})", right, method.audience, "")},
+        {"no algorithm", Signed(R"({"alg":"none"})", right, method.audience, "")},
+        {"another pod of its name",
+         Signed(R"({"alg":"HS256"})", right, method.audience, "another")}};
     for (const Role role : kRoles) {
       if (std::ranges::count(method.roles, role) > 0) continue;
       wrong["role " + std::string(RoleName(role))] = Token({role, 0, 0, 0}, method.audience);
     }
-    if (method.names_index) wrong["another index"] = Token({right.role, 1, 0, 0}, method.audience);
+    if (method.names != Names::kNobody) {
+      wrong["another index"] = Token({right.role, 1, 0, 0}, method.audience);
+    }
+    if (method.names == Names::kIndexAndAttempt) {
+      wrong["another attempt"] = Token({right.role, 0, 7, 0}, method.audience);
+    }
     return wrong;
   }
 
@@ -179,23 +183,113 @@ class HostilePeerTest : public ExactRunTest {
   std::map<std::string, std::string> addresses_;
 };
 
-TEST_F(HostilePeerTest, EveryMethod_WithEachWrongIdentityOrMalformedBytes_IsRefused) {
+// A method that is added and forgotten here would be called by nobody who may not.
+TEST(HostileMethods, AreAllThatTheControlPlaneHasAndTheDataPlane) {
+  std::set<std::string> served = {kStream};
+  const google::protobuf::FileDescriptor* const file = HelloRequest::descriptor()->file();
+  for (int i = 0; i < file->service_count(); ++i) {
+    const google::protobuf::ServiceDescriptor* const service = file->service(i);
+    for (int j = 0; j < service->method_count(); ++j) {
+      served.insert("/" + service->full_name() + "/" + service->method(j)->name());
+    }
+  }
+  std::set<std::string> called;
+  for (const Method& method : Methods()) called.insert(method.name);
+  EXPECT_EQ(called, served);
+}
+
+TEST_F(HostilePeerTest, EveryMethod_WithEachWrongIdentity_IsRefused) {
   StartJob();
+  ShowTheTrueReplicas();
   const std::vector<UniqueFd> silent = SilentConnections(Address(Audience::kChief), 50);
   for (const Method& method : Methods()) {
     for (const auto& [who, authorization] : WrongIdentities(method)) {
-      EXPECT_THAT(Call(method, WorstRequest(method.name), authorization).code(),
-                  AnyOf(Eq(StatusCode::kUnauthenticated), Eq(StatusCode::kPermissionDenied)))
-          << method.name << " by " << who;
+      for (const std::string& request : WorstRequests(method)) {
+        EXPECT_THAT(Call(method, request, authorization).code(),
+                    AnyOf(Eq(StatusCode::kUnauthenticated), Eq(StatusCode::kPermissionDenied)))
+            << method.name << " by " << who;
+      }
     }
-    // A field's number that there is not.
-    const std::string right = Token({method.roles.front(), 0, 0, 0}, method.audience);
-    EXPECT_FALSE(Call(method, "\xff\xff\xff\xff", right).ok()) << method.name;
   }
   const auto chief = ReadChief("exact");
   ASSERT_TRUE(chief.has_value());
   EXPECT_GT(chief->Value("refused.unauthenticated"), 0);
   EXPECT_GT(chief->Value("refused.permission_denied"), 0);
+  const Ended ended = WaitFor(*program_);
+  ExpectAllAppliedOnce(ended);
+  ExpectClosedForm(ended);
+}
+
+/// The most memory that a process has had, in bytes; 0 when it cannot be read.
+std::size_t MostMemoryOf(std::int64_t pid) {
+  constexpr std::string_view kLine = "VmHWM:";
+  const Result<std::string> status = ReadFile("/proc/" + std::to_string(pid) + "/status");
+  const std::size_t at = status.ok() ? status->find(kLine) : std::string::npos;
+  if (at == std::string::npos) return 0;
+  return std::strtoull(status->c_str() + at + kLine.size(), nullptr, 10) << 10;
+}
+
+TEST_F(HostilePeerTest, LargeCallsWithoutAToken_AreNotRead) {
+  StartJob();
+  const auto ps = ReadReplica("exact", "ps");
+  ASSERT_TRUE(ps.has_value());
+  const std::int64_t pid = ps->child_pid;
+  const std::size_t before = MostMemoryOf(pid);
+  ASSERT_GT(before, 0U);
+  // gRPC takes 16 MiB of a call before anybody asks for it, the rest never comes.
+  constexpr std::size_t kCalls = 8;
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  const std::string message(kBytes, '\0');
+  const std::string address = Address(Audience::kPs);
+  std::vector<std::future<Status>> calls;
+  for (std::size_t i = 0; i < kCalls; ++i) {
+    calls.push_back(std::async(std::launch::async, [&] {
+      return CallRaw(address, "/pstrain.ParameterServer/Release", message, "");
+    }));
+  }
+  for (auto& call : calls) EXPECT_EQ(call.get().code(), StatusCode::kUnauthenticated);
+  EXPECT_LT(MostMemoryOf(pid) - before, kCalls * kBytes / 2);
+  const Ended ended = WaitFor(*program_);
+  ExpectAllAppliedOnce(ended);
+  ExpectClosedForm(ended);
+}
+
+// From replicas that may call what they call.
+TEST_F(HostilePeerTest, EveryMethod_WithMalformedBytes_IsRefused) {
+  StartJob();
+  for (const Method& method : Methods()) {
+    if (std::string_view(method.name) == kStream) continue;
+    const std::string right = Token({method.roles.front(), 0, 0, 0}, method.audience);
+    for (const std::string& message : MalformedMessages()) {
+      EXPECT_FALSE(Call(method, message, right).ok())
+          << method.name << " of " << message.size() << " bytes";
+    }
+  }
+  int malformed = 0;
+  for (const std::string& frame : MalformedFrames()) {
+    EXPECT_EQ(SendFrame(frame, kWorker).code(), StatusCode::kInvalidArgument)
+        << "frame " << malformed;
+    ++malformed;
+  }
+  for (const MalformedBody& request : MalformedBodies()) {
+    EXPECT_EQ(Ask({request.role, 0, 0, 0}, request.op, request.body).code(),
+              StatusCode::kInvalidArgument)
+        << "op " << static_cast<int>(request.op) << ", " << request.body.size()
+        << " bytes, request " << malformed;
+    ++malformed;
+  }
+  EXPECT_EQ(Ask(kWorker, static_cast<DataOp>(99), "").code(), StatusCode::kUnimplemented);
+  for (const char* method : {"/pstrain.ParameterServer/Other", "/pstrain.DataPlane/Other"}) {
+    EXPECT_EQ(CallRaw(Address(Audience::kPs), method, "", Token(kWorker, Audience::kPs)).code(),
+              StatusCode::kUnimplemented)
+        << method;
+  }
+  const auto ps = ReadReplica("exact", "ps");
+  ASSERT_TRUE(ps.has_value());
+  EXPECT_GE(ps->Value("refused.malformed"), malformed);
+  const auto chief = ReadChief("exact");
+  ASSERT_TRUE(chief.has_value());
+  EXPECT_GT(chief->Value("refused.malformed"), 0);
   const Ended ended = WaitFor(*program_);
   ExpectAllAppliedOnce(ended);
   ExpectClosedForm(ended);
@@ -215,6 +309,12 @@ TEST_F(HostilePeerTest, AMemberOfTheJob_CannotNameWhatTheJobDoesNotHave) {
   ps.set_process(666);
   ps.set_address("127.0.0.1:1");
   ps.set_attempt(4'294'967'295);
+  // It knows the job: what a replica is started with is no secret in it.
+  const Result<PSTrainingJob> manifest =
+      LoadJobManifest(dir_.File(".pstrain/exact/job.json"), {.allow_test_only = true});
+  ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
+  const FixedDigests job = DigestsOf(manifest->spec());
+  ps.mutable_job()->insert(job.begin(), job.end());
   EXPECT_EQ(CallAs({Role::kPs, 0, 4'294'967'295, 0}, "/pstrain.ChiefControl/RegisterPs",
                    Audience::kChief, ps)
                 .code(),
@@ -231,33 +331,28 @@ TEST_F(HostilePeerTest, AMemberOfTheJob_CannotNameWhatTheJobDoesNotHave) {
   EXPECT_EQ(
       CallAs(chief, "/pstrain.ParameterServer/WriteCheckpointShards", Audience::kPs, write).code(),
       StatusCode::kFailedPrecondition);
-  for (const char* method : {"Configure", "AssignShards", "Release"}) {
-    EXPECT_EQ(CallRaw(Address(Audience::kPs), std::string("/pstrain.ParameterServer/") + method,
-                      WorstRequest("Release"), Token(chief, Audience::kPs))
-                  .code(),
+  for (const Method& method : Methods()) {
+    if (method.roles != std::vector{Role::kChief}) continue;
+    EXPECT_EQ(Call(method, WorstRequests(method).front(), Token(chief, Audience::kPs)).code(),
               StatusCode::kFailedPrecondition)
-        << method;
+        << method.name;
   }
   EXPECT_FALSE(FileExists(dir_.File("elsewhere")));
-  const std::string worker = Token({Role::kWorker, 0, 0, 0}, Audience::kPs);
-  const std::string stream = "/pstrain.DataPlane/Stream";
-  EXPECT_EQ(
-      CallRaw(Address(Audience::kPs), stream, Frame(kFetch, std::string(24, '\0')), worker).code(),
-      StatusCode::kPermissionDenied);
-  EXPECT_EQ(CallRaw(Address(Audience::kPs), stream, Frame(kPull, "x"),
-                    Token({Role::kPs, 1, 0, 0}, Audience::kPs))
-                .code(),
+  const std::string nothing(24, '\0');
+  EXPECT_EQ(SendFrame(Frame(DataOp::kFetch, nothing), kWorker).code(),
             StatusCode::kPermissionDenied);
-  EXPECT_EQ(CallRaw(Address(Audience::kPs), stream, "no frame", worker).code(),
-            StatusCode::kInvalidArgument);
+  for (const DataOp op : {DataOp::kPull, DataOp::kPush}) {
+    EXPECT_EQ(SendFrame(Frame(op, nothing), {Role::kPs, 1, 0, 0}).code(),
+              StatusCode::kPermissionDenied);
+  }
   EXPECT_EQ(CallRaw(Address(Audience::kChief), "/pstrain.ChiefControl/Hello",
-                    std::string(std::size_t{16} << 20, '\0'), "")
+                    std::string(std::size_t{16} << 20, '\0'), Token(kWorker, Audience::kChief))
                 .code(),
             StatusCode::kResourceExhausted);
   EXPECT_EQ(CallRaw(Address(Audience::kPs), "/pstrain.ParameterServer/Release",
-                    std::string(std::size_t{300} << 20, '\0'), "")
-                .code(),
-            StatusCode::kResourceExhausted);
+                    std::string(5000, '\0'), Token(chief, Audience::kPs)),
+            ResourceExhaustedError(
+                "/pstrain.ParameterServer/Release: a message of 5000 bytes; at most 4096"));
   const auto reading = ReadChief("exact");
   ASSERT_TRUE(reading.has_value());
   EXPECT_GE(reading->Value("refused.out_of_range"), 3);
@@ -272,6 +367,7 @@ TEST_F(HostilePeerTest, AWorkerThatReportsWhatItWasNotGranted_ChangesNothing) {
   PollWorkerRequest poll;
   poll.set_index(1);
   poll.set_process(666);
+  poll.set_chief_term_seen(1);
   for (std::uint32_t batch = 0; batch < 64; ++batch) {
     WireWorkId work_id;
     work_id.set_epoch(39);

@@ -41,7 +41,7 @@ TEST_F(PausedChiefTest, Adult_WhenTheChiefIsStoppedAndGoesOn_NobodyIsLost) {
   EXPECT_THAT(*log, Not(HasSubstr("counts as lost")));
   EXPECT_FALSE(FileExists(dir_.File(".pstrain/adult/logs/chief-0-1.log")));
   if (kPause > std::chrono::seconds(3)) {
-    EXPECT_THAT(*log, HasSubstr("this process stood still"));
+    EXPECT_THAT(*log, HasSubstr("this process was paused"));
   }
 }
 

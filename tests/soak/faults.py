@@ -2,6 +2,7 @@
 seconds, what it is for people), and undoes itself when it is continued; it yields nothing when
 there was nothing to strike."""
 
+import functools
 import os
 import pathlib
 import signal
@@ -36,17 +37,98 @@ def cut_link(cluster, role, index, side, seconds):
     `side`: "to" it or "from" it."""
     port = cluster[role][index].rsplit(":", 1)[1]
     match = {"to": "--dport", "from": "--sport"}[side]
-    rule = ["INPUT", "-p", "tcp", match, port, "-j", "DROP"]
-    if not _iptables("-A", rule):
+    yield from _dropped([[match, port]], seconds, f"nothing arrives {side} {role}-{index}")
+
+
+def cut_pair(sender, receiver, seconds):
+    """What one process sends to another one, over all connections between the two. Nobody gets a new
+    connection to either of them meanwhile, because nothing says whose that is before it is there."""
+    matches = []
+    for listener, client, port, other in ((receiver, sender, "--dport", "--sport"),
+                                          (sender, receiver, "--sport", "--dport")):
+        if listener.port() is None:
+            continue
+        matches += [[port, listener.port(), other, local]
+                    for local in client.connected_from(listener.port())]
+        matches.append(["--syn", "--dport", listener.port()])
+    if not any("--syn" not in match for match in matches):
         return
+    yield from _dropped(matches, seconds, f"nothing of {sender.name} reaches {receiver.name}")
+
+
+def _dropped(matches, seconds, what):
+    """TCP packets that match any of these do not arrive."""
+    rules = [["INPUT", "-p", "tcp", *match, "-j", "DROP"] for match in matches]
+    added = []
     try:
-        yield seconds, f"nothing arrives {side} {role}-{index}"
+        for rule in rules:
+            if not _iptables("-A", rule):
+                return
+            added.append(rule)
+        yield seconds, what
     finally:
-        _iptables("-D", rule)
+        for rule in added:
+            _iptables("-D", rule)
 
 
 def _iptables(action, rule):
     return subprocess.run(["iptables", "-w", action, *rule], check=False).returncode == 0
+
+
+# Where this process has a network namespace of its own.
+LOSS = ["INPUT", "-p", "tcp", "-m", "statistic", "--mode", "random", "--probability", "0.05", "-j",
+        "DROP"]
+NETEM = ["delay", "20ms", "10ms", "loss", "5%", "reorder", "10%"]
+
+
+def _netem(action, *what):
+    return subprocess.run(["tc", "qdisc", action, "dev", "lo", "root", *what], check=False,
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+@functools.cache
+def can_delay():
+    """The kernel has netem, which delays packets and lets others overtake them."""
+    try:
+        return _netem("add", "netem", "delay", "1ms") and _netem("del")
+    except FileNotFoundError:
+        return False
+
+
+@functools.cache
+def can_lose():
+    """iptables knows chance."""
+    return _iptables("-A", LOSS) and _iptables("-D", LOSS)
+
+
+def bad_weather(seconds):
+    """Packets of all links are late, lost and overtaken; only lost where the kernel has no netem."""
+    if can_delay():
+        begun, what = _netem("add", "netem", *NETEM), "packets are late, lost and overtaken"
+    else:
+        begun, what = _iptables("-A", LOSS), "packets are lost"
+    if not begun:
+        return
+    try:
+        yield seconds, what
+    finally:
+        if can_delay():
+            _netem("del")
+        else:
+            _iptables("-D", LOSS)
+
+
+def failing_calls(order, calls, error, percent, part, seconds):
+    """Calls on files fail in the processes that tests/process/faults/failing_calls.cc is loaded
+    into and that look for the file `order`."""
+    order = pathlib.Path(order)
+    written = order.with_name(order.name + ".new")
+    written.write_text(f"{calls} {int(error)} {percent} {part}\n")
+    written.replace(order)
+    try:
+        yield seconds, f"{percent} % of {calls} fail in {order.name} with {os.strerror(error)}"
+    finally:
+        order.unlink(missing_ok=True)
 
 
 def full_disk(volume, seconds):

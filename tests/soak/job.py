@@ -19,10 +19,10 @@ metadata: {{name: soak}}
 spec:
   strategy: {{shards: 8}}
   replicaSpecs:
-    chief: {{replicas: 1}}
-    ps: {{replicas: 2}}
+    chief: {{replicas: 1{chief}}}
+    ps: {{replicas: 2{ps}}}
     worker: {{replicas: 2}}
-    evaluator: {{replicas: 1}}
+    evaluator: {{replicas: 1{evaluator}}}
   runPolicy: {{backoffLimit: {backoff_limit}}}
   training:
     model: {{wideAndDeep: {{hiddenUnits: [8]}}}}
@@ -44,6 +44,20 @@ spec:
 """
 
 
+# Roles that use the directory of the checkpoints.
+WITH_FILES = ("chief", "ps", "evaluator")
+# What makes calls on files fail in a role's replicas, loaded into them.
+TEMPLATE = (", template: {{spec: {{containers: [{{name: training, env: ["
+            "{{name: LD_PRELOAD, value: {library}}}, "
+            "{{name: PSTRAIN_FAILING_CALLS, value: {order}}}]}}]}}}}")
+
+
+def preload_of(binaries):
+    """The library of tests/process/faults/failing_calls.cc of the same build; None without one."""
+    library = pathlib.Path(binaries).parent / "tests/process/faults/libfailing_calls.so"
+    return library if library.exists() else None
+
+
 def write_data(folder):
     for name, records in (("train.csv", RECORDS), ("test.csv", RECORDS // 10)):
         lines = (f"{i % 2},{i * 37 % 100},city{i % 60}\n" for i in range(records))
@@ -55,7 +69,8 @@ class Job:
 
     def __init__(self, binaries, work, name, epochs, mounted, peer_timeout=300,
                  backoff_limit=1000):
-        """`mounted`: the volume of the checkpoints is a tmpfs of its own."""
+        """`mounted`: the volume of the checkpoints is a tmpfs of its own. Calls on files can fail
+        where the build has the library for it: a file order(role) says which."""
         self.work = pathlib.Path(work) / name
         self.work.mkdir()
         self.volume = self.work / "volume"
@@ -65,9 +80,12 @@ class Job:
             subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={VOLUME_MIB}m", "tmpfs",
                             self.volume], check=True)
         manifest = self.work / "job.yaml"
+        library = preload_of(binaries)
+        templates = {role: TEMPLATE.format(library=library, order=self.order(role))
+                     if library else "" for role in WITH_FILES}
         manifest.write_text(MANIFEST.format(data=work, volume=self.volume, epochs=epochs,
                                             peer_timeout=peer_timeout,
-                                            backoff_limit=backoff_limit))
+                                            backoff_limit=backoff_limit, **templates))
         self.log = self.work / "log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
@@ -76,6 +94,10 @@ class Job:
         self.pid = self.process.pid
         self._report = None
         self.begun = time.monotonic()
+
+    def order(self, role):
+        """The file that says which calls fail in the replicas of that role (WITH_FILES)."""
+        return self.work / f"failing-{role}"
 
     def running(self):
         return self.process.poll() is None

@@ -7,6 +7,8 @@ import signal
 
 PROC = pathlib.Path("/proc")
 PROGRAMS = ("pstrain-agent", "pstrain-runtime")
+# Roles whose replicas others connect to.
+LISTENERS = ("chief", "ps")
 
 
 class Process:
@@ -29,6 +31,24 @@ class Process:
     def resume(self):
         self.send(signal.SIGCONT)
 
+    def port(self):
+        """Where it listens, as text; None for one that nobody connects to."""
+        if self.role not in LISTENERS:
+            return None
+        return self.cluster[self.role][self.index].rsplit(":", 1)[1]
+
+    def connected_from(self, port):
+        """The local ports of its connections to that port."""
+        folder = PROC / str(self.pid)
+        try:
+            own = {_link(entry) for entry in (folder / "fd").iterdir()}
+            lines = [line.split() for name in ("tcp", "tcp6") if (folder / "net" / name).exists()
+                     for line in (folder / "net" / name).read_text().splitlines()[1:]]
+        except OSError:
+            return []
+        ends = [(fields[1], fields[2]) for fields in lines if f"socket:[{fields[9]}]" in own]
+        return [str(_port_of(local)) for local, remote in ends if _port_of(remote) == int(port)]
+
     def size(self):
         """(resident MiB, open descriptors), or None when it has ended."""
         try:
@@ -37,6 +57,18 @@ class Process:
             return pages * os.sysconf("SC_PAGE_SIZE") / 2**20, len(os.listdir(folder / "fd"))
         except OSError:
             return None
+
+
+def _link(path):
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""  # closed in the meantime
+
+
+def _port_of(address):
+    """As /proc/net/tcp has it: the address and the port in hexadecimal digits."""
+    return int(address.rsplit(":", 1)[1], 16)
 
 
 def _parents():

@@ -15,7 +15,7 @@ import random_faults
 import replicas
 from job import Job, write_data
 
-EVERY_S = 3
+EVERY_S = float(os.environ.get("PSTRAIN_SOAK_EVERY_S", "3"))
 # A job without faults; with them it may need as long again for each of them, and then some.
 JOB_S = 60
 LIMIT_S = float(os.environ.get("PSTRAIN_SOAK_LIMIT_S", "600"))
@@ -29,15 +29,19 @@ class Soak:
     def __init__(self, options, work):
         self.options, self.work = options, work
         self.rng = random.Random(options.seed)
-        self.kinds = dict(random_faults.PROCESSES)
-        if options.namespaces:
-            self.kinds |= random_faults.NAMESPACES
+        self.kinds, without = random_faults.kinds_of(options.bin, options.namespaces)
+        for what in without:
+            print(f"soak: {what}", file=sys.stderr)
+        if options.kinds is not None:
+            self.kinds = {kind: self.kinds[kind] for kind in options.kinds.split(",") if kind}
         self.growth = growth.Growth()
         self.counted = {kind: 0 for kind in self.kinds}
         self.examples = 0
 
     def strike(self, job, active):
         """Begins one more fault; `active` are those that have not ended."""
+        if not self.kinds:
+            return
         kind = self.rng.choice(sorted(self.kinds))
         fault = self.kinds[kind](job, self.rng)
         begun = next(fault, None)
@@ -103,7 +107,6 @@ class Soak:
         epochs = 100
         seconds = self.run_job(0, epochs, strikes=False)
         epochs = max(100, int(epochs * JOB_S / seconds))
-        self.growth.jobs.clear()
         number = 0
         while number == 0 or time.monotonic() < end:
             number += 1
@@ -123,6 +126,7 @@ def main():
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--namespaces", action="store_true",
                         help="this process has mount and network namespaces of its own")
+    parser.add_argument("--kinds", help="only these kinds of faults, joined by commas")
     options = parser.parse_args()
     options.bin = options.bin.resolve()
     work = tempfile.mkdtemp(prefix="soak")

@@ -1,19 +1,30 @@
 #!/usr/bin/env bash
-# soak_detects.sh ROOT: the soak fails for a job with wrong counts, one that fails, and one that
-# hangs; stand-ins take the place of pstrain.
+# soak_detects.sh ROOT: the soak fails for a job with wrong counts, one that fails, one that hangs,
+# and for memory, descriptors and folders that grow; stand-ins take the place of pstrain and its
+# programs.
 set -euo pipefail
 cd "$1"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/bin"
 
-# soak BODY: runs the soak with a pstrain that does BODY; its output, and "rc N" as the last line.
+# soak BODY: runs the soak with a pstrain that does BODY, where $n is 0 for the first job, 1 for the
+# next, and $volume is the job's folder of checkpoints; its output, and "rc N" as the last line.
 soak() {
-  printf '#!/bin/sh\n%s\n' "$1" >"$scratch/bin/pstrain"
+  cat >"$scratch/bin/pstrain" <<END
+#!/bin/sh
+while [ \$# -gt 1 ]; do shift; done
+mkdir "\$1"
+volume=\$1/../volume
+n=\$(cat "$scratch/count" 2>/dev/null || echo 0)
+echo \$((n + 1)) >"$scratch/count"
+$1
+END
   chmod +x "$scratch/bin/pstrain"
+  rm -f "$scratch/count"
   local rc=0
-  TMPDIR=$scratch PSTRAIN_SOAK_LIMIT_S=4 python3 tests/soak/soak.py --bin "$scratch/bin" \
-    --minutes 0.001 --seed 1 2>&1 || rc=$?
+  TMPDIR=$scratch PSTRAIN_SOAK_LIMIT_S=$limit PSTRAIN_SOAK_EVERY_S=0.1 python3 tests/soak/soak.py \
+    --bin "$scratch/bin" --minutes 0.001 --seed 1 --kinds= 2>&1 || rc=$?
   echo "rc $rc"
 }
 
@@ -27,14 +38,43 @@ expect() {
   fi
 }
 
+limit=4
 counts='"examples_expected": 5, "examples_committed": 5, "applied_min": 5, "applied_max"'
 expect "a good job" "rc 0" "echo '{$counts: 5}'"
 expect "an example applied twice" "the counts differ" "echo '{$counts: 6}'"
 expect "an unknown count" "the counts differ" "echo '{\"examples_expected\": 5}'"
 expect "a failed job" "has failed with 1" "exit 1"
 expect "a job that hangs" "did not end within 4 s" "exec sleep 60"
-expect "a temporary file" "has left" \
-  "while [ \$# -gt 1 ]; do shift; done; mkdir -p \"\$1/../volume\"; touch \"\$1/../volume/a.tmp\"; echo '{$counts: 5}'"
+
+limit=60
+good="echo '{$counts: 5}'"
+# many N DO: DO for $i from 1 to N.
+many() { echo "i=0; while [ \$i -lt $1 ]; do i=\$((i + 1)); $2; done"; }
+expect "a temporary file" "has left" "touch \"\$volume/a.tmp\"; $good"
+expect "checkpoints that stay" "has left.*30 folders of checkpoints" \
+  "$(many 30 'mkdir "$volume/1-$i"'); $good"
+expect "files that grow" "grown: files file-N: 0 -> 100" \
+  "$(many '$((n * 100))' 'touch "$volume/file-$i"'); $good"
+
+# with PROGRAM COMMANDS: a replica of that program, which does COMMANDS, in bash, and stays a second.
+with() {
+  cp "$(command -v bash)" "$scratch/bin/$1"
+  cat <<END
+export TF_CONFIG='{"cluster": {}, "task": {"type": "ps", "index": 0}}'
+n=\$n "$scratch/bin/$1" -c '$2; sleep 1; :'
+$good
+END
+}
+# hold N: bash that takes N times 100 kB and keeps them. One string of the whole size would pass
+# through two or three copies of itself, which one job shows and the next does not.
+hold() { echo "for ((i = 0; i < $1; i++)); do printf -v x\$i %100000s; done"; }
+expect "memory that stays" "rc 0" "$(with pstrain-runtime "$(hold 800)")"
+expect "memory that grows" "grown: memory of ps: " \
+  "$(with pstrain-runtime "$(hold '(n * 800)')")"
+expect "memory of agents that grows" "grown: memory of ps's agent: " \
+  "$(with pstrain-agent "$(hold '(n * 800)')")"
+expect "descriptors that grow" "grown: descriptors of ps: " \
+  "$(with pstrain-runtime 'for ((i = 0; i < n * 80; i++)); do exec {fd}</dev/null; done')"
 
 # The table of faults: a run that was interrupted goes on, with another build it begins at the start.
 python3 - "$scratch" <<'EOF'
@@ -59,14 +99,24 @@ if fault_table.Results(options).cells != {("the process is killed", "ps"): cell}
 if fault_table.Results(options).cells:
     sys.exit("soak_detects: the table takes what another build gave")
 
-# --check: a table that lacks a fault, or has a job that hangs.
+# --check: a table that lacks a fault or a role, or has a cell that no job can have given.
 options.table = scratch / "faults.md"
 cells = {(row, role): cell for row, (_, _, roles) in enumerate(fault_table.ROWS) for role in roles}
 fault_table.write_table(options, cells, 1)
 fault_table.check_table(options)
 good = options.table.read_text()
-for what, bad in (("a fault is missing", good.replace("| the process is killed |", "| it is gone |")),
-                  ("a job hangs", good.replace("survives, 0 s later", "**hangs**", 1))):
+survives, empty = "| survives, 0 s later |", "|  |"
+for what, bad in (
+        ("a fault is missing", good.replace("| the process is killed |", "| it is gone |")),
+        ("a line is missing", "\n".join(good.splitlines()[:-1])),
+        ("a role is missing", good.replace(" evaluator |", "", 1)),
+        ("a job hangs", good.replace("survives, 0 s later", "**hangs**", 1)),
+        ("a cell is empty", good.replace(survives, empty, 1)),
+        ("a cell is of a role without that fault", good.replace(empty, survives, 1)),
+        ("a cell says nothing", good.replace("survives, 0 s later", "fine", 1)),
+        ("a failure has no reason", good.replace("survives, 0 s later", "fails after 3 s: ", 1))):
+    if bad == good:
+        sys.exit(f"soak_detects: nothing was changed for: {what}")
     options.table.write_text(bad)
     try:
         fault_table.check_table(options)

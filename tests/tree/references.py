@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """references.py ROOT: what the documents and sources point at exists: each section that a source
-names as "ARCHITECTURE.md, SECTION", each file and folder of the tree in backquotes in
-ARCHITECTURE.md, CONTRIBUTING.md, README.md and docs/, each file that these link to, and, where a
-row of a table in ARCHITECTURE.md says `FILE` `FUNCTION`, the function in that file; a numbered row,
-a step, says a function for each file. Globs, placeholders and what is built are left out."""
+names as "ARCHITECTURE.md, SECTION"; in every document but the changelog each file and folder of the
+tree in backquotes or in a block of code, a source also where its name is bare, and each file that
+it links to; and, where a row of a table in ARCHITECTURE.md says `FILE` `FUNCTION`, the function in
+that file. In a table of steps each file has its function. Globs, placeholders and what is built are
+left out."""
 import os
 import re
 import sys
@@ -11,7 +12,9 @@ import sys
 from source_tree import files_of, line_of, text_of
 
 BUILT = ("build/", "dist/")
-EXTENSIONS = ("h", "cc", "proto", "py", "sh", "md", "txt", "cmake", "yaml", "yml", "json", "svg")
+# What a bare name may mean; a run, a bench or a chart have files like job.yaml of their own.
+SOURCES = ("h", "cc", "proto", "py", "sh", "cmake")
+EXTENSIONS = (*SOURCES, "md", "txt", "yaml", "yml", "json", "svg")
 # Comment leaders go, so that a section's name may run over the end of a line.
 LEADER = re.compile(r"\n[ \t]*(?:///|//|#|\*)?[ \t]*")
 SECTION = re.compile(r"ARCHITECTURE\.md,\s+([^).;:\"`]+)")
@@ -21,7 +24,8 @@ BARE = re.compile(r"`([\w./-]+\.(?:h|cc|py|sh))`(?! `)")
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
 # As in tests/FOLDER/FILE_test.cc; documents have such names too.
 PLACEHOLDER = re.compile(r"(?:^|/)[A-Z]{3,}(?!\w*\.md)")
-FENCE = re.compile(r"^```.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^[ \t]*```.*?^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
+STEPS = re.compile(r"^\| step \|.*\n(?:\|.*\n?)+", re.MULTILINE)
 
 
 class References:
@@ -33,6 +37,7 @@ class References:
             while "/" in path:
                 path = path.rpartition("/")[0]
                 self._known.add(path)
+        self._names = {path.rpartition("/")[2] for path in self.files}
         self._tops = {path.split("/")[0] for path in self.files if "/" in path}
         self.count = self.violations = 0
 
@@ -50,24 +55,38 @@ class References:
                               f"ARCHITECTURE.md has no section \"{name}\"")
 
     def _is_path(self, word):
-        """Whether a word in backquotes means a file or folder of the tree."""
-        if "/" not in word or not re.fullmatch(r"[\w.@+-]+(?:/[\w.@+-]+)*/?", word):
+        """Whether a word means a file or folder of the tree."""
+        if not re.fullmatch(r"[\w.@+-]+(?:/[\w.@+-]+)*", word):
             return False
-        if word.startswith(BUILT) or PLACEHOLDER.search(word):
+        if word.startswith((*BUILT, ".", "-")) or PLACEHOLDER.search(word):
             return False
-        return word.split("/")[0] in self._tops or word.rpartition(".")[2] in EXTENSIONS
+        ending = word.rpartition(".")[2]
+        if "/" not in word:
+            return "." in word and ending in SOURCES
+        return word.split("/")[0] in self._tops or ending in EXTENSIONS
+
+    def _exists(self, word):
+        if "/" not in word:
+            return word in self._names
+        # A unit is named without its ending.
+        return bool(self._known.intersection({word, word + ".h", word + ".cc", word + ".sh"}))
+
+    def check_words(self, path, text, words, offset):
+        for word in words:
+            word = re.sub(r":\d+$", "", word.strip("\"'(),;:")).rstrip("/")
+            if not self._is_path(word):
+                continue
+            self.count += 1
+            if not self._exists(word):
+                self.complain(path, text, offset, f"`{word}` does not exist")
 
     def check_document(self, path, text):
+        for block in FENCE.finditer(text):
+            for line in re.finditer(r".+", block.group()):
+                self.check_words(path, text, line.group().split(), block.start() + line.start())
         code = FENCE.sub(lambda block: re.sub(r"[^\n]", " ", block.group()), text)
         for span in SPAN.finditer(code):
-            for word in span.group(1).split():
-                word = word.rstrip(",;:").rstrip("/")
-                if not self._is_path(word):
-                    continue
-                self.count += 1
-                # A unit is named without its ending.
-                if not self._known.intersection({word, word + ".h", word + ".cc", word + ".sh"}):
-                    self.complain(path, text, span.start(), f"`{word}` does not exist")
+            self.check_words(path, text, span.group(1).split(), span.start())
         for link in LINK.finditer(code):
             if "://" in link.group(1):
                 continue
@@ -77,12 +96,12 @@ class References:
                 self.complain(path, text, link.start(), f"the link's {target} does not exist")
 
     def check_functions(self, path, text):
+        # The steps of a life: a file alone would not say where to begin to read.
+        for table in STEPS.finditer(text):
+            for bare in BARE.finditer(table.group()):
+                self.complain(path, text, table.start() + bare.start(),
+                              f"the step names no function of `{bare.group(1)}`")
         for row in re.finditer(r"^\|.*$", text, re.MULTILINE):
-            # The steps of a job's life: a file alone would not say where to begin to read.
-            if re.match(r"\|\s*\d+\s*\|", row.group()):
-                for bare in BARE.finditer(row.group()):
-                    self.complain(path, text, row.start() + bare.start(),
-                                  f"the step names no function of `{bare.group(1)}`")
             for pair in PAIR.finditer(row.group()):
                 self.count += 1
                 file, function = pair.groups()
@@ -107,8 +126,7 @@ def main(root):
         if text is None:
             continue
         references.check_sections(path, text, headings)
-        is_document = path.startswith("docs/") and path.endswith(".md")
-        if is_document or path in ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"):
+        if path.endswith(".md") and path != "CHANGELOG.md":
             references.check_document(path, text)
     references.check_functions("ARCHITECTURE.md", architecture)
     print(f"{references.count} references, {references.violations} violations")

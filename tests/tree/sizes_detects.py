@@ -15,6 +15,8 @@ CLEAN = {
     # Neither a table nor a namespace is a function.
     "base/d.cc": "constexpr std::array kTable = {\n" + "    1,\n" * 100 + "};\nnamespace {\n"
                  + "int d = f({1, 2});\n" * 100 + "}\n",
+    "proto/b.proto": "// b\n" * 400,
+    "proto/job/psjob.proto": "// a\n" * 401,
     "tests/a_test.cc": "void F() {\n" + body(61) + "}\n",
     **{f"agent/u{i}.h": "int a;\n" for i in range(14)},
     "agent/sub/a.cc": "int a;\n",
@@ -24,6 +26,7 @@ trees = Trees("sizes.py")
 trees.accepts(CLEAN)
 trees.refuses("base/e.h:251:", {**CLEAN, "base/e.h": "int e;\n" * 251})
 trees.refuses("base/e.cc:401:", {**CLEAN, "base/e.cc": "int e;\n" * 401})
+trees.refuses("proto/e.proto:401:", {**CLEAN, "proto/e.proto": "// e\n" * 401})
 for head, where in [
         ("void F() {\n", 1),
         ("namespace a {\nnamespace {\nvoid F() {\n", 3),

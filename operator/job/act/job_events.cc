@@ -57,7 +57,9 @@ std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatu
       std::string note = condition == nullptr ? type : condition->reason();
       if (condition != nullptr && !condition->message().empty())
         note += ": " + condition->message();
-      events.push_back(Make(job, succeeded ? kube::EventType::kNormal : kube::EventType::kWarning,
+      const bool proven =
+          succeeded && (condition == nullptr || condition->reason() != plan::kCountsNotKnown);
+      events.push_back(Make(job, proven ? kube::EventType::kNormal : kube::EventType::kWarning,
                             type, "FinishJob", std::move(note)));
       break;
     }

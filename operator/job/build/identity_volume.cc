@@ -6,6 +6,7 @@
 #include "operator/job/build/object_names.h"
 #include "operator/job/build/template_merge.h"
 #include "operator/job/well_known.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/task_env.h"
 
 namespace pstrain::job {
@@ -63,7 +64,9 @@ Json BuildIssuerKeys(const std::string& name_space, const std::string& issuer,
 
 Json IdentityVolume(const PSTrainingJob& job) {
   Json sources = Json::Array();
-  for (const std::string_view role : {"chief", "ps"}) sources.Append(TokenSource(job, role));
+  for (const Role role : {Role::kChief, Role::kPs}) {
+    sources.Append(TokenSource(job, RoleName(role)));
+  }
   sources.Append(KeysSource());
   Json volume = Json::Object();
   volume.Set("sources", std::move(sources));

@@ -49,10 +49,11 @@ std::optional<Problem> CheckpointsFailing(const ProgressReading& reading) {
   const std::string text = known ? std::strerror(static_cast<int>(number)) : "see the chief's log";
   return Problem{
       .reason = known ? CamelCase(text) : "CheckpointNotWritten",
-      .message = "no checkpoint could be written for more than " + std::string(*longer) + ": " +
-                 text +
-                 "; training goes on and the job ends only with its final checkpoint. Make "
-                 "spec.training.checkpoint.directory writable again, or suspend the job"};
+      .message = "no checkpoint, or no result, could be written for more than " +
+                 std::string(*longer) + ": " + text +
+                 "; training goes on and the job ends only with its final checkpoint and its "
+                 "result. Make spec.training.checkpoint.directory writable again, or suspend the "
+                 "job"};
 }
 
 }  // namespace pstrain::job

@@ -7,8 +7,8 @@
 
 namespace pstrain::job {
 
-/// Type of the condition that is True while the chief cannot write checkpoints. Training goes on
-/// meanwhile; the end of the job waits for the final checkpoint.
+/// Type of the condition that is True while the chief cannot write checkpoints, or the result.
+/// Training goes on meanwhile; the end of the job waits for the final checkpoint and the result.
 inline constexpr char kCheckpointsFailing[] = "CheckpointsFailing";
 
 /// What a reading of the chief says: nothing when no checkpoint has failed for half a minute. The

@@ -13,7 +13,8 @@
 namespace pstrain::job {
 
 /// Why replicas do not come up though the Plan wants them: for the condition Blocked and the event
-/// of the same reason.
+/// of the same reason. A value; the functions here are pure, but for the status that they are given
+/// to write: any thread.
 struct Problem {
   std::string reason;   // CamelCase, Kubernetes' own where there is one
   std::string message;  // which pod, what, and what to do about it

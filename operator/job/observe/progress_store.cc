@@ -36,6 +36,15 @@ std::optional<Problem> ProgressStore::CheckpointsFailing(const std::string& job_
   return job::CheckpointsFailing(known->second.last);
 }
 
+std::optional<plan::FinalCounts> ProgressStore::ProvenCounts(const std::string& job_uid,
+                                                             std::int32_t attempt) const {
+  MutexLock lock(mutex_);
+  const auto known = jobs_.find(job_uid);
+  if (known == jobs_.end() || known->second.last.attempt != attempt) return std::nullopt;
+  const std::optional<plan::FinalCounts> counts = FinalCountsOf(known->second.last);
+  return counts && MismatchOf(*counts).empty() ? counts : std::nullopt;
+}
+
 void ProgressStore::Forget(const std::string& job_uid) {
   MutexLock lock(mutex_);
   jobs_.erase(job_uid);

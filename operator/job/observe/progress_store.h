@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,12 @@ class ProgressStore {
 
   /// What keeps checkpoints from being written, by the last reading.
   std::optional<Problem> CheckpointsFailing(const std::string& job_uid) const
+      PSTRAIN_EXCLUDES(mutex_);
+
+  /// What that attempt of the chief counted when it was last heard, if that proves its success. A
+  /// reading of before its end proves nothing else: then there is nothing.
+  std::optional<plan::FinalCounts> ProvenCounts(const std::string& job_uid,
+                                                std::int32_t attempt) const
       PSTRAIN_EXCLUDES(mutex_);
 
   void Forget(const std::string& job_uid) PSTRAIN_EXCLUDES(mutex_);

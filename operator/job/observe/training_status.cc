@@ -55,7 +55,7 @@ std::optional<plan::FinalCounts> FinalCountsOf(const ProgressReading& reading) {
   const auto committed = Count(reading.values, "examples_committed");
   const auto applied_min = Count(reading.values, "applied_min");
   const auto applied_max = Count(reading.values, "applied_max");
-  // A chief that finds its run finished already ends before it has counted anything.
+  // Its page begins with zeros.
   if (!committed || !applied_min || !applied_max || expected.value_or(0) <= 0) return std::nullopt;
   return plan::FinalCounts{*expected, *committed, *applied_min, *applied_max};
 }
@@ -72,7 +72,7 @@ TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const Progress
     const double seconds = std::chrono::duration<double>(reading.at - before->at).count();
     const auto committed = Count(values, "examples_committed");
     const auto committed_before = Count(before->values, "examples_committed");
-    // Tokens that a restored shard lacks are taken back, so the count may fall.
+    // Work ids that a restored shard lacks are taken back, so the count may fall.
     if (committed && committed_before && *committed >= *committed_before) {
       status.set_examples_per_second(static_cast<double>(*committed - *committed_before) / seconds);
     }

@@ -24,6 +24,7 @@ void EndFile::Written(bool finished, const Status& status) {
   writing_ = false;
   if (status.ok()) {
     done_ = finished;
+    failing_since_.reset();
     return;
   }
   if (!finished) {
@@ -31,10 +32,18 @@ void EndFile::Written(bool finished, const Status& status) {
     done_ = false;
     return;
   }
+  if (!failing_since_) failing_since_ = chief_.clock.Now();
+  error_ = status;
   const std::chrono::nanoseconds pause = pauses_.Next();
   again_ = chief_.clock.Now() + pause;
   LogWarning("chief", "the run is finished, but its result cannot be written; trying again",
              {{"error", status}, {"in_seconds", InSeconds(pause)}, {"tries", pauses_.attempts()}});
+}
+
+void EndFile::Report(CheckpointProblem& problem) const {
+  if (!failing_since_) return;
+  problem.failing = chief_.Since(*failing_since_);
+  problem.error = error_;
 }
 
 }  // namespace pstrain

@@ -3,9 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <string_view>
 
 #include "base/status.h"
+#include "proto/contract/roles.h"
 #include "runtime/chief/protocol/protocol_types.h"
 
 namespace pstrain {
@@ -16,7 +16,7 @@ namespace pstrain {
 class Attempts {
  public:
   /// `role`: for messages. `started`: of this chief, when the run was `run_age` old.
-  Attempts(std::string_view role, ProtocolTime started, std::chrono::seconds run_age)
+  Attempts(Role role, ProtocolTime started, std::chrono::seconds run_age)
       : role_(role), started_(started), run_age_(run_age) {}
 
   /// UNAVAILABLE when the replica cannot have been started that often yet: if it was, it is
@@ -31,7 +31,7 @@ class Attempts {
     ProtocolTime since{};
   };
 
-  const std::string_view role_;
+  const Role role_;
   const ProtocolTime started_;
   const std::chrono::seconds run_age_;
   std::map<std::uint32_t, Last> last_;

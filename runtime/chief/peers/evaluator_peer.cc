@@ -1,6 +1,8 @@
 #include "runtime/chief/peers/evaluator_peer.h"
 
+#include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/log.h"
 #include "base/seconds.h"
@@ -25,7 +27,7 @@ bool IsReading(const PollEvaluatorRequest& request) {
 
 EvaluatorPeer::EvaluatorPeer(const ChiefDependencies& chief, std::optional<CheckpointId> newest)
     : chief_(chief),
-      attempts_("evaluator", chief.clock.Now(), chief.setup.run_age),
+      attempts_(Role::kEvaluator, chief.clock.Now(), chief.setup.run_age),
       seen_(chief.clock.Now()),
       announce_since_(seen_) {
   const RunDirectory& directory = chief_.setup.directory;
@@ -62,6 +64,9 @@ bool EvaluatorPeer::Admit(const PollEvaluatorRequest& request, PollEvaluatorRepl
 void EvaluatorPeer::TakeEvaluation(const PollEvaluatorRequest& request,
                                    std::optional<CheckpointId> newest, std::string_view from) {
   if (!request.error().empty()) {
+    std::pair<std::string, std::string> unreadable{request.checkpoint(), request.error()};
+    if (unreadable == unreadable_) return;
+    unreadable_ = std::move(unreadable);
     LogWarning("chief", "the evaluator could not read a checkpoint",
                {{"checkpoint", request.checkpoint()}, {"error", request.error()}});
     return;
@@ -75,6 +80,13 @@ void EvaluatorPeer::TakeEvaluation(const PollEvaluatorRequest& request,
   }
   chief_.refusals.Count(RefusalReason::kOutOfRange, from,
                         OutOfRangeError("the evaluator names a checkpoint that is not there yet"));
+}
+
+void EvaluatorPeer::ForgiveGap(std::chrono::nanoseconds gap) {
+  const ProtocolTime now = chief_.clock.Now();
+  seen_ = std::min(seen_ + gap, now);
+  announce_since_ = std::min(announce_since_ + gap, now);
+  if (awaited_since_) awaited_since_ = std::min(*awaited_since_ + gap, now);
 }
 
 PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, const RunPhase& phase,
@@ -171,8 +183,7 @@ bool EvaluatorPeer::Done(std::optional<CheckpointId> newest) const {
 }
 
 bool EvaluatorPeer::PinKnown() const {
-  const seconds patience(chief_.context.training().peer_timeout_seconds());
-  return !chief_.has_evaluator() || pin_told_ || SilentFor(patience);
+  return !chief_.has_evaluator() || pin_told_ || SilentFor(chief_.context.peer_timeout());
 }
 
 }  // namespace pstrain

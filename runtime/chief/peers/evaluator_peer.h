@@ -1,17 +1,18 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "proto/contract/control.pb.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/peers/attempts.h"
+#include "runtime/chief/peers/run_phase.h"
 #include "runtime/chief/protocol/succession.h"
 
 namespace pstrain {
@@ -33,12 +34,6 @@ class EvaluatorPeer {
   /// `newest`: the checkpoint that the run continues from.
   EvaluatorPeer(const ChiefDependencies& chief, std::optional<CheckpointId> newest);
 
-  struct RunPhase {
-    bool releasing = false;
-    bool finished = false;
-    /// The newest checkpoint in place: what is to be evaluated.
-    std::optional<CheckpointId> newest = std::nullopt;
-  };
   /// Attempts::Check, before Poll. `from`: the peer's address, for the log.
   Status CheckAttempt(const PollEvaluatorRequest& request, std::string_view from) const;
   /// An evaluation of a checkpoint newer than the newest one counts as not made. A process that a
@@ -59,10 +54,9 @@ class EvaluatorPeer {
   bool Done(std::optional<CheckpointId> newest) const;
   /// The evaluator was not heard for longer than that, since the chief has started.
   bool SilentFor(std::chrono::nanoseconds limit) const { return chief_.Since(seen_) > limit; }
-  /// The chief stood still for so long: it could not be heard meanwhile.
-  void ForgiveGap(std::chrono::nanoseconds gap) {
-    seen_ = std::min(seen_ + gap, chief_.clock.Now());
-  }
+  /// The chief was paused for so long: nothing could be heard meanwhile, and no deadline counts
+  /// it.
+  void ForgiveGap(std::chrono::nanoseconds gap);
   /// It knows that the run ends, or there is none.
   bool ToldEnd() const { return told_end_ || !chief_.has_evaluator(); }
 
@@ -95,6 +89,8 @@ class EvaluatorPeer {
   std::optional<PeerProcess> process_;
   std::uint64_t newest_poll_ = 0;
   std::optional<CheckpointId> evaluated_;
+  /// The checkpoint and the reason that the log has: one that cannot be read is tried again.
+  std::pair<std::string, std::string> unreadable_;
   std::map<std::string, double> metrics_;
   std::optional<CheckpointId> pinned_;
   /// The evaluator has said to this chief what it reads, be it nothing.

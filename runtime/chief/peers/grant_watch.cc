@@ -15,15 +15,18 @@ using std::chrono::seconds;
 constexpr seconds kLeastOverdue{15};
 constexpr seconds kLeastStall{60};
 constexpr seconds kDisownedPatience{5};
+/// Of what a worker says of ps that it does not reach: how many of them, and how much of each
+/// error.
+constexpr std::size_t kMostUnreachable = 16;
+constexpr std::size_t kMostErrorBytes = 512;
 /// A chief that was itself stopped for longer has heard nobody: that is nobody's silence.
 constexpr seconds kOwnPause{5};
 
-seconds PeerTimeout(const ChiefDependencies& chief) {
-  return seconds(chief.context.training().peer_timeout_seconds());
-}
-
-std::string Seconds(std::chrono::nanoseconds time) {
-  return std::to_string(std::chrono::duration_cast<seconds>(time).count()) + " s";
+/// The beginning of a text, without half a character at its end.
+std::string Shortened(const std::string& text) {
+  std::size_t size = std::min(text.size(), kMostErrorBytes);
+  while (size > 0 && size < text.size() && (text[size] & 0xC0) == 0x80) --size;
+  return text.substr(0, size);
 }
 
 }  // namespace
@@ -31,25 +34,50 @@ std::string Seconds(std::chrono::nanoseconds time) {
 GrantWatch::GrantWatch(const ChiefDependencies& chief, std::function<void(Status)> fail)
     : chief_(chief),
       fail_(std::move(fail)),
-      overdue_limit_(std::max(PeerTimeout(chief) / 4, kLeastOverdue)),
-      stall_limit_(std::max(PeerTimeout(chief), kLeastStall)),
+      overdue_limit_(std::max(chief.context.peer_timeout() / 4, kLeastOverdue)),
+      stall_limit_(std::max(chief.context.peer_timeout(), kLeastStall)),
       able_since_(chief.clock.Now()),
       checked_(able_since_) {}
 
 void GrantWatch::Polled(const PollWorkerRequest& request, const std::set<WorkId>& in_flight) {
   Worker& worker = workers_[request.index()];
-  std::erase_if(worker.batches, [&](const auto& held) { return !in_flight.contains(held.first); });
-  for (const WorkId work_id : in_flight) Granted(request.index(), work_id);
-  worker.unreachable = {request.unreachable().begin(), request.unreachable().end()};
+  std::erase_if(worker.batches,
+                [&](const auto& batch) { return !in_flight.contains(batch.first); });
+  for (const WorkId work_id : in_flight) {
+    worker.batches.try_emplace(work_id, InFlight{chief_.clock.Now(), false});
+  }
+  worker.wants = request.want() > 0;
+  HearUnreachable(request, worker);
   HearDisowned(request, worker);
 }
 
+// Also of a batch that the worker has still: another one had committed it, and a shard has lost it
+// since. Overdue counts once for each grant.
 void GrantWatch::Granted(std::uint32_t worker, WorkId work_id) {
-  workers_[worker].batches.try_emplace(work_id, Held{chief_.clock.Now(), false});
+  workers_[worker].batches.insert_or_assign(work_id, InFlight{chief_.clock.Now(), false});
 }
 
 void GrantWatch::Committed(std::uint32_t worker) {
   committed_ = workers_[worker].committed = chief_.clock.Now();
+}
+
+// It stays here until the worker says something else: ten thousand texts of each worker would be
+// more than there is room for.
+void GrantWatch::HearUnreachable(const PollWorkerRequest& request, Worker& worker) const {
+  worker.unreachable.clear();
+  const auto& members = chief_.protocol.membership().ps;
+  for (const UnreachablePs& said : request.unreachable()) {
+    if (worker.unreachable.size() == kMostUnreachable) return;
+    const bool member =
+        std::ranges::binary_search(members, said.ps(), {}, &MembershipView::Ps::index);
+    const bool again = std::ranges::any_of(
+        worker.unreachable, [&said](const UnreachablePs& ps) { return ps.ps() == said.ps(); });
+    if (!member || again) continue;
+    UnreachablePs& ps = worker.unreachable.emplace_back();
+    ps.set_ps(said.ps());
+    ps.set_milliseconds(said.milliseconds());
+    ps.set_error(Shortened(said.error()));
+  }
 }
 
 void GrantWatch::HearDisowned(const PollWorkerRequest& request, Worker& worker) {
@@ -69,27 +97,26 @@ void GrantWatch::HearDisowned(const PollWorkerRequest& request, Worker& worker) 
 // incarnation the chief no longer knows is told so by its next heartbeat.
 void GrantWatch::RegisterAgain(std::uint32_t worker, ShardInTerm shard) {
   const MembershipView& view = chief_.protocol.membership();
-  if (shard.shard >= view.shards.size()) return;
-  const MembershipView::Shard owned = view.shards[shard.shard];
-  if (!owned.active || owned.term != shard.term) return;
-  const auto owner = std::ranges::find(view.ps, owned.ps, &MembershipView::Ps::index);
+  if (!view.IsActive(shard)) return;
+  const std::uint32_t ps = view.shards[shard.shard].ps;
+  const auto owner = std::ranges::find(view.ps, ps, &MembershipView::Ps::index);
   if (owner == view.ps.end()) return;
   LogWarning("chief", "a ps refuses a shard that it owns, and has to register again",
-             {{"ps", owned.ps}, {"shard", shard.shard}, {"worker", worker}});
-  chief_.protocol.PsLost(owned.ps, owner->incarnation);
+             {{"ps", ps}, {"shard", shard.shard}, {"worker", worker}});
+  chief_.protocol.PsLost(ps, owner->incarnation);
 }
 
 void GrantWatch::ShareOverdue(std::uint32_t index, Worker& worker, ProtocolTime now) {
   std::size_t count = 0;
   std::chrono::nanoseconds oldest{0};
-  for (auto& [work_id, held] : worker.batches) {
-    const ProtocolTime since = std::max({held.since, worker.committed, able_since_});
-    if (held.overdue || now - since <= overdue_limit_) continue;
-    held.overdue = true;
+  for (auto& [work_id, in_flight] : worker.batches) {
+    const ProtocolTime since = std::max({in_flight.since, worker.committed, able_since_});
+    if (in_flight.overdue || now - since <= overdue_limit_) continue;
+    in_flight.overdue = true;
     if (chief_.protocol.Committed(work_id)) continue;
     chief_.protocol.Overdue(index, work_id);
     chief_.stats.batches_overdue->Add();
-    oldest = std::max(oldest, now - held.since);
+    oldest = std::max(oldest, now - in_flight.since);
     ++count;
   }
   if (count == 0) return;
@@ -104,39 +131,68 @@ void GrantWatch::ShareOverdue(std::uint32_t index, Worker& worker, ProtocolTime 
               {"does_not_reach", unreachable}});
 }
 
-std::string GrantWatch::Pairs() const {
+std::string GrantWatch::WhyStalled(std::uint32_t index, const Worker& worker) const {
+  const std::string name = "worker " + std::to_string(index);
   std::string text;
-  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  for (const auto& [index, worker] : workers_) {
-    const std::string name = "worker " + std::to_string(index);
-    for (const UnreachablePs& ps : worker.unreachable) {
-      add(name + " -> ps " + std::to_string(ps.ps()) + " (no answer for " +
-          Seconds(std::chrono::milliseconds(ps.milliseconds())) + ": " + ps.error() + ")");
-    }
-    const auto open = std::ranges::find_if(worker.batches, [this](const auto& held) {
-      return !chief_.protocol.Committed(held.first);
-    });
-    if (!worker.unreachable.empty() || open == worker.batches.end()) continue;
+  for (const UnreachablePs& ps : worker.unreachable) {
+    text += (text.empty() ? "" : ", ") + name + " -> ps " + std::to_string(ps.ps()) +
+            " (no answer for " + WholeSeconds(std::chrono::milliseconds(ps.milliseconds())) + ": " +
+            ps.error() + ")";
+  }
+  if (!text.empty()) return text;
+  const auto open = std::ranges::find_if(worker.batches, [this](const auto& batch) {
+    return !chief_.protocol.Committed(batch.first);
+  });
+  if (open != worker.batches.end()) {
     const WorkId work_id = open->first;
-    add(name + " has epoch " + std::to_string(work_id.epoch) + ", batch " +
-        std::to_string(work_id.batch) + " and does not say why");
+    return name + " has epoch " + std::to_string(work_id.epoch) + ", batch " +
+           std::to_string(work_id.batch) + " and does not say why";
+  }
+  if (worker.wants) return "";
+  return name + " asks for no batch, has " + std::to_string(worker.batches.size()) +
+         " that others have committed and does not say why";
+}
+
+std::string GrantWatch::WhoStalls() const {
+  std::string text;
+  for (const auto& [index, worker] : workers_) {
+    const std::string why = WhyStalled(index, worker);
+    if (!why.empty()) text += (text.empty() ? "" : ", ") + why;
   }
   return text;
 }
 
-void GrantWatch::Check() {
+// A worker that hangs with a full window asks for nothing, also once others have committed all that
+// it has: that no batch is in flight does not mean that there is nothing to do.
+bool GrantWatch::Idle(bool held_back) const {
+  return chief_.protocol.Progress().work_ids_in_flight == 0 &&
+         (held_back || workers_.empty() || chief_.protocol.AllCommitted());
+}
+
+void GrantWatch::WarnIfNobodyAsks(std::chrono::nanoseconds stalled) {
+  const bool unasked =
+      stalled > overdue_limit_ && chief_.protocol.Progress().work_ids_in_flight == 0;
+  if (unasked && !unasked_) {
+    LogWarning("chief", "batches are open, and no worker asks for them",
+               {{"seconds", InSeconds(stalled)}, {"reason", WhoStalls()}});
+  }
+  unasked_ = unasked;
+}
+
+void GrantWatch::Check(bool held_back) {
   const ProtocolTime now = chief_.clock.Now();
   const bool own_pause = now - std::exchange(checked_, now) > kOwnPause;
-  const bool idle = chief_.protocol.Progress().work_ids_in_flight == 0;
-  if (own_pause || idle || !chief_.protocol.AllActive() || chief_.protocol.draining()) {
+  if (own_pause || Idle(held_back) || !chief_.protocol.AllActive() || chief_.protocol.draining()) {
     able_since_ = now;
     return;
   }
   for (auto& [index, worker] : workers_) ShareOverdue(index, worker, now);
   const std::chrono::nanoseconds stalled = now - std::max(committed_, able_since_);
+  WarnIfNobodyAsks(stalled);
   if (stalled <= stall_limit_) return;
-  fail_(DeadlineExceededError("no batch was committed for " + Seconds(stalled) + ": " + Pairs() +
-                              "; see to the network between them and to their logs, or raise "
+  fail_(DeadlineExceededError("no batch was committed for " + WholeSeconds(stalled) + ": " +
+                              WhoStalls() +
+                              "; check the network between them and their logs, or raise "
                               "spec.training.peerTimeoutSeconds"));
 }
 

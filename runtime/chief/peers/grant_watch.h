@@ -23,7 +23,11 @@ namespace pstrain {
 ///   committed one, and the shards had owners |
 ///   1/4 of peerTimeoutSeconds, 15 s at least | another worker is granted the batch too
 ///   since anybody committed a batch:         | the job fails and names the pairs of a worker and a
-///   peerTimeoutSeconds, 60 s at least        | ps that do not reach each other
+///   peerTimeoutSeconds, 60 s at least        | ps that do not reach each other, or the
+///                                            | workers that ask for no batch though some are open
+///
+/// Nothing stalls while there is nothing to do, nothing may be granted, or there is no worker
+/// (Ending::CheckPatience).
 ///
 /// A quarter leaves the others the rest of the time, and is still far beyond what a batch takes.
 /// 5 s after a worker has begun to say so, a ps that refuses a shard which it owns by the
@@ -41,34 +45,44 @@ class GrantWatch {
   void Committed(std::uint32_t worker);
   void Forget(std::uint32_t worker) { workers_.erase(worker); }
 
-  /// Looks at the clock.
-  void Check();
+  /// Looks at the clock. `held_back`: nothing may be granted for now, and that is nobody's fault.
+  void Check(bool held_back);
 
  private:
-  struct Held {
+  struct InFlight {
     ProtocolTime since{};
     bool overdue = false;
   };
   struct Worker {
-    std::map<WorkId, Held> batches;
+    std::map<WorkId, InFlight> batches;
     ProtocolTime committed{};
+    /// It asks for batches.
+    bool wants = false;
     std::vector<UnreachablePs> unreachable;
     /// Since when it says of which shards that their owner refuses them.
     std::map<ShardId, std::pair<ShardTerm, ProtocolTime>> disowned;
   };
 
+  /// Keeps of ps that are members what a person reads of it.
+  void HearUnreachable(const PollWorkerRequest& request, Worker& worker) const;
   void HearDisowned(const PollWorkerRequest& request, Worker& worker);
   void RegisterAgain(std::uint32_t worker, ShardInTerm shard);
   void ShareOverdue(std::uint32_t index, Worker& worker, ProtocolTime now);
-  std::string Pairs() const;
+  /// Nobody has to get on: no batch is with a worker, and none has to be.
+  bool Idle(bool held_back) const;
+  void WarnIfNobodyAsks(std::chrono::nanoseconds stalled);
+  std::string WhoStalls() const;
+  std::string WhyStalled(std::uint32_t index, const Worker& worker) const;
 
   const ChiefDependencies chief_;
   const std::function<void(Status)> fail_;
   const std::chrono::seconds overdue_limit_;
   const std::chrono::seconds stall_limit_;
   std::map<std::uint32_t, Worker> workers_;
-  /// Since when batches are with workers that could have been pushed.
+  /// Since when workers have, or could have, batches that they could have pushed.
   ProtocolTime able_since_;
+  /// The log says that batches are open and nobody asks for them.
+  bool unasked_ = false;
   ProtocolTime checked_;
   ProtocolTime committed_{};  // by anybody
 };

@@ -8,8 +8,6 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/seconds.h"
-#include "runtime/chief/peers/ps_messages.h"
-#include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
 namespace {
@@ -19,6 +17,7 @@ constexpr std::chrono::seconds kPsSilence{10};
 /// Calls to a ps that is heard. gRPC gives a connection up after 15 s without an answer.
 constexpr std::chrono::seconds kLinkDown{20};
 constexpr std::chrono::seconds kLinkWarning{5};
+constexpr std::chrono::seconds kShortestMoveLimit{15};
 
 std::string ToPs(std::uint32_t index) { return "chief -> ps " + std::to_string(index); }
 std::string FromPs(std::uint32_t index) { return "ps " + std::to_string(index) + " -> chief"; }
@@ -29,7 +28,8 @@ PsPeers::PsPeers(const ChiefDependencies& chief, Connect connect, std::function<
     : chief_(chief),
       connect_(std::move(connect)),
       fail_(std::move(fail)),
-      attempts_("ps", chief.clock.Now(), chief.setup.run_age) {}
+      move_limit_(std::max(chief.context.peer_timeout() / 4, kShortestMoveLimit)),
+      attempts_(Role::kPs, chief.clock.Now(), chief.setup.run_age) {}
 
 PsPeers::Peer* PsPeers::Find(std::uint32_t index, Incarnation incarnation) {
   const auto found = ps_.find(index);
@@ -51,7 +51,7 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
   const Result<Incarnation> registered = chief_.protocol.RegisterPs(
       index, {request.process(), request.attempt()}, data_address, std::move(copies), now - gaps_);
   // The pod of a new ps may be there before the chief reads that the job wants it.
-  const bool may_be_wanted_soon = index >= chief_.protocol.ps_count() && request.held().empty() &&
+  const bool may_be_wanted_soon = index >= chief_.protocol.ps_count() && request.copies().empty() &&
                                   !chief_.context.ps_replicas_file.empty();
   if (may_be_wanted_soon && registered.status().code() == StatusCode::kInvalidArgument) {
     return UnavailableError(registered.status().message() + " as far as the chief has read");
@@ -66,14 +66,10 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
       peer.link->Cancel();
       retired_.push_back(std::move(peer.link));
     }
+    peer = Peer();
     peer.link = connect_(request.address());
     peer.incarnation = incarnation;
     peer.call_key = RandomSeed();
-    peer.released = false;
-    peer.failures = 0;
-    peer.pauses.Reset();
-    peer.trouble = OkStatus();
-    peer.unreachable = false;
     Configure(index, peer);
   }
   peer.seen = now;
@@ -85,25 +81,54 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
   return reply;
 }
 
-void PsPeers::Configure(std::uint32_t index, const Peer& peer) {
+void PsPeers::Configure(std::uint32_t index, Peer& peer) {
+  // A program may begin without work.
+  peer.epochs_told = std::max(1u, chief_.protocol.epochs());
   ConfigureRequest request;
   request.set_chief_term(chief_.chief_term());
   request.set_incarnation(peer.incarnation);
   request.set_call_key(peer.call_key);
   request.set_chief_id(chief_.setup.directory.term().id);
+  request.set_epochs(peer.epochs_told);
   *request.mutable_run() = chief_.setup.run;
-  peer.link->Configure(std::move(request),
-                       [this, index](const Status& status) { Configured(index, status); });
+  peer.link->Configure(std::move(request), [this, index, incarnation = peer.incarnation,
+                                            told = peer.epochs_told](const Status& status) {
+    Peer* const known = Find(index, incarnation);
+    if (status.ok() && known != nullptr) known->epochs_known = told;
+    Configured(index, incarnation, status);
+  });
 }
 
-void PsPeers::Configured(std::uint32_t index, const Status& status) {
-  if (status.ok()) return;
-  if (status.code() != StatusCode::kAborted) {
-    return fail_(status.WithContext("configure ps " + std::to_string(index)));
+void PsPeers::TellOfEpochs() {
+  for (auto& [index, peer] : ps_) {
+    const bool told = peer.epochs_told >= chief_.protocol.epochs();
+    if (!told && chief_.protocol.PsKnown(index, peer.incarnation)) Configure(index, peer);
   }
-  LogWarning("chief", "a ps serves another chief of this chief's term",
-             {{"ps", index}, {"error", status}});
-  superseded_ = true;
+}
+
+// One that is not configured yet owns no shard: its first assignment comes after that call.
+bool PsPeers::KnowAllEpochs() const {
+  return std::ranges::all_of(ps_, [this](const auto& entry) {
+    const Peer& peer = entry.second;
+    return peer.epochs_known == 0 || peer.epochs_known >= chief_.protocol.epochs() ||
+           !chief_.protocol.PsKnown(entry.first, peer.incarnation);
+  });
+}
+
+void PsPeers::Configured(std::uint32_t index, Incarnation incarnation, const Status& status) {
+  if (status.ok()) return;
+  if (status.code() == StatusCode::kAborted) {
+    LogWarning("chief", "a ps serves another chief of this chief's term",
+               {{"ps", index}, {"error", status}});
+    superseded_ = true;
+    return;
+  }
+  if (Find(index, incarnation) == nullptr) return;
+  // It knows itself by another registration: this one came late, or it has gone to the next chief.
+  if (status.code() == StatusCode::kFailedPrecondition) {
+    return HaveRegisterAgain(index, incarnation, status);
+  }
+  fail_(status.WithContext("configure ps " + std::to_string(index)));
 }
 
 HeartbeatPsReply PsPeers::Heartbeat(const HeartbeatPsRequest& request) {
@@ -122,6 +147,7 @@ HeartbeatPsReply PsPeers::Heartbeat(const HeartbeatPsRequest& request) {
 }
 
 void PsPeers::Dispatch() {
+  TellOfEpochs();
   for (const ProtocolAction& action : chief_.protocol.TakeActions()) {
     if (const auto* assign = std::get_if<AssignShardsAction>(&action)) {
       Assign(*assign);
@@ -134,90 +160,21 @@ void PsPeers::Dispatch() {
   }
 }
 
-void PsPeers::Assign(const AssignShardsAction& action) {
-  const Peer* peer = Find(action.ps, action.incarnation);
-  if (peer == nullptr) return;
-  AssignShardsRequest request = ToRequest(action, chief_.chief_term());
-  request.set_call_key(peer->call_key);
-  peer->link->AssignShards(
-      std::move(request),
-      [this, action](const Result<AssignShardsReply>& reply, std::chrono::nanoseconds took) {
-        LogInfo("chief", "shards assigned",
-                {{"ps", action.ps},
-                 {"shards", action.shards.size()},
-                 {"moved",
-                  std::ranges::count(action.shards, AssignSource::kMove, &ShardAssignment::source)},
-                 {"seconds", InSeconds(took)},
-                 {"outcome", reply.status()}});
-        Assigned(action, reply);
-      });
-}
-
-void PsPeers::Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply) {
-  const Result<std::vector<ShardCopy>> copies =
-      reply.ok() ? AllFromWire<ShardCopy>(reply->shards())
-                 : Result<std::vector<ShardCopy>>(reply.status());
-  if (copies.ok()) {
-    if (Peer* peer = Find(action.ps, action.incarnation)) {
-      peer->failures = 0;
-      peer->pauses.Reset();
-      peer->trouble = OkStatus();
-    }
-    chief_.protocol.ShardsActivated(action.ps, action.incarnation, *copies);
-  } else {
-    AssignFailed(action, copies.status());
-  }
-  Dispatch();
-}
-
-// Only what is proven damaged is given up. A disk that fails is waited for: the checkpoint on it
-// may be whole.
-void PsPeers::AssignFailed(const AssignShardsAction& action, const Status& status) {
-  const bool bad_checkpoint = status.code() == StatusCode::kDataLoss;
-  Peer* peer = Find(action.ps, action.incarnation);
-  std::chrono::nanoseconds pause{0};
-  if (peer != nullptr && !bad_checkpoint) {
-    peer->trouble = status;
-    if (peer->failures++ > 0) pause = peer->pauses.Next();
-  }
-  LogWarning("chief", "an assignment failed",
-             {{"ps", action.ps},
-              {"checkpoint", action.checkpoint},
-              {"error", status},
-              {"again_in_seconds", InSeconds(pause)}});
-  if (pause.count() == 0) {
-    chief_.protocol.AssignFailed(action.ps, action.incarnation, action, bad_checkpoint);
-  } else {
-    failed_.push_back({chief_.clock.Now() + pause, action});
-  }
-}
-
-void PsPeers::Retry() {
-  const ProtocolTime now = chief_.clock.Now();
-  for (const Failed& failed : std::exchange(failed_, {})) {
-    if (now < failed.due) {
-      failed_.push_back(failed);
-    } else {
-      chief_.protocol.AssignFailed(failed.action.ps, failed.action.incarnation, failed.action,
-                                   false);
-    }
-  }
-}
-
-std::string PsPeers::trouble() const {
+std::string PsPeers::problem() const {
   for (const auto& [index, peer] : ps_) {
-    const auto seconds = [](std::chrono::nanoseconds time) {
-      return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
-    };
     if (!chief_.protocol.PsKnown(index, peer.incarnation)) {
-      return FromPs(index) + ": nothing heard for " + seconds(chief_.Since(peer.seen));
+      return FromPs(index) + ": nothing heard for " + WholeSeconds(chief_.Since(peer.seen));
     }
     const LinkHealth health = peer.link->health();
     if (health.failing_since) {
-      return ToPs(index) + ": no call has reached it for " + seconds(DownFor(health)) + ", " +
+      return ToPs(index) + ": no call has reached it for " + WholeSeconds(DownFor(health)) + ", " +
              health.error.ToString();
     }
-    if (!peer.trouble.ok()) return "ps " + std::to_string(index) + ": " + peer.trouble.message();
+    const std::string ps = "ps " + std::to_string(index);
+    if (const std::string waits = peer.assigned.Describe(chief_.clock.Now()); !waits.empty()) {
+      return ps + " " + waits;
+    }
+    if (!peer.problem.ok()) return ps + ": " + peer.problem.message();
   }
   return "";
 }
@@ -285,7 +242,15 @@ void PsPeers::ExpireLink(std::uint32_t index, Peer& peer, const LinkHealth& heal
 void PsPeers::ForgiveGap(std::chrono::nanoseconds gap) {
   gaps_ += gap;
   gap_end_ = chief_.clock.Now();
-  for (auto& [index, peer] : ps_) peer.seen = std::min(peer.seen + gap, gap_end_);
+  for (auto& [index, peer] : ps_) {
+    peer.seen = std::min(peer.seen + gap, gap_end_);
+    peer.assigned.ForgiveGap(gap, gap_end_);
+  }
+}
+
+void PsPeers::HaveRegisterAgain(std::uint32_t index, Incarnation incarnation, const Status& why) {
+  LogWarning("chief", "a ps has to register again", {{"ps", index}, {"reason", why}});
+  chief_.protocol.PsLost(index, incarnation);
 }
 
 bool PsPeers::WriteCheckpointShards(std::uint32_t index, WriteCheckpointShardsRequest request,

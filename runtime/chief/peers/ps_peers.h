@@ -14,6 +14,7 @@
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/peers/attempts.h"
+#include "runtime/chief/peers/pending_assignments.h"
 #include "runtime/chief/peers/ps_link.h"
 #include "runtime/requests/ids.h"
 
@@ -21,7 +22,8 @@ namespace pstrain {
 
 /// The ps of a job as the chief sees them: who is registered, when each was heard last, and the
 /// link to each. Answers their calls and carries out the commit protocol's actions on them. What a
-/// former life of a ps answers changes nothing. No I/O but through links. The chief's lock guards
+/// former life of a ps answers changes nothing. A checkpoint that a ps finds damaged is given up
+/// when the chief finds it so too. No I/O but through links and Disk. The chief's lock guards
 /// it: one thread at a time; the answers of the links come under that lock too.
 class PsPeers {
  public:
@@ -31,27 +33,37 @@ class PsPeers {
   PsPeers(const ChiefDependencies& chief, Connect connect, std::function<void(Status)> fail);
 
   /// The errors of CommitProtocol::RegisterPs and of Attempts::Check; UNAVAILABLE also for a ps
-  /// beyond the job's number where that number may change. `copies`: request.held(), parsed;
+  /// beyond the job's number where that number may change. `copies`: request.copies(), parsed;
   /// `from`: the peer's address, for the log.
   Result<RegisterPsReply> Register(const RegisterPsRequest& request, std::vector<ShardCopy> copies,
                                    std::string_view from = {});
   HeartbeatPsReply Heartbeat(const HeartbeatPsRequest& request);
 
-  /// Carries out what the protocol wants done. Call after each event of the protocol.
+  /// Carries out what the protocol wants done, and tells ps of epochs that were added. Call after
+  /// each event of the protocol.
   void Dispatch();
+  /// Every ps that may own shards takes pushes of all epochs: nothing is to be granted before.
+  bool KnowAllEpochs() const;
   /// A ps that was not heard for more than 10 s is lost. So is one that is heard, but that no call
   /// of the chief has reached for more than 20 s: it registers again, under a new incarnation, and
   /// gets its shards when calls reach it; else the job fails for want of an owner (Ending), naming
   /// the link.
   void Expire();
-  /// This process stood still for so long: nobody could be heard meanwhile, and nobody is lost for
+  /// This process was paused for so long: nobody could be heard meanwhile, and nobody is lost for
   /// it.
   void ForgiveGap(std::chrono::nanoseconds gap);
   /// Makes assignments again that have failed though nothing is proven damaged, when their pause is
-  /// over: the first immediately, then after 0.1, 0.2, 0.4 .. 10 s.
+  /// over: the first immediately, then after 0.1, 0.2, 0.4 .. 10 s. Gives a move up that the ps has
+  /// not answered for 1/4 of peerTimeoutSeconds, 15 s at least, two and three times that after one
+  /// and more that were given up: the shards stay with their source, and move after a pause.
   void Retry();
-  /// What keeps a ps from taking its shards, for a person; empty when nothing does.
-  std::string trouble() const;
+  /// What keeps a ps from taking its shards, for a person: a link, an error, or that it has not
+  /// answered for more than 10 s. Empty when nothing does.
+  std::string problem() const;
+
+  /// What a ps answers does not fit what this chief knows of it: that life of it counts as lost.
+  /// With its next heartbeat it is told to register again, and says what it has.
+  void HaveRegisterAgain(std::uint32_t index, Incarnation incarnation, const Status& why);
 
   /// Has a ps write checkpoint shards. False: that life of the ps is over, `done` is not called.
   bool WriteCheckpointShards(std::uint32_t index, WriteCheckpointShardsRequest request,
@@ -80,13 +92,18 @@ class PsPeers {
     Incarnation incarnation = 0;
     /// Known to this chief and that life of the ps alone: what both name to each other.
     std::uint64_t call_key = 0;
+    /// How many epochs it was told that there are, and has confirmed: none before it is configured.
+    std::uint32_t epochs_told = 0;
+    std::uint32_t epochs_known = 0;
     ProtocolTime seen{};
     bool released = false;
     /// Assignments that have failed one after the other, and the pauses between them.
     int failures = 0;
     Backoff pauses{Backoff::Options{.cap = std::chrono::seconds(10)}};
     /// Why the last one failed; OK after one that did not.
-    Status trouble = OkStatus();
+    Status problem = OkStatus();
+    /// What it was told and has not answered.
+    PendingAssignments assigned;
     /// The log says that calls do not reach it.
     bool unreachable = false;
   };
@@ -98,11 +115,14 @@ class PsPeers {
 
   /// Null: that life of the ps is over.
   Peer* Find(std::uint32_t index, Incarnation incarnation);
-  void Configure(std::uint32_t index, const Peer& peer);
-  void Configured(std::uint32_t index, const Status& status);
+  void Configure(std::uint32_t index, Peer& peer);
+  void Configured(std::uint32_t index, Incarnation incarnation, const Status& status);
+  void TellOfEpochs();
   void Assign(const AssignShardsAction& action);
   void Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply);
+  void GiveUpMoves();
   void AssignFailed(const AssignShardsAction& action, const Status& status);
+  void AssignAgain(const AssignShardsAction& action, const Status& status, bool bad_checkpoint);
   void Release(std::uint32_t index, const Peer& peer, bool finished);
   void ForgetSurplus();
   void ExpireLink(std::uint32_t index, Peer& peer, const LinkHealth& health);
@@ -112,6 +132,7 @@ class PsPeers {
   const ChiefDependencies chief_;
   const Connect connect_;
   const std::function<void(Status)> fail_;
+  const std::chrono::seconds move_limit_;
   Attempts attempts_;
   std::map<std::uint32_t, Peer> ps_;
   std::vector<Failed> failed_;

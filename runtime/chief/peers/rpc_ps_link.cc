@@ -120,8 +120,7 @@ void RpcPsLink::Run(const std::stop_token& stop) {
       const MutexLock lock(mutex_);
       // What was posted before the stop is still made, and ends CANCELLED: a checkpoint counts the
       // answers that it waits for.
-      const SteadyTime probe = SteadyNow() + kProbe;
-      while (calls_.empty() && !stop.stop_requested() && changed_.WaitUntil(mutex_, probe, stop)) {
+      while (calls_.empty() && !stop.stop_requested() && changed_.WaitFor(mutex_, kProbe, stop)) {
       }
       if (calls_.empty() && stop.stop_requested()) return;
       if (!calls_.empty()) {

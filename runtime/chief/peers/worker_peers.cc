@@ -20,6 +20,12 @@ constexpr std::chrono::seconds kWorkerSilence{10};
 /// Weight of the newest loss in the mean.
 constexpr double kNewestLoss = 0.02;
 
+std::vector<ShardInTerm> CopiesOf(const google::protobuf::RepeatedPtrField<WireShardInTerm>& wire) {
+  std::vector<ShardInTerm> copies;
+  for (const WireShardInTerm& copy : wire) copies.push_back(FromWire(copy));
+  return copies;
+}
+
 }  // namespace
 
 Status WorkerPeers::CheckAttempt(const PollWorkerRequest& request, std::string_view from) const {
@@ -37,8 +43,7 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
     reply.set_directive(WAIT);
     return reply;
   }
-  std::vector<WorkId> in_flight;
-  for (const WireWorkId& work_id : request.in_flight()) in_flight.push_back(FromWire(work_id));
+  const std::vector<WorkId> in_flight = InFlight(request);
   Peer* worker = Admit(request, in_flight);
   if (worker == nullptr) {
     reply.set_directive(REPLACED);
@@ -49,7 +54,7 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
   worker->seen = chief_.clock.Now();
   AbsorbReports(request, from, *worker);
   TakeBack(request.index(), in_flight, from, *worker);
-  watch_.Polled(request, worker->holdings.granted());
+  watch_.Polled(request, worker->granted_work.in_flight());
   if (request.chief_term_seen() == 0) *reply.mutable_run() = chief_.setup.run;
   // The first membership that a worker sees is one that it can work with.
   if (request.membership_seen() < MembershipNumber() &&
@@ -74,6 +79,18 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
   return reply;
 }
 
+// What a former chief has granted of a program is void: the worker drops it with the answer to its
+// first poll, and nobody adopts it.
+std::vector<WorkId> WorkerPeers::InFlight(const PollWorkerRequest& request) const {
+  const bool knows = request.chief_term_seen() == chief_.chief_term();
+  std::vector<WorkId> in_flight;
+  for (const WireWorkId& wire : request.in_flight()) {
+    const WorkId work_id = FromWire(wire);
+    if (knows || chief_.protocol.GrantTerm(work_id) == 0) in_flight.push_back(work_id);
+  }
+  return in_flight;
+}
+
 // Of another process than the last: Admit decides which of the two is the older.
 bool WorkerPeers::InOrder(const PollWorkerRequest& request) const {
   const auto newest = newest_poll_.find(request.index());
@@ -86,47 +103,54 @@ WorkerPeers::Peer* WorkerPeers::Admit(const PollWorkerRequest& request,
   const auto known = workers_.find(request.index());
   if (known != workers_.end() && known->second.process == request.process()) return &known->second;
   const PeerProcess process{request.process(), request.attempt()};
-  Holdings holdings = HoldingsOf(request, in_flight);
+  GrantedWork granted_work = GrantedWorkOf(request, in_flight);
   std::vector<WorkId> granted;
   std::ranges::copy_if(in_flight, std::back_inserter(granted),
-                       [&holdings](WorkId work_id) { return holdings.MayReport(work_id); });
+                       [&granted_work](WorkId work_id) { return granted_work.MayReport(work_id); });
   if (!chief_.protocol.WorkerSeen(request.index(), process, granted)) return nullptr;
   if (known != workers_.end()) chief_.stats.worker_recoveries->Add();
   attempts_.Take(request.index(), request.attempt(), chief_.clock.Now());
   former_.erase(request.index());
+  // How long the former process has had a batch is not this one's matter.
+  watch_.Forget(request.index());
   Peer& worker = workers_[request.index()];
-  worker = {.process = request.process(), .holdings = std::move(holdings)};
+  worker = {.process = request.process(), .granted_work = std::move(granted_work)};
   return &worker;
 }
 
 // The first chief of a run knows all that was ever granted. A later one does not: it takes a
 // worker's word for what the former one granted, once, when the process comes to it. The terms of
 // the reports prove what was applied (rule 4).
-Holdings WorkerPeers::HoldingsOf(const PollWorkerRequest& request,
-                                 const std::vector<WorkId>& in_flight) {
+GrantedWork WorkerPeers::GrantedWorkOf(const PollWorkerRequest& request,
+                                       const std::vector<WorkId>& in_flight) {
   const auto former = former_.find(request.index());
   if (former != former_.end() && former->second.process == request.process()) {
-    return std::move(former->second.holdings);
+    return std::move(former->second.granted_work);
   }
-  Holdings holdings;
-  if (chief_.chief_term() == 1) return holdings;
-  for (const WorkId work_id : in_flight) holdings.Grant(work_id);
-  for (const Report& report : request.reports()) holdings.Grant(FromWire(report.work_id()));
-  return holdings;
+  GrantedWork granted_work;
+  if (chief_.chief_term() == 1) return granted_work;
+  for (const WorkId work_id : in_flight) granted_work.Grant(work_id);
+  for (const Report& report : request.reports()) {
+    if (report.chief_term() == 0) granted_work.Grant(FromWire(report.work_id()));
+  }
+  return granted_work;
 }
 
 void WorkerPeers::Forget(std::map<std::uint32_t, Peer>::iterator worker) {
   watch_.Forget(worker->first);
-  former_[worker->first] = {worker->second.process, std::move(worker->second.holdings)};
+  former_[worker->first] = {worker->second.process, std::move(worker->second.granted_work)};
   workers_.erase(worker);
 }
 
 void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_view from,
                                 Peer& worker) {
-  if (request.reports_size() > 0) worker.holdings.BeginReports();
+  if (request.reports_size() > 0) worker.granted_work.BeginReports();
   for (const Report& report : request.reports()) {
     const WorkId work_id = FromWire(report.work_id());
-    if (!worker.holdings.MayReport(work_id)) {
+    const bool void_now = report.chief_term() != chief_.protocol.GrantTerm(work_id);
+    // The worker has not heard of this chief yet.
+    if (void_now && report.chief_term() == request.chief_term_seen()) continue;
+    if (void_now || !worker.granted_work.MayReport(work_id)) {
       chief_.refusals.Count(
           RefusalReason::kNotGranted, from,
           FailedPreconditionError("worker " + std::to_string(request.index()) +
@@ -135,10 +159,14 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
                                   std::to_string(work_id.batch)));
       continue;
     }
-    std::vector<ShardInTerm> copies;
-    for (const WireShardInTerm& shard : report.shards()) copies.push_back(FromWire(shard));
-    const ReportResult result = chief_.protocol.Report(request.index(), work_id, copies);
-    worker.holdings.Reported(work_id);
+    const ReportResult result = chief_.protocol.Report(
+        request.index(), work_id, CopiesOf(report.shards()), CopiesOf(report.early()));
+    for (const ShardId shard : result.asked) {
+      LogWarning("chief",
+                 "a shard lacks work that was reported as applied; it is asked what it has",
+                 {{"shard", shard}, {"worker", request.index()}});
+    }
+    worker.granted_work.Reported(work_id);
     if (result.outcome != ReportResult::Outcome::kCommitted) continue;
     chief_.context.fail_points.Pass(FailPoint::kChiefReportCounted);
     chief_.stats.commits_counted->Add();
@@ -151,7 +179,7 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
 
 void WorkerPeers::TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight,
                            std::string_view from, Peer& worker) {
-  const Holdings::Change change = worker.holdings.Keep(in_flight);
+  const GrantedWork::Change change = worker.granted_work.Keep(in_flight);
   chief_.protocol.ReturnGrants(index, change.returned);
   if (change.unknown.empty()) return;
   chief_.refusals.Count(RefusalReason::kNotGranted, from,
@@ -170,7 +198,11 @@ void WorkerPeers::AddGrants(const PollWorkerRequest& request, Peer& worker,
     Grant* grant = reply->add_grants();
     ToWire(granted.work_id, grant->mutable_work_id());
     for (const ShardId shard : granted.shards) grant->add_shards(shard);
-    worker.holdings.Grant(granted.work_id);
+    grant->set_kind(granted.content.kind);
+    grant->set_payload(granted.content.payload);
+    if (granted.after != WorkId{}) ToWire(granted.after, grant->mutable_after());
+    grant->set_chief_term(chief_.protocol.GrantTerm(granted.work_id));
+    worker.granted_work.Grant(granted.work_id);
     watch_.Granted(request.index(), granted.work_id);
     chief_.stats.batches_granted->Add();
   }
@@ -198,7 +230,7 @@ void WorkerPeers::FillMembership(Membership* wire) const {
   }
 }
 
-void WorkerPeers::Expire() {
+void WorkerPeers::Expire(bool grants_wait) {
   for (auto worker = workers_.begin(); worker != workers_.end();) {
     if (chief_.Since(worker->second.seen) <= kWorkerSilence) {
       ++worker;
@@ -209,7 +241,7 @@ void WorkerPeers::Expire() {
     chief_.protocol.WorkerLost(worker->first, worker->second.process);
     Forget(worker++);
   }
-  watch_.Check();
+  watch_.Check(grants_wait || (limit_ != nullptr && limit_->Holds(chief_.protocol)));
 }
 
 void WorkerPeers::ForgiveGap(std::chrono::nanoseconds gap) {

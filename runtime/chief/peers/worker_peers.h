@@ -14,7 +14,8 @@
 #include "runtime/chief/peers/attempts.h"
 #include "runtime/chief/peers/grant_limit.h"
 #include "runtime/chief/peers/grant_watch.h"
-#include "runtime/chief/peers/holdings.h"
+#include "runtime/chief/peers/granted_work.h"
+#include "runtime/chief/peers/run_phase.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {
@@ -32,29 +33,21 @@ class WorkerPeers {
               std::function<void(Status)> fail)
       : chief_(chief),
         limit_(limit),
-        attempts_("worker", chief.clock.Now(), chief.setup.run_age),
+        attempts_(Role::kWorker, chief.clock.Now(), chief.setup.run_age),
         watch_(chief, std::move(fail)) {}
 
   /// Attempts::Check, before Poll. `from`: the peer's address, for the log.
   Status CheckAttempt(const PollWorkerRequest& request, std::string_view from) const;
 
-  /// Where the run is, for the answer to a poll.
-  struct RunPhase {
-    /// Everybody is told to end: with exit code 0 (finished), else 85.
-    bool releasing = false;
-    bool finished = false;
-    /// Nothing is granted for now.
-    bool grants_wait = false;
-  };
   /// A poll that is not above the last one of its process was late or repeated: it changes nothing,
   /// and the reply's sequence says so.
   PollWorkerReply Poll(const PollWorkerRequest& request, const RunPhase& phase,
                        std::string_view from = {});
 
   /// What was granted to a worker that was not heard for more than 10 s goes to others. Also lets
-  /// GrantWatch look at the clock.
-  void Expire();
-  /// The chief stood still for so long: nobody could be heard meanwhile.
+  /// GrantWatch look at the clock. `grants_wait`: as in RunPhase.
+  void Expire(bool grants_wait);
+  /// The chief was paused for so long: nobody could be heard meanwhile.
   void ForgiveGap(std::chrono::nanoseconds gap);
 
   bool empty() const { return workers_.empty(); }
@@ -69,7 +62,7 @@ class WorkerPeers {
  private:
   struct Peer {
     std::uint64_t process = 0;
-    Holdings holdings;
+    GrantedWork granted_work;
     ProtocolTime seen{};
     bool told_end = false;
   };
@@ -77,15 +70,17 @@ class WorkerPeers {
   /// A process that is not registered any more, and what it was granted.
   struct Former {
     std::uint64_t process = 0;
-    Holdings holdings;
+    GrantedWork granted_work;
   };
 
+  /// All that it names and may still have.
+  std::vector<WorkId> InFlight(const PollWorkerRequest& request) const;
   /// False: late or repeated.
   bool InOrder(const PollWorkerRequest& request) const;
   /// Null: a newer process has replaced the one that asks.
   Peer* Admit(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
   /// What that process was granted before, by this chief or by the ones before it.
-  Holdings HoldingsOf(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
+  GrantedWork GrantedWorkOf(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
   void Forget(std::map<std::uint32_t, Peer>::iterator worker);
   void AbsorbReports(const PollWorkerRequest& request, std::string_view from, Peer& worker);
   void TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight, std::string_view from,

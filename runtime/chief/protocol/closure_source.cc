@@ -1,33 +1,40 @@
 #include "runtime/chief/protocol/closure_source.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pstrain {
 
-WorkId ClosureSource::Add(std::uint32_t records) {
-  records_of_.push_back(records);
+// Rule 1. Invariant: work ids are numbered in the order of their adding, without gaps.
+WorkId ClosureSource::Add(std::uint32_t records, WorkContent content) {
+  closures_.push_back({records, std::move(content)});
   records_ += records;
-  return IdOf(records_of_.size() - 1);
+  return IdOf(closures_.size() - 1);
 }
 
+// Rule 1. Invariant: phases_ ascends, and no phase is empty but perhaps the last.
 void ClosureSource::EndPhase() {
-  const std::uint64_t first = records_of_.size();
+  const std::uint64_t first = closures_.size();
   if (first > 0 && (phases_.empty() || phases_.back() < first)) phases_.push_back(first);
 }
 
 std::uint32_t ClosureSource::chunks() const {
-  return static_cast<std::uint32_t>((records_of_.size() + kChunkSize - 1) / kChunkSize);
+  return static_cast<std::uint32_t>((closures_.size() + kChunkSize - 1) / kChunkSize);
 }
 
+// Rule 1: the first work id of its own phase; {0, 0} for those of the first phase. Invariant: what
+// is added later never makes a work id wait for more.
 WorkId ClosureSource::After(WorkId work_id) const {
   const auto next = std::ranges::upper_bound(phases_, Number(work_id));
   return next == phases_.begin() ? WorkId{} : IdOf(*(next - 1));
 }
 
+// Rule 1: the lowest id first. Invariant: what is passed over unseen is committed. A chunk that is
+// not full is never passed over whole, because work may still be added to it.
 std::optional<WorkId> ClosureSource::Next(std::uint32_t /*worker*/, const Whole& whole) {
-  while (next_ < records_of_.size()) {
+  while (next_ < closures_.size()) {
     const WorkId work_id = IdOf(next_);
-    if (work_id.batch == 0 && records_of_.size() - next_ >= kChunkSize && whole(work_id.epoch)) {
+    if (work_id.batch == 0 && closures_.size() - next_ >= kChunkSize && whole(work_id.epoch)) {
       next_ += kChunkSize;
       continue;
     }

@@ -16,29 +16,40 @@ class ClosureSource final : public WorkSource {
   static constexpr std::uint32_t kChunkSize = 4096;
 
   /// Adds the next work id, with that many records.
-  WorkId Add(std::uint32_t records = 1);
+  WorkId Add(std::uint32_t records = 1, WorkContent content = {});
   /// What is added from here on belongs to a new phase. Without effect when the phase is empty.
   void EndPhase();
 
   std::uint32_t chunk_size() const override { return kChunkSize; }
   std::uint32_t chunks() const override;
-  std::uint64_t work_ids() const override { return records_of_.size(); }
+  std::uint64_t work_ids() const override { return closures_.size(); }
   std::int64_t records() const override { return records_; }
-  std::uint32_t RecordsOf(WorkId work_id) const override { return records_of_[Number(work_id)]; }
+  std::uint32_t RecordsOf(WorkId work_id) const override {
+    return closures_[Number(work_id)].records;
+  }
   WorkId After(WorkId work_id) const override;
+  const WorkContent& ContentOf(WorkId work_id) const override {
+    return closures_[Number(work_id)].content;
+  }
   bool in_id_order() const override { return true; }
   std::optional<WorkId> Next(std::uint32_t worker, const Whole& whole) override;
   std::vector<WorkId> TakeReserved(std::uint32_t /*worker*/) override { return {}; }
   void Rewind(WorkId work_id) override { next_ = std::min(next_, Number(work_id)); }
 
  private:
+  struct Closure {
+    std::uint32_t records = 1;
+    WorkContent content;
+  };
+
+  /// The number of the chunk stands where a batch of the input has its epoch (WorkId).
   static WorkId IdOf(std::uint64_t number) {
     return {static_cast<std::uint32_t>(number / kChunkSize),
             static_cast<std::uint32_t>(number % kChunkSize)};
   }
 
   /// By number.
-  std::vector<std::uint32_t> records_of_;
+  std::vector<Closure> closures_;
   std::int64_t records_ = 0;
   /// The first number of each phase but the first, ascending.
   std::vector<std::uint64_t> phases_;

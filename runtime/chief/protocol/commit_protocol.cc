@@ -9,6 +9,7 @@
 namespace pstrain {
 namespace {
 
+// A run reads its input, unless the chief has other work for it.
 std::shared_ptr<WorkSource> SourceOf(const ProtocolOptions& options) {
   if (options.source != nullptr) return options.source;
   return std::make_shared<InputSource>(options.input);
@@ -16,6 +17,8 @@ std::shared_ptr<WorkSource> SourceOf(const ProtocolOptions& options) {
 
 }  // namespace
 
+// Rule 8. Invariant: every shard begins vacant. Who has which copy, a new chief learns from the ps
+// alone.
 CommitProtocol::CommitProtocol(ProtocolOptions options)
     : options_(std::move(options)),
       ledger_(options_.shards, SourceOf(options_)),
@@ -44,6 +47,10 @@ Result<Incarnation> CommitProtocol::RegisterPs(std::uint32_t index, PeerProcess 
     if (copy.shard >= options_.shards) {
       return InvalidArgumentError(name + " has shard " + std::to_string(copy.shard) +
                                   " of a run with " + std::to_string(options_.shards));
+    }
+    if (!copy.active) continue;
+    if (Status status = CheckEpochSize(copy.shard, copy.applied); !status.ok()) {
+      return status.WithContext(name);
     }
   }
   if (ps_succession_.Outdated(index, process)) {
@@ -76,21 +83,22 @@ Result<Incarnation> CommitProtocol::RegisterPs(std::uint32_t index, PeerProcess 
   return incarnation;
 }
 
+// Rule 7. Asked first of every event about a ps: a message of a former life of it is void.
 bool CommitProtocol::PsKnown(std::uint32_t index, Incarnation incarnation) const {
   const auto it = ps_.find(index);
   return it != ps_.end() && it->second.incarnation == incarnation;
 }
 
-// Rule 7. A call about a former life of the ps is ignored: it would take the shards away from its
-// successor.
+// Rule 7. Invariant: the loss of a former life of the ps changes nothing; it would take the shards
+// away from its successor.
 void CommitProtocol::PsLost(std::uint32_t index, Incarnation incarnation) {
   if (!PsKnown(index, incarnation)) return;
   ForgetPs(index);
   Publish();
 }
 
-// Rule 9, Move. The ps serves until its shards are elsewhere or in a checkpoint: nothing that was
-// applied is computed again because of a planned stop.
+// Rule 9, Move. Invariant: a ps that leaves owns its shards until they are elsewhere or in a
+// checkpoint, so that nothing that was applied is computed again because of a planned stop.
 void CommitProtocol::PsLeaving(std::uint32_t index, Incarnation incarnation) {
   if (!PsKnown(index, incarnation) || std::exchange(ps_.at(index).leaving, true)) return;
   PlanMoves();
@@ -111,7 +119,7 @@ void CommitProtocol::ShardsActivated(std::uint32_t index, Incarnation incarnatio
     if (shard.phase != ShardPhase::kAssigned || shard.ps != index || shard.term != copy.term) {
       continue;
     }
-    if (BeyondTheEpochs(copy)) return;
+    if (BeyondTheRun(copy)) return;
     shard.phase = ShardPhase::kActive;
     shard.last_active = copy.term;
     ++active_;
@@ -129,7 +137,8 @@ void CommitProtocol::ShardsActivated(std::uint32_t index, Incarnation incarnatio
 }
 
 // Rule 7: a damaged checkpoint is passed over, and the shards are restored from the one before.
-// Rule 9, Move: a copy that was refused stays with its source under a newer term.
+// Rule 9, Move: a copy that was refused stays with its source under a newer term. Invariant: only
+// an assignment that is still the last one of its shard is taken back.
 void CommitProtocol::AssignFailed(std::uint32_t index, Incarnation incarnation,
                                   const AssignShardsAction& action, bool bad_checkpoint) {
   if (bad_checkpoint) CheckpointRemoved(action.checkpoint);
@@ -153,7 +162,8 @@ void CommitProtocol::AssignFailed(std::uint32_t index, Incarnation incarnation,
 }
 
 // Rules 6 and 8. A worker that comes to a new chief names what the former one had granted: it is in
-// flight again, and is not granted to others meanwhile.
+// flight again, and is not granted to others meanwhile. Invariant: what is in flight with an index
+// is with its newest process.
 bool CommitProtocol::WorkerSeen(std::uint32_t index, PeerProcess process,
                                 const std::vector<WorkId>& in_flight) {
   if (worker_succession_.Outdated(index, process)) return false;
@@ -167,6 +177,7 @@ bool CommitProtocol::WorkerSeen(std::uint32_t index, PeerProcess process,
 }
 
 // Rule 6. Shards that have applied one of its work ids answer duplicate to the next worker.
+// Invariant: what a lost worker had is committed, with another worker, or open.
 void CommitProtocol::WorkerLost(std::uint32_t index, std::uint64_t process) {
   const auto it = workers_.find(index);
   if (it == workers_.end() || it->second != process) return;
@@ -193,16 +204,21 @@ void CommitProtocol::Overdue(std::uint32_t worker, WorkId work_id) {
   if (ledger_.Valid(work_id)) ledger_.Share(worker, work_id);
 }
 
-// Rule 1. The grant did not arrive, or the worker leaves: others get it.
+// Rule 1. The grant did not arrive, or the worker leaves. Invariant: no work id is kept for a
+// worker that does not have it.
 void CommitProtocol::ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids) {
   for (const WorkId work_id : work_ids) ledger_.Return(worker, work_id);
 }
 
-// Rule 4. Invariant: a shard is struck from a work id's list only when the report names the shard's
+// Rule 4. Nothing that a shard has to have first is granted before it was reported; so a shard that
+// is early was restored since the grant, and what it lacks is open. Or somebody has reported what
+// it never had: nobody would be granted that again, and everybody would be early for ever.
+// Invariant: a shard is struck from a work id's list only when the report names the shard's
 // current active term. A push under an older term went into a copy that may be gone; that shard is
 // stale, and gets the push again.
 ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
-                                    const std::vector<ShardInTerm>& shards) {
+                                    const std::vector<ShardInTerm>& shards,
+                                    const std::vector<ShardInTerm>& early) {
   ReportResult result;
   if (!ledger_.Valid(work_id)) return result;
   if (ledger_.Committed(work_id)) {
@@ -218,12 +234,14 @@ ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
   }
   const bool committed = ledger_.Report(worker, work_id, have);
   result.outcome = committed ? ReportResult::Outcome::kCommitted : ReportResult::Outcome::kOpen;
+  if (!early.empty() && ledger_.Waits(work_id) && ledger_.MayBegin(work_id))
+    result.asked = AskAgain(early);
   return result;
 }
 
 // Rule 8: a new chief waits for the copies of all ps before it restores any shard from disk,
 // because a copy is newer than every checkpoint; a ps that does not come ends the wait with the
-// timeout.
+// timeout. Invariant: no term is given out while joining.
 void CommitProtocol::Tick(ProtocolTime now) {
   RetryMoves(now);
   if (!joining_) return;

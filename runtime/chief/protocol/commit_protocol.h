@@ -50,9 +50,9 @@ class CommitProtocol {
   /// A ps announces itself and the copies of shards that it has (rule 8). The same process again
   /// gets its incarnation again while it is current; another process of that index replaces the
   /// former, unless it is of an earlier attempt. FAILED_PRECONDITION: a newer process has replaced
-  /// this one (it should exit 85). UNAVAILABLE: the former process is leaving and its shards are
-  /// not safe yet; try again. INVALID_ARGUMENT: a shard that the run does not have, or a surplus
-  /// ps that brings none.
+  /// this one (it should exit 86). UNAVAILABLE: the former process is leaving and its shards are
+  /// not safe yet; try again. INVALID_ARGUMENT: a shard that the run does not have, an applied set
+  /// of epochs of another size, or a surplus ps that brings none.
   Result<Incarnation> RegisterPs(std::uint32_t index, PeerProcess process, std::string address,
                                  std::vector<ShardCopy> copies, ProtocolTime now);
   /// True while this is the current incarnation of that index.
@@ -71,7 +71,8 @@ class CommitProtocol {
   void SetPsCount(std::uint32_t ps_count, std::vector<std::uint32_t> shard_to_ps);
   std::uint32_t ps_count() const { return options_.ps_count; }
   /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored. A copy that
-  /// has applied more epochs than the job has makes the run fail (INVALID_ARGUMENT).
+  /// has applied more epochs than the job has, or epochs of another size, makes the run fail
+  /// (INVALID_ARGUMENT).
   void ShardsActivated(std::uint32_t index, Incarnation incarnation,
                        const std::vector<ShardCopy>& copies);
   /// The assignment failed though the ps lives. `bad_checkpoint`: the checkpoint named in the
@@ -92,17 +93,29 @@ class CommitProtocol {
   /// Rule 1. Up to `want` work ids; none for an unknown worker, while draining, while joining or
   /// while any shard has no active owner.
   std::vector<GrantedWorkId> Grants(std::uint32_t worker, std::uint32_t want);
-  /// The worker has had the work id for too long, though it still speaks: it is also granted to one
-  /// other worker. Without effect for a work id that is committed or not with that worker.
+  /// Work ids that Grants may have for workers that have nothing in flight, as far as is known
+  /// without trying.
+  std::uint64_t Grantable() { return AllActive() && !draining_ ? ledger_.open() : 0; }
+  /// The worker has had the work id for too long, though it still speaks: it is also granted to
+  /// another worker, and to the next one when that one is lost, gives it back or has it for too
+  /// long too. Once for each grant; without effect for a work id that is committed or not with that
+  /// worker.
   void Overdue(std::uint32_t worker, WorkId work_id);
+  /// Under which chief term the work id is granted and reported. A program's work is void once
+  /// there is another chief; 0: a batch of the input, which later chiefs adopt.
+  std::uint64_t GrantTerm(WorkId work_id) const {
+    return ledger_.OfProgram(work_id) ? options_.chief_term : 0;
+  }
   /// Every shard's current copy has the work id.
   bool Committed(WorkId work_id) const {
     return ledger_.Valid(work_id) && ledger_.Committed(work_id);
   }
   /// The worker gives work ids back unreported.
   void ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids);
-  /// Rule 4. Counts whoever reports: the terms prove what was applied.
-  ReportResult Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardInTerm>& shards);
+  /// Rule 4. Counts whoever reports: the terms prove what was applied. `early`: shards that lack a
+  /// work id below GrantedWorkId::after; the work id is open again, whatever others have taken.
+  ReportResult Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardInTerm>& shards,
+                      const std::vector<ShardInTerm>& early = {});
 
   // ---- checkpoints ----
 
@@ -142,6 +155,8 @@ class CommitProtocol {
   /// Rule 12: every shard is active and has every batch of every epoch.
   bool AllCommitted() const { return AllActive() && ledger_.AllCommitted(); }
   CommitProgress Progress() const;
+  /// All work ids are of epochs below this; it may grow.
+  std::uint32_t epochs() const { return ledger_.chunks(); }
   const MembershipView& membership() const { return view_; }
   /// What the chief has to do, in order; each is handed out once.
   std::vector<ProtocolAction> TakeActions();
@@ -161,6 +176,8 @@ class CommitProtocol {
   AssignShardsAction NewAction(std::uint32_t index) const;
   void Emit(AssignShardsAction action);
   void Vacate(ShardId shard);
+  /// Their owners say again what they have, and keep them. Returns those that are in these terms.
+  std::vector<ShardId> AskAgain(const std::vector<ShardInTerm>& shards);
   void ForgetPs(std::uint32_t index);
 
   // commit_protocol_moves.cc
@@ -183,8 +200,10 @@ class CommitProtocol {
   Status CheckCheckpointShards(const std::vector<WrittenCheckpointShard>& checkpoint_shards) const;
 
   // commit_protocol_final.cc
-  /// The copy has applied batches of epochs that the job does not have (any more).
-  bool BeyondTheEpochs(const ShardCopy& copy);
+  /// INVALID_ARGUMENT: the set is of epochs of another size than this run's.
+  Status CheckEpochSize(ShardId shard, const AppliedSet& applied) const;
+  /// The copy has applied batches that the job does not have (any more): the run fails.
+  bool BeyondTheRun(const ShardCopy& copy);
   /// Rule 12: every shard has all that a final checkpoint needs, by what it says itself. ABORTED:
   /// what was lacking is open again. DATA_LOSS: the run cannot be completed.
   Status ProveComplete(const std::vector<WrittenCheckpointShard>& checkpoint_shards);

@@ -17,6 +17,7 @@ bool CommitProtocol::CheckpointWanted() const {
 // Rule 5. The terms of this moment are remembered: the ps copy their shards at different moments
 // while training continues, and the applied set in each copy says what is in it. No consistent
 // moment across shards is needed, only that each copy is of the owner in its current term.
+// Invariant: at most one is under way, and it began while every shard had an owner.
 std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint() {
   if (!AllActive() || checkpoint_) return std::nullopt;
   PendingCheckpoint checkpoint;
@@ -43,7 +44,8 @@ std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint() {
 // Rule 5: whether the next checkpoint may be incremental. A longer chain makes a restore slower and
 // one damaged file more expensive. The final checkpoint is full (StartCheckpoint), so that it can
 // be copied away without the others. A new chief begins with a full one: it does not know up to
-// which mark the ps copied their rows for the chief before it.
+// which mark the ps copied their rows for the chief before it. Invariant: a base is in place, and
+// this chief has placed it.
 bool CommitProtocol::ChainMayGrow() const {
   return std::ranges::find(checkpoints_, chain_.newest) != checkpoints_.end() &&
          chain_.increments + 1 < options_.full_every &&
@@ -51,9 +53,9 @@ bool CommitProtocol::ChainMayGrow() const {
 }
 
 // Rule 5, the check before the rename, and once more after it, as the manifest is written without
-// the chief's lock. Invariant: a checkpoint that counts has, of every
-// shard, a copy of the owner that is still current. So it has all that was committed when it was
-// started: the final one is complete, and epochs that were whole then may be closed.
+// the chief's lock. Invariant: a checkpoint that counts has, of every shard, a copy of the owner
+// that is still current. So it has all that was committed when it was started: the final one is
+// complete, and epochs that were whole then may be closed.
 Status CommitProtocol::FinishCheckpoint(
     const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
   if (!checkpoint_) return FailedPreconditionError("no checkpoint is under way");
@@ -72,6 +74,9 @@ Status CommitProtocol::FinishCheckpoint(
   return OkStatus();
 }
 
+// Rule 5, the part of FinishCheckpoint that compares terms. Invariant: each checkpoint shard is of
+// the term that its shard had at the start and has now, none is missing, and an incremental one
+// builds on a base in place that has the rows of the same term.
 Status CommitProtocol::CheckCheckpointShards(
     const std::vector<WrittenCheckpointShard>& checkpoint_shards) const {
   std::vector<bool> present(options_.shards, false);
@@ -106,8 +111,8 @@ Status CommitProtocol::CheckCheckpointShards(
   return OkStatus();
 }
 
-// Rule 5: from here on the checkpoint may be restored from and built on. Only checkpoints in place
-// are ever named as a base, so what an abandoned one had is in the next one.
+// Rule 5: from here on the checkpoint may be restored from and built on. Invariant: only
+// checkpoints in place are ever named as a base, so what an abandoned one had is in the next one.
 void CommitProtocol::CheckpointPlaced(std::string checkpoint) {
   checkpoints_.insert(checkpoints_.begin(), std::move(checkpoint));
   had_checkpoints_ = true;
@@ -136,11 +141,12 @@ void CommitProtocol::CheckpointPlaced(std::string checkpoint) {
   if (!AllActive()) Publish();
 }
 
-// Rule 5: given up before the rename. Nothing refers to it, and the next one has all that it had.
+// Rule 5: given up before the rename. Invariant: chain_ and closed_epochs_ are those of the last
+// one in place, so nothing refers to this one, and the next one has all that it had.
 void CommitProtocol::CheckpointFailed() { checkpoint_.reset(); }
 
-// Rules 7 and 10: never restored from or built on again. A pending checkpoint that builds on it is
-// refused by FinishCheckpoint.
+// Rules 7 and 10. Invariant: what is gone is never restored from or built on again; a pending
+// checkpoint that builds on it is refused by FinishCheckpoint.
 void CommitProtocol::CheckpointRemoved(const std::string& checkpoint) {
   std::erase(checkpoints_, checkpoint);
 }

@@ -1,5 +1,6 @@
 // The part of CommitProtocol that decides whether a final checkpoint is the end of the run. Reports
 // are what workers believe; here only what the shards say of themselves counts (rule 12).
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -38,7 +39,8 @@ std::map<ShardId, std::vector<WorkId>> LeftOutHalf(
 
 // Rule 12. What a shard lacks is open again for that shard alone, as after a restore (rule 7): its
 // applied set takes the place of what the reports had said of it. So is a batch that it has left
-// out and another shard has not: in the end all have left it out, or none.
+// out and another shard has not: in the end all have left it out, or none. Invariant: the run ends
+// well only when every shard says itself that it has every work id, and the input's examples.
 Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
   std::string lacking;
   std::uint32_t shards = 0;
@@ -48,13 +50,14 @@ Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& 
     if (!written.applied) {
       return AbortedError("final checkpoint: " + name + " does not say what it has applied");
     }
-    if (written.applied->batches_per_epoch() != ledger_.chunk_size()) {
-      return DataLossError("final checkpoint: the applied set of " + name + " is of " +
-                           std::to_string(written.applied->batches_per_epoch()) +
-                           " batches an epoch instead of " + std::to_string(ledger_.chunk_size()));
+    if (const Status size = CheckEpochSize(written.shard, *written.applied); !size.ok()) {
+      return DataLossError("final checkpoint: " + size.message());
     }
     const AppliedSet applied = written.applied->Without(left_out[written.shard]);
-    const std::size_t missing = applied.Missing(ledger_.chunks()).size();
+    // The last chunk may have fewer work ids than an applied set has places for.
+    const auto missing =
+        std::ranges::count_if(applied.Missing(ledger_.chunks()),
+                              [this](WorkId work_id) { return ledger_.Valid(work_id); });
     if (missing > 0) {
       ledger_.SetShard(written.shard, applied);
       if (++shards > kMostNamed) continue;
@@ -79,14 +82,30 @@ Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& 
                       " of at most " + std::to_string(kMostIncompleteFinals) + " times)");
 }
 
-bool CommitProtocol::BeyondTheEpochs(const ShardCopy& copy) {
-  const Status status = CheckEpochs(ledger_.chunks(), copy.applied.EpochsBegun(),
-                                    "shard " + std::to_string(copy.shard) + " has " +
-                                        std::to_string(copy.examples) + " examples");
+// The ledger asks the source for the records of what a set has: it must not have what is not there.
+Status CommitProtocol::CheckEpochSize(ShardId shard, const AppliedSet& applied) const {
+  if (applied.batches_per_epoch() == ledger_.chunk_size()) return OkStatus();
+  return InvalidArgumentError(
+      "the applied set of shard " + std::to_string(shard) + " is of " +
+      std::to_string(applied.batches_per_epoch()) + " batches an epoch instead of " +
+      std::to_string(ledger_.chunk_size()) + "; give all replicas the same job");
+}
+
+// Rules 7 and 8. The copy, or the checkpoint that it is from, may be of a time when the job had
+// more epochs. Invariant: no shard is active that has work ids which the job does not have; by rule
+// 12 it could never be proven complete.
+bool CommitProtocol::BeyondTheRun(const ShardCopy& copy) {
+  Status status = CheckEpochSize(copy.shard, copy.applied);
+  if (status.ok()) {
+    status = CheckEpochs(ledger_.chunks(), copy.applied.EpochsBegun(),
+                         "shard " + std::to_string(copy.shard) + " has " +
+                             std::to_string(copy.examples) + " examples");
+  }
   if (!status.ok()) FailRun(status);
   return !status.ok();
 }
 
+// In the same words for a checkpoint, before any ps comes (chief_setup.cc), and for a copy.
 Status CheckEpochs(std::uint32_t epochs, std::uint32_t begun, const std::string& committed) {
   if (epochs >= begun) return OkStatus();
   return InvalidArgumentError("spec.training.epochs is " + std::to_string(epochs) +
@@ -95,6 +114,7 @@ Status CheckEpochs(std::uint32_t epochs, std::uint32_t begun, const std::string&
                               std::to_string(begun) + ", or start a new run");
 }
 
+// Rules 7 and 12. Invariant: a run fails once, with the first reason.
 void CommitProtocol::FailRun(Status status) {
   if (!std::exchange(failed_, true)) actions_.emplace_back(FailAction{std::move(status)});
 }

@@ -8,14 +8,15 @@
 
 namespace pstrain {
 
+// Rule 9: a ps that shards may move to: it is here, was not told to stop, and is not surplus.
 bool CommitProtocol::Stays(std::uint32_t index) const {
   const auto it = ps_.find(index);
   return it != ps_.end() && !it->second.leaving && index < options_.ps_count;
 }
 
-// Rule 9, Scale. Nothing is lost by it, whenever it comes: shards with an owner move, which keeps
-// their copies, and shards without one are restored on their new homes, because the former ones
-// may never return. A shard that is being assigned stays so until the answer, and moves then.
+// Rule 9, Scale. Invariant: nothing is lost by it, whenever it comes. Shards with an owner move,
+// which keeps their copies; shards without one are restored on their new homes, because the former
+// ones may never return; one that is being assigned stays so until the answer, and moves then.
 void CommitProtocol::SetPsCount(std::uint32_t ps_count, std::vector<std::uint32_t> shard_to_ps) {
   if (ps_count == options_.ps_count) return;
   options_.ps_count = ps_count;
@@ -27,8 +28,9 @@ void CommitProtocol::SetPsCount(std::uint32_t ps_count, std::vector<std::uint32_
   Publish();
 }
 
-// A shard keeps its former home until the new one is there: a job that has asked for more ps does
-// not depend on them before they come. A home that is surplus may never return.
+// Rule 9, Scale: a shard keeps its former home until the new one is there; a job that has asked for
+// more ps does not depend on them before they come. Invariant: no home is surplus, for such a ps
+// may never return.
 void CommitProtocol::SettleHomes() {
   for (ShardId s = 0; s < options_.shards; ++s) {
     const std::uint32_t home = options_.shard_to_ps[s];
@@ -36,8 +38,9 @@ void CommitProtocol::SettleHomes() {
   }
 }
 
-// The ps that placement wants; while that one is away, where the shard is now; while that one
-// does not stay either, one of the others, spread by the shard's number.
+// Rule 9, Move: the ps that placement wants; while that one is away, where the shard is now; while
+// that one does not stay either, one of the others, spread by the shard's number. Invariant: a
+// shard never moves to a ps that is leaving or surplus.
 std::uint32_t CommitProtocol::DesiredOwner(ShardId shard) const {
   const std::uint32_t owner = shards_[shard].ps;
   if (Stays(homes_[shard])) return homes_[shard];
@@ -49,6 +52,8 @@ std::uint32_t CommitProtocol::DesiredOwner(ShardId shard) const {
   return others.empty() ? owner : others[shard % others.size()];
 }
 
+// Rule 9, Move and Scale. Invariant: moves begin only while every shard is active, so none meets
+// another assignment of its shard.
 void CommitProtocol::PlanMoves() {
   // Near the end and while draining a checkpoint comes anyway. After a failed move, trying again
   // immediately would keep the job from training.
@@ -65,8 +70,8 @@ void CommitProtocol::PlanMoves() {
 }
 
 // Rule 9, Move. A ps that came for shards waits for them, and checkpoints, after which moves are
-// tried again too, may be far apart or not be written at all. Nothing is granted during a move,
-// hence the pauses.
+// tried again too, may be far apart or not be written at all. Invariant: moves that fail leave the
+// job a pause to train in before the next try, because nothing is granted during a move.
 void CommitProtocol::RetryMoves(ProtocolTime now) {
   if (!moves_blocked_) {
     moves_again_.reset();
@@ -80,8 +85,9 @@ void CommitProtocol::RetryMoves(ProtocolTime now) {
   }
 }
 
-// The target gets a new term and the address of the source. The shard has no active owner until the
-// target answers, so nothing is granted meanwhile.
+// Rule 9, Move: the target gets a new term and the address of the source. Invariant: the shard has
+// no active owner until the target answers, so nothing is granted meanwhile; `origin` names the
+// copy that the source keeps, until then or until ReturnHome.
 void CommitProtocol::Move(ShardId shard, std::uint32_t to, Actions* actions) {
   const std::uint32_t from = shards_[shard].ps;
   const Ps& source = ps_.at(from);
@@ -94,8 +100,9 @@ void CommitProtocol::Move(ShardId shard, std::uint32_t to, Actions* actions) {
   shards_[shard].origin = origin;
 }
 
-// Target lost or copy refused. The new term makes a late answer of the target void. When the source
-// is gone too, the shard is vacant and rule 7 restores it.
+// Rule 9, Move: target lost or copy refused. Invariant: the source's new term is higher than the
+// target's, so that a late answer of the target is void. When the source is gone too, the shard is
+// vacant and rule 7 restores it.
 void CommitProtocol::ReturnHome(ShardId shard, Actions* actions) {
   const Origin origin = *shards_[shard].origin;
   moves_blocked_ = true;
@@ -105,12 +112,13 @@ void CommitProtocol::ReturnHome(ShardId shard, Actions* actions) {
   Assign(shard, AssignSource::kKeep, &action);
 }
 
+// One call for each ps, with all of its shards.
 void CommitProtocol::EmitAll(Actions actions) {
   for (auto& [index, action] : actions) Emit(std::move(action));
 }
 
-// Invariant: a ps is released only when nothing would be lost with it. The source of a move counts
-// as an owner until the move is over.
+// Rule 9, Move. Invariant: a ps is released only when nothing would be lost with it. The source of
+// a move counts as an owner until the move is over.
 void CommitProtocol::ReleaseEmptied() {
   if (joining_) return;
   std::vector<std::uint32_t> emptied;

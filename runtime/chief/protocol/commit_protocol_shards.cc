@@ -9,8 +9,8 @@
 namespace pstrain {
 
 // Rule 8: of several copies of a shard that ps have, the one of the highest active term is kept; it
-// has everything that any chief counted as committed for this shard. First all copies are looked
-// at, then any is kept: the order in which ps registered does not matter.
+// has everything that any chief counted as committed for this shard. Invariant: all copies are
+// looked at before any is kept, so the order in which ps registered does not matter.
 void CommitProtocol::EndJoining() {
   joining_ = false;
   for (const auto& [index, ps] : ps_) {
@@ -23,8 +23,9 @@ void CommitProtocol::EndJoining() {
   FillAllVacant();
 }
 
-// Rule 8. A copy of an older term is dropped even when its shard is still vacant: restoring is
-// right, and this copy may lack what was committed since.
+// Rule 8. Invariant: a copy is kept only when its term is not below any under which its shard was
+// known to be active. An older one is dropped even when the shard is still vacant: it may lack what
+// was committed since, and restoring is right.
 void CommitProtocol::Adopt(std::uint32_t index) {
   AssignShardsAction action = NewAction(index);
   for (const ShardCopy& copy : std::exchange(ps_.at(index).copies, {})) {
@@ -39,8 +40,8 @@ void CommitProtocol::Adopt(std::uint32_t index) {
 }
 
 // Rules 7 and 9: shards that nobody has are restored from the newest checkpoint, or begin from
-// their initial values while the run has none. A run that had checkpoints and can read none of them
-// fails instead of starting again from nothing.
+// their initial values while the run has none. Invariant: a run that had checkpoints and can read
+// none of them fails instead of starting again from nothing.
 void CommitProtocol::FillVacant(std::uint32_t index) {
   AssignShardsAction action = NewAction(index);
   for (ShardId s = 0; s < options_.shards; ++s) {
@@ -55,6 +56,7 @@ void CommitProtocol::FillVacant(std::uint32_t index) {
   Emit(std::move(action));
 }
 
+// An assignment is for one life of a ps: its successor has other copies.
 AssignShardsAction CommitProtocol::NewAction(std::uint32_t index) const {
   AssignShardsAction action;
   action.ps = index;
@@ -62,8 +64,9 @@ AssignShardsAction CommitProtocol::NewAction(std::uint32_t index) const {
   return action;
 }
 
-// The only place where terms are made: counted up within a chief term, which is itself unique. So
-// no term is given twice in the life of a run.
+// Rules 7 to 9. Invariant: no term is given twice in the life of a run, and a shard's terms only
+// grow. Terms are made here alone: counted up within a chief term, which is itself unique and
+// higher than those before it.
 void CommitProtocol::Assign(ShardId shard, AssignSource source, AssignShardsAction* action) {
   Shard& state = shards_[shard];
   state.phase = ShardPhase::kAssigned;
@@ -73,20 +76,42 @@ void CommitProtocol::Assign(ShardId shard, AssignSource source, AssignShardsActi
   action->shards.push_back({shard, state.term, source, {}, {}});
 }
 
+// A ps for which there is nothing is not called.
 void CommitProtocol::Emit(AssignShardsAction action) {
   if (!action.shards.empty()) actions_.emplace_back(std::move(action));
 }
 
-// The shard has no owner. Its old term stays in `term` but is not active, so reports in it are
-// stale.
+// Rules 4, 7 and 9: the shard has no owner. Invariant: active_ is the number of shards in kActive;
+// the old term stays in `term` but is not active, so reports in it are stale.
 void CommitProtocol::Vacate(ShardId shard) {
   if (shards_[shard].phase == ShardPhase::kActive) --active_;
   shards_[shard].phase = ShardPhase::kVacant;
   shards_[shard].origin.reset();
 }
 
+// Rule 4. The answer to an assignment has the copy's applied set, and what that lacks is open
+// again, whatever was reported. Invariant: until then the shard is not active, so nothing is
+// granted by what was reported wrongly, and a report in the old term is stale.
+std::vector<ShardId> CommitProtocol::AskAgain(const std::vector<ShardInTerm>& shards) {
+  std::vector<ShardId> asked;
+  Actions actions;
+  for (const ShardInTerm& copy : shards) {
+    if (copy.shard >= options_.shards) continue;
+    const Shard& shard = shards_[copy.shard];
+    if (shard.phase != ShardPhase::kActive || shard.term != copy.term) continue;
+    Vacate(copy.shard);
+    Assign(copy.shard, AssignSource::kKeep,
+           &actions.try_emplace(shard.ps, NewAction(shard.ps)).first->second);
+    asked.push_back(copy.shard);
+  }
+  if (asked.empty()) return asked;
+  EmitAll(std::move(actions));
+  Publish();
+  return asked;
+}
+
 // Rule 7: shards of a ps that is gone are vacant; those that were moving to it return to their
-// source.
+// source. Invariant: no shard is assigned to, or active on, a ps that is not registered.
 void CommitProtocol::ForgetPs(std::uint32_t index) {
   Actions actions;
   for (ShardId s = 0; s < options_.shards; ++s) {
@@ -104,20 +129,22 @@ void CommitProtocol::ForgetPs(std::uint32_t index) {
   if (!joining_) FillAllVacant();
 }
 
+// Rules 7 and 9, for all ps that are here. A shard whose home is away stays vacant until it comes.
 void CommitProtocol::FillAllVacant() {
   for (const auto& [index, ps] : ps_) FillVacant(index);
 }
 
-// The process is retired: it does not come back under its number, so a late registration of it
-// cannot take shards.
+// Rule 9, Move: a ps that was told to stop may end. Invariant: its process is retired, so that a
+// late registration of it cannot take shards.
 void CommitProtocol::Release(std::uint32_t index) {
   const Ps& ps = ps_.at(index);
   actions_.emplace_back(ReleasePsAction{index, ps.incarnation});
-  ps_succession_.Retire(ps.process);
+  ps_succession_.Retire(index, ps.process);
   ForgetPs(index);
 }
 
-// A new number for every change of owners: workers compare it with the one that they have seen.
+// Rule 2: by this view workers know where to push, and under which terms. Invariant: another view
+// has a higher number, which workers compare with the one that they have seen.
 void CommitProtocol::Publish() {
   ++view_.number;
   view_.ps.clear();

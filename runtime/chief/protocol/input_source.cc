@@ -21,8 +21,8 @@ std::uint32_t InputSource::BatchAt(std::uint32_t epoch, std::uint32_t position) 
   return input_.order ? input_.order(epoch, position) : position;
 }
 
-// Epochs that are whole are passed over in one step: after a restart each of their batches would be
-// looked at.
+// Rule 1. Invariant: what is passed over unseen is committed. Epochs that are whole are passed over
+// in one step: after a restart each of their batches would be looked at.
 std::optional<WorkId> InputSource::NextInOrder(const Whole& whole) {
   while (epoch_ < input_.epochs) {
     if (position_ == input_.batches_per_epoch || whole(epoch_)) {
@@ -36,6 +36,7 @@ std::optional<WorkId> InputSource::NextInOrder(const Whole& whole) {
 }
 
 // Rule 1: the batches of a block go to one worker, which then reads the block from its file once.
+// Invariant: each position of the order is reserved at most once until Rewind.
 bool InputSource::ReserveBlock(std::uint32_t worker, const Whole& whole) {
   const std::optional<WorkId> first = NextInOrder(whole);
   if (!first) return false;
@@ -52,6 +53,8 @@ bool InputSource::ReserveBlock(std::uint32_t worker, const Whole& whole) {
   return true;
 }
 
+// Rule 1: a worker's own block, then the next one, then what is left of the longest of the others'.
+// Invariant: nothing stays reserved for a slow worker while another has nothing to do.
 std::optional<WorkId> InputSource::Next(std::uint32_t worker, const Whole& whole) {
   if (std::deque<WorkId>& own = reserved_[worker]; !own.empty() || ReserveBlock(worker, whole)) {
     const WorkId work_id = own.front();
@@ -67,12 +70,15 @@ std::optional<WorkId> InputSource::Next(std::uint32_t worker, const Whole& whole
   return work_id;
 }
 
+// Rule 6. Invariant: what was reserved for a lost worker is the caller's now, and nobody else's.
 std::vector<WorkId> InputSource::TakeReserved(std::uint32_t worker) {
   const auto reserved = reserved_.extract(worker);
   if (!reserved) return {};
   return {reserved.mapped().begin(), reserved.mapped().end()};
 }
 
+// Rule 7. The position of a batch in the order is not known (InputWork::order goes the other way),
+// so the order begins again.
 void InputSource::Rewind(WorkId /*work_id*/) {
   epoch_ = 0;
   position_ = 0;

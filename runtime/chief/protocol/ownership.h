@@ -12,8 +12,10 @@ namespace pstrain {
 
 /// What CommitProtocol remembers of a shard and of a ps. Values; parts of it alone.
 
+/// How far an assignment has come: nobody owns the shard; a ps was told to take it; a ps serves it.
 enum class ShardPhase : std::uint8_t { kVacant, kAssigned, kActive };
 
+/// Of one shard: which ps it is assigned to, under which term, and where it comes from.
 struct ShardOwnership {
   /// The copy that a shard in kAssigned is moved from.
   struct Origin {
@@ -29,6 +31,7 @@ struct ShardOwnership {
   std::optional<Origin> origin;
 };
 
+/// Of one index: the process of the ps that is registered now.
 struct RegisteredPs {
   Incarnation incarnation = 0;
   std::uint64_t process = 0;

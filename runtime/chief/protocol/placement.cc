@@ -12,7 +12,7 @@ constexpr std::int64_t kValueBytes = sizeof(float);
 
 std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
-// Values in one row of axis 0.
+// Floats in one step along axis 0.
 std::int64_t RowValues(const std::vector<std::int64_t>& shape) {
   if (shape.empty()) return 1;
   return std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1},
@@ -23,6 +23,7 @@ std::vector<std::int64_t> ShapeOf(const VariableSpec& variable) {
   return {variable.shape().begin(), variable.shape().end()};
 }
 
+// Compared by bytes, then by the number of items: where nothing has weight, bins get equally many.
 struct Load {
   std::int64_t bytes = 0;
   std::size_t items = 0;
@@ -48,13 +49,16 @@ std::vector<std::uint32_t> Balance(const std::vector<std::int64_t>& weights, std
   return bin_of;
 }
 
+// RoundRobin.
 std::vector<std::uint32_t> InTurn(std::size_t items, std::uint32_t bins) {
   std::vector<std::uint32_t> bin_of(items);
   for (std::size_t i = 0; i < items; ++i) bin_of[i] = static_cast<std::uint32_t>(i % bins);
   return bin_of;
 }
 
-void Slice(const VariablePartitioner& partitioner, VariableSpec* variable) {
+// Invariant: the partitions cover axis 0 in order, as the catalog of each ps demands
+// (Catalog::Create), and their lengths differ by one at most.
+void Divide(const VariablePartitioner& partitioner, VariableSpec* variable) {
   const std::vector<std::int64_t> shape = ShapeOf(*variable);
   const std::int64_t rows = shape.empty() ? 1 : shape[0];
   const std::int64_t count = std::max<std::int64_t>(1, PartitionCount(partitioner, shape));
@@ -70,6 +74,10 @@ void Slice(const VariablePartitioner& partitioner, VariableSpec* variable) {
 
 }  // namespace
 
+// Of r rows of b bytes each:
+//   fixed shards n:        min(n, r)
+//   min size s, at most m: max(1, min(r, m, ceil(r b / s)))
+//   max size s, at most m: min(m, ceil(r / max(1, floor(s / b))))
 std::int64_t PartitionCount(const VariablePartitioner& partitioner,
                             const std::vector<std::int64_t>& shape) {
   if (shape.empty()) return 1;
@@ -99,6 +107,9 @@ std::int64_t PartitionCount(const VariablePartitioner& partitioner,
   return 1;
 }
 
+// Once for a run: an applied set says what is in the values of its own shard, so a partition that
+// changed its shard later would lose batches or have them twice. Invariant: every partition lies in
+// one shard below `shards`.
 Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placement placement,
                        std::uint32_t shards, std::vector<VariableSpec>* variables) {
   if (shards == 0) return InvalidArgumentError("placement: a run needs at least one shard");
@@ -110,7 +121,7 @@ Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placeme
       return InvalidArgumentError("placement: variable " + variable.name() +
                                   " has a negative dimension");
     }
-    Slice(partitioner, &variable);
+    Divide(partitioner, &variable);
     const std::int64_t row_bytes = RowValues(ShapeOf(variable)) * kValueBytes;
     for (Partition& partition : *variable.mutable_partitions()) {
       partitions.push_back(&partition);
@@ -124,6 +135,8 @@ Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placeme
   return OkStatus();
 }
 
+// Rule 2: a push has a section for every shard. Rows lie in shards by hash, so each gets an equal
+// share of them.
 std::vector<std::int64_t> ShardTraffic(const std::vector<VariableSpec>& variables,
                                        std::uint32_t shards, std::uint32_t batch_size) {
   std::vector<std::int64_t> traffic(shards, 0);
@@ -143,6 +156,8 @@ std::vector<std::int64_t> ShardTraffic(const std::vector<VariableSpec>& variable
   return traffic;
 }
 
+// Rule 9, Scale: the homes of the shards. Invariant: every chief computes the same for the same
+// number of ps, so that a change of chief moves nothing.
 std::vector<std::uint32_t> PlaceShards(const std::vector<VariableSpec>& variables,
                                        Strategy::Placement placement, std::uint32_t shards,
                                        std::uint32_t ps_count, std::uint32_t batch_size) {

@@ -13,14 +13,14 @@ namespace pstrain {
 /// Pure functions that say where parameters lie. Two steps: partition -> shard, once per run and
 /// then read from the manifest; shard -> ps, by every chief for the ps that the job has now.
 
-/// Slices of axis 0 that the partitioner makes of a float32 variable, as
+/// Partitions along axis 0 that the partitioner makes of a float32 variable, as
 /// tf.distribute.experimental.partitioners counts them; 1 for a scalar. A partitioner that is not
 /// set makes one.
 std::int64_t PartitionCount(const VariablePartitioner& partitioner,
                             const std::vector<std::int64_t>& shape);
 
-/// Fills `partitions` of every DENSE variable: slices that differ by at most one row, the longer
-/// ones first, and the shard of each. LoadAware: the largest slice to the shard with the fewest
+/// Fills `partitions` of every DENSE variable: they differ by at most one row, the longer
+/// ones first, and the shard of each. LoadAware: the largest one to the shard with the fewest
 /// bytes. RoundRobin: one after the other, through all variables. Same input, same output.
 /// INVALID_ARGUMENT: no shards, or a variable with a negative dimension.
 Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placement placement,

@@ -78,7 +78,7 @@ struct AssignShardsAction {
   /// Checkpoint to restore from; set when any source is kRestore.
   std::string checkpoint;
 };
-/// A leaving ps may end: a checkpoint or another ps holds what it had. It exits 85.
+/// A leaving ps may end: a checkpoint or another ps has what it had. It exits 85.
 struct ReleasePsAction {
   std::uint32_t ps = 0;
   Incarnation incarnation = 0;
@@ -108,6 +108,12 @@ struct MembershipView {
   std::vector<Ps> ps;
   /// One per shard.
   std::vector<Shard> shards;
+
+  /// The shard has an owner, in that very term.
+  bool IsActive(const ShardInTerm& copy) const {
+    return copy.shard < shards.size() && shards[copy.shard].active &&
+           shards[copy.shard].term == copy.term;
+  }
 };
 
 /// A checkpoint shard of a checkpoint as the ps has written it.
@@ -143,14 +149,30 @@ struct ReportResult {
   Outcome outcome = Outcome::kUnknown;
   /// Reported under a term that is not the shard's current active one: push again.
   std::vector<ShardId> stale;
+  /// They were early, and by the reports they lack nothing: they are asked what they have.
+  std::vector<ShardId> asked;
 };
 
+/// What has to be done for a work id. Kind 0 is the batch of the input that the work id names,
+/// without payload; other kinds are a program's, and their payload is passed on untouched.
+struct WorkContent {
+  std::uint32_t kind = 0;
+  std::string payload;
+  friend bool operator==(const WorkContent&, const WorkContent&) = default;
+};
+
+/// What a worker is granted: a work id, who still lacks it, and what it waits for.
 struct GrantedWorkId {
   WorkId work_id;
   /// Shards that lack the work id, ascending; empty: all of them.
   std::vector<ShardId> shards;
+  WorkContent content = {};
+  /// A shard that lacks a work id below this answers early, to a pull and to a push: it neither
+  /// serves nor takes this one before.
+  WorkId after = {};
 };
 
+/// Which ps has to write which shards for one checkpoint (rule 5).
 struct CheckpointPlan {
   struct Ps {
     std::uint32_t index = 0;
@@ -169,6 +191,7 @@ struct CheckpointPlan {
   bool final = false;
 };
 
+/// How far the run has come. Examples are records, counted once per epoch.
 struct CommitProgress {
   std::int64_t examples_expected = 0;
   std::int64_t examples_committed = 0;

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <set>
+#include <utility>
 
 #include "runtime/chief/protocol/protocol_types.h"
 
@@ -11,31 +14,49 @@ namespace pstrain {
 /// Which process is the newest of its index, for one role (rule 8: an earlier attempt does not
 /// displace its successor, whichever comes back first). Processes of one attempt follow each other
 /// in the order in which they are taken. Remembered after a process is lost, because one that the
-/// network had separated may come back. Part of CommitProtocol; one thread at a time.
+/// network had separated may come back; of one attempt the last kMostRetired, so that somebody who
+/// invents processes costs no memory. Part of CommitProtocol; one thread at a time.
 class Succession {
  public:
+  /// An attempt is one process, or a few where a container starts its program again.
+  static constexpr std::size_t kMostRetired = 64;
+
   /// A newer process of that index was taken, or this one was retired.
   bool Outdated(std::uint32_t index, const PeerProcess& process) const {
-    const auto newest = newest_.find(index);
-    return retired_.contains(process.id) ||
-           (newest != newest_.end() && process.attempt < newest->second.attempt);
+    const auto known = known_.find(index);
+    if (known == known_.end()) return false;
+    const Index& replica = known->second;
+    return process.attempt < replica.newest.attempt ||
+           std::ranges::find(replica.retired, process.id) != replica.retired.end();
   }
 
   /// The newest of its index from here on.
   /// REQUIRES: !Outdated(index, process).
   void Take(std::uint32_t index, const PeerProcess& process) {
-    const auto [newest, first] = newest_.try_emplace(index, process);
-    if (first || newest->second == process) return;
-    retired_.insert(newest->second.id);
-    newest->second = process;
+    const auto [known, first] = known_.try_emplace(index, Index{process, {}});
+    Index& replica = known->second;
+    if (first || replica.newest == process) return;
+    const PeerProcess former = std::exchange(replica.newest, process);
+    // Its attempt is enough to tell a process of an earlier one.
+    if (former.attempt < process.attempt) return replica.retired.clear();
+    Retire(index, former.id);
   }
 
-  /// A process that must not come back.
-  void Retire(std::uint64_t id) { retired_.insert(id); }
+  /// A process that must not come back. REQUIRES: it was taken.
+  void Retire(std::uint32_t index, std::uint64_t id) {
+    std::deque<std::uint64_t>& retired = known_[index].retired;
+    retired.push_back(id);
+    if (retired.size() > kMostRetired) retired.pop_front();
+  }
 
  private:
-  std::map<std::uint32_t, PeerProcess> newest_;
-  std::set<std::uint64_t> retired_;
+  struct Index {
+    PeerProcess newest;
+    /// Of the newest one's attempt, oldest first.
+    std::deque<std::uint64_t> retired;
+  };
+
+  std::map<std::uint32_t, Index> known_;
 };
 
 }  // namespace pstrain

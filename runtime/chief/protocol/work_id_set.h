@@ -9,7 +9,7 @@
 
 namespace pstrain {
 
-/// A sparse set of work ids: bitmaps of 512 batches (chunks), only where there is something. Dense
+/// A sparse set of work ids: bitmaps of 512 batches each, only where there is something. Dense
 /// regions cost under two bits per work id, absent ones nothing: what a shard has and another lacks
 /// is usually little, and after a restore a long run of batches. Whole words of 64 work ids can be
 /// read, added and removed, so that sets are compared without looking at each work id. A value
@@ -31,21 +31,21 @@ class WorkIdSet {
   /// Union and difference with the work ids of these bits.
   void Add(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
   void Remove(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
-  void Clear() { chunks_.clear(); }
-  bool empty() const { return chunks_.empty(); }
+  void Clear() { bitmaps_.clear(); }
+  bool empty() const { return bitmaps_.empty(); }
 
  private:
-  static constexpr std::size_t kChunkWords = 8;
-  using Chunk = std::array<std::uint64_t, kChunkWords>;
+  static constexpr std::size_t kBitmapWords = 8;
+  using Bitmap = std::array<std::uint64_t, kBitmapWords>;
 
   static std::uint64_t Bit(WorkId work_id) {
     return std::uint64_t{1} << (work_id.batch % kWordBits);
   }
   static std::uint64_t Key(std::uint32_t epoch, std::size_t word) {
-    return (std::uint64_t{epoch} << 32) | (word / kChunkWords);
+    return (std::uint64_t{epoch} << 32) | (word / kBitmapWords);
   }
 
-  std::unordered_map<std::uint64_t, Chunk> chunks_;
+  std::unordered_map<std::uint64_t, Bitmap> bitmaps_;
 };
 
 }  // namespace pstrain

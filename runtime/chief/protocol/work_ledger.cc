@@ -19,7 +19,9 @@ WorkLedger::WorkLedger(std::uint32_t shards, std::shared_ptr<WorkSource> source)
     : shards_(shards), source_(std::move(source)), partial_(shards), known_(shards, false) {}
 
 // Rule 7: what a restored copy lacks is open again for this shard alone; the other shards answer
-// duplicate. Also how a chief learns at its start what each shard has (rule 8).
+// duplicate. Also how a chief learns at its start what each shard has (rule 8). Invariant:
+// afterwards the shard has exactly what its copy has applied; nothing is committed while a shard is
+// unknown.
 void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
   if (!known_[shard]) {
     known_[shard] = true;
@@ -34,7 +36,7 @@ void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
   const std::size_t words = (chunk_size() + WorkIdSet::kWordBits - 1) / WorkIdSet::kWordBits;
   for (std::uint32_t epoch = 0; epoch < chunks(); ++epoch) {
     for (std::size_t word = 0; word < words; ++word) {
-      const std::uint64_t has = applied.Word(epoch, word);
+      const std::uint64_t has = applied.Word(epoch, word) & Existing(epoch, word);
       const std::uint64_t committed = committed_.Word(epoch, word);
       // Committed, but not in this copy: now all shards have it but this one.
       Reopen(shard, epoch, word, committed & ~has);
@@ -51,7 +53,17 @@ void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
   }
 }
 
-// Rule 4: a work id is committed with the report after which no shard lacks it.
+// The last chunk may have fewer work ids than a set has places for.
+std::uint64_t WorkLedger::Existing(std::uint32_t epoch, std::size_t word) const {
+  const std::uint64_t first =
+      source_->Number({epoch, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits)});
+  if (first >= source_->work_ids()) return 0;
+  const std::uint64_t rest = source_->work_ids() - first;
+  return rest >= WorkIdSet::kWordBits ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
+}
+
+// Rule 4. Invariant: a work id is committed with the report after which no shard lacks it, and not
+// before.
 bool WorkLedger::Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardId>& shards) {
   // The usual report names every shard: then no sparse set is touched.
   std::vector<bool> has(shards_, false);
@@ -70,8 +82,9 @@ bool WorkLedger::Report(std::uint32_t worker, WorkId work_id, const std::vector<
   return true;
 }
 
-// Moves the bits from every partial set to the committed set, which keeps the two disjoint. A
-// committed work id is in flight nowhere: whoever still works on it will be answered duplicate.
+// Rules 4 and 8: moves the bits from every partial set to the committed set. Invariant: the two
+// stay disjoint, and a committed work id is in flight nowhere: whoever still works on it will be
+// answered duplicate.
 void WorkLedger::Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits) {
   if (bits == 0) return;
   for (WorkIdSet& own : partial_) own.Remove(epoch, word, bits);
@@ -85,19 +98,23 @@ void WorkLedger::Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bit
   for (; bits != 0; bits &= bits - 1) {
     const auto it = in_flight_.find(WorkAt(epoch, word, bits));
     if (it == in_flight_.end()) continue;
-    for (const std::uint32_t worker : it->second) with_worker_[worker].erase(it->first);
+    for (const Holder& holder : it->second) with_worker_[holder.worker].erase(it->first);
     Land(it);
   }
 }
 
+// Rules 4 and 6. Invariant: examples_in_flight_ are the records of what is in in_flight_, each work
+// id once. with_worker_ is the caller's to clear.
 void WorkLedger::Land(InFlight::iterator work_id) {
   examples_in_flight_ -= source_->RecordsOf(work_id->first);
+  shared_.erase(work_id->first);
   in_flight_.erase(work_id);
 }
 
-// The reverse of Commit, for all shards but one: the bits leave the committed set and enter the
-// partial set of every shard that still has them. A re-opened work id may lie anywhere in the grant
-// order, so the source begins again; Grant passes over what is committed or in flight.
+// Rules 4, 7 and 12, the reverse of Commit for all shards but one: the bits leave the committed set
+// and enter the partial set of every shard that still has them. Invariant: Grant finds what is
+// open. A re-opened work id may lie anywhere in the grant order, so the source begins again; Grant
+// passes over what is committed or in flight.
 void WorkLedger::Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word,
                         std::uint64_t bits) {
   if (bits == 0) return;
@@ -112,6 +129,7 @@ void WorkLedger::Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word,
   examples_committed_ -= RecordsOf(epoch, word, bits);
   const WorkId lowest = WorkAt(epoch, word, bits);
   low_ = std::min(low_, lowest);
+  waits_.reset();
   source_->Rewind(lowest);
 }
 
@@ -122,6 +140,7 @@ std::int64_t WorkLedger::RecordsOf(std::uint32_t epoch, std::size_t word,
   return records;
 }
 
+// Of a work id that is not committed: of one that is, no partial set has the bit.
 std::vector<ShardId> WorkLedger::Lacking(WorkId work_id) const {
   std::vector<ShardId> lacking;
   for (ShardId s = 0; s < shards_; ++s) {
@@ -138,7 +157,8 @@ bool WorkLedger::Whole(std::uint32_t epoch) const {
   return epoch < committed_in_epoch_.size() && committed_in_epoch_[epoch] == chunk_size();
 }
 
-// low_ goes up here alone, so that each work id is looked at once between two that are re-opened.
+// Rule 1, phases. Invariant: all below low_ is committed. It goes up here alone and down only when
+// one below is re-opened, so that no work id is looked at again with every grant.
 bool WorkLedger::MayBegin(WorkId work_id) {
   const WorkId after = source_->After(work_id);
   while (low_ < after) {
@@ -154,8 +174,13 @@ bool WorkLedger::MayBegin(WorkId work_id) {
   return true;
 }
 
-// Work ids that came back are first, so that the oldest epoch becomes whole and the applied sets
-// may forget its batches.
+std::uint64_t WorkLedger::open() {
+  if (waits_ && !MayBegin(*waits_)) return shared_.size();
+  return work_ids_expected() - committed_count_ - in_flight_.size() + shared_.size();
+}
+
+// Rule 1. Work ids that came back are first, so that the oldest epoch becomes whole and the applied
+// sets may forget its batches (rule 5).
 std::optional<WorkId> WorkLedger::NextFor(std::uint32_t worker) {
   if (returned_.empty()) {
     return source_->Next(worker, [this](std::uint32_t chunk) { return Whole(chunk); });
@@ -166,9 +191,9 @@ std::optional<WorkId> WorkLedger::NextFor(std::uint32_t worker) {
 }
 
 // Rule 1. Invariant: a work id that is committed is never granted, and one that is in flight only
-// once for each Share, whatever the queues say; they may name it twice, because a source that went
-// back meets what was reserved. Where there are phases work ids come in order, so that nothing
-// behind one that may not begin yet may begin either.
+// while it is overdue with all who have it, whatever the queues say; they may name it twice,
+// because a source that went back meets what was reserved. Where there are phases work ids come in
+// order, so that nothing behind one that may not begin yet may begin either.
 std::vector<GrantedWorkId> WorkLedger::Grant(std::uint32_t worker, std::size_t want) {
   std::vector<GrantedWorkId> grants;
   GrantShared(worker, want, &grants);
@@ -178,6 +203,7 @@ std::vector<GrantedWorkId> WorkLedger::Grant(std::uint32_t worker, std::size_t w
     if (!Open(*work_id)) continue;
     if (!MayBegin(*work_id)) {
       Queue(*work_id);
+      waits_ = work_id;
       break;
     }
     Give(worker, *work_id, &grants);
@@ -185,64 +211,78 @@ std::vector<GrantedWorkId> WorkLedger::Grant(std::uint32_t worker, std::size_t w
   return grants;
 }
 
+// Rule 1. Invariant: a grant names all shards that lack the work id, so its report can commit it.
+// The current copies of the others have it.
 void WorkLedger::Give(std::uint32_t worker, WorkId work_id, std::vector<GrantedWorkId>* grants) {
   std::vector<ShardId> lacking = Lacking(work_id);
   // Empty means all: the usual grant stays small on the wire.
   if (lacking.size() == shards_) lacking.clear();
   AddInFlight(worker, work_id);
-  grants->push_back({work_id, std::move(lacking)});
+  grants->push_back(
+      {work_id, std::move(lacking), source_->ContentOf(work_id), source_->After(work_id)});
 }
 
-// What has landed since is committed, or in returned_.
+// Rule 6. Invariant: a work id that is shared goes to one more worker, never to one that has it.
+// Give takes it out until it is overdue with that worker too.
 void WorkLedger::GrantShared(std::uint32_t worker, std::size_t want,
                              std::vector<GrantedWorkId>* grants) {
-  std::deque<WorkId> kept;
-  for (const WorkId work_id : std::exchange(shared_, {})) {
-    const auto it = in_flight_.find(work_id);
-    if (it == in_flight_.end()) continue;
-    if (grants->size() == want || std::ranges::find(it->second, worker) != it->second.end()) {
-      kept.push_back(work_id);
-    } else {
-      Give(worker, work_id, grants);
-    }
+  for (auto next = shared_.begin(); next != shared_.end() && grants->size() < want;) {
+    const WorkId work_id = *next++;
+    const bool has = std::ranges::count(in_flight_.at(work_id), worker, &Holder::worker) > 0;
+    if (!has && MayBegin(work_id)) Give(worker, work_id, grants);
   }
-  shared_ = std::move(kept);
 }
 
 // Rule 6 for a worker that is not lost, but does not get on either: it may hang, or not reach a ps.
 // Two workers may then push the same batch: a shard applies the first and answers duplicate to the
-// other.
+// other. Invariant: only what is with that worker is shared.
 void WorkLedger::Share(std::uint32_t worker, WorkId work_id) {
-  const auto own = with_worker_.find(worker);
-  if (own == with_worker_.end() || !own->second.contains(work_id)) return;
-  shared_.push_back(work_id);
+  const auto it = in_flight_.find(work_id);
+  if (it == in_flight_.end()) return;
+  const auto own = std::ranges::find(it->second, worker, &Holder::worker);
+  if (own == it->second.end()) return;
+  own->overdue = true;
+  ShareIfOverdue(it);
 }
 
+// Rule 6. The worker that it was shared with may be lost, hang too, not have heard of it, or have
+// met a shard that lost it since: whoever had it first is still overdue.
+void WorkLedger::ShareIfOverdue(InFlight::const_iterator work_id) {
+  if (std::ranges::all_of(work_id->second, &Holder::overdue)) shared_.insert(work_id->first);
+}
+
+// Rules 1 and 8. Invariant: in_flight_ and with_worker_ say the same, and nothing that is committed
+// is in them.
 void WorkLedger::AddInFlight(std::uint32_t worker, WorkId work_id) {
   if (!Valid(work_id) || committed_.Contains(work_id)) return;
   if (!with_worker_[worker].insert(work_id).second) return;
-  std::vector<std::uint32_t>& workers = in_flight_[work_id];
+  std::vector<Holder>& holders = in_flight_[work_id];
   // Counted once, however many workers have it.
-  if (workers.empty()) examples_in_flight_ += source_->RecordsOf(work_id);
-  workers.push_back(worker);
+  if (holders.empty()) examples_in_flight_ += source_->RecordsOf(work_id);
+  holders.push_back({worker, false});
+  shared_.erase(work_id);
 }
 
-// Rules 4 and 6. Invariant: a work id that is open and with no worker is in returned_, so it cannot
-// be lost.
+// Rules 4 and 6. Invariant: a work id that is open and with no worker is where Grant looks (Queue),
+// so it cannot be lost.
 void WorkLedger::Return(std::uint32_t worker, WorkId work_id) {
   if (!Valid(work_id) || committed_.Contains(work_id)) return;
   if (const auto own = with_worker_.find(worker);
       own != with_worker_.end() && own->second.erase(work_id) > 0) {
-    std::erase(in_flight_[work_id], worker);
+    std::erase_if(in_flight_[work_id],
+                  [worker](const Holder& holder) { return holder.worker == worker; });
   }
   if (const auto it = in_flight_.find(work_id); it != in_flight_.end()) {
-    if (!it->second.empty()) return;
+    if (!it->second.empty()) return ShareIfOverdue(it);
     Land(it);
   }
   Queue(work_id);
 }
 
+// Rules 1 and 6. Invariant: NextFor comes to it: in its place where the source goes by ids, else
+// before all that the source has. It may begin though what waited may not.
 void WorkLedger::Queue(WorkId work_id) {
+  waits_.reset();
   if (source_->in_id_order()) {
     source_->Rewind(work_id);
   } else {
@@ -250,7 +290,8 @@ void WorkLedger::Queue(WorkId work_id) {
   }
 }
 
-// Rule 6: a worker is lost. What it had in flight is older than the rest of its block.
+// Rule 6: a worker is lost. What it had in flight is older than the rest of its block. Invariant:
+// nothing is with, or reserved for, a worker that is lost.
 void WorkLedger::ReturnAll(std::uint32_t worker) {
   if (const auto it = with_worker_.find(worker); it != with_worker_.end()) {
     // A copy: Return takes out of it->second.
@@ -261,6 +302,8 @@ void WorkLedger::ReturnAll(std::uint32_t worker) {
   for (const WorkId work_id : source_->TakeReserved(worker)) Queue(work_id);
 }
 
+// Rule 5: a checkpoint that has these may close them, so it counts from the first one without a
+// gap.
 std::uint32_t WorkLedger::CompleteEpochs() const {
   std::uint32_t complete = 0;
   while (complete < chunks() && Whole(complete)) ++complete;

@@ -35,13 +35,15 @@ namespace pstrain {
 ///   that is answered as a duplicate; a bit too many would lose an example.
 /// - A work id that is neither committed nor in flight has been returned, or the source still has
 ///   it: Grant finds it.
+/// - What is in flight and overdue with every worker that has it is in shared_, and nothing else.
 /// - What is in flight was begun when all ids below its WorkSource::After were committed.
 class WorkLedger {
  public:
   WorkLedger(std::uint32_t shards, std::shared_ptr<WorkSource> source);
 
   /// The shard has a new copy that has applied this set: work ids that it lacks are open again,
-  /// also when all shards had them before (rule 7).
+  /// also when all shards had them before (rule 7). What the source does not have does not count.
+  /// REQUIRES: applied.batches_per_epoch() == chunk_size().
   void SetShard(ShardId shard, const AppliedSet& applied);
   /// The shards that are named have the work id. True if that makes it committed; then it is with
   /// no worker any more. Otherwise it is no longer with `worker`, and will be granted again when it
@@ -55,22 +57,29 @@ class WorkLedger {
   /// The work id is with the worker: granted now, or by a former chief (rule 8). Without effect
   /// for one that is committed.
   void AddInFlight(std::uint32_t worker, WorkId work_id);
-  /// The worker has had the work id for too long: another worker may have it too, once for each
-  /// call. Without effect for one that is committed or not with that worker.
+  /// The work id is overdue with the worker. While it is so with all who have it, the next worker
+  /// that asks gets it too. Without effect for one that is committed or not with that worker.
   void Share(std::uint32_t worker, WorkId work_id);
-  /// The work id is no longer with that worker; it is granted again when it is with no other.
+  /// The work id is no longer with that worker; it is granted again when it is with no other, or
+  /// overdue with all of them.
   void Return(std::uint32_t worker, WorkId work_id);
   /// As Return for all that is with the worker, and for what is reserved for it (rule 6).
   void ReturnAll(std::uint32_t worker);
 
   bool Valid(WorkId work_id) const { return source_->Contains(work_id); }
   bool Committed(WorkId work_id) const { return committed_.Contains(work_id); }
-  bool AllCommitted() const { return committed_count_ == work_ids_expected(); }
-  /// Work ids that Grant has for a worker that holds nothing: neither committed nor in flight, or
-  /// to be shared (of those, some may have landed since).
-  std::uint64_t open() const {
-    return work_ids_expected() - committed_count_ - in_flight_.size() + shared_.size();
+  /// It is a program's work, not a batch of the input.
+  bool OfProgram(WorkId work_id) const {
+    return Valid(work_id) && source_->ContentOf(work_id).kind != 0;
   }
+  /// Others have to be committed before it begins. REQUIRES: Valid(work_id).
+  bool Waits(WorkId work_id) const { return source_->After(work_id) != WorkId{}; }
+  /// All that has to be committed before is. REQUIRES: Valid(work_id).
+  bool MayBegin(WorkId work_id);
+  bool AllCommitted() const { return committed_count_ == work_ids_expected(); }
+  /// Work ids that Grant may have for a worker that has nothing: neither committed nor in flight,
+  /// or to be shared. Once Grant has met one that has to wait, what waits is counted no more.
+  std::uint64_t open();
   /// Leading chunks of which every work id is committed.
   std::uint32_t CompleteEpochs() const;
   /// Work ids that are with some worker, and with that one.
@@ -88,21 +97,26 @@ class WorkLedger {
 
  private:
   std::int64_t RecordsOf(std::uint32_t epoch, std::size_t word, std::uint64_t bits) const;
+  /// The bits of a word that stand for work ids of the source.
+  std::uint64_t Existing(std::uint32_t epoch, std::size_t word) const;
   /// Every shard has the work ids of these bits. REQUIRES: none of them is committed.
   void Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
   /// All shards but `lacking` have the work ids of these bits. REQUIRES: all are committed.
   void Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word, std::uint64_t bits);
-  using InFlight = std::unordered_map<WorkId, std::vector<std::uint32_t>>;
+  struct Holder {
+    std::uint32_t worker = 0;
+    bool overdue = false;
+  };
+  using InFlight = std::unordered_map<WorkId, std::vector<Holder>>;
+  void ShareIfOverdue(InFlight::const_iterator work_id);
   /// Ends being in flight: the work id is with no worker any more.
   void Land(InFlight::iterator work_id);
   std::vector<ShardId> Lacking(WorkId work_id) const;
   bool Open(WorkId work_id) const;
-  /// All that has to be committed before is.
-  bool MayBegin(WorkId work_id);
   bool Whole(std::uint32_t epoch) const;
   /// It is open, and the next worker that asks is to get it.
   void Queue(WorkId work_id);
-  /// Work ids of shared_ that the worker does not have.
+  /// Work ids of shared_ that the worker does not have; they are shared no more.
   void GrantShared(std::uint32_t worker, std::size_t want, std::vector<GrantedWorkId>* grants);
   void Give(std::uint32_t worker, WorkId work_id, std::vector<GrantedWorkId>* grants);
   /// The next work id to be looked at for the worker; nothing at the end.
@@ -134,8 +148,10 @@ class WorkLedger {
   std::map<std::uint32_t, std::set<WorkId>> with_worker_;
   /// Unless the source goes by ids: then it has them.
   std::deque<WorkId> returned_;
-  /// In flight, and to be granted once more. May name work ids that have landed since.
-  std::deque<WorkId> shared_;
+  /// In flight, and to be granted to one more worker.
+  std::set<WorkId> shared_;
+  /// Nothing below it was open when Grant met it, and it had to wait.
+  std::optional<WorkId> waits_;
 };
 
 }  // namespace pstrain

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {
@@ -32,6 +33,11 @@ class WorkSource {
   /// The work id is not to be begun before every one below this is committed; {0, 0}: it may be
   /// begun at any time. REQUIRES: the work id exists.
   virtual WorkId After(WorkId /*work_id*/) const { return {}; }
+  /// REQUIRES: the work id exists.
+  virtual const WorkContent& ContentOf(WorkId /*work_id*/) const {
+    static const WorkContent batch;
+    return batch;
+  }
   /// The order is that of the ids, also for work that came back.
   virtual bool in_id_order() const { return false; }
 

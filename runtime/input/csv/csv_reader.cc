@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/crc32c.h"
+#include "runtime/input/plain_file.h"
 
 namespace pstrain {
 namespace {
@@ -63,8 +64,9 @@ Status CsvReader::Refill() {
   const std::size_t old_size = buffer_.size();
   const std::size_t wanted = std::max(kChunkBytes, old_size);
   buffer_.resize(old_size + wanted);
+  errno = 0;
   file_.read(buffer_.data() + old_size, static_cast<std::streamsize>(wanted));
-  if (file_.bad()) return DataLossError(name_ + ": reading failed");
+  if (file_.bad()) return StreamError(name_);
   buffer_.resize(old_size + static_cast<std::size_t>(file_.gcount()));
   at_end_ = file_.eof();
   return OkStatus();

@@ -9,6 +9,7 @@
 
 namespace pstrain {
 
+/// How fields are set apart (spec.training.input.csv).
 struct CsvFormat {
   char delimiter = ',';
   /// Spaces and tabs around a field (outside its quotes) are no part of it.
@@ -30,6 +31,7 @@ struct CsvRecord {
   std::deque<std::string> unquoted;
 };
 
+/// What the text had at the cursor.
 enum class CsvStep : std::uint8_t {
   kRecord,
   /// The text ends within a record and more of it is to come.

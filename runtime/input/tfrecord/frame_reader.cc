@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/crc32c.h"
+#include "runtime/input/plain_file.h"
 
 namespace pstrain {
 namespace {
@@ -61,8 +62,9 @@ Status FrameReader::Damaged(const std::string& what) const {
 
 Result<std::size_t> FrameReader::Fill(std::size_t size) {
   buffer_.resize(size);
+  errno = 0;
   in_->read(buffer_.data(), static_cast<std::streamsize>(size));
-  if (in_->bad()) return Damaged("reading failed");
+  if (in_->bad()) return StreamError(Where());
   return static_cast<std::size_t>(in_->gcount());
 }
 

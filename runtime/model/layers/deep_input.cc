@@ -27,8 +27,8 @@ DeepInput::DeepInput(const FeatureSet::FeatureList& features, const FeatureSet& 
       if (feature.deep()) numeric_.push_back({.feature = i, .column = width_++});
     } else if (feature.embedding_dimension() > 0) {
       const auto dimension = static_cast<std::size_t>(feature.embedding_dimension());
-      const InitialValues initial = {.kind = Initializer::TRUNCATED_NORMAL,
-                                     .scale = 1 / std::sqrt(static_cast<double>(dimension))};
+      const InitialDistribution initial = {.kind = Initializer::TRUNCATED_NORMAL,
+                                           .scale = 1 / std::sqrt(static_cast<double>(dimension))};
       embeddings_.push_back({.feature = i,
                              .request = variables.AddTable("embedding/" + transform.name, i,
                                                            transform.buckets, dimension, initial),

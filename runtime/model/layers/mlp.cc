@@ -11,8 +11,8 @@ namespace pstrain {
 Mlp::Mlp(const HiddenUnits& hidden_units, std::size_t input_width, ModelVariables& variables) {
   std::size_t in = input_width;
   const auto add = [&](const std::string& name, std::size_t out) {
-    const InitialValues glorot = {.kind = Initializer::UNIFORM,
-                                  .scale = std::sqrt(6.0 / static_cast<double>(in + out))};
+    const InitialDistribution glorot = {.kind = Initializer::UNIFORM,
+                                        .scale = std::sqrt(6.0 / static_cast<double>(in + out))};
     const std::size_t kernel = variables.AddDense(name + "/kernel", {in, out}, glorot);
     const std::size_t bias = variables.AddDense(name + "/bias", {out});
     layers_.push_back({.kernel = kernel, .bias = bias, .in = in, .out = out});

@@ -10,7 +10,7 @@ ModelVariables::ModelVariables(const Training& training)
     : seed_(training.seed()), optimizer_(training.optimizer()) {}
 
 VariableSpec& ModelVariables::Add(const std::string& name, VariableSpec::Kind kind,
-                                  InitialValues initial) {
+                                  InitialDistribution initial) {
   VariableSpec& variable = specs_.emplace_back();
   variable.set_id(static_cast<std::uint32_t>(specs_.size() - 1));
   variable.set_name(name);
@@ -24,7 +24,7 @@ VariableSpec& ModelVariables::Add(const std::string& name, VariableSpec::Kind ki
 
 std::size_t ModelVariables::AddDense(const std::string& name,
                                      std::initializer_list<std::size_t> shape,
-                                     InitialValues initial) {
+                                     InitialDistribution initial) {
   VariableSpec& variable = Add(name, VariableSpec::DENSE, initial);
   for (const std::size_t size : shape) variable.add_shape(static_cast<std::int64_t>(size));
   dense_.push_back(variable.id());
@@ -32,7 +32,7 @@ std::size_t ModelVariables::AddDense(const std::string& name,
 }
 
 std::size_t ModelVariables::AddTable(const std::string& name, std::size_t feature, std::size_t rows,
-                                     std::size_t dimension, InitialValues initial) {
+                                     std::size_t dimension, InitialDistribution initial) {
   VariableSpec& variable = Add(name, VariableSpec::EMBEDDING, initial);
   variable.add_shape(static_cast<std::int64_t>(rows));
   variable.add_shape(static_cast<std::int64_t>(dimension));

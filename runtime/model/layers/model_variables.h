@@ -15,7 +15,7 @@ namespace pstrain {
 
 /// How a variable's values start. `scale` is the bound of UNIFORM and the standard deviation of
 /// TRUNCATED_NORMAL.
-struct InitialValues {
+struct InitialDistribution {
   Initializer::Kind kind = Initializer::ZEROS;
   double scale = 0;
 };
@@ -33,12 +33,12 @@ class ModelVariables {
 
   /// Declares a dense variable; its id.
   std::size_t AddDense(const std::string& name, std::initializer_list<std::size_t> shape,
-                       InitialValues initial = {});
+                       InitialDistribution initial = {});
 
   /// Declares a table with a row for each of `rows` ids of the feature at position `feature` of the
   /// FeatureSet; the position of its rows in BatchPlan::requests and Parameters::rows.
   std::size_t AddTable(const std::string& name, std::size_t feature, std::size_t rows,
-                       std::size_t dimension, InitialValues initial = {});
+                       std::size_t dimension, InitialDistribution initial = {});
 
   /// In declaration order.
   const std::vector<VariableSpec>& specs() const { return specs_; }
@@ -56,7 +56,7 @@ class ModelVariables {
     std::vector<std::size_t> requests;
   };
 
-  VariableSpec& Add(const std::string& name, VariableSpec::Kind kind, InitialValues initial);
+  VariableSpec& Add(const std::string& name, VariableSpec::Kind kind, InitialDistribution initial);
 
   std::int64_t seed_;
   Optimizer optimizer_;

@@ -4,6 +4,14 @@
 #include <string>
 
 namespace pstrain {
+namespace {
+
+std::string NameOf(const Caller& caller) {
+  return std::string(RoleName(caller.role)) + " " + std::to_string(caller.index) + ", attempt " +
+         std::to_string(caller.attempt);
+}
+
+}  // namespace
 
 Status AddToken(const Credentials* credentials, Audience audience, grpc::ClientContext& call) {
   if (credentials == nullptr) return OkStatus();
@@ -20,20 +28,23 @@ std::string_view AuthorizationOf(const grpc::ServerContextBase& call) {
   return {found->second.data(), found->second.size()};
 }
 
-Status CheckCaller(const grpc::ServerContextBase& call, CallerVerifier* verifier,
-                   const CallRule& rule) {
-  if (verifier == nullptr) return OkStatus();
-  PSTRAIN_ASSIGN_OR_RETURN(const Caller caller, VerifyBearer(*verifier, AuthorizationOf(call)));
-  const std::string who = std::string(RoleName(caller.role)) + " " + std::to_string(caller.index) +
-                          ", attempt " + std::to_string(caller.attempt);
-  if (std::ranges::count(rule.roles, caller.role) == 0) {
-    return PermissionDeniedError(who + " may not call this");
+Result<std::optional<Caller>> AdmitCaller(CallerVerifier* verifier, std::string_view authorization,
+                                          std::span<const Role> roles) {
+  if (verifier == nullptr) return std::optional<Caller>();
+  PSTRAIN_ASSIGN_OR_RETURN(const Caller caller, VerifyBearer(*verifier, authorization));
+  if (std::ranges::count(roles, caller.role) == 0) {
+    return PermissionDeniedError(NameOf(caller) + " may not call this");
   }
-  if ((rule.index && *rule.index != caller.index) ||
-      (rule.attempt && *rule.attempt != caller.attempt)) {
-    return PermissionDeniedError(who + " speaks for another replica than itself");
+  return std::optional<Caller>(caller);
+}
+
+Status CheckSpeaksFor(const std::optional<Caller>& caller, const SpokenFor& replica) {
+  if (!caller) return OkStatus();
+  if (replica.index.value_or(caller->index) == caller->index &&
+      replica.attempt.value_or(caller->attempt) == caller->attempt) {
+    return OkStatus();
   }
-  return OkStatus();
+  return PermissionDeniedError(NameOf(*caller) + " speaks for another replica than itself");
 }
 
 }  // namespace pstrain

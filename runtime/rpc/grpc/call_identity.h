@@ -4,11 +4,12 @@
 #include <grpcpp/server_context.h>
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/status.h"
+#include "proto/contract/roles.h"
 #include "runtime/rpc/identity/caller.h"
 
 namespace pstrain {
@@ -21,16 +22,17 @@ Status AddToken(const Credentials* credentials, Audience audience, grpc::ClientC
 /// The value of the header kAuthorizationHeader; empty when there is none.
 std::string_view AuthorizationOf(const grpc::ServerContextBase& call);
 
-/// Which replicas may make a call.
-struct CallRule {
-  std::initializer_list<Role> roles;
-  /// The replica that the request speaks for: the caller must be that one.
+/// Who makes a call that only those roles may make, by its header kAuthorizationHeader; nothing
+/// without a verifier. The errors of VerifyBearer; PERMISSION_DENIED for another role.
+Result<std::optional<Caller>> AdmitCaller(CallerVerifier* verifier, std::string_view authorization,
+                                          std::span<const Role> roles);
+
+/// The replica that a request speaks for.
+struct SpokenFor {
   std::optional<std::uint32_t> index = std::nullopt;
   std::optional<std::uint32_t> attempt = std::nullopt;
 };
-/// OK without a verifier. The errors of VerifyBearer; PERMISSION_DENIED for somebody else than the
-/// rule says.
-Status CheckCaller(const grpc::ServerContextBase& call, CallerVerifier* verifier,
-                   const CallRule& rule);
+/// PERMISSION_DENIED when the caller is another one; OK where nobody is asked who they are.
+Status CheckSpeaksFor(const std::optional<Caller>& caller, const SpokenFor& replica);
 
 }  // namespace pstrain

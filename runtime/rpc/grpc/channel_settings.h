@@ -21,10 +21,7 @@ inline constexpr std::chrono::milliseconds kKeepaliveTimeout{5'000};
 /// Pings more often than this make a server drop the client; less than kKeepaliveTime.
 inline constexpr std::chrono::milliseconds kMinPingInterval{5'000};
 
-/// Of a server. A connection must have come to its first HTTP/2 frame within the first; one without
-/// a call for the second is closed, and opened again by the next call.
-inline constexpr std::chrono::milliseconds kHandshakeTimeout{10'000};
-inline constexpr std::chrono::milliseconds kMostIdleTime{600'000};
+/// Of a server. gRPC 1.51 holds a peer to both once it has acknowledged the settings that say so.
 /// Calls of one connection at a time; a peer of ours has a few.
 inline constexpr int kMostStreamsOfAConnection = 64;
 /// Headers of one call.

@@ -1,5 +1,6 @@
 #include "runtime/rpc/grpc/data_plane_service.h"
 
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <string>
@@ -9,16 +10,10 @@
 #include "runtime/rpc/grpc/call_identity.h"
 #include "runtime/rpc/grpc/frame_buffer.h"
 #include "runtime/rpc/grpc/grpc_status.h"
+#include "runtime/rpc/grpc/refused_call.h"
 
 namespace pstrain {
 namespace {
-
-/// Answers and goes: for methods that are not ours.
-class RefusingStream final : public grpc::ServerGenericBidiReactor {
- public:
-  explicit RefusingStream(const grpc::Status& status) { Finish(status); }
-  void OnDone() override { delete this; }
-};
 
 /// The sending half of a stream: what responders keep when the stream is gone. `reactor` is
 /// touched only by who set `writing` or `finished`; the reactor lives until both are settled.
@@ -179,18 +174,14 @@ class ServerStream final : public grpc::ServerGenericBidiReactor {
 
 }  // namespace
 
-grpc::ServerGenericBidiReactor* DataPlaneService::CreateReactor(
-    grpc::GenericCallbackServerContext* context) {
-  if (context->method() != kDataPlaneMethod) {
-    return new RefusingStream(
-        {grpc::StatusCode::UNIMPLEMENTED, "no such method: " + context->method()});
-  }
-  Origin origin{context->peer(), on_error_, nullptr};
+grpc::ServerGenericBidiReactor* DataPlaneService::Open(
+    const grpc::GenericCallbackServerContext& context) {
+  Origin origin{context.peer(), on_error_, nullptr};
   if (admit_) {
-    Result<OpCheck> admitted = admit_(AuthorizationOf(*context));
+    Result<OpCheck> admitted = admit_(AuthorizationOf(context));
     if (!admitted.ok()) {
       origin.Report(admitted.status());
-      return new RefusingStream(ToGrpcStatus(admitted.status()));
+      return new RefusedCall(admitted.status());
     }
     origin.may = std::move(admitted).value();
   }
@@ -199,7 +190,7 @@ grpc::ServerGenericBidiReactor* DataPlaneService::CreateReactor(
     const Status error = ResourceExhaustedError(std::to_string(limits_.streams) +
                                                 " streams are open; close one, or try later");
     origin.Report(error);
-    return new RefusingStream(ToGrpcStatus(error));
+    return new RefusedCall(error);
   }
   return new ServerStream(handler_, limits_.requests_per_stream, std::move(origin), open_);
 }

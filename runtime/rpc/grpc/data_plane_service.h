@@ -17,10 +17,9 @@ inline constexpr char kDataPlaneMethod[] = "/pstrain.DataPlane/Stream";
 
 /// The server's side of the data plane: one stream per client connection, requests to the handler,
 /// replies back in the order in which they are given. A frame that cannot be read ends its stream
-/// with INVALID_ARGUMENT; other methods are UNIMPLEMENTED. Streams may end while the handler still
-/// works on their requests. Any thread. Owner: GrpcServer; one each, because gRPC aborts when a
-/// second server is given the same.
-class DataPlaneService final : public grpc::CallbackGenericService {
+/// with INVALID_ARGUMENT. Streams may end while the handler still works on their requests. Any
+/// thread. Owner: GrpcServer.
+class DataPlaneService final {
  public:
   /// `handler` outlives the server. `on_error` may be empty; so may `admit`: then anybody may.
   explicit DataPlaneService(RequestHandler& handler, DataPlaneLimits limits = {},
@@ -30,8 +29,8 @@ class DataPlaneService final : public grpc::CallbackGenericService {
         on_error_(std::move(on_error)),
         admit_(std::move(admit)) {}
 
-  grpc::ServerGenericBidiReactor* CreateReactor(
-      grpc::GenericCallbackServerContext* context) override;
+  /// What serves a call of kDataPlaneMethod whose headers have come.
+  grpc::ServerGenericBidiReactor* Open(const grpc::GenericCallbackServerContext& context);
 
  private:
   RequestHandler& handler_;

@@ -10,14 +10,15 @@
 #include "runtime/rpc/serve_options.h"
 
 namespace grpc {
+class CallbackGenericService;
 class Server;
-class Service;
 }  // namespace grpc
 
 namespace pstrain {
 
+class CallerVerifier;
 class ConnectionGate;
-class DataPlaneService;
+class ControlService;
 class RequestHandler;
 
 /// OK when a server could listen on `address` ("host:port") now. INVALID_ARGUMENT for a bad
@@ -26,18 +27,22 @@ class RequestHandler;
 Status CheckCanListen(const std::string& address);
 
 /// A gRPC server at one address, with the settings that the clients of channel.h expect: control
-/// services, the data plane, or both on one port. Owned by the role; Start and Shutdown from one
-/// thread.
+/// services, the data plane, or both on one port. Whoever may not make a call is refused before
+/// anything of its messages is read; other methods are UNIMPLEMENTED. Owned by the role; Start and
+/// Shutdown from one thread.
 class GrpcServer {
  public:
   struct Services {
     /// Not owned; outlive the server.
-    std::vector<grpc::Service*> services;
+    std::vector<const ControlService*> services = {};
+    /// Says who makes a control call; null: nobody is asked. Not owned; outlives the server.
+    CallerVerifier* verifier = nullptr;
     /// Answers the data plane's requests; null: no data plane. Not owned; outlives the server.
     RequestHandler* data_plane = nullptr;
-    /// The bounds of a message and of connections and the encryption hold for the control services
-    /// too, the rest for the data plane.
+    /// The bounds of a message and of connections, the times and the encryption hold for the
+    /// control services too, the rest for the data plane.
     ServeOptions options = {};
+    ControlLimits control = {};
   };
 
   /// Listens and serves. `address`: "host:port" or "unix:path"; port 0 takes a free one.
@@ -53,7 +58,7 @@ class GrpcServer {
   std::uint16_t port() const { return port_; }
 
   /// Stops listening immediately, lets calls in flight end until `grace` is over, then cancels
-  /// them, and waits for the handlers of unary calls. Idempotent.
+  /// them, and waits for the answers to control calls. Idempotent.
   void Shutdown(std::chrono::milliseconds grace);
 
  private:
@@ -61,7 +66,8 @@ class GrpcServer {
 
   /// Null for "unix:path".
   std::unique_ptr<ConnectionGate> gate_;
-  std::unique_ptr<DataPlaneService> data_plane_;
+  /// What serves each call.
+  std::unique_ptr<grpc::CallbackGenericService> calls_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
   std::uint16_t port_ = 0;

@@ -10,7 +10,7 @@ constexpr std::string_view kScheme = "Bearer ";
 }  // namespace
 
 std::string AudienceText(Audience audience, std::string_view job_uid) {
-  return "pstrain.dev/" + std::string(job_uid) + (audience == Audience::kChief ? "/chief" : "/ps");
+  return "pstrain.dev/" + std::string(job_uid) + "/" + std::string(RoleName(RoleOf(audience)));
 }
 
 std::string Bearer(std::string_view token) { return std::string(kScheme) + std::string(token); }

@@ -25,6 +25,10 @@ struct Caller {
 /// Whom a token is for: one that a ps has received is useless at the chief, and the reverse.
 enum class Audience : std::uint8_t { kChief, kPs };
 
+constexpr Role RoleOf(Audience audience) {
+  return audience == Audience::kChief ? Role::kChief : Role::kPs;
+}
+
 /// The audience as tokens name it: "pstrain.dev/<job uid>/chief" or ".../ps".
 std::string AudienceText(Audience audience, std::string_view job_uid);
 
@@ -45,8 +49,8 @@ class CallerVerifier {
  public:
   virtual ~CallerVerifier() = default;
   /// UNAUTHENTICATED: none, expired, or not signed by who may; the message says which.
-  /// PERMISSION_DENIED: of another job, audience or pod. UNAVAILABLE: its key may be published
-  /// soon.
+  /// PERMISSION_DENIED: of another job, audience or pod. UNAVAILABLE: its key may be published soon
+  /// (unknown_key.h).
   virtual Result<Caller> Verify(std::string_view token) = 0;
   /// UNAUTHENTICATED once the caller's token has expired: for streams, which outlive the call that
   /// brought the token.

@@ -16,8 +16,7 @@ Result<std::string> TokenFiles::Token(Audience audience) const {
   Kept& kept = kept_[static_cast<std::size_t>(audience)];
   const std::chrono::nanoseconds now = clock_.Now();
   if (kept.read && now - *kept.read < kReadAgain) return kept.token;
-  Result<std::string> token =
-      ReadFile(JoinPath(folder_, audience == Audience::kChief ? "chief" : "ps"));
+  Result<std::string> token = ReadFile(JoinPath(folder_, RoleName(RoleOf(audience))));
   if (!token.ok() && !kept.read) return token.status();
   kept.read = now;
   if (token.ok()) kept.token = std::move(token).value();

@@ -17,7 +17,8 @@ namespace pstrain {
 /// process runs.
 inline constexpr std::chrono::seconds kReadAgain{10};
 
-/// The projected tokens of a pod: files `chief` and `ps` of a folder. Any thread.
+/// The projected tokens of a pod: files of a folder, named by the roles `chief` and `ps`. Any
+/// thread.
 class TokenFiles final : public Credentials {
  public:
   /// `clock`: null for the machine's; outlives it.

@@ -7,6 +7,7 @@
 
 #include "base/text/parse_number.h"
 #include "runtime/rpc/identity/unauthenticated.h"
+#include "runtime/rpc/identity/unknown_key.h"
 
 namespace pstrain {
 namespace {
@@ -72,10 +73,10 @@ Status TokenVerifier::CheckClaims(const Jwt& jwt) const {
 
 Result<Caller> TokenVerifier::Read(const Jwt& jwt) const {
   const std::shared_ptr<const KeySet> keys = keys_();
-  if (keys == nullptr) return UnavailableError("the keys that tokens are signed by are not there");
+  if (keys == nullptr) return UnknownKeyError("there are no keys yet");
   const Status signature = keys->Check(jwt);
   if (signature.code() == StatusCode::kNotFound) {
-    return UnavailableError("the token is signed by a key that is not published here yet");
+    return UnknownKeyError("it may be published soon; try again");
   }
   PSTRAIN_RETURN_IF_ERROR(signature);
   PSTRAIN_RETURN_IF_ERROR(CheckClaims(jwt));

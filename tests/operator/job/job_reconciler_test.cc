@@ -295,13 +295,13 @@ TEST_F(JobReconcilerTest, NetworkPolicies_AreMadeOnlyWhenAskedForAndFollowTheFla
   ExpectFixedPoint();
 }
 
-TEST_F(JobReconcilerTest, ShortLives_BrakeTheNextAttemptByTheClockOfTheStatus) {
+TEST_F(JobReconcilerTest, ShortLives_DelayTheNextAttemptByTheClockOfTheStatus) {
   fixture_.StartJob();
   fixture_.EndPod("byo-worker-1", 86, seconds(3));
   fixture_.Settle();
   EXPECT_THAT(fixture_.PodNames(), Not(Contains("byo-worker-1-1")));
   EXPECT_EQ(fixture_.StatusOfJob().restarts().replicas().at("worker-1").short_attempts(), 1);
-  // Another operator takes over: the brake is in the status.
+  // Another operator takes over: the restart delay is in the status.
   fixture_.RestartOperator();
   fixture_.SyncAll();
   fixture_.Settle();
@@ -373,6 +373,26 @@ TEST_F(JobReconcilerTest, AFinishedJob_StopsItsPodsAndExpires) {
   EXPECT_EQ(fixture_.CallsOf("DELETE /apis/pstrain.dev"), 1);
   fixture_.Settle();
   EXPECT_THAT(fixture_.FinishEvents(), Contains("Succeeded").Times(1));
+}
+
+TEST_F(JobReconcilerTest, AChiefWithoutALastWord_IsProvenByTheLastPoll) {
+  fixture_.StartJob(Train);
+  fixture_.PollChief(0, R"("examples_expected": 80, "examples_committed": 80, "applied_min": 80,
+                           "applied_max": 80)");
+  fixture_.EndPod("byo-chief-0", 0);
+  fixture_.Settle();
+  EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Succeeded);
+  EXPECT_EQ(fixture_.MessageOf("Succeeded"), "JobSucceeded: the chief has finished");
+}
+
+TEST_F(JobReconcilerTest, AChiefWhoseLastPollCameBeforeItsEnd_HasNotProvenItsSuccess) {
+  fixture_.StartJob(Train);
+  fixture_.PollChief(0, R"("examples_expected": 80, "examples_committed": 70, "applied_min": 60,
+                           "applied_max": 60)");
+  fixture_.EndPod("byo-chief-0", 0);
+  fixture_.Settle();
+  EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Succeeded);
+  EXPECT_THAT(fixture_.MessageOf("Succeeded"), HasSubstr("not known"));
 }
 
 TEST_F(JobReconcilerTest, ACrash_WaitsLongerEachTimeAndCountsAgainstTheLimit) {

@@ -222,7 +222,7 @@ std::string ReconcilerFixture::TimeAfter(std::chrono::milliseconds duration) con
 }
 
 void ReconcilerFixture::RunPod(const std::string& name) {
-  // For a minute already: who lived for moments only is braked.
+  // For a minute already: an attempt that lived for moments only delays the next one.
   SetPodStatus(name, R"({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
                          "containerStatuses": [{"name": "c", "state": {"running": {"startedAt": ")" +
                          TimeAfter(-std::chrono::minutes(1)) + R"("}}}]})");
@@ -241,6 +241,14 @@ void ReconcilerFixture::EndPod(const std::string& name, int exit_code, std::chro
 
 void ReconcilerFixture::RemovePod(const std::string& name) {
   server().Remove(kube::PodResource(), {"ml", name});
+}
+
+void ReconcilerFixture::PollChief(int attempt, const std::string& values) {
+  Result<ProgressReading> reading =
+      ParseProgress(R"({"values": {)" + values + "}}",
+                    plan::Time(std::chrono::milliseconds(clock_.UnixMillis())), attempt);
+  ASSERT_TRUE(reading.ok()) << reading.status().ToString();
+  operator_->progress.Record(uid_, *std::move(reading));
 }
 
 void ReconcilerFixture::SyncJobs() { operator_->jobs_feed.Sync(); }

@@ -66,6 +66,8 @@ class ReconcilerFixture {
   void EndPod(const std::string& name, int exit_code,
               std::chrono::seconds lived = std::chrono::minutes(1));
   void RemovePod(const std::string& name);
+  /// What the chief's agent answered just now: the members of the object "values".
+  void PollChief(int attempt, const std::string& values);
 
   void SyncJobs();
   void SyncPods();

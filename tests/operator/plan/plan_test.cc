@@ -143,13 +143,14 @@ Replica Lived(Replica replica, std::chrono::milliseconds life, std::int32_t exit
 }
 
 seconds WaitIn(const PlanResult& plan) {
-  const auto wakes = Actions<RequeueAt>(plan);
-  return wakes.size() == 1 && Actions<StartReplica>(plan).empty()
-             ? std::chrono::duration_cast<seconds>(wakes[0].time - kNow)
+  const auto requeues = Actions<RequeueAt>(plan);
+  return requeues.size() == 1 && Actions<StartReplica>(plan).empty()
+             ? std::chrono::duration_cast<seconds>(requeues[0].time - kNow)
              : seconds(0);
 }
 
-TEST(PlanBrake, WhenADisruptedAttemptLivedUnderTenSeconds_TheNextOneWaitsTwiceAsLongEachTime) {
+TEST(PlanRestartDelay,
+     WhenADisruptedAttemptLivedUnderTenSeconds_TheNextOneWaitsTwiceAsLongEachTime) {
   const std::vector<int> waits = {1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300};
   for (std::int32_t before = 0; before < 11; ++before) {
     Snapshot snapshot = With(Lived(Running(Role::kWorker, 0, before), seconds(9), kExitDisrupted));
@@ -164,7 +165,7 @@ TEST(PlanBrake, WhenADisruptedAttemptLivedUnderTenSeconds_TheNextOneWaitsTwiceAs
   }
 }
 
-TEST(PlanBrake, WhenAnAttemptLivedTenSeconds_TheBrakeIsOff) {
+TEST(PlanRestartDelay, WhenAnAttemptLivedTenSeconds_TheNextOneDoesNotWait) {
   Snapshot snapshot = With(Lived(Running(Role::kWorker, 0, 7), seconds(10), kExitDisrupted));
   RecordOf(snapshot, "worker-0").set_attempt(7);
   RecordOf(snapshot, "worker-0").set_short_attempts(7);
@@ -174,7 +175,7 @@ TEST(PlanBrake, WhenAnAttemptLivedTenSeconds_TheBrakeIsOff) {
   EXPECT_EQ(plan.status.restarts().replicas().at("worker-0").short_attempts(), 0);
 }
 
-TEST(PlanBrake, WhenTheKubeletRefusesAPodOrAPodNeverRan_ItLivedForNoTime) {
+TEST(PlanRestartDelay, WhenTheKubeletRefusesAPodOrAPodNeverRan_ItLivedForNoTime) {
   Replica refused = Lived(Running(Role::kWorker, 0), seconds(3600), 1);
   refused.disruption = Disruption::kNotAdmitted;
   Replica gone = Ended(Running(Role::kWorker, 0), 1);
@@ -187,7 +188,7 @@ TEST(PlanBrake, WhenTheKubeletRefusesAPodOrAPodNeverRan_ItLivedForNoTime) {
   }
 }
 
-TEST(PlanBrake, WhenAPodThatRanForLongIsDeleted_ItsSuccessorDoesNotWait) {
+TEST(PlanRestartDelay, WhenAPodThatRanForLongIsDeleted_ItsSuccessorDoesNotWait) {
   Replica worker = Running(Role::kWorker, 0);
   worker.terminating = true;
   EXPECT_EQ(Actions<StartReplica>(Plan(With(worker), kNow)).size(), 1U);
@@ -269,6 +270,14 @@ TEST(PlanDrain, WhenTheChiefHasDrainedBeforeThePeerEnds_ThePeerFollows) {
   EXPECT_EQ(FailuresOf(snapshot), 1);
 }
 
+TEST(PlanDrain, WhenAChiefDrainsAndNobodySeesWhoToldIt_ItsPeersFollowAllTheSame) {
+  Snapshot snapshot = Doubted(Ended(Running(Role::kWorker, 0), kExitDrained));
+  snapshot.replicas.front() = Ended(Running(Role::kChief, 0), kExitDrained);
+  const PlanResult plan = Plan(snapshot, kNow);
+  EXPECT_EQ(plan.status.restarts().replicas().at("chief-0").failures(), 1);
+  EXPECT_EQ(plan.status.restarts().replicas().at("worker-0").failures(), 0);
+}
+
 TEST(PlanDrain, WhenTheChiefsPodIsGoneBeforeThePeersEndShows_TheStatusStillKnows) {
   Snapshot before = With(Running(Role::kWorker, 0));
   Replica chief = Ended(Running(Role::kChief, 0), kExitDrained);
@@ -325,10 +334,46 @@ TEST(PlanDrain, WhenThePeersEndShowsBeforeTheChiefs_ItIsBelievedThreeTimes) {
   }
 }
 
-TEST(PlanDrain, WhenAReplicaWasHealthyForLong_ItIsBelievedAgain) {
-  Snapshot snapshot = Doubted(Lived(Running(Role::kWorker, 0), seconds(600), kExitDrained));
+/// What is still held against a worker after this life.
+std::int32_t DoubtsAfter(const Replica& worker) {
+  return Plan(Doubted(worker), kNow)
+      .status.restarts()
+      .replicas()
+      .at("worker-0")
+      .unexplained_drains();
+}
+
+TEST(PlanDrain, WhenAReplicaWasHealthyForLongAndWasToldToStop_ItIsBelievedAgain) {
+  Replica worker = Lived(Running(Role::kWorker, 0), seconds(600), kExitDrained);
+  worker.terminating = true;
+  EXPECT_EQ(DoubtsAfter(worker), 0);
+  EXPECT_EQ(DoubtsAfter(Lived(Running(Role::kWorker, 0), seconds(600), 1)), 0);
+  EXPECT_EQ(DoubtsAfter(Lived(Running(Role::kWorker, 0), seconds(599), 1)), 3);
+}
+
+TEST(PlanDrain, WhenItLeavesOfItsOwnAccordAfterEachHealthyStretch_ItIsBelievedThreeTimes) {
+  Snapshot snapshot = With(Lived(Running(Role::kWorker, 0), seconds(601), kExitDrained));
+  for (std::int32_t attempt = 0; attempt < 4; ++attempt) {
+    snapshot.replicas[3].attempt = attempt;
+    const PlanResult plan = Plan(snapshot, kNow);
+    EXPECT_EQ(plan.status.restarts().failures(), attempt < 3 ? 0 : 1) << attempt;
+    *snapshot.job.mutable_status() = plan.status;
+  }
+}
+
+TEST(PlanDrain, WhenAnOlderChiefIsStuckWhileItStops_PeersOfTheNextOneDoNotFollowIt) {
+  Snapshot snapshot = Doubted(Ended(Running(Role::kWorker, 0), kExitDrained));
+  RecordOf(snapshot, "chief-0").set_attempt(1);
+  snapshot.replicas.front().terminating = true;
+  snapshot.replicas.push_back(Running(Role::kChief, 0, 1));
+  EXPECT_EQ(FailuresOf(snapshot), 1);
+  snapshot.replicas.back().terminating = true;
   EXPECT_EQ(FailuresOf(snapshot), 0);
-  snapshot = Doubted(Lived(Running(Role::kWorker, 0), seconds(599), kExitDrained));
+}
+
+TEST(PlanDrain, WhenAChiefWasSuperseded_NobodyFollowsIt) {
+  Snapshot snapshot = Doubted(Ended(Running(Role::kWorker, 0), kExitDrained));
+  snapshot.replicas.front() = Ended(Running(Role::kChief, 0), kExitDisrupted);
   EXPECT_EQ(FailuresOf(snapshot), 1);
 }
 
@@ -456,10 +501,13 @@ TEST(Plan, WhenAChiefThatExitsWith0HasOtherCounts_TheJobFails) {
   }
 }
 
-TEST(Plan, WhenTheChiefsCountsAreNotKnown_TheJobSucceedsAndSaysSo) {
+TEST(Plan, WhenTheChiefsCountsAreNotKnown_TheSuccessHasAnotherReason) {
   const PlanResult plan = Plan(WithChief(std::nullopt), kNow);
   EXPECT_EQ(plan.status.phase(), JobStatus::Succeeded);
-  EXPECT_NE(Find(plan.status, "Succeeded")->message().find("not known"), std::string::npos);
+  EXPECT_EQ(Find(plan.status, "Succeeded")->reason(), "CountsNotKnown");
+  EXPECT_NE(Find(plan.status, "Succeeded")->message().find("result.json"), std::string::npos);
+  const PlanResult known = Plan(WithChief(FinalCounts{8000, 8000, 8000, 8000}), kNow);
+  EXPECT_EQ(Find(known.status, "Succeeded")->reason(), "JobSucceeded");
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mutant{"DisruptionsCost", [](Policies& p) { p.count_ends = CountDisruptionsAsCrashes; }},
         Mutant{"ReusesAttempts", [](Policies& p) { p.count_ends = ReuseAttempts; }},
         Mutant{"NeverWaits", [](Policies& p) { p.count_ends = ForgetConsecutive; }},
-        Mutant{"NoBrake", [](Policies& p) { p.count_ends = ForgetShortLives; }},
+        Mutant{"NoRestartDelay", [](Policies& p) { p.count_ends = ForgetShortLives; }},
         Mutant{"BelievesEvery85", [](Policies& p) { p.count_ends = BelieveEveryDrain; }},
         Mutant{"NeverSucceeds", [](Policies& p) { p.decide_success = DoNothing; }},
         Mutant{"SucceedsByWorker", [](Policies& p) { p.decide_success = SucceedWithAnyWorker; }},

@@ -139,12 +139,12 @@ std::optional<Time> Simulation::ChiefLeft(const JobStatus& after) const {
   const auto note = [&left](Time when) { left = left ? std::max(*left, when) : when; };
   for (const Replica& replica : snapshot_.replicas) {
     if (replica.id.role != Role::kChief || !replica.Ended()) continue;
-    if (IsDisruptionExit(replica.exit_code)) note(*replica.ended);
+    if (replica.exit_code == kExitDrained) note(*replica.ended);
   }
   for (const Replica* replica : NewlyCounted(after)) {
-    const bool disrupted = replica->terminating || replica->disruption != Disruption::kNone ||
-                           IsDisruptionExit(replica->exit_code);
-    if (replica->id.role == Role::kChief && disrupted) note(replica->ended.value_or(now_));
+    const bool drains = replica->terminating || replica->disruption != Disruption::kNone ||
+                        replica->exit_code == kExitDrained;
+    if (replica->id.role == Role::kChief && drains) note(replica->ended.value_or(now_));
   }
   return left;
 }
@@ -153,9 +153,12 @@ bool Simulation::IsUntoldDrain(const Replica& replica, const JobStatus& after) c
   if (replica.exit_code != kExitDrained || replica.terminating) return false;
   if (replica.disruption != Disruption::kNone) return false;
   if (replica.id.role == Role::kChief) return true;
+  const Replica* newest = nullptr;
   for (const Replica& chief : snapshot_.replicas) {
-    if (chief.id.role == Role::kChief && !chief.Ended() && chief.terminating) return false;
+    if (chief.id.role != Role::kChief) continue;
+    if (newest == nullptr || chief.attempt > newest->attempt) newest = &chief;
   }
+  if (newest != nullptr && !newest->Ended() && newest->terminating) return false;
   const std::optional<Time> chief_left = ChiefLeft(after);
   if (!chief_left) return true;
   const Time left = std::chrono::ceil<std::chrono::seconds>(*chief_left);
@@ -166,8 +169,7 @@ bool Simulation::IsDrainCrash(const Replica& replica, const JobStatus& after) co
   if (!CountsAsDisruption(replica, after) || !IsUntoldDrain(replica, after)) return false;
   if (replica.id.role == Role::kChief) return true;
   const auto believed = believed_drains_.find(ReplicaKey(replica.id));
-  const bool healthy = Life(replica) >= std::chrono::seconds(600);
-  return !healthy && believed != believed_drains_.end() && believed->second >= 3;
+  return believed != believed_drains_.end() && believed->second >= 3;
 }
 
 std::vector<const Replica*> Simulation::NewlyCounted(const JobStatus& after) const {
@@ -188,11 +190,12 @@ void Simulation::AccountDisruptions(const JobStatus& after) {
   for (const Replica* replica : NewlyCounted(after)) {
     const std::string key = ReplicaKey(replica->id);
     const bool crash = IsDrainCrash(*replica, after);
-    if (Life(*replica) >= std::chrono::seconds(600)) believed_drains_[key] = 0;
+    const bool untold = IsUntoldDrain(*replica, after);
+    if (Life(*replica) >= std::chrono::seconds(600) && !untold) believed_drains_[key] = 0;
     if (Life(*replica) >= std::chrono::seconds(10)) short_in_a_row_[key] = 0;
     if (crash) NoteCrash(*replica);
     if (crash || !CountsAsDisruption(*replica, after)) continue;
-    if (IsUntoldDrain(*replica, after)) ++believed_drains_[key];
+    if (untold) ++believed_drains_[key];
     if (Life(*replica) >= std::chrono::seconds(10)) continue;
     ++short_in_a_row_[key];
     last_short_end_[key] = replica->ended.value_or(now_);
@@ -311,7 +314,8 @@ void Simulation::Start(const StartReplica& start) {
   }
   if (const int short_lives = short_in_a_row_[key]; short_lives > 0) {
     const std::int64_t wait = std::min<std::int64_t>(300, std::int64_t{1} << (short_lives - 1));
-    Expect(now_ - last_short_end_[key] >= std::chrono::seconds(wait), "no brake: " + key);
+    Expect(now_ - last_short_end_[key] >= std::chrono::seconds(wait),
+           "starts before the restart delay: " + key);
   }
   Replica replica;
   replica.id = start.id;

@@ -69,7 +69,9 @@ TEST_P(FailingWritesTest, Job_WhenCheckpointsCannotBeWrittenForAWhile_TrainsOnAn
   // Up to where it is held, though nobody could save it.
   ASSERT_TRUE(Eventually([&] { return Saved() > examples() * 6 / 10; }, kLimit)) << Logs();
   EXPECT_GT(Saved(), saved);
-  EXPECT_TRUE(ChiefSays("checkpoints can be written again")) << Logs();
+  // The chief says so only after the checkpoint that Saved reads is in place.
+  EXPECT_TRUE(Eventually([&] { return ChiefSays("checkpoints can be written again"); }, kLimit))
+      << Logs();
   Continue(60);
   ExpectExact();
 }
@@ -105,6 +107,54 @@ INSTANTIATE_TEST_SUITE_P(With, FailingReadsTest,
                          testing::Values(Failing{"EioOfRead", "read", EIO},
                                          Failing{"EstaleOfOpen", "open", ESTALE},
                                          Failing{"EaccesOfOpen", "open", EACCES}),
+                         NameOf);
+
+// Until the index of the run can be read again.
+TEST_P(FailingReadsTest, Worker_WhenItStartsWhileFilesCannotBeRead_TriesAgain) {
+  StartAll();
+  workers_[1]->Signal(SIGKILL);
+  ASSERT_EQ(workers_[1]->Wait(kLimit), 128 + SIGKILL);
+  Fail(GetParam());
+  environment_.emplace_back("PSTRAIN_ATTEMPT=1");
+  workers_[1] = Start("worker", 1, 2);
+  ASSERT_TRUE(Eventually(
+      [this] {
+        return workers_[1]->Stderr().find("the input index cannot be read now; trying again") !=
+               std::string::npos;
+      },
+      kLimit))
+      << Logs();
+  Heal();
+  Continue(10);
+  Continue(60);
+  ExpectExact();
+}
+
+class ReplacedChiefTest : public FailingCallsTest {};
+
+// A chief that is started while nobody can write is not to use up the job's attempts.
+TEST_P(ReplacedChiefTest, Chief_WhenItsDirectoryRefusesForAWhile_WaitsForItAndGoesOn) {
+  StartAll();
+  Fail(GetParam());
+  chief_->Signal(SIGKILL);
+  ASSERT_EQ(chief_->Wait(kLimit), 128 + SIGKILL);
+  environment_.emplace_back("PSTRAIN_ATTEMPT=1");
+  chief_ = Start("chief", 0, 2);
+  ASSERT_TRUE(Eventually(
+      [&] { return ChiefSays("the run's directory cannot be used now; trying again"); }, kLimit))
+      << Logs();
+  EXPECT_THAT(chief_->Stderr(), HasSubstr(std::strerror(GetParam().error)));
+  Heal();
+  Continue(10);
+  Continue(60);
+  ExpectExact();
+}
+
+INSTANTIATE_TEST_SUITE_P(With, ReplacedChiefTest,
+                         testing::Values(Failing{"EnospcOfWrite", "write", ENOSPC},
+                                         Failing{"EdquotOfWrite", "write", EDQUOT},
+                                         Failing{"EaccesOfOpen", "open", EACCES},
+                                         Failing{"ErofsOfOpen", "open", EROFS}),
                          NameOf);
 
 }  // namespace

@@ -9,7 +9,9 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -89,6 +91,38 @@ TEST_F(FullDiskTest, Run_WhenTheDiskStaysFull_TrainsOnAndItsEndWaitsForTheFinalC
   ASSERT_TRUE(log.ok());
   EXPECT_THAT(*log, HasSubstr("no_checkpoint_for_seconds="));
   EXPECT_THAT(*log, HasSubstr("checkpoints can be written again"));
+}
+
+TEST_F(FullDiskTest, Chief_WhenReplacedOnAFullDisk_WaitsForRoomAndTheJobGoesOn) {
+  // The kill is one failure; a chief that ends because of the disk would be the second.
+  // Until it has room the chief answers nobody: its peers wait peerTimeoutSeconds for it.
+  const seconds patience = FullFor() + kLimit;
+  overrides_ = {"spec.training.epochs=" + std::to_string(kEpochs), "spec.runPolicy.backoffLimit=1",
+                "spec.training.peerTimeoutSeconds=" + std::to_string(patience.count())};
+  Program program({PSTRAIN_BIN_DIR "/pstrain", "run", "job.yaml", "--allow-test-only", "--json",
+                   "--set", overrides_[0], "--set", overrides_[1], "--set", overrides_[2]},
+                  dir_.path());
+  const auto chief = [this] { return ReadChief("exact"); };
+  ASSERT_TRUE(Eventually([&] { return chief() && chief()->Value("checkpoints") > 0; }, kLimit))
+      << program.Stderr();
+  Fill();
+  const std::optional<local::AgentReading> reading = chief();
+  ASSERT_TRUE(reading && reading->child_pid > 0);
+  ASSERT_EQ(kill(static_cast<pid_t>(reading->child_pid), SIGKILL), 0);
+  const std::string log = dir_.File(".pstrain/exact/logs/chief-0-1.log");
+  ASSERT_TRUE(Eventually(
+      [&] {
+        const Result<std::string> text = ReadFile(log);
+        return text.ok() && text->find("cannot be used now; trying again") != std::string::npos;
+      },
+      kLimit))
+      << program.Stderr();
+  PauseFor(FullFor(), std::stop_token());
+  EXPECT_TRUE(Runs(program.pid())) << program.Stderr();
+  ASSERT_TRUE(RemoveFile(Ballast()).ok());
+  const Ended ended = WaitFor(program);
+  ExpectAllAppliedOnce(ended);
+  ExpectClosedForm(ended);
 }
 
 }  // namespace

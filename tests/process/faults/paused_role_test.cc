@@ -66,7 +66,7 @@ TEST_P(PausedProcessTest, Job_WhenTheProcessIsStoppedAndGoesOn_EndsExactlyAndNob
     EXPECT_GT(Pause(), kShort) << loss;
   }
   if (role == "chief" && Pause() > kShort) {
-    EXPECT_THAT(chief_->Stderr(), HasSubstr("this process stood still"));
+    EXPECT_THAT(chief_->Stderr(), HasSubstr("this process was paused"));
   }
 }
 

@@ -44,7 +44,8 @@ class CheckpointFileTest : public testing::Test {
 };
 
 TEST_F(CheckpointFileTest, WhenTheDiskFails_NothingCountsAsDamaged) {
-  for (const int error_number : {EIO, ESTALE, ENOSPC, EACCES, EMFILE, ENOMEM, ETIMEDOUT}) {
+  for (const int error_number :
+       {EIO, ESTALE, ENOSPC, EACCES, EMFILE, ENOMEM, ETIMEDOUT, EISDIR, ENOTDIR}) {
     for (const char* file : {"1-2/manifest", "1-2/shard-1"}) {
       for (const char* call : {"open", "read"}) {
         const auto fault = Fault{call, file, error_number}.Inject();
@@ -90,13 +91,18 @@ TEST_F(CheckpointFileTest, MissingIsOnlyWhatAListingDoesNotHave) {
 }
 
 TEST_F(CheckpointFileTest, WhenAManifestCannotBeExamined_ItsFolderIsNotTakenForUnfinished) {
-  for (const int error_number : {EIO, ESTALE, EACCES, ENOENT}) {
+  for (const int error_number : {EIO, ESTALE, EACCES, ENOENT, ENOTDIR}) {
     const auto fault = Fault{"stat", "1-2/manifest", error_number}.Inject();
     EXPECT_FALSE(ListCheckpoints(run_.path()).ok()) << error_number;
     // A later chief would delete what a former one has not finished.
     EXPECT_FALSE(ApplyRetention(run_.path(), {.keep = 2, .chief_term = 2, .pinned = {}}).ok())
         << error_number;
   }
+  EXPECT_EQ(ListCheckpoints(run_.path())->size(), 2u);
+}
+
+TEST_F(CheckpointFileTest, AFileInPlaceOfAFolder_IsNoCheckpoint) {
+  ASSERT_TRUE(WriteFileSynced(CheckpointDirectory(run_.path(), {1, 3}), "notes").ok());
   EXPECT_EQ(ListCheckpoints(run_.path())->size(), 2u);
 }
 

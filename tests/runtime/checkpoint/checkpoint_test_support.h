@@ -52,14 +52,14 @@ inline ShardState State(const Catalog& catalog, ShardId shard, float offset = 0)
   state.shard = shard;
   state.term = {1, shard + 1};
   for (const PartitionRef& ref : catalog.DenseOf(shard)) {
-    const auto& slice = catalog.variables()[ref.variable].slices[ref.partition];
+    const DensePartition& partition = catalog.variables()[ref.variable].partitions[ref.partition];
     DenseState& dense = state.dense.emplace_back();
     dense.variable = ref.variable;
     dense.partition = ref.partition;
-    for (std::uint64_t i = 0; i < slice.count; ++i) {
-      dense.values.push_back(static_cast<float>(slice.first + i) + offset);
+    for (std::uint64_t i = 0; i < partition.count; ++i) {
+      dense.values.push_back(static_cast<float>(partition.first + i) + offset);
     }
-    dense.slots.emplace_back(slice.count, 2.0f);
+    dense.slots.emplace_back(partition.count, 2.0f);
   }
   TableState& table = state.tables.emplace_back();
   table.variable = 1;

@@ -54,10 +54,15 @@ TEST(Checkpoints, OpenCheckpoint_WhenOfAnotherJob_NamesTheField) {
   JobSpec job;
   job.mutable_training()->set_batch_size(16);
   CheckpointManifest manifest = *ReadManifest(checkpoint);
-  *manifest.mutable_job() = job;
-  ASSERT_TRUE(WriteManifest(checkpoint, manifest, [] { return OkStatus(); }).ok());
   CheckpointExpectation expectation;
   expectation.job = job;
+  // One that does not say of which job it is could be of any.
+  manifest.clear_job();
+  ASSERT_TRUE(WriteManifest(checkpoint, manifest, [] { return OkStatus(); }).ok());
+  EXPECT_EQ(OpenCheckpoint(checkpoint, expectation).status().code(),
+            StatusCode::kFailedPrecondition);
+  *manifest.mutable_job() = job;
+  ASSERT_TRUE(WriteManifest(checkpoint, manifest, [] { return OkStatus(); }).ok());
   EXPECT_TRUE(OpenCheckpoint(checkpoint, expectation).ok());
   expectation.job->mutable_training()->set_epochs(9);
   EXPECT_TRUE(OpenCheckpoint(checkpoint, expectation).ok());

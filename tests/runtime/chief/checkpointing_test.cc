@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <functional>
+#include <utility>
 
 #include "base/os/file_faults.h"
 #include "runtime/checkpoint/chief_term.h"
@@ -39,14 +41,28 @@ class CheckpointingTest : public chief_test::ChiefPartsTest {
     }
     return reply;
   }
-  void AnswerWrites() {
+  /// `change`: what is wrong with the first answer; null: nothing.
+  void AnswerWrites(std::function<void(WriteCheckpointShardsReply&)> change = nullptr) {
     while (!network_.writes.empty()) {
       const FakeNetwork::Write call = TakeFirst(&network_.writes);
-      call.done(Written(call.request));
+      WriteCheckpointShardsReply reply = Written(call.request);
+      if (change) std::exchange(change, nullptr)(reply);
+      call.done(reply);
     }
   }
   void FailWrites(const Status& status) {
     while (!network_.writes.empty()) TakeFirst(&network_.writes).done(status);
+  }
+  /// ps 1 says that it does not have its shard in that term, the other one has written its own.
+  void RefuseWriteOfPs1() {
+    while (!network_.writes.empty()) {
+      const FakeNetwork::Write call = TakeFirst(&network_.writes);
+      if (call.address == "ps-101") {
+        call.done(AbortedError("shard 1 is not active in term 1.2"));
+      } else {
+        call.done(Written(call.request));
+      }
+    }
   }
   void Take() {
     checkpointing_.Start();
@@ -157,6 +173,12 @@ TEST_F(CheckpointingTest, WhenAllIsCommitted_TheCheckpointIsFinal) {
   Take();
   ASSERT_TRUE(checkpointing_.final_manifest().has_value());
   EXPECT_EQ(checkpointing_.final_since(), clock_.Now());
+  // The chief was paused: the evaluator could not be heard meanwhile.
+  clock_.Advance(seconds(70));
+  checkpointing_.ForgiveGap(seconds(60));
+  EXPECT_EQ(checkpointing_.final_since(), clock_.Now() - seconds(10));
+  checkpointing_.ForgiveGap(seconds(60));
+  EXPECT_EQ(checkpointing_.final_since(), clock_.Now());
   EXPECT_FALSE(checkpointing_.Due());
 }
 
@@ -164,13 +186,11 @@ TEST_F(CheckpointingTest, WhenAShardLacksWhatWasReported_TheCheckpointIsNotFinal
   StartPs();
   Commit(8);
   checkpointing_.Start();
-  const FakeNetwork::Write first = TakeFirst(&network_.writes);
-  WriteCheckpointShardsReply reply = Written(first.request);
   AppliedSet applied(4);
   applied.Insert({0, 1});
-  reply.mutable_copies(0)->set_applied(applied.Serialize());
-  first.done(reply);
-  AnswerWrites();
+  AnswerWrites([&applied](WriteCheckpointShardsReply& first) {
+    first.mutable_copies(0)->set_applied(applied.Serialize());
+  });
   checkpointing_.Finish();
   EXPECT_FALSE(checkpointing_.final_manifest().has_value());
   EXPECT_TRUE(InPlace().empty());
@@ -195,6 +215,24 @@ TEST_F(CheckpointingTest, WhenAFinalCheckpointOnDiskHasOtherExamples_TheRunIsNot
   EXPECT_FALSE(Checkpointing(chief(), ps(), evaluator_).final_manifest().has_value());
 }
 
+TEST_F(CheckpointingTest, WhatWasReopened_IsKnownToLaterChiefs) {
+  StartPs();
+  Commit(3);
+  protocol().PsLost(0, incarnations_[0]);
+  ASSERT_TRUE(RegisterPs(0, 102).ok());
+  AnswerAssigns();
+  EXPECT_EQ(checkpointing_.BatchesReopened(), 3u);
+  Take();
+  ASSERT_EQ(InPlace().size(), 1u);
+  const CheckpointId id = InPlace().front();
+  const auto manifest = ReadManifest(CheckpointDirectory(setup_->directory.path(), id));
+  ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
+  setup_->checkpoint = GoodCheckpoint{id, "", *manifest, {}};
+  EXPECT_EQ(Checkpointing(chief(), ps(), evaluator_).BatchesReopened(), 3u + 3u);
+  protocol_.emplace(protocol_test::Options());
+  EXPECT_EQ(Checkpointing(chief(), ps(), evaluator_).BatchesReopened(), 3u);
+}
+
 TEST_F(CheckpointingTest, WhenTheDiskIsFullForTenMinutes_IsTriedWithGrowingPausesAndThenPlaced) {
   checkpoint_spec().set_every_steps(1);
   StartPs();
@@ -216,16 +254,16 @@ TEST_F(CheckpointingTest, WhenTheDiskIsFullForTenMinutes_IsTriedWithGrowingPause
   EXPECT_LT(pauses.size(), 30u);
   pauses.resize(8);
   EXPECT_EQ(pauses, (std::vector<std::int64_t>{0, 1, 2, 4, 8, 16, 30, 30}));
-  const CheckpointTrouble trouble = checkpointing_.trouble();
-  EXPECT_EQ(trouble.failing, seconds(600));
-  EXPECT_EQ(trouble.age, seconds(600));
-  EXPECT_EQ(ErrnoOf(trouble.error), ENOSPC);
+  const CheckpointProblem problem = checkpointing_.problem();
+  EXPECT_EQ(problem.failing, seconds(600));
+  EXPECT_EQ(problem.age, seconds(600));
+  EXPECT_EQ(ErrnoOf(problem.error), ENOSPC);
   clock_.Advance(seconds(30));
   ASSERT_TRUE(checkpointing_.Due());
   Take();
   EXPECT_EQ(InPlace().size(), 1u);
-  EXPECT_EQ(checkpointing_.trouble().failing, seconds(0));
-  EXPECT_EQ(checkpointing_.trouble().age, seconds(0));
+  EXPECT_EQ(checkpointing_.problem().failing, seconds(0));
+  EXPECT_EQ(checkpointing_.problem().age, seconds(0));
 }
 
 TEST_F(CheckpointingTest, WhenTheFinalOneCannotBeWritten_TheRunWaitsForIt) {
@@ -259,7 +297,7 @@ TEST_F(CheckpointingTest, WhenOneIsPlacedInBetween_ThePausesBeginAgain) {
     Take();
     Commit(1);
   }
-  EXPECT_EQ(checkpointing_.trouble().failing, seconds(0));
+  EXPECT_EQ(checkpointing_.problem().failing, seconds(0));
 }
 
 TEST_F(CheckpointingTest, WhenSomebodyIsToldToStop_TheNextTryComesWithinASecond) {
@@ -291,7 +329,7 @@ TEST_F(CheckpointingTest, WhenAPsIsAway_IsAbandonedAndTriedAfterGrowingPauses) {
     clock_.Advance(seconds(30));
   }
   EXPECT_EQ(chief_stats_.checkpoints_abandoned->Value(), 6u);
-  EXPECT_NE(checkpointing_.trouble().error.message().find("ps "), std::string::npos);
+  EXPECT_NE(checkpointing_.problem().error.message().find("ps "), std::string::npos);
   EXPECT_TRUE(ListCheckpointFolders(setup_->directory.path())->empty());
 }
 
@@ -302,7 +340,7 @@ TEST_F(CheckpointingTest, WhileTheDiskHangs_NothingIsAskedOfThePsAndNothingIsPla
   checkpointing_.Finish();
   EXPECT_TRUE(network_.writes.empty());
   clock_.Advance(seconds(61));
-  EXPECT_EQ(checkpointing_.trouble().failing, seconds(61));
+  EXPECT_EQ(checkpointing_.problem().failing, seconds(61));
   disk_.Release();
   EXPECT_EQ(network_.writes.size(), 2u);
   disk_.Hold();
@@ -356,6 +394,63 @@ TEST_F(CheckpointingTest, WhenAShardChangesItsOwnerMeanwhile_IsAbandoned) {
   checkpointing_.Finish();
   EXPECT_FALSE(checkpointing_.in_progress());
   EXPECT_TRUE(InPlace().empty());
+}
+
+// When all is committed, no worker pushes any more that could say so.
+TEST_F(CheckpointingTest, WhenAnOwnerLacksItsShard_HasFailedAndThatPsRegistersAgain) {
+  StartPs();
+  Commit(8);
+  ASSERT_TRUE(checkpointing_.Due());
+  checkpointing_.Start();
+  RefuseWriteOfPs1();
+  checkpointing_.Finish();
+  EXPECT_FALSE(checkpointing_.in_progress());
+  clock_.Advance(milliseconds(1));
+  EXPECT_EQ(checkpointing_.problem().failing, milliseconds(1));
+  EXPECT_NE(checkpointing_.problem().error.message().find("ps 1: shard 1"), std::string::npos);
+  EXPECT_TRUE(Heartbeat(0, incarnations_[0]).known());
+  EXPECT_FALSE(Heartbeat(1, incarnations_[1]).known());
+  ASSERT_TRUE(RegisterPs(1, 101).ok());
+  AnswerAssigns();
+  ASSERT_TRUE(protocol().AllActive());
+  Commit(8);
+  EXPECT_FALSE(checkpointing_.Due());
+  clock_.Advance(seconds(1));
+  ASSERT_TRUE(checkpointing_.Due());
+  Take();
+  EXPECT_TRUE(checkpointing_.final_manifest().has_value());
+  EXPECT_EQ(checkpointing_.problem().failing, seconds(0));
+}
+
+TEST_F(CheckpointingTest, WhenAPsNoLongerOwnsWhatItRefuses_NothingHasFailed) {
+  StartPs();
+  Commit(8);
+  checkpointing_.Start();
+  const Result<RegisterPsReply> next = RegisterPs(1, 201, 1);
+  ASSERT_TRUE(next.ok());
+  AnswerAssigns();
+  RefuseWriteOfPs1();
+  checkpointing_.Finish();
+  EXPECT_FALSE(checkpointing_.in_progress());
+  EXPECT_EQ(checkpointing_.problem().error, OkStatus());
+  EXPECT_TRUE(Heartbeat(1, next->incarnation()).known());
+  Commit(8);
+  EXPECT_TRUE(checkpointing_.Due());
+}
+
+TEST_F(CheckpointingTest, WhenAPsAnswersWithAnotherTerm_HasFailed) {
+  StartPs();
+  Commit(8);
+  checkpointing_.Start();
+  AnswerWrites([](WriteCheckpointShardsReply& first) {
+    first.mutable_checkpoint_shards(0)->set_term_counter(99);
+  });
+  checkpointing_.Finish();
+  EXPECT_FALSE(checkpointing_.in_progress());
+  EXPECT_FALSE(checkpointing_.Due());
+  clock_.Advance(seconds(1));
+  EXPECT_EQ(checkpointing_.problem().failing, seconds(1));
+  EXPECT_TRUE(checkpointing_.Due());
 }
 
 TEST_F(CheckpointingTest, WhenAHigherTermWasTaken_IsAbandoned) {

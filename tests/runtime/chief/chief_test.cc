@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <future>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -15,6 +18,7 @@
 #include "base/os/file_faults.h"
 #include "base/os/files.h"
 #include "proto/contract/exit_codes.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/input/input_index.h"
 #include "runtime/stats/names.h"
@@ -93,7 +97,7 @@ class ChiefTest : public testing::Test {
     run.set_run_directory(directory->path());
     run.set_shards(1);
     run.set_batches_per_epoch((*index)->batches_per_epoch());
-    return {std::move(directory).value(), *index, std::move(run), std::nullopt, {}};
+    return {std::move(directory).value(), *index, std::move(run), checkpoint_, {}};
   }
 
   void Start(PsLinkFactory connect = [](const std::string&, const RunLocked&) {
@@ -106,6 +110,15 @@ class ChiefTest : public testing::Test {
                                                   .grant_limit = nullptr,
                                                   .wanted_ps = nullptr});
     outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
+  }
+  /// The registration of a ps that was started with the same job.
+  RegisterPsRequest Ps() const {
+    RegisterPsRequest request;
+    request.set_process(5);
+    request.set_address("ps-0:2222");
+    const FixedDigests job = DigestsOf(job_.spec());
+    request.mutable_job()->insert(job.begin(), job.end());
+    return request;
   }
   /// The exit code; -1 when the chief does not end.
   int Outcome() {
@@ -134,6 +147,8 @@ class ChiefTest : public testing::Test {
   RealClock clock_;
   const Clock* chief_clock_ = &clock_;
   PSTrainingJob job_;
+  /// That the run continues from.
+  std::optional<GoodCheckpoint> checkpoint_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   Refusals refusals_{*stats_};
   std::stop_source stop_;
@@ -204,9 +219,26 @@ TEST_F(ChiefTest, WhenAPsServesAnotherChiefOfTheSameTerm_EndsAsSuperseded) {
   Start([this](const std::string&, const RunLocked&) {
     return std::make_unique<OtherChiefsLink>(clock_);
   });
-  RegisterPsRequest request;
-  request.set_process(5);
-  request.set_address("ps-0:2222");
+  const RegisterPsRequest request = Ps();
+  EXPECT_TRUE(chief_->RegisterPs(request, "").ok());
+  EXPECT_EQ(Outcome(), kExitDisrupted);
+}
+
+/// To a ps that refuses the run, which fails the job, and then says that it serves another chief.
+class RefusingLink final : public SilentLink {
+ public:
+  using SilentLink::SilentLink;
+  void Configure(ConfigureRequest, ConfigureDone done) override {
+    done(InvalidArgumentError("another run"));
+    done(AbortedError("another"));
+  }
+};
+
+TEST_F(ChiefTest, WhenItFailsForItsPeersHaveGoneToTheNextChief_EndsAsSuperseded) {
+  Start([this](const std::string&, const RunLocked&) {
+    return std::make_unique<RefusingLink>(clock_);
+  });
+  const RegisterPsRequest request = Ps();
   EXPECT_TRUE(chief_->RegisterPs(request, "").ok());
   EXPECT_EQ(Outcome(), kExitDisrupted);
 }
@@ -231,6 +263,66 @@ TEST_F(ChiefTest, WhenReplicasOfAnotherJobComeAgainAndAgain_AreCountedAndLoggedO
   EXPECT_EQ(Outcome(), kExitDrained);
 }
 
+TEST_F(ChiefTest, WhatIsLongerThanAnyReplicaSaysIt_IsRefused) {
+  Start();
+  HeartbeatPsRequest heartbeat;
+  heartbeat.set_failure(std::string(kMostTextBytes + 1, 'x'));
+  EXPECT_EQ(chief_->HeartbeatPs(heartbeat).status().code(), StatusCode::kResourceExhausted);
+  RegisterPsRequest ps = Ps();
+  PollWorkerRequest worker;
+  PollEvaluatorRequest evaluator;
+  for (std::uint32_t i = 0; i <= kMostDigests; ++i) {
+    for (auto* job : {ps.mutable_job(), worker.mutable_job(), evaluator.mutable_job()}) {
+      (*job)[std::to_string(i)] = i;
+    }
+  }
+  EXPECT_EQ(chief_->RegisterPs(ps, "").status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(chief_->PollWorker(worker, "").status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(chief_->PollEvaluator(evaluator, "").status().code(), StatusCode::kResourceExhausted);
+  stop_.request_stop();
+  EXPECT_EQ(Outcome(), kExitDrained);
+}
+
+TEST_F(ChiefTest, WhenAReplicaDoesNotShowItsJob_IsRefused) {
+  Start([this](const std::string&, const RunLocked&) {
+    return std::make_unique<SilentLink>(clock_);
+  });
+  RegisterPsRequest ps = Ps();
+  ps.clear_job();
+  const Result<RegisterPsReply> registered = chief_->RegisterPs(ps, "");
+  ASSERT_TRUE(registered.ok()) << registered.status().ToString();
+  EXPECT_NE(registered->refused(), "");
+  EXPECT_EQ(registered->incarnation(), 0u);
+  PollWorkerRequest poll;
+  poll.set_process(5);
+  EXPECT_NE(chief_->PollWorker(poll, "")->refused(), "");
+  // A worker that knows the run has shown its job before, also to another chief.
+  poll.set_chief_term_seen(1);
+  EXPECT_EQ(chief_->PollWorker(poll, "")->refused(), "");
+  const auto reason = static_cast<std::size_t>(RefusalReason::kOutdated);
+  EXPECT_EQ(stats_->AddCounter(stats::kRefused[reason])->Value(), 2u);
+  stop_.request_stop();
+  EXPECT_EQ(Outcome(), kExitDrained);
+}
+
+// The chief of this test has no ps, so that there is nothing to grant.
+TEST_F(ChiefTest, AwaitWork_IsAnsweredWhenTheChiefEnds) {
+  Start();
+  AwaitWorkRequest request;
+  request.set_want(true);
+  request.set_membership_seen(std::uint64_t{1} << 40);
+  std::promise<void> told;
+  ASSERT_TRUE(chief_->AwaitWork(request, [&told] { told.set_value(); }).ok());
+  std::future<void> heard = told.get_future();
+  EXPECT_EQ(heard.wait_for(seconds(0)), std::future_status::timeout);
+  stop_.request_stop();
+  EXPECT_EQ(Outcome(), kExitDrained);
+  EXPECT_EQ(heard.wait_for(seconds(0)), std::future_status::ready);
+  int late = 0;
+  ASSERT_TRUE(chief_->AwaitWork(request, [&late] { ++late; }).ok());
+  EXPECT_EQ(late, 1);
+}
+
 class PausedChiefTest : public ChiefTest {
  protected:
   /// Time passes at once, and the chief notices.
@@ -244,6 +336,16 @@ class PausedChiefTest : public ChiefTest {
       std::this_thread::yield();
     }
     ASSERT_GE(stats.checkpoint_age->Value(), age);
+  }
+  void Drain() {
+    stop_.request_stop();
+    // The ps does not answer its release.
+    for (int i = 0; i < 1000; ++i) {
+      if (outcome_.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) break;
+      manual_clock_.Advance(seconds(1));
+    }
+    EXPECT_EQ(Outcome(), kExitDrained);
+    chief_.reset();
   }
   bool Known(const RegisterPsReply& registered) {
     HeartbeatPsRequest heartbeat;
@@ -268,9 +370,7 @@ TEST_F(PausedChiefTest, WhenTheChiefStandsStill_NobodyIsLostForThat) {
                                            .grant_limit = nullptr,
                                            .wanted_ps = nullptr});
   outcome_ = std::async(std::launch::async, [this] { return chief_->Run(); });
-  RegisterPsRequest request;
-  request.set_process(5);
-  request.set_address("ps-0:2222");
+  const RegisterPsRequest request = Ps();
   const Result<RegisterPsReply> registered = chief_->RegisterPs(request, "");
   ASSERT_TRUE(registered.ok()) << registered.status().ToString();
   Advance(seconds(15));
@@ -280,13 +380,42 @@ TEST_F(PausedChiefTest, WhenTheChiefStandsStill_NobodyIsLostForThat) {
   // While it works, silence counts.
   for (int i = 0; i < 11; ++i) Advance(seconds(1));
   EXPECT_FALSE(Known(*registered));
-  stop_.request_stop();
-  // The ps does not answer its release.
-  for (int i = 0; i < 1000; ++i) {
-    if (outcome_.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) break;
-    manual_clock_.Advance(seconds(1));
+  Drain();
+}
+
+/// The process is stopped again and again right after it has read the clock.
+class StoppingClock final : public Clock {
+ public:
+  explicit StoppingClock(ManualClock& clock) : clock_(clock) {}
+  std::chrono::nanoseconds Now() const override {
+    const std::chrono::nanoseconds now = clock_.Now();
+    int left = stops_.load();
+    if (left > 0 && stops_.compare_exchange_strong(left, left - 1)) clock_.Advance(seconds(300));
+    return now;
   }
-  EXPECT_EQ(Outcome(), kExitDrained);
+  std::int64_t UnixMillis() const override { return clock_.UnixMillis(); }
+  void Stop(int times) { stops_ = times; }
+  bool stops() const { return stops_ > 0; }
+
+ private:
+  ManualClock& clock_;
+  mutable std::atomic<int> stops_{0};
+};
+
+TEST_F(PausedChiefTest, WhenTheChiefIsStoppedWhileItLooksAtTheClock_NobodyIsLostForThat) {
+  StoppingClock clock(manual_clock_);
+  chief_clock_ = &clock;
+  Start([this](const std::string&, const RunLocked&) {
+    return std::make_unique<SilentLink>(manual_clock_);
+  });
+  const Result<RegisterPsReply> registered = chief_->RegisterPs(Ps(), "");
+  ASSERT_TRUE(registered.ok()) << registered.status().ToString();
+  clock.Stop(20);
+  const SteadyTime deadline = SteadyNow() + kLimit;
+  while (clock.stops() && SteadyNow() < deadline) std::this_thread::yield();
+  EXPECT_FALSE(clock.stops());
+  EXPECT_TRUE(Known(*registered));
+  Drain();
 }
 
 TEST_F(ChiefTest, WhenANewerChiefHasTakenTheRun_EndsAsSuperseded) {
@@ -301,9 +430,7 @@ TEST_F(PausedChiefTest, WhenAPsRegistersWhileTheRunEnds_IsToldSo) {
   Start([this](const std::string&, const RunLocked&) {
     return std::make_unique<SilentLink>(manual_clock_);
   });
-  RegisterPsRequest request;
-  request.set_process(5);
-  request.set_address("ps-0:2222");
+  const RegisterPsRequest request = Ps();
   ASSERT_TRUE(chief_->RegisterPs(request, "").ok());
   stop_.request_stop();
   // Its release is not answered: the chief waits for that, and answers others meanwhile.
@@ -319,6 +446,41 @@ TEST_F(PausedChiefTest, WhenAPsRegistersWhileTheRunEnds_IsToldSo) {
   EXPECT_EQ(reply.incarnation(), 0u);
   manual_clock_.Advance(kReleasePatience + seconds(1));
   EXPECT_EQ(Outcome(), kExitDrained);
+}
+
+// The final checkpoint of the former chief is there: nothing but the result is missing.
+TEST_F(PausedChiefTest, WhenTheResultCannotBeWritten_ItsPageSaysSoAndItWaits) {
+  constexpr std::int64_t kRecords = 4;
+  CheckpointManifest manifest;
+  manifest.set_final(true);
+  manifest.set_epochs(1);
+  manifest.set_examples_committed(kRecords);
+  manifest.add_checkpoint_shards()->set_examples_applied(kRecords);
+  checkpoint_ = GoodCheckpoint{{1, 1}, "", manifest, {}};
+  chief_clock_ = &manual_clock_;
+  std::atomic<int> error = EDQUOT;
+  const ScopedFileFaults faults([&error](std::string_view call, const std::string& path) {
+    return call == "write" && path.find("result.json") != std::string::npos ? error.load() : 0;
+  });
+  Start();
+  const ChiefStats page(*stats_);
+  const auto wait_for = [](const Gauge& gauge, double least) {
+    const SteadyTime deadline = SteadyNow() + kLimit;
+    while (!(gauge.Value() >= least) && SteadyNow() < deadline) std::this_thread::yield();
+    EXPECT_GE(gauge.Value(), least);
+  };
+  wait_for(*page.checkpoint_error, EDQUOT);
+  manual_clock_.Advance(seconds(40));
+  wait_for(*page.checkpoint_failing, 40);
+  error = 0;
+  // Until its next try, and the end of its release.
+  for (int i = 0; i < 1000; ++i) {
+    if (outcome_.wait_for(std::chrono::milliseconds(20)) == std::future_status::ready) break;
+    manual_clock_.Advance(seconds(1));
+  }
+  EXPECT_EQ(Outcome(), kExitSuccess);
+  chief_.reset();
+  EXPECT_TRUE(FileExists(JoinPath(dir_.File("run"), "result.json")));
 }
 
 }  // namespace

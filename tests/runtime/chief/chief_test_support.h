@@ -106,12 +106,16 @@ Call TakeFirst(std::deque<Call>* calls) {
 /// epochs of 4 batches), a run directory of its own, a clock that the test moves.
 class ChiefPartsTest : public testing::Test {
  protected:
-  ChiefPartsTest() {
+  /// `source`: what there is to do instead of the batches of the options.
+  explicit ChiefPartsTest(std::shared_ptr<WorkSource> source = nullptr, int former_chiefs = 0) {
     job_ = MakeJob(dir_.path());
+    for (int i = 0; i < former_chiefs; ++i) MakeSetup();
     setup_.emplace(MakeSetup());
     ProtocolOptions options = protocol_test::Options();
     options.chief_term = setup_->directory.chief_term();
     options.started = clock_.Now();
+    if (source != nullptr) batches_per_epoch_ = source->chunk_size();
+    options.source = std::move(source);
     protocol_.emplace(std::move(options));
     ps_.emplace(chief(), network_.Connect(),
                 [this](const Status& status) { failures_.push_back(status); });
@@ -174,21 +178,21 @@ class ChiefPartsTest : public testing::Test {
     return ps().Heartbeat(request);
   }
 
-  /// Answers all assignments as ps with empty shards would.
-  void AnswerAssigns() {
-    while (!network_.assigns.empty()) {
-      const FakeNetwork::Assign call = TakeFirst(&network_.assigns);
-      AssignShardsReply reply;
-      for (const WireShardAssignment& shard : call.request.shards()) {
-        if (shard.source() == WireShardAssignment::DROP) continue;
-        WireShardCopy* copy = reply.add_shards();
-        copy->set_shard(shard.shard());
-        *copy->mutable_term() = shard.term();
-        copy->set_active(true);
-        copy->set_applied(AppliedSet(4).Serialize());
-      }
-      call.done(reply, {});
+  /// Answers an assignment as a ps with empty shards would.
+  void Answer(const FakeNetwork::Assign& call) const {
+    AssignShardsReply reply;
+    for (const WireShardAssignment& shard : call.request.shards()) {
+      if (shard.source() == WireShardAssignment::DROP) continue;
+      WireShardCopy* copy = reply.add_shards();
+      copy->set_shard(shard.shard());
+      *copy->mutable_term() = shard.term();
+      copy->set_active(true);
+      copy->set_applied(AppliedSet(batches_per_epoch_).Serialize());
     }
+    call.done(reply, {});
+  }
+  void AnswerAssigns() {
+    while (!network_.assigns.empty()) Answer(TakeFirst(&network_.assigns));
   }
 
   /// Both ps are there and own a shard each.
@@ -219,6 +223,7 @@ class ChiefPartsTest : public testing::Test {
   RoleContext context_{
       .job = job_, .run_id = "run", .stats = *stats_, .fail_points = FailPoints::None()};
   std::optional<ChiefSetup> setup_;
+  std::uint32_t batches_per_epoch_ = 4;
   std::optional<CommitProtocol> protocol_;
   HeldDisk disk_;
   FakeNetwork network_;

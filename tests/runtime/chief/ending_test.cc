@@ -45,7 +45,7 @@ TEST_F(EndingTest, WhenPeersWereThere_TheLimitCountsFromThenOn) {
 
 TEST_F(EndingTest, WhenAPsCannotTakeItsShards_FailsAndSaysWhy) {
   clock_.Advance(seconds(60));
-  ending_.CheckPatience({.any_worker = true, .trouble = "ps 1: Input/output error"});
+  ending_.CheckPatience({.any_worker = true, .problem = "ps 1: Input/output error"});
   ASSERT_TRUE(ending_.failure().has_value());
   EXPECT_NE(ending_.failure()->message().find("ps 1: Input/output error"), std::string::npos);
 }

@@ -39,7 +39,7 @@ class GrantBarriersTest : public testing::Test {
 
   TempDir dir_;
   chief_test::HeldDisk disk_;
-  protocol_test::Started started_{Options()};
+  protocol_test::Started started_{Options(), AppliedSet(100)};
 };
 
 TEST_F(GrantBarriersTest, WithoutFiles_HoldsNothing) {
@@ -60,15 +60,19 @@ TEST_F(GrantBarriersTest, WithFiles_GrantsUpToTheLowestLimit) {
   GrantBarriers barriers = Find();
   EXPECT_EQ(barriers.Grants(protocol(), 0, 7).size(), 7u);
   // The work id that reaches 30.5 % is the last one.
+  EXPECT_FALSE(barriers.Holds(protocol()));
   EXPECT_EQ(GrantsAll(barriers), 24u);
   EXPECT_EQ(GrantsAll(barriers), 0u);
+  EXPECT_TRUE(barriers.Holds(protocol()));
   ASSERT_TRUE(RemoveFile(dir_.File("barrier-20.5")).ok());
   EXPECT_EQ(GrantsAll(barriers), 0u);
   barriers.Refresh(disk_);
+  EXPECT_FALSE(barriers.Holds(protocol()));
   EXPECT_EQ(GrantsAll(barriers), 39u);
   ASSERT_TRUE(RemoveFile(dir_.File("barrier-60")).ok());
   barriers.Refresh(disk_);
   EXPECT_EQ(GrantsAll(barriers), 30u);
+  EXPECT_FALSE(barriers.Holds(protocol())) << "all is granted, and nothing holds it back";
   barriers.Refresh(disk_);
 }
 
@@ -114,7 +118,7 @@ TEST_F(GrantBarriersTest, WhateverThePercentage_CanBeReached) {
                                                                  {"barrier-100", 100}};
   for (const auto& [file, work_ids] : last) {
     Make(file);
-    protocol_test::Started fresh{Options()};
+    protocol_test::Started fresh{Options(), AppliedSet(100)};
     EXPECT_EQ(Find().Grants(fresh.protocol, 0, 1000).size(), work_ids) << file;
     ASSERT_TRUE(RemoveFile(dir_.File(file)).ok());
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 namespace pstrain {
@@ -21,6 +22,14 @@ TEST(RequestChecks, OfAWorker_RefuseWhatTheJobDoesNotHave) {
   shard->mutable_term()->set_chief_term(3);
   shard->set_shard(4);
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
+  shard->set_shard(3);
+  WireShardInTerm* early = request.mutable_reports(0)->add_early();
+  EXPECT_TRUE(CheckRequest(request, kJob).ok());
+  early->set_shard(4);
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
+  early->set_shard(0);
+  for (int i = 0; i < 3; ++i) request.mutable_reports(0)->add_early();
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
   request.Clear();
   request.set_index(1);
   EXPECT_EQ(CheckRequest(request, kJob), OutOfRangeError("worker 1: the job has at most 1"));
@@ -34,7 +43,7 @@ TEST(RequestChecks, OfAWorker_RefuseWhatTheJobDoesNotHave) {
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
 }
 
-TEST(RequestChecks, OfAWorkersTroubles_RefuseMoreThanAWorkerCanHave) {
+TEST(RequestChecks, OfAWorkersProblems_RefuseMoreThanAWorkerCanHave) {
   PollWorkerRequest request;
   WireShardInTerm* shard = request.add_disowned();
   shard->set_shard(3);
@@ -51,6 +60,11 @@ TEST(RequestChecks, OfAWorkersTroubles_RefuseMoreThanAWorkerCanHave) {
   request.mutable_unreachable(0)->set_error(std::string(kMostTextBytes + 1, 'x'));
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
   request.clear_unreachable();
+  request.add_unreachable()->set_ps(kMostReplicas - 1);
+  EXPECT_TRUE(CheckRequest(request, kJob).ok());
+  request.mutable_unreachable(0)->set_ps(kMostReplicas);
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
+  request.clear_unreachable();
   request.mutable_failure()->push_back('x');
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
 }
@@ -65,15 +79,46 @@ TEST(RequestChecks, OfAPs_RefuseBadAddressesAndForeignCopies) {
     EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kInvalidArgument) << bad;
   }
   request.set_address("[::1]:2222");
-  request.add_held()->mutable_term()->set_chief_term(~std::uint64_t{0});
+  request.add_copies()->mutable_term()->set_chief_term(~std::uint64_t{0});
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
-  request.clear_held();
+  request.clear_copies();
   request.set_index(kMostReplicas);
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
   request.set_index(kMostReplicas - 1);
   EXPECT_TRUE(CheckRequest(request, kJob).ok());
-  for (int i = 0; i < 5; ++i) request.add_held();
+  for (const char* bad : {"host", "grpc://", "grpc://a b:1"}) {
+    request.set_data_address(bad);
+    EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kInvalidArgument) << bad;
+  }
+  request.set_data_address("grpc://10.0.0.7:4000");
+  EXPECT_TRUE(CheckRequest(request, kJob).ok());
+  for (int i = 0; i < 5; ++i) request.add_copies();
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
+}
+
+TEST(RequestChecks, OfAHeartbeat_RefuseWhatNoPsSays) {
+  HeartbeatPsRequest request;
+  request.set_index(kMostReplicas - 1);
+  request.set_failure(std::string(kMostTextBytes, 'x'));
+  EXPECT_TRUE(CheckRequest(request, kJob).ok());
+  request.mutable_failure()->push_back('x');
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
+  request.clear_failure();
+  request.set_index(kMostReplicas);
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
+}
+
+TEST(RequestChecks, OfTheJobThatAReplicaShows_RefuseMoreThanAnyJobHas) {
+  RegisterPsRequest request;
+  for (std::uint32_t i = 0; i < kMostDigests; ++i) (*request.mutable_job())[std::to_string(i)] = i;
+  EXPECT_TRUE(CheckShownJob(request.job()).ok());
+  (*request.mutable_job())["one more"] = 1;
+  EXPECT_EQ(CheckShownJob(request.job()).code(), StatusCode::kResourceExhausted);
+  request.clear_job();
+  (*request.mutable_job())[std::string(kMostNameBytes, 'x')] = 1;
+  EXPECT_TRUE(CheckShownJob(request.job()).ok());
+  (*request.mutable_job())[std::string(kMostNameBytes + 1, 'x')] = 1;
+  EXPECT_EQ(CheckShownJob(request.job()).code(), StatusCode::kResourceExhausted);
 }
 
 TEST(RequestChecks, OfTheEvaluator_RefuseNamesThatAreNoCheckpoints) {
@@ -91,6 +136,40 @@ TEST(RequestChecks, OfTheEvaluator_RefuseNamesThatAreNoCheckpoints) {
   }
   request.set_error(std::string(kMostTextBytes + 1, 'x'));
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
+}
+
+TEST(BoundsOfMessages, OfAWorker_HaveRoomForAllThatItMaySay) {
+  const JobBounds job{.shards = 300, .workers = 1, .chief_term = ~std::uint64_t{0}};
+  PollWorkerRequest request;
+  request.set_failure(std::string(kMostTextBytes, 'x'));
+  for (std::uint32_t i = 0; i < kMostInFlight; ++i) {
+    request.add_in_flight()->set_batch(~std::uint32_t{0});
+    Report* report = request.add_reports();
+    report->mutable_work_id()->set_batch(~std::uint32_t{0});
+    for (std::uint32_t shard = 0; shard < job.shards; ++shard) {
+      WireShardInTerm* copy = report->add_shards();
+      copy->set_shard(shard);
+      copy->mutable_term()->set_chief_term(job.chief_term);
+      copy->mutable_term()->set_counter(~std::uint64_t{0});
+    }
+  }
+  ASSERT_TRUE(CheckRequest(request, job).ok());
+  EXPECT_LT(request.ByteSizeLong(), BoundsOfMessages(job.shards, 1, 1).poll);
+  EXPECT_LT(BoundsOfMessages(job.shards, 1, 1).poll, std::uint64_t{8} << 20);
+}
+
+TEST(BoundsOfMessages, OfAPs_HaveRoomForABitOfEachBatch) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  const MessageBounds small = BoundsOfMessages(1, 1, 1);
+  EXPECT_LT(small.shortest, 8U << 10);
+  EXPECT_LT(small.heartbeat, 128U << 10);
+  EXPECT_GT(small.heartbeat, kMostTextBytes);
+  EXPECT_LT(small.registration, 5 * kMiB);
+  const MessageBounds large = BoundsOfMessages(10, 4, 8 * kMiB);
+  EXPECT_GT(large.registration, 40 * kMiB);
+  EXPECT_EQ(large.largest(), large.registration);
+  EXPECT_EQ(large.heartbeat, small.heartbeat);
+  EXPECT_EQ(BoundsOfMessages(1000, 1000, 1000 * kMiB).registration, 1024 * kMiB);
 }
 
 }  // namespace

@@ -41,6 +41,16 @@ TEST(RunNumbers, WhenFinal_TheResultCountsWhatTheCheckpointHolds) {
   EXPECT_EQ(json->Find("records_non_finite")->AsDouble(), 3);
 }
 
+TEST(RunNumbers, WhatAFormerChiefHasProven_IsOnTheStatsPage) {
+  const std::unique_ptr<StatsWriter> writer = StatsWriter::InMemory();
+  ChiefStats stats(*writer);
+  PublishFinished({.expected = 80, .committed = 81, .applied_min = 79, .applied_max = 82}, stats);
+  EXPECT_EQ(stats.examples_expected->Value(), 80);
+  EXPECT_EQ(stats.examples_committed->Value(), 81);
+  EXPECT_EQ(stats.applied_min->Value(), 79);
+  EXPECT_EQ(stats.applied_max->Value(), 82);
+}
+
 TEST(RunNumbers, CountsOfAManifest_AreThoseOfItsExtremes) {
   CheckpointManifest manifest;
   for (const std::int64_t examples : {40, 20, 30}) {
@@ -63,11 +73,13 @@ TEST(RunNumbers, WhatLostPsHaveCost_IsInTheResultAndOnTheStatsPage) {
   RunNumbers numbers;
   for (const std::uint64_t reopened : {0U, 5U, 7U}) {
     numbers.progress.work_ids_reopened = reopened;
+    numbers.batches_reopened = 3 + reopened;
     publisher.Publish(numbers);
     EXPECT_EQ(stats.batches_reopened->Value(), reopened);
     const Result<Json> json = ParseJson(ResultJson(numbers));
     ASSERT_TRUE(json.ok());
-    EXPECT_EQ(json->Find("batches_reopened")->AsDouble(), static_cast<double>(reopened));
+    EXPECT_EQ(json->Find("batches_reopened")->AsDouble(), static_cast<double>(3 + reopened))
+        << "those of former chiefs too";
   }
 }
 
@@ -116,7 +128,7 @@ TEST(NumbersPublisher, WhenCheckpointsFail_SaysForHowLongAndWhy) {
   ChiefStats stats(*writer);
   NumbersPublisher publisher(stats);
   RunNumbers numbers;
-  numbers.checkpoint_trouble = {.age = std::chrono::seconds(90),
+  numbers.checkpoint_problem = {.age = std::chrono::seconds(90),
                                 .failing = std::chrono::seconds(60),
                                 .error = ErrnoError(ENOSPC, "write x")};
   publisher.Publish(numbers);

@@ -16,8 +16,20 @@ TEST(Address, SplitAndJoin_AreInverse) {
 
 TEST(Address, WhenItIsNotHostPort_IsRefused) {
   for (const char* address : {"", "host", ":1", "host:", "host:x", "host:65536", "host:-1",
-                              "host:1x", "::1:2222", "[]:1"}) {
+                              "host:1x", "::1:2222", "[]:1", "host:-0", "[[x]]:1", "x]:1"}) {
     EXPECT_EQ(SplitAddress(address).status().code(), StatusCode::kInvalidArgument) << address;
+  }
+}
+
+TEST(Address, OfADataPlane_HasOneOfThreeForms) {
+  for (const char* address : {"chief-0.job:2222", "[::1]:1", "grpc://10.0.0.7:4000", "unix:/run/x",
+                              "in-process://ps 0"}) {
+    const bool blank = std::string_view(address).find(' ') != std::string_view::npos;
+    EXPECT_EQ(CheckTransportAddress(address).ok(), !blank) << address;
+  }
+  for (const char* address : {"", "host", "unix:", "://x", "grpc://", "GRPC://a:1", "a/b://c:1",
+                              "grpc://a:1\n", "grpc://\xc3\xa9:1", "host:1\x7f"}) {
+    EXPECT_EQ(CheckTransportAddress(address).code(), StatusCode::kInvalidArgument) << address;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/os/files.h"
 #include "tests/runtime/input/gzip_file.h"
@@ -177,6 +178,26 @@ TEST_F(BatchReaderTest, WhenAChangedRecordCannotBeRead_TheChangeIsSaid) {
   text.replace(text.find("\n41,") + 1, 2, "xx");
   WriteTestFile(path_, text);
   ExpectOneBlockRefused(*index_, **reader, 4, "the file has changed since the run began");
+}
+
+// A folder stands for a disk that fails in a read; which errno it is decides who tries again.
+TEST_F(BatchReaderTest, WhenTheFileCannotBeReadUnderway_NoChangeIsSaidAndItIsReadLater) {
+  WriteTestFile(path_, Records(50));
+  auto reader = Open(SmallTraining(path_));
+  ASSERT_TRUE(reader.ok());
+  const auto batch_of = [this](bool first_block) {
+    std::uint32_t batch = 0;
+    while ((index_->Place({0, batch})->block == 0) != first_block) ++batch;
+    return WorkId{0, batch};
+  };
+  ASSERT_TRUE((*reader)->Read(batch_of(false)).ok());
+  ASSERT_TRUE(RenameFile(path_, path_ + ".away").ok());
+  ASSERT_TRUE(CreateDirectories(path_).ok());
+  const Result<Batch> batch = (*reader)->Read(batch_of(true));
+  EXPECT_EQ(batch.status(), ErrnoError(EISDIR, path_ + ": read"));
+  ASSERT_TRUE(RemoveFile(path_).ok());
+  ASSERT_TRUE(RenameFile(path_ + ".away", path_).ok());
+  EXPECT_TRUE((*reader)->Read(batch_of(true)).ok());
 }
 
 TEST_F(BatchReaderTest, WhenAPackedFileIsChangedUnderway_ItsBlockIsNotRead) {

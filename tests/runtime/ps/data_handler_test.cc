@@ -77,6 +77,27 @@ TEST_F(DataHandlerTest, Requests_WhenMalformedOrOfAnUnknownOp_AreRefused) {
   EXPECT_EQ(handler_.stats().bytes_sent, 0u);
 }
 
+// Whoever reaches the port could otherwise make the job impossible to resume: what a shard has
+// applied goes into each checkpoint, and no chief continues from epochs that its job does not have.
+TEST_F(DataHandlerTest, Push_OfAnEpochThatTheJobDoesNotHave_IsRefusedAndRememberedByNoShard) {
+  PushRequest push;
+  push.work_id = {4'000'000'000, 0};
+  for (ShardId shard = 0; shard < kShards; ++shard) push.sections.push_back({shard, kTerm, {}, {}});
+  EXPECT_EQ(Ask(DataOp::kPush, EncodePushRequest(push)).status().code(),
+            StatusCode::kInvalidArgument);
+  push.work_id.epoch = ps_test::kEpochs;
+  EXPECT_EQ(Ask(DataOp::kPush, EncodePushRequest(push)).status().code(),
+            StatusCode::kInvalidArgument);
+  const auto copies =
+      ps_test::Await<Result<std::vector<ShardCopy>>>([&](auto done) { engine_.Copies(done); });
+  ASSERT_TRUE(copies.ok()) << copies.status().ToString();
+  ASSERT_EQ(copies->size(), kShards);
+  for (const ShardCopy& copy : *copies) {
+    EXPECT_EQ(copy.applied.EpochsBegun(), 0u);
+    EXPECT_EQ(copy.applied.size(), 0u);
+  }
+}
+
 TEST_F(DataHandlerTest, Pull_WhenAPartitionIsNamedTwice_IsRefused) {
   const auto twice = Ask(DataOp::kPull, EncodePullRequest({{{0, kTerm, {{0, 0}, {0, 0}}, {}}}}));
   EXPECT_EQ(twice.status().code(), StatusCode::kInvalidArgument);

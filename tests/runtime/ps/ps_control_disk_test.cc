@@ -35,8 +35,9 @@ class PsControlDiskTest : public testing::Test {
     return request;
   }
 
-  grpc::Status Configure() {
+  Status Configure() {
     auto request = Named<ConfigureRequest>();
+    request.set_epochs(3);
     request.mutable_run()->set_run_id("run");
     request.mutable_run()->set_run_directory(run_.path());
     request.mutable_run()->set_shards(2);
@@ -45,10 +46,10 @@ class PsControlDiskTest : public testing::Test {
       *request.mutable_run()->add_variables() = spec;
     }
     ConfigureReply reply;
-    return control_.Configure(&call_, &request, &reply);
+    return control_.Configure({}, request, &reply);
   }
   /// The code of restoring shard 1 from 1-1.
-  grpc::StatusCode Restore() {
+  StatusCode Restore() {
     auto request = Named<AssignShardsRequest>();
     request.set_checkpoint("1-1");
     WireShardAssignment* shard = request.add_shards();
@@ -57,9 +58,9 @@ class PsControlDiskTest : public testing::Test {
     shard->mutable_term()->set_counter(++counter_);
     shard->set_source(WireShardAssignment::RESTORE);
     AssignShardsReply reply;
-    return control_.AssignShards(&call_, &request, &reply).error_code();
+    return control_.AssignShards({}, request, &reply).code();
   }
-  grpc::StatusCode Write() {
+  StatusCode Write() {
     auto request = Named<WriteCheckpointShardsRequest>();
     request.set_checkpoint("1-1");
     WireShardInTerm* shard = request.add_shards();
@@ -67,13 +68,12 @@ class PsControlDiskTest : public testing::Test {
     shard->mutable_term()->set_chief_term(7);
     shard->mutable_term()->set_counter(counter_);
     WriteCheckpointShardsReply reply;
-    return control_.WriteCheckpointShards(&call_, &request, &reply).error_code();
+    return control_.WriteCheckpointShards({}, request, &reply).code();
   }
 
   TempDir run_;
   std::string checkpoint_;
   std::uint64_t counter_ = 0;
-  grpc::ServerContext call_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   Refusals refusals_{*stats_};
   ShardEngine engine_{ShardEngineOptions{}};
@@ -88,33 +88,47 @@ TEST_F(PsControlDiskTest, WhenItsDiskFails_TheAnswerIsNeitherDamageNorSilence) {
     const ScopedFileFaults faults([file](std::string_view call, const std::string& path) {
       return call == "read" && path.ends_with(file) ? EIO : 0;
     });
-    EXPECT_EQ(Restore(), grpc::StatusCode::INTERNAL) << file;
+    EXPECT_EQ(Restore(), StatusCode::kInternal) << file;
   }
-  EXPECT_EQ(Restore(), grpc::StatusCode::OK);
+  EXPECT_EQ(Restore(), StatusCode::kOk);
   const ScopedFileFaults faults(
       [](std::string_view call, const std::string&) { return call == "fsync" ? EIO : 0; });
-  EXPECT_EQ(Write(), grpc::StatusCode::INTERNAL);
+  EXPECT_EQ(Write(), StatusCode::kInternal);
 }
 
 TEST_F(PsControlDiskTest, WhenItsDiskIsFull_TheAnswerSaysSo) {
-  ASSERT_EQ(Restore(), grpc::StatusCode::OK);
+  ASSERT_EQ(Restore(), StatusCode::kOk);
   const ScopedFileFaults faults(
       [](std::string_view call, const std::string&) { return call == "write" ? ENOSPC : 0; });
-  EXPECT_EQ(Write(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Write(), StatusCode::kResourceExhausted);
   const auto too_much = static_cast<std::size_t>(RefusalReason::kTooMuch);
   EXPECT_EQ(stats_->AddCounter(stats::kRefused[too_much])->Value(), 0u) << "the chief is right";
+}
+
+TEST_F(PsControlDiskTest, WhenItsDiskLetsItDoNothing_NoRequestOfTheChiefWasRefused) {
+  ASSERT_EQ(Restore(), StatusCode::kOk);
+  int error = EROFS;
+  const ScopedFileFaults faults([&error](std::string_view call, const std::string& path) {
+    return call == "open" && path.find("checkpoints") != std::string::npos ? error : 0;
+  });
+  EXPECT_EQ(Write(), StatusCode::kInternal);
+  EXPECT_EQ(Restore(), StatusCode::kInternal);
+  error = EACCES;
+  EXPECT_EQ(Restore(), StatusCode::kInternal);
+  const auto denied = static_cast<std::size_t>(RefusalReason::kPermissionDenied);
+  EXPECT_EQ(stats_->AddCounter(stats::kRefused[denied])->Value(), 0u);
 }
 
 TEST_F(PsControlDiskTest, WhenDamageIsProven_TheAnswerIsDataLoss) {
   const std::string shard = JoinPath(checkpoint_, "shard-1");
   const std::string good = *ReadFile(shard);
   ASSERT_TRUE(WriteFileSynced(shard, good.substr(1)).ok());
-  EXPECT_EQ(Restore(), grpc::StatusCode::DATA_LOSS);
+  EXPECT_EQ(Restore(), StatusCode::kDataLoss);
   ASSERT_TRUE(RemoveFile(shard).ok());
-  EXPECT_EQ(Restore(), grpc::StatusCode::DATA_LOSS);
+  EXPECT_EQ(Restore(), StatusCode::kDataLoss);
   ASSERT_TRUE(WriteFileSynced(shard, good).ok());
   ASSERT_TRUE(RemoveFile(JoinPath(checkpoint_, "manifest")).ok());
-  EXPECT_EQ(Restore(), grpc::StatusCode::DATA_LOSS);
+  EXPECT_EQ(Restore(), StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class PsControlTest : public testing::Test {
   void SetUp() override {
     ASSERT_TRUE(CreateDirectories(dir_.File("run/checkpoints/2-1")).ok());
     control_.Registered(kChief);
-    ASSERT_EQ(Configure(RunOfThisPs()).error_code(), grpc::StatusCode::OK);
+    ASSERT_EQ(Configure(RunOfThisPs()).code(), StatusCode::kOk);
   }
 
   template <typename Request>
@@ -44,40 +44,51 @@ class PsControlTest : public testing::Test {
     for (const VariableSpec& variable : config.variables) *run.add_variables() = variable;
     return run;
   }
-  grpc::Status Configure(const RunDescription& run, const PsControl::Registration& chief = kChief,
-                         std::uint64_t chief_id = 1) {
+  Status Configure(const RunDescription& run, const PsControl::Registration& chief = kChief,
+                   std::uint64_t chief_id = 1, std::uint32_t epochs = 2) {
     auto request = Named<ConfigureRequest>(chief);
     request.set_chief_id(chief_id);
+    request.set_epochs(epochs);
     *request.mutable_run() = run;
-    return control_.Configure(&call_, &request, nullptr);
+    return control_.Configure({}, request, nullptr);
   }
-  grpc::Status Release(const PsControl::Registration& chief) {
+  Status Release(const PsControl::Registration& chief) {
     auto request = Named<ReleaseRequest>(chief);
     request.set_finished(true);
-    return control_.Release(&call_, &request, nullptr);
+    return control_.Release({}, request, nullptr);
   }
-  grpc::Status Assign(const PsControl::Registration& chief) {
+  Status Assign(const PsControl::Registration& chief) {
     auto request = Named<AssignShardsRequest>(chief);
     WireShardAssignment* shard = request.add_shards();
     shard->set_source(WireShardAssignment::INITIAL);
     ToWire(ShardTerm{2, 1}, shard->mutable_term());
     AssignShardsReply reply;
-    return control_.AssignShards(&call_, &request, &reply);
+    return control_.AssignShards({}, request, &reply);
   }
-  grpc::Status Write(const std::string& checkpoint, const std::string& base) {
+  Status Write(const std::string& checkpoint, const std::string& base) {
     auto request = Named<WriteCheckpointShardsRequest>();
     request.set_checkpoint(checkpoint);
     request.set_base(base);
     ToWire(ShardInTerm{0, {2, 1}}, request.add_shards());
     WriteCheckpointShardsReply reply;
-    return control_.WriteCheckpointShards(&call_, &request, &reply);
+    return control_.WriteCheckpointShards({}, request, &reply);
+  }
+  /// A push of nothing to shard 0, which Assign has made active.
+  StatusCode Push(std::uint32_t epoch) {
+    PushRequest push;
+    push.work_id = {epoch, 0};
+    push.sections.push_back({0, {2, 1}, {}, {}});
+    return ps_test::Push(engine_, push).status().code();
+  }
+  void RegisterWith(const PsControl::Registration& chief) {
+    control_.BeginRegistration();
+    control_.Registered(chief);
   }
   std::uint64_t Refused(RefusalReason reason) {
     return stats_->AddCounter(stats::kRefused[static_cast<std::size_t>(reason)])->Value();
   }
 
   TempDir dir_;
-  grpc::ServerContext call_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   Refusals refusals_{*stats_};
   ShardEngine engine_{{.threads = 2}};
@@ -95,8 +106,8 @@ TEST_F(PsControlTest, WhoIsNotItsChief_CanNeitherReleaseNorAssign) {
   for (const PsControl::Registration& other :
        {PsControl::Registration{2, 5, 78}, PsControl::Registration{2, 6, 77},
         PsControl::Registration{1, 5, 77}, PsControl::Registration{~std::uint64_t{0}, 5, 77}}) {
-    EXPECT_EQ(Release(other).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
-    EXPECT_EQ(Assign(other).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+    EXPECT_EQ(Release(other).code(), StatusCode::kFailedPrecondition);
+    EXPECT_EQ(Assign(other).code(), StatusCode::kFailedPrecondition);
   }
   EXPECT_FALSE(control_.released().has_value());
   EXPECT_EQ(Refused(RefusalReason::kOutdated), 8u);
@@ -108,7 +119,7 @@ TEST_F(PsControlTest, WhoIsNotItsChief_CanNeitherReleaseNorAssign) {
 TEST_F(PsControlTest, WhenItRegistersWithTheNextChief_TheFormerOneIsRefused) {
   control_.BeginRegistration();
   control_.Registered({.chief_term = 3, .incarnation = 9, .call_key = 1});
-  EXPECT_EQ(Release(kChief).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(Release(kChief).code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(Release({.chief_term = 3, .incarnation = 9, .call_key = 1}).ok());
 }
 
@@ -117,7 +128,7 @@ TEST_F(PsControlTest, WhenAnotherChiefHasTheSameTerm_OnlyTheFirstIsServed) {
   const PsControl::Registration other{.chief_term = 2, .incarnation = 6, .call_key = 78};
   control_.BeginRegistration();
   control_.Registered(other);
-  EXPECT_EQ(Configure(RunOfThisPs(), other, 2).error_code(), grpc::StatusCode::ABORTED);
+  EXPECT_EQ(Configure(RunOfThisPs(), other, 2).code(), StatusCode::kAborted);
   EXPECT_FALSE(Assign(other).ok());
   EXPECT_FALSE(Release(other).ok());
   // The first one's term is over with the next, whatever its id.
@@ -131,9 +142,40 @@ TEST_F(PsControlTest, WhenAnotherChiefHasTheSameTerm_OnlyTheFirstIsServed) {
   EXPECT_TRUE(Release(next).ok());
 }
 
+TEST_F(PsControlTest, WhenTheChiefNamesNoEpochs_IsRefused) {
+  EXPECT_EQ(Configure(RunOfThisPs(), kChief, 1, 0).code(), StatusCode::kInvalidArgument);
+}
+
+// A chief adds work while it is done; a call of it that comes late takes nothing back.
+TEST_F(PsControlTest, TheSameChief_RaisesTheEpochsAndDoesNotLowerThem) {
+  ASSERT_TRUE(Assign(kChief).ok());
+  EXPECT_EQ(Push(1), StatusCode::kOk);
+  EXPECT_EQ(Push(2), StatusCode::kInvalidArgument);
+  ASSERT_TRUE(Configure(RunOfThisPs(), kChief, 1, 3).ok());
+  ASSERT_TRUE(Configure(RunOfThisPs(), kChief, 1, 2).ok());
+  EXPECT_EQ(Push(2), StatusCode::kOk);
+  EXPECT_EQ(Push(3), StatusCode::kInvalidArgument);
+}
+
+TEST_F(PsControlTest, ThatOutlivesItsChief_TakesTheEpochsOfTheNext) {
+  ASSERT_TRUE(Assign(kChief).ok());
+  const PsControl::Registration more{.chief_term = 3, .incarnation = 9, .call_key = 1};
+  RegisterWith(more);
+  ASSERT_TRUE(Configure(RunOfThisPs(), more, 7, 4).ok());
+  EXPECT_EQ(Push(3), StatusCode::kOk);
+  const PsControl::Registration fewer{.chief_term = 4, .incarnation = 10, .call_key = 2};
+  RegisterWith(fewer);
+  ASSERT_TRUE(Configure(RunOfThisPs(), fewer, 8, 3).ok());
+  EXPECT_EQ(Push(3), StatusCode::kInvalidArgument);
+  // What a former chief said comes no more, also where it is registered with again.
+  RegisterWith(more);
+  EXPECT_EQ(Configure(RunOfThisPs(), more, 7, 4).code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Push(3), StatusCode::kInvalidArgument);
+}
+
 TEST_F(PsControlTest, WhileItRegisters_ACallIsToComeAgain) {
   control_.BeginRegistration();
-  EXPECT_EQ(Release(kChief).error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(Release(kChief).code(), StatusCode::kUnavailable);
   EXPECT_FALSE(control_.released().has_value());
 }
 
@@ -143,14 +185,13 @@ TEST_F(PsControlTest, WhatIsNoNameOfACheckpoint_IsRefusedBeforeAnythingIsWritten
   for (const std::string& bad :
        {dir_.File("elsewhere"), std::string("../../elsewhere"), std::string("2-1/../../elsewhere"),
         std::string("."), std::string(), std::string("2-1/"), std::string("2-01")}) {
-    EXPECT_EQ(Write(bad, "").error_code(), grpc::StatusCode::INVALID_ARGUMENT) << bad;
+    EXPECT_EQ(Write(bad, "").code(), StatusCode::kInvalidArgument) << bad;
     if (!bad.empty()) {
-      EXPECT_EQ(Write("2-1", bad).error_code(), grpc::StatusCode::INVALID_ARGUMENT) << bad;
+      EXPECT_EQ(Write("2-1", bad).code(), StatusCode::kInvalidArgument) << bad;
       auto request = Named<AssignShardsRequest>();
       request.set_checkpoint(bad);
       AssignShardsReply reply;
-      EXPECT_EQ(control_.AssignShards(&call_, &request, &reply).error_code(),
-                grpc::StatusCode::INVALID_ARGUMENT)
+      EXPECT_EQ(control_.AssignShards({}, request, &reply).code(), StatusCode::kInvalidArgument)
           << bad;
     }
   }
@@ -170,8 +211,7 @@ TEST_F(PsControlTest, ACheckpointThatWasBegun_IsNotBegunAgain) {
   ASSERT_TRUE(RemoveFile(file).ok());
   // The same comes twice, and another one late.
   for (const char* checkpoint : {"2-2", "2-1", "1-9"}) {
-    EXPECT_EQ(Write(checkpoint, "").error_code(), grpc::StatusCode::FAILED_PRECONDITION)
-        << checkpoint;
+    EXPECT_EQ(Write(checkpoint, "").code(), StatusCode::kFailedPrecondition) << checkpoint;
   }
   EXPECT_FALSE(FileExists(file));
   EXPECT_TRUE(Write("2-3", "2-2").ok());
@@ -180,13 +220,13 @@ TEST_F(PsControlTest, ACheckpointThatWasBegun_IsNotBegunAgain) {
 TEST_F(PsControlTest, WhenTheChiefDescribesAnotherRun_IsRefused) {
   RunDescription run = RunOfThisPs();
   run.set_run_directory("/tmp");
-  EXPECT_EQ(Configure(run).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(Configure(run).code(), StatusCode::kInvalidArgument);
   run = RunOfThisPs();
   run.set_run_id("other");
-  EXPECT_EQ(Configure(run).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(Configure(run).code(), StatusCode::kInvalidArgument);
   run = RunOfThisPs();
   run.set_shards(1 << 30);
-  EXPECT_EQ(Configure(run).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(Configure(run).code(), StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -6,16 +6,20 @@
 #include <unistd.h>
 
 #include "base/mutex.h"
-#include "proto/contract/control.grpc.pb.h"
+#include "proto/contract/control.pb.h"
+#include "runtime/rpc/grpc/control_service.h"
 #include "runtime/rpc/grpc/server.h"
 
 namespace pstrain {
 namespace {
 
 /// A chief that only says its term.
-class TestChief final : public ChiefControl::Service {
+class TestChief final : public ControlService {
  public:
-  TestChief(std::uint64_t term, const std::string& host) : term_(term), host_(host) {
+  TestChief(std::uint64_t term, const std::string& host)
+      : ControlService("pstrain.ChiefControl"), term_(term), host_(host) {
+    Serve("Hello", {}, 1024, &TestChief::Hello);
+    Serve("HeartbeatPs", {}, 1024, &TestChief::HeartbeatPs);
     auto started = GrpcServer::Start(host_ + ":0", {.services = {this}});
     EXPECT_TRUE(started.ok()) << started.status().ToString();
     server_ = std::move(started).value();
@@ -23,14 +27,13 @@ class TestChief final : public ChiefControl::Service {
 
   std::string address() const { return host_ + ":" + std::to_string(server_->port()); }
 
-  grpc::Status Hello(grpc::ServerContext*, const HelloRequest*, HelloReply* reply) override {
+  Status Hello(const ControlPeer&, const HelloRequest&, HelloReply* reply) {
     reply->set_chief_term(term_);
-    return grpc::Status::OK;
+    return OkStatus();
   }
-  grpc::Status HeartbeatPs(grpc::ServerContext*, const HeartbeatPsRequest*,
-                           HeartbeatPsReply* reply) override {
+  Status HeartbeatPs(const ControlPeer&, const HeartbeatPsRequest&, HeartbeatPsReply* reply) {
     reply->set_chief_term(term_);
-    return grpc::Status::OK;
+    return OkStatus();
   }
 
  private:

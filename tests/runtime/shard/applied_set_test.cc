@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace pstrain {
 namespace {
@@ -54,6 +56,60 @@ TEST(AppliedSet, WhenEpochsAreComplete_CloseRaisesLowWaterUpToTheFirstGap) {
   EXPECT_FALSE(set.Insert({0, 1}));
   EXPECT_EQ(set.Word(0, 0), 3u);
   EXPECT_EQ(set.Missing(3), (std::vector<WorkId>{{1, 1}}));
+}
+
+/// As ContainsAllBelow, by looking at each.
+bool HasAllBelow(const AppliedSet& set, WorkId end) {
+  for (WorkId work_id; work_id < end;) {
+    if (!set.Contains(work_id)) return false;
+    if (++work_id.batch == set.batches_per_epoch()) work_id = {work_id.epoch + 1, 0};
+  }
+  return true;
+}
+
+void ExpectAllBelowIsKnown(const AppliedSet& set, std::uint32_t epochs) {
+  for (std::uint32_t epoch = 0; epoch <= epochs; ++epoch) {
+    for (std::uint32_t batch = 0; batch < set.batches_per_epoch(); ++batch) {
+      const WorkId end{epoch, batch};
+      ASSERT_EQ(set.ContainsAllBelow(end), HasAllBelow(set, end)) << epoch << ", " << batch;
+    }
+  }
+}
+
+TEST(AppliedSet, ContainsAllBelow_InAnyOrderOfInsertion_IsWhatContainsSays) {
+  std::mt19937_64 random(11);
+  for (const std::uint32_t batches : {1U, 2U, 63U, 64U, 65U, 128U, 130U}) {
+    AppliedSet set(batches);
+    std::vector<WorkId> order = AppliedSet(batches).Missing(3);
+    std::ranges::shuffle(order, random);
+    ExpectAllBelowIsKnown(set, 3);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      set.Insert(order[i]);
+      if (i % 7 == 3 || i + 8 > order.size()) ExpectAllBelowIsKnown(set, 3);
+      if (i % 50 == 49) set.CloseEpochsBelow(static_cast<std::uint32_t>(random() % 4));
+    }
+    ASSERT_TRUE(set.ContainsAllBelow({3, 0}));
+    for (int i = 0; i < 5; ++i) {
+      set = set.Without({order[random() % order.size()]});
+      ExpectAllBelowIsKnown(set, 3);
+    }
+    for (const WorkId work_id : set.Missing(3)) set.Insert(work_id);
+    ExpectAllBelowIsKnown(set, 3);
+  }
+}
+
+TEST(AppliedSet, ContainsAllBelow_OfWhatWasParsed_IsTheSame) {
+  AppliedSet set(70);
+  for (std::uint32_t batch = 0; batch < 70; ++batch) set.Insert({0, batch});
+  for (std::uint32_t batch = 0; batch < 66; ++batch) set.Insert({1, batch});
+  for (const std::uint32_t close_below : {0U, 1U}) {
+    set.CloseEpochsBelow(close_below);
+    const Result<AppliedSet> copy = AppliedSet::Parse(set.Serialize());
+    ASSERT_TRUE(copy.ok()) << copy.status().ToString();
+    EXPECT_TRUE(copy->ContainsAllBelow({1, 66}));
+    EXPECT_FALSE(copy->ContainsAllBelow({1, 67}));
+    EXPECT_EQ(*copy, set);
+  }
 }
 
 TEST(AppliedSet, AgainstAStdSet_AgreesAndSurvivesSerialize) {
@@ -112,6 +168,21 @@ TEST(AppliedSet, EpochsBegun_IsTheHighestWithABatch) {
   closed.Insert({0, 0});
   closed.CloseEpochsBelow(1);
   EXPECT_EQ(closed.EpochsBegun(), 1u);
+}
+
+TEST(AppliedSet, TheLastEpochOfAll_HasNoPlace) {
+  constexpr std::uint32_t kLast = AppliedSet::kMostEpochs - 1;
+  AppliedSet set(1);
+  EXPECT_FALSE(set.Insert({kLast + 1, 0}));
+  EXPECT_EQ(set.EpochsBegun(), 0u);
+  EXPECT_TRUE(set.Insert({kLast, 0}));
+  EXPECT_EQ(set.EpochsBegun(), AppliedSet::kMostEpochs);
+  std::string bytes = set.Serialize();
+  const Result<AppliedSet> copy = AppliedSet::Parse(bytes);
+  ASSERT_TRUE(copy.ok()) << copy.status().ToString();
+  EXPECT_EQ(copy->EpochsBegun(), AppliedSet::kMostEpochs);
+  bytes[16] = '\xff';  // the lowest byte of the epoch
+  EXPECT_EQ(AppliedSet::Parse(bytes).status().code(), StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -114,6 +114,38 @@ TEST_F(ShardEngineTest, Push_WhenOneSectionIsMalformed_TouchesNothing) {
   EXPECT_EQ(PullDense(), before);
 }
 
+TEST_F(ShardEngineTest, Push_OfAnEpochThatTheJobDoesNotHave_TouchesNothing) {
+  const std::vector<float> before = PullDense();
+  for (const std::uint32_t epoch : {ps_test::kEpochs, 4'000'000'000u, ~0u}) {
+    const Result<PushReply> refused = Push(engine_, DensePush({epoch, 0}));
+    EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument) << epoch;
+    EXPECT_NE(refused.status().message().find("there is no epoch " + std::to_string(epoch)),
+              std::string::npos)
+        << refused.status().ToString();
+  }
+  EXPECT_EQ(PullDense(), before);
+  for (const ShardState& state : SnapshotAll(engine_, kShards, kTerm)) {
+    EXPECT_EQ(state.applied.EpochsBegun(), 0u);
+    EXPECT_EQ(state.examples, 0);
+  }
+  EXPECT_EQ(Statuses(Push(engine_, DensePush({ps_test::kEpochs - 1, 0}))),
+            std::vector{PushStatus::kApplied});
+}
+
+TEST_F(ShardEngineTest, Configure_WithAnotherNumberOfEpochs_HoldsFromThenOn) {
+  ShardEngineConfig config = Config(kShards, ps_test::Sgd(0.5));
+  config.epochs = 0;
+  EXPECT_EQ(engine_.Configure(config).code(), StatusCode::kInvalidArgument);
+  config.epochs = ps_test::kEpochs + 1;
+  ASSERT_TRUE(engine_.Configure(config).ok());
+  EXPECT_EQ(Statuses(Push(engine_, DensePush({ps_test::kEpochs, 0}))),
+            std::vector{PushStatus::kApplied});
+  config.epochs = 2;
+  ASSERT_TRUE(engine_.Configure(config).ok());
+  EXPECT_EQ(Push(engine_, DensePush({2, 0})).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Statuses(Push(engine_, DensePush({1, 0}))), std::vector{PushStatus::kApplied});
+}
+
 TEST_F(ShardEngineTest, Pull_WhenTermIsAnother_SaysSo) {
   const auto reply = Pull(engine_, {{{0, {1, 2}, {{0, 0}}, {}}, {2, kTerm, {}, {}}}});
   ASSERT_TRUE(reply.ok());

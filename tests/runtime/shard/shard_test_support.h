@@ -16,6 +16,7 @@
 namespace pstrain::ps_test {
 
 constexpr std::uint32_t kBatches = 64;
+constexpr std::uint32_t kEpochs = 5;
 
 inline Optimizer Sgd(double rate) {
   Optimizer optimizer;
@@ -38,6 +39,7 @@ inline ShardEngineConfig Config(std::uint32_t shards, const Optimizer& optimizer
   ShardEngineConfig config;
   config.shards = shards;
   config.batches_per_epoch = kBatches;
+  config.epochs = kEpochs;
   VariableSpec dense;
   dense.set_id(0);
   dense.set_name("dense");

@@ -55,7 +55,9 @@ bool Disk::MayBeUnseen(const std::string& path, Time looked) const {
 
 void Disk::Hide(const std::string& path, std::vector<std::string>& names) {
   const Process process = scheduler_.process();
-  if (process == 0 || looking || stale == Time(0)) return;
+  if (process == 0 || looking) return;
+  if (chief_terms_unseen && path.ends_with("/chiefs")) names.clear();
+  if (stale == Time(0)) return;
   const std::string node = NodeOf(host_of_(process));
   hidden_ += std::erase_if(names, [&](const std::string& name) {
     const auto made = made_.find(path + "/" + name);
@@ -87,17 +89,17 @@ int Disk::Call(std::string_view call, const std::string& path) {
   return 0;
 }
 
-bool Disk::InTrouble(const Host& host) const {
-  const auto found = troubles_.find(host);
-  return found != troubles_.end() && found->second.until + kAftermath > scheduler_.now();
+bool Disk::FailedRecently(const Host& host) const {
+  const auto found = failing_.find(host);
+  return found != failing_.end() && found->second.until + kAftermath > scheduler_.now();
 }
 
 int Disk::FailsWith(std::string_view call, const Host& host) {
-  const auto found = troubles_.find(host);
-  if (found == troubles_.end() || found->second.until <= scheduler_.now()) return 0;
-  const Trouble& trouble = found->second;
-  if (trouble.writing_only && call != "write" && call != "mkdir") return 0;
-  return scheduler_.Chance(trouble.one_in) ? trouble.error_number : 0;
+  const auto found = failing_.find(host);
+  if (found == failing_.end() || found->second.until <= scheduler_.now()) return 0;
+  const Fault& fault = found->second;
+  if (fault.writing_only && call != "write" && call != "mkdir") return 0;
+  return scheduler_.Chance(fault.one_in) ? fault.error_number : 0;
 }
 
 void Disk::Note(std::string_view call, const std::string& path, const Host& host) {

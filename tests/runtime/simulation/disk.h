@@ -27,18 +27,18 @@ class Disk {
   Disk(Scheduler& scheduler, std::function<Host(Process)> host_of);
 
   /// From now until then, calls of that host fail with `error_number`, one in so many.
-  struct Trouble {
+  struct Fault {
     Time until{0};
     int error_number = 0;
     std::uint64_t one_in = 1;
     /// Writing alone fails: the disk is full.
     bool writing_only = false;
   };
-  void Fail(const Host& host, const Trouble& trouble) { troubles_[host] = trouble; }
+  void Fail(const Host& host, const Fault& fault) { failing_[host] = fault; }
   /// Calls of that host wait until then.
   void Hang(const Host& host, Time until) { hangs_[host] = until; }
   /// Calls of that host have failed not long ago.
-  bool InTrouble(const Host& host) const;
+  bool FailedRecently(const Host& host) const;
   /// What a call takes, at most; of reading, what the evaluator's takes.
   Time longest{0};
   Time longest_of_evaluator{0};
@@ -56,9 +56,12 @@ class Disk {
   /// The simulation itself looks at the files: nothing fails.
   bool looking = false;
 
-  // Mutations: the product would not sync these.
+  // Mutations.
+  /// The product would not sync these.
   bool files_not_synced = false;
   bool folders_not_synced = false;
+  /// The product would not look who has taken a chief term.
+  bool chief_terms_unseen = false;
 
   /// Folders of checkpoints whose manifest was put in place for good, as far as the product knows:
   /// what it may tell others of.
@@ -96,7 +99,7 @@ class Disk {
 
   Scheduler& scheduler_;
   const std::function<Host(Process)> host_of_;
-  std::map<Host, Trouble> troubles_;
+  std::map<Host, Fault> failing_;
   std::map<Host, Time> hangs_;
   /// By path: contents and names that are not durable yet.
   std::map<std::string, Content> contents_;

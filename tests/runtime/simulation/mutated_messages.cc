@@ -1,5 +1,6 @@
 #include "tests/runtime/simulation/mutated_messages.h"
 
+#include <string>
 #include <utility>
 
 #include "runtime/requests/requests.h"
@@ -13,13 +14,27 @@ Mutations& ActiveMutations() {
   return mutations;
 }
 
-Observations& Observed() {
-  static Observations observations;
-  return observations;
+ObservedMessages& Observed() {
+  static ObservedMessages observed;
+  return observed;
+}
+
+void Observe(const ReleaseRequest& request) {
+  if (request.finished()) Observed().on_finish("a ps");
+}
+
+void ObserveAnswered(const RegisterPsRequest& request, const RegisterPsReply& reply) {
+  if (reply.directive() == FINISH) Observed().on_finish("ps " + std::to_string(request.index()));
+}
+
+void ObserveAnswered(const PollWorkerRequest& request, const PollWorkerReply& reply) {
+  if (reply.directive() != FINISH) return;
+  Observed().on_finish("worker " + std::to_string(request.index()));
 }
 
 // One that was replaced has no claim to a checkpoint any more.
 void ObserveAnswered(const PollEvaluatorRequest& request, const PollEvaluatorReply& reply) {
+  if (reply.directive() == FINISH) Observed().on_finish("the evaluator");
   if (request.checkpoint().empty() || reply.directive() == REPLACED) return;
   if (request.error().empty()) ++Observed().evaluations;
   const bool gone =
@@ -32,6 +47,9 @@ void Mutate(HeartbeatPsReply& reply) {
 }
 
 void Mutate(PollWorkerReply& reply) {
+  if (ActiveMutations().finish_is_told_early && reply.directive() == WAIT) {
+    reply.set_directive(FINISH);
+  }
   if (ActiveMutations().late_polls_count) reply.set_sequence(reply.sequence() % (1 << 20));
   if (!ActiveMutations().memberships_are_not_told || reply.has_run()) return;
   // The first one, with which the worker begins, is told.

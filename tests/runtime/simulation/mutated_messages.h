@@ -13,7 +13,7 @@
 namespace pstrain::simulation {
 
 /// What peers say that honest ones must not have to say.
-struct Observations {
+struct ObservedMessages {
   /// The evaluator could not read a checkpoint that it was told to read: it was gone.
   std::string missing_checkpoint;
   std::uint64_t evaluations = 0;
@@ -23,18 +23,23 @@ struct Observations {
   std::string incomplete_final;
   /// A chief of that term has a ps restore from that checkpoint; empty: from none.
   std::function<void(const std::string& checkpoint, std::uint64_t chief_term)> on_restore;
+  /// Somebody is told that the job is finished.
+  std::function<void(const std::string& who)> on_finish;
 };
-Observations& Observed();
+ObservedMessages& Observed();
 
-// When they are sent, and when they have been answered.
+// When they are sent, and when they have been answered, as the receiver gets it.
 template <typename Request>
 void Observe(const Request&) {}
 void Observe(const AssignShardsRequest& request);
+void Observe(const ReleaseRequest& request);
 template <typename Request, typename Reply>
 void ObserveAnswered(const Request&, const Reply&) {}
 void ObserveAnswered(const PollEvaluatorRequest& request, const PollEvaluatorReply& reply);
 void ObserveAnswered(const WriteCheckpointShardsRequest& request,
                      const WriteCheckpointShardsReply& reply);
+void ObserveAnswered(const PollWorkerRequest& request, const PollWorkerReply& reply);
+void ObserveAnswered(const RegisterPsRequest& request, const RegisterPsReply& reply);
 
 // On their way to a process.
 template <typename Message>

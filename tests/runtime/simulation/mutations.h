@@ -10,7 +10,7 @@ struct Mutations {
   bool shards_not_synced = false;
   /// Names are not synced: neither of checkpoint shards nor of manifests.
   bool folders_not_synced = false;
-  /// The chief takes every error of a ps that restores for a proven damage.
+  /// A ps that restores calls every error of its disk a damage.
   bool errors_are_damage = false;
   /// A worker reports a push that got no answer.
   bool failed_pushes_are_reported = false;
@@ -22,6 +22,10 @@ struct Mutations {
   bool memberships_are_not_told = false;
   /// The chief takes a poll that is late for the newest one.
   bool late_polls_count = false;
+  /// A chief never sees that another one has taken a later term.
+  bool later_chiefs_are_unseen = false;
+  /// A worker for which there is nothing to do now is told that the job is finished.
+  bool finish_is_told_early = false;
 };
 
 /// What runs now.

@@ -14,8 +14,8 @@
 #include "runtime/rpc/request_handler.h"
 #include "tests/runtime/simulation/scheduler.h"
 
-namespace grpc {
-class Service;
+namespace pstrain {
+class ControlService;
 }
 
 namespace pstrain::simulation {
@@ -27,7 +27,7 @@ using Host = std::string;
 struct Endpoint {
   Process process = 0;
   Host host{};
-  std::vector<grpc::Service*> services{};
+  std::vector<const ControlService*> services{};
   RequestHandler* data_plane = nullptr;
   /// Handlers that run now.
   int inside = 0;

@@ -12,6 +12,7 @@ struct ShellResult {
   /// Empty: every invariant held and the job finished.
   char error[1024] = "";
   std::uint64_t faults = 0;
+  std::uint64_t long_faults = 0;
   std::uint64_t switches = 0;
   std::uint64_t starts = 0;
   std::uint64_t checkpoints = 0;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/os/files.h"
 #include "base/text/json.h"
+#include "proto/contract/run_files.h"
 #include "proto/job/job_manifest.h"
 #include "runtime/checkpoint/checkpoint_chain.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
@@ -29,6 +30,12 @@ constexpr std::uint64_t kMostFaults = 12;
 /// Faults begin within one of these times; the longest goes on for kLongestFault.
 constexpr std::uint64_t kFaultSeconds[] = {5, 20, 60};
 constexpr std::uint64_t kLongestFault = 25;
+/// One seed of so many has faults that go on for longer, one fault of so many.
+constexpr std::uint64_t kLongFaultSeeds = 25;
+constexpr std::uint64_t kLongFaults = 2;
+constexpr std::chrono::seconds kLongPause{60};
+constexpr std::chrono::seconds kLongCut{60};
+constexpr std::chrono::seconds kLongFullDisk{600};
 /// Of the number of ps that a job is scaled to.
 constexpr std::uint64_t kMostPs = 4;
 
@@ -37,7 +44,10 @@ double InSeconds(Time time) { return std::chrono::duration<double>(time).count()
 }  // namespace
 
 ShellSimulation::ShellSimulation(std::uint64_t seed, std::string directory)
-    : directory_(std::move(directory)), scheduler_(seed), network_(scheduler_) {
+    : directory_(std::move(directory)),
+      long_faults_(seed % kLongFaultSeeds == 0),
+      scheduler_(seed),
+      network_(scheduler_) {
   Network::SetRunning(&network_);
 }
 
@@ -91,7 +101,10 @@ Status ShellSimulation::MakeJob() {
       "    seed: " +
       number(1, 1000) +
       "\n"
-      "    peerTimeoutSeconds: 400\n"
+      // A chief that is started while the disk is full waits for it.
+      "    peerTimeoutSeconds: " +
+      (long_faults_ ? "1000" : "400") +
+      "\n"
       "    rejoinTimeoutSeconds: " +
       number(1, 10) + "\n" +
       (evaluated ? "    evaluation: {input: " + csv + ", deadlineSeconds: 30}\n" : "") +
@@ -109,16 +122,18 @@ ShellResult ShellSimulation::Run() {
     disk_.emplace(scheduler_, [this](Process process) { return cluster_->HostOf(process); });
     disk_->files_not_synced = ActiveMutations().shards_not_synced;
     disk_->folders_not_synced = ActiveMutations().folders_not_synced;
+    disk_->chief_terms_unseen = ActiveMutations().later_chiefs_are_unseen;
     if (scheduler_.Chance(3)) cluster_->ps_count_file = directory_ + "/ps-replicas";
     cluster_->on_launch = [this](const Host& host) {
       if (host == "chief-0") chief_started_ = scheduler_.now();
       if (scheduler_.Chance(2)) disk_->Move(host);
     };
-    cluster_->excused = [this](const Host& host) { return disk_->InTrouble(host); };
+    cluster_->excused = [this](const Host& host) { return disk_->FailedRecently(host); };
     Observed().examples_expected = records_ * job_.spec().training().epochs();
     Observed().on_restore = [this](const std::string& checkpoint, std::uint64_t chief_term) {
       CheckRestored(checkpoint, chief_term);
     };
+    Observed().on_finish = [this](const std::string& who) { CheckFinished(who); };
     PlanFaults();
     cluster_->Start();
     scheduler_.Run([this] {
@@ -152,7 +167,7 @@ void ShellSimulation::PlanFaults() {
     last_fault_ = std::max<Time>(last_fault_, when + std::chrono::seconds(kLongestFault));
     scheduler_.At(when, [this] { Fault(); });
   }
-  // The weather clears with the last fault.
+  // The weather clears with the last fault that does not outlast all others.
   scheduler_.At(last_fault_, [this] {
     network_.weather.lost_one_in = 0;
     network_.weather.doubled_one_in = 0;
@@ -194,9 +209,17 @@ void ShellSimulation::SuspendForAWhile() {
   scheduler_.At(scheduler_.now() + Seconds(kLongestFault), [this] { cluster_->Resume(); });
 }
 
+// The last fault ends when it does.
+Time ShellSimulation::Lasts(std::chrono::seconds seldom) {
+  if (!long_faults_ || !scheduler_.Chance(kLongFaults)) return Seconds(kLongestFault);
+  ++result_.long_faults;
+  last_fault_ = std::max<Time>(last_fault_, scheduler_.now() + seldom);
+  return seldom;
+}
+
 void ShellSimulation::FaultOfProcess(std::uint64_t what, std::size_t i) {
   if (what < 3) return cluster_->Kill(i);
-  if (what < 5) return cluster_->Pause(i, Seconds(kLongestFault));
+  if (what < 5) return cluster_->Pause(i, Lasts(kLongPause));
   if (what < 6) return cluster_->Abandon(i);
   if (what < 7) return cluster_->Kill(0);
   if (what < 8) {
@@ -216,7 +239,7 @@ void ShellSimulation::FaultOfLink(std::size_t i) {
   LogInfo("simulation", "cut", {{"from", a}, {"to", b}, {"both", both}});
   network_.Cut(a, b);
   if (both) network_.Cut(b, a);
-  scheduler_.At(scheduler_.now() + Seconds(kLongestFault), [this, a, b, both] {
+  scheduler_.At(scheduler_.now() + Lasts(kLongCut), [this, a, b, both] {
     network_.Repair(a, b);
     if (both) network_.Repair(b, a);
   });
@@ -224,19 +247,21 @@ void ShellSimulation::FaultOfLink(std::size_t i) {
 
 void ShellSimulation::FaultOfDisk(std::size_t i) {
   const Host host = Cluster::HostOf(cluster_->replica(i));
-  const Time until = scheduler_.now() + Seconds(kLongestFault);
+  Time until = scheduler_.now() + Seconds(kLongestFault);
   const std::uint64_t what = scheduler_.random().Uniform(4);
-  LogInfo("simulation", "the disk fails", {{"host", host}, {"how", what}});
+  if (what == 3 && long_faults_) until = scheduler_.now() + Lasts(kLongFullDisk);
+  LogInfo("simulation", "the disk fails",
+          {{"host", host}, {"how", what}, {"seconds", InSeconds(until - scheduler_.now())}});
   if (what == 0) return disk_->Hang(host, until);
   const int errors[] = {EIO, ESTALE, ENOSPC};
   const bool full = what == 3;
-  const Disk::Trouble trouble{.until = until,
-                              .error_number = errors[what - 1],
-                              .one_in = full ? 1 : 1 + scheduler_.random().Uniform(8),
-                              .writing_only = full};
-  if (!full) return disk_->Fail(host, trouble);
+  const Disk::Fault fault{.until = until,
+                          .error_number = errors[what - 1],
+                          .one_in = full ? 1 : 1 + scheduler_.random().Uniform(8),
+                          .writing_only = full};
+  if (!full) return disk_->Fail(host, fault);
   for (std::size_t all = 0; all < cluster_->size(); ++all) {
-    disk_->Fail(Cluster::HostOf(cluster_->replica(all)), trouble);
+    disk_->Fail(Cluster::HostOf(cluster_->replica(all)), fault);
   }
 }
 
@@ -324,8 +349,16 @@ void ShellSimulation::CheckRestored(const std::string& checkpoint, std::uint64_t
   }
 }
 
+// Rule 12: the result is in place before anybody is told to end.
+void ShellSimulation::CheckFinished(const std::string& who) {
+  disk_->looking = true;
+  const bool in_place = FileExists(RunDirectory() + "/" + kRunResultFile);
+  disk_->looking = false;
+  if (!in_place) Violated(who + " is told that the job is finished, and there is no result");
+}
+
 Status ShellSimulation::CheckResultFile() const {
-  PSTRAIN_ASSIGN_OR_RETURN(const std::string text, ReadFile(RunDirectory() + "/result.json"));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string text, ReadFile(RunDirectory() + "/" + kRunResultFile));
   PSTRAIN_ASSIGN_OR_RETURN(const Json json, ParseJson(text));
   const auto expected = static_cast<double>(records_ * job_.spec().training().epochs());
   for (const char* name :

@@ -21,10 +21,13 @@ namespace pstrain::simulation {
 ///   at each crash   every checkpoint that the chief had announced can still be read, whole
 ///   at each restore it is from the newest checkpoint that was announced and can be seen: nothing
 ///                   is given up that is not proven damaged
+///   at each FINISH  the result is in place
 ///   at the end      the chief has ended with success within kLiveness after the last fault;
 ///                   result.json: expected == committed == applied, in each shard; the weights of
 ///                   the final checkpoint are those of the closed form; no final checkpoint lacked
 ///                   a batch; the evaluator found each checkpoint that it was told to read
+///
+/// One seed of 25 has pauses and cuts of 60 s, and a disk that is full for 600 s.
 ///
 /// REQUIRES: its process runs nothing else, and ends after it (seed_process.h).
 class ShellSimulation {
@@ -48,6 +51,7 @@ class ShellSimulation {
   void SuspendForAWhile();
   /// Nothing newer is there that this chief could know.
   void CheckRestored(const std::string& checkpoint, std::uint64_t chief_term);
+  void CheckFinished(const std::string& who);
   /// The checkpoints in place that can be read, whole.
   std::vector<std::string> ReadableCheckpoints();
   void CheckEnd();
@@ -58,9 +62,13 @@ class ShellSimulation {
   Time Seconds(std::uint64_t most) {
     return Time(scheduler_.random().Uniform(most * 1'000'000'000));
   }
+  /// How long a fault lasts that begins now: seldom so long that everybody has to notice.
+  Time Lasts(std::chrono::seconds seldom);
   std::string RunDirectory() const { return directory_ + "/checkpoints/run"; }
 
   const std::string directory_;
+  /// Some faults outlast what the others wait for.
+  const bool long_faults_;
   Scheduler scheduler_;
   Network network_;
   PSTrainingJob job_;

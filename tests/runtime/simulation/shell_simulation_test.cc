@@ -28,6 +28,7 @@ TEST(ShellSimulation, UnderRandomFaults_TheJobEndsExactly) {
     const ShellResult result = RunSeed(seed);
     EXPECT_STREQ(result.error, "") << "seed " << seed;
     total.faults += result.faults;
+    total.long_faults += result.long_faults;
     total.switches += result.switches;
     total.starts += result.starts;
     total.checkpoints += result.checkpoints;
@@ -42,13 +43,14 @@ TEST(ShellSimulation, UnderRandomFaults_TheJobEndsExactly) {
     total.seconds += result.seconds;
   }
   std::cout << seeds << " seeds from " << first << ": " << total.seconds << " simulated s, "
-            << total.switches << " switches, " << total.faults << " faults, " << total.starts
-            << " starts, " << total.checkpoints << " checkpoints, " << total.abandoned
-            << " abandoned, " << total.reopened << " batches re-opened, " << total.duplicates
-            << " duplicates, " << total.evaluations << " evaluations, " << total.refused
-            << " refused reports, " << total.disk_errors << " errors of the disk, "
-            << total.disk_lost << " files or names lost, " << total.names_hidden
-            << " names not listed yet\n";
+            << total.switches << " switches, " << total.faults << " faults, " << total.long_faults
+            << " of them of a minute and more, " << total.starts << " starts, " << total.checkpoints
+            << " checkpoints, " << total.abandoned << " abandoned, " << total.reopened
+            << " batches re-opened, " << total.duplicates << " duplicates, " << total.evaluations
+            << " evaluations, " << total.refused << " refused reports, " << total.disk_errors
+            << " errors of the disk, " << total.disk_lost << " files or names lost, "
+            << total.names_hidden << " names not listed yet\n";
+  EXPECT_TRUE(seeds < 300 || total.long_faults > 0);
 }
 
 TEST(ShellSimulation, WhenRepeated_IsTheSame) {
@@ -62,8 +64,8 @@ TEST(ShellSimulation, WhenRepeated_IsTheSame) {
 constexpr std::uint64_t kMostSeeds = 4000;
 
 // A seed sees the mutation.
-bool Caught(const Mutations& mutations) {
-  for (std::uint64_t seed = 1; seed <= kMostSeeds; ++seed) {
+bool Caught(const Mutations& mutations, std::uint64_t seeds = kMostSeeds) {
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const ShellResult result = RunSeed(seed, mutations);
     if (*result.error == '\0') continue;
     std::cout << "seed " << seed << " sees it: " << result.error << '\n';
@@ -80,8 +82,9 @@ TEST(ShellMutation, WhenNamesAreNotSynced_IsCaught) {
   EXPECT_TRUE(Caught({.folders_not_synced = true}));
 }
 
-TEST(ShellMutation, WhenAnErrorOfTheDiskCountsAsDamage_IsCaught) {
-  EXPECT_TRUE(Caught({.errors_are_damage = true}));
+// The chief reads itself what a ps finds damaged.
+TEST(ShellMutation, WhenAPsTakesAnErrorOfTheDiskForDamage_NoCheckpointIsGivenUp) {
+  EXPECT_FALSE(Caught({.errors_are_damage = true}, 300));
 }
 
 TEST(ShellMutation, WhenAWorkerReportsAFailedPush_IsCaught) {
@@ -102,6 +105,16 @@ TEST(ShellMutation, WhenWorkersDoNotHearOfNewOwners_IsCaught) {
 
 TEST(ShellMutation, WhenALatePollCounts_IsCaught) {
   EXPECT_TRUE(Caught({.late_polls_count = true}));
+}
+
+// Two chiefs then have ps of their own: a later one restores what the former has passed by, or
+// neither gets on.
+TEST(ShellMutation, WhenASupersededChiefGoesOn_IsCaught) {
+  EXPECT_TRUE(Caught({.later_chiefs_are_unseen = true}));
+}
+
+TEST(ShellMutation, WhenWorkersAreToldToEndBeforeTheResult_IsCaught) {
+  EXPECT_TRUE(Caught({.finish_is_told_early = true}));
 }
 
 }  // namespace

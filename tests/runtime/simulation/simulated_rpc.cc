@@ -1,20 +1,22 @@
 // What takes the place of the product's gRPC in a simulation: the definitions of ChiefClient,
 // ParameterServerClient, GrpcServer, CheckCanListen and GrpcTransport, which the linker finds here
 // before it looks into the library. Everything above them is the product's own code.
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "base/clock.h"
-#include "proto/contract/control.grpc.pb.h"
+#include "proto/contract/control.pb.h"
 #include "runtime/rpc/chief_client.h"
 #include "runtime/rpc/current_chief.h"
 #include "runtime/rpc/grpc/connection_gate.h"
-#include "runtime/rpc/grpc/data_plane_service.h"
-#include "runtime/rpc/grpc/grpc_status.h"
+#include "runtime/rpc/grpc/control_service.h"
 #include "runtime/rpc/grpc/grpc_transport.h"
 #include "runtime/rpc/grpc/server.h"
 #include "tests/runtime/simulation/mutated_messages.h"
@@ -29,31 +31,57 @@ using simulation::Time;
 
 Time Now() { return Network::Running().scheduler().now(); }
 
-/// One call of a method of a service, its messages as bytes.
-template <typename Service, typename Request, typename Reply>
+/// Nobody is asked who they are.
+void CarryOut(const Endpoint& endpoint, const std::string& method, const std::string& request,
+              const ControlAnswer& answer) {
+  for (const ControlService* service : endpoint.services) {
+    for (const ControlMethod& candidate : service->methods()) {
+      if (candidate.name != method) continue;
+      google::protobuf::io::ArrayInputStream stream(request.data(),
+                                                    static_cast<int>(request.size()));
+      if (const Status readable = candidate.carry_out({}, stream, answer); !readable.ok()) {
+        answer(readable);
+      }
+      return;
+    }
+  }
+  answer(UnimplementedError("no such method: " + method));
+}
+
+/// The same of a method that is answered before its handler returns.
+template <typename Reply>
+Result<Reply> Answered(const Endpoint& endpoint, const std::string& method,
+                       const std::string& request) {
+  Result<std::string> bytes = InternalError("no answer");
+  CarryOut(endpoint, method, request,
+           [&bytes](Result<std::string> answer) { bytes = std::move(answer); });
+  if (!bytes.ok()) return bytes.status();
+  Reply reply;
+  reply.ParseFromString(*bytes);
+  return reply;
+}
+
+/// One call of a method, its messages as bytes.
+template <typename Reply, typename Request>
 Result<Reply> Unary(const std::string& address, std::chrono::milliseconds deadline,
-                    grpc::Status (Service::*method)(grpc::ServerContext*, const Request*, Reply*),
-                    const Request& request, const std::function<bool()>& cancelled = nullptr) {
+                    const char* method, const Request& request,
+                    const std::function<bool()>& cancelled = nullptr) {
   simulation::Observe(request);
   const Network::Handle handle = [method, sent = request.SerializeAsString()](
                                      Endpoint& endpoint, const Network::Answer& answer) {
-    for (grpc::Service* candidate : endpoint.services) {
-      auto* service = dynamic_cast<Service*>(candidate);
-      if (service == nullptr) continue;
-      grpc::ServerContext call;
-      Request received;
-      Reply reply;
-      received.ParseFromString(sent);
-      simulation::Mutate(received);
-      const grpc::Status status = (service->*method)(&call, &received, &reply);
-      simulation::ObserveAnswered(received, reply);
-      simulation::Mutate(reply);
-      if (Reply unheard; simulation::Again(received))
-        (service->*method)(&call, &received, &unheard);
-      if (!status.ok()) return answer(FromGrpcStatus(status));
-      return answer(Bytes::FromString(reply.SerializeAsString()));
+    Request received;
+    received.ParseFromString(sent);
+    simulation::Mutate(received);
+    const std::string bytes = received.SerializeAsString();
+    const Result<Reply> outcome = Answered<Reply>(endpoint, method, bytes);
+    Reply reply = outcome.ok() ? *outcome : Reply();
+    simulation::Mutate(reply);
+    simulation::ObserveAnswered(received, reply);
+    if (simulation::Again(received)) {
+      static_cast<void>(Answered<Reply>(endpoint, method, received.SerializeAsString()));
     }
-    answer(UnimplementedError("no such service"));
+    if (!outcome.ok()) return answer(outcome.status());
+    answer(Bytes::FromString(reply.SerializeAsString()));
   };
   const Result<Bytes> answered =
       Network::Running().Call(address, Now() + deadline, handle, cancelled);
@@ -64,8 +92,9 @@ Result<Reply> Unary(const std::string& address, std::chrono::milliseconds deadli
 }
 
 Result<std::uint64_t> AskForTerm(const std::string& address, std::chrono::milliseconds timeout) {
-  PSTRAIN_ASSIGN_OR_RETURN(const HelloReply reply,
-                           Unary(address, timeout, &ChiefControl::Service::Hello, HelloRequest()));
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const HelloReply reply,
+      Unary<HelloReply>(address, timeout, "/pstrain.ChiefControl/Hello", HelloRequest()));
   return reply.chief_term();
 }
 
@@ -78,17 +107,34 @@ class ChiefClient::Calls {
                [](const std::string& address) { return std::make_shared<std::string>(address); }) {}
 
   template <typename Reply, typename Request>
-  Result<Reply> Call(grpc::Status (ChiefControl::Service::*method)(grpc::ServerContext*,
-                                                                   const Request*, Reply*),
-                     const Request& request) {
+  Result<Reply> Call(const char* method, const Request& request) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<std::string> address, chief_.Get());
-    Result<Reply> reply = Unary(*address, kControlDeadline, method, request);
+    Result<Reply> reply = Unary<Reply>(*address, kControlDeadline, method, request);
     if (PeerIsAway(reply.status())) chief_.Forget(address);
     return reply;
   }
 
+  Status AwaitWork(const AwaitWorkRequest& request) {
+    PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<std::string> address, chief_.Get());
+    const Network::Handle handle = [sent = request.SerializeAsString()](
+                                       Endpoint& endpoint, const Network::Answer& answer) {
+      CarryOut(endpoint, "/pstrain.ChiefControl/AwaitWork", sent,
+               [answer](const Result<std::string>& reply) {
+                 answer(reply.ok() ? Result<Bytes>(Bytes()) : Result<Bytes>(reply.status()));
+               });
+    };
+    const Status told =
+        Network::Running()
+            .Call(*address, Now() + kAwaitDeadline, handle, [this] { return stopped_; })
+            .status();
+    if (PeerIsAway(told)) chief_.Forget(address);
+    return told;
+  }
+  void StopWaiting() { stopped_ = true; }
+
  private:
   CurrentChief<std::string> chief_;
+  bool stopped_ = false;
 };
 
 ChiefClient::ChiefClient(std::string chief_address, ChiefFinder::Resolve /*resolve*/,
@@ -100,25 +146,28 @@ ChiefClient::ChiefClient(std::string chief_address, ChiefFinder::Resolve /*resol
 ChiefClient::~ChiefClient() = default;
 
 Result<RegisterPsReply> ChiefClient::RegisterPs(const RegisterPsRequest& request) {
-  return chief_->Call(&ChiefControl::Service::RegisterPs, request);
+  return chief_->Call<RegisterPsReply>("/pstrain.ChiefControl/RegisterPs", request);
 }
 Result<HeartbeatPsReply> ChiefClient::HeartbeatPs(const HeartbeatPsRequest& request) {
-  return chief_->Call(&ChiefControl::Service::HeartbeatPs, request);
+  return chief_->Call<HeartbeatPsReply>("/pstrain.ChiefControl/HeartbeatPs", request);
 }
 Result<PollWorkerReply> ChiefClient::PollWorker(const PollWorkerRequest& request) {
-  return chief_->Call(&ChiefControl::Service::PollWorker, request);
+  return chief_->Call<PollWorkerReply>("/pstrain.ChiefControl/PollWorker", request);
 }
 Result<PollEvaluatorReply> ChiefClient::PollEvaluator(const PollEvaluatorRequest& request) {
-  return chief_->Call(&ChiefControl::Service::PollEvaluator, request);
+  return chief_->Call<PollEvaluatorReply>("/pstrain.ChiefControl/PollEvaluator", request);
 }
+Status ChiefClient::AwaitWork(const AwaitWorkRequest& request) {
+  return chief_->AwaitWork(request);
+}
+void ChiefClient::StopWaiting() { chief_->StopWaiting(); }
 
 struct ParameterServerClient::Stub {
   template <typename Reply, typename Request>
-  Result<Reply> Call(grpc::Status (ParameterServer::Service::*method)(grpc::ServerContext*,
-                                                                      const Request*, Reply*),
-                     const Request& request, std::chrono::milliseconds deadline) {
+  Result<Reply> Call(const char* method, const Request& request,
+                     std::chrono::milliseconds deadline) {
     if (cancelled) return CancelledError("the chief has given this ps up");
-    return Unary(address, deadline, method, request, [this] { return cancelled; });
+    return Unary<Reply>(address, deadline, method, request, [this] { return cancelled; });
   }
 
   std::string address;
@@ -131,17 +180,22 @@ ParameterServerClient::ParameterServerClient(const std::string& ps_address,
 ParameterServerClient::~ParameterServerClient() = default;
 
 Status ParameterServerClient::Configure(const ConfigureRequest& request) {
-  return stub_->Call(&ParameterServer::Service::Configure, request, kControlDeadline).status();
+  return stub_
+      ->Call<ConfigureReply>("/pstrain.ParameterServer/Configure", request, kControlDeadline)
+      .status();
 }
 Result<AssignShardsReply> ParameterServerClient::AssignShards(const AssignShardsRequest& request) {
-  return stub_->Call(&ParameterServer::Service::AssignShards, request, kTransferDeadline);
+  return stub_->Call<AssignShardsReply>("/pstrain.ParameterServer/AssignShards", request,
+                                        kTransferDeadline);
 }
 Result<WriteCheckpointShardsReply> ParameterServerClient::WriteCheckpointShards(
     const WriteCheckpointShardsRequest& request) {
-  return stub_->Call(&ParameterServer::Service::WriteCheckpointShards, request, kTransferDeadline);
+  return stub_->Call<WriteCheckpointShardsReply>("/pstrain.ParameterServer/WriteCheckpointShards",
+                                                 request, kTransferDeadline);
 }
 Status ParameterServerClient::Release(const ReleaseRequest& request) {
-  return stub_->Call(&ParameterServer::Service::Release, request, kControlDeadline).status();
+  return stub_->Call<ReleaseReply>("/pstrain.ParameterServer/Release", request, kControlDeadline)
+      .status();
 }
 void ParameterServerClient::Cancel() { stub_->cancelled = true; }
 

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
 #include "base/manual_clock.h"
+#include "runtime/rpc/identity/unknown_key.h"
 #include "runtime/stats/names.h"
 
 namespace pstrain {
@@ -62,6 +64,19 @@ TEST_F(RefusalsTest, WhatShouldBeTriedAgain_IsNoRefusal) {
   for (std::size_t i = 0; i < kRefusalReasons; ++i) {
     EXPECT_EQ(Counted(static_cast<RefusalReason>(i)), 0u);
   }
+}
+
+// Of all errors after which the peer should come again, the one that a flood of forged tokens
+// makes.
+TEST_F(RefusalsTest, ATokenOfAnUnknownKey_IsCountedAndLogged) {
+  testing::internal::CaptureStderr();
+  const Status error = UnknownKeyError("it may be published soon");
+  refusals_.CountIfRefused("ipv4:10.0.0.1:5", error);
+  refusals_.CountIfRefused("ipv4:10.0.0.1:6", error.WithContext("PollWorker"));
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(Counted(RefusalReason::kUnknownKey), 2u);
+  EXPECT_NE(log.find("reason=unknown_key from=ipv4:10.0.0.1:5"), std::string::npos) << log;
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
 }
 
 }  // namespace

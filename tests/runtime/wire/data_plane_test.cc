@@ -19,6 +19,7 @@ PushRequest SamplePush() {
   push.records = 128;
   push.skipped = 3;
   push.non_finite = 7;
+  push.grant = {9, {3, 12}};
   push.sections.push_back({2, {4, 5}, {{0, 1, kDense}}, {{1, kKeys, kRows}}});
   push.sections.push_back({7, {4, 6}, {}, {}});
   return push;
@@ -26,6 +27,7 @@ PushRequest SamplePush() {
 
 PullRequest SamplePull() {
   PullRequest pull;
+  pull.grant = {9, {2, 63}};
   pull.sections.push_back({2, {4, 5}, {{0, 1}, {3, 0}}, {{1, kKeys}}});
   pull.sections.push_back({7, {4, 6}, {}, {}});
   return pull;
@@ -53,6 +55,7 @@ TEST(DataPlane, PushRequest_WhenRoundTripped_IsTheSame) {
   EXPECT_EQ(push->records, 128u);
   EXPECT_EQ(push->skipped, 3u);
   EXPECT_EQ(push->non_finite, 7u);
+  EXPECT_EQ(push->grant, (GrantContext{9, {3, 12}}));
   ASSERT_EQ(push->sections.size(), 2u);
   const PushSection& first = push->sections[0];
   EXPECT_EQ(first.shard, 2u);
@@ -71,6 +74,7 @@ TEST(DataPlane, PullRequest_WhenRoundTripped_IsTheSame) {
   const WireBuffer bytes = EncodePullRequest(SamplePull());
   const auto pull = ParsePullRequest(bytes.bytes());
   ASSERT_TRUE(pull.ok()) << pull.status().ToString();
+  EXPECT_EQ(pull->grant, (GrantContext{9, {2, 63}}));
   ASSERT_EQ(pull->sections.size(), 2u);
   EXPECT_EQ(pull->sections[0].dense, (std::vector<PartitionRef>{{0, 1}, {3, 0}}));
   EXPECT_TRUE(std::ranges::equal(pull->sections[0].tables[0].keys, kKeys));
@@ -92,6 +96,26 @@ TEST(DataPlane, Replies_WhenRoundTripped_AreTheSame) {
   EXPECT_EQ(pull->updates, 40u);
   EXPECT_TRUE(std::ranges::equal(pull->sections[0].values, kDense));
   EXPECT_EQ(pull->sections[1].status, PullStatus::kNotOwner);
+}
+
+TEST(DataPlane, EveryStatus_WhenRoundTripped_IsTheSameAndTheNextIsRefused) {
+  const auto next = [](auto last) {
+    return static_cast<decltype(last)>(static_cast<int>(last) + 1);
+  };
+  for (int i = 0; i <= static_cast<int>(PushStatus::kOtherChief); ++i) {
+    const auto status = static_cast<PushStatus>(i);
+    EXPECT_EQ(ParsePushReply(EncodePushReply({9, {{2, status}}}).bytes())->sections[0].status,
+              status);
+  }
+  for (int i = 0; i <= static_cast<int>(PullStatus::kOtherChief); ++i) {
+    const auto status = static_cast<PullStatus>(i);
+    EXPECT_EQ(ParsePullReply(EncodePullReply({9, {{2, status, {}}}}).bytes())->sections[0].status,
+              status);
+  }
+  const WireBuffer push = EncodePushReply({9, {{2, next(PushStatus::kOtherChief)}}});
+  EXPECT_EQ(ParsePushReply(push.bytes()).status().code(), StatusCode::kInvalidArgument);
+  const WireBuffer pull = EncodePullReply({9, {{2, next(PullStatus::kOtherChief), {}}}});
+  EXPECT_EQ(ParsePullReply(pull.bytes()).status().code(), StatusCode::kInvalidArgument);
 }
 
 TEST(DataPlane, PullReplyWriter_WhenFilledInPlace_WritesWhatEncodeWrites) {

@@ -1,16 +1,21 @@
 #include "runtime/worker/grant_session.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
+#include <thread>
 
 #include "runtime/rpc/control_ids.h"
+#include "runtime/stats/role_stats.h"
 #include "tests/runtime/worker/test_chief.h"
 
 namespace pstrain {
 namespace {
 
 using std::chrono::seconds;
+using ::testing::HasSubstr;
 
 class GrantSessionTest : public testing::Test {
  protected:
@@ -26,7 +31,7 @@ class GrantSessionTest : public testing::Test {
   PSTrainingJob job_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   const RealClock clock_;
-  PsTrouble trouble_{clock_};
+  PsProblems problems_{clock_};
 };
 
 // A poll that the chief did not take brought no report to it, and its reply no grant from it.
@@ -46,7 +51,7 @@ TEST_F(GrantSessionTest, WhenAReplyIsToAnotherPoll_ItChangesNothing) {
     }
   });
   const RoleContext context = Context(chief);
-  GrantSession session(context, trouble_);
+  GrantSession session(context, problems_);
   ASSERT_TRUE(session.Start().ok());
   const std::optional<Grant> first = session.NextGrant();
   ASSERT_TRUE(first.has_value());
@@ -74,14 +79,41 @@ TEST_F(GrantSessionTest, WhatIsGivenBack_IsNoLongerInFlightAndNotReported) {
     if (poll.in_flight_size() == 0) AddGrant({0, 1}, reply);
   });
   const RoleContext context = Context(chief);
-  GrantSession session(context, trouble_);
+  GrantSession session(context, problems_);
   ASSERT_TRUE(session.Start().ok());
-  ASSERT_TRUE(session.NextGrant().has_value());
-  session.GiveBack({0, 1});
+  const std::optional<Grant> first = session.NextGrant();
+  ASSERT_TRUE(first.has_value());
+  session.GiveBack(*first);
   const std::optional<Grant> again = session.NextGrant();
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(FromWire(again->work_id()), (WorkId{0, 1}));
   for (const PollWorkerRequest& poll : chief.polls()) EXPECT_EQ(poll.reports_size(), 0);
+}
+
+TEST_F(GrantSessionTest, TheAgeOfTheOldestBatch_IsOnTheStatsPageUntilTheBatchIsDone) {
+  const Gauge& age = *WorkerStats(*stats_).oldest_batch;
+  // By the page when a poll of each kind came.
+  std::atomic<double> in_flight = 0;
+  std::atomic<double> reported = -1;
+  TestChief chief([&](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(5);
+    if (poll.sequence() == 1) return AddGrant({0, 1}, reply);
+    if (poll.in_flight_size() > 0) in_flight = age.Value();
+    if (poll.reports_size() > 0) reported = age.Value();
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_);
+  ASSERT_TRUE(session.Start().ok());
+  const std::optional<Grant> grant = session.NextGrant();
+  ASSERT_TRUE(grant.has_value());
+  ASSERT_TRUE(chief.WaitForPolls(2));
+  Report report;
+  *report.mutable_work_id() = grant->work_id();
+  session.Complete(std::move(report));
+  ASSERT_TRUE(chief.WaitForReports(1));
+  EXPECT_GT(in_flight.load(), 0);
+  EXPECT_EQ(reported.load(), 0);
 }
 
 // The chief does so when another worker had reported it and a ps lost it.
@@ -93,10 +125,124 @@ TEST_F(GrantSessionTest, WhatIsInFlightAndGrantedAgain_IsDoneOnce) {
     if (poll.in_flight_size() == 1) AddGrant({0, 2}, reply);
   });
   const RoleContext context = Context(chief);
-  GrantSession session(context, trouble_);
+  GrantSession session(context, problems_);
   ASSERT_TRUE(session.Start().ok());
   EXPECT_EQ(FromWire(session.NextGrant()->work_id()), (WorkId{0, 1}));
   EXPECT_EQ(FromWire(session.NextGrant()->work_id()), (WorkId{0, 2}));
+}
+
+TEST_F(GrantSessionTest, WhenTheWorkIsAProgramsOwn_TheChiefHearsThatThisWorkerDoesNotKnowIt) {
+  std::atomic<bool> open = false;
+  TestChief chief([&open](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(5);
+    if (!poll.failure().empty()) return reply->set_directive(DRAIN);
+    if (!open) return;
+    AddGrant({0, 1}, reply);
+    reply->mutable_grants(0)->set_kind(3);
+    reply->mutable_grants(0)->set_payload("12345");
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_);
+  ASSERT_TRUE(session.Start().ok());
+  open = true;
+  chief.Tell();
+  EXPECT_FALSE(session.NextGrant().has_value());
+  session.WaitForEnd(seconds(30));
+  EXPECT_EQ(session.end(), SessionEnd::kDrained);
+  EXPECT_THAT(chief.polls().back().failure(),
+              HasSubstr("work of kind 3 with a payload of 5 bytes"));
+  EXPECT_EQ(chief.polls().back().in_flight_size(), 0);
+}
+
+// The first chief grants {0, 1} and {0, 2} of a program and a batch {1, 0} of the input; the second
+// one grants {0, 1} again.
+TEST_F(GrantSessionTest, WhenAnotherChiefAnswers_AProgramsWorkIsVoidAndABatchOfTheInputIsNot) {
+  std::atomic<bool> second = false;
+  TestChief chief([&second](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    const std::uint64_t term = second ? 2 : 1;
+    reply->mutable_membership()->set_number(term);
+    reply->set_chief_term(term);
+    if (poll.sequence() == 1) {
+      for (const WorkId work_id : {WorkId{0, 1}, WorkId{0, 2}, WorkId{1, 0}}) {
+        AddGrant(work_id, reply);
+        if (work_id.epoch == 0) reply->mutable_grants()->rbegin()->set_chief_term(term);
+      }
+    } else if (second && poll.in_flight_size() == 1) {
+      AddGrant({0, 1}, reply);
+      reply->mutable_grants(0)->set_chief_term(term);
+    }
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_);
+  ASSERT_TRUE(session.Start().ok());
+  const std::optional<Grant> in_work = session.NextGrant();
+  ASSERT_TRUE(in_work.has_value());
+  second = true;
+  chief.Tell();
+  ASSERT_EQ(session.WaitForMembership(1, seconds(30))->number(), 2U);
+  const std::optional<Grant> batch = session.NextGrant();
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_EQ(FromWire(batch->work_id()), (WorkId{1, 0}));
+  const std::optional<Grant> again = session.NextGrant();
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(FromWire(again->work_id()), (WorkId{0, 1}));
+  EXPECT_EQ(again->chief_term(), 2U);
+  // The attempt of the former chief ends.
+  Report late;
+  *late.mutable_work_id() = in_work->work_id();
+  late.set_chief_term(in_work->chief_term());
+  session.Complete(late);
+  session.GiveBack(*in_work);
+  late.set_chief_term(2);
+  session.Complete(late);
+  ASSERT_TRUE(chief.WaitForReports(1));
+  for (const PollWorkerRequest& poll : chief.polls()) {
+    for (const Report& report : poll.reports()) EXPECT_EQ(report.chief_term(), 2U);
+  }
+}
+
+TEST_F(GrantSessionTest, WhenThereIsNothingToDo_WaitsUntilTheChiefSaysSo) {
+  std::atomic<bool> open = false;
+  TestChief chief([&open](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(5);
+    if (open && poll.in_flight_size() == 0) AddGrant({0, 1}, reply);
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_);
+  ASSERT_TRUE(session.Start().ok());
+  const std::vector<AwaitWorkRequest> awaited = chief.WaitForAwaited();
+  ASSERT_EQ(awaited.size(), 1U);
+  EXPECT_TRUE(awaited[0].want());
+  EXPECT_EQ(awaited[0].membership_seen(), 5U);
+  open = true;
+  chief.Tell();
+  const std::optional<Grant> grant = session.NextGrant();
+  ASSERT_TRUE(grant.has_value());
+  EXPECT_EQ(FromWire(grant->work_id()), (WorkId{0, 1}));
+}
+
+TEST_F(GrantSessionTest, WhoWaitsForAMembership_TellsTheChief) {
+  std::atomic<std::uint64_t> number = 5;
+  TestChief chief([&number](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(number);
+    for (std::uint32_t i = 0; i < poll.want(); ++i) AddGrant({0, i}, reply);
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_);
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_TRUE(session.NextGrant().has_value()) << "the window is full: no work is wanted";
+  std::thread teller([&] {
+    const std::vector<AwaitWorkRequest> awaited = chief.WaitForAwaited();
+    EXPECT_FALSE(awaited.empty() || awaited[0].want());
+    number = 6;
+    chief.Tell();
+  });
+  EXPECT_EQ(session.WaitForMembership(5, seconds(30))->number(), 6U);
+  teller.join();
 }
 
 TEST_F(GrantSessionTest, WhenTheJobCannotGoOn_TheChiefHearsWhyAndWhatIsWrong) {
@@ -105,8 +251,8 @@ TEST_F(GrantSessionTest, WhenTheJobCannotGoOn_TheChiefHearsWhyAndWhatIsWrong) {
     reply->mutable_membership()->set_number(5);
   });
   const RoleContext context = Context(chief);
-  trouble_.NotAnswered(1, UnavailableError("cut"));
-  GrantSession session(context, trouble_);
+  problems_.NotAnswered(1, UnavailableError("cut"));
+  GrantSession session(context, problems_);
   ASSERT_TRUE(session.Start().ok());
   session.Fail("the loss");
   session.GiveBackAll();

@@ -151,14 +151,14 @@ TEST_F(PsClientTest, PushOfABatchThatIsLeftOut_ReachesEveryShardAndChangesNoValu
 
 TEST_F(PsClientTest, WhenAPsIsAwayOrDoesNotOwn_SaysSoUntilItAnswers) {
   const ManualClock clock;
-  PsTrouble trouble(clock);
+  PsProblems problems(clock);
   PsClientOptions options;
-  options.trouble = &trouble;
+  options.problems = &problems;
   const auto client = PsClient::Create(SampleVariables(), kShards, network_, options);
   ASSERT_TRUE(client.ok());
   const auto poll = [&] {
     PollWorkerRequest request;
-    trouble.Describe(&request);
+    problems.Describe(&request);
     return request;
   };
   const Parameters gradients = SampleGradients(plan_);
@@ -214,6 +214,62 @@ TEST_F(PsClientTest, WhenATermIsOld_IsNotOwner) {
   EXPECT_THAT(pushed->Missing(), ElementsAre(3));
   EXPECT_EQ(pushed->shards[3].outcome, ShardOutcome::kNotOwner);
   EXPECT_EQ(client_->Pull(routed_, membership_).status().code(), StatusCode::kAborted);
+}
+
+TEST_F(PsClientTest, WhenOnePsLacksWhatTheWorkWaitsFor_ItIsEarlyThereAlone) {
+  const ManualClock clock;
+  PsProblems problems(clock);
+  PsClientOptions options;
+  options.problems = &problems;
+  const auto client = PsClient::Create(SampleVariables(), kShards, network_, options).value();
+  const Parameters gradients = SampleGradients(plan_);
+  const std::vector<ShardId> of_first_ps = {0, 2};
+  ASSERT_TRUE(client->Push({{0, 0}, 10}, routed_, gradients, membership_, of_first_ps).ok());
+  const GrantContext grant{1, {0, 1}};
+  const auto pulled = client->Pull(routed_, membership_, grant);
+  ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
+  EXPECT_EQ(pulled->answer, PullAnswer::kEarly);
+  EXPECT_EQ(pulled->shard, (ShardInTerm{1, kSampleTerm}));
+  EXPECT_THAT(pulled->values.dense, IsEmpty());
+  const PushedBatch batch{.work_id = {0, 1}, .records = 10, .grant = grant};
+  const auto pushed = client->Push(batch, routed_, gradients, membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  EXPECT_EQ(pushed->shards[1].outcome, ShardOutcome::kEarly);
+  EXPECT_EQ(pushed->shards[3].outcome, ShardOutcome::kEarly);
+  EXPECT_THAT(pushed->Missing(), IsEmpty()) << "it is not to be pushed again";
+  PushProgress progress({});
+  progress.Add(*pushed);
+  EXPECT_TRUE(progress.refused());
+  EXPECT_FALSE(progress.done());
+  EXPECT_THAT(progress.have(),
+              ElementsAre(ShardInTerm{0, kSampleTerm}, ShardInTerm{2, kSampleTerm}));
+  PollWorkerRequest poll;
+  problems.Describe(&poll);
+  EXPECT_EQ(poll.disowned_size(), 0) << "the owner has answered";
+
+  ASSERT_TRUE(client->Push({{0, 0}, 10}, routed_, gradients, membership_).ok());
+  ASSERT_TRUE(client->Push(batch, routed_, gradients, membership_).ok());
+  const auto values = client->Pull(routed_, membership_, grant);
+  ASSERT_TRUE(values.ok()) << values.status().ToString();
+  EXPECT_EQ(values->answer, PullAnswer::kValues);
+  EXPECT_EQ(values->values.dense, Expected(gradients, 2).dense);
+  EXPECT_EQ(values->values.rows, Expected(gradients, 2).rows);
+}
+
+TEST_F(PsClientTest, WhenTheWorkIsOfAnotherChief_EveryShardRefusesIt) {
+  const Parameters gradients = SampleGradients(plan_);
+  const GrantContext grant{2, {}};
+  const auto pulled = client_->Pull(routed_, membership_, grant);
+  ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
+  EXPECT_EQ(pulled->answer, PullAnswer::kOtherChief);
+  const PushedBatch batch{.work_id = {0, 0}, .records = 10, .grant = grant};
+  const auto pushed = client_->Push(batch, routed_, gradients, membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  for (const ShardPush& push : pushed->shards) EXPECT_EQ(push.outcome, ShardOutcome::kOtherChief);
+  PushProgress progress({});
+  progress.Add(*pushed);
+  EXPECT_TRUE(progress.refused());
+  EXPECT_THAT(progress.have(), IsEmpty());
 }
 
 TEST_F(PsClientTest, WhenAShardHasNoOwner_IsNotOwnerAndNotPulled) {

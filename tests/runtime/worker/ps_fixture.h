@@ -53,6 +53,7 @@ struct TestPs {
     config.variables = SampleVariables();
     config.shards = kShards;
     config.batches_per_epoch = 100;
+    config.epochs = 100;
     configured = engine->Configure(config);
   }
   /// Takes shards over with initial values.

@@ -51,5 +51,15 @@ TEST(PushProgress, WhenEveryShardHadTheBatch_SaysNothingOfItsAge) {
   EXPECT_FALSE(progress.Staleness({{0, 10}}).has_value());
 }
 
+TEST(PushProgress, WhenShardsAreEarly_SaysWhichAndUnderWhichTerm) {
+  PushProgress progress({});
+  progress.Add(Outcome({ShardOutcome::kEarly, ShardOutcome::kApplied, ShardOutcome::kUnreachable},
+                       {{0, 1}}));
+  EXPECT_TRUE(progress.refused());
+  EXPECT_FALSE(progress.done());
+  EXPECT_THAT(progress.early(), ElementsAre(ShardInTerm{0, kTerm}));
+  EXPECT_THAT(progress.have(), ElementsAre(ShardInTerm{1, kTerm}));
+}
+
 }  // namespace
 }  // namespace pstrain

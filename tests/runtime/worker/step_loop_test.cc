@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/os/files.h"
 #include "tests/runtime/input/test_input.h"
@@ -23,12 +26,16 @@ constexpr WorkId kWorkId{0, 0};
 /// number.
 class SampleModel final : public Model {
  public:
-  explicit SampleModel(int broken) : broken_(broken) {}
+  /// `between`: called in each step, after its pull and before its push.
+  explicit SampleModel(
+      int broken, std::function<void()> between = [] {})
+      : broken_(broken), between_(std::move(between)) {}
 
   const std::vector<VariableSpec>& variables() const override { return variables_; }
   BatchPlan Plan(const Batch&) const override { return SamplePlan({1, 2, 3, 500}); }
   StepResult Step(const Batch& batch, const BatchPlan& plan, const Parameters&,
                   Parameters* gradients) const override {
+    between_();
     *gradients = SampleGradients(plan);
     const bool broken = steps_++ < broken_;
     return {broken ? std::numeric_limits<double>::quiet_NaN() : 0.5, batch.records};
@@ -41,6 +48,7 @@ class SampleModel final : public Model {
  private:
   const std::vector<VariableSpec> variables_ = SampleVariables();
   const int broken_;
+  const std::function<void()> between_;
   mutable std::atomic<int> steps_{0};
 };
 
@@ -48,7 +56,7 @@ class SampleModel final : public Model {
 /// input whenever it is not in flight, and ends the job with its report or the worker's failure.
 class StepLoopTest : public TwoPsTest {
  protected:
-  StepLoopTest() : chief_([](const auto& poll, auto* reply) { Answer(poll, reply); }) {
+  StepLoopTest() : chief_([this](const auto& poll, auto* reply) { Answer(poll, reply); }) {
     WriteTestFile(input_, "30,cook,yes\n31,clerk,no\n");
     Training& training = *job_.mutable_spec()->mutable_training();
     training = SmallTraining(input_);
@@ -56,7 +64,7 @@ class StepLoopTest : public TwoPsTest {
     training.set_on_non_finite(Training::Skip);
   }
 
-  static void Answer(const PollWorkerRequest& poll, PollWorkerReply* reply) {
+  virtual void Answer(const PollWorkerRequest& poll, PollWorkerReply* reply) {
     reply->mutable_run()->set_run_id("run");
     *reply->mutable_membership() = SampleMembership(kAddresses);
     if (poll.reports_size() > 0 || !poll.failure().empty()) {
@@ -82,7 +90,7 @@ class StepLoopTest : public TwoPsTest {
                                  .scratch = dir_.File("scratch"),
                                  .stats = *stats_,
                                  .fail_points = FailPoints::None()};
-    GrantSession session(context, trouble_);
+    GrantSession session(context, problems_);
     PSTRAIN_RETURN_IF_ERROR(session.Start().status());
     PSTRAIN_ASSIGN_OR_RETURN(FeatureSet features,
                              FeatureSet::Create(context.training().features()));
@@ -116,7 +124,7 @@ class StepLoopTest : public TwoPsTest {
   PSTrainingJob job_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   const RealClock clock_;
-  PsTrouble trouble_{clock_};
+  PsProblems problems_{clock_};
   TestChief chief_;
 };
 
@@ -159,6 +167,121 @@ TEST_F(StepLoopTest, WhenItsLossIsAgainNotFinite_TheJobFails) {
   EXPECT_THAT(ran.message(), HasSubstr("some shards have its gradient"));
   EXPECT_EQ(chief_.polls().back().failure(), ran.message());
   for (const PollWorkerRequest& poll : chief_.polls()) EXPECT_EQ(poll.reports_size(), 0);
+}
+
+/// The chief grants the second batch, which waits for the first, whenever it is not in flight, and
+/// ends the job with the report of all shards.
+class StepLoopPhaseTest : public StepLoopTest {
+ protected:
+  StepLoopPhaseTest() {
+    std::string records;
+    for (int i = 0; i < 6; ++i) records += "30,cook,yes\n";
+    WriteTestFile(input_, records);
+  }
+
+  void Answer(const PollWorkerRequest& poll, PollWorkerReply* reply) override {
+    reply->mutable_run()->set_run_id("run");
+    const MutexLock lock(mutex_);
+    *reply->mutable_membership() = membership_;
+    reply->set_chief_term(chief_term_);
+    if (!poll.failure().empty()) return reply->set_directive(FINISH);
+    for (const Report& report : poll.reports()) {
+      reports_.push_back(report);
+      if (report.shards_size() == static_cast<int>(kShards)) return reply->set_directive(FINISH);
+      PushTheFirst(membership_);
+    }
+    if (poll.in_flight_size() > 0) return;
+    AddGrant(kSecond, reply);
+    Grant* const grant = reply->mutable_grants(0);
+    ToWire(kSecond, grant->mutable_after());
+    grant->set_chief_term(grants_++ == 0 ? first_grants_term_ : 0);
+  }
+
+  void PushTheFirst(const Membership& membership) {
+    const BatchPlan plan = SamplePlan({1, 2, 3, 500});
+    const auto pushed = client_->Push({kWorkId, 4, 0}, client_->Route(plan).value(),
+                                      SampleGradients(plan), membership);
+    EXPECT_TRUE(pushed.ok()) << pushed.status().ToString();
+  }
+
+  /// The second ps comes again without a checkpoint: its shards have nothing.
+  void LoseTheSecondPs() {
+    const MutexLock lock(mutex_);
+    membership_.set_number(2);
+    for (const int shard : {1, 3}) {
+      membership_.mutable_shards(shard)->mutable_term()->set_counter(kSampleTerm.counter + 1);
+    }
+    EXPECT_TRUE(ps_[1].Own({1, 3}, {1, kSampleTerm.counter + 1}).ok());
+  }
+
+  Parameters ValuesNow() {
+    const RoutedPlan routed = client_->Route(SamplePlan({1, 2, 3, 500})).value();
+    const MutexLock lock(mutex_);
+    const auto pulled = client_->Pull(routed, membership_);
+    EXPECT_TRUE(pulled.ok()) << pulled.status().ToString();
+    return pulled.ok() ? pulled->values : Parameters{};
+  }
+
+  static constexpr WorkId kSecond{0, 1};
+  Mutex mutex_;
+  Membership membership_ PSTRAIN_GUARDED_BY(mutex_) = SampleMembership(kAddresses);
+  std::vector<Report> reports_ PSTRAIN_GUARDED_BY(mutex_);
+  std::uint64_t chief_term_ PSTRAIN_GUARDED_BY(mutex_) = 1;
+  std::uint64_t first_grants_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  int grants_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+};
+
+TEST_F(StepLoopPhaseTest, WhenAShardIsEarlyForAPull_TheChiefHearsItAndNothingIsComputed) {
+  const SampleModel model(0);
+  const Status ran = Run(model);
+  EXPECT_TRUE(ran.ok()) << ran.ToString();
+  EXPECT_EQ(model.steps(), 1) << "once the shards have the first batch";
+  const Parameters twice = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 2);
+  EXPECT_EQ(ValuesNow().dense, twice.dense);
+  EXPECT_EQ(ValuesNow().rows, twice.rows);
+  const MutexLock lock(mutex_);
+  ASSERT_EQ(reports_.size(), 2U);
+  EXPECT_EQ(reports_[0].shards_size(), 0);
+  ASSERT_EQ(reports_[0].early_size(), 1);
+  EXPECT_EQ(FromWire(reports_[0].early(0)).term, kSampleTerm);
+  EXPECT_EQ(reports_[1].early_size(), 0);
+}
+
+TEST_F(StepLoopPhaseTest, WhenAShardIsEarlyForAPush_TheReportHasThoseThatTookItToo) {
+  PushTheFirst(SampleMembership(kAddresses));
+  bool lost = false;
+  const SampleModel model(0, [&] {
+    if (!std::exchange(lost, true)) LoseTheSecondPs();
+  });
+  const Status ran = Run(model);
+  EXPECT_TRUE(ran.ok()) << ran.ToString();
+  EXPECT_EQ(model.steps(), 2);
+  const Parameters twice = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 2);
+  EXPECT_EQ(ValuesNow().dense, twice.dense);
+  EXPECT_EQ(ValuesNow().rows, twice.rows);
+  const MutexLock lock(mutex_);
+  ASSERT_EQ(reports_.size(), 2U);
+  ASSERT_EQ(reports_[0].shards_size(), 2);
+  EXPECT_EQ(FromWire(reports_[0].shards(0)), (ShardInTerm{0, kSampleTerm}));
+  EXPECT_EQ(FromWire(reports_[0].shards(1)), (ShardInTerm{2, kSampleTerm}));
+  ASSERT_EQ(reports_[0].early_size(), 2);
+  EXPECT_EQ(FromWire(reports_[0].early(0)), (ShardInTerm{1, {1, kSampleTerm.counter + 1}}));
+}
+
+TEST_F(StepLoopPhaseTest, WhenTheShardsAreAnotherChiefs_TheWorkIsGivenBackUnreported) {
+  PushTheFirst(SampleMembership(kAddresses));
+  {
+    const MutexLock lock(mutex_);
+    chief_term_ = 2;
+    first_grants_term_ = 2;
+  }
+  const SampleModel model(0);
+  const Status ran = Run(model);
+  EXPECT_TRUE(ran.ok()) << ran.ToString();
+  EXPECT_EQ(model.steps(), 1);
+  const MutexLock lock(mutex_);
+  EXPECT_EQ(grants_, 2);
+  EXPECT_EQ(reports_.size(), 1U);
 }
 
 }  // namespace

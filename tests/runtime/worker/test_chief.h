@@ -11,43 +11,90 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "proto/contract/control.grpc.pb.h"
+#include "proto/contract/control.pb.h"
 #include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/grpc/control_service.h"
 #include "runtime/rpc/grpc/server.h"
 
 namespace pstrain {
 
 /// A chief that keeps the polls and answers them as the test says.
-class TestChief final : public ChiefControl::Service {
+class TestChief final : public ControlService {
  public:
   using Answer = std::function<void(const PollWorkerRequest& poll, PollWorkerReply* reply)>;
 
-  explicit TestChief(Answer answer) : answer_(std::move(answer)) {
+  explicit TestChief(Answer answer)
+      : ControlService("pstrain.ChiefControl"), answer_(std::move(answer)) {
+    constexpr std::uint64_t kMostBytes = 1 << 20;
+    Serve("Hello", {}, kMostBytes, &TestChief::Hello);
+    Serve("PollWorker", {}, kMostBytes, &TestChief::PollWorker);
+    ServeLater("AwaitWork", {}, kMostBytes, &TestChief::AwaitWork);
     auto started = GrpcServer::Start("127.0.0.1:0", {.services = {this}});
     EXPECT_TRUE(started.ok()) << started.status().ToString();
     server_ = std::move(started).value();
   }
+  /// The server waits for its calls.
+  ~TestChief() override { Tell(); }
   std::string address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
 
-  grpc::Status Hello(grpc::ServerContext*, const HelloRequest*, HelloReply* reply) override {
+  Status Hello(const ControlPeer&, const HelloRequest&, HelloReply* reply) {
     reply->set_chief_term(1);
-    return grpc::Status::OK;
+    return OkStatus();
   }
-  grpc::Status PollWorker(grpc::ServerContext*, const PollWorkerRequest* request,
-                          PollWorkerReply* reply) override {
+  Status PollWorker(const ControlPeer&, const PollWorkerRequest& request, PollWorkerReply* reply) {
     const MutexLock lock(mutex_);
-    polls_.push_back(*request);
+    polls_.push_back(request);
+    reports_ += request.reports_size();
     reply->set_chief_term(1);
     reply->set_directive(CONTINUE);
-    reply->set_sequence(request->sequence());
-    answer_(*request, reply);
+    reply->set_sequence(request.sequence());
+    answer_(request, reply);
     changed_.NotifyAll();
-    return grpc::Status::OK;
+    return OkStatus();
+  }
+
+  /// Keeps the call until Tell.
+  Status AwaitWork(const ControlPeer&, const AwaitWorkRequest& request,
+                   std::function<void()> done) {
+    {
+      const MutexLock lock(mutex_);
+      awaited_.push_back(request);
+      waiting_.push_back(std::move(done));
+      changed_.NotifyAll();
+      if (!told_) return OkStatus();
+    }
+    Tell();
+    return OkStatus();
+  }
+  /// Answers all calls of AwaitWork, now and later.
+  void Tell() {
+    std::vector<std::function<void()>> waiting;
+    {
+      const MutexLock lock(mutex_);
+      told_ = true;
+      waiting.swap(waiting_);
+    }
+    for (const std::function<void()>& done : waiting) done();
+  }
+  std::vector<AwaitWorkRequest> WaitForAwaited() {
+    const SteadyTime deadline = SteadyNow() + std::chrono::seconds(30);
+    const MutexLock lock(mutex_);
+    while (awaited_.empty() && changed_.WaitUntil(mutex_, deadline)) {
+    }
+    return awaited_;
   }
 
   std::vector<PollWorkerRequest> polls() {
     const MutexLock lock(mutex_);
     return polls_;
+  }
+  /// Until so many reports have come.
+  bool WaitForReports(int count) {
+    const SteadyTime deadline = SteadyNow() + std::chrono::seconds(30);
+    const MutexLock lock(mutex_);
+    while (reports_ < count && changed_.WaitUntil(mutex_, deadline)) {
+    }
+    return reports_ >= count;
   }
   bool WaitForPolls(std::size_t count) {
     const SteadyTime deadline = SteadyNow() + std::chrono::seconds(30);
@@ -62,6 +109,10 @@ class TestChief final : public ChiefControl::Service {
   Mutex mutex_;
   CondVar changed_;
   std::vector<PollWorkerRequest> polls_ PSTRAIN_GUARDED_BY(mutex_);
+  int reports_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  std::vector<AwaitWorkRequest> awaited_ PSTRAIN_GUARDED_BY(mutex_);
+  std::vector<std::function<void()>> waiting_ PSTRAIN_GUARDED_BY(mutex_);
+  bool told_ PSTRAIN_GUARDED_BY(mutex_) = false;
   std::unique_ptr<GrpcServer> server_;
 };
 

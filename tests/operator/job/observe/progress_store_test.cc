@@ -64,5 +64,23 @@ TEST(ProgressStore, ALastWordRightBehindAPoll_KeepsTheRate) {
   EXPECT_EQ(store.Status("job", former)->examples_per_second(), 20);
 }
 
+TEST(ProgressStore, WhatAChiefCountedWhenLastHeard_ProvesItsSuccessOnlyWhenItAgrees) {
+  const auto counts = [](const std::string& applied_min, int ms) {
+    return *ParseProgress(R"({"values": {"examples_expected": 80, "examples_committed": 80,
+                              "applied_max": 80, "applied_min": )" +
+                              applied_min + "}}",
+                          plan::Time(milliseconds(ms)), 2);
+  };
+  ProgressStore store;
+  EXPECT_FALSE(store.ProvenCounts("job", 2).has_value());
+  store.Record("job", counts("71", 1000));
+  EXPECT_FALSE(store.ProvenCounts("job", 2).has_value());
+  store.Record("job", counts("80", 2000));
+  ASSERT_TRUE(store.ProvenCounts("job", 2).has_value());
+  EXPECT_EQ(store.ProvenCounts("job", 2)->applied_min, 80);
+  // Of another attempt it says nothing.
+  EXPECT_FALSE(store.ProvenCounts("job", 3).has_value());
+}
+
 }  // namespace
 }  // namespace pstrain::job

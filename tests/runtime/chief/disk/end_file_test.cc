@@ -46,6 +46,29 @@ TEST_F(EndFileTest, WhenTheDiskIsFullForTenMinutes_TheResultIsTriedUntilItIsTher
   EXPECT_TRUE(FileExists(RunFile(kRunResultFile)));
 }
 
+TEST_F(EndFileTest, WhenTheResultCannotBeWritten_SaysSinceWhenAndWhy) {
+  const auto problem = [this] {
+    CheckpointProblem found{.age = seconds(7), .failing = seconds(0), .error = OkStatus()};
+    end_file_.Report(found);
+    EXPECT_EQ(found.age, seconds(7));
+    return found;
+  };
+  EXPECT_EQ(problem().failing, seconds(0));
+  {
+    const ScopedFileFaults faults(
+        [](std::string_view call, const std::string&) { return call == "write" ? EDQUOT : 0; });
+    Write(true);
+    clock_.Advance(seconds(40));
+    Write(true);
+  }
+  EXPECT_EQ(problem().failing, seconds(40));
+  EXPECT_EQ(ErrnoOf(problem().error), EDQUOT);
+  clock_.Advance(seconds(30));
+  Write(true);
+  EXPECT_EQ(problem().failing, seconds(0));
+  EXPECT_TRUE(problem().error.ok());
+}
+
 TEST_F(EndFileTest, WhenADrainCannotBeWrittenDown_IsNotTriedAgain) {
   {
     const ScopedFileFaults faults(

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "tests/runtime/chief/chief_test_support.h"
@@ -118,6 +120,29 @@ TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_AResumedRunWaitsUntilItsDe
   EXPECT_FALSE(evaluator.restored_loss().has_value());
 }
 
+// Its evaluation may be queued behind the pause.
+TEST_F(EvaluatorPeerTest, WhenTheChiefStoodStill_TheRestoredStateIsNotGivenUpForThat) {
+  Stop(0.5);
+  Announce();
+  EvaluatorPeer evaluator(chief(), kFormer);
+  StartPs();
+  evaluator.CheckRestored(kFormer, false);
+  clock_.Advance(seconds(300));
+  evaluator.ForgiveGap(seconds(300));
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_TRUE(evaluator.RestoredStateWanted());
+  evaluator.Poll(Numbered(Evaluated(kNewest, 0.625)), {.newest = kNewest});
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_EQ(evaluator.restored_loss(), 0.625);
+  clock_.Advance(seconds(300));
+  evaluator.ForgiveGap(seconds(300));
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_TRUE(evaluator.GrantsWait()) << "nobody could show it meanwhile";
+  clock_.Advance(seconds(30));
+  evaluator.CheckRestored(kNewest, true);
+  EXPECT_FALSE(evaluator.GrantsWait());
+}
+
 TEST_F(EvaluatorPeerTest, WhenTheNewestIsNotEvaluated_NamesItAndPinsIt) {
   EvaluatorPeer evaluator(chief(), std::nullopt);
   EXPECT_FALSE(evaluator.PinKnown());
@@ -209,6 +234,21 @@ TEST_F(EvaluatorPeerTest, WhenACheckpointCannotBeRead_CountsNotAsEvaluated) {
   evaluator.Poll(Numbered(request), {.newest = kNewest});
   EXPECT_FALSE(evaluator.Done(kNewest));
   EXPECT_TRUE(evaluator.metrics().empty());
+}
+
+TEST_F(EvaluatorPeerTest, WhenACheckpointCannotBeReadAgainAndAgain_TheLogSaysEachReasonOnce) {
+  EvaluatorPeer evaluator(chief(), std::nullopt);
+  const auto lines = [&evaluator](const char* reason, int polls) {
+    PollEvaluatorRequest request = Evaluated(kNewest, 1);
+    request.set_error(reason);
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < polls; ++i) evaluator.Poll(Numbered(request), {.newest = kNewest});
+    const std::string log = testing::internal::GetCapturedStderr();
+    return std::ranges::count(log, '\n');
+  };
+  EXPECT_EQ(lines("Input/output error", 5), 1);
+  EXPECT_EQ(lines("Input/output error", 5), 0);
+  EXPECT_EQ(lines("damaged", 5), 1);
 }
 
 TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_ThePinCountsAsKnownAfterThePeerTimeout) {

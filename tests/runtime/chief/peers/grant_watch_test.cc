@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 #include <vector>
 
+#include "base/text/utf8.h"
 #include "runtime/rpc/control_ids.h"
 #include "tests/runtime/chief/chief_test_support.h"
 
@@ -40,8 +42,24 @@ class GrantWatchTest : public chief_test::ChiefPartsTest {
   void Pass(seconds time) {
     for (seconds passed{0}; passed < time; passed += seconds(1)) {
       clock_.Advance(seconds(1));
-      watch_.Check();
+      watch_.Check(held_back_);
     }
+  }
+  /// What the job fails with after 401 s in which nothing is committed, and not before.
+  std::string WhyItStalls() {
+    Pass(seconds(400));
+    EXPECT_TRUE(failures_.empty());
+    Pass(seconds(1));
+    EXPECT_EQ(failures_.size(), 1u);
+    if (failures_.empty()) return "";
+    EXPECT_EQ(failures_[0].code(), StatusCode::kDeadlineExceeded);
+    return failures_[0].message();
+  }
+  static PollWorkerRequest Polling(std::uint32_t worker, std::uint32_t want) {
+    PollWorkerRequest request;
+    request.set_index(worker);
+    request.set_want(want);
+    return request;
   }
   static PollWorkerRequest CutOff(std::uint32_t worker, std::uint32_t ps) {
     PollWorkerRequest request;
@@ -58,24 +76,68 @@ class GrantWatchTest : public chief_test::ChiefPartsTest {
     return request;
   }
 
+  bool held_back_ = false;
   GrantWatch watch_{chief(), [this](const Status& status) { failures_.push_back(status); }};
 };
 
 TEST_F(GrantWatchTest, WhenAWorkerSpeaksAndDoesNothing_AnotherIsGrantedItsBatchesToo) {
-  const std::vector<WorkId> held = Grant(0, 8);
-  ASSERT_EQ(held.size(), 8u);
+  const std::vector<WorkId> granted = Grant(0, 8);
+  ASSERT_EQ(granted.size(), 8u);
   Pass(seconds(100));
-  watch_.Polled(CutOff(0, 1), {held.begin(), held.end()});
+  watch_.Polled(CutOff(0, 1), {granted.begin(), granted.end()});
   EXPECT_TRUE(Grant(1, 8).empty());
   Pass(seconds(1));
-  EXPECT_EQ(Grant(1, 8), held);
+  EXPECT_EQ(Grant(1, 8), granted);
   EXPECT_EQ(chief_stats_.batches_overdue->Value(), 8u);
   EXPECT_TRUE(failures_.empty());
 }
 
+// Worker 1 did not hear of the grants, or has gone.
+TEST_F(GrantWatchTest, WhenOverdueBatchesComeBack_AThirdWorkerIsGrantedThem) {
+  const std::vector<WorkId> held = Grant(0, 8);
+  Pass(seconds(101));
+  ASSERT_EQ(Grant(1, 8), held);
+  protocol().ReturnGrants(1, {held[0]});
+  watch_.Polled(Polling(1, 1), {held.begin() + 1, held.end()});
+  protocol().WorkerSeen(2, {9}, {});
+  EXPECT_EQ(Grant(2, 8), std::vector<WorkId>{held[0]});
+  protocol().WorkerLost(1, 8);
+  watch_.Forget(1);
+  EXPECT_EQ(Grant(2, 8).size(), 7u);
+  for (const WorkId work_id : held) Commit(2, work_id);
+  EXPECT_TRUE(protocol().AllCommitted());
+}
+
+TEST_F(GrantWatchTest, WhenTheSecondWorkerIsOverdueToo_AThirdIsGrantedTheBatches) {
+  const std::vector<WorkId> held = Grant(0, 8);
+  Pass(seconds(101));
+  ASSERT_EQ(Grant(1, 8), held);
+  protocol().WorkerSeen(2, {9}, {});
+  EXPECT_TRUE(Grant(2, 8).empty());
+  Pass(seconds(101));
+  EXPECT_EQ(Grant(2, 8), held);
+  EXPECT_EQ(chief_stats_.batches_overdue->Value(), 16u);
+}
+
+// Worker 0 is still at it: worker 1 has committed it, and then shard 0 has lost it.
+TEST_F(GrantWatchTest, WhenAnOverdueBatchIsGrantedOnceMoreToTheSameWorker_ItsTimeBeginsAgain) {
+  const std::vector<WorkId> held = Grant(0, 1);
+  Pass(seconds(101));
+  ASSERT_EQ(Grant(1, 1), held);
+  Commit(1, held[0]);
+  protocol().PsLost(0, incarnations_[0]);
+  ASSERT_TRUE(RegisterPs(0, 102).ok());
+  AnswerAssigns();
+  ASSERT_EQ(Grant(0, 1), held);
+  Pass(seconds(100));
+  EXPECT_NE(Grant(1, 1), held);
+  Pass(seconds(1));
+  EXPECT_EQ(Grant(1, 1), held);
+}
+
 TEST_F(GrantWatchTest, WhileAWorkerGetsOn_ItKeepsWhatWaitsInItsQueue) {
-  const std::vector<WorkId> held = Grant(0, 4);
-  for (const WorkId work_id : held) {
+  const std::vector<WorkId> granted = Grant(0, 4);
+  for (const WorkId work_id : granted) {
     Pass(seconds(90));
     Commit(0, work_id);
   }
@@ -98,7 +160,7 @@ TEST_F(GrantWatchTest, WhileAShardHasNoOwner_NobodyIsToBlame) {
 TEST_F(GrantWatchTest, WhenTheChiefItselfWasStopped_NobodyIsToBlame) {
   Grant(0, 8);
   clock_.Advance(seconds(1000));
-  watch_.Check();
+  watch_.Check(false);
   EXPECT_EQ(chief_stats_.batches_overdue->Value(), 0u);
   EXPECT_TRUE(failures_.empty());
 }
@@ -107,27 +169,83 @@ TEST_F(GrantWatchTest, WhenNobodyReachesAPs_TheJobFailsAndNamesThePairs) {
   const std::vector<WorkId> first = Grant(0, 2);
   const std::vector<WorkId> second = Grant(1, 1);
   Commit(1, second[0]);
+  watch_.Polled(Polling(1, 1), {});
   watch_.Polled(CutOff(0, 1), {first.begin(), first.end()});
-  Pass(seconds(400));
-  EXPECT_TRUE(failures_.empty());
-  Pass(seconds(1));
-  ASSERT_EQ(failures_.size(), 1u);
-  EXPECT_EQ(failures_[0].code(), StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(failures_[0].message(),
+  EXPECT_THAT(WhyItStalls(),
               HasSubstr("no batch was committed for 401 s: worker 0 -> ps 1 (no answer for 399 s: "
                         "UNAVAILABLE: cut); "));
 }
 
-TEST_F(GrantWatchTest, WhenAWorkerDoesNotSayWhy_ItsBatchIsNamed) {
+TEST_F(GrantWatchTest, OfWhatAWorkerSaysOfPs_NoMoreIsKeptThanAPersonReads) {
   const std::vector<WorkId> held = Grant(0, 1);
+  PollWorkerRequest request = CutOff(0, 7);
+  for (const std::uint32_t ps : {1u, 1u, 9'999u}) {
+    UnreachablePs* unreachable = request.add_unreachable();
+    unreachable->set_ps(ps);
+    std::string error = "UNAVAILABLE: ";
+    while (error.size() < kMostTextBytes - 2) error += "\u00e9";
+    unreachable->set_error(error);
+  }
+  watch_.Polled(request, {held.begin(), held.end()});
+  Pass(seconds(401));
+  ASSERT_FALSE(failures_.empty());
+  const std::string& message = failures_[0].message();
+  const std::size_t first = message.find("worker 0 -> ps 1 ");
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(message.rfind("worker 0 -> ps "), first) << message;
+  EXPECT_LT(message.size(), 1000u);
+  EXPECT_TRUE(IsUtf8(message)) << message;
+}
+
+TEST_F(GrantWatchTest, WhenAWorkerDoesNotSayWhy_ItsBatchIsNamed) {
+  const std::vector<WorkId> granted = Grant(0, 1);
   Pass(seconds(401));
   ASSERT_FALSE(failures_.empty());
   EXPECT_THAT(failures_[0].message(), HasSubstr("worker 0 has epoch 0, batch 0 and does not say"));
 }
 
-TEST_F(GrantWatchTest, WhenNothingIsInFlight_NothingStalls) {
+// Worker 0 hangs with a full window; worker 1 commits what it has, and goes for good.
+TEST_F(GrantWatchTest, WhenNobodyAsksForWhatIsOpen_TheJobFailsAndNamesTheWorkers) {
+  const std::vector<WorkId> held = Grant(0, 3);
+  watch_.Polled(Polling(0, 0), {held.begin(), held.end()});
+  Pass(seconds(101));
+  ASSERT_EQ(Grant(1, 3), held);
+  for (const WorkId work_id : held) Commit(1, work_id);
+  protocol().WorkerLost(1, 8);
+  watch_.Forget(1);
+  ASSERT_EQ(protocol().Progress().work_ids_in_flight, 0u);
+  EXPECT_THAT(WhyItStalls(),
+              HasSubstr("no batch was committed for 401 s: worker 0 asks for no batch, has 3 that "
+                        "others have committed and does not say why; "));
+}
+
+TEST_F(GrantWatchTest, WhenThereIsNoWorker_NothingStalls) {
   Pass(seconds(1000));
   EXPECT_TRUE(failures_.empty());
+  // The one that comes has all its time.
+  watch_.Polled(Polling(0, 0), {});
+  Pass(seconds(400));
+  EXPECT_TRUE(failures_.empty());
+  Pass(seconds(1));
+  EXPECT_FALSE(failures_.empty());
+}
+
+TEST_F(GrantWatchTest, WhenAllIsCommitted_NothingStalls) {
+  for (const WorkId work_id : Grant(0, 8)) Commit(0, work_id);
+  watch_.Polled(Polling(0, 8), {});
+  ASSERT_TRUE(protocol().AllCommitted());
+  Pass(seconds(1000));
+  EXPECT_TRUE(failures_.empty());
+}
+
+TEST_F(GrantWatchTest, WhileGrantsAreHeldBack_NothingStallsButWhatWasGrantedDoes) {
+  held_back_ = true;
+  watch_.Polled(Polling(0, 8), {});
+  Pass(seconds(1000));
+  EXPECT_TRUE(failures_.empty());
+  Grant(0, 1);
+  Pass(seconds(401));
+  EXPECT_FALSE(failures_.empty());
 }
 
 TEST_F(GrantWatchTest, WhenAPsRefusesAShardForFiveSeconds_ItHasToRegisterAgain) {

@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "base/os/file_faults.h"
+#include "runtime/chief/protocol/closure_source.h"
+#include "tests/runtime/checkpoint/checkpoint_test_support.h"
 #include "tests/runtime/chief/chief_test_support.h"
 
 namespace pstrain {
@@ -38,7 +45,61 @@ TEST_F(PsPeersTest, WhenAPsRegisters_IsToldTheRunAndThenGetsItsShard) {
   EXPECT_EQ(network_.configures[1].address, "ps-101");
   EXPECT_EQ(network_.configures[1].request.incarnation(), incarnations_[1]);
   EXPECT_EQ(network_.configures[1].request.run().run_id(), "run");
+  EXPECT_EQ(network_.configures[1].request.epochs(), 2u);
   EXPECT_EQ(protocol().membership().shards[1].ps, 1u);
+}
+
+/// A program that adds work.
+class PsPeersOfAProgramTest : public chief_test::ChiefPartsTest {
+ protected:
+  explicit PsPeersOfAProgramTest(
+      std::shared_ptr<ClosureSource> source = std::make_shared<ClosureSource>())
+      : ChiefPartsTest(source), source_(std::move(source)) {}
+  void AddAChunk() {
+    for (std::uint32_t i = 0; i < ClosureSource::kChunkSize; ++i) source_->Add();
+  }
+  /// Answers the oldest Configure.
+  std::uint32_t AnswerConfigure() {
+    const FakeNetwork::Configure call = TakeFirst(&network_.configures);
+    call.done(OkStatus());
+    return call.request.epochs();
+  }
+
+  const std::shared_ptr<ClosureSource> source_;
+};
+
+TEST_F(PsPeersOfAProgramTest, WhenWorkIsAdded_EachPsIsToldBeforeAnyOfItIsGranted) {
+  ASSERT_TRUE(RegisterPs(0, 100).ok());
+  EXPECT_TRUE(ps().KnowAllEpochs()) << "it owns nothing yet";
+  ASSERT_TRUE(RegisterPs(1, 101).ok());
+  EXPECT_EQ(AnswerConfigure(), 1u) << "of a program that has no work yet";
+  EXPECT_EQ(AnswerConfigure(), 1u);
+  AddAChunk();
+  ps().Dispatch();
+  EXPECT_TRUE(network_.configures.empty());
+  EXPECT_TRUE(ps().KnowAllEpochs());
+  AddAChunk();
+  EXPECT_FALSE(ps().KnowAllEpochs());
+  ps().Dispatch();
+  ps().Dispatch();
+  ASSERT_EQ(network_.configures.size(), 2u) << "each is told once";
+  EXPECT_EQ(AnswerConfigure(), 2u);
+  EXPECT_FALSE(ps().KnowAllEpochs());
+  EXPECT_EQ(AnswerConfigure(), 2u);
+  EXPECT_TRUE(ps().KnowAllEpochs());
+}
+
+TEST_F(PsPeersOfAProgramTest, WhenAPsIsLostThatDoesNotKnowOfTheWork_NobodyWaitsForIt) {
+  const Result<RegisterPsReply> registered = RegisterPs(0, 100);
+  ASSERT_TRUE(registered.ok());
+  AnswerConfigure();
+  AddAChunk();
+  AddAChunk();
+  EXPECT_FALSE(ps().KnowAllEpochs());
+  protocol().PsLost(0, registered->incarnation());
+  ps().Dispatch();
+  EXPECT_TRUE(network_.configures.empty());
+  EXPECT_TRUE(ps().KnowAllEpochs());
 }
 
 TEST_F(PsPeersTest, WhenTheDataPlaneHasItsOwnAddress_WorkersAreToldThatOne) {
@@ -57,9 +118,27 @@ TEST_F(PsPeersTest, WhenAPsRefusesTheRun_TheJobFailsAndNamesIt) {
   StartPs();
   network_.configures[0].done(OkStatus());
   EXPECT_TRUE(failures_.empty());
-  network_.configures[1].done(FailedPreconditionError("no"));
+  network_.configures[1].done(InvalidArgumentError("no"));
   ASSERT_EQ(failures_.size(), 1u);
   EXPECT_NE(failures_[0].message().find("configure ps 1"), std::string::npos);
+}
+
+// A registration that came late: the ps knows itself by another one.
+TEST_F(PsPeersTest, WhenAPsIsNotTheOneThatHasRegistered_RegistersAgainAndTheJobGoesOn) {
+  StartPs();
+  network_.configures[1].done(FailedPreconditionError("not the incarnation of this ps"));
+  EXPECT_TRUE(failures_.empty());
+  EXPECT_FALSE(Heartbeat(1, incarnations_[1]).known());
+  EXPECT_TRUE(Heartbeat(0, incarnations_[0]).known());
+  const Result<RegisterPsReply> again = RegisterPs(1, 101);
+  ASSERT_TRUE(again.ok());
+  AnswerAssigns();
+  EXPECT_TRUE(protocol().AllActive());
+  // What its former life answers now is nobody's matter.
+  network_.configures[1].done(FailedPreconditionError("late"));
+  network_.configures[1].done(InvalidArgumentError("late"));
+  EXPECT_TRUE(failures_.empty());
+  EXPECT_TRUE(Heartbeat(1, again->incarnation()).known());
 }
 
 // Its shard has nothing applied, as there is no checkpoint: what was committed is computed again.
@@ -195,17 +274,17 @@ TEST_F(PsPeersLinkTest, WhenCallsDoNotReachAPsThatIsHeard_IsLostAndTheLinkIsName
   // The same process comes back; its shard waits for the link, and nobody is lost again.
   const Incarnation again = RegisterPs(1, 101)->incarnation();
   EXPECT_NE(again, incarnations_[1]);
-  EXPECT_NE(ps().trouble().find("chief -> ps 1: no call has reached it for 20 s, UNAVAILABLE: no "
+  EXPECT_NE(ps().problem().find("chief -> ps 1: no call has reached it for 20 s, UNAVAILABLE: no "
                                 "route"),
             std::string::npos)
-      << ps().trouble();
+      << ps().problem();
   Pass(seconds(60), again);
   EXPECT_TRUE(protocol().PsKnown(1, again));
   EXPECT_FALSE(protocol().AllActive());
   network_.health.erase("ps-101");
   AnswerAssigns();
   EXPECT_TRUE(protocol().AllActive());
-  EXPECT_EQ(ps().trouble(), "");
+  EXPECT_EQ(ps().problem(), "");
 }
 
 TEST_F(PsPeersLinkTest, WhenTheLinkIsDownForAMoment_NobodyIsLost) {
@@ -226,7 +305,7 @@ TEST_F(PsPeersLinkTest, WhenHeartbeatsAreLostThoughCallsWork_TheLinkIsNamed) {
   clock_.Advance(seconds(6));
   ps().Expire();
   EXPECT_FALSE(protocol().PsKnown(1, incarnations_[1]));
-  EXPECT_EQ(ps().trouble(), "ps 1 -> chief: nothing heard for 11 s");
+  EXPECT_EQ(ps().problem(), "ps 1 -> chief: nothing heard for 11 s");
 }
 
 TEST_F(PsPeersLinkTest, WhenTheChiefStoodStill_NobodyIsLostForThat) {
@@ -259,7 +338,7 @@ class PsPeersRestoreTest : public PsPeersTest {
 };
 
 TEST_F(PsPeersRestoreTest, WhenThePsDiskFails_TheSameCheckpointIsTriedAgainAfterGrowingPauses) {
-  TakeFirst(&network_.assigns);  // ps 0
+  Answer(TakeFirst(&network_.assigns));  // ps 0
   FailFirst(InternalError("read 1-2/shard-1: Input/output error"));
   // The first time immediately, then after pauses.
   for (const int pause_ms : {0, 100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000}) {
@@ -274,7 +353,7 @@ TEST_F(PsPeersRestoreTest, WhenThePsDiskFails_TheSameCheckpointIsTriedAgainAfter
     ps().Dispatch();
     ASSERT_EQ(network_.assigns.size(), 1u) << pause_ms;
     EXPECT_EQ(network_.assigns[0].request.checkpoint(), "1-2");
-    EXPECT_NE(ps().trouble().find("ps 1: read 1-2/shard-1: Input/output error"), std::string::npos);
+    EXPECT_NE(ps().problem().find("ps 1: read 1-2/shard-1: Input/output error"), std::string::npos);
     FailFirst(InternalError("read 1-2/shard-1: Input/output error"));
   }
   EXPECT_TRUE(failures_.empty());
@@ -282,8 +361,126 @@ TEST_F(PsPeersRestoreTest, WhenThePsDiskFails_TheSameCheckpointIsTriedAgainAfter
   ps().Retry();
   ps().Dispatch();
   AnswerAssigns();
-  EXPECT_EQ(ps().trouble(), "");
+  EXPECT_EQ(ps().problem(), "");
   EXPECT_EQ(protocol().membership().shards[1].active, true);
+}
+
+// The ps' memory may be what is wrong, or its node's view of the files.
+TEST_F(PsPeersRestoreTest, WhenAPsAloneFindsDamage_TheCheckpointStays) {
+  const std::string checkpoint =
+      checkpoint_test::WriteCheckpoint(setup_->directory.path(), {1, 2}, 2);
+  Answer(TakeFirst(&network_.assigns));  // ps 0
+  FailFirst(DataLossError("corrupt"));
+  ASSERT_EQ(network_.assigns.size(), 1u);
+  EXPECT_EQ(network_.assigns[0].request.checkpoint(), "1-2");
+  EXPECT_EQ(ps().problem(), "ps 1: corrupt");
+  {
+    // What the chief cannot read either is not proven to be damaged.
+    const ScopedFileFaults faults([](std::string_view call, const std::string& path) {
+      return call == "read" && path.ends_with("shard-1") ? EIO : 0;
+    });
+    FailFirst(DataLossError("corrupt"));
+  }
+  EXPECT_TRUE(network_.assigns.empty());
+  clock_.Advance(milliseconds(100));
+  ps().Retry();
+  ps().Dispatch();
+  ASSERT_EQ(network_.assigns.size(), 1u);
+  EXPECT_EQ(network_.assigns[0].request.checkpoint(), "1-2");
+  ASSERT_TRUE(WriteFileSynced(JoinPath(checkpoint, "shard-1"), "junk").ok());
+  FailFirst(DataLossError("corrupt"));
+  ASSERT_EQ(network_.assigns.size(), 1u);
+  EXPECT_EQ(network_.assigns[0].request.checkpoint(), "1-1");
+}
+
+TEST_F(PsPeersRestoreTest, WhileTheChiefLooksAtTheCheckpoint_NothingIsAssigned) {
+  Answer(TakeFirst(&network_.assigns));  // ps 0
+  disk_.Hold();
+  FailFirst(DataLossError("corrupt"));
+  EXPECT_TRUE(network_.assigns.empty());
+  disk_.Release();
+  ASSERT_EQ(network_.assigns.size(), 1u);
+  EXPECT_EQ(network_.assigns[0].request.checkpoint(), "1-1");
+}
+
+TEST_F(PsPeersRestoreTest, WhenAPsThatIsHeardDoesNotAnswer_IsNamed) {
+  Answer(TakeFirst(&network_.assigns));  // ps 0
+  clock_.Advance(seconds(10));
+  EXPECT_EQ(ps().problem(), "");
+  clock_.Advance(seconds(1));
+  EXPECT_EQ(ps().problem(),
+            "ps 1 has not answered for 11 s that it has 1 shard from checkpoint 1-2");
+  // It is not assigned to anybody else: ps 1 may need the time.
+  clock_.Advance(seconds(300));
+  ps().Retry();
+  ps().Dispatch();
+  ASSERT_EQ(network_.assigns.size(), 1u);
+  Answer(TakeFirst(&network_.assigns));
+  EXPECT_EQ(ps().problem(), "");
+  EXPECT_TRUE(protocol().AllActive());
+}
+
+/// ps 1 leaves, and its shard is to move to ps 0.
+class PsPeersMoveTest : public PsPeersTest {
+ protected:
+  void SetUp() override {
+    StartPs();
+    Heartbeat(1, incarnations_[1], true);
+    ASSERT_EQ(network_.assigns.size(), 1u);
+    ASSERT_EQ(network_.assigns[0].address, "ps-100");
+  }
+  void Pass(std::chrono::nanoseconds time) {
+    clock_.Advance(time);
+    protocol().Tick(clock_.Now());
+    ps().Retry();
+    ps().Dispatch();
+  }
+  /// ps 0 does not answer for longer than that; then its source has the shard again.
+  void ExpectGivenUpAfter(std::chrono::seconds limit) {
+    Pass(limit);
+    EXPECT_FALSE(protocol().AllActive());
+    Pass(milliseconds(1));
+    ASSERT_EQ(network_.assigns.size(), 2u);
+    EXPECT_EQ(network_.assigns[1].address, "ps-101");
+    Answer(network_.assigns[1]);
+    network_.assigns.pop_back();
+    EXPECT_TRUE(protocol().AllActive());
+    EXPECT_EQ(protocol().membership().shards[1].ps, 1u);
+  }
+};
+
+// A quarter of spec.training.peerTimeoutSeconds, which is 400 here.
+TEST_F(PsPeersMoveTest, WhenATargetDoesNotAnswer_TheSourceServesAgainAndTheMoveIsTriedLater) {
+  ExpectGivenUpAfter(seconds(100));
+  const FakeNetwork::Assign late = TakeFirst(&network_.assigns);
+  EXPECT_EQ(ps().problem(), "");
+  // After the protocol's pause the shard moves; now ps 0 gets more time, as it may only be large.
+  Pass(milliseconds(0));
+  Pass(seconds(1));
+  ASSERT_EQ(network_.assigns.size(), 1u);
+  ASSERT_EQ(network_.assigns[0].address, "ps-100");
+  ExpectGivenUpAfter(seconds(200));
+  // The answers of before change nothing any more.
+  Answer(late);
+  late.done(AbortedError("late"), {});
+  EXPECT_TRUE(protocol().AllActive());
+  EXPECT_EQ(protocol().membership().shards[1].ps, 1u);
+  EXPECT_EQ(ps().problem(), "");
+  EXPECT_TRUE(failures_.empty());
+}
+
+TEST_F(PsPeersMoveTest, WhileAMoveIsNotAnswered_TheTargetAndTheSourceAreNamed) {
+  Pass(seconds(60));
+  EXPECT_EQ(ps().problem(),
+            "ps 0 has not answered for 60 s that it has 1 shard from the ps at ps-101");
+}
+
+TEST_F(PsPeersMoveTest, WhenTheChiefStoodStill_TheMoveIsNotGivenUpForThat) {
+  clock_.Advance(seconds(200));
+  ps().ForgiveGap(seconds(200));
+  Pass(seconds(100));
+  EXPECT_EQ(network_.assigns.size(), 1u);
+  ExpectGivenUpAfter(seconds(0));
 }
 
 TEST_F(PsPeersRestoreTest, WhenDamageIsProven_TheCheckpointBeforeIsTakenImmediately) {

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <memory>
 #include <set>
+#include <utility>
 
+#include "runtime/chief/protocol/closure_source.h"
 #include "runtime/rpc/control_ids.h"
 #include "tests/runtime/chief/chief_test_support.h"
 
@@ -18,14 +22,19 @@ using std::chrono::seconds;
 class OneAtATime final : public GrantLimit {
  public:
   std::vector<GrantedWorkId> Grants(CommitProtocol& protocol, std::uint32_t worker,
-                                    std::uint32_t) const override {
-    return protocol.Grants(worker, 1);
+                                    std::uint32_t want) const override {
+    return protocol.Grants(worker, std::min(want, 1U));
   }
+  bool Holds(const CommitProtocol&) const override { return holds_; }
   void Refresh(Disk&) override {}
+
+  bool holds_ = false;
 };
 
 class WorkerPeersTest : public chief_test::ChiefPartsTest {
  protected:
+  explicit WorkerPeersTest(std::shared_ptr<WorkSource> source = nullptr, int former_chiefs = 0)
+      : ChiefPartsTest(std::move(source), former_chiefs) {}
   /// Each is above the one before.
   PollWorkerRequest Request(std::uint32_t index, std::uint64_t process, std::uint32_t want,
                             const std::set<WorkId>& in_flight = {}) {
@@ -72,12 +81,12 @@ TEST_F(WorkerPeersTest, WhenAWorkerIsSilent_ItsBatchesGoToOthersAfterTheLimitAnd
   const std::set<WorkId> granted = GrantsOf(workers_.Poll(Request(0, 7, 8), {}));
   ASSERT_EQ(granted.size(), 8u);
   clock_.Advance(seconds(10));
-  workers_.Expire();
+  workers_.Expire(false);
   PollWorkerReply reply = workers_.Poll(Request(1, 8, 8), {});
   EXPECT_EQ(reply.grants_size(), 0);
   EXPECT_EQ(reply.directive(), WAIT);
   clock_.Advance(milliseconds(1));
-  workers_.Expire();
+  workers_.Expire(false);
   EXPECT_EQ(GrantsOf(workers_.Poll(Request(1, 8, 8), {})), granted);
 }
 
@@ -86,10 +95,10 @@ TEST_F(WorkerPeersTest, WhenTheChiefStoodStill_NoWorkerIsSilentForThat) {
   ASSERT_EQ(GrantsOf(workers_.Poll(Request(0, 7, 8), {})).size(), 8u);
   clock_.Advance(seconds(60));
   workers_.ForgiveGap(seconds(60));
-  workers_.Expire();
+  workers_.Expire(false);
   EXPECT_EQ(workers_.Poll(Request(1, 8, 8), {}).grants_size(), 0);
   clock_.Advance(seconds(10) + milliseconds(1));
-  workers_.Expire();
+  workers_.Expire(false);
   EXPECT_EQ(workers_.Poll(Request(1, 8, 8), {}).grants_size(), 8);
 }
 
@@ -207,7 +216,7 @@ TEST_F(WorkerPeersTest, WhenASilentWorkerComesBack_ItsReportsStillCount) {
   StartPs();
   const std::set<WorkId> granted = GrantsOf(workers_.Poll(Request(0, 7, 2), {}));
   clock_.Advance(seconds(11));
-  workers_.Expire();
+  workers_.Expire(false);
   PollWorkerRequest request = Request(0, 7, 0, {*granted.rbegin()});
   AddReport(*granted.begin(), 0.5, &request);
   workers_.Poll(request, {});
@@ -244,6 +253,28 @@ TEST_F(WorkerPeersTest, WithALimit_AsksItForTheGrants) {
   const OneAtATime limit;
   WorkerPeers limited(chief(), &limit, [](const Status&) {});
   EXPECT_EQ(limited.Poll(Request(0, 7, 3), {}).grants_size(), 1);
+}
+
+// A worker polls for 401 s and asks for nothing: its window is full of what others have committed.
+TEST_F(WorkerPeersTest, WhenNothingMayBeGranted_ItIsNobodysFaultThatNothingIsCommitted) {
+  StartPs();
+  OneAtATime limit;
+  WorkerPeers limited(chief(), &limit, [this](const Status& why) { failures_.push_back(why); });
+  struct Case {
+    bool limit_holds;
+    bool grants_wait;
+    bool fails;
+  };
+  constexpr Case kCases[] = {{false, true, false}, {true, false, false}, {false, false, true}};
+  for (const auto& [limit_holds, grants_wait, fails] : kCases) {
+    limit.holds_ = limit_holds;
+    for (int second = 0; second < 402; ++second) {
+      limited.Poll(Request(0, 7, 0), {.grants_wait = grants_wait});
+      limited.Expire(grants_wait);
+      clock_.Advance(seconds(1));
+    }
+    EXPECT_EQ(!failures_.empty(), fails) << limit_holds << grants_wait;
+  }
 }
 
 // A poll that was delayed names batches that have come and gone since.
@@ -288,6 +319,118 @@ TEST_F(WorkerPeersTest, WhenALossIsNotANumber_TheMeanDoesNotTakeIt) {
   workers_.Poll(request, {});
   EXPECT_EQ(protocol().Progress().work_ids_committed, 2u);
   EXPECT_FALSE(workers_.loss().has_value());
+}
+
+/// Work ids {0, 0}, then a phase with {0, 1}.
+class ProgramWorkerTest : public WorkerPeersTest {
+ protected:
+  explicit ProgramWorkerTest(int former_chiefs = 0) : WorkerPeersTest(Source(), former_chiefs) {}
+
+  static std::shared_ptr<WorkSource> Source() {
+    auto source = std::make_shared<ClosureSource>();
+    source->Add(1, {.kind = 4, .payload = "first"});
+    source->EndPhase();
+    source->Add(1, {.kind = 5, .payload = "second"});
+    return source;
+  }
+  /// The one grant of a poll that reports `done`.
+  Grant Next(std::vector<WorkId> done = {}) {
+    PollWorkerRequest request = Request(0, 7, 2);
+    for (const WorkId work_id : done) {
+      AddReport(work_id, 0.5, &request);
+      request.mutable_reports()->rbegin()->set_chief_term(setup_->directory.chief_term());
+    }
+    const PollWorkerReply reply = workers_.Poll(request, {});
+    EXPECT_EQ(reply.grants_size(), 1);
+    return reply.grants_size() == 1 ? reply.grants(0) : Grant();
+  }
+};
+
+TEST_F(ProgramWorkerTest, AGrantSaysWhatToDoAndWhatHasToBeThereBefore) {
+  StartPs();
+  const Grant first = Next();
+  EXPECT_EQ(first.kind(), 4U);
+  EXPECT_EQ(first.payload(), "first");
+  EXPECT_FALSE(first.has_after());
+  const Grant second = Next({{0, 0}});
+  EXPECT_EQ(second.kind(), 5U);
+  EXPECT_EQ(second.payload(), "second");
+  EXPECT_EQ(FromWire(second.after()), (WorkId{0, 1}));
+}
+
+TEST_F(ProgramWorkerTest, WhatShardsAnsweredEarly_IsGrantedAgainOnceTheyWereAskedWhatTheyHave) {
+  StartPs();
+  Next();
+  Next({{0, 0}});
+  PollWorkerRequest request = Request(0, 7, 2);
+  AddReport({0, 1}, 0.5, &request);
+  Report* const report = request.mutable_reports(0);
+  report->set_chief_term(setup_->directory.chief_term());
+  *report->add_early() = report->shards(1);
+  report->mutable_shards()->RemoveLast();
+  EXPECT_EQ(workers_.Poll(request, {}).grants_size(), 0);
+  EXPECT_FALSE(protocol().AllActive());
+  EXPECT_EQ(Refused(RefusalReason::kNotGranted), 0U);
+}
+
+TEST_F(ProgramWorkerTest, AReportOfAnotherTerm_IsRefused) {
+  StartPs();
+  EXPECT_EQ(Next().chief_term(), setup_->directory.chief_term());
+  PollWorkerRequest request = Request(0, 7, 0, {{0, 0}});
+  request.set_chief_term_seen(setup_->directory.chief_term());
+  AddReport({0, 0}, 0.5, &request);
+  for (const std::uint64_t term : {std::uint64_t{0}, setup_->directory.chief_term() + 1}) {
+    request.mutable_reports(0)->set_chief_term(term);
+    request.set_sequence(++sequence_);
+    workers_.Poll(request, {});
+  }
+  EXPECT_EQ(protocol().Progress().work_ids_committed, 0U);
+  EXPECT_EQ(Refused(RefusalReason::kNotGranted), 2U);
+}
+
+/// The second chief of the run; the first one had term 1.
+class SecondChiefTest : public ProgramWorkerTest {
+ protected:
+  SecondChiefTest() : ProgramWorkerTest(1) { EXPECT_EQ(setup_->directory.chief_term(), 2U); }
+};
+
+TEST_F(SecondChiefTest, AProgramsWorkOfTheFormerChiefIsPassedOver) {
+  StartPs();
+  PollWorkerRequest request = Request(0, 7, 2, {{0, 0}, {0, 1}});
+  request.set_chief_term_seen(1);
+  AddReport({0, 0}, 0.5, &request);
+  request.mutable_reports(0)->set_chief_term(1);
+  const PollWorkerReply reply = workers_.Poll(request, {});
+  EXPECT_EQ(GrantsOf(reply), (std::set<WorkId>{{0, 0}})) << "it is granted again";
+  EXPECT_EQ(reply.grants(0).chief_term(), 2U);
+  EXPECT_EQ(protocol().Progress().work_ids_in_flight, 1U);
+  EXPECT_EQ(protocol().Progress().work_ids_committed, 0U);
+  EXPECT_EQ(Refused(RefusalReason::kNotGranted), 0U) << "the worker could not know";
+}
+
+/// The same with batches of an input, which later chiefs adopt.
+class SecondChiefOfBatchesTest : public WorkerPeersTest {
+ protected:
+  SecondChiefOfBatchesTest() : WorkerPeersTest(nullptr, 1) {}
+};
+
+// Neither of the two processes of worker 0 gets on with the batch.
+TEST_F(SecondChiefOfBatchesTest, WhenAProcessNamesAnOverdueBatchOfTheOneBefore_ItsTimeBegins) {
+  StartPs();
+  const WorkId work_id{0, 2};
+  std::uint64_t overdue = 0;
+  for (const std::uint64_t process : {7U, 8U}) {
+    for (int second = 0; second < 102; ++second) {
+      PollWorkerRequest request = Request(0, process, 0, {work_id});
+      request.set_attempt(static_cast<std::uint32_t>(process));
+      workers_.Poll(request, {});
+      workers_.Expire(false);
+      EXPECT_EQ(chief_stats_.batches_overdue->Value(), overdue + (second > 100 ? 1 : 0));
+      clock_.Advance(seconds(1));
+    }
+    ++overdue;
+  }
+  EXPECT_TRUE(GrantsOf(workers_.Poll(Request(1, 9, 1), {})).contains(work_id));
 }
 
 }  // namespace

@@ -1,6 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+#include <variant>
+#include <vector>
+
 #include "tests/runtime/chief/protocol/protocol_test_support.h"
 
 namespace pstrain {
@@ -138,6 +143,57 @@ TEST(Epochs, WhenAShardHasAppliedMoreThanTheJobHas_TheRunFails) {
   EXPECT_THAT(failure.message(), HasSubstr("spec.training.epochs is 2"));
   EXPECT_THAT(failure.message(), HasSubstr("set it to at least 6"));
   EXPECT_FALSE(protocol.AllActive());
+}
+
+/// A job whose batches have records up to the fourth; one ps has all shards.
+class EpochSizeTest : public testing::Test {
+ protected:
+  EpochSizeTest() {
+    ProtocolOptions options = protocol_test::Options();
+    options.ps_count = 1;
+    options.shard_to_ps = {0, 0};
+    options.input.records = [this](std::uint32_t batch) {
+      most_ = std::max(most_, batch);
+      return 1u;
+    };
+    protocol_.emplace(std::move(options));
+  }
+
+  AppliedSet wide_{300};
+  std::uint32_t most_ = 0;
+  std::optional<CommitProtocol> protocol_;
+};
+
+// The number of records of a batch is looked up in a table of the input's batches.
+TEST_F(EpochSizeTest, WhenAnAnswerIsOfLongerEpochs_TheRunFailsAndNoBatchIsLookedUp) {
+  wide_.Insert({0, 299});
+  protocol_test::Register(&*protocol_, 0, {100});
+  for (const ProtocolAction& action : protocol_->TakeActions()) {
+    const auto& assign = std::get<AssignShardsAction>(action);
+    std::vector<ShardCopy> copies;
+    for (const ShardAssignment& shard : assign.shards) {
+      copies.push_back({shard.shard, shard.term, true, wide_, 1});
+    }
+    ASSERT_EQ(copies.size(), 2u);
+    protocol_->ShardsActivated(0, assign.incarnation, copies);
+  }
+  EXPECT_FALSE(protocol_->AllActive());
+  EXPECT_LT(most_, 4u);
+  const std::vector<ProtocolAction> actions = protocol_->TakeActions();
+  ASSERT_EQ(actions.size(), 1u);
+  const Status failure = std::get<FailAction>(actions[0]).status;
+  EXPECT_EQ(failure.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(failure.message(), HasSubstr("shard 0 is of 300 batches an epoch instead of 4"));
+}
+
+TEST_F(EpochSizeTest, WhenAPsRegistersWithACopyOfLongerEpochs_IsRefused) {
+  const Result<Incarnation> refused =
+      protocol_->RegisterPs(0, {100}, "a:1", {{1, {2, 1}, true, wide_, 0}}, {});
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.status().message(), HasSubstr("ps 0: the applied set of shard 1"));
+  // A copy that was not complete yet has no set, and is dropped.
+  EXPECT_TRUE(
+      protocol_->RegisterPs(0, {100}, "a:1", {{1, {2, 1}, false, AppliedSet(), 0}}, {}).ok());
 }
 
 }  // namespace

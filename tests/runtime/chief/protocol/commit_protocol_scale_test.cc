@@ -20,8 +20,8 @@ std::vector<std::uint32_t> Owners(const CommitProtocol& protocol) {
 }
 
 StatusCode CodeOfRegistration(CommitProtocol* protocol, std::uint32_t index, PeerProcess process,
-                              std::vector<ShardCopy> held = {}) {
-  return protocol->RegisterPs(index, process, "a:1", std::move(held), {}).status().code();
+                              std::vector<ShardCopy> copies = {}) {
+  return protocol->RegisterPs(index, process, "a:1", std::move(copies), {}).status().code();
 }
 
 // Four shards on two ps.

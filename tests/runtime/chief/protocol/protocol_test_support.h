@@ -49,8 +49,9 @@ inline std::vector<AssignShardsAction> Answer(CommitProtocol* protocol,
     std::vector<ShardCopy> copies;
     for (const ShardAssignment& a : assign->shards) {
       if (a.source == AssignSource::kDrop) continue;
+      const bool initial = a.source == AssignSource::kInitial;
       copies.push_back(
-          {a.shard, a.term, true, a.source == AssignSource::kInitial ? AppliedSet(4) : applied, 0});
+          {a.shard, a.term, true, initial ? AppliedSet(applied.batches_per_epoch()) : applied, 0});
     }
     protocol->ShardsActivated(assign->ps, assign->incarnation, copies);
   }
@@ -58,9 +59,9 @@ inline std::vector<AssignShardsAction> Answer(CommitProtocol* protocol,
 }
 
 inline Incarnation Register(CommitProtocol* protocol, std::uint32_t index, PeerProcess process,
-                            std::vector<ShardCopy> held = {}) {
+                            std::vector<ShardCopy> copies = {}) {
   const Result<Incarnation> result =
-      protocol->RegisterPs(index, process, "a:1", std::move(held), {});
+      protocol->RegisterPs(index, process, "a:1", std::move(copies), {});
   EXPECT_TRUE(result.ok()) << result.status().ToString();
   return result.ok() ? *result : 0;
 }
@@ -85,10 +86,12 @@ inline std::vector<WrittenCheckpointShard> AllCheckpointShards(const CommitProto
 
 /// Both ps are there, all shards active, worker 0 is known.
 struct Started {
-  explicit Started(ProtocolOptions options = Options()) : protocol(std::move(options)) {
+  /// `applied`: as for Answer.
+  explicit Started(ProtocolOptions options = Options(), const AppliedSet& applied = AppliedSet(4))
+      : protocol(std::move(options)) {
     ps0 = Register(&protocol, 0, {100});
     ps1 = Register(&protocol, 1, {101});
-    Answer(&protocol);
+    Answer(&protocol, applied);
     protocol.WorkerSeen(0, {7}, {});
   }
   CommitProtocol protocol;

@@ -24,7 +24,7 @@ Simulation::Simulation(std::uint64_t seed, Mutations mutations)
   run_.ps_count = static_cast<std::uint32_t>(1 + Random(kMostPs));
   run_.grant_window = static_cast<std::uint32_t>(Random(4));
   run_.full_every = static_cast<std::uint32_t>(1 + Random(5));
-  run_.rejoin_timeout = std::chrono::milliseconds(200);
+  run_.rejoin_timeout = kRejoinTimeout;
   run_.input.records = [](std::uint32_t batch) { return batch % 7 + 1; };
   run_.input.order = [n = run_.input.batches_per_epoch](std::uint32_t epoch,
                                                         std::uint32_t position) {
@@ -36,6 +36,9 @@ Simulation::Simulation(std::uint64_t seed, Mutations mutations)
   false_reports_ = Chance(4);
   ps_slots_.resize(run_.ps_count, 0);
   worker_slots_.resize(worker_count_, 0);
+  work_ids_ = AppliedSet(run_.input.batches_per_epoch).Missing(run_.input.epochs);
+  leaves_out_ = seed % 4 == 2;
+  if (seed % 4 == 3) AddPhases();
 }
 
 SimulationResult Simulation::Run() {
@@ -126,9 +129,11 @@ void Simulation::StartChief() {
   options.chief_term = ++disk_term_;
   options.started = ProtocolTime{std::chrono::milliseconds(step_)};
   options.shard_to_ps = Homes(run_.ps_count);
+  if (mutations_.restored_before_all_came) options.rejoin_timeout = {};
   for (const Checkpoint& checkpoint : disk_) options.checkpoints.push_back(checkpoint.name);
+  if (!phases_.empty()) options.source = Closures();
   chief_slot_ = next_process_++;
-  chiefs_[chief_slot_] = std::make_unique<Chief>(std::move(options));
+  chiefs_[chief_slot_] = std::make_unique<Chief>(std::move(options), step_);
 }
 
 void Simulation::KillSlot(std::vector<Process>* slots) {
@@ -216,19 +221,17 @@ std::uint64_t Simulation::Weight(WorkId work_id) const {
          std::uint64_t{work_id.epoch + 3} * (work_id.batch + 7) * (work_id.batch + 11);
 }
 
-void Simulation::AddWorkId(Copy* copy, WorkId work_id) const {
+void Simulation::AddGradient(Copy* copy, WorkId work_id) const {
   Row& row = copy->rows[work_id.batch % kRows];
-  copy->examples += run_.input.records(work_id.batch);
   row.value += Weight(work_id);
   row.mark = copy->mark;
 }
 
-std::map<std::uint32_t, std::uint64_t> Simulation::Expected(const AppliedSet& applied) const {
+std::map<std::uint32_t, std::uint64_t> Simulation::Expected(const Copy& copy) const {
   std::map<std::uint32_t, std::uint64_t> rows;
-  for (std::uint32_t epoch = 0; epoch < run_.input.epochs; ++epoch) {
-    for (std::uint32_t batch = 0; batch < run_.input.batches_per_epoch; ++batch) {
-      if (applied.Contains({epoch, batch})) rows[batch % kRows] += Weight({epoch, batch});
-    }
+  for (const WorkId work_id : work_ids_) {
+    const bool has_gradient = copy.applied.Contains(work_id) && !copy.left_out.contains(work_id);
+    if (has_gradient) rows[work_id.batch % kRows] += Weight(work_id);
   }
   return rows;
 }

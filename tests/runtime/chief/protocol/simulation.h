@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -42,6 +43,29 @@ struct Mutations {
   bool scaling_keeps_homes = false;
   /// The chief leaves batches with a worker that speaks and does nothing.
   bool chief_waits_for_hanging = false;
+  /// A shard takes a push before it has what has to be there first, or serves such a pull.
+  bool ps_applies_early = false;
+  bool ps_serves_early = false;
+  /// The chief does not ask a shard that is early what it has.
+  bool chief_ignores_early = false;
+  /// The chief takes an assignment that it has sent for one that was carried out.
+  bool chief_takes_sent_for_done = false;
+  /// A shard that has left a batch out keeps it so, whatever gradient comes.
+  bool left_out_for_good = false;
+  /// The chief does not hear what the shards of a final checkpoint have left out.
+  bool left_out_is_not_told = false;
+  /// A checkpoint is placed without another look at the terms of its shards.
+  bool checkpoints_ignore_terms = false;
+  /// What was with a worker that is lost stays with it.
+  bool lost_work_is_not_returned = false;
+  /// Of several copies of a shard, a new chief keeps the oldest.
+  bool oldest_copy_is_kept = false;
+  /// A new chief restores shards before it knows the copies of all ps.
+  bool restored_before_all_came = false;
+  /// A chief does not look whether another one has taken its place.
+  bool superseded_chiefs_go_on = false;
+  /// Who is told to stop is released once nothing is in flight, without a checkpoint.
+  bool released_without_checkpoint = false;
 };
 
 struct SimulationResult {
@@ -61,13 +85,25 @@ struct SimulationResult {
   std::uint64_t false_reports = 0;
   /// Final checkpoints that lacked work ids.
   std::uint64_t incomplete_finals = 0;
+  /// Work ids that the final checkpoint has left out of all shards.
+  std::uint64_t left_out = 0;
+  /// Pushes that would have left out what the shard has the gradient of.
+  std::uint64_t has_gradient = 0;
+  /// Times that all were told to stop, and did.
+  std::uint64_t drained = 0;
   /// Grants that were shared because a worker had them for too long.
   std::uint64_t overdue = 0;
+  /// Pulls and pushes that shards answered early.
+  std::uint64_t early_pulls = 0;
+  std::uint64_t early_pushes = 0;
+  /// Shards that were asked what they have.
+  std::uint64_t asked = 0;
 };
 
 /// A job of chief, ps, workers, a disk and a network that delivers in any order, run to its end.
 /// The chief is the real CommitProtocol; everything else is a model. Everything follows from the
-/// seed.
+/// seed. Of four seeds, one is a program whose work ids come in phases, and one has batches that
+/// are left out now and then.
 class Simulation {
  public:
   Simulation(std::uint64_t seed, Mutations mutations);
@@ -87,6 +123,8 @@ class Simulation {
     /// Was copied for a move: serves nobody until it is kept.
     bool frozen = false;
     AppliedSet applied;
+    /// Those of `applied` that have no gradient in the rows.
+    std::set<WorkId> left_out;
     /// Records of the work ids in it.
     std::int64_t examples = 0;
     Rows rows;
@@ -118,6 +156,12 @@ class Simulation {
     std::vector<ShardId> shards;
     std::map<ShardId, ShardTerm> answered;
     bool reported = false;
+    WorkId after = {};
+    /// Shards whose values it has; only where `after` says something.
+    std::set<ShardId> pulled = {};
+    std::vector<ShardInTerm> early = {};
+    /// Loss or gradient is not finite: it is pushed without.
+    bool left_out = false;
   };
   struct Worker {
     std::uint32_t index = 0;
@@ -135,22 +179,37 @@ class Simulation {
     std::uint64_t started = 0;
     CheckpointPlan plan;
     std::map<ShardId, Copy> checkpoint_shards;
+    /// Work ids that were committed when it was started.
+    std::uint64_t committed = 0;
   };
   struct Chief {
-    explicit Chief(ProtocolOptions options)
-        : term(options.chief_term), protocol(std::move(options)) {}
+    Chief(ProtocolOptions options, std::uint64_t started_at_step)
+        : term(options.chief_term), started(started_at_step), protocol(std::move(options)) {}
     std::uint64_t term;
+    std::uint64_t started;
     CommitProtocol protocol;
+    /// Active copies that each ps named while this chief waited for all of them.
+    std::map<Incarnation, std::map<ShardId, ShardTerm>> told;
+    /// At some moment all ps of the job were registered.
+    bool all_came = false;
     std::map<std::uint64_t, AssignShardsAction> outstanding;
     std::map<std::uint32_t, Process> workers;
     /// What the shell has granted to each worker and believes to be with it.
     std::map<std::uint32_t, std::set<WorkId>> granted;
-    /// The step at which each of these was granted, or shared last.
-    std::map<std::pair<std::uint32_t, WorkId>, std::uint64_t> granted_at;
+    struct Held {
+      /// The step at which it was granted.
+      std::uint64_t since = 0;
+      bool overdue = false;
+    };
+    /// How long each of these is with its worker, as GrantWatch knows it.
+    std::map<std::pair<std::uint32_t, WorkId>, Held> held;
     std::optional<ActiveCheckpoint> checkpoint;
   };
 
-  // simulation.cc: the world
+  /// How long a chief waits for the copies of all ps; a step takes a millisecond.
+  static constexpr std::chrono::milliseconds kRejoinTimeout{200};
+
+  // simulation.cc: messages, faults, and which processes run
   std::uint64_t Random(std::uint64_t below) { return random_() % below; }
   bool Chance(std::uint64_t one_in) { return Random(one_in) == 0; }
   void Send(std::function<void()> message) { network_.push_back(std::move(message)); }
@@ -168,9 +227,9 @@ class Simulation {
   Process NewestChief() const;
   bool Faulty() const { return step_ < fault_steps_; }
   std::uint64_t Weight(WorkId work_id) const;
-  /// What the rows of a shard are that has exactly these work ids.
-  std::map<std::uint32_t, std::uint64_t> Expected(const AppliedSet& applied) const;
-  void AddWorkId(Copy* copy, WorkId work_id) const;
+  /// What the rows of a shard are that has exactly the work ids of this copy.
+  std::map<std::uint32_t, std::uint64_t> Expected(const Copy& copy) const;
+  void AddGradient(Copy* copy, WorkId work_id) const;
   void Violated(const std::string& what);
   void CheckTerms();
 
@@ -180,6 +239,12 @@ class Simulation {
     return {process, static_cast<std::uint32_t>(process)};
   }
   void ChiefTick(Process process);
+  void Register(Process chief, Process ps, std::uint32_t index, std::vector<ShardCopy> held);
+  void TakeActions(Process process);
+  void BelieveDone(Chief* chief, const AssignShardsAction& action) const;
+  static bool AllCame(const Chief& chief);
+  void CheckAssignments(const Chief& chief, const AssignShardsAction& action);
+  void CheckKept(const Chief& chief, const AssignShardsAction& action, ShardId shard);
   void ShareOverdue(Chief* chief);
   void SendAssignment(Process process, std::uint64_t id);
   enum class Carried : std::uint8_t { kDone, kWait, kBadCheckpoint, kFailed };
@@ -194,7 +259,10 @@ class Simulation {
   void AbandonCheckpoint(Chief* chief);
   void PlaceCheckpoint(Chief* chief, Process process);
   std::vector<WrittenCheckpointShard> Written(const Chief& chief) const;
+  void CheckMayBePlaced(const Chief& chief, const Checkpoint& checkpoint);
   void CheckCheckpoint(const Checkpoint& checkpoint, bool final);
+  /// All are told to stop: nothing that was committed is with them alone.
+  void ReleaseAll(const Chief& chief);
   void Retain(Chief* chief);
   /// A shard of a checkpoint on disk, with the rows of its bases; nothing when one is gone or
   /// damaged.
@@ -210,6 +278,8 @@ class Simulation {
   };
   void OnPoll(Process chief, const Poll& poll);
   bool Welcome(Chief* chief, const Poll& poll);
+  /// GrantWatch::Polled: what the worker does not have any more.
+  static void ForgetHeld(Chief* chief, std::uint32_t worker, const std::set<WorkId>& has);
   void OnPollReply(const Poll& poll, const std::vector<GrantedWorkId>& grants,
                    const MembershipView& view);
   void CheckGrant(const Chief& chief);
@@ -219,21 +289,52 @@ class Simulation {
   void PsStep(Process process);
   void OnAssign(Process process, Process chief, std::uint64_t chief_term, std::uint64_t id,
                 const AssignShardsAction& action);
+  void OnRegistered(Process process, Process chief, std::uint64_t chief_term,
+                    const Result<Incarnation>& incarnation);
   Carried Carry(Process process, const ShardAssignment& assignment, const std::string& checkpoint);
   Carried CarryMove(Process process, const ShardAssignment& assignment);
   void OnFetch(Process from, Process to, const ShardAssignment& assignment);
   void WorkerStep(Process process);
+  /// Sections for the owner of each shard, as the worker knows it.
+  std::map<Process, std::vector<ShardInTerm>> ByOwner(const Worker& worker,
+                                                      const std::vector<ShardId>& shards) const;
   void PushJob(Process process, WorkId work_id);
-  void OnPush(Process ps, Process worker, WorkId work_id, std::vector<ShardInTerm> sections);
+  void OnPush(Process ps, Process worker, WorkId work_id, bool left_out,
+              std::vector<ShardInTerm> sections);
+  Copy* OwnCopy(Process ps, const ShardInTerm& section);
+  Job* JobOf(Process worker, WorkId work_id);
+
+  // simulation_phases.cc: work ids that wait for others
+  void AddPhases();
+  std::shared_ptr<WorkSource> Closures() const;
+  WorkId AfterOf(WorkId work_id) const;
+  static WorkContent ContentOf(WorkId work_id);
+  bool Lacks(const Copy& copy, WorkId work_id) const;
+  /// True: nothing has to be pulled (any more).
+  bool Pulled(Process process, WorkId work_id);
+  void OnPull(Process ps, Process worker, WorkId work_id, std::vector<ShardInTerm> sections);
+  void HearEarly(Process worker, WorkId work_id, const std::vector<ShardInTerm>& early);
+  void CheckPhases(const Chief& chief, const std::vector<GrantedWorkId>& grants);
+
+  // simulation_left_out.cc: batches whose loss or gradient is not finite
+  /// What a shard does with a push; false: it is not left out, because the shard has its gradient.
+  bool Apply(Copy* copy, WorkId work_id, bool left_out);
+  void CheckLeftOut(const Checkpoint& checkpoint);
 
   std::mt19937_64 random_;
   Mutations mutations_;
   /// Its ps_count is what the job wants now; a chief gets to know a change later.
   ProtocolOptions run_;
+  /// Of the run.
+  std::vector<WorkId> work_ids_;
+  /// The first work id of each phase but the first; a program has one at least.
+  std::vector<WorkId> phases_;
   std::uint32_t worker_count_ = 1;
   std::uint64_t fault_steps_ = 0;
   /// Some workers report what they never pushed, while there are faults.
   bool false_reports_ = false;
+  /// Some batches have no finite gradient, while there are faults.
+  bool leaves_out_ = false;
   std::uint64_t step_ = 0;
   Process next_process_ = 1;
   std::uint64_t next_id_ = 1;

@@ -16,6 +16,7 @@ void Simulation::StartCheckpoint(Chief* chief, Process process) {
   std::optional<CheckpointPlan> plan = chief->protocol.StartCheckpoint();
   if (!plan) return;
   chief->checkpoint = ActiveCheckpoint{{chief->term, next_id_++}, step_, *std::move(plan), {}};
+  chief->checkpoint->committed = chief->protocol.Progress().work_ids_committed;
   for (const CheckpointPlan::Ps& part : chief->checkpoint->plan.ps) {
     for (const MembershipView::Ps& ps : chief->protocol.membership().ps) {
       if (ps.incarnation != part.incarnation) continue;
@@ -33,15 +34,14 @@ void Simulation::WriteCheckpointShards(Process chief, const ActiveCheckpoint& ch
     Send([this, chief, checkpoint, wanted, ps] {
       const auto it = ps_.find(ps);
       if (it == ps_.end()) return;
-      const auto held = it->second.copies.find(wanted.shard);
-      if (held == it->second.copies.end() || held->second.term != wanted.term ||
-          held->second.frozen) {
+      const auto own = it->second.copies.find(wanted.shard);
+      if (own == it->second.copies.end() || own->second.term != wanted.term || own->second.frozen) {
         return Send([=, this] {
           CheckpointShardArrived(chief, checkpoint.id, std::nullopt, wanted.shard);
         });
       }
-      held->second.applied.CloseEpochsBelow(checkpoint.plan.close_epochs_below);
-      const Copy checkpoint_shard = CopyForCheckpoint(&held->second, checkpoint);
+      own->second.applied.CloseEpochsBelow(checkpoint.plan.close_epochs_below);
+      const Copy checkpoint_shard = CopyForCheckpoint(&own->second, checkpoint);
       if (!mutations_.checkpoint_shard_not_atomic) {
         return Send([=, this] {
           CheckpointShardArrived(chief, checkpoint.id, checkpoint_shard, wanted.shard);
@@ -98,11 +98,14 @@ void Simulation::AbandonCheckpoint(Chief* chief) {
 
 std::vector<WrittenCheckpointShard> Simulation::Written(const Chief& chief) const {
   AppliedSet all(run_.input.batches_per_epoch);
-  for (const WorkId work_id : all.Missing(run_.input.epochs)) all.Insert(work_id);
+  for (const WorkId work_id : work_ids_) all.Insert(work_id);
   std::vector<WrittenCheckpointShard> written;
   for (const auto& [shard, copy] : chief.checkpoint->checkpoint_shards) {
     written.push_back(
         {shard, copy.term, copy.incremental, 1 + copy.rows.size(), copy.applied, copy.examples});
+    if (!mutations_.left_out_is_not_told) {
+      written.back().left_out.assign(copy.left_out.begin(), copy.left_out.end());
+    }
     if (!mutations_.chief_believes_reports) continue;
     written.back().applied = all;
     written.back().examples = chief.protocol.Progress().examples_expected;
@@ -117,14 +120,20 @@ void Simulation::PlaceCheckpoint(Chief* chief, Process process) {
     if (checkpoint_shard.incremental) checkpoint.base = active.plan.base;
   }
   const bool final = active.plan.final;
+  const std::uint64_t committed = active.committed;
   const std::uint64_t reopened = chief->protocol.Progress().work_ids_reopened;
-  const bool counts = chief->protocol.FinishCheckpoint(Written(*chief)).ok();
+  const bool looks = final || !mutations_.checkpoints_ignore_terms;
+  const bool counts = !looks || chief->protocol.FinishCheckpoint(Written(*chief)).ok();
   if (chief->protocol.Progress().work_ids_reopened > reopened) {
     ++result_.incomplete_finals;
     // The proof at the end must not hide that the chief counted what a shard lacks.
-    if (!false_reports_) Violated("a final checkpoint lacks what was committed by true reports");
+    if (!false_reports_ && !leaves_out_) {
+      Violated("a final checkpoint lacks what was committed by true reports");
+    }
   }
-  if (!counts || chief->term < disk_term_) return AbandonCheckpoint(chief);
+  const bool superseded = chief->term < disk_term_ && !mutations_.superseded_chiefs_go_on;
+  if (!counts || superseded) return AbandonCheckpoint(chief);
+  CheckMayBePlaced(*chief, checkpoint);
   if (Faulty() && Chance(10)) {  // Dies before the rename.
     chiefs_.erase(process);
     return;
@@ -151,9 +160,38 @@ void Simulation::PlaceCheckpoint(Chief* chief, Process process) {
     if (progress.examples_committed != progress.examples_expected) {
       Violated("committed is not expected");
     }
-  } else if (chief->protocol.Drained()) {
-    KillEverything();
+  } else if (chief->protocol.Drained() && progress.work_ids_committed == committed) {
+    ReleaseAll(*chief);
   }
+}
+
+// Rules 5 and 8.
+void Simulation::CheckMayBePlaced(const Chief& chief, const Checkpoint& checkpoint) {
+  for (const auto& [shard, copy] : checkpoint.checkpoint_shards) {
+    const MembershipView::Shard& owner = chief.protocol.membership().shards[shard];
+    if (owner.active && owner.term == copy.term) continue;
+    Violated("a checkpoint counts though shard " + std::to_string(shard) + " has another term");
+  }
+  if (chief.term < disk_term_)
+    Violated("a chief places a checkpoint though there is a newer chief");
+}
+
+// Rule 11. What a false report says is in no checkpoint, and a damaged one may be what the newest
+// builds on.
+void Simulation::ReleaseAll(const Chief& chief) {
+  ++result_.drained;
+  const bool damaged = std::ranges::any_of(disk_, &Checkpoint::bad);
+  for (ShardId shard = 0; shard < run_.shards && !damaged && !false_reports_; ++shard) {
+    const std::optional<Copy> saved =
+        disk_.empty() ? std::nullopt : ReadCheckpoint(disk_.front().name, shard);
+    const auto lost = [&](WorkId work_id) {
+      return chief.protocol.Committed(work_id) && (!saved || !saved->applied.Contains(work_id));
+    };
+    if (std::ranges::any_of(work_ids_, lost)) {
+      Violated("all are released though no checkpoint has what was committed");
+    }
+  }
+  KillEverything();
 }
 
 void Simulation::CheckCheckpoint(const Checkpoint& checkpoint, bool final) {
@@ -166,12 +204,13 @@ void Simulation::CheckCheckpoint(const Checkpoint& checkpoint, bool final) {
     }
     std::map<std::uint32_t, std::uint64_t> values;
     for (const auto& [number, row] : whole->rows) values[number] = row.value;
-    if (values != Expected(whole->applied))
-      Violated("a checkpoint's rows are not those of its work ids");
-    if (final && !whole->applied.Missing(run_.input.epochs).empty()) {
+    if (values != Expected(*whole)) Violated("a checkpoint's rows are not those of its work ids");
+    const auto applied = [&](WorkId work_id) { return whole->applied.Contains(work_id); };
+    if (final && !std::ranges::all_of(work_ids_, applied)) {
       Violated("the final checkpoint lacks a work id in shard " + std::to_string(shard));
     }
   }
+  if (final) CheckLeftOut(checkpoint);
 }
 
 void Simulation::Retain(Chief* chief) {

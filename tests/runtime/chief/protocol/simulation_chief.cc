@@ -16,7 +16,7 @@ constexpr std::uint64_t kOverdueSteps = 400;
 
 void Simulation::ChiefTick(Process process) {
   Chief& chief = *chiefs_.at(process);
-  if (chief.term < disk_term_ && Chance(4)) {
+  if (chief.term < disk_term_ && !mutations_.superseded_chiefs_go_on && Chance(4)) {
     chiefs_.erase(process);
     return;
   }
@@ -27,17 +27,7 @@ void Simulation::ChiefTick(Process process) {
                               Homes(mutations_.scaling_keeps_homes ? ps_count : run_.ps_count));
   }
   chief.protocol.Tick(ProtocolTime{std::chrono::milliseconds(step_)});
-  for (const ProtocolAction& action : chief.protocol.TakeActions()) {
-    if (const auto* assign = std::get_if<AssignShardsAction>(&action)) {
-      chief.outstanding[next_id_++] = *assign;
-    } else if (const auto* release = std::get_if<ReleasePsAction>(&action)) {
-      Send([this, incarnation = release->incarnation] {
-        std::erase_if(ps_, [&](const auto& ps) { return ps.second.incarnation == incarnation; });
-      });
-    } else {
-      Violated(std::get<FailAction>(action).status.ToString());
-    }
-  }
+  TakeActions(process);
   std::erase_if(chief.outstanding, [&](const auto& entry) {
     return !chief.protocol.PsKnown(entry.second.ps, entry.second.incarnation);
   });
@@ -50,6 +40,7 @@ void Simulation::ChiefTick(Process process) {
   if (chief.checkpoint && step_ - chief.checkpoint->started > kCheckpointPatienceSteps) {
     AbandonCheckpoint(&chief);
   }
+  if (mutations_.released_without_checkpoint && chief.protocol.Drained()) return ReleaseAll(chief);
   const bool urgent = chief.protocol.CheckpointWanted() || chief.protocol.AllCommitted() ||
                       chief.protocol.Drained();
   if (!chief.checkpoint && (urgent || Chance(20))) StartCheckpoint(&chief, process);
@@ -57,17 +48,113 @@ void Simulation::ChiefTick(Process process) {
     PlaceCheckpoint(&chief, process);
 }
 
-void Simulation::ShareOverdue(Chief* chief) {
-  std::erase_if(chief->granted_at, [&](const auto& entry) {
-    const auto [index, work_id] = entry.first;
-    const auto granted = chief->granted.find(index);
-    return granted == chief->granted.end() || !granted->second.contains(work_id);
+void Simulation::TakeActions(Process process) {
+  Chief& chief = *chiefs_.at(process);
+  chief.all_came = chief.all_came || AllCame(chief);
+  for (const ProtocolAction& action : chief.protocol.TakeActions()) {
+    if (const auto* assign = std::get_if<AssignShardsAction>(&action)) {
+      CheckAssignments(chief, *assign);
+      chief.outstanding[next_id_++] = *assign;
+      if (mutations_.chief_takes_sent_for_done) BelieveDone(&chief, *assign);
+    } else if (const auto* release = std::get_if<ReleasePsAction>(&action)) {
+      Send([this, incarnation = release->incarnation] {
+        std::erase_if(ps_, [&](const auto& ps) { return ps.second.incarnation == incarnation; });
+      });
+    } else {
+      Violated(std::get<FailAction>(action).status.ToString());
+    }
+  }
+}
+
+void Simulation::BelieveDone(Chief* chief, const AssignShardsAction& action) const {
+  std::vector<ShardCopy> copies;
+  for (const ShardAssignment& assignment : action.shards) {
+    if (assignment.source == AssignSource::kDrop) continue;
+    copies.push_back(
+        {assignment.shard, assignment.term, true, AppliedSet(run_.input.batches_per_epoch), 0});
+  }
+  chief->protocol.ShardsActivated(action.ps, action.incarnation, copies);
+}
+
+void Simulation::Register(Process to, Process process, std::uint32_t index,
+                          std::vector<ShardCopy> held) {
+  const auto it = chiefs_.find(to);
+  if (it == chiefs_.end()) return;
+  Chief& chief = *it->second;
+  std::map<ShardId, ShardTerm> active;
+  for (ShardCopy& copy : held) {
+    if (copy.active) active[copy.shard] = copy.term;
+    // The other way round: the oldest looks newest.
+    if (mutations_.oldest_copy_is_kept) copy.term = {~copy.term.chief_term, ~copy.term.counter};
+  }
+  const bool joining = chief.protocol.joining();
+  const Result<Incarnation> incarnation =
+      chief.protocol.RegisterPs(index, Named(process), std::to_string(process), std::move(held),
+                                ProtocolTime{std::chrono::milliseconds(step_)});
+  if (incarnation.ok() && joining) chief.told.try_emplace(*incarnation, std::move(active));
+  TakeActions(to);
+  const bool replaced = incarnation.status().code() == StatusCode::kFailedPrecondition;
+  if (!incarnation.ok() && !replaced) return;
+  Send([this, process, to, term = chief.term, incarnation] {
+    OnRegistered(process, to, term, incarnation);
   });
+}
+
+bool Simulation::AllCame(const Chief& chief) {
+  const std::uint32_t ps_count = chief.protocol.ps_count();
+  const auto members = std::ranges::count_if(
+      chief.protocol.membership().ps,
+      [ps_count](const MembershipView::Ps& ps) { return ps.index < ps_count; });
+  return members == ps_count;
+}
+
+// Rule 8: the newest copy of a shard is kept, and nothing is restored while somebody may still come
+// with one.
+void Simulation::CheckAssignments(const Chief& chief, const AssignShardsAction& action) {
+  const bool waits =
+      !chief.all_came && std::chrono::milliseconds(step_ - chief.started) < kRejoinTimeout;
+  for (const ShardAssignment& assignment : action.shards) {
+    const bool restores =
+        assignment.source == AssignSource::kInitial || assignment.source == AssignSource::kRestore;
+    if (restores && waits) Violated("a shard is restored before all copies are known");
+    if (assignment.source == AssignSource::kKeep) CheckKept(chief, action, assignment.shard);
+  }
+}
+
+void Simulation::CheckKept(const Chief& chief, const AssignShardsAction& action, ShardId shard) {
+  ShardTerm kept;
+  ShardTerm newest;
+  for (const MembershipView::Ps& ps : chief.protocol.membership().ps) {
+    if (const auto told = chief.told.find(ps.incarnation); told != chief.told.end()) {
+      const auto copy = told->second.find(shard);
+      if (copy != told->second.end()) newest = std::max(newest, copy->second);
+    }
+    const auto owner = ps_.find(std::stoull(ps.address));
+    if (ps.incarnation != action.incarnation || owner == ps_.end()) continue;
+    const auto held = owner->second.copies.find(shard);
+    if (held != owner->second.copies.end()) kept = held->second.term;
+  }
+  // Since this chief has assigned it, the copies of its beginning do not count.
+  const bool of_this_chief = kept.chief_term >= chief.term;
+  if (kept != ShardTerm{} && !of_this_chief && kept < newest) {
+    Violated("an older copy of shard " + std::to_string(shard) + " is kept");
+  }
+}
+
+void Simulation::ForgetHeld(Chief* chief, std::uint32_t worker, const std::set<WorkId>& has) {
+  std::erase_if(chief->held, [&](const auto& entry) {
+    return entry.first.first == worker && !has.contains(entry.first.second);
+  });
+}
+
+// As the shell does: once for each grant.
+void Simulation::ShareOverdue(Chief* chief) {
   for (const auto& [index, work_ids] : chief->granted) {
     for (const WorkId work_id : work_ids) {
-      std::uint64_t& since = chief->granted_at.try_emplace({index, work_id}, step_).first->second;
-      if (step_ - since <= kOverdueSteps) continue;
-      since = step_;
+      const Chief::Held fresh{step_, false};
+      Chief::Held& held = chief->held.try_emplace({index, work_id}, fresh).first->second;
+      if (held.overdue || step_ - held.since <= kOverdueSteps) continue;
+      held.overdue = true;
       if (!chief->protocol.Committed(work_id)) ++result_.overdue;
       chief->protocol.Overdue(index, work_id);
     }
@@ -115,7 +202,7 @@ void Simulation::Detect(Process process) {
   }
   for (const auto& [index, worker] : chief.workers) {
     if (!mistaken && workers_.contains(worker)) continue;
-    chief.protocol.WorkerLost(index, worker);
+    if (!mutations_.lost_work_is_not_returned) chief.protocol.WorkerLost(index, worker);
     chief.workers.erase(index);
     break;
   }
@@ -138,14 +225,20 @@ bool Simulation::Welcome(Chief* chief, const Poll& poll) {
   for (const auto& [work_id, job] : poll.jobs) in_flight.push_back(work_id);
   const auto known = chief->workers.find(index);
   if (poll.fresh || known == chief->workers.end() || known->second != poll.worker) {
-    if (!chief->protocol.WorkerSeen(index, Named(poll.worker), in_flight)) return false;
+    // The mutation takes all processes of an index for one, which forgets what it was granted.
+    const bool as_one = mutations_.lost_work_is_not_returned;
+    const PeerProcess sender = as_one ? PeerProcess{index + 1, 1} : Named(poll.worker);
+    if (!chief->protocol.WorkerSeen(index, sender, in_flight)) return false;
     chief->workers[index] = poll.worker;
+    ForgetHeld(chief, index, {});
+    if (as_one) chief->granted[index].clear();
   }
   std::set<WorkId>& granted = chief->granted[index];
   std::vector<WorkId> lost;
   std::ranges::set_difference(granted, in_flight, std::back_inserter(lost));
   chief->protocol.ReturnGrants(index, lost);
   granted = {in_flight.begin(), in_flight.end()};
+  ForgetHeld(chief, index, granted);
   return true;
 }
 
@@ -161,12 +254,18 @@ void Simulation::OnPoll(Process to, const Poll& poll) {
   const std::uint32_t index = sender->second.index;
   for (const auto& [work_id, job] : poll.jobs) {
     if (!job.reported) continue;
-    chief.protocol.Report(index, work_id, TermsOf(chief, job));
+    const auto early = mutations_.chief_ignores_early ? std::vector<ShardInTerm>() : job.early;
+    result_.asked += chief.protocol.Report(index, work_id, TermsOf(chief, job), early).asked.size();
     chief.granted[index].erase(work_id);
+    chief.held.erase({index, work_id});
   }
   const std::vector<GrantedWorkId> grants = chief.protocol.Grants(index, poll.want);
-  for (const GrantedWorkId& grant : grants) chief.granted[index].insert(grant.work_id);
+  for (const GrantedWorkId& grant : grants) {
+    chief.granted[index].insert(grant.work_id);
+    chief.held[{index, grant.work_id}] = {step_, false};
+  }
   if (!grants.empty()) CheckGrant(chief);
+  CheckPhases(chief, grants);
   Send([this, poll, grants, view = chief.protocol.membership()] {
     OnPollReply(poll, grants, view);
   });

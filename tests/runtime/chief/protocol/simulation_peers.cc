@@ -21,32 +21,28 @@ void Simulation::PsStep(Process process) {
       if (!chief->second->protocol.PsKnown(index, incarnation)) sender->second.registered = false;
     });
   }
-  std::vector<ShardCopy> held;
+  std::vector<ShardCopy> copies;
   for (const auto& [shard, copy] : ps.copies) {
-    held.push_back({shard, copy.term, copy.active, copy.applied, 0});
+    copies.push_back({shard, copy.term, copy.active, copy.applied, 0});
   }
-  Send([this, process, to = ps.chief, index = ps.index, held] {
-    const auto chief = chiefs_.find(to);
-    if (chief == chiefs_.end()) return;
-    const Result<Incarnation> incarnation =
-        chief->second->protocol.RegisterPs(index, Named(process), std::to_string(process), held,
-                                           ProtocolTime{std::chrono::milliseconds(step_)});
-    const bool replaced = incarnation.status().code() == StatusCode::kFailedPrecondition;
-    if (!incarnation.ok() && !replaced) return;
-    Send([this, process, to, replaced, term = chief->second->term,
-          value = incarnation.ok() ? *incarnation : 0] {
-      const auto sender = ps_.find(process);
-      if (sender == ps_.end() || sender->second.chief_term > term) return;
-      if (replaced) {
-        ps_.erase(sender);
-        return;
-      }
-      if (sender->second.chief != to || sender->second.incarnation > value) return;
-      sender->second.chief_term = term;
-      sender->second.incarnation = value;
-      sender->second.registered = true;
-    });
+  Send([this, process, to = ps.chief, index = ps.index, copies] {
+    Register(to, process, index, copies);
   });
+}
+
+void Simulation::OnRegistered(Process process, Process chief, std::uint64_t chief_term,
+                              const Result<Incarnation>& incarnation) {
+  const auto it = ps_.find(process);
+  if (it == ps_.end() || it->second.chief_term > chief_term) return;
+  if (!incarnation.ok()) {
+    ps_.erase(it);
+    return;
+  }
+  Ps& ps = it->second;
+  if (ps.chief != chief || ps.incarnation > *incarnation) return;
+  ps.chief_term = chief_term;
+  ps.incarnation = *incarnation;
+  ps.registered = true;
 }
 
 void Simulation::OnAssign(Process process, Process chief, std::uint64_t chief_term,
@@ -76,18 +72,18 @@ void Simulation::OnAssign(Process process, Process chief, std::uint64_t chief_te
 Simulation::Carried Simulation::Carry(Process process, const ShardAssignment& assignment,
                                       const std::string& checkpoint) {
   Ps* ps = &ps_.at(process);
-  const auto held = ps->copies.find(assignment.shard);
+  const auto own = ps->copies.find(assignment.shard);
   if (assignment.source == AssignSource::kDrop) {
-    if (held != ps->copies.end() && held->second.term == assignment.term) ps->copies.erase(held);
+    if (own != ps->copies.end() && own->second.term == assignment.term) ps->copies.erase(own);
     return Carried::kDone;
   }
   // The same or an older assignment, once more.
-  if (held != ps->copies.end() && held->second.term >= assignment.term) return Carried::kDone;
+  if (own != ps->copies.end() && own->second.term >= assignment.term) return Carried::kDone;
   if (assignment.source == AssignSource::kKeep) {
-    if (held == ps->copies.end()) return Carried::kFailed;
-    held->second.term = assignment.term;
-    held->second.copied.clear();
-    held->second.frozen = false;
+    if (own == ps->copies.end()) return Carried::kFailed;
+    own->second.term = assignment.term;
+    own->second.copied.clear();
+    own->second.frozen = false;
     return Carried::kDone;
   }
   if (assignment.source == AssignSource::kMove) return CarryMove(process, assignment);
@@ -97,6 +93,7 @@ Simulation::Carried Simulation::Carry(Process process, const ShardAssignment& as
     std::optional<Copy> source = ReadCheckpoint(checkpoint, assignment.shard);
     if (!source) return Carried::kBadCheckpoint;
     copy.applied = std::move(source->applied);
+    copy.left_out = std::move(source->left_out);
     copy.examples = source->examples;
     copy.rows = std::move(source->rows);
   }
@@ -133,10 +130,10 @@ Simulation::Carried Simulation::CarryMove(Process process, const ShardAssignment
 void Simulation::OnFetch(Process from, Process to, const ShardAssignment& assignment) {
   std::optional<Copy> copy;
   if (const auto source = ps_.find(from); source != ps_.end()) {
-    const auto held = source->second.copies.find(assignment.shard);
-    if (held != source->second.copies.end() && held->second.term == assignment.from_term) {
-      held->second.frozen = !mutations_.move_not_atomic;
-      copy = held->second;
+    const auto own = source->second.copies.find(assignment.shard);
+    if (own != source->second.copies.end() && own->second.term == assignment.from_term) {
+      own->second.frozen = !mutations_.move_not_atomic;
+      copy = own->second;
     }
   }
   Send([this, to, term = assignment.term, copy] {
@@ -178,8 +175,13 @@ void Simulation::OnPollReply(const Poll& poll, const std::vector<GrantedWorkId>&
   }
   worker.view = view;
   for (const GrantedWorkId& grant : grants) {
-    Job job{grant.shards, {}, false};
-    for (ShardId s = 0; s < run_.shards && grant.shards.empty(); ++s) job.shards.push_back(s);
+    Job job{grant.shards, {}, false, grant.after};
+    // Where batches are left out, all shards have to hear what came of it.
+    if (leaves_out_) job.shards.clear();
+    for (ShardId s = 0; s < run_.shards && (leaves_out_ || grant.shards.empty()); ++s) {
+      job.shards.push_back(s);
+    }
+    job.left_out = leaves_out_ && Faulty() && Chance(4);
     worker.jobs.insert_or_assign(grant.work_id, std::move(job));
   }
 }
@@ -194,53 +196,93 @@ void Simulation::PushJob(Process process, WorkId work_id) {
     ++result_.false_reports;
     return;
   }
-  std::map<Process, std::vector<ShardInTerm>> pushes;
-  for (const ShardId shard : job.shards) {
-    if (job.answered.contains(shard)) continue;
-    const MembershipView::Shard& owner = worker.view.shards[shard];
-    for (const MembershipView::Ps& ps : worker.view.ps) {
-      if (owner.active && ps.index == owner.ps) {
-        pushes[std::stoull(ps.address)].push_back({shard, owner.term});
-      }
-    }
-  }
-  job.reported = job.answered.size() == job.shards.size() || Chance(16);
-  for (const auto& push : pushes) {
-    Send([this, push, process, work_id] { OnPush(push.first, process, work_id, push.second); });
+  if (!Pulled(process, work_id)) return;
+  std::vector<ShardId> lacking = job.shards;
+  std::erase_if(lacking, [&](ShardId shard) { return job.answered.contains(shard); });
+  job.reported = lacking.empty() || (!job.left_out && Chance(16));
+  for (const auto& push : ByOwner(worker, lacking)) {
+    Send([this, push, process, work_id, left_out = job.left_out] {
+      OnPush(push.first, process, work_id, left_out, push.second);
+    });
   }
 }
 
-void Simulation::OnPush(Process process, Process worker, WorkId work_id,
+std::map<Simulation::Process, std::vector<ShardInTerm>> Simulation::ByOwner(
+    const Worker& worker, const std::vector<ShardId>& shards) const {
+  std::map<Process, std::vector<ShardInTerm>> sections;
+  for (const ShardId shard : shards) {
+    const MembershipView::Shard& owner = worker.view.shards[shard];
+    for (const MembershipView::Ps& ps : worker.view.ps) {
+      if (owner.active && ps.index == owner.ps) {
+        sections[std::stoull(ps.address)].push_back({shard, owner.term});
+      }
+    }
+  }
+  return sections;
+}
+
+// Nothing unless the ps owns the shard in that term.
+Simulation::Copy* Simulation::OwnCopy(Process ps, const ShardInTerm& section) {
+  const auto it = ps_.find(ps);
+  if (it == ps_.end()) return nullptr;
+  const auto own = it->second.copies.find(section.shard);
+  const bool owner = own != it->second.copies.end() && own->second.active && !own->second.frozen &&
+                     own->second.term == section.term;
+  return owner ? &own->second : nullptr;
+}
+
+Simulation::Job* Simulation::JobOf(Process worker, WorkId work_id) {
+  const auto it = workers_.find(worker);
+  if (it == workers_.end()) return nullptr;
+  const auto job = it->second.jobs.find(work_id);
+  return job == it->second.jobs.end() ? nullptr : &job->second;
+}
+
+void Simulation::OnPush(Process process, Process worker, WorkId work_id, bool left_out,
                         std::vector<ShardInTerm> sections) {
   const auto it = ps_.find(process);
   if (it == ps_.end()) return;
   std::vector<ShardInTerm> answered;
+  std::vector<ShardInTerm> early;
+  bool has_gradient = false;
   for (const ShardInTerm& section : sections) {
-    const auto held = it->second.copies.find(section.shard);
-    const bool owner = held != it->second.copies.end() && held->second.active &&
-                       !held->second.frozen && held->second.term == section.term;
-    if (!owner) {
-      if (mutations_.ps_claims_terms && held != it->second.copies.end()) {
-        answered.push_back({section.shard, held->second.term});
+    Copy* const copy = OwnCopy(process, section);
+    if (copy == nullptr) {
+      const auto own = it->second.copies.find(section.shard);
+      if (mutations_.ps_claims_terms && own != it->second.copies.end()) {
+        answered.push_back({section.shard, own->second.term});
       }
       continue;
     }
-    if (held->second.applied.Insert(work_id) || mutations_.ps_applies_duplicates) {
-      AddWorkId(&held->second, work_id);
+    const bool too_early = Lacks(*copy, work_id) && !copy->applied.Contains(work_id);
+    if (too_early && !mutations_.ps_applies_early) {
+      ++result_.early_pushes;
+      early.push_back(section);
+      continue;
+    }
+    if (too_early) Violated("an early push was applied");
+    if (!Apply(copy, work_id, left_out)) {
+      has_gradient = true;
+      continue;
     }
     ever_applied_.try_emplace(section.shard, run_.input.batches_per_epoch)
         .first->second.Insert(work_id);
     answered.push_back(section);
   }
-  Send([this, worker, work_id, answered] {
-    const auto sender = workers_.find(worker);
-    if (sender == workers_.end()) return;
-    const auto job = sender->second.jobs.find(work_id);
-    if (job == sender->second.jobs.end()) return;
-    for (const ShardInTerm& copy : answered) {
-      if (std::ranges::find(job->second.shards, copy.shard) == job->second.shards.end()) continue;
-      job->second.answered[copy.shard] = copy.term;
+  Send([this, worker, work_id, left_out, has_gradient, answered, early] {
+    Job* const job = JobOf(worker, work_id);
+    // Not of another try, from other values.
+    if (job == nullptr || job->left_out != left_out) return;
+    if (has_gradient && !job->reported) {  // The worker gives it back.
+      ++result_.has_gradient;
+      workers_.at(worker).jobs.erase(work_id);
+      return;
     }
+    for (const ShardInTerm& copy : answered) {
+      if (std::ranges::find(job->shards, copy.shard) == job->shards.end()) continue;
+      job->answered[copy.shard] = copy.term;
+    }
+    HearEarly(worker, work_id, early);
   });
 }
 

@@ -31,7 +31,13 @@ TEST(Simulation, UnderRandomFaults_EveryShardHasEveryWorkIdExactlyOnce) {
     total.scalings += result.scalings;
     total.false_reports += result.false_reports;
     total.incomplete_finals += result.incomplete_finals;
+    total.left_out += result.left_out;
+    total.has_gradient += result.has_gradient;
+    total.drained += result.drained;
     total.overdue += result.overdue;
+    total.early_pulls += result.early_pulls;
+    total.early_pushes += result.early_pushes;
+    total.asked += result.asked;
   }
   std::cout << seeds << " seeds: " << total.steps << " steps, " << total.faults << " faults, "
             << total.checkpoints << " checkpoints, " << total.checkpoints_incremental
@@ -39,11 +45,16 @@ TEST(Simulation, UnderRandomFaults_EveryShardHasEveryWorkIdExactlyOnce) {
             << total.reopened << " work ids re-opened, " << total.moves << " shards moved, "
             << total.scalings << " changes of the number of ps, " << total.false_reports
             << " false reports, " << total.incomplete_finals << " final checkpoints refused, "
-            << total.overdue << " grants overdue\n";
+            << total.left_out << " work ids left out, " << total.has_gradient
+            << " pushes given back, " << total.drained << " times drained, " << total.overdue
+            << " grants overdue, " << total.early_pulls << " early pulls, " << total.early_pushes
+            << " early pushes, " << total.asked << " shards asked\n";
   EXPECT_TRUE(seeds < 100 ||
               (total.faults > 0 && total.checkpoints_abandoned > 0 &&
                total.checkpoints_incremental > 0 && total.reopened > 0 && total.moves > 0 &&
-               total.scalings > 0 && total.incomplete_finals > 0 && total.overdue > 0));
+               total.scalings > 0 && total.incomplete_finals > 0 && total.overdue > 0 &&
+               total.early_pulls > 0 && total.early_pushes > 0 && total.asked > 0 &&
+               total.left_out > 0 && total.has_gradient > 0 && total.drained > 0));
 }
 
 TEST(Simulation, WhenRepeated_IsTheSame) {
@@ -105,8 +116,59 @@ TEST(SimulationMutation, WhenTheChiefWaitsForAWorkerThatHangs_IsCaught) {
   EXPECT_GT(Caught({.chief_waits_for_hanging = true}), 0);
 }
 
+TEST(SimulationMutation, WhenAShardAppliesAnEarlyPush_IsCaught) {
+  EXPECT_GT(Caught({.ps_applies_early = true}), 0);
+}
+
+TEST(SimulationMutation, WhenAShardServesAnEarlyPull_IsCaught) {
+  EXPECT_GT(Caught({.ps_serves_early = true}), 0);
+}
+
+// Somebody has reported what a shard never had, and everything behind it is early.
+TEST(SimulationMutation, WhenTheChiefDoesNotAskAShardThatIsEarly_IsCaught) {
+  EXPECT_GT(Caught({.chief_ignores_early = true}), 0);
+}
+
 TEST(SimulationMutation, WhenACheckpointIsDeletedThatOthersBuildOn_IsCaught) {
   EXPECT_GT(Caught({.retention_ignores_bases = true}), 0);
+}
+
+// It grants before every shard has an owner that holds it.
+TEST(SimulationMutation, WhenTheChiefTakesASentAssignmentForDone_IsCaught) {
+  EXPECT_GT(Caught({.chief_takes_sent_for_done = true}), 0);
+}
+
+// Final checkpoints lack it again and again.
+TEST(SimulationMutation, WhenAGradientDoesNotReplaceWhatWasLeftOut_IsCaught) {
+  EXPECT_GT(Caught({.left_out_for_good = true}), 0);
+}
+
+TEST(SimulationMutation, WhenTheChiefDoesNotHearWhatWasLeftOut_IsCaught) {
+  EXPECT_GT(Caught({.left_out_is_not_told = true}), 0);
+}
+
+TEST(SimulationMutation, WhenACheckpointIsPlacedThoughATermHasChanged_IsCaught) {
+  EXPECT_GT(Caught({.checkpoints_ignore_terms = true}), 0);
+}
+
+TEST(SimulationMutation, WhenTheWorkOfALostWorkerIsNotReturned_IsCaught) {
+  EXPECT_GT(Caught({.lost_work_is_not_returned = true}), 0);
+}
+
+TEST(SimulationMutation, WhenTheOldestCopyOfAShardIsKept_IsCaught) {
+  EXPECT_GT(Caught({.oldest_copy_is_kept = true}), 0);
+}
+
+TEST(SimulationMutation, WhenANewChiefDoesNotWaitForAllCopies_IsCaught) {
+  EXPECT_GT(Caught({.restored_before_all_came = true}), 0);
+}
+
+TEST(SimulationMutation, WhenASupersededChiefGoesOn_IsCaught) {
+  EXPECT_GT(Caught({.superseded_chiefs_go_on = true}), 0);
+}
+
+TEST(SimulationMutation, WhenAllAreReleasedWithoutACheckpoint_IsCaught) {
+  EXPECT_GT(Caught({.released_without_checkpoint = true}), 0);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST(WorkLedger, Open_CountsWhatNobodyHoldsAndWhatIsToBeShared) {
   ledger.Share(0, {0, 1});
   EXPECT_EQ(ledger.open(), 6U);
   ledger.ReturnAll(0);
-  EXPECT_EQ(ledger.open(), 8U) << "batch 1 is there twice until somebody asks";
+  EXPECT_EQ(ledger.open(), 7U);
   EXPECT_EQ(ledger.Grant(1, 100).size(), 7U);
   EXPECT_EQ(ledger.open(), 0U);
 }
@@ -194,7 +194,7 @@ TEST(WorkLedger, WhenAWorkIdIsShared_OneOtherWorkerGetsItAndTheFirstReportCounts
   ledger.Share(0, {0, 2});  // not with worker 0
   EXPECT_EQ(Batches(ledger.Grant(0, 3)), (std::vector<std::uint32_t>{2}));
   EXPECT_EQ(Batches(ledger.Grant(1, 3)), (std::vector<std::uint32_t>{1}));
-  EXPECT_TRUE(ledger.Grant(2, 3).empty()) << "once for each Share";
+  EXPECT_TRUE(ledger.Grant(2, 3).empty()) << "worker 1 is not overdue";
   EXPECT_EQ(ledger.in_flight(), 3u);
   EXPECT_EQ(ledger.examples_in_flight(), 3);
   EXPECT_TRUE(ledger.Report(1, {0, 1}, {0, 1}));
@@ -213,6 +213,50 @@ TEST(WorkLedger, WhenASharedWorkIdHasLanded_IsNotGrantedTwice) {
   ledger.ReturnAll(0);
   EXPECT_EQ(Batches(ledger.Grant(1, 3)), (std::vector<std::uint32_t>{1}));
   EXPECT_TRUE(ledger.Grant(2, 3).empty());
+}
+
+// The second worker may have died, left, or not have received the grant.
+TEST(WorkLedger, WhenASharedWorkIdComesBack_TheNextWorkerGetsIt) {
+  WorkLedger ledger = Ledger(2, 1, 2);
+  ledger.SetShard(0, AppliedSet(2));
+  ledger.SetShard(1, AppliedSet(2));
+  ASSERT_EQ(Batches(ledger.Grant(0, 2)), (std::vector<std::uint32_t>{0, 1}));
+  ledger.Share(0, {0, 1});
+  ASSERT_EQ(Batches(ledger.Grant(1, 2)), (std::vector<std::uint32_t>{1}));
+  ledger.Return(1, {0, 1});
+  EXPECT_EQ(ledger.open(), 1U);
+  EXPECT_EQ(Batches(ledger.Grant(2, 2)), (std::vector<std::uint32_t>{1}));
+  ledger.ReturnAll(2);
+  EXPECT_EQ(Batches(ledger.Grant(1, 2)), (std::vector<std::uint32_t>{1}));
+  // Shard 1 has a new copy, which lacks it.
+  EXPECT_FALSE(ledger.Report(1, {0, 1}, {0}));
+  const std::vector<GrantedWorkId> again = ledger.Grant(1, 2);
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].shards, (std::vector<ShardId>{1}));
+  EXPECT_TRUE(ledger.Grant(0, 2).empty()) << "it has both";
+  EXPECT_EQ(ledger.in_flight(), 2U);
+  EXPECT_EQ(ledger.examples_in_flight(), 2);
+}
+
+TEST(WorkLedger, WhileOneOfThoseWhoHaveAWorkIdIsNotOverdue_NobodyElseGetsIt) {
+  WorkLedger ledger = Ledger(1, 1, 1);
+  ledger.SetShard(0, AppliedSet(1));
+  ledger.AddInFlight(0, {0, 0});
+  ledger.AddInFlight(1, {0, 0});
+  ledger.Share(0, {0, 0});
+  ledger.Share(0, {0, 0});
+  EXPECT_EQ(ledger.open(), 0U);
+  EXPECT_TRUE(ledger.Grant(2, 1).empty());
+  ledger.Share(1, {0, 0});
+  ledger.Share(1, {0, 0});
+  EXPECT_EQ(ledger.open(), 1U);
+  EXPECT_EQ(ledger.Grant(2, 1).size(), 1U);
+  EXPECT_TRUE(ledger.Grant(3, 1).empty());
+  ledger.Return(0, {0, 0});
+  EXPECT_TRUE(ledger.Grant(3, 1).empty());
+  EXPECT_TRUE(ledger.Report(2, {0, 0}, {0}));
+  EXPECT_EQ(ledger.in_flight(), 0U);
+  EXPECT_EQ(ledger.open(), 0U);
 }
 
 /// A ledger over work that is added while it is done; one shard, which has nothing yet.
@@ -275,6 +319,60 @@ TEST_F(ClosureLedgerTest, NothingOfAPhaseBeginsBeforeThePhasesBeforeItAreCommitt
   EXPECT_EQ(Granted(0, 10), (std::vector<std::uint32_t>{3}));
 }
 
+TEST_F(ClosureLedgerTest, AGrantSaysWhatToDoAndWhatHasToBeThereBefore) {
+  source_->Add(1, {.kind = 7, .payload = "seven"});
+  source_->Add(2);
+  source_->EndPhase();
+  source_->Add(1, {.kind = 9, .payload = {}});
+  const std::vector<GrantedWorkId> first = ledger_.Grant(0, 2);
+  ASSERT_EQ(first.size(), 2U);
+  EXPECT_EQ(first[0].content, (WorkContent{7, "seven"}));
+  EXPECT_EQ(first[0].after, (WorkId{0, 0}));
+  EXPECT_EQ(first[1].content, WorkContent());
+  Report(0);
+  Report(1);
+  const std::vector<GrantedWorkId> second = ledger_.Grant(0, 2);
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].content.kind, 9U);
+  EXPECT_EQ(second[0].after, (WorkId{0, 2}));
+}
+
+// Workers are told of work that is open: not again and again of what they cannot get.
+TEST_F(ClosureLedgerTest, Open_DoesNotCountWhatWasAskedForAndHasToWait) {
+  Add(2);
+  source_->EndPhase();
+  Add(3);
+  EXPECT_EQ(Granted(0, 10), (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(ledger_.open(), 0U);
+  Add(1);
+  EXPECT_EQ(ledger_.open(), 0U);
+  ledger_.Share(0, {0, 1});
+  EXPECT_EQ(ledger_.open(), 1U);
+  EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{1}));
+  Report(1);
+  EXPECT_EQ(ledger_.open(), 0U);
+  ledger_.Return(0, {0, 0});
+  EXPECT_GT(ledger_.open(), 0U);
+  EXPECT_EQ(Granted(0, 10), (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(ledger_.open(), 0U);
+  Report(0);
+  EXPECT_EQ(ledger_.open(), 4U);
+}
+
+TEST_F(ClosureLedgerTest, WhenAnIdIsSharedAndHasToWaitAgain_NobodyElseGetsIt) {
+  Add(1);
+  source_->EndPhase();
+  Add(1);
+  EXPECT_EQ(Granted(0, 1), (std::vector<std::uint32_t>{0}));
+  Report(0);
+  EXPECT_EQ(Granted(0, 1), (std::vector<std::uint32_t>{1}));
+  ledger_.Share(0, {0, 1});
+  ledger_.SetShard(0, AppliedSet(ClosureSource::kChunkSize));
+  EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{0}));
+  EXPECT_TRUE(ledger_.Report(1, {0, 0}, {0}));
+  EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{1}));
+}
+
 // A ps was lost, and its shards came back without an id of a phase that was over.
 TEST_F(ClosureLedgerTest, WhenAnIdOfAFormerPhaseIsOpenAgain_LaterPhasesWaitForIt) {
   Add(3);
@@ -291,6 +389,18 @@ TEST_F(ClosureLedgerTest, WhenAnIdOfAFormerPhaseIsOpenAgain_LaterPhasesWaitForIt
   EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{1}));
   EXPECT_TRUE(ledger_.Report(1, {0, 1}, {0}));
   EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{3, 4}));
+}
+
+TEST_F(ClosureLedgerTest, WhatAShardHasAndTheSourceDoesNot_DoesNotCount) {
+  Add(65);
+  AppliedSet more(ClosureSource::kChunkSize);
+  for (const std::uint32_t batch : {3U, 64U, 65U, 127U, 128U, ClosureSource::kChunkSize - 1}) {
+    more.Insert({0, batch});
+  }
+  ledger_.SetShard(0, more);
+  EXPECT_EQ(ledger_.work_ids_committed(), 2U);
+  EXPECT_EQ(ledger_.examples_committed(), 2);
+  EXPECT_EQ(ledger_.Grant(0, 100).size(), 63U);
 }
 
 TEST_F(ClosureLedgerTest, ChunksThatAreWholeArePassedOver) {

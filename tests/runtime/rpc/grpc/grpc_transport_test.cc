@@ -6,7 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <string>
+#include <vector>
 
+#include "base/mutex.h"
 #include "runtime/rpc/grpc/channel.h"
 #include "runtime/rpc/grpc/data_plane_service.h"
 #include "tests/runtime/rpc/test_peers.h"
@@ -81,9 +84,25 @@ TEST_F(GrpcTransportTest, WhenTheFrameIsMalformed_TheStreamEndsAndTheServerLives
   EXPECT_EQ(CallAndWait(*connection, 1, "alive")->view(), "alive");
 }
 
-TEST_F(GrpcTransportTest, WhenTheMethodIsUnknown_IsUnimplemented) {
-  RawClient client(server_->address(), "/pstrain.DataPlane/Other", "x");
+TEST_F(GrpcTransportTest, WhenTheMethodIsUnknown_IsUnimplementedAndReported) {
+  Mutex mutex;
+  std::vector<std::string> reported;
+  const auto server = transport_.Serve(
+      "127.0.0.1:0", handler_, {.on_error = [&](const std::string& peer, const Status& error) {
+        const MutexLock lock(mutex);
+        reported.push_back(peer + " " + error.ToString());
+      }});
+  ASSERT_TRUE(server.ok()) << server.status().ToString();
+  RawClient client((*server)->address(), "/pstrain.DataPlane/" + std::string(1000, 'x'), "x");
   EXPECT_EQ(client.Wait(), grpc::StatusCode::UNIMPLEMENTED);
+  const MutexLock lock(mutex);
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_TRUE(reported[0].starts_with("ipv4:127.0.0.1:")) << reported[0];
+  EXPECT_NE(reported[0].find("UNIMPLEMENTED: no such method: /pstrain.DataPlane/xxx"),
+            std::string::npos)
+      << reported[0];
+  // Whoever asks does not say how long the lines of the log are.
+  EXPECT_LT(reported[0].size(), 300u);
 }
 
 }  // namespace

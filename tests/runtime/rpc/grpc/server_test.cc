@@ -3,8 +3,6 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
@@ -14,11 +12,13 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "base/os/unique_fd.h"
 #include "proto/contract/control.grpc.pb.h"
 #include "runtime/rpc/grpc/channel.h"
+#include "runtime/rpc/grpc/control_service.h"
 #include "runtime/rpc/grpc/grpc_transport.h"
 #include "runtime/rpc/identity/caller.h"
+#include "tests/runtime/rpc/grpc/http2_peer.h"
+#include "tests/runtime/rpc/grpc/one_token.h"
 #include "tests/runtime/rpc/test_peers.h"
 
 namespace pstrain {
@@ -45,11 +45,20 @@ TEST_F(GrpcServerTest, WhenThePortIsInUse_NamesTheAddressAndTheReason) {
 }
 
 /// A control service.
-class TermService final : public ChiefControl::Service {
+class TermService final : public ControlService {
  public:
-  grpc::Status Hello(grpc::ServerContext*, const HelloRequest*, HelloReply* reply) override {
+  TermService() : ControlService("pstrain.ChiefControl") {
+    Serve("Hello", {}, 1024, &TermService::Hello);
+    Serve("PollWorker", {}, 1024, &TermService::PollWorker);
+  }
+  Status Hello(const ControlPeer&, const HelloRequest&, HelloReply* reply) {
     reply->set_chief_term(7);
-    return grpc::Status::OK;
+    return OkStatus();
+  }
+  /// A reply of somewhat more than 1000 bytes.
+  Status PollWorker(const ControlPeer&, const PollWorkerRequest&, PollWorkerReply* reply) {
+    reply->set_refused(std::string(1000, 'x'));
+    return OkStatus();
   }
 };
 
@@ -68,29 +77,6 @@ TEST_F(GrpcServerTest, WhenItHasServicesAndADataPlane_ServesBothOnOnePort) {
   EXPECT_EQ(reply.chief_term(), 7u);
 }
 
-/// A TCP connection that says nothing.
-class RawConnection {
- public:
-  explicit RawConnection(std::uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const timeval limit{.tv_sec = 30, .tv_usec = 0};
-    setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  }
-  /// The server sends its settings to whom it takes, and closes the others.
-  bool Taken() const {
-    char byte = 0;
-    return recv(fd_.get(), &byte, 1, 0) == 1;
-  }
-  void Close() { fd_.Reset(); }
-
- private:
-  UniqueFd fd_;
-};
-
 TEST_F(GrpcServerTest, WhenConnectionsAreAtTheBound_OneMoreIsClosedUntilThereIsRoom) {
   std::atomic<int> refused{0};
   ServeOptions options;
@@ -106,16 +92,16 @@ TEST_F(GrpcServerTest, WhenConnectionsAreAtTheBound_OneMoreIsClosedUntilThereIsR
   GrpcTransport transport;
   const auto connection = transport.Connect((*server)->address());
   EXPECT_EQ(CallAndWait(*connection, 1, "one")->view(), "one");
-  RawConnection second((*server)->port());
-  EXPECT_TRUE(second.Taken());
-  EXPECT_FALSE(RawConnection((*server)->port()).Taken());
+  auto second = std::make_unique<Http2Peer>((*server)->port());
+  EXPECT_TRUE(second->Greeted());
+  EXPECT_FALSE(Http2Peer((*server)->port()).Greeted());
   EXPECT_EQ(refused, 1);
   // Who is connected is not disturbed.
   EXPECT_EQ(CallAndWait(*connection, 1, "two")->view(), "two");
-  second.Close();
+  second.reset();
   const SteadyTime deadline = SteadyNow() + std::chrono::seconds(30);
   bool taken = false;
-  while (!taken && SteadyNow() < deadline) taken = RawConnection((*server)->port()).Taken();
+  while (!taken && SteadyNow() < deadline) taken = Http2Peer((*server)->port()).Greeted();
   EXPECT_TRUE(taken);
 }
 
@@ -130,6 +116,19 @@ TEST_F(GrpcServerTest, WhenItHasNoDataPlane_CallsFailAndItsServicesAnswer) {
   grpc::ClientContext context;
   HelloReply reply;
   EXPECT_TRUE(stub.Hello(&context, {}, &reply).ok());
+}
+
+TEST_F(GrpcServerTest, AReplyBeyondTheLimitOfAChannel_IsNotTaken) {
+  TermService service;
+  const auto server = GrpcServer::Start("127.0.0.1:0", {.services = {&service}});
+  ASSERT_TRUE(server.ok()) << server.status().ToString();
+  for (const int most : {1000, 2000}) {
+    ChiefControl::Stub stub(MakeChannel((*server)->address(), nullptr, most));
+    grpc::ClientContext context;
+    PollWorkerReply reply;
+    EXPECT_EQ(stub.PollWorker(&context, {}, &reply).error_code(),
+              most == 1000 ? grpc::StatusCode::RESOURCE_EXHAUSTED : grpc::StatusCode::OK);
+  }
 }
 
 TEST_F(GrpcServerTest, WhenAMessageIsTooLarge_ItsStreamEndsAndTheNextOneIsServed) {
@@ -196,27 +195,6 @@ TEST_F(GrpcServerTest, WhenTooManyStreamsAreOpen_TheNextOneIsRefusedUntilOneIsCl
   }
   EXPECT_TRUE(CallAndWait(*second, 1, "x").ok());
 }
-
-/// Knows one bearer token.
-class OneToken final : public CallerVerifier {
- public:
-  Result<Caller> Verify(std::string_view token) override {
-    if (token != "good") return Status(StatusCode::kUnauthenticated, "no such token");
-    return Caller{Role::kWorker, 0, 0, 0};
-  }
-  Status CheckStillGood(const Caller& /*caller*/) const override {
-    return expired ? Status(StatusCode::kUnauthenticated, "expired") : OkStatus();
-  }
-  std::atomic<bool> expired = false;
-};
-class Showing final : public Credentials {
- public:
-  explicit Showing(std::string token) : token_(std::move(token)) {}
-  Result<std::string> Token(Audience /*audience*/) const override { return token_; }
-
- private:
-  const std::string token_;
-};
 
 TEST_F(GrpcServerTest, OfAStream_TheTokenIsReadWhenItOpensAndItsTimeWithEachRequest) {
   OneToken verifier;

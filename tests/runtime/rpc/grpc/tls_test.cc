@@ -18,13 +18,17 @@
 #include "runtime/rpc/grpc/server.h"
 #include "tests/runtime/rpc/test_peers.h"
 #include "tests/testing/test_certificates.h"
+#include "tests/testing/tls_client.h"
 
 namespace pstrain {
 namespace {
 
 using testing::IssueCertificate;
 using testing::MakeAuthority;
+using testing::ShakeHands;
 using testing::TestCertificate;
+using testing::TlsHandshake;
+using testing::TlsVersion;
 
 constexpr char kDomain[] = "job.ns.svc";
 constexpr char kNames[] = "DNS:*.job.ns.svc";
@@ -114,6 +118,16 @@ TEST_F(TlsTest, WhoSpeaksInTheClearOrShowsNoCertificate_IsNot) {
   // With a certificate the method would be UNIMPLEMENTED: this server has the data plane alone.
   EXPECT_EQ(stub.Hello(&context, HelloRequest(), &reply).error_code(),
             grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(TlsTest, WhoSpeaksAnOlderVersionThan12_IsRefused) {
+  Start();
+  const TestCertificate own = IssueCertificate(authority_, "replica", kNames);
+  EXPECT_EQ(ShakeHands(server_->port(), own, TlsVersion::k13).version, "TLSv1.3");
+  EXPECT_EQ(ShakeHands(server_->port(), own, TlsVersion::k12).version, "TLSv1.2");
+  const TlsHandshake older = ShakeHands(server_->port(), own, TlsVersion::k11);
+  EXPECT_EQ(older.version, "");
+  EXPECT_TRUE(older.offered) << older.error;
 }
 
 TEST_F(TlsTest, AnotherAuthority_IsRefusedByBothEnds) {

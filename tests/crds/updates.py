@@ -1,0 +1,183 @@
+"""Updates of a job that has started: a real apiserver refuses each change of a fixed field, at its
+path and in the words of the runtime, and takes all others (crds/transition_rules.h)."""
+
+import copy
+import json
+
+
+def _first_file(spec):
+    spec["training"]["input"]["tfRecord"]["files"][0] = "/data/other.tfrecord.gz"
+
+
+def _label_map(spec):
+    spec["training"]["input"]["tfRecord"]["labelMap"]["yes"] = 0.5
+
+
+def _other_input(spec):
+    spec["training"]["input"] = {"csv": {"files": ["/x"], "header": True, "labelColumn": "y"}}
+
+
+def _no_training(spec):
+    del spec["training"]
+    del spec["replicaSpecs"]["evaluator"]
+
+
+BUCKETISED = {"name": "ages", "column": "age",
+              "numeric": {"transform": {"bucketize": {"boundaries": [18, 30.5]}}}}
+
+
+def _bucketised(spec):
+    return next(f for f in spec["training"]["features"] if f["name"] == BUCKETISED["name"])
+
+
+# Path of a fixed field -> changes of it.
+REFUSED = {
+    "spec.strategy.shards": [lambda spec: spec["strategy"].update(shards=8)],
+    "spec.training.model": [
+        lambda spec: spec["training"]["model"]["wideAndDeep"].update(hiddenUnits=[4]),
+        lambda spec: spec["training"].update(model={"deepFm": {}},
+                                             features=[{"name": "job", "hashed": {"buckets": 10},
+                                                        "embeddingDimension": 4}]),
+        _no_training,
+    ],
+    "spec.training.features": [
+        lambda spec: spec["training"]["features"][0].update(wide=False),
+        lambda spec: spec["training"]["features"].pop(),
+        lambda spec: spec["training"]["features"][1]["hashed"].update(buckets=11),
+        lambda spec: spec["training"]["features"].reverse(),
+        lambda spec: _bucketised(spec).update(wide=False),
+        lambda spec: _bucketised(spec).update(column="years"),
+        lambda spec: _bucketised(spec)["numeric"].update(defaultValue=1.5),
+        lambda spec: _bucketised(spec).update(numeric={"transform": {"log": {}}}),
+        lambda spec: _bucketised(spec)["numeric"]["transform"]["bucketize"]["boundaries"].pop(),
+    ],
+    "spec.training.input": [_first_file, _label_map, _other_input],
+    "spec.training.optimizer": [
+        lambda spec: spec["training"]["optimizer"]["sgd"].update(learningRate=0.5),
+        lambda spec: spec["training"].update(optimizer={"adagrad": {}}),
+    ],
+    "spec.training.batchSize": [lambda spec: spec["training"].update(batchSize=9)],
+    "spec.training.blockSize": [lambda spec: spec["training"].update(blockSize=100)],
+    "spec.training.seed": [lambda spec: spec["training"].update(seed=5)],
+}
+ACCEPTED = {
+    "epochs": lambda spec: spec["training"].update(epochs=7),
+    "badRecords": lambda spec: spec["training"]["input"]["tfRecord"].update(badRecords="Fail"),
+    "ps": lambda spec: spec["replicaSpecs"]["ps"].update(replicas=1),
+    "worker": lambda spec: spec["replicaSpecs"]["worker"].update(
+        replicas=2, template={"spec": {"containers": [{"name": "training", "image": "x"}]}}),
+    "checkpoint": lambda spec: spec["training"]["checkpoint"].update(everySeconds=5, keep=4),
+    "evaluation": lambda spec: spec["training"]["evaluation"]["input"]["tfRecord"].update(
+        files=["/data/c.tfrecord"]),
+    "suspend": lambda spec: spec["runPolicy"].update(suspend=True),
+}
+
+
+def _encrypt(spec):
+    spec["security"] = {"tls": {"secretName": "certificates"}}
+
+
+def _suspend(spec):
+    spec["runPolicy"]["suspend"] = True
+
+
+def _created(apiserver, path, body, name):
+    """(that job as it was made, None), or (None, what the apiserver says)."""
+    body = copy.deepcopy(body)
+    body["metadata"]["name"] = name
+    status, job = apiserver.post(path, body, query="")
+    return (job, None) if status == 201 else (None, job.get("message"))
+
+
+def _put(apiserver, path, job):
+    return apiserver.call(path, json.dumps(job).encode(), method="PUT")
+
+
+def check_security_updates(apiserver, path, body):
+    """Encryption changes only where the job has no pods yet, or is suspended by the same update or
+    before it. What is wrong, as a list of texts. `body`: a job."""
+    job, refusal = _created(apiserver, path, body, "encrypted")
+    if job is None:
+        return [f"security: the job is refused: {refusal}"]
+    one = f"{path}/encrypted"
+    wrong = []
+
+    def expect(what, changes, wanted):
+        changed = copy.deepcopy(job)
+        for change in changes:
+            change(changed["spec"])
+        status, answer = _put(apiserver, f"{one}?dryRun=All", changed)
+        said = wanted == 200 or "resume the job" in answer.get("message", "")
+        if status != wanted or not said:
+            wrong.append(f"security: {what}: {status} {answer.get('message', 'accepted')}")
+
+    expect("without a status", [_encrypt], 200)
+    job["status"] = {"phase": "Running"}
+    _, job = _put(apiserver, f"{one}/status", job)
+    expect("of a running job", [_encrypt], 422)
+    expect("with its suspension", [_encrypt, _suspend], 200)
+    _suspend(job["spec"])
+    _, job = _put(apiserver, one, job)
+    expect("of a suspended job", [_encrypt], 200)
+    expect("with its resumption", [_encrypt, lambda spec: spec["runPolicy"].update(suspend=False)],
+           200)
+    return wrong
+
+
+def check_status_updates(apiserver, path, bodies):
+    """The status of a job that has started can be written, whatever its spec has. `bodies`: jobs by
+    name; a list of texts."""
+    wrong = []
+    for name, body in bodies:
+        job, refusal = _created(apiserver, path(body), body, "status")
+        if job is None:
+            wrong.append(f"status: {name} is refused: {refusal}")
+            continue
+        one = f"{path(body)}/status"
+        for committed in (0, 1):
+            job["status"] = {"training": {"examplesExpected": 9, "examplesCommitted": committed}}
+            status, answer = _put(apiserver, f"{one}/status", job)
+            if status != 200:
+                wrong.append(f"status: {name}: {status} {answer.get('message')}")
+                break
+            job = answer
+        apiserver.call(one, method="DELETE")
+    return wrong
+
+
+def check_updates(apiserver, path, body, fixed):
+    """What is wrong, as a list of texts. `body`: a job; `fixed`: messages by path."""
+    body = copy.deepcopy(body)
+    body["spec"]["training"]["features"].append(copy.deepcopy(BUCKETISED))
+    job, refusal = _created(apiserver, path, body, "updated")
+    if job is None:
+        return [f"updates: the job is refused: {refusal}"]
+    one = f"{path}/updated"
+    wrong = [f"updates: {field} has no case" for field in fixed if field not in REFUSED]
+
+    def update(change):
+        changed = copy.deepcopy(job)
+        change(changed["spec"])
+        return _put(apiserver, f"{one}?dryRun=All", changed)
+
+    def expect_all(changes, what):
+        for name, change in changes:
+            status, answer = update(change)
+            if status != 200:
+                wrong.append(f"updates: {name}, {what}: {status} {answer.get('message')}")
+
+    everything = [(field, change) for field, changes in REFUSED.items() for change in changes]
+    expect_all(everything, "before the start")
+    job["status"] = {"training": {"examplesExpected": 100}}
+    status, job = _put(apiserver, f"{one}/status", job)
+    if status != 200:
+        return wrong + [f"updates: the status is refused: {job.get('message')}"]
+    expect_all(ACCEPTED.items(), "after the start")
+    for field, change in everything:
+        status, answer = update(change)
+        causes = answer.get("details", {}).get("causes", [])
+        words = fixed.get(field, "")
+        said = any(c.get("field") == field and words in c.get("message", "") for c in causes)
+        if status != 422 or not said:
+            wrong.append(f"updates: {field}: {status} {answer.get('message', 'accepted')}")
+    return wrong

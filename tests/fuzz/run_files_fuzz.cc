@@ -1,0 +1,56 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "proto/job/fixed_fields.h"
+#include "runtime/chief/protocol/placement.h"
+#include "runtime/chief/ps_count_file.h"
+#include "runtime/chief/run_directory.h"
+#include "runtime/cluster/limits.h"
+#include "tests/fuzz/checked_frame.h"
+
+namespace {
+
+using namespace pstrain;
+
+/// What this chief would begin the run with: the corpus' run, its slices elsewhere.
+RunDescription Fresh() {
+  RunDescription fresh;
+  fresh.set_shards(2);
+  fresh.set_batches_per_epoch(8);
+  VariableSpec* dense = fresh.add_variables();
+  dense->set_name("dense");
+  dense->set_kind(VariableSpec::DENSE);
+  dense->add_shape(4);
+  dense->mutable_initializer()->set_kind(Initializer::ZEROS);
+  dense->mutable_optimizer()->mutable_sgd()->set_learning_rate(0.5);
+  return fresh;
+}
+
+void CheckRunFile(const std::string& bytes) {
+  static const RunDescription fresh = Fresh();
+  RunDescription stored;
+  if (!stored.ParseFromString(bytes)) return;
+  static_cast<void>(CheckFixed(stored.job(), JobSpec()));
+  if (!CompareDescriptions(stored, fresh).ok()) return;
+  const std::vector<VariableSpec> variables(stored.variables().begin(), stored.variables().end());
+  if (variables.size() != 1 || variables[0].partitions_size() == 0) std::abort();
+  for (const std::uint32_t ps : PlaceShards(variables, {}, stored.shards(), 3, 64)) {
+    if (ps >= 3) std::abort();
+  }
+}
+
+}  // namespace
+
+/// Files of a run that the chief finds: the description that a former chief has left, and the
+/// number of ps that the kubelet writes.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  SilenceProtobuf();
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  const auto count = ParsePsCount(bytes);
+  if (count && (*count == 0 || *count > kMostReplicas)) std::abort();
+  CheckRunFile(bytes);
+  return 0;
+}

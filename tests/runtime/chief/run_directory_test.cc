@@ -1,0 +1,147 @@
+#include "runtime/chief/run_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <optional>
+#include <string>
+
+#include "base/os/file_faults.h"
+#include "base/os/files.h"
+#include "proto/contract/run_files.h"
+#include "tests/runtime/checkpoint/checkpoint_test_support.h"
+
+namespace pstrain {
+namespace {
+
+using testing::HasSubstr;
+
+class RunResultTest : public testing::Test {
+ protected:
+  static PSTrainingJob MakeJob(const std::string& directory) {
+    PSTrainingJob job;
+    job.mutable_spec()->mutable_training()->mutable_checkpoint()->set_directory(directory);
+    return job;
+  }
+  static Result<RunDirectory> Open(const PSTrainingJob& job) {
+    return RunDirectory::Open(job, "run");
+  }
+
+  void WriteResult(const std::string& applied_min, int expected = 240000) {
+    const std::string examples = std::to_string(expected);
+    const std::string text = R"({"examples_expected":)" + examples + R"(,"examples_committed":)" +
+                             examples + R"(,"applied_min":)" + applied_min + R"(,"applied_max":)" +
+                             examples + "}\n";
+    ASSERT_TRUE(WriteFileAtomically(file_, text).ok());
+  }
+  /// No result proves that the run is finished, and none is left.
+  void ExpectGoesOn() {
+    const Result<std::optional<FinalCounts>> finished = directory_->Finished(240000);
+    ASSERT_TRUE(finished.ok()) << finished.status().ToString();
+    EXPECT_FALSE(finished->has_value());
+    EXPECT_FALSE(FileExists(file_));
+  }
+
+  TempDir dir_;
+  const PSTrainingJob job_ = MakeJob(dir_.path());
+  const Result<RunDirectory> directory_ = Open(job_);
+  const std::string file_ = JoinPath(dir_.File("run"), kRunResultFile);
+};
+
+TEST_F(RunResultTest, WhenEveryShardHasAppliedAll_ProvesTheRun) {
+  ExpectGoesOn();
+  WriteResult("240000");
+  const Result<std::optional<FinalCounts>> finished = directory_->Finished(240000);
+  ASSERT_TRUE(finished.ok()) << finished.status().ToString();
+  ASSERT_TRUE(finished->has_value());
+  EXPECT_EQ((*finished)->applied_min, 240000);
+  EXPECT_TRUE(FileExists(file_));
+}
+
+TEST_F(RunResultTest, WhenAShardHasAppliedLess_TheRunGoesOn) {
+  WriteResult("71576");
+  ExpectGoesOn();
+  WriteResult("null");
+  ExpectGoesOn();
+}
+
+TEST_F(RunResultTest, WhenTheEpochsWereRaisedSince_TheRunGoesOn) {
+  WriteResult("8000", 8000);
+  ExpectGoesOn();
+}
+
+TEST_F(RunResultTest, WhenDamaged_TheRunGoesOn) {
+  ASSERT_TRUE(WriteFileAtomically(file_, R"({"examples_expected":240)").ok());
+  ExpectGoesOn();
+}
+
+TEST_F(RunResultTest, WhenItCannotBeRead_IsLeftAndSaysWhy) {
+  WriteResult("240000");
+  const auto finished_when = [this](int error) {
+    const ScopedFileFaults faults([error](std::string_view, const std::string& path) {
+      return path.ends_with(kRunResultFile) ? error : 0;
+    });
+    return directory_->Finished(240000).status();
+  };
+  EXPECT_EQ(finished_when(EIO).code(), StatusCode::kUnavailable);
+  EXPECT_EQ(finished_when(EACCES).code(), StatusCode::kPermissionDenied);
+  EXPECT_THAT(finished_when(EIO).message(), HasSubstr(kRunResultFile));
+  EXPECT_TRUE(FileExists(file_));
+  EXPECT_TRUE(directory_->Finished(240000)->has_value());
+}
+
+constexpr std::uint32_t kShards = 2;
+
+class RunDirectoryTest : public testing::Test {
+ protected:
+  RunDirectoryTest() {
+    job_.mutable_spec()->mutable_training()->mutable_checkpoint()->set_directory(dir_.path());
+    fresh_.set_run_id("run");
+    fresh_.set_shards(kShards);
+    fresh_.set_batches_per_epoch(checkpoint_test::kBatches);
+    for (const VariableSpec& variable : checkpoint_test::Variables(kShards)) {
+      *fresh_.add_variables() = variable;
+    }
+  }
+
+  TempDir dir_;
+  PSTrainingJob job_;
+  RunDescription fresh_;
+};
+
+TEST_F(RunDirectoryTest, ASecondChief_GoesOnWithWhereTheFirstHasPlacedSlices) {
+  const Result<RunDirectory> directory = RunDirectory::Open(job_, "run");
+  ASSERT_TRUE(directory.ok()) << directory.status().ToString();
+  ASSERT_TRUE(directory->Description(fresh_).ok());
+  RunDescription other = fresh_;
+  for (VariableSpec& variable : *other.mutable_variables()) {
+    for (Partition& partition : *variable.mutable_partitions()) partition.set_shard(0);
+  }
+  const Result<RunDescription> description = directory->Description(other);
+  ASSERT_TRUE(description.ok()) << description.status().ToString();
+  EXPECT_EQ(description->SerializeAsString(), fresh_.SerializeAsString());
+}
+
+// The chief looks up records by batch, and hands the rest to every ps.
+TEST_F(RunDirectoryTest, WhatNoChiefHasWritten_IsDamaged) {
+  RunDescription batches = fresh_;
+  batches.set_batches_per_epoch(checkpoint_test::kBatches + 1);
+  EXPECT_EQ(CompareDescriptions(batches, fresh_).code(), StatusCode::kDataLoss);
+  RunDescription shard = fresh_;
+  for (VariableSpec& variable : *shard.mutable_variables()) {
+    if (variable.partitions_size() > 0) variable.mutable_partitions(0)->set_shard(kShards);
+  }
+  EXPECT_EQ(CompareDescriptions(shard, fresh_).code(), StatusCode::kDataLoss);
+
+  const Result<RunDirectory> directory = RunDirectory::Open(job_, "run");
+  ASSERT_TRUE(directory.ok()) << directory.status().ToString();
+  ASSERT_TRUE(WriteFileAtomically(directory->DescriptionFile(), shard.SerializeAsString()).ok());
+  const Status refused = directory->Description(fresh_).status();
+  EXPECT_EQ(refused.code(), StatusCode::kDataLoss);
+  EXPECT_THAT(refused.message(), HasSubstr(directory->DescriptionFile()));
+  EXPECT_THAT(refused.message(), HasSubstr("restore it or start a new run"));
+}
+
+}  // namespace
+}  // namespace pstrain
