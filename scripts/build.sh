@@ -10,6 +10,8 @@ shift $(($# > 0 ? 1 : 0))
 # Paths relative to the tree, so that a second checkout finds what the first has compiled.
 export CCACHE_BASEDIR=$PWD
 export CCACHE_NOHASHDIR=1
+# What ccache asks for where headers are precompiled.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
 export CCACHE_DIR=${CCACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/pstrain/ccache}
 mkdir -p "$CCACHE_DIR"
 
