@@ -11,9 +11,10 @@ set(PSTRAIN_COMMON_HEADERS
   <mutex> <optional> <set> <span> <sstream> <stop_token> <string> <string_view> <thread>
   <unordered_map> <utility> <variant> <vector>
   [["proto/contract/control.pb.h"]] [["proto/job/psjob.pb.h"]])
-# ccache takes a precompiled header by its content, which must not have the time in it then.
+# ccache takes a precompiled header by its content, which must not have the time in it then. What
+# links gRPC is compiled with -pthread, so what shares headers with it is too.
 add_library(pstrain_pch_flags INTERFACE)
-target_compile_options(pstrain_pch_flags INTERFACE
+target_compile_options(pstrain_pch_flags INTERFACE -pthread
   $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
   "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 
