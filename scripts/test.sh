@@ -183,6 +183,8 @@ for preset in tsan release asan dev; do
   if [[ -f $logs/test-$preset.log ]]; then
     echo "--- $preset"
     sed -n '/tests passed/,$p' "$logs/test-$preset.log"
+    # The summary of labels. All simulations of the project have 4 minutes of a normal test.
+    sed -nE "s/^simulation *= *([0-9.]+) sec.*/the simulations took \\1 s/p" "$logs/test-$preset.log"
   fi
 done
 ((${#failed[@]} == 0))

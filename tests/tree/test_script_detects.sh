@@ -35,7 +35,10 @@ elif [[ $* == "--preset tidy" ]]; then
     >build/tidy/compile_commands.json
 fi
 TOOL
-tool ctest <<<'echo "100% tests passed"'
+tool ctest <<'TOOL'
+echo "100% tests passed"
+echo "simulation    =  61.50 sec*proc (3 tests)"
+TOOL
 tool clang-tidy-19 <<<''
 tool dpkg-query <<<'echo installed'
 tool a_fuzz <<<''
@@ -82,6 +85,10 @@ expect_calls() {
 }
 
 expect 0 '' ''
+if [[ $(grep -c '^the simulations took 61.50 s$' "$scratch/output") != 2 ]]; then
+  echo "test.sh does not say how long the simulations of dev and asan took"
+  failures=$((failures + 1))
+fi
 expect_calls '^ctest --test-dir build/dev .*-LE long' 1
 expect 0 '' '' --all
 expect_calls '^ctest --test-dir build/dev .*-L' 0
