@@ -40,9 +40,13 @@ std::string WherePresent(const pb::FieldDescriptor& field, const std::string& pa
   return "(" + now + " == has(oldSelf" + path + ") && (!" + now + " || " + then + "))";
 }
 
+/// In the CRD x-kubernetes-list-type: set.
+bool IsSet(const pb::FieldDescriptor& field) {
+  return field.is_repeated() && OptionsOf(field).unique_items();
+}
+
 bool IsSetOfNumbers(const pb::FieldDescriptor& field) {
-  return field.is_repeated() && OptionsOf(field).unique_items() &&
-         field.cpp_type() == pb::FieldDescriptor::CPPTYPE_DOUBLE;
+  return IsSet(field) && field.cpp_type() == pb::FieldDescriptor::CPPTYPE_DOUBLE;
 }
 
 /// True where the message `path` (no dot at its end) has a set of numbers at any depth; empty when
@@ -73,8 +77,52 @@ bool HasSetInside(const pb::FieldDescriptor& field) {
 /// `list`, which begins with a dot and may end with a macro, is the same on both sides.
 std::string SameList(const std::string& list) { return "self" + list + " == oldSelf" + list; }
 
+/// The set at `path` as a list: to an apiserver two sets are equal in any order, and a set that is
+/// appended to a list is none any more. The list has one item: what is appended to an empty one
+/// stays a set. A macro would say the same, but its cost is estimated by the most items that each
+/// set of a list of messages may have.
+std::string InOrder(const pb::FieldDescriptor& field, const std::string& path) {
+  const bool number = field.cpp_type() == pb::FieldDescriptor::CPPTYPE_DOUBLE;
+  return (number ? "[0.0] + " : "[''] + ") + path;
+}
+
+/// Each set in the messages `path` (no dot at its end), in order; where `guard` is false it is not
+/// there.
+void AppendSets(const pb::Descriptor& message, const std::string& path, const std::string& guard,
+                std::vector<std::string>* sets) {
+  for (int i = 0; i < message.field_count(); ++i) {
+    const pb::FieldDescriptor& field = *message.field(i);
+    if (OptionsOf(field).test_only()) continue;
+    const std::string here = path + "." + field.json_name();
+    std::string present = guard;
+    if (MayBeAbsent(field)) present += (guard.empty() ? "" : " && ") + ("has(" + here + ")");
+    if (IsSet(field)) {
+      const std::string value = InOrder(field, here);
+      sets->push_back(present.empty() ? value : "(" + present + ") ? " + value + " : []");
+    } else if (field.message_type() != nullptr && !field.is_repeated()) {
+      AppendSets(*field.message_type(), here, present, sets);
+    }
+  }
+}
+
+/// The sets in the messages of `self<path>`, a list, or a message where `single`, have the same
+/// order on both sides; begins with " && ", or is empty.
+std::string SetsInOrder(const pb::Descriptor& message, const std::string& path, bool single) {
+  std::vector<std::string> sets;
+  AppendSets(message, "x", "", &sets);
+  const auto messages = [&](const std::string& side) {
+    return single ? "[" + side + path + "]" : side + path;
+  };
+  std::string all;
+  for (const std::string& set : sets) {
+    const std::string in_order = ".map(x, " + set + ")";
+    all += " && " + messages("self") + in_order + " == " + messages("oldSelf") + in_order;
+  }
+  return all;
+}
+
 /// Lists that are equal where the messages `path` (no dot at its end) are, but for their sets of
-/// numbers, of which they have the lengths. Where `guard` is false there is nothing to compare. A
+/// numbers, which they leave out. Where `guard` is false there is nothing to compare. A
 /// message that has a set in one member of a oneof has none of the others.
 void AppendParts(const pb::Descriptor& message, const std::string& path, const std::string& guard,
                  std::vector<std::string>* parts) {
@@ -88,38 +136,42 @@ void AppendParts(const pb::Descriptor& message, const std::string& path, const s
     const pb::FieldDescriptor& field = *message.field(i);
     const std::string here = path + "." + field.json_name();
     const bool inner = HasSetInside(field);
-    const bool set = IsSetOfNumbers(field);
-    if (!inner && !set && taken.contains(field.containing_oneof())) continue;
+    if (IsSetOfNumbers(field)) continue;
+    if (!inner && taken.contains(field.containing_oneof())) continue;
     std::string present = guard;
     if (MayBeAbsent(field)) present += (guard.empty() ? "" : " && ") + ("has(" + here + ")");
     if (inner) {
       AppendParts(*field.message_type(), here, present, parts);
       continue;
     }
-    const std::string value = "[" + here + (set ? ".size()" : "") + "]";
+    const std::string value = "[" + here + "]";
     parts->push_back(present.empty() ? value : "(" + present + ") ? " + value + " : []");
   }
 }
 
-/// The whole values are equal. The apiserver finds a set of numbers unequal to itself when one of
-/// them is whole (it keeps 18 as an integer and looks for 18.0): of the messages in a list that
-/// have such a set it compares all else and the set's length. What it lets pass, the run refuses
-/// when it is resumed (proto/job/fixed_fields.h).
+/// The whole values are equal, lists in their order. The apiserver finds a set of numbers unequal
+/// to itself when one of them is whole (it keeps 18 as an integer and looks for 18.0): of the
+/// messages in a list that have such a set it compares all else as they are, and the set in order.
 std::string SameWhole(const pb::FieldDescriptor& field, const std::string& path) {
+  if (IsSet(field)) {
+    return InOrder(field, "self" + path) + " == " + InOrder(field, "oldSelf" + path);
+  }
   const std::string same = SameList(path);
-  if (field.message_type() == nullptr || !field.is_repeated()) return same;
-  const std::string numbers = HasSetOfNumbers(*field.message_type(), "x");
-  if (numbers.empty()) return same;
+  if (field.message_type() == nullptr || field.is_map()) return same;
+  const std::string sets = SetsInOrder(*field.message_type(), path, !field.is_repeated());
+  if (!field.is_repeated()) return same + sets;
   // Equal lists of a map type may be in another order.
   const std::string& key = OptionsOf(field).list_map_key();
   const std::string order = key.empty() ? "" : SameList(path + ".map(x, x." + key + ")") + " && ";
+  const std::string numbers = HasSetOfNumbers(*field.message_type(), "x");
+  if (numbers.empty()) return "(" + order + same + sets + ")";
   std::string all = SameList(path + ".filter(x, !(" + numbers + "))");
   std::vector<std::string> parts;
   AppendParts(*field.message_type(), "x", "", &parts);
   for (const std::string& part : parts) {
     all += " && " + SameList(path + ".filter(x, " + numbers + ").map(x, " + part + ")");
   }
-  return "(" + order + "(" + same + " || (" + all + ")))";
+  return "(" + order + "(" + same + " || (" + all + "))" + sets + ")";
 }
 
 /// Both sides have the same value there; `path` begins with a dot.

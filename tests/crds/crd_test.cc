@@ -144,6 +144,32 @@ TEST(Crd_OfOptions, CarriesDefaultsBoundsListTypesAndRules) {
             "\".replicaSpecs.worker.minReplicas\"");
 }
 
+/// The rule over oldSelf of that path; empty when there is none.
+std::string TransitionRuleOf(const Json& crd, std::string_view path) {
+  const Json* rules = RootSchema(crd).Find("x-kubernetes-validations");
+  if (rules == nullptr) return "";
+  for (const Json& rule : rules->items()) {
+    if (*rule.Find("fieldPath")->AsString() == path) return *rule.Find("rule")->AsString();
+  }
+  return "";
+}
+
+// tests/crds/updates.py has an apiserver's verdict; here, that no set is compared as a set.
+TEST(Crd_OfFixedLists, ComparesThemInOrder) {
+  const Json crd = BuildFromTree();
+  const std::string features = TransitionRuleOf(crd, ".spec.training.features");
+  for (const std::string_view list : {"[''] + x.vocabulary.values", "[''] + x.crossed.features",
+                                      "[0.0] + x.numeric.transform.bucketize.boundaries"}) {
+    EXPECT_NE(features.find(list), std::string::npos) << list << " in " << features;
+  }
+  EXPECT_EQ(features.find(".size()"), std::string::npos) << features;
+  const std::string input = TransitionRuleOf(crd, ".spec.training.input");
+  EXPECT_NE(input.find("[''] + self.spec.training.input.csv.columns == "
+                       "[''] + oldSelf.spec.training.input.csv.columns"),
+            std::string::npos)
+      << input;
+}
+
 TEST(Crd_OfTestOnlyFields, HasNone) {
   EXPECT_EQ(WriteYaml(BuildFromTree()).find("constantGradient"), std::string::npos);
 }

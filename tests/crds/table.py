@@ -13,7 +13,7 @@ import re
 import sys
 
 from apiserver import Apiserver, install
-from updates import check_security_updates, check_status_updates, check_updates
+from updates import check_order, check_security_updates, check_status_updates, check_updates
 
 # What CEL cannot say within its budget, or not know: the apiserver takes these and the operator
 # refuses them with a condition.
@@ -132,6 +132,10 @@ def main():
     fixed = next(row["fixed"] for row in rows if "fixed" in row)
     job = next(row["body"] for row in rows if row.get("name") == "good-tfrecord.yaml")
     for text in check_updates(apiserver, job_path(job), job, fixed):
+        print(text)
+        failed += 1
+    lists = next(row["body"] for row in rows if row.get("name") == "good-tiny.yaml")
+    for text in check_order(apiserver, job_path(lists), lists, fixed):
         print(text)
         failed += 1
     for text in check_security_updates(apiserver, job_path(job), job):

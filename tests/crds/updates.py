@@ -30,6 +30,10 @@ def _bucketised(spec):
     return next(f for f in spec["training"]["features"] if f["name"] == BUCKETISED["name"])
 
 
+def _boundaries(spec):
+    return _bucketised(spec)["numeric"]["transform"]["bucketize"]["boundaries"]
+
+
 # Path of a fixed field -> changes of it.
 REFUSED = {
     "spec.strategy.shards": [lambda spec: spec["strategy"].update(shards=8)],
@@ -49,7 +53,9 @@ REFUSED = {
         lambda spec: _bucketised(spec).update(column="years"),
         lambda spec: _bucketised(spec)["numeric"].update(defaultValue=1.5),
         lambda spec: _bucketised(spec).update(numeric={"transform": {"log": {}}}),
-        lambda spec: _bucketised(spec)["numeric"]["transform"]["bucketize"]["boundaries"].pop(),
+        lambda spec: _boundaries(spec).pop(),
+        lambda spec: _boundaries(spec).__setitem__(0, 20),
+        lambda spec: _boundaries(spec).__setitem__(1, 31),
     ],
     "spec.training.input": [_first_file, _label_map, _other_input],
     "spec.training.optimizer": [
@@ -59,6 +65,21 @@ REFUSED = {
     "spec.training.batchSize": [lambda spec: spec["training"].update(batchSize=9)],
     "spec.training.blockSize": [lambda spec: spec["training"].update(blockSize=100)],
     "spec.training.seed": [lambda spec: spec["training"].update(seed=5)],
+}
+# Of a job with lists that the apiserver has as sets, which are equal to it in any order.
+PERMUTED = {
+    "spec.training.features": [
+        lambda spec: spec["training"]["features"][1]["vocabulary"]["values"].reverse(),
+        lambda spec: spec["training"]["features"][3]["crossed"]["features"].reverse(),
+        lambda spec: spec["training"]["features"].reverse(),
+    ],
+    "spec.training.input": [
+        lambda spec: spec["training"]["input"]["csv"]["columns"].reverse(),
+        lambda spec: spec["training"]["input"]["csv"]["files"].reverse(),
+    ],
+    "spec.training.model": [
+        lambda spec: spec["training"]["model"]["wideAndDeep"].update(hiddenUnits=[16, 32]),
+    ],
 }
 ACCEPTED = {
     "epochs": lambda spec: spec["training"].update(epochs=7),
@@ -145,39 +166,75 @@ def check_status_updates(apiserver, path, bodies):
     return wrong
 
 
+class _Started:
+    """A job of that name, which starts when it is told to."""
+
+    def __init__(self, apiserver, path, body, name):
+        self.apiserver, self.path = apiserver, f"{path}/{name}"
+        self.job, self.refusal = _created(apiserver, path, body, name)
+
+    def update(self, change):
+        changed = copy.deepcopy(self.job)
+        change(changed["spec"])
+        return _put(self.apiserver, f"{self.path}?dryRun=All", changed)
+
+    def start(self):
+        """What is wrong with that, as a list of texts."""
+        self.job["status"] = {"training": {"examplesExpected": 100}}
+        status, self.job = _put(self.apiserver, f"{self.path}/status", self.job)
+        return [] if status == 200 else [f"the status is refused: {self.job.get('message')}"]
+
+    def accepts(self, changes, what):
+        """Those that are refused. `changes`: pairs of a name and a change."""
+        wrong = []
+        for name, change in changes:
+            status, answer = self.update(change)
+            if status != 200:
+                wrong.append(f"{name}, {what}: {status} {answer.get('message')}")
+        return wrong
+
+    def refuses(self, changes, fixed):
+        """Those that are not refused at the path of their field and in its words."""
+        wrong = []
+        for field, change in changes:
+            status, answer = self.update(change)
+            causes = answer.get("details", {}).get("causes", [])
+            words = fixed.get(field, "")
+            said = any(c.get("field") == field and words in c.get("message", "") for c in causes)
+            if status != 422 or not said:
+                wrong.append(f"{field}: {status} {answer.get('message', 'accepted')}")
+        return wrong
+
+
+def _check_started(job, refused, accepted, fixed):
+    if job.job is None:
+        return [f"the job is refused: {job.refusal}"]
+    everything = [(field, change) for field, changes in refused.items() for change in changes]
+    wrong = job.accepts(everything, "before the start")
+    not_started = job.start()
+    if not_started:
+        return wrong + not_started
+    same = [("what changes nothing", lambda spec: None)]
+    return (wrong + job.accepts(same + accepted, "after the start") +
+            job.refuses(everything, fixed))
+
+
 def check_updates(apiserver, path, body, fixed):
     """What is wrong, as a list of texts. `body`: a job; `fixed`: messages by path."""
     body = copy.deepcopy(body)
     body["spec"]["training"]["features"].append(copy.deepcopy(BUCKETISED))
-    job, refusal = _created(apiserver, path, body, "updated")
-    if job is None:
-        return [f"updates: the job is refused: {refusal}"]
-    one = f"{path}/updated"
-    wrong = [f"updates: {field} has no case" for field in fixed if field not in REFUSED]
+    wrong = [f"{field} has no case" for field in fixed if field not in REFUSED]
+    wrong += _check_started(_Started(apiserver, path, body, "updated"), REFUSED,
+                            list(ACCEPTED.items()), fixed)
+    return [f"updates: {text}" for text in wrong]
 
-    def update(change):
-        changed = copy.deepcopy(job)
-        change(changed["spec"])
-        return _put(apiserver, f"{one}?dryRun=All", changed)
 
-    def expect_all(changes, what):
-        for name, change in changes:
-            status, answer = update(change)
-            if status != 200:
-                wrong.append(f"updates: {name}, {what}: {status} {answer.get('message')}")
-
-    everything = [(field, change) for field, changes in REFUSED.items() for change in changes]
-    expect_all(everything, "before the start")
-    job["status"] = {"training": {"examplesExpected": 100}}
-    status, job = _put(apiserver, f"{one}/status", job)
-    if status != 200:
-        return wrong + [f"updates: the status is refused: {job.get('message')}"]
-    expect_all(ACCEPTED.items(), "after the start")
-    for field, change in everything:
-        status, answer = update(change)
-        causes = answer.get("details", {}).get("causes", [])
-        words = fixed.get(field, "")
-        said = any(c.get("field") == field and words in c.get("message", "") for c in causes)
-        if status != 422 or not said:
-            wrong.append(f"updates: {field}: {status} {answer.get('message', 'accepted')}")
-    return wrong
+def check_order(apiserver, path, body, fixed):
+    """The order of lists is fixed too. `body`: a job with a vocabulary, crossed features and
+    columns."""
+    body = copy.deepcopy(body)
+    training = body["spec"]["training"]
+    training["input"]["csv"]["files"] = ["/data/a.csv", "/data/b.csv"]
+    training["model"]["wideAndDeep"]["hiddenUnits"] = [32, 16]
+    job = _Started(apiserver, path, body, "ordered")
+    return [f"order: {text}" for text in _check_started(job, PERMUTED, [], fixed)]
