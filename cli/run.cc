@@ -318,7 +318,9 @@ int Run(RunOptions options) {
                                                                     : Failure(launcher.status());
   }
   // Only now: what was refused above has left the run before as it was.
-  const Status begun = options.resume ? workspace->ResumeRun() : workspace->BeginRun(*run_id);
+  const std::string& checkpoints = launcher->job().spec().training().checkpoint().directory();
+  const Status begun = options.resume ? workspace->ResumeRun(*run_id, checkpoints)
+                                      : workspace->BeginRun(*run_id, checkpoints);
   if (!begun.ok()) return Failure(begun);
   run.options = std::move(options);
   return RunPrepared(run, *launcher, *workspace);

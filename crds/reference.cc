@@ -254,8 +254,10 @@ void WriteSection(const pb::Descriptor& message, const std::vector<std::string>&
 
 /// The update rules of crds/transition_rules.h.
 void WriteFixed(std::string& out) {
-  for (const FixedField& fixed : FixedFields()) {
-    Row({Code(fixed.path), "PSTrainingJob, on update", std::string(fixed.message)}, out);
+  for (const auto* fields : {&FixedFields(), &FieldsFixedInCluster()}) {
+    for (const FixedField& fixed : *fields) {
+      Row({Code(fixed.path), "PSTrainingJob, on update", std::string(fixed.message)}, out);
+    }
   }
 }
 

@@ -226,8 +226,10 @@ void AppendWhileSuspended(Json& rules) {
 
 Json TransitionRules() {
   Json rules = Json::Array();
-  for (const FixedField& fixed : FixedFields()) {
-    Append(RuleOf(fixed), std::string(fixed.message), "." + fixed.path, rules);
+  for (const auto* fields : {&FixedFields(), &FieldsFixedInCluster()}) {
+    for (const FixedField& fixed : *fields) {
+      Append(RuleOf(fixed), std::string(fixed.message), "." + fixed.path, rules);
+    }
   }
   AppendWhileSuspended(rules);
   return rules;

@@ -21,6 +21,16 @@ std::string AttemptName(const plan::ReplicaId& id, int attempt) {
   return plan::ReplicaKey(id) + "-" + std::to_string(attempt);
 }
 
+constexpr const char* kRunFile = "run.json";
+constexpr const char* kCheckpoints = "checkpoint_directory";
+
+std::string Absolute(const std::string& directory) {
+  if (directory.empty()) return "";
+  std::string path = std::filesystem::absolute(directory).lexically_normal().string();
+  if (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
 }  // namespace
 
 Result<Workspace> Workspace::Open(const std::string& state_dir, const std::string& job) {
@@ -64,7 +74,7 @@ Status Workspace::ClearForRun(bool keep_logs) const {
 std::string Workspace::FreshRunId() { return ToHex(RandomSeed()); }
 
 Result<std::string> Workspace::LastRunId() const {
-  const std::string file = File("run.json");
+  const std::string file = File(kRunFile);
   if (!FileExists(file)) {
     return NotFoundError("nothing to resume: " + file + " does not exist; run without --resume");
   }
@@ -93,14 +103,38 @@ Status Workspace::WriteIdentityKey() const {
   return OkStatus();
 }
 
-Status Workspace::BeginRun(const std::string& run_id) const {
-  PSTRAIN_RETURN_IF_ERROR(ClearForRun(false));
+Status Workspace::StoreRun(const std::string& run_id, const std::string& checkpoints) const {
   Json run = Json::Object();
   run.Set("job", Json::String(job_));
   run.Set("run_id", Json::String(run_id));
-  return WriteFileAtomically(File("run.json"), WriteJson(run) + "\n");
+  run.Set(kCheckpoints, Json::String(Absolute(checkpoints)));
+  return WriteFileAtomically(File(kRunFile), WriteJson(run) + "\n");
 }
 
-Status Workspace::ResumeRun() const { return ClearForRun(true); }
+// A run that was begun before this was stored is taken as it is.
+Status Workspace::CheckMoved(const std::string& run_id, const std::string& checkpoints) const {
+  const Result<std::string> text = ReadFile(File(kRunFile));
+  const Result<Json> run = text.ok() ? ParseJson(*text) : Result<Json>(text.status());
+  const Json* stored = run.ok() ? run->Find(kCheckpoints) : nullptr;
+  if (stored == nullptr || stored->AsString() == nullptr) return OkStatus();
+  const std::string& was = *stored->AsString();
+  const std::string is = Absolute(checkpoints);
+  if (was == is || FileExists(JoinPath(is, run_id))) return OkStatus();
+  return FailedPreconditionError("spec.training.checkpoint.directory is " + is + ", and run " +
+                                 run_id + " has its checkpoints in " + was +
+                                 "; set it (or --volume) back, move " + JoinPath(was, run_id) +
+                                 " there, or begin a new run without --resume");
+}
+
+Status Workspace::BeginRun(const std::string& run_id, const std::string& checkpoints) const {
+  PSTRAIN_RETURN_IF_ERROR(ClearForRun(false));
+  return StoreRun(run_id, checkpoints);
+}
+
+Status Workspace::ResumeRun(const std::string& run_id, const std::string& checkpoints) const {
+  PSTRAIN_RETURN_IF_ERROR(CheckMoved(run_id, checkpoints));
+  PSTRAIN_RETURN_IF_ERROR(ClearForRun(true));
+  return StoreRun(run_id, checkpoints);
+}
 
 }  // namespace pstrain::local

@@ -44,15 +44,20 @@ class Workspace {
   Status WriteIdentityKey() const;
   std::string IdentityKeyFile() const { return File("identity-key"); }
 
-  /// Stores the id as that of the last run; logs and stats of earlier runs are removed.
-  Status BeginRun(const std::string& run_id) const;
+  /// Stores the id as that of the last run, and where its checkpoints are; logs and stats of
+  /// earlier runs are removed. `checkpoints`: a directory of this machine; empty: it has none.
+  Status BeginRun(const std::string& run_id, const std::string& checkpoints) const;
   /// Makes room for the next part of the last run; logs are kept and appended to.
-  Status ResumeRun() const;
+  /// FAILED_PRECONDITION where that run has its checkpoints in another directory, and nobody has
+  /// moved them: it would begin again. Then nothing is changed.
+  Status ResumeRun(const std::string& run_id, const std::string& checkpoints) const;
 
  private:
   Workspace(std::string path, std::string job, UniqueFd lock)
       : path_(std::move(path)), job_(std::move(job)), lock_(std::move(lock)) {}
   Status ClearForRun(bool keep_logs) const;
+  Status StoreRun(const std::string& run_id, const std::string& checkpoints) const;
+  Status CheckMoved(const std::string& run_id, const std::string& checkpoints) const;
 
   std::string path_;
   std::string job_;

@@ -25,18 +25,31 @@ bool IsSingleMessage(const pb::FieldDescriptor& field) {
   return field.cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE && !field.is_repeated();
 }
 
-void Collect(const pb::Descriptor& message, const FixedField& above, std::vector<FixedField>& all) {
+/// An option that has the words of a refusal.
+struct RefusalOption {
+  bool (FieldOptions::*has)() const;
+  const std::string& (FieldOptions::*text)() const;
+};
+
+void Collect(const pb::Descriptor& message, const RefusalOption& option, const FixedField& above,
+             std::vector<FixedField>& all) {
   for (int i = 0; i < message.field_count(); ++i) {
     const pb::FieldDescriptor& field = *message.field(i);
     FixedField here{above.fields, JoinMember(above.path, field.json_name()),
-                    OptionsOf(field).fixed()};
+                    (OptionsOf(field).*option.text)()};
     here.fields.push_back(&field);
-    if (OptionsOf(field).has_fixed()) {
+    if ((OptionsOf(field).*option.has)()) {
       all.push_back(std::move(here));
     } else if (IsSingleMessage(field)) {
-      Collect(*field.message_type(), here, all);
+      Collect(*field.message_type(), option, here, all);
     }
   }
+}
+
+std::vector<FixedField> AllWith(const RefusalOption& option) {
+  std::vector<FixedField> all;
+  Collect(*JobSpec::descriptor(), option, {{}, std::string(kRoot), {}}, all);
+  return all;
 }
 
 /// Leaves out what has FieldOptions.may_change.
@@ -221,11 +234,14 @@ void AddDigests(const FixedField& fixed, const pb::Message& spec, FixedDigests& 
 }  // namespace
 
 const std::vector<FixedField>& FixedFields() {
-  static const std::vector<FixedField> fields = [] {
-    std::vector<FixedField> all;
-    Collect(*JobSpec::descriptor(), {{}, std::string(kRoot), {}}, all);
-    return all;
-  }();
+  static const std::vector<FixedField> fields =
+      AllWith({&FieldOptions::has_fixed, &FieldOptions::fixed});
+  return fields;
+}
+
+const std::vector<FixedField>& FieldsFixedInCluster() {
+  static const std::vector<FixedField> fields =
+      AllWith({&FieldOptions::has_fixed_in_cluster, &FieldOptions::fixed_in_cluster});
   return fields;
 }
 

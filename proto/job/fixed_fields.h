@@ -27,6 +27,9 @@ struct FixedField {
 };
 /// All of them, in the order of psjob.proto.
 const std::vector<FixedField>& FixedFields();
+/// Those with FieldOptions.fixed_in_cluster instead: where a run is kept, which is no part of what
+/// it is. Only an apiserver refuses an update of them.
+const std::vector<FixedField>& FieldsFixedInCluster();
 /// Whether a field of this message, or below it, has FieldOptions.may_change.
 bool HasExceptions(const google::protobuf::Descriptor& message);
 

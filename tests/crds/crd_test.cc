@@ -170,6 +170,14 @@ TEST(Crd_OfFixedLists, ComparesThemInOrder) {
       << input;
 }
 
+TEST(Crd_OfWhereARunIsKept, FixesItAndSaysWhatToDo) {
+  const std::string rule = TransitionRuleOf(BuildFromTree(), ".spec.training.checkpoint.directory");
+  EXPECT_NE(rule.find("self.spec.training.checkpoint.directory == "
+                      "oldSelf.spec.training.checkpoint.directory"),
+            std::string::npos)
+      << rule;
+}
+
 TEST(Crd_OfTestOnlyFields, HasNone) {
   EXPECT_EQ(WriteYaml(BuildFromTree()).find("constantGradient"), std::string::npos);
 }

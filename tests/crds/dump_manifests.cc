@@ -70,8 +70,10 @@ Status Dump(const std::string& folder, const std::string& crd_path) {
   line.Set("rules", std::move(messages));
   std::puts(WriteJson(line).c_str());
   Json fixed = Json::Object();
-  for (const FixedField& field : FixedFields()) {
-    fixed.Set(field.path, Json::String(std::string(field.message)));
+  for (const auto* fields : {&FixedFields(), &FieldsFixedInCluster()}) {
+    for (const FixedField& field : *fields) {
+      fixed.Set(field.path, Json::String(std::string(field.message)));
+    }
   }
   line = Json::Object();
   line.Set("fixed", std::move(fixed));

@@ -64,6 +64,9 @@ REFUSED = {
     ],
     "spec.training.batchSize": [lambda spec: spec["training"].update(batchSize=9)],
     "spec.training.blockSize": [lambda spec: spec["training"].update(blockSize=100)],
+    "spec.training.checkpoint.directory": [
+        lambda spec: spec["training"]["checkpoint"].update(directory="/elsewhere"),
+    ],
     "spec.training.seed": [lambda spec: spec["training"].update(seed=5)],
 }
 # Of a job with lists that the apiserver has as sets, which are equal to it in any order.

@@ -38,6 +38,15 @@ spec:
       input: {csv: {files: [/e], columns: [age, job, label], labelColumn: label}}
 )";
 
+// A run's directory may be moved from one part of the run to the next.
+TEST(FieldsFixedInCluster, AreNoPartOfWhatARunRemembers) {
+  ASSERT_EQ(FieldsFixedInCluster().size(), 1u);
+  const FixedField& field = FieldsFixedInCluster().front();
+  EXPECT_EQ(field.path, "spec.training.checkpoint.directory");
+  EXPECT_THAT(std::string(field.message), HasSubstr("cannot change once the job has started"));
+  for (const FixedField& fixed : FixedFields()) EXPECT_NE(fixed.path, field.path);
+}
+
 JobSpec Spec() {
   const Result<PSTrainingJob> job = ReadJobManifest(kManifest);
   EXPECT_TRUE(job.ok()) << job.status().ToString();
