@@ -350,11 +350,11 @@ Status Chief::AwaitWork(const AwaitWorkRequest& request, WorkWaiters::Done done)
 
 Result<PollEvaluatorReply> Chief::PollEvaluator(const PollEvaluatorRequest& request,
                                                 const std::string& from) {
-  // Nothing tells its first poll from later ones; it only reads.
-  PSTRAIN_ASSIGN_OR_RETURN(auto refusal, RefusalOf<PollEvaluatorReply>(request, true, job_, from,
+  PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
+  // Nothing tells its first poll from later ones: it shows its job in each.
+  PSTRAIN_ASSIGN_OR_RETURN(auto refusal, RefusalOf<PollEvaluatorReply>(request, false, job_, from,
                                                                        dependencies_.refusals));
   if (refusal) return *std::move(refusal);
-  PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
   const MutexLock lock(mutex_);
   PSTRAIN_RETURN_IF_ERROR(evaluator_.CheckAttempt(request, from));
   PollEvaluatorReply reply = evaluator_.Poll(request,

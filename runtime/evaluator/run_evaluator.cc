@@ -103,6 +103,7 @@ class NamedCheckpoints {
     reading.set_process(next.process());
     reading.set_attempt(next.attempt());
     reading.set_pinned(next.checkpoint());
+    *reading.mutable_job() = next.job();
     // One thread at a time counts: the keeper's has ended when its object is gone.
     const PinKeeper keeper(
         [&] {
@@ -177,7 +178,6 @@ Result<int> RunEvaluator(const RoleContext& context) {
     if (reply.ok()) {
       patience.Renew();
       if (!reply->refused().empty()) return FailedPreconditionError(reply->refused());
-      request.clear_job();
       request.clear_checkpoint();
       request.clear_metrics();
       request.clear_error();

@@ -305,6 +305,32 @@ TEST_F(ChiefTest, WhenAReplicaDoesNotShowItsJob_IsRefused) {
   EXPECT_EQ(Outcome(), kExitDrained);
 }
 
+// Its first poll may have been to another chief, of another version of the job.
+TEST_F(ChiefTest, WhenAnEvaluatorShowsAnotherJobOrNone_EachPollIsRefused) {
+  Start();
+  const FixedDigests job = DigestsOf(job_.spec());
+  PollEvaluatorRequest poll;
+  poll.set_process(5);
+  poll.mutable_job()->insert(job.begin(), job.end());
+  for (std::uint64_t sequence = 1; sequence < 3; ++sequence) {
+    poll.set_sequence(sequence);
+    EXPECT_EQ(chief_->PollEvaluator(poll, "")->refused(), "");
+  }
+  poll.set_sequence(3);
+  (*poll.mutable_job())["spec.training.seed"] += 1;
+  const Result<PollEvaluatorReply> reply = chief_->PollEvaluator(poll, "");
+  ASSERT_TRUE(reply.ok()) << reply.status().ToString();
+  EXPECT_EQ(reply->refused().find("spec.training.seed is not that of the chief's job"), 0u)
+      << reply->refused();
+  EXPECT_FALSE(reply->has_run());
+  poll.clear_job();
+  EXPECT_NE(chief_->PollEvaluator(poll, "")->refused(), "");
+  const auto reason = static_cast<std::size_t>(RefusalReason::kOutdated);
+  EXPECT_EQ(stats_->AddCounter(stats::kRefused[reason])->Value(), 2u);
+  stop_.request_stop();
+  EXPECT_EQ(Outcome(), kExitDrained);
+}
+
 // The chief of this test has no ps, so that there is nothing to grant.
 TEST_F(ChiefTest, AwaitWork_IsAnsweredWhenTheChiefEnds) {
   Start();
