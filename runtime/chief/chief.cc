@@ -187,6 +187,7 @@ void Chief::Tick() {
   ps_.Retry();
   if (!ending_.releasing()) workers_.Expire(evaluator_.GrantsWait());
   ps_.Dispatch();
+  ps_.WatchEpochs();
   checkpointing_.Finish();
   checkpointing_.Watch();
   disk_wait_ = disk_.Watch();

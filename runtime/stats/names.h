@@ -168,6 +168,10 @@ inline constexpr StatDefinition kChiefDiskWait{
 inline constexpr StatDefinition kChiefPsLinkAge{"ps_link_age_seconds",
                                                 "pstrain_chief_ps_link_age_seconds", "",
                                                 "Longest time since a ps last answered the chief."};
+inline constexpr StatDefinition kChiefEpochsWait{"ps_epochs_wait_seconds",
+                                                 "pstrain_chief_ps_epochs_wait_seconds", "",
+                                                 "Longest time for which a ps has not confirmed a "
+                                                 "new number of epochs; nothing is granted then."};
 inline constexpr StatDefinition kChiefRecoveriesWorker{
     "recoveries.worker", "pstrain_chief_recoveries_total", R"(kind="worker")",
     "Recoveries from the loss of a replica, by role."};

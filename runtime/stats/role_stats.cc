@@ -62,6 +62,7 @@ ChiefStats::ChiefStats(StatsWriter& writer)
       checkpoint_error(writer.AddGauge(stats::kChiefCheckpointError)),
       disk_wait(writer.AddGauge(stats::kChiefDiskWait)),
       ps_link_age(writer.AddGauge(stats::kChiefPsLinkAge)),
+      epochs_wait(writer.AddGauge(stats::kChiefEpochsWait)),
       worker_recoveries(writer.AddCounter(stats::kChiefRecoveriesWorker)),
       ps_recoveries(writer.AddCounter(stats::kChiefRecoveriesPs)),
       chief_recoveries(writer.AddCounter(stats::kChiefRecoveriesChief)),

@@ -82,6 +82,7 @@ struct ChiefStats {
   Gauge* checkpoint_error;    // errno
   Gauge* disk_wait;           // seconds
   Gauge* ps_link_age;         // seconds
+  Gauge* epochs_wait;         // seconds; 0 while no ps is waited for
   Counter* worker_recoveries;
   Counter* ps_recoveries;
   Counter* chief_recoveries;

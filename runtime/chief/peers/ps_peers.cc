@@ -17,6 +17,7 @@ constexpr std::chrono::seconds kPsSilence{10};
 /// Calls to a ps that is heard. gRPC gives a connection up after 15 s without an answer.
 constexpr std::chrono::seconds kLinkDown{20};
 constexpr std::chrono::seconds kLinkWarning{5};
+constexpr std::chrono::seconds kEpochsWarning{10};
 constexpr std::chrono::seconds kShortestMoveLimit{15};
 
 std::string ToPs(std::uint32_t index) { return "chief -> ps " + std::to_string(index); }
@@ -102,17 +103,51 @@ void PsPeers::Configure(std::uint32_t index, Peer& peer) {
 void PsPeers::TellOfEpochs() {
   for (auto& [index, peer] : ps_) {
     const bool told = peer.epochs_told >= chief_.protocol.epochs();
-    if (!told && chief_.protocol.PsKnown(index, peer.incarnation)) Configure(index, peer);
+    if (told || !chief_.protocol.PsKnown(index, peer.incarnation)) continue;
+    if (!peer.epochs_asked) peer.epochs_asked = chief_.clock.Now();
+    Configure(index, peer);
   }
 }
 
 // One that is not configured yet owns no shard: its first assignment comes after that call.
+bool PsPeers::LacksEpochs(std::uint32_t index, const Peer& peer) const {
+  return peer.epochs_known > 0 && peer.epochs_known < chief_.protocol.epochs() &&
+         chief_.protocol.PsKnown(index, peer.incarnation);
+}
+
 bool PsPeers::KnowAllEpochs() const {
-  return std::ranges::all_of(ps_, [this](const auto& entry) {
-    const Peer& peer = entry.second;
-    return peer.epochs_known == 0 || peer.epochs_known >= chief_.protocol.epochs() ||
-           !chief_.protocol.PsKnown(entry.first, peer.incarnation);
-  });
+  return std::ranges::none_of(
+      ps_, [this](const auto& entry) { return LacksEpochs(entry.first, entry.second); });
+}
+
+// A ps may be heard all the time while it answers no call: no other deadline looks at it then, as
+// all shards have their owners, and nothing is in flight that could be late.
+void PsPeers::WatchEpochs() {
+  std::chrono::nanoseconds longest{0};
+  for (auto& [index, peer] : ps_) {
+    if (!LacksEpochs(index, peer)) {
+      peer.epochs_asked.reset();
+      peer.epochs_late = false;
+    }
+    if (!peer.epochs_asked || chief_.protocol.draining()) continue;
+    const std::chrono::nanoseconds waited = chief_.Since(*peer.epochs_asked);
+    longest = std::max(longest, waited);
+    if (waited > kEpochsWarning && !std::exchange(peer.epochs_late, true)) {
+      LogWarning("chief", "a ps does not confirm the number of epochs; nothing is granted",
+                 {{"ps", index},
+                  {"link", ToPs(index)},
+                  {"epochs", chief_.protocol.epochs()},
+                  {"seconds", InSeconds(waited)}});
+    }
+    if (waited <= chief_.context.peer_timeout()) continue;
+    fail_(DeadlineExceededError(
+        "ps " + std::to_string(index) + " has not confirmed for " + WholeSeconds(waited) +
+        " that the job has " + std::to_string(chief_.protocol.epochs()) + " epochs (" +
+        ToPs(index) +
+        "), and nothing is granted before; see why in its log, check the network between them, or "
+        "raise spec.training.peerTimeoutSeconds"));
+  }
+  chief_.stats.epochs_wait->Set(InSeconds(longest));
 }
 
 void PsPeers::Configured(std::uint32_t index, Incarnation incarnation, const Status& status) {
@@ -244,6 +279,7 @@ void PsPeers::ForgiveGap(std::chrono::nanoseconds gap) {
   gap_end_ = chief_.clock.Now();
   for (auto& [index, peer] : ps_) {
     peer.seen = std::min(peer.seen + gap, gap_end_);
+    if (peer.epochs_asked) peer.epochs_asked = std::min(*peer.epochs_asked + gap, gap_end_);
     peer.assigned.ForgiveGap(gap, gap_end_);
   }
 }

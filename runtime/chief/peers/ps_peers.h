@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,9 @@ class PsPeers {
   void Dispatch();
   /// Every ps that may own shards takes pushes of all epochs: nothing is to be granted before.
   bool KnowAllEpochs() const;
+  /// Names each ps that has not confirmed the number of epochs for more than 10 s; fails the job
+  /// after peerTimeoutSeconds, and names it again. Not while the run only ends. Call at each tick.
+  void WatchEpochs();
   /// A ps that was not heard for more than 10 s is lost. So is one that is heard, but that no call
   /// of the chief has reached for more than 20 s: it registers again, under a new incarnation, and
   /// gets its shards when calls reach it; else the job fails for want of an owner (Ending), naming
@@ -95,6 +99,10 @@ class PsPeers {
     /// How many epochs it was told that there are, and has confirmed: none before it is configured.
     std::uint32_t epochs_told = 0;
     std::uint32_t epochs_known = 0;
+    /// Since when it could have confirmed what it was told, while it has not, and whether the log
+    /// says so.
+    std::optional<ProtocolTime> epochs_asked;
+    bool epochs_late = false;
     ProtocolTime seen{};
     bool released = false;
     /// Assignments that have failed one after the other, and the pauses between them.
@@ -118,6 +126,8 @@ class PsPeers {
   void Configure(std::uint32_t index, Peer& peer);
   void Configured(std::uint32_t index, Incarnation incarnation, const Status& status);
   void TellOfEpochs();
+  /// It has shards, or may get some, and takes no pushes of the newest epochs.
+  bool LacksEpochs(std::uint32_t index, const Peer& peer) const;
   void Assign(const AssignShardsAction& action);
   void Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply);
   void GiveUpMoves();

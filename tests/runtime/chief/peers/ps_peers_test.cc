@@ -89,6 +89,58 @@ TEST_F(PsPeersOfAProgramTest, WhenWorkIsAdded_EachPsIsToldBeforeAnyOfItIsGranted
   EXPECT_TRUE(ps().KnowAllEpochs());
 }
 
+TEST_F(PsPeersOfAProgramTest, WhenAPsDoesNotConfirmTheWork_IsNamedAndTheJobFailsInTime) {
+  ASSERT_TRUE(RegisterPs(0, 100).ok());
+  ASSERT_TRUE(RegisterPs(1, 101).ok());
+  AnswerConfigure();
+  AnswerConfigure();
+  ps().WatchEpochs();
+  EXPECT_EQ(chief_stats_.epochs_wait->Value(), 0);
+  AddAChunk();
+  AddAChunk();
+  ps().Dispatch();
+  AnswerConfigure();
+  testing::internal::CaptureStderr();
+  clock_.Advance(seconds(400));
+  ps().WatchEpochs();
+  ps().WatchEpochs();
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::string_view line = "a ps does not confirm the number of epochs";
+  EXPECT_NE(log.find(line), std::string::npos) << log;
+  EXPECT_EQ(log.find(line), log.rfind(line)) << log;
+  EXPECT_NE(log.find("chief -> ps 1"), std::string::npos) << log;
+  EXPECT_EQ(chief_stats_.epochs_wait->Value(), 400);
+  EXPECT_TRUE(failures_.empty());
+  clock_.Advance(seconds(1));
+  ps().WatchEpochs();
+  ASSERT_EQ(failures_.size(), 1u);
+  EXPECT_EQ(failures_[0].code(), StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(failures_[0].message().find("ps 1 has not confirmed for 401 s that the job has 2"), 0u)
+      << failures_[0].message();
+}
+
+TEST_F(PsPeersOfAProgramTest, WhenAPsConfirmsTheWorkOrTheChiefStoodStill_TheJobGoesOn) {
+  ASSERT_TRUE(RegisterPs(0, 100).ok());
+  AnswerConfigure();
+  AddAChunk();
+  AddAChunk();
+  ps().Dispatch();
+  clock_.Advance(seconds(500));
+  ps().ForgiveGap(seconds(300));
+  ps().WatchEpochs();
+  EXPECT_EQ(chief_stats_.epochs_wait->Value(), 200);
+  AnswerConfigure();
+  ps().WatchEpochs();
+  EXPECT_EQ(chief_stats_.epochs_wait->Value(), 0);
+  // The next number has all the time again.
+  AddAChunk();
+  ps().Dispatch();
+  clock_.Advance(seconds(399));
+  ps().WatchEpochs();
+  EXPECT_EQ(chief_stats_.epochs_wait->Value(), 399);
+  EXPECT_TRUE(failures_.empty());
+}
+
 TEST_F(PsPeersOfAProgramTest, WhenAPsIsLostThatDoesNotKnowOfTheWork_NobodyWaitsForIt) {
   const Result<RegisterPsReply> registered = RegisterPs(0, 100);
   ASSERT_TRUE(registered.ok());
