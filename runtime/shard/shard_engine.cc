@@ -50,6 +50,8 @@ Status ShardEngine::Configure(const ShardEngineConfig& config) {
     return AlreadyExistsError("other variables, shards or batches are declared already");
   }
   epochs_.store(config.epochs, std::memory_order_relaxed);
+  most_epochs_.store(std::max(config.epochs, most_epochs_.load(std::memory_order_relaxed)),
+                     std::memory_order_relaxed);
   if (catalog_ != nullptr) return OkStatus();
   shards_.resize(config.shards);
   dropped_.resize(config.shards);

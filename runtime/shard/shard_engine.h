@@ -135,7 +135,8 @@ class ShardEngine {
   void Pull(std::shared_ptr<const PullRequest> request, const PullRoom& room, PullDone done);
 
   /// Applies gradients; errors as Pull, and then nothing was touched. INVALID_ARGUMENT also for a
-  /// work id of an epoch that the job does not have: no chief could continue what remembers it.
+  /// work id of an epoch that the job never had: no chief could continue what remembers it. One of
+  /// an epoch that is gone is another chief's (kOtherChief), in every shard that is active here.
   void Push(std::shared_ptr<const PushRequest> request, PushDone done);
 
   /// Carries out assignments; `states` has the state of each shard whose source is kRestore or
@@ -182,7 +183,8 @@ class ShardEngine {
   static Status NotInTerm(const ShardInTerm& shard);
   static Status NoSuchShard(ShardId shard, const Catalog& catalog);
   std::shared_ptr<const Catalog> catalog() const;
-  Status CheckEpoch(WorkId work_id) const;
+  /// INVALID_ARGUMENT: the job never had its epoch.
+  Result<bool> IsGone(const PushRequest& request) const;
   std::uint32_t ThreadOf(ShardId shard) const;
   ThreadSet AllThreads() const { return ThreadSet(threads_.size(), true); }
   /// Runs work(thread) on each thread of the set, then finish on the last of them (on the caller's
@@ -211,6 +213,8 @@ class ShardEngine {
   ShardEngineStats stats_;
   std::atomic<std::uint64_t> membership_{0};
   std::atomic<std::uint32_t> epochs_{0};
+  /// The highest that Configure has named.
+  std::atomic<std::uint32_t> most_epochs_{0};
   mutable Mutex mutex_;
   std::shared_ptr<const Catalog> catalog_ PSTRAIN_GUARDED_BY(mutex_);
   Status health_ PSTRAIN_GUARDED_BY(mutex_);

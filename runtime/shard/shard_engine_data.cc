@@ -82,6 +82,8 @@ struct ShardEngine::PullCall {
 struct ShardEngine::PushCall {
   std::shared_ptr<const PushRequest> request;
   PushReply reply;
+  /// The job does not have its epoch any more.
+  bool gone = false;
 };
 
 std::uint64_t ShardEngine::Updates() const {
@@ -148,7 +150,9 @@ void ShardEngine::ApplyOn(std::uint32_t thread, PushCall& call) {
     if (ThreadOf(section.shard) != thread) continue;
     Shard* shard = Find(section.shard, section.term);
     PushStatus& status = call.reply.sections[i].status;
-    if (const auto refusal = Refusal<PushStatus>(shard, call.request->grant)) {
+    auto refusal = Refusal<PushStatus>(shard, call.request->grant);
+    if (call.gone && shard != nullptr) refusal = PushStatus::kOtherChief;
+    if (refusal) {
       status = *refusal;
       if (shard == nullptr) ++tally.not_owner;
       continue;
@@ -163,11 +167,22 @@ void ShardEngine::ApplyOn(std::uint32_t thread, PushCall& call) {
   tally.AddTo(stats_);
 }
 
-Status ShardEngine::CheckEpoch(WorkId work_id) const {
+// The work of a former chief ends with it, and a job may have fewer epochs than before: its workers
+// need not know yet. A ps that was started since has not known the epoch either; then the grant's
+// chief says that it is of another one than the shards.
+Result<bool> ShardEngine::IsGone(const PushRequest& request) const {
+  const std::uint32_t epoch = request.work_id.epoch;
   const std::uint32_t epochs = epochs_.load(std::memory_order_relaxed);
-  if (work_id.epoch < epochs) return OkStatus();
-  return InvalidArgumentError("there is no epoch " + std::to_string(work_id.epoch) +
-                              "; the job has " + std::to_string(epochs));
+  if (epoch < epochs) return false;
+  if (epoch < most_epochs_.load(std::memory_order_relaxed)) return true;
+  const std::uint64_t chief = request.grant.chief_term;
+  const bool of_another =
+      chief != 0 && std::ranges::none_of(request.sections, [chief](const PushSection& section) {
+        return section.term.chief_term == chief;
+      });
+  if (of_another) return true;
+  return InvalidArgumentError("there is no epoch " + std::to_string(epoch) + "; the job has " +
+                              std::to_string(epochs));
 }
 
 // The whole request is checked before any thread starts, so that a malformed one changes nothing:
@@ -175,10 +190,11 @@ Status ShardEngine::CheckEpoch(WorkId work_id) const {
 void ShardEngine::Push(std::shared_ptr<const PushRequest> request, PushDone done) {
   const auto catalog = this->catalog();
   if (catalog == nullptr) return done(NotConfigured());
-  Status fits = CheckEpoch(request->work_id);
-  if (fits.ok()) fits = catalog->Check(*request);
+  const Result<bool> gone = IsGone(*request);
+  const Status fits = gone.ok() ? catalog->Check(*request) : gone.status();
   if (!fits.ok()) return done(fits.WithContext("push request"));
   auto call = std::make_shared<PushCall>();
+  call->gone = *gone;
   call->reply.sections.reserve(request->sections.size());
   ThreadSet threads(threads_.size());
   for (const PushSection& section : request->sections) {

@@ -65,6 +65,34 @@ class GrantContextTest : public testing::Test {
   ShardEngine engine_{{.threads = 2}};
 };
 
+// The next chief of a program begins without work; a worker has some of the former one's in flight.
+TEST_F(GrantContextTest, APush_OfAnEpochThatIsGone_IsOfAnotherChiefAndChangesNothing) {
+  ShardEngineConfig config = Config(kShards, ps_test::Sgd(0.5));
+  config.epochs = 1;
+  ASSERT_TRUE(engine_.Configure(config).ok());
+  const std::vector<float> before = PullAs(kAnyChief)[0].values;
+  // Before the shards have their new terms, and for work without a chief's term, too.
+  for (const GrantContext grant : {GrantContext{kTerm.chief_term, {}}, GrantContext{2, {}},
+                                   GrantContext{0, {ps_test::kEpochs - 1, 0}}}) {
+    EXPECT_EQ(PushOf({ps_test::kEpochs - 1, 1}, grant),
+              std::vector(kShards, PushStatus::kOtherChief));
+  }
+  EXPECT_EQ(PushOf({ps_test::kEpochs - 1, 1}, kAnyChief, {2, 1}),
+            std::vector(kShards, PushStatus::kNotOwner));
+  EXPECT_EQ(PullAs(kAnyChief)[0].values, before);
+  for (const ShardCopy& copy : Copies()) EXPECT_EQ(copy.applied.size(), 0U);
+}
+
+// A ps that was started since has never known that epoch.
+TEST_F(GrantContextTest, APush_OfAnEpochThatThisPsNeverKnew_IsOfAnotherChiefWhereTheTermsSaySo) {
+  const WorkId work_id{ps_test::kEpochs, 0};
+  EXPECT_EQ(PushOf(work_id, {kTerm.chief_term - 1, {}}),
+            std::vector(kShards, PushStatus::kOtherChief));
+  EXPECT_TRUE(PushOf(work_id, {kTerm.chief_term, {}}).empty())
+      << "its own chief would have said so";
+  EXPECT_TRUE(PushOf(work_id, kAnyChief).empty());
+}
+
 TEST_F(GrantContextTest, APush_BeforeWhatItsWorkIdWaitsFor_IsEarlyAndChangesNothing) {
   const GrantContext second_phase{0, {0, 2}};
   ASSERT_EQ(PushOf({0, 1}, kAnyChief), std::vector(kShards, PushStatus::kApplied));

@@ -142,7 +142,9 @@ TEST_F(ShardEngineTest, Configure_WithAnotherNumberOfEpochs_HoldsFromThenOn) {
             std::vector{PushStatus::kApplied});
   config.epochs = 2;
   ASSERT_TRUE(engine_.Configure(config).ok());
-  EXPECT_EQ(Push(engine_, DensePush({2, 0})).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Statuses(Push(engine_, DensePush({2, 0}))), std::vector{PushStatus::kOtherChief});
+  EXPECT_EQ(Push(engine_, DensePush({ps_test::kEpochs + 1, 0})).status().code(),
+            StatusCode::kInvalidArgument);
   EXPECT_EQ(Statuses(Push(engine_, DensePush({1, 0}))), std::vector{PushStatus::kApplied});
 }
 
