@@ -229,7 +229,8 @@ void Chief::CheckPatience() {
   ending_.CheckPatience({.missing_ps = ps_.Missing(),
                          .any_worker = !workers_.empty(),
                          .all_shards_active = protocol_.AllActive(),
-                         .problem = ps_.problem()});
+                         .problem = ps_.problem(),
+                         .lost_workers = workers_.Lost()});
 }
 
 Ending::DrainState Chief::DrainNow() const {

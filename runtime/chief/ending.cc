@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/seconds.h"
 
 namespace pstrain {
 namespace {
@@ -22,9 +23,11 @@ std::string WhatIsMissing(const Ending::Attendance& attendance) {
     missing += (missing.empty() ? "ps " : ", ps ") + std::to_string(index);
   }
   if (!missing.empty()) return missing + " did not come";
-  if (!attendance.problem.empty())
+  if (!attendance.all_shards_active && !attendance.problem.empty())
     return "not every shard got an owner (" + attendance.problem + ")";
-  return attendance.any_worker ? "not every shard got an owner" : "no worker came";
+  if (attendance.any_worker) return "not every shard got an owner";
+  if (attendance.lost_workers.empty()) return "no worker came";
+  return "no worker came back (" + attendance.lost_workers + ")";
 }
 
 }  // namespace
@@ -53,7 +56,7 @@ void Ending::CheckPatience(const Attendance& attendance) {
   if (clock_.Now() - ready_since_ < limits_.peers) return;
   Fail(DeadlineExceededError(
       WhatIsMissing(attendance) + " within spec.training.peerTimeoutSeconds (" +
-      std::to_string(limits_.peers.count()) + " s); see why in their logs, or raise it"));
+      WholeSeconds(limits_.peers) + "); see why in their logs, or raise it"));
 }
 
 bool Ending::TimeIsOut() const {

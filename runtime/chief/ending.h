@@ -56,6 +56,8 @@ class Ending {
     bool all_shards_active = false;
     /// Why shards have no owner, where that is known.
     std::string problem = {};
+    /// The workers that were there once, and how they were lost.
+    std::string lost_workers = {};
   };
   /// Fails the job when the run could not train for longer than the limit.
   void CheckPatience(const Attendance& attendance);

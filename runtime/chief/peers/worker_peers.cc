@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/seconds.h"
 #include "runtime/cluster/limits.h"
 #include "runtime/rpc/control_ids.h"
 
@@ -19,6 +20,8 @@ namespace {
 constexpr std::chrono::seconds kWorkerSilence{10};
 /// Weight of the newest loss in the mean.
 constexpr double kNewestLoss = 0.02;
+/// Of lost workers in one message.
+constexpr std::size_t kMostNamed = 16;
 
 std::vector<ShardInTerm> CopiesOf(const google::protobuf::RepeatedPtrField<WireShardInTerm>& wire) {
   std::vector<ShardInTerm> copies;
@@ -70,7 +73,7 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
   if (request.leaving()) {
     if (in_flight.empty()) {
       chief_.protocol.WorkerLost(request.index(), request.process());
-      Forget(workers_.find(request.index()));
+      Forget(workers_.find(request.index()), true);
     }
     return reply;
   }
@@ -136,10 +139,27 @@ GrantedWork WorkerPeers::GrantedWorkOf(const PollWorkerRequest& request,
   return granted_work;
 }
 
-void WorkerPeers::Forget(std::map<std::uint32_t, Peer>::iterator worker) {
+void WorkerPeers::Forget(std::map<std::uint32_t, Peer>::iterator worker, bool left) {
   watch_.Forget(worker->first);
-  former_[worker->first] = {worker->second.process, std::move(worker->second.granted_work)};
+  Peer& peer = worker->second;
+  former_[worker->first] = {peer.process, std::move(peer.granted_work), peer.seen, left};
   workers_.erase(worker);
+}
+
+std::string WorkerPeers::Lost() const {
+  std::string text;
+  std::size_t named = 0;
+  for (const auto& [index, former] : former_) {
+    if (named++ == kMostNamed) {
+      return text + " and " + std::to_string(former_.size() - kMostNamed) + " more";
+    }
+    const std::string silent = WholeSeconds(chief_.Since(former.seen));
+    const std::string worker = "worker " + std::to_string(index);
+    text +=
+        (text.empty() ? "" : ", ") + worker +
+        (former.left ? " has left " + silent + " ago" : " -> chief: nothing heard for " + silent);
+  }
+  return text;
 }
 
 void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_view from,
@@ -236,10 +256,11 @@ void WorkerPeers::Expire(bool grants_wait) {
       ++worker;
       continue;
     }
-    LogWarning("chief", "a worker is silent; its batches go to others",
-               {{"worker", worker->first}});
+    LogWarning(
+        "chief", "a worker is silent; its batches go to others",
+        {{"worker", worker->first}, {"seconds", InSeconds(chief_.Since(worker->second.seen))}});
     chief_.protocol.WorkerLost(worker->first, worker->second.process);
-    Forget(worker++);
+    Forget(worker++, false);
   }
   watch_.Check(grants_wait || (limit_ != nullptr && limit_->Holds(chief_.protocol)));
 }
@@ -247,6 +268,7 @@ void WorkerPeers::Expire(bool grants_wait) {
 void WorkerPeers::ForgiveGap(std::chrono::nanoseconds gap) {
   const ProtocolTime now = chief_.clock.Now();
   for (auto& [index, worker] : workers_) worker.seen = std::min(worker.seen + gap, now);
+  for (auto& [index, former] : former_) former.seen = std::min(former.seen + gap, now);
 }
 
 bool WorkerPeers::AllToldEnd() const {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -51,6 +52,9 @@ class WorkerPeers {
   void ForgiveGap(std::chrono::nanoseconds gap);
 
   bool empty() const { return workers_.empty(); }
+  /// Of workers that were here and are not any more: the link that was lost, and for how long, or
+  /// that it has left; for a person. Empty when none ever came to this chief.
+  std::string Lost() const;
   /// All that are registered know that the run ends.
   bool AllToldEnd() const;
   /// Mean of the losses that committed reports named, recent ones count most; nothing before the
@@ -71,6 +75,8 @@ class WorkerPeers {
   struct Former {
     std::uint64_t process = 0;
     GrantedWork granted_work;
+    ProtocolTime seen{};
+    bool left = false;
   };
 
   /// All that it names and may still have.
@@ -81,7 +87,8 @@ class WorkerPeers {
   Peer* Admit(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
   /// What that process was granted before, by this chief or by the ones before it.
   GrantedWork GrantedWorkOf(const PollWorkerRequest& request, const std::vector<WorkId>& in_flight);
-  void Forget(std::map<std::uint32_t, Peer>::iterator worker);
+  /// `left`: it has said so.
+  void Forget(std::map<std::uint32_t, Peer>::iterator worker, bool left);
   void AbsorbReports(const PollWorkerRequest& request, std::string_view from, Peer& worker);
   void TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight, std::string_view from,
                 Peer& worker);

@@ -43,6 +43,16 @@ TEST_F(EndingTest, WhenPeersWereThere_TheLimitCountsFromThenOn) {
   EXPECT_NE(ending_.failure()->message().find("no worker came"), std::string::npos);
 }
 
+// A link to a ps that serves its shards is not why nobody trains.
+TEST_F(EndingTest, WhenAllWorkersAreLost_NamesTheLinksThatWereLost) {
+  const std::string lost = "worker 0 -> chief: nothing heard for 61 s";
+  clock_.Advance(seconds(60));
+  ending_.CheckPatience({.all_shards_active = true, .problem = "a link", .lost_workers = lost});
+  ASSERT_TRUE(ending_.failure().has_value());
+  EXPECT_EQ(ending_.failure()->message().find("no worker came back (" + lost + ") within"), 0u)
+      << ending_.failure()->message();
+}
+
 TEST_F(EndingTest, WhenAPsCannotTakeItsShards_FailsAndSaysWhy) {
   clock_.Advance(seconds(60));
   ending_.CheckPatience({.any_worker = true, .problem = "ps 1: Input/output error"});

@@ -65,6 +65,29 @@ class WorkerPeersTest : public chief_test::ChiefPartsTest {
                        [this](const Status& status) { failures_.push_back(status); }};
 };
 
+TEST_F(WorkerPeersTest, WhichAreNotThereAnyMore_AreNamedWithTheirLinks) {
+  StartPs();
+  EXPECT_EQ(workers_.Lost(), "");
+  workers_.Poll(Request(0, 7, 1), {});
+  workers_.Poll(Request(3, 8, 1), {});
+  clock_.Advance(seconds(5));
+  PollWorkerRequest leaving = Request(1, 9, 0);
+  leaving.set_leaving(true);
+  workers_.Poll(leaving, {});
+  EXPECT_EQ(workers_.Lost(), "worker 1 has left 0 s ago");
+  clock_.Advance(seconds(6));
+  workers_.Expire(false);
+  EXPECT_EQ(workers_.Lost(),
+            "worker 0 -> chief: nothing heard for 11 s, worker 1 has left 6 s ago, "
+            "worker 3 -> chief: nothing heard for 11 s");
+  // One that comes back is not lost.
+  workers_.Poll(Request(3, 8, 1), {});
+  clock_.Advance(seconds(100));
+  workers_.ForgiveGap(seconds(100));
+  EXPECT_EQ(workers_.Lost(),
+            "worker 0 -> chief: nothing heard for 11 s, worker 1 has left 6 s ago");
+}
+
 TEST_F(WorkerPeersTest, WhenAGrantDidNotArrive_ItComesBackAndIsGrantedAgain) {
   StartPs();
   std::set<WorkId> granted = GrantsOf(workers_.Poll(Request(0, 7, 3), {}));
