@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/seconds.h"
 #include "base/status.h"
 #include "runtime/cluster/role_context.h"
 
@@ -23,7 +24,7 @@ class ChiefPatience {
     if (SteadyNow() - last_answer_ <= limit_) return OkStatus();
     return DeadlineExceededError("the chief at " + chief_address_ +
                                  " did not answer within spec.training.peerTimeoutSeconds (" +
-                                 std::to_string(limit_.count()) + " s)");
+                                 WholeSeconds(limit_) + ")");
   }
 
  private:

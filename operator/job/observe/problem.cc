@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "base/seconds.h"
 #include "operator/plan/conditions.h"
 
 namespace pstrain::job {
@@ -92,8 +93,7 @@ std::optional<Problem> ProblemOf(const PodView& pod, plan::Time now) {
   return Problem{
       .reason = "PodNotStarted",
       .message = ProblemMessage(
-          pod,
-          "has not started for " + std::to_string(kStartTimeout.count()) + " s on node " + pod.node,
+          pod, "has not started for " + WholeSeconds(kStartTimeout) + " on node " + pod.node,
           "`kubectl describe pod` says what it is waiting for: a volume, ConfigMap or "
           "Secret that does not exist, or the network")};
 }

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -47,6 +49,15 @@ class FullDiskTest : public ExactRunTest {
     if (mounted_) umount2(Volume().c_str(), MNT_DETACH);
   }
 
+  /// `pstrain run` with these overrides.
+  std::vector<std::string> RunWith(std::vector<std::string> overrides) {
+    overrides_ = std::move(overrides);
+    std::vector<std::string> command = {PSTRAIN_BIN_DIR "/pstrain", "run", "job.yaml",
+                                        "--allow-test-only", "--json"};
+    for (const std::string& text : overrides_) command.insert(command.end(), {"--set", text});
+    return command;
+  }
+
   std::string Volume() const { return dir_.File("checkpoints"); }
   std::string Ballast() const { return JoinPath(Volume(), "ballast"); }
   void Fill() const {
@@ -63,10 +74,9 @@ class FullDiskTest : public ExactRunTest {
 };
 
 TEST_F(FullDiskTest, Run_WhenTheDiskStaysFull_TrainsOnAndItsEndWaitsForTheFinalCheckpoint) {
-  overrides_ = {"spec.training.epochs=" + std::to_string(kEpochs), "spec.runPolicy.backoffLimit=0"};
-  Program program({PSTRAIN_BIN_DIR "/pstrain", "run", "job.yaml", "--allow-test-only", "--json",
-                   "--set", overrides_[0], "--set", overrides_[1]},
-                  dir_.path());
+  Program program(
+      RunWith({"spec.training.epochs=" + std::to_string(kEpochs), "spec.runPolicy.backoffLimit=0"}),
+      dir_.path());
   const auto says = [this](const std::string& name) {
     const auto chief = ReadChief("exact");
     return chief ? chief->Value(name) : -1;
@@ -97,11 +107,10 @@ TEST_F(FullDiskTest, Chief_WhenReplacedOnAFullDisk_WaitsForRoomAndTheJobGoesOn) 
   // The kill is one failure; a chief that ends because of the disk would be the second.
   // Until it has room the chief answers nobody: its peers wait peerTimeoutSeconds for it.
   const seconds patience = FullFor() + kLimit;
-  overrides_ = {"spec.training.epochs=" + std::to_string(kEpochs), "spec.runPolicy.backoffLimit=1",
-                "spec.training.peerTimeoutSeconds=" + std::to_string(patience.count())};
-  Program program({PSTRAIN_BIN_DIR "/pstrain", "run", "job.yaml", "--allow-test-only", "--json",
-                   "--set", overrides_[0], "--set", overrides_[1], "--set", overrides_[2]},
-                  dir_.path());
+  Program program(
+      RunWith({"spec.training.epochs=" + std::to_string(kEpochs), "spec.runPolicy.backoffLimit=1",
+               "spec.training.peerTimeoutSeconds=" + std::to_string(patience.count())}),
+      dir_.path());
   const auto chief = [this] { return ReadChief("exact"); };
   ASSERT_TRUE(Eventually([&] { return chief() && chief()->Value("checkpoints") > 0; }, kLimit))
       << program.Stderr();
