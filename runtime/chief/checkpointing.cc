@@ -55,7 +55,7 @@ Checkpointing::Checkpointing(const ChiefDependencies& chief, PsPeers& ps,
 }
 
 void Checkpointing::ForgiveGap(std::chrono::nanoseconds gap) {
-  final_since_ = std::min(final_since_ + gap, chief_.clock.Now());
+  final_since_ = chief_.Forgiven(final_since_, gap);
 }
 
 std::uint64_t Checkpointing::BatchesReopened() const {

@@ -107,7 +107,7 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
       ending_(LimitsOf(context), setup_.directory, disk_, clock_),
       ps_(dependencies_, ConnectLocked(std::move(options.connect), mutex_),
           FailThrough(ending_, changed_)),
-      workers_(dependencies_, grant_limit_.get(), FailThrough(ending_, changed_)),
+      workers_(dependencies_, ps_, grant_limit_.get(), FailThrough(ending_, changed_)),
       evaluator_(dependencies_, IdOf(setup_.checkpoint)),
       checkpointing_(dependencies_, ps_, evaluator_),
       end_file_(dependencies_),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -30,6 +31,11 @@ struct ChiefDependencies {
   std::uint64_t chief_term() const { return setup.directory.chief_term(); }
   /// How much time has passed since `then`, a time of `clock`.
   std::chrono::nanoseconds Since(ProtocolTime then) const { return clock.Now() - then; }
+  /// `since`, from which a silence or a wait is counted, without the pause of this process that
+  /// ends now: nobody could be heard meanwhile.
+  ProtocolTime Forgiven(ProtocolTime since, std::chrono::nanoseconds gap) const {
+    return std::min(since + gap, clock.Now());
+  }
   /// The job evaluates its checkpoints.
   bool has_evaluator() const {
     return context.training().has_evaluation() &&

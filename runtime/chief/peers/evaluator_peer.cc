@@ -83,10 +83,9 @@ void EvaluatorPeer::TakeEvaluation(const PollEvaluatorRequest& request,
 }
 
 void EvaluatorPeer::ForgiveGap(std::chrono::nanoseconds gap) {
-  const ProtocolTime now = chief_.clock.Now();
-  seen_ = std::min(seen_ + gap, now);
-  announce_since_ = std::min(announce_since_ + gap, now);
-  if (awaited_since_) awaited_since_ = std::min(*awaited_since_ + gap, now);
+  seen_ = chief_.Forgiven(seen_, gap);
+  announce_since_ = chief_.Forgiven(announce_since_, gap);
+  if (awaited_since_) awaited_since_ = chief_.Forgiven(*awaited_since_, gap);
 }
 
 PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, const RunPhase& phase,

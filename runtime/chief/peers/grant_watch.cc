@@ -31,8 +31,10 @@ std::string Shortened(const std::string& text) {
 
 }  // namespace
 
-GrantWatch::GrantWatch(const ChiefDependencies& chief, std::function<void(Status)> fail)
+GrantWatch::GrantWatch(const ChiefDependencies& chief, PsPeers& ps,
+                       std::function<void(Status)> fail)
     : chief_(chief),
+      ps_(ps),
       fail_(std::move(fail)),
       overdue_limit_(std::max(chief.context.peer_timeout() / 4, kLeastOverdue)),
       stall_limit_(std::max(chief.context.peer_timeout(), kLeastStall)),
@@ -101,9 +103,10 @@ void GrantWatch::RegisterAgain(std::uint32_t worker, ShardInTerm shard) {
   const std::uint32_t ps = view.shards[shard.shard].ps;
   const auto owner = std::ranges::find(view.ps, ps, &MembershipView::Ps::index);
   if (owner == view.ps.end()) return;
-  LogWarning("chief", "a ps refuses a shard that it owns, and has to register again",
-             {{"ps", ps}, {"shard", shard.shard}, {"worker", worker}});
-  chief_.protocol.PsLost(ps, owner->incarnation);
+  ps_.HaveRegisterAgain(
+      ps, owner->incarnation,
+      FailedPreconditionError("it refuses worker " + std::to_string(worker) + " shard " +
+                              std::to_string(shard.shard) + ", which it owns"));
 }
 
 void GrantWatch::ShareOverdue(std::uint32_t index, Worker& worker, ProtocolTime now) {

@@ -11,6 +11,7 @@
 
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/peers/ps_peers.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {
@@ -35,8 +36,8 @@ namespace pstrain {
 /// it: one thread at a time.
 class GrantWatch {
  public:
-  /// `fail` ends the job.
-  GrantWatch(const ChiefDependencies& chief, std::function<void(Status)> fail);
+  /// `ps` outlives it. `fail` ends the job.
+  GrantWatch(const ChiefDependencies& chief, PsPeers& ps, std::function<void(Status)> fail);
 
   /// A poll: what the worker says, and all that it has.
   void Polled(const PollWorkerRequest& request, const std::set<WorkId>& in_flight);
@@ -75,6 +76,7 @@ class GrantWatch {
   std::string WhyStalled(std::uint32_t index, const Worker& worker) const;
 
   const ChiefDependencies chief_;
+  PsPeers& ps_;
   const std::function<void(Status)> fail_;
   const std::chrono::seconds overdue_limit_;
   const std::chrono::seconds stall_limit_;

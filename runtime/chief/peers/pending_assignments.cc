@@ -61,8 +61,8 @@ std::string PendingAssignments::Describe(ProtocolTime now) const {
   return "has not answered for " + WholeSeconds(now - since) + " that it has " + what;
 }
 
-void PendingAssignments::ForgiveGap(std::chrono::nanoseconds gap, ProtocolTime now) {
-  for (auto& [number, pending] : pending_) pending.since = std::min(pending.since + gap, now);
+void PendingAssignments::Forgive(const std::function<ProtocolTime(ProtocolTime)>& forgiven) {
+  for (auto& [number, pending] : pending_) pending.since = forgiven(pending.since);
 }
 
 }  // namespace pstrain

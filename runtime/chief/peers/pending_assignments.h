@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,8 +31,8 @@ class PendingAssignments {
   /// The oldest one, when it has not been answered for more than 10 s, and since when; else empty.
   std::string Describe(ProtocolTime now) const;
 
-  /// The chief was paused for so long, until now.
-  void ForgiveGap(std::chrono::nanoseconds gap, ProtocolTime now);
+  /// The chief was paused: `forgiven` of the time since when one waits is the one that counts.
+  void Forgive(const std::function<ProtocolTime(ProtocolTime)>& forgiven);
 
  private:
   struct Pending {

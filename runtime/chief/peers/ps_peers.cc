@@ -278,9 +278,9 @@ void PsPeers::ForgiveGap(std::chrono::nanoseconds gap) {
   gaps_ += gap;
   gap_end_ = chief_.clock.Now();
   for (auto& [index, peer] : ps_) {
-    peer.seen = std::min(peer.seen + gap, gap_end_);
-    if (peer.epochs_asked) peer.epochs_asked = std::min(*peer.epochs_asked + gap, gap_end_);
-    peer.assigned.ForgiveGap(gap, gap_end_);
+    peer.seen = chief_.Forgiven(peer.seen, gap);
+    if (peer.epochs_asked) peer.epochs_asked = chief_.Forgiven(*peer.epochs_asked, gap);
+    peer.assigned.Forgive([&](ProtocolTime since) { return chief_.Forgiven(since, gap); });
   }
 }
 

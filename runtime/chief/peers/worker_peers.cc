@@ -266,9 +266,8 @@ void WorkerPeers::Expire(bool grants_wait) {
 }
 
 void WorkerPeers::ForgiveGap(std::chrono::nanoseconds gap) {
-  const ProtocolTime now = chief_.clock.Now();
-  for (auto& [index, worker] : workers_) worker.seen = std::min(worker.seen + gap, now);
-  for (auto& [index, former] : former_) former.seen = std::min(former.seen + gap, now);
+  for (auto& [index, worker] : workers_) worker.seen = chief_.Forgiven(worker.seen, gap);
+  for (auto& [index, former] : former_) former.seen = chief_.Forgiven(former.seen, gap);
 }
 
 bool WorkerPeers::AllToldEnd() const {

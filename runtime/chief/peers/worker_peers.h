@@ -29,13 +29,13 @@ namespace pstrain {
 /// guards it: one thread at a time.
 class WorkerPeers {
  public:
-  /// `limit` outlives it; null: no limit on grants. `fail` ends the job with an error.
-  WorkerPeers(const ChiefDependencies& chief, const GrantLimit* limit,
+  /// `ps` and `limit` outlive it; null: no limit on grants. `fail` ends the job with an error.
+  WorkerPeers(const ChiefDependencies& chief, PsPeers& ps, const GrantLimit* limit,
               std::function<void(Status)> fail)
       : chief_(chief),
         limit_(limit),
         attempts_(Role::kWorker, chief.clock.Now(), chief.setup.run_age),
-        watch_(chief, std::move(fail)) {}
+        watch_(chief, ps, std::move(fail)) {}
 
   /// Attempts::Check, before Poll. `from`: the peer's address, for the log.
   Status CheckAttempt(const PollWorkerRequest& request, std::string_view from) const;

@@ -77,7 +77,7 @@ class GrantWatchTest : public chief_test::ChiefPartsTest {
   }
 
   bool held_back_ = false;
-  GrantWatch watch_{chief(), [this](const Status& status) { failures_.push_back(status); }};
+  GrantWatch watch_{chief(), ps(), [this](const Status& status) { failures_.push_back(status); }};
 };
 
 TEST_F(GrantWatchTest, WhenAWorkerSpeaksAndDoesNothing_AnotherIsGrantedItsBatchesToo) {

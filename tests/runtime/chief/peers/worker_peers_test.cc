@@ -61,7 +61,7 @@ class WorkerPeersTest : public chief_test::ChiefPartsTest {
   }
 
   std::uint64_t sequence_ = 0;
-  WorkerPeers workers_{chief(), nullptr,
+  WorkerPeers workers_{chief(), ps(), nullptr,
                        [this](const Status& status) { failures_.push_back(status); }};
 };
 
@@ -274,7 +274,7 @@ TEST_F(WorkerPeersTest, WhenAnAttemptCannotBeTrueYet_IsRefusedUntilItCan) {
 TEST_F(WorkerPeersTest, WithALimit_AsksItForTheGrants) {
   StartPs();
   const OneAtATime limit;
-  WorkerPeers limited(chief(), &limit, [](const Status&) {});
+  WorkerPeers limited(chief(), ps(), &limit, [](const Status&) {});
   EXPECT_EQ(limited.Poll(Request(0, 7, 3), {}).grants_size(), 1);
 }
 
@@ -282,7 +282,8 @@ TEST_F(WorkerPeersTest, WithALimit_AsksItForTheGrants) {
 TEST_F(WorkerPeersTest, WhenNothingMayBeGranted_ItIsNobodysFaultThatNothingIsCommitted) {
   StartPs();
   OneAtATime limit;
-  WorkerPeers limited(chief(), &limit, [this](const Status& why) { failures_.push_back(why); });
+  WorkerPeers limited(chief(), ps(), &limit,
+                      [this](const Status& why) { failures_.push_back(why); });
   struct Case {
     bool limit_holds;
     bool grants_wait;
