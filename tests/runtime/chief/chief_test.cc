@@ -450,6 +450,17 @@ TEST_F(ChiefTest, WhenANewerChiefHasTakenTheRun_EndsAsSuperseded) {
   EXPECT_EQ(Outcome(), kExitDisrupted);
 }
 
+// On a file system that creates nothing exclusively two chiefs may take one term: who finds the id
+// of the other one in its file has lost.
+TEST_F(ChiefTest, WhenAnotherChiefHasWrittenOverItsTerm_EndsAsSuperseded) {
+  Start();
+  EXPECT_EQ(chief_->chief_term(), 1u);
+  ASSERT_TRUE(WriteFileSynced(JoinPath(dir_.File("run"), "chiefs/1"), "0123456789abcdef").ok());
+  EXPECT_EQ(Outcome(), kExitDisrupted);
+  // The run is the other one's: what it has written stays.
+  EXPECT_EQ(ReadFile(JoinPath(dir_.File("run"), "chiefs/1")).value(), "0123456789abcdef");
+}
+
 // A ps that lost its connection comes back while the chief tells the others that the run ends.
 TEST_F(PausedChiefTest, WhenAPsRegistersWhileTheRunEnds_IsToldSo) {
   chief_clock_ = &manual_clock_;
