@@ -37,7 +37,7 @@ namespace pstrain {
 /// active and gets the shard back when that fails. Each assignment has a new term, also the one
 /// that keeps a copy. Shards move away from a ps that is leaving or surplus (its index is not below
 /// the number of ps), and to their homes when these are there. A move that has failed is tried
-/// again after 1, 2, 4 .. 60 s, or sooner when members or checkpoints change. Nothing is assigned
+/// again after 1, 2, 4 .. 60 s, or sooner when members change. Nothing is assigned
 /// while the chief is joining: until all ps_count ps have registered or the rejoin timeout has
 /// passed.
 class CommitProtocol {
@@ -233,8 +233,8 @@ class CommitProtocol {
   std::uint32_t active_ = 0;
   std::uint64_t next_term_ = 1;
   std::uint64_t next_incarnation_ = 1;
-  /// A move has failed. The next change of the members or of the checkpoints makes moves possible
-  /// again, or the end of a pause that doubles while moves fail in a row.
+  /// A move has failed. The next change of the members makes moves possible again, or the end of a
+  /// pause that doubles while moves fail in a row.
   bool moves_blocked_ = false;
   std::optional<ProtocolTime> moves_again_;
   Backoff move_pauses_{{.initial = std::chrono::seconds(1), .cap = std::chrono::seconds(60)}};

@@ -135,7 +135,9 @@ void CommitProtocol::CheckpointPlaced(std::string checkpoint) {
     if (checkpoint_->leaving.contains(ps.incarnation)) released.push_back(index);
   }
   checkpoint_.reset();
-  moves_blocked_ = false;
+  // A move that has failed may be possible where a ps has left. Else it keeps its pause: where the
+  // link between two ps is cut, a job that takes checkpoints often would do nothing but move.
+  if (!released.empty()) moves_blocked_ = false;
   for (const std::uint32_t index : released) Release(index);
   PlanMoves();
   if (!AllActive()) Publish();

@@ -69,9 +69,8 @@ void CommitProtocol::PlanMoves() {
   EmitAll(std::move(actions));
 }
 
-// Rule 9, Move. A ps that came for shards waits for them, and checkpoints, after which moves are
-// tried again too, may be far apart or not be written at all. Invariant: moves that fail leave the
-// job a pause to train in before the next try, because nothing is granted during a move.
+// Rule 9, Move. A ps that came for shards waits for them. Invariant: moves that fail leave the job
+// a pause to train in before the next try, because nothing is granted during a move.
 void CommitProtocol::RetryMoves(ProtocolTime now) {
   if (!moves_blocked_) {
     moves_again_.reset();

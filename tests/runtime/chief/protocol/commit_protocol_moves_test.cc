@@ -5,6 +5,7 @@
 namespace pstrain {
 namespace {
 
+using protocol_test::AllCheckpointShards;
 using protocol_test::AllTerms;
 using protocol_test::Answer;
 using protocol_test::Applied;
@@ -109,6 +110,21 @@ TEST(Move, WhenItFailsAgainAndAgain_IsTriedAgainAfterPausesThatDouble) {
   const AssignShardsAction move = OnlyAssignment(&s.protocol);
   EXPECT_EQ(move.ps, 0u);
   EXPECT_EQ(move.shards[0].source, AssignSource::kMove);
+}
+
+// The link between the two ps is cut, and the job takes a checkpoint each second.
+TEST(Move, WhenItHasFailed_ACheckpointDoesNotEndThePause) {
+  Started s;
+  s.protocol.SetPsCount(1, {0, 0});
+  FailMove(&s, OnlyAssignment(&s.protocol));
+  s.protocol.Tick(std::chrono::seconds(100));
+  ASSERT_TRUE(s.protocol.StartCheckpoint().has_value());
+  ASSERT_TRUE(s.protocol.FinishCheckpoint(AllCheckpointShards(s.protocol)).ok());
+  s.protocol.CheckpointPlaced("3-1");
+  EXPECT_TRUE(s.protocol.TakeActions().empty());
+  EXPECT_TRUE(s.protocol.AllActive()) << "the job trains";
+  s.protocol.Tick(std::chrono::seconds(101));
+  EXPECT_EQ(OnlyAssignment(&s.protocol).shards[0].source, AssignSource::kMove);
 }
 
 TEST(Move, WhenTheSourceIsLostBeforeItsCopyWasTaken_TheShardIsRestored) {
