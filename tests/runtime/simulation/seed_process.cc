@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "base/log.h"
@@ -17,20 +18,22 @@ namespace {
 constexpr unsigned kLimitSeconds = 120;
 
 [[noreturn]] void RunChild(std::uint64_t seed, const Mutations& mutations,
-                           const std::string& directory, int out) {
+                           const std::optional<CutForEver>& cut, const std::string& directory,
+                           int out) {
   alarm(kLimitSeconds);
   if (std::getenv("PSTRAIN_SIMULATION_LOG") == nullptr) {
     SetLogLevel(LogLevel::kError);
     if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(2);
   }
-  const ShellResult result = RunShellSimulation(seed, directory, mutations);
+  const ShellResult result = RunShellSimulation(seed, directory, mutations, cut);
   const bool told = write(out, &result, sizeof(result)) == static_cast<ssize_t>(sizeof(result));
   _exit(told ? 0 : 2);
 }
 
 }  // namespace
 
-ShellResult RunSeed(std::uint64_t seed, const Mutations& mutations) {
+ShellResult RunSeed(std::uint64_t seed, const Mutations& mutations,
+                    const std::optional<CutForEver>& cut) {
   // Files of a simulation need no disk.
   if (FileExists("/dev/shm")) setenv("TMPDIR", "/dev/shm", /*overwrite=*/0);
   const TempDir directory;
@@ -39,7 +42,7 @@ ShellResult RunSeed(std::uint64_t seed, const Mutations& mutations) {
   if (pipe(ends) != 0) std::abort();
   const pid_t child = fork();
   if (child < 0) std::abort();
-  if (child == 0) RunChild(seed, mutations, directory.path(), ends[1]);
+  if (child == 0) RunChild(seed, mutations, cut, directory.path(), ends[1]);
   close(ends[1]);
   const bool told = read(ends[0], &result, sizeof(result)) == static_cast<ssize_t>(sizeof(result));
   close(ends[0]);

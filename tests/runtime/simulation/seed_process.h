@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tests/runtime/simulation/shell_result.h"
 
@@ -9,6 +10,7 @@ namespace pstrain::simulation {
 /// Runs a seed in a process of its own, because what killed processes leave behind is never
 /// destroyed, and so that a seed that crashes or hangs is one that fails. Its log is dropped unless
 /// PSTRAIN_SIMULATION_LOG is set. Not from several threads.
-ShellResult RunSeed(std::uint64_t seed, const Mutations& mutations = {});
+ShellResult RunSeed(std::uint64_t seed, const Mutations& mutations = {},
+                    const std::optional<CutForEver>& cut = std::nullopt);
 
 }  // namespace pstrain::simulation

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tests/runtime/simulation/mutations.h"
@@ -29,8 +30,17 @@ struct ShellResult {
   double seconds_after_last_fault = 0;
 };
 
+/// A link that loses one direction for ever, the only fault of its seed.
+struct CutForEver {
+  /// Hosts, as Network has them: "ps-1".
+  std::string from;
+  std::string to;
+  /// A replica that is told to stop when the link is cut, and started again: its shards move then.
+  std::string stopped = {};
+};
+
 /// Runs a ShellSimulation (shell_simulation.h). REQUIRES: as there.
 ShellResult RunShellSimulation(std::uint64_t seed, const std::string& directory,
-                               const Mutations& mutations);
+                               const Mutations& mutations, const std::optional<CutForEver>& cut);
 
 }  // namespace pstrain::simulation

@@ -4,23 +4,13 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 #include "base/log.h"
 #include "base/os/files.h"
-#include "base/text/json.h"
-#include "proto/contract/run_files.h"
+#include "base/seconds.h"
 #include "proto/job/job_manifest.h"
-#include "runtime/checkpoint/checkpoint_chain.h"
-#include "runtime/checkpoint/checkpoint_reader.h"
-#include "runtime/checkpoint/checkpoints.h"
-#include "runtime/checkpoint/manifest.h"
-#include "runtime/checkpoint/newest_checkpoint.h"
-#include "runtime/model/constant_gradient.h"
 #include "runtime/stats/names.h"
-#include "runtime/stats/refusals.h"
-#include "tests/runtime/model/expected_constant_gradient.h"
 #include "tests/runtime/simulation/mutated_messages.h"
 
 namespace pstrain::simulation {
@@ -36,16 +26,20 @@ constexpr std::uint64_t kLongFaults = 2;
 constexpr std::chrono::seconds kLongPause{60};
 constexpr std::chrono::seconds kLongCut{60};
 constexpr std::chrono::seconds kLongFullDisk{600};
+/// A job that a link is cut of: how long it takes to get to that, and what is left then.
+constexpr std::int64_t kLinkRecords = 4000;
+constexpr std::chrono::milliseconds kLinkDelay{20};
+constexpr std::chrono::seconds kLinkEnds{3};
 /// Of the number of ps that a job is scaled to.
 constexpr std::uint64_t kMostPs = 4;
 
-double InSeconds(Time time) { return std::chrono::duration<double>(time).count(); }
-
 }  // namespace
 
-ShellSimulation::ShellSimulation(std::uint64_t seed, std::string directory)
+ShellSimulation::ShellSimulation(std::uint64_t seed, std::string directory,
+                                 std::optional<CutForEver> cut)
     : directory_(std::move(directory)),
-      long_faults_(seed % kLongFaultSeeds == 0),
+      long_faults_(!cut && seed % kLongFaultSeeds == 0),
+      cut_(std::move(cut)),
       scheduler_(seed),
       network_(scheduler_) {
   Network::SetRunning(&network_);
@@ -62,7 +56,8 @@ Status ShellSimulation::MakeJob() {
   const auto number = [&random](std::uint64_t least, std::uint64_t most) {
     return std::to_string(least + random.Uniform(most - least + 1));
   };
-  records_ = static_cast<std::int64_t>(100 + random.Uniform(900));
+  records_ = cut_ ? kLinkRecords : static_cast<std::int64_t>(100 + random.Uniform(900));
+  const auto replicas = [&](std::uint64_t most) { return cut_ ? "2" : number(1, most); };
   std::string data;
   for (std::int64_t i = 0; i < records_; ++i) {
     data += std::to_string(i % 2) + "," + std::to_string(i * 7919 % 10007) + "\n";
@@ -70,21 +65,21 @@ Status ShellSimulation::MakeJob() {
   PSTRAIN_RETURN_IF_ERROR(WriteFileAtomically(directory_ + "/data.csv", data));
   const std::string csv =
       "{csv: {files: [" + directory_ + "/data.csv], columns: [label, key], labelColumn: label}}";
-  const bool evaluated = random.Uniform(2) == 0;
+  const bool evaluated = cut_ || random.Uniform(2) == 0;
   std::string text =
       "apiVersion: pstrain.dev/v1alpha1\n"
       "kind: PSTrainingJob\n"
       "metadata: {name: simulated}\n"
       "spec:\n"
       "  strategy: {shards: " +
-      number(1, 5) +
+      (cut_ ? "4" : number(1, 5)) +
       "}\n"
       "  replicaSpecs:\n"
       "    ps: {replicas: " +
-      number(1, 3) +
+      replicas(3) +
       "}\n"
       "    worker: {replicas: " +
-      number(1, 3) + "}\n" + (evaluated ? "    evaluator: {replicas: 1}\n" : "") +
+      replicas(3) + "}\n" + (evaluated ? "    evaluator: {replicas: 1}\n" : "") +
       "  training:\n"
       "    model: {constantGradient: {denseSize: 16, tableRows: 32}}\n"
       "    input: " +
@@ -103,7 +98,9 @@ Status ShellSimulation::MakeJob() {
       "\n"
       // A chief that is started while the disk is full waits for it.
       "    peerTimeoutSeconds: " +
-      (long_faults_ ? "1000" : "400") +
+      std::to_string(cut_           ? kLinkPatience.count()
+                     : long_faults_ ? 1000
+                                    : 400) +
       "\n"
       "    rejoinTimeoutSeconds: " +
       number(1, 10) + "\n" +
@@ -150,6 +147,7 @@ ShellResult ShellSimulation::Run() {
 // A third of the seeds have no faults but the weather.
 void ShellSimulation::PlanFaults() {
   Rng& random = scheduler_.random();
+  if (cut_) return PlanCut();
   network_.weather.longest = std::chrono::milliseconds(5 + random.Uniform(150));
   disk_->longest = std::chrono::milliseconds(random.Uniform(20));
   disk_->longest_of_evaluator =
@@ -172,6 +170,22 @@ void ShellSimulation::PlanFaults() {
     network_.weather.lost_one_in = 0;
     network_.weather.doubled_one_in = 0;
     network_.weather.late_one_in = 0;
+  });
+}
+
+// While the job trains: what was decided by then is that there is a chief, that all are registered,
+// and that there is a checkpoint to go back to.
+void ShellSimulation::PlanCut() {
+  network_.weather.longest = kLinkDelay;
+  last_fault_ = kLinkEnds;
+  scheduler_.At(kLinkEnds, [this] {
+    if (cluster_->finished() || cluster_->Sum(stats::kChiefCheckpoints) == 0) return;
+    ++result_.faults;
+    LogInfo("simulation", "cut for ever", {{"from", cut_->from}, {"to", cut_->to}});
+    network_.Cut(cut_->from, cut_->to);
+    for (std::size_t i = 0; i < cluster_->size(); ++i) {
+      if (Cluster::HostOf(cluster_->replica(i)) == cut_->stopped) cluster_->Stop(i);
+    }
   });
 }
 
@@ -278,137 +292,10 @@ void ShellSimulation::PowerLoss(std::size_t i) {
   }
 }
 
-void ShellSimulation::CheckEnd() {
-  result_.seconds = InSeconds(scheduler_.now());
-  result_.seconds_after_last_fault = InSeconds(scheduler_.now() - last_fault_);
-  result_.switches = scheduler_.switches();
-  result_.starts = cluster_->starts();
-  result_.checkpoints = cluster_->Sum(stats::kChiefCheckpoints);
-  result_.abandoned = cluster_->Sum(stats::kChiefCheckpointsAbandoned);
-  result_.reopened = cluster_->Sum(stats::kChiefBatchesReopened);
-  result_.duplicates = cluster_->Sum(stats::kPsDuplicatesRefused);
-  result_.refused =
-      cluster_->Sum(stats::kRefused[static_cast<std::size_t>(RefusalReason::kNotGranted)]);
-  result_.evaluations = Observed().evaluations;
-  result_.disk_errors = disk_->failed();
-  result_.disk_lost = disk_->lost();
-  result_.names_hidden = disk_->hidden();
-  if (!error_.empty()) return;
-  if (!cluster_->failure().empty()) return Violated(cluster_->failure());
-  if (!cluster_->finished()) return Violated("the job does not come to an end");
-  if (!Observed().missing_checkpoint.empty()) {
-    return Violated("the evaluator was told to read " + Observed().missing_checkpoint);
-  }
-  if (result_.refused > 0) {
-    return Violated(std::to_string(result_.refused) + " reports of honest workers were refused");
-  }
-  if (!Observed().incomplete_final.empty()) {
-    return Violated("a final checkpoint was incomplete: " + Observed().incomplete_final);
-  }
-  ReadableCheckpoints();
-  for (const Status& status : {CheckResultFile(), CheckFinals(), CheckWeights()}) {
-    if (!status.ok()) Violated(status.ToString());
-  }
-}
-
-std::vector<std::string> ShellSimulation::ReadableCheckpoints() {
-  std::vector<std::string> readable;
-  std::vector<std::pair<std::string, Status>> bad;
-  disk_->looking = true;
-  for (const std::string& folder : disk_->placed()) {
-    // One that is removed loses its manifest first.
-    const Status opened = OpenCheckpoint(folder, {}).status();
-    if (opened.ok()) readable.push_back(folder);
-    if (!opened.ok() && FileExists(folder + "/manifest")) bad.emplace_back(folder, opened);
-  }
-  disk_->looking = false;
-  // An old one may lack its base while both are deleted.
-  const auto id_of = [](const std::string& folder) {
-    return ParseCheckpointName(BaseName(folder)).value_or(CheckpointId{});
-  };
-  for (const auto& [folder, why] : bad) {
-    const auto is_newer = [&](const std::string& other) { return id_of(other) > id_of(folder); };
-    if (std::ranges::none_of(readable, is_newer)) Violated(why.ToString());
-  }
-  return readable;
-}
-
-void ShellSimulation::CheckRestored(const std::string& checkpoint, std::uint64_t chief_term) {
-  const CheckpointId named = ParseCheckpointName(checkpoint).value_or(CheckpointId{});
-  disk_->looking = true;
-  const Result<std::optional<CheckpointId>> newest = NotedNewestCheckpoint(RunDirectory());
-  disk_->looking = false;
-  const CheckpointId noted = newest.ok() && *newest ? **newest : CheckpointId{};
-  for (const std::string& folder : ReadableCheckpoints()) {
-    const std::optional<CheckpointId> id = ParseCheckpointName(BaseName(folder));
-    if (!id || id->chief_term > chief_term || *id <= named) continue;
-    if (*id != noted && disk_->MayBeUnseen(folder, chief_started_)) continue;
-    Violated("the chief of term " + std::to_string(chief_term) + " restores " +
-             (checkpoint.empty() ? "nothing" : checkpoint) + " though " + BaseName(folder) +
-             " is there");
-  }
-}
-
-// Rule 12: the result is in place before anybody is told to end.
-void ShellSimulation::CheckFinished(const std::string& who) {
-  disk_->looking = true;
-  const bool in_place = FileExists(RunDirectory() + "/" + kRunResultFile);
-  disk_->looking = false;
-  if (!in_place) Violated(who + " is told that the job is finished, and there is no result");
-}
-
-Status ShellSimulation::CheckResultFile() const {
-  PSTRAIN_ASSIGN_OR_RETURN(const std::string text, ReadFile(RunDirectory() + "/" + kRunResultFile));
-  PSTRAIN_ASSIGN_OR_RETURN(const Json json, ParseJson(text));
-  const auto expected = static_cast<double>(records_ * job_.spec().training().epochs());
-  for (const char* name :
-       {"examples_expected", "examples_committed", "applied_min", "applied_max"}) {
-    const Json* number = json.Find(name);
-    if (number == nullptr || number->AsDouble() != expected) {
-      return InternalError(std::string(name) + " of result.json is not " +
-                           std::to_string(expected) + ": " + text);
-    }
-  }
-  return OkStatus();
-}
-
-// Rule 12: a report is proven by the shards. Honest workers leave nothing to be found there.
-Status ShellSimulation::CheckFinals() const {
-  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids, ListCheckpoints(RunDirectory()));
-  if (ids.empty()) return InternalError("there is no final checkpoint");
-  const std::int64_t expected = records_ * job_.spec().training().epochs();
-  for (const CheckpointId id : ids) {
-    PSTRAIN_ASSIGN_OR_RETURN(const CheckpointManifest manifest,
-                             ReadManifest(CheckpointDirectory(RunDirectory(), id)));
-    for (const CheckpointShard& shard : manifest.checkpoint_shards()) {
-      if (manifest.final() && shard.examples_applied() != expected) {
-        return InternalError("the final checkpoint " + CheckpointName(id) + " lacks batches");
-      }
-    }
-  }
-  return OkStatus();
-}
-
-Status ShellSimulation::CheckWeights() const {
-  PSTRAIN_ASSIGN_OR_RETURN(const GoodCheckpoint newest, NewestGoodCheckpoint(RunDirectory(), {}));
-  PSTRAIN_ASSIGN_OR_RETURN(CheckpointReader checkpoint, CheckpointReader::Open(newest.directory));
-  if (!checkpoint.manifest().final()) return InternalError("the newest checkpoint is not final");
-  PSTRAIN_ASSIGN_OR_RETURN(
-      const ConstantGradientResult expected,
-      ExpectedConstantGradientResult(job_.spec().training(), directory_ + "/scratch"));
-  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<float> dense, checkpoint.Dense("constant/dense"));
-  const auto rows = checkpoint.manifest().variables(ConstantGradientModel::kTable).shape(0);
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(rows));
-  std::iota(all.begin(), all.end(), std::uint64_t{0});
-  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<float> table, checkpoint.Rows("constant/table", all));
-  if (dense == expected.dense && table == expected.table) return OkStatus();
-  return InternalError("the weights are not those of the closed form");
-}
-
 ShellResult RunShellSimulation(std::uint64_t seed, const std::string& directory,
-                               const Mutations& mutations) {
+                               const Mutations& mutations, const std::optional<CutForEver>& cut) {
   ActiveMutations() = mutations;
-  return (new ShellSimulation(seed, directory))->Run();
+  return (new ShellSimulation(seed, directory, cut))->Run();
 }
 
 }  // namespace pstrain::simulation

@@ -35,13 +35,17 @@ class ShellSimulation {
   /// How long a job may go on after its last fault.
   static constexpr std::chrono::seconds kLiveness{600};
 
-  /// `directory`: empty, of this seed alone.
-  ShellSimulation(std::uint64_t seed, std::string directory);
+  /// `directory`: empty, of this seed alone. With a `cut` the job has two ps, two workers and an
+  /// evaluator, peerTimeoutSeconds is kLinkPatience, and nothing else fails: a job that fails says
+  /// so in ShellResult::error.
+  ShellSimulation(std::uint64_t seed, std::string directory, std::optional<CutForEver> cut);
+  static constexpr std::chrono::seconds kLinkPatience{60};
   ShellResult Run();
 
  private:
   Status MakeJob();
   void PlanFaults();
+  void PlanCut();
   void Fault();
   void FaultOfProcess(std::uint64_t what, std::size_t i);
   void FaultOfLink(std::size_t i);
@@ -69,6 +73,7 @@ class ShellSimulation {
   const std::string directory_;
   /// Some faults outlast what the others wait for.
   const bool long_faults_;
+  const std::optional<CutForEver> cut_;
   Scheduler scheduler_;
   Network network_;
   PSTrainingJob job_;

@@ -1,0 +1,71 @@
+// Each pair of roles that speak loses each direction of its link for ever.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "tests/runtime/simulation/seed_process.h"
+#include "tests/runtime/simulation/shell_simulation.h"
+
+namespace pstrain::simulation {
+namespace {
+
+struct CutCase {
+  CutForEver cut;
+  /// Empty: the job survives. Else it fails, and the message has this.
+  std::string names = {};
+  /// Simulated, from the cut on.
+  double within_seconds = 0;
+};
+
+std::string NameOf(const CutCase& one) {
+  std::string name = one.cut.from + "To" + one.cut.to;
+  std::erase(name, '-');
+  return name;
+}
+void PrintTo(const CutCase& one, std::ostream* out) { *out << NameOf(one); }
+
+// A ps whose calls the chief does not get, or whose answers do not come, gives the chief up after
+// peerTimeoutSeconds. The chief has given the ps up after 20 s at the most, and would fail the job
+// as long after that.
+constexpr double kPatience = ShellSimulation::kLinkPatience.count();
+constexpr double kFails = kPatience + 40;
+// What a worker that is cut off has goes to the other one after 15 s, and the job trains on.
+constexpr double kTrains = 120;
+// The end waits for the final evaluation for 30 s.
+constexpr double kEnds = kTrains + 40;
+
+constexpr const char* kPsGivesUp = "ps-1 failed: DEADLINE_EXCEEDED: the chief at chief:2000";
+
+const CutCase kCases[] = {
+    {{"chief-0", "ps-1"}, kPsGivesUp, kFails}, {{"ps-1", "chief-0"}, kPsGivesUp, kFails},
+    {{"chief-0", "worker-1"}, "", kTrains},    {{"worker-1", "chief-0"}, "", kTrains},
+    {{"chief-0", "evaluator-0"}, "", kEnds},   {{"evaluator-0", "chief-0"}, "", kEnds},
+    {{"worker-1", "ps-1"}, "", kTrains},       {{"ps-1", "worker-1"}, "", kTrains},
+    {{"ps-0", "ps-1", "ps-1"}, "", kTrains},   {{"ps-1", "ps-0", "ps-1"}, "", kTrains},
+};
+
+class ShellCutsTest : public testing::TestWithParam<CutCase> {};
+
+TEST_P(ShellCutsTest, ForEver_TheJobSurvivesOrNamesThePairInTime) {
+  const CutCase& one = GetParam();
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    const ShellResult result = RunSeed(seed, {}, one.cut);
+    const std::string error = result.error;
+    EXPECT_EQ(result.faults, 1u) << "seed " << seed << ": the job does not train then: " << error;
+    EXPECT_LT(result.seconds_after_last_fault, one.within_seconds) << "seed " << seed << error;
+    if (one.names.empty()) {
+      EXPECT_EQ(error, "") << "seed " << seed;
+    } else {
+      EXPECT_NE(error.find(one.names), std::string::npos) << "seed " << seed << ": " << error;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EachPair, ShellCutsTest, testing::ValuesIn(kCases),
+                         [](const auto& one) { return NameOf(one.param); });
+
+}  // namespace
+}  // namespace pstrain::simulation
