@@ -66,7 +66,25 @@ void Disk::Hide(const std::string& path, std::vector<std::string>& names) {
   });
 }
 
+// The file is wrong until anybody's next call: from here to the read nobody else runs.
+void Disk::Misread(const std::string& path) {
+  std::optional<std::string> content = Read(path);
+  if (!content || content->empty()) return;
+  LogInfo("simulation", "misread", {{"file", path}});
+  std::string wrong = *content;
+  wrong.back() = static_cast<char>(~wrong.back());
+  Write(path, wrong);
+  misread_.emplace(path, std::move(*content));
+}
+
+void Disk::EndMisreading() {
+  std::error_code ignored;
+  if (misread_ && fs::exists(misread_->first, ignored)) Write(misread_->first, misread_->second);
+  misread_.reset();
+}
+
 int Disk::Call(std::string_view call, const std::string& path) {
+  EndMisreading();
   const Process process = scheduler_.process();
   if (process == 0 || looking) return 0;
   const Host host = host_of_(process);
@@ -85,6 +103,7 @@ int Disk::Call(std::string_view call, const std::string& path) {
     return error_number;
   }
   // From here to the call itself nobody else runs.
+  if (call == "read" && misreads && misreads(host, path)) Misread(path);
   Note(call, path, host);
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/os/file_faults.h"
@@ -62,6 +63,8 @@ class Disk {
   bool folders_not_synced = false;
   /// The product would not look who has taken a chief term.
   bool chief_terms_unseen = false;
+  /// What a process of that host reads of this file now is not what is there. Null: it always is.
+  std::function<bool(const Host& host, const std::string& path)> misreads;
 
   /// Folders of checkpoints whose manifest was put in place for good, as far as the product knows:
   /// what it may tell others of.
@@ -96,6 +99,8 @@ class Disk {
   void Note(std::string_view call, const std::string& path, const Host& host);
   void SyncFolder(const std::string& folder);
   void Tear(const std::string& path);
+  void Misread(const std::string& path);
+  void EndMisreading();
 
   Scheduler& scheduler_;
   const std::function<Host(Process)> host_of_;
@@ -110,6 +115,8 @@ class Disk {
   std::map<std::string, Made> made_;
   std::set<std::string> renamed_;
   std::set<std::string> placed_;
+  /// A file that is read wrong now, and what is in it.
+  std::optional<std::pair<std::string, std::string>> misread_;
   std::uint64_t failed_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t hidden_ = 0;

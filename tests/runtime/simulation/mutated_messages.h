@@ -17,6 +17,8 @@ struct ObservedMessages {
   /// The evaluator could not read a checkpoint that it was told to read: it was gone.
   std::string missing_checkpoint;
   std::uint64_t evaluations = 0;
+  /// A ps has told the chief that a checkpoint is damaged, and the chief has not looked yet.
+  bool damage_claimed = false;
   /// Of the input, in all epochs; and why a final checkpoint had others, though every batch was
   /// reported.
   std::int64_t examples_expected = 0;
@@ -61,6 +63,7 @@ template <typename Reply>
 Result<Reply> Mutated(const Status& status) {
   if constexpr (std::is_same_v<Reply, AssignShardsReply>) {
     if (ActiveMutations().errors_are_damage && status.code() == StatusCode::kInternal) {
+      Observed().damage_claimed = true;
       return DataLossError(status.message());
     }
   }

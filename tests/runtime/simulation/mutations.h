@@ -12,6 +12,9 @@ struct Mutations {
   bool folders_not_synced = false;
   /// A ps that restores calls every error of its disk a damage.
   bool errors_are_damage = false;
+  /// The chief believes a ps that finds a checkpoint damaged: it reads what that ps says to have
+  /// read.
+  bool damage_is_believed = false;
   /// A worker reports a push that got no answer.
   bool failed_pushes_are_reported = false;
   /// The chief does not keep the checkpoint that the evaluator reads.

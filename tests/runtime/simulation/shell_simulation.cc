@@ -120,6 +120,11 @@ ShellResult ShellSimulation::Run() {
     disk_->files_not_synced = ActiveMutations().shards_not_synced;
     disk_->folders_not_synced = ActiveMutations().folders_not_synced;
     disk_->chief_terms_unseen = ActiveMutations().later_chiefs_are_unseen;
+    disk_->misreads = [](const Host& host, const std::string& path) {
+      return ActiveMutations().damage_is_believed && host.starts_with("chief") &&
+             path.find("/shard-") != std::string::npos &&
+             std::exchange(Observed().damage_claimed, false);
+    };
     if (scheduler_.Chance(3)) cluster_->ps_count_file = directory_ + "/ps-replicas";
     cluster_->on_launch = [this](const Host& host) {
       if (host == "chief-0") chief_started_ = scheduler_.now();

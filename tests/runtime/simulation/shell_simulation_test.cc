@@ -87,6 +87,10 @@ TEST(ShellMutation, WhenAPsTakesAnErrorOfTheDiskForDamage_NoCheckpointIsGivenUp)
   EXPECT_FALSE(Caught({.errors_are_damage = true}, 300));
 }
 
+TEST(ShellMutation, WhenTheChiefBelievesAPsThatFindsDamage_IsCaught) {
+  EXPECT_TRUE(Caught({.errors_are_damage = true, .damage_is_believed = true}));
+}
+
 TEST(ShellMutation, WhenAWorkerReportsAFailedPush_IsCaught) {
   EXPECT_TRUE(Caught({.failed_pushes_are_reported = true}));
 }
