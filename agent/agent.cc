@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "base/os/files.h"
 #include "base/os/unique_fd.h"
 #include "proto/contract/exit_codes.h"
+#include "proto/contract/stated_failure.h"
 #include "proto/contract/stats_page.h"
 
 namespace pstrain {
@@ -72,6 +74,23 @@ void ReportExit(const AgentOptions& options, const AgentState& state, const Stat
   WriteTerminationLog(options, TerminationMessage(end, LastStep(page), ValuesJson(page)));
 }
 
+/// Where the program states why it exits 87: of this process alone, for the folder may be shared.
+std::string FailureFile(const TaskEnv& task) {
+  return JoinPath(task.scratch_dir, "pstrain-failure-" + task.replica_type + "-" +
+                                        std::to_string(task.replica_index) + "-" +
+                                        std::to_string(getpid()));
+}
+
+/// What the program has stated; the file is gone afterwards.
+std::optional<StatedFailure> TakeStatedFailure(const std::string& file, const ProgramExit& end) {
+  if (!FileExists(file)) return std::nullopt;
+  const Result<std::string> text = ReadFile(file);
+  // Best effort: a file that stays says nothing to the next agent, whose file has another name.
+  static_cast<void>(RemoveFile(file));
+  if (!text.ok() || end.code != kExitPermanent) return std::nullopt;
+  return ParseStatedFailure(*text);
+}
+
 Result<ProgramExit> RunAndReport(const AgentOptions& options) {
   AgentState state;
   PSTRAIN_ASSIGN_OR_RETURN(Supervisor supervisor, Supervisor::Make(state));
@@ -83,9 +102,13 @@ Result<ProgramExit> RunAndReport(const AgentOptions& options) {
   LogInfo(kComponent, "serving", {{"url", (*admin)->Url()}});
   const auto cgroup = ReadFile("/proc/self/cgroup");
   const OomWatch oom(options.cgroup_root, cgroup.ok() ? *cgroup : "");
+  const std::string failure_file = FailureFile(options.task);
   ProgramExit end =
-      supervisor.Run(options.command, {{std::string(kStatsFdEnv), std::to_string(page->fd())}},
+      supervisor.Run(options.command,
+                     {{std::string(kStatsFdEnv), std::to_string(page->fd())},
+                      {std::string(kFailureFileEnv), failure_file}},
                      page->fd(), std::chrono::seconds(options.task.grace_seconds), oom);
+  end.failure = TakeStatedFailure(failure_file, end);
   ReportExit(options, state, *page, end);
   return end;
 }

@@ -19,6 +19,7 @@ std::string_view ProgramExit::Reason() const {
   if (code == kExitSuccess) return "Completed";
   if (code == kExitDrained) return "Stopped";
   if (code == kExitDisrupted) return "Disrupted";
+  if (failure) return failure->reason;
   return "Error";
 }
 
@@ -37,6 +38,7 @@ std::string ProgramExit::Message() const {
   if (code == kExitDisrupted) {
     return "a successor has taken the training program's place, or its device was lost";
   }
+  if (failure) return failure->message;
   return "the training program exited with code " + std::to_string(code.value_or(kExitFailure));
 }
 
@@ -46,6 +48,7 @@ Json ExitToJson(const ProgramExit& end) {
   if (end.signal) exit.Set("signal", Json::Int(*end.signal));
   exit.Set("reason", Json::String(std::string(end.Reason())));
   exit.Set("oom", Json::Bool(end.out_of_memory));
+  if (end.failure) exit.Set("failure", StatedFailureJson(*end.failure));
   return exit;
 }
 
@@ -75,7 +78,12 @@ std::string TerminationMessage(const ProgramExit& end, std::optional<std::uint64
   if (end.signal) message.Set("signal", Json::Int(*end.signal));
   message.Set("oom", Json::Bool(end.out_of_memory));
   if (last_step) message.Set("last_step", Json::Uint(*last_step));
-  message.Set("message", Json::String(end.Message()));
+  // Of a stated failure the message is there once: the room is for what it says.
+  if (end.failure) {
+    message.Set("failure", StatedFailureJson(*end.failure));
+  } else {
+    message.Set("message", Json::String(end.Message()));
+  }
   if (values.size() > 0) {
     constexpr std::size_t kAround = std::string_view(R"(,"values":)").size() + 1;
     const std::size_t used = WriteJson(message).size() + kAround;

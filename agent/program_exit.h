@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/text/json.h"
+#include "proto/contract/stated_failure.h"
 
 namespace pstrain {
 
@@ -23,20 +24,24 @@ struct ProgramExit {
   bool out_of_memory = false;
   /// For a person; only when it could not be started.
   std::string error;
+  /// What it says itself of an exit 87.
+  std::optional<StatedFailure> failure;
 
   /// The code itself, or 128 + signal.
   int AgentExitCode() const;
-  /// One of Completed, Stopped, Error, Signaled, OOMKilled, GraceExpired, CannotStart.
+  /// One of Completed, Stopped, Disrupted, Error, Signaled, OOMKilled, GraceExpired, CannotStart,
+  /// or what it says itself.
   std::string_view Reason() const;
   /// One sentence for a person.
   std::string Message() const;
 };
 
-/// {"code":128 + signal or the code,"signal":n?,"reason":..,"oom":..}
+/// {"code":128 + signal or the code,"signal":n?,"reason":..,"oom":..,"failure":{..}?}
 Json ExitToJson(const ProgramExit& end);
 
 /// The termination message, one line:
 /// {"reason":..,"exit_code":n?,"signal":n?,"oom":..,"last_step":n?,"message":..,"values":{..}}
+/// with "failure":{..} in place of the message where the program says itself why it exits 87.
 /// A number is left out when it is not known. `values` are those of /progress, as many of them from
 /// the first as fit: they are the last that anyone learns of a pod that has ended. The kubelet
 /// keeps 4,096 bytes of the message (kubernetes.io, "Determine the Reason for Pod Failure").

@@ -6,6 +6,7 @@
 #include "base/os/files.h"
 #include "base/text/json.h"
 #include "operator/plan/conditions.h"
+#include "proto/contract/exit_codes.h"
 
 namespace pstrain::local {
 namespace {
@@ -139,6 +140,14 @@ std::string LocalJob::FailureText() const {
     }
   }
   return {};
+}
+
+bool LocalJob::FailedForGood() const {
+  if (job_.status().phase() != JobStatus::Failed) return false;
+  const std::vector<plan::Replica> replicas = replicas_.Replicas();
+  return std::any_of(replicas.begin(), replicas.end(), [](const plan::Replica& replica) {
+    return replica.Ended() && replica.exit_code == kExitPermanent;
+  });
 }
 
 Status LocalJob::WriteEndpoints() const {

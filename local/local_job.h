@@ -33,8 +33,10 @@ class LocalJob {
   bool Suspended() const { return job_.status().phase() == JobStatus::Suspended; }
   bool Succeeded() const { return job_.status().phase() == JobStatus::Succeeded; }
   const JobStatus& status() const { return job_.status(); }
-  /// Why the job failed: the message of the condition Failed.
+  /// Why the job failed: reason and message of the condition Failed.
   std::string FailureText() const;
+  /// A replica has said that no attempt can succeed: the same command would fail the same way.
+  bool FailedForGood() const;
 
   /// When Step must be called at the latest, even if no process ends.
   std::optional<SteadyTime> NextStep() const;

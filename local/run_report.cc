@@ -128,7 +128,10 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
     if (const Json* value = outcome.result.Find(key)) report.Set(key, *value);
   }
   report.Set("run_id", Json::String(outcome.run_id));
-  if (!outcome.reason.empty()) report.Set("reason", Json::String(outcome.reason));
+  if (!outcome.reason.empty()) {
+    report.Set("reason", Json::String(outcome.reason));
+    report.Set("error", Json::String(outcome.reason));
+  }
   return report;
 }
 

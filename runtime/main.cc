@@ -15,7 +15,9 @@
 #include "base/log.h"
 #include "base/os/allocator.h"
 #include "base/os/files.h"
+#include "base/text/json.h"
 #include "proto/contract/exit_codes.h"
+#include "proto/contract/stated_failure.h"
 #include "proto/contract/task_env.h"
 #include "proto/job/job_manifest.h"
 #include "runtime/chief/run_chief.h"
@@ -129,6 +131,23 @@ Result<std::unique_ptr<Identity>> ReadIdentity(const Task& task) {
   return identity;
 }
 
+void PrintError(const TaskIdentity& identity, const Status& status) {
+  std::cerr << "pstrain-runtime: " << RoleName(identity.role) << ' ' << identity.index << ": "
+            << status.ToString() << '\n';
+}
+
+/// Says on standard error why no attempt can succeed, and writes it where the agent looks for it.
+void StateFailure(const TaskIdentity& identity, std::string_view reason, const Status& status) {
+  PrintError(identity, status);
+  const std::string file = Environment(kFailureFileEnv).value_or(std::string());
+  if (file.empty()) return;
+  const StatedFailure failure{std::string(reason), status.message()};
+  const Status written = WriteFileAtomically(file, WriteJson(StatedFailureJson(failure)) + "\n");
+  if (!written.ok()) {
+    LogWarning("runtime", "the reason is in this log alone", {{"error", written}});
+  }
+}
+
 Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) {
   PSTRAIN_ASSIGN_OR_RETURN(const FailPoints fail_points, ReadFailPoints(task));
   const TaskIdentity& identity = task.identity;
@@ -151,6 +170,9 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
       .stats = stats,
       .fail_points = fail_points,
       .stop = std::move(stop),
+      .state_failure = [&identity](
+                           std::string_view reason,
+                           const Status& status) { StateFailure(identity, reason, status); },
   };
   switch (identity.role) {
     case Role::kChief:
@@ -187,8 +209,7 @@ int Main() {
   const StopOnSignal stop;
   const Result<int> outcome = RunRole(*task, **stats, stop.token());
   if (outcome.ok()) return *outcome;
-  std::cerr << "pstrain-runtime: " << RoleName(task->identity.role) << ' ' << task->identity.index
-            << ": " << outcome.status().ToString() << '\n';
+  PrintError(task->identity, outcome.status());
   return kExitFailure;
 }
 

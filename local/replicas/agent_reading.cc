@@ -16,6 +16,9 @@ Result<AgentReading> ParseAgentReading(std::string_view body) {
   if (const Json* pid = json.Find("child_pid")) reading.child_pid = pid->AsInt64().value_or(0);
   const Json* state = json.Find("state");
   if (state != nullptr && state->AsString() != nullptr) reading.state = *state->AsString();
+  if (const Json* exit = json.Find("exit"); exit != nullptr && exit->is_object()) {
+    reading.failure = StatedFailureIn(exit->Find("failure"));
+  }
   const Json* values = json.Find("values");
   if (values == nullptr) return reading;
   for (const auto& [key, value] : values->members()) {

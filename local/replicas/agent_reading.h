@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/status.h"
+#include "proto/contract/stated_failure.h"
 
 namespace pstrain::local {
 
@@ -14,6 +16,8 @@ struct AgentReading {
   std::int64_t child_pid = 0;  // 0: none runs
   std::string state;
   std::map<std::string, double, std::less<>> values;
+  /// Of a program that has exited 87, what it says of it.
+  std::optional<StatedFailure> failure;
 
   /// A stat by its key; 0 when absent.
   double Value(std::string_view key) const;

@@ -61,7 +61,10 @@ void ReplicaSet::NoteEnd(Attempt& attempt, const ProcessEnd& end, plan::Time now
     const Result<std::string> text = ReadFile(file);
     if (text.ok()) {
       Result<AgentReading> reading = ParseAgentReading(*text);
-      if (reading.ok()) readings_[{replica.id, replica.attempt}] = std::move(reading).value();
+      if (reading.ok()) {
+        replica.failure = reading->failure;
+        readings_[{replica.id, replica.attempt}] = std::move(reading).value();
+      }
     }
   }
   // Best effort: a folder that stays is removed when the next run begins.

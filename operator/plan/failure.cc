@@ -2,6 +2,7 @@
 
 #include "operator/plan/policies.h"
 #include "proto/contract/exit_codes.h"
+#include "proto/contract/stated_failure.h"
 
 namespace pstrain::plan {
 namespace {
@@ -22,8 +23,14 @@ const Replica* FailedForGood(const PlanBuilder& builder) {
 
 void DecideFailure(PlanBuilder& builder) {
   if (const Replica* replica = FailedForGood(builder)) {
-    builder.Finish(JobStatus::Failed, "ReplicaFailedForGood",
-                   ReplicaKey(replica->id) + " exited with code " + std::to_string(kExitPermanent) +
+    const std::string key = ReplicaKey(replica->id);
+    if (replica->failure) {
+      builder.Finish(JobStatus::Failed, replica->failure->reason,
+                     key + ": " + replica->failure->message);
+      return;
+    }
+    builder.Finish(JobStatus::Failed, std::string(kFailedForGoodReason),
+                   key + " exited with code " + std::to_string(kExitPermanent) +
                        ": no attempt can succeed; its log says why");
     return;
   }

@@ -10,6 +10,7 @@
 #include "proto/contract/final_counts.h"
 #include "proto/contract/replica_specs.h"
 #include "proto/contract/roles.h"
+#include "proto/contract/stated_failure.h"
 #include "proto/job/psjob.pb.h"
 
 namespace pstrain::plan {
@@ -23,6 +24,7 @@ using pstrain::kRoles;
 using pstrain::Role;
 using pstrain::RoleFromName;
 using pstrain::RoleName;
+using pstrain::StatedFailure;
 
 /// A replica of a role. It keeps its id while its attempts end and are replaced.
 struct ReplicaId {
@@ -70,6 +72,8 @@ struct Replica {
   Disruption disruption = Disruption::kNone;
   std::optional<Time> started;
   std::optional<Time> ended;
+  /// What a program that has exited 87 says of it, where it says anything.
+  std::optional<StatedFailure> failure;
   /// Of a built-in chief that has ended, when they are known.
   std::optional<FinalCounts> counts;
 

@@ -42,6 +42,9 @@ inline constexpr std::string_view kFinalStatsFileEnv = "PSTRAIN_FINAL_STATS_FILE
 inline constexpr std::string_view kTerminationLogEnv = "PSTRAIN_TERMINATION_LOG";
 /// Set by the agent for its child alone: the descriptor of the stats page.
 inline constexpr std::string_view kStatsFdEnv = "PSTRAIN_STATS_FD";
+/// Set by the agent for its child alone: where the child writes why it exits 87
+/// (proto/contract/stated_failure.h).
+inline constexpr std::string_view kFailureFileEnv = "PSTRAIN_FAILURE_FILE";
 
 /// Who this replica is and where it finds its things. A value; any thread.
 struct TaskEnv {

@@ -14,6 +14,7 @@
 #include "base/seconds.h"
 #include "proto/contract/exit_codes.h"
 #include "runtime/chief/peers/peer_failures.h"
+#include "runtime/cluster/permanent_failure.h"
 #include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
@@ -148,7 +149,7 @@ Result<int> Chief::RunToEnd() {
     const bool failed = ending_.failure() && !ending_.failed_for_good();
     if (!failed && ending_.releasing() && ending_.ReleaseOver(AllTold())) {
       // The log has the reason already.
-      if (ending_.failed_for_good()) return kExitPermanent;
+      if (ending_.failed_for_good()) return EndForGood(context_, *ending_.failure());
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
     if (ending_.Superseded() || ps_.superseded()) {

@@ -13,6 +13,7 @@
 #include "runtime/chief/ps_count_file.h"
 #include "runtime/chief/run_numbers.h"
 #include "runtime/cluster/limits.h"
+#include "runtime/cluster/permanent_failure.h"
 #include "runtime/cluster/try_again.h"
 #include "runtime/rpc/grpc/server.h"
 #include "runtime/rpc/identity/identity.h"
@@ -36,23 +37,47 @@ std::size_t MostConnections(const RoleContext& context) {
   return 2 * (context.most_workers + (ps_may_change ? kMostReplicas : ps) + 1) + kReserve;
 }
 
+/// Of an error of PrepareChief. Nothing helps where what the job names is absent, damaged, of
+/// another form or of another run; what the disk refuses a run that was started before may pass.
+Result<int> EndOfSetup(const RoleContext& context, const Status& status, bool was_started) {
+  switch (status.code()) {
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kNotFound:
+    case StatusCode::kFailedPrecondition:
+    case StatusCode::kDataLoss:
+      return EndForInvalidInput(context, status);
+    case StatusCode::kPermissionDenied:
+    case StatusCode::kResourceExhausted:
+    case StatusCode::kAlreadyExists:
+      if (!was_started) return EndForInvalidInput(context, status);
+      return status;
+    default:
+      return status;
+  }
+}
+
+int TellFinished(const RoleContext& context, const FinalCounts& counts, const std::string& run) {
+  ChiefStats stats(context.stats);
+  PublishFinished(counts, stats);
+  LogInfo("chief", "the run is finished already", {{"run", run}});
+  return kExitSuccess;
+}
+
 }  // namespace
 
 Result<int> RunChief(const RoleContext& context) {
   // Before a term is taken, which would end a chief that runs.
   PSTRAIN_RETURN_IF_ERROR(CheckCanListen(context.listen_address));
-  PSTRAIN_ASSIGN_OR_RETURN(ChiefSetup setup, PrepareChief(context));
+  const bool was_started = RunDirectory::WasStarted(context.job, context.run_id);
+  Result<ChiefSetup> prepared = PrepareChief(context);
+  if (!prepared.ok()) return EndOfSetup(context, prepared.status(), was_started);
+  ChiefSetup setup = *std::move(prepared);
   const std::int64_t expected = ExamplesExpected(context, setup);
   PSTRAIN_ASSIGN_OR_RETURN(
       const std::optional<FinalCounts> finished,
       TryAgain(context).Until([&] { return setup.directory.Finished(expected); },
                               TryAgain::ReadMayPass));
-  if (finished) {
-    ChiefStats stats(context.stats);
-    PublishFinished(*finished, stats);
-    LogInfo("chief", "the run is finished already", {{"run", setup.directory.path()}});
-    return kExitSuccess;
-  }
+  if (finished) return TellFinished(context, *finished, setup.directory.path());
   LogInfo("chief", "run opened",
           {{"run", setup.directory.path()},
            {"chief_term", setup.directory.chief_term()},

@@ -3,9 +3,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
+#include "base/status.h"
 #include "proto/contract/exit_codes.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/cluster/fail_points.h"
@@ -48,6 +51,9 @@ struct RoleContext {
   const FailPoints& fail_points;
   /// Requested when the process is told to stop (SIGTERM, SIGINT).
   std::stop_token stop{};
+  /// Told why no attempt can succeed, before the role returns kExitPermanent
+  /// (runtime/cluster/permanent_failure.h). May be empty.
+  std::function<void(std::string_view reason, const Status& status)> state_failure{};
 
   const Training& training() const { return job.spec().training(); }
   std::filesystem::path run_directory() const {

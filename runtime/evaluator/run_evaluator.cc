@@ -16,6 +16,7 @@
 #include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/cluster/chief_patience.h"
+#include "runtime/cluster/permanent_failure.h"
 #include "runtime/evaluator/metric_report.h"
 #include "runtime/evaluator/metrics.h"
 #include "runtime/evaluator/pin_keeper.h"
@@ -72,7 +73,7 @@ class CheckpointEvaluation {
 /// What the chief names goes through its parser before it becomes a path.
 Result<std::string> FolderOf(const RoleContext& context, const std::string& checkpoint) {
   const std::optional<CheckpointId> id = ParseCheckpointName(checkpoint);
-  if (!id) return InvalidArgumentError("the chief names a checkpoint that is none");
+  if (!id) return InternalError("the chief names a checkpoint that is none");
   return CheckpointDirectory(context.run_directory(), *id);
 }
 
@@ -159,7 +160,7 @@ Result<int> RunEvaluator(const RoleContext& context) {
                            CreateFeatures(context.training(), *model));
   const Result<std::unique_ptr<SequentialReader>> input =
       SequentialReader::Create(context.training().evaluation().input(), features, context.scratch);
-  if (!input.ok()) return input.status().WithContext(kInputField);
+  if (!input.ok()) return EndOfInput(context, input.status().WithContext(kInputField));
   ChiefClient chief(context.chief_address, nullptr, CredentialsOf(context.identity));
   ChiefPatience patience(context);
   stats.ready->Set(1);
@@ -186,10 +187,10 @@ Result<int> RunEvaluator(const RoleContext& context) {
       if (reply->directive() == DRAIN) return kExitDrained;
       if (reply->directive() == REPLACED) return kExitDisrupted;
       if (!reply->checkpoint().empty()) {
-        PSTRAIN_ASSIGN_OR_RETURN(const bool evaluated,
-                                 named.Evaluate(reply->checkpoint(), request));
+        const Result<bool> evaluated = named.Evaluate(reply->checkpoint(), request);
+        if (!evaluated.ok()) return EndOfInput(context, evaluated.status());
         patience.Renew();  // the time of an evaluation is not time without an answer
-        if (evaluated) {
+        if (*evaluated) {
           own_stats.evaluations->Add();
           continue;
         }

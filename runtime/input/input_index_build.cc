@@ -122,7 +122,10 @@ Status CheckUnchanged(const InputIndex& index, const Input& input, const BatchSh
     if (path != file.path) return changed("file " + path + " was " + file.path);
     std::error_code error;
     const std::uintmax_t size = std::filesystem::file_size(path, error);
-    if (error) return changed(path + ": " + error.message());
+    // A disk that does not answer says nothing of the file.
+    if (error == std::errc::no_such_file_or_directory)
+      return changed(path + ": " + error.message());
+    if (error) return ErrnoError(error.value(), path);
     if (size != file.size) return differs("the size of " + path, file.size, size);
     PSTRAIN_ASSIGN_OR_RETURN(const Checksum sum, ChecksumOf(path));
     if (sum.crc32c != file.crc32c) {

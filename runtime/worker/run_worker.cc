@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "proto/contract/exit_codes.h"
+#include "runtime/cluster/permanent_failure.h"
 #include "runtime/cluster/try_again.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/rpc/identity/identity.h"
@@ -57,15 +58,18 @@ void Settle(const RoleContext& context, const GrantSession& session) {
   }
 }
 
-/// Reads with the job's patience, until the worker is told to stop or its session ends.
+/// Reads with the job's patience, until the worker is told to stop or its session ends. `problem`:
+/// takes the last error; outlives the reader.
 std::unique_ptr<BatchReader> Patient(std::unique_ptr<BatchReader> reader,
-                                     const RoleContext& context, const GrantSession& session) {
+                                     const RoleContext& context, const GrantSession& session,
+                                     Status& problem) {
   return std::make_unique<PatientReader>(
       std::move(reader), context.peer_timeout(),
       [&context, &session](std::chrono::nanoseconds pause) {
         session.WaitForEnd(std::chrono::ceil<std::chrono::milliseconds>(pause));
         return session.end() == SessionEnd::kNone && !context.stop.stop_requested();
-      });
+      },
+      problem);
 }
 
 }  // namespace
@@ -89,9 +93,9 @@ Result<int> RunWorker(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
   PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const FeatureSet> features,
                            CreateFeatures(context.training(), *model));
-  PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<BatchReader> reader,
-                           BatchReader::Create(context.training().input(), features, index,
-                                               {.scratch = context.scratch}));
+  Result<std::unique_ptr<BatchReader>> reader = BatchReader::Create(
+      context.training().input(), features, index, {.scratch = context.scratch});
+  if (!reader.ok()) return EndOfInput(context, reader.status());
   WorkerStats stats(context.stats);
   Transports transports(CredentialsOf(context.identity));
   PsClientOptions options = ClientOptions(context);
@@ -105,9 +109,10 @@ Result<int> RunWorker(const RoleContext& context) {
   LogInfo("worker", "training", {{"index", context.index}, {"run", run->run_id()}});
   std::stop_callback leave(context.stop, [&] { session.Leave(); });
   Status status;
+  Status input;  // written by the thread of the prefetcher, which ends before it is read
   {
-    BatchPrefetcher batches(session, Patient(std::move(reader), context, session), *model, *ps,
-                            stats.input_seconds);
+    BatchPrefetcher batches(session, Patient(*std::move(reader), context, session, input), *model,
+                            *ps, stats.input_seconds);
     StepLoop loop(context, session, batches, *ps, *model, check, *index, stats);
     status = loop.Run();
     session.GiveBackAll();  // also what was read ahead
@@ -116,6 +121,8 @@ Result<int> RunWorker(const RoleContext& context) {
   const bool given_up = context.stop.stop_requested() && TryAgain::ReadMayPass(status);
   if (!status.ok() && !given_up) {
     session.WaitForEnd(kLastWord);
+    // The same codes mean other things where they come from a ps.
+    if (status == input) return EndOfInput(context, status);
     return status;
   }
   Settle(context, session);

@@ -9,6 +9,7 @@
 
 #include "base/os/files.h"
 #include "base/text/json.h"
+#include "proto/contract/stated_failure.h"
 
 namespace pstrain {
 namespace {
@@ -39,6 +40,30 @@ TEST(Agent, WhenTheProgramIsEndedByASignal_ExitsWith128PlusIt) {
   EXPECT_EQ(killed.Wait(), 128 + SIGKILL);
   AgentProcess segfault({}, {"sh", "-c", "kill -SEGV $$"});
   EXPECT_EQ(segfault.Wait(), 128 + SIGSEGV);
+}
+
+TEST(Agent, WhenTheProgramSaysWhyItExits87_HandsThatOnAndLeavesNoFile) {
+  const TempDir temp;
+  const std::string says =
+      R"(printf '{"reason":"InvalidInput","message":"no such column"}' >"$PSTRAIN_FAILURE_FILE")";
+  for (const int code : {87, 1}) {
+    AgentProcess agent(
+        {"--termination-log", temp.File("log"), "--final-stats-file", temp.File("stats")},
+        {"sh", "-c", says + "; exit " + std::to_string(code)},
+        {"PSTRAIN_SCRATCH_DIR=" + temp.File("")});
+    EXPECT_EQ(agent.Wait(), code);
+    const auto failure = StatedFailureIn(ReadJson(temp.File("log")).Find("failure"));
+    const Json stats = ReadJson(temp.File("stats"));
+    const auto final_failure = StatedFailureIn(stats.Find("exit")->Find("failure"));
+    EXPECT_EQ(failure.has_value(), code == 87);
+    EXPECT_EQ(final_failure, failure);
+    if (failure) {
+      EXPECT_EQ(*failure, (StatedFailure{"InvalidInput", "no such column"}));
+    }
+    const auto left = ListDirectory(temp.path());
+    ASSERT_TRUE(left.ok());
+    for (const std::string& name : *left) EXPECT_THAT(name, Not(HasSubstr("failure")));
+  }
 }
 
 TEST(Agent, WhenThereIsNoSuchProgram_ExitsWith127AndSaysSo) {

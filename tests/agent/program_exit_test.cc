@@ -55,6 +55,31 @@ TEST(ProgramExit, WhenTheStepIsUnknown_LeavesItOut) {
             "\n");
 }
 
+TEST(ProgramExit, WhenTheProgramSaysWhyItExits87_CarriesThatInPlaceOfItsOwnWords) {
+  ProgramExit end = Exited(87);
+  end.failure = StatedFailure{"InvalidInput", "data.csv: \"old\" is not a number"};
+  EXPECT_EQ(end.Reason(), "InvalidInput");
+  EXPECT_EQ(end.Message(), "data.csv: \"old\" is not a number");
+  const std::string failure =
+      R"("failure":{"reason":"InvalidInput","message":"data.csv: \"old\" is not a number"})";
+  EXPECT_EQ(TerminationMessage(end, std::nullopt, Json::Object()),
+            R"({"reason":"InvalidInput","exit_code":87,"oom":false,)" + failure + "}\n");
+  EXPECT_EQ(WriteJson(ExitToJson(end)),
+            R"({"code":87,"reason":"InvalidInput","oom":false,)" + failure + "}");
+}
+
+TEST(ProgramExit, WhenItsReasonIsAsLongAsCanBe_FitsTheKubeletsLimitWithValues) {
+  ProgramExit end = Exited(87);
+  end.failure = StatedFailure{"InvalidInput", std::string(9000, '"')};
+  Json values = Json::Object();
+  for (int i = 0; i < 1000; ++i) values.Set("key" + std::to_string(i), Json::Int(i));
+  const std::string message = TerminationMessage(end, 1, values);
+  EXPECT_LE(message.size(), 4096U);
+  const auto read = ParseJson(message);
+  ASSERT_TRUE(read.ok());
+  EXPECT_TRUE(StatedFailureIn(read->Find("failure")).has_value());
+}
+
 TEST(ProgramExit, CarriesTheLastValues) {
   Json values = Json::Object();
   values.Set("auc", Json::Double(0.5));

@@ -23,9 +23,11 @@ TEST_F(BadCheckpointDirectory, WhenAFileIsInTheWay_FailsAndSaysSo) {
   Write("file", "mine");
   const ProgramEnd end = Run({"--set", std::string(kDirectory) + "=file"});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(end.err,
-              HasSubstr("FAILED_PRECONDITION: spec.training.checkpoint.directory file must be "
-                        "writable and have room: create directory file/"));
+  EXPECT_THAT(
+      end.err,
+      HasSubstr(
+          "job failed: InvalidInput: chief-0: spec.training.checkpoint.directory file must be "
+          "writable and have room: create directory file/"));
   EXPECT_EQ(*ReadFile(dir_.File("file")), "mine");
 }
 
@@ -33,8 +35,10 @@ TEST_F(BadCheckpointDirectory, WhenItIsReadOnly_FailsAndSaysSo) {
   if (!CanMount()) GTEST_SKIP() << "no mount namespace may be made here";
   const ProgramEnd end = RunOnTmpfs("ro", {});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(end.err, HasSubstr("PERMISSION_DENIED: spec.training.checkpoint.directory full must "
-                                 "be writable and have room: create directory full/"));
+  EXPECT_THAT(
+      end.err,
+      HasSubstr("job failed: InvalidInput: chief-0: spec.training.checkpoint.directory full must "
+                "be writable and have room: create directory full/"));
   EXPECT_THAT(end.err, HasSubstr("Read-only file system"));
 }
 
@@ -42,8 +46,10 @@ TEST_F(BadCheckpointDirectory, WhenItIsFullFromTheStart_FailsAndLeavesNothingHal
   if (!CanMount()) GTEST_SKIP() << "no mount namespace may be made here";
   const ProgramEnd end = RunOnTmpfs("size=4k", {});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(end.err, HasSubstr("RESOURCE_EXHAUSTED: spec.training.checkpoint.directory full must "
-                                 "be writable and have room: write full/"));
+  EXPECT_THAT(
+      end.err,
+      HasSubstr("job failed: InvalidInput: chief-0: spec.training.checkpoint.directory full must "
+                "be writable and have room: write full/"));
   EXPECT_THAT(end.err, HasSubstr("No space left on device"));
   ExpectOnlyGoodCheckpoints("copy", 0);
 }
@@ -166,7 +172,7 @@ TEST_F(BadCheckpoint, Resume_WhenAllAreDamaged_IsDataLossAndLeavesThemAlone) {
   const ProgramEnd end = Run({"--resume"});
   EXPECT_EQ(end.code, 1);
   EXPECT_THAT(end.err,
-              HasSubstr("pstrain-runtime: chief 0: DATA_LOSS: no checkpoint in checkpoints/"));
+              HasSubstr("job failed: InvalidInput: chief-0: no checkpoint in checkpoints/"));
   for (const std::string& checkpoint : checkpoints) {
     EXPECT_THAT(end.err, HasSubstr("checkpoint " + BaseName(checkpoint) +
                                    " is passed over: checkpoint shard "));
@@ -184,19 +190,23 @@ TEST_F(BadCheckpoint, Resume_WhenACheckpointIsOfAnotherRun_IsRefusedByItsName) {
   fs::copy(foreign, run_ + "/checkpoints/9-1", fs::copy_options::recursive);
   const ProgramEnd end = Run({"--resume"});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(end.err, HasSubstr("FAILED_PRECONDITION: checkpoint checkpoints/" + BaseName(run_) +
-                                 "/checkpoints/9-1: it is of run " + foreign_run + ", not of " +
-                                 BaseName(run_) + "; move it out of this run's folder"));
+  EXPECT_THAT(end.err,
+              HasSubstr("job failed: InvalidInput: chief-0: checkpoint checkpoints/" +
+                        BaseName(run_) + "/checkpoints/9-1: it is of run " + foreign_run +
+                        ", not of " + BaseName(run_) + "; move it out of this run's folder"));
 }
 
 TEST_F(BadCheckpoint, Resume_WhenTheJobHasChanged_NamesTheField) {
   const ProgramEnd end = Run({"--resume", "--set", "spec.strategy.shards=8"});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(end.err, HasSubstr("FAILED_PRECONDITION: spec.strategy.shards was 4 when the job "
-                                 "started and is 8 now: the number of shards cannot change"));
+  EXPECT_THAT(
+      end.err,
+      HasSubstr("job failed: InvalidInput: chief-0: spec.strategy.shards was 4 when the job "
+                "started and is 8 now: the number of shards cannot change"));
   const ProgramEnd batch = Run({"--resume", "--set", "spec.training.batchSize=7"});
   EXPECT_EQ(batch.code, 1);
-  EXPECT_THAT(batch.err, HasSubstr("FAILED_PRECONDITION: spec.training.batchSize was "));
+  EXPECT_THAT(batch.err,
+              HasSubstr("job failed: InvalidInput: chief-0: spec.training.batchSize was "));
   // Not below the fields that cannot change.
   const ProgramEnd more = Run({"--resume", "--set", "spec.replicaSpecs.ps.replicas=3", "--set",
                                "spec.training.checkpoint.everySteps=7"});

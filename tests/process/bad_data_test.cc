@@ -6,11 +6,15 @@
 namespace pstrain {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string kManifests = PSTRAIN_SOURCE_DIR "/tests/golden/manifests/";
 constexpr const char* kWayOut =
     "; correct the record, or leave such records out with csv.badRecords: Skip";
+/// The first failure is the last all the same.
+constexpr const char* kAttempts = "spec.runPolicy.backoffLimit=6";
 constexpr const char* kInputFile = "spec.training.input.csv.files[0]=";
 
 class BadData : public SmallJob {
@@ -19,8 +23,11 @@ class BadData : public SmallJob {
     WriteDataWithLine(700, line);
     const ProgramEnd end = Run();
     EXPECT_EQ(end.code, 1) << end.out;
-    EXPECT_THAT(end.err, HasSubstr("INVALID_ARGUMENT: data.csv:700: " + what + kWayOut));
-    EXPECT_THAT(end.out, HasSubstr("\"state\":\"Failed\""));
+    const std::string error = "InvalidInput: worker-0: data.csv:700: " + what + kWayOut;
+    EXPECT_THAT(end.err, EndsWith("job failed: " + error + "\n"));
+    EXPECT_THAT(end.err, Not(HasSubstr("to continue: ")));
+    EXPECT_EQ(end.Text("error"), error);
+    EXPECT_EQ(end.Text("state"), "Failed");
   }
 };
 
@@ -62,13 +69,14 @@ TEST_F(BadData, InputFile_WhenAbsentOrEmpty_FailsAndNamesFieldAndFile) {
   Write("empty.csv", "");
   Write("blank.csv", "\n\n");
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"absent.csv", "NOT_FOUND: spec.training.input: absent.csv: No such file or directory"},
-      {"empty.csv", "INVALID_ARGUMENT: spec.training.input: empty.csv: the file is empty"},
-      {"blank.csv", "INVALID_ARGUMENT: spec.training.input: blank.csv: the file has no records"}};
+      {"absent.csv", "spec.training.input: absent.csv: No such file or directory"},
+      {"empty.csv", "spec.training.input: empty.csv: the file is empty"},
+      {"blank.csv", "spec.training.input: blank.csv: the file has no records"}};
   for (const auto& [file, message] : cases) {
-    const ProgramEnd end = Run({"--set", kInputFile + file});
+    const ProgramEnd end = Run({"--set", kInputFile + file, "--set", kAttempts});
     EXPECT_EQ(end.code, 1);
-    EXPECT_THAT(end.err, HasSubstr("pstrain-runtime: chief 0: " + message));
+    EXPECT_THAT(end.err, EndsWith("job failed: InvalidInput: chief-0: " + message + "\n"));
+    EXPECT_THAT(end.err, Not(HasSubstr("; attempt 1 starts")));
     EXPECT_TRUE(Checkpoints().empty());
   }
 }
@@ -79,8 +87,8 @@ TEST_F(BadData, FeatureColumn_WhenTheHeaderLacksIt_IsRefusedByTheChiefBeforeTrai
                               "spec.training.input.csv={files: [data.csv], header: true, "
                               "labelColumn: label}"});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(end.err, HasSubstr("pstrain-runtime: chief 0: INVALID_ARGUMENT: model features: the "
-                                 "input has no column \"city\""));
+  EXPECT_THAT(end.err, EndsWith("job failed: InvalidInput: chief-0: model features: the input has "
+                                "no column \"city\"\n"));
   EXPECT_TRUE(Checkpoints().empty());
 }
 
@@ -115,11 +123,13 @@ TEST_F(BadData, EvaluationInput_WhenAbsentOrBad_FailsAndNamesTheField) {
                                                    "spec.replicaSpecs.evaluator.replicas=1"};
   const ProgramEnd absent = Run(with_evaluator);
   EXPECT_EQ(absent.code, 1);
-  EXPECT_THAT(absent.err, HasSubstr("NOT_FOUND: spec.training.evaluation.input: test.csv: "));
+  EXPECT_THAT(absent.err, HasSubstr("job failed: InvalidInput: evaluator-0: "
+                                    "spec.training.evaluation.input: test.csv: "));
   Write("test.csv", "1,5,a\n0,x,a\n");
   const ProgramEnd bad = Run(with_evaluator);
   EXPECT_EQ(bad.code, 1);
-  EXPECT_THAT(bad.err, HasSubstr("INVALID_ARGUMENT: spec.training.evaluation.input: test.csv:2: "
+  EXPECT_THAT(bad.err, HasSubstr("job failed: InvalidInput: evaluator-0: "
+                                 "spec.training.evaluation.input: test.csv:2: "
                                  "column age: \"x\" is not a number"));
 }
 

@@ -27,7 +27,7 @@ class NonFinite : public SmallJob {
   static void ExpectFailedForGood(const ProgramEnd& end) {
     EXPECT_EQ(end.code, 1) << end.out;
     EXPECT_THAT(end.out, HasSubstr("\"state\":\"Failed\""));
-    EXPECT_THAT(end.out, HasSubstr("chief-0 exited with code 87: no attempt can succeed"));
+    EXPECT_THAT(end.out, HasSubstr("\"error\":\"ReplicaFailedForGood: chief-0: "));
   }
 };
 

@@ -45,6 +45,12 @@ double ProgramEnd::Number(std::string_view key) const {
   return value == nullptr ? -1 : value->AsDouble().value_or(-1);
 }
 
+std::string ProgramEnd::Text(std::string_view key) const {
+  const Result<Json> report = ParseJson(out);
+  const Json* value = report.ok() ? report->Find(key) : nullptr;
+  return value == nullptr || value->AsString() == nullptr ? std::string() : *value->AsString();
+}
+
 void SmallJob::SetUp() {
   WriteJob();
   WriteDataWithLine(0, "");

@@ -19,6 +19,8 @@ struct ProgramEnd {
 
   /// The number of that name in the JSON line of `pstrain run --json`; -1 when there is none.
   double Number(std::string_view key) const;
+  /// The same of a text; empty when there is none.
+  std::string Text(std::string_view key) const;
 };
 
 /// A temporary directory with a job that trains in about a second (job.yaml, data.csv), and the

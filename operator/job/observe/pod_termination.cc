@@ -4,8 +4,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text/json.h"
 #include "operator/job/observe/training_status.h"
 #include "proto/contract/exit_codes.h"
+#include "proto/contract/stated_failure.h"
 
 namespace pstrain::job {
 namespace {
@@ -73,6 +75,12 @@ std::optional<plan::FinalCounts> CountsOf(const PodView& pod) {
   return reading ? FinalCountsOf(*reading) : std::nullopt;
 }
 
+std::optional<plan::StatedFailure> FailureOf(const PodView& pod) {
+  if (!pod.container.terminated || pod.container.exit_code != kExitPermanent) return std::nullopt;
+  const Result<Json> message = ParseJson(pod.container.message);
+  return message.ok() ? StatedFailureIn(message->Find("failure")) : std::nullopt;
+}
+
 }  // namespace
 
 Replica ToReplica(const PodView& pod) {
@@ -92,6 +100,7 @@ Replica ToReplica(const PodView& pod) {
   replica.reason = ReasonOf(pod, replica.disruption);
   replica.started = StartOf(pod);
   if (replica.Ended()) replica.ended = pod.container.finished;
+  replica.failure = FailureOf(pod);
   replica.counts = CountsOf(pod);
   return replica;
 }

@@ -126,6 +126,19 @@ TEST(Plan, WhenTheChiefSaysThatNoAttemptCanSucceed_TheJobFailsWithoutAnother) {
             "chief-0 exited with code 87: no attempt can succeed; its log says why");
 }
 
+TEST(Plan, WhenAReplicaStatesWhyNoAttemptCanSucceed_TheJobFailsWithThatReasonAndText) {
+  Snapshot snapshot = With(Running(Role::kWorker, 0));
+  snapshot.replicas.front() = Ended(Running(Role::kChief, 0), kExitPermanent);
+  snapshot.replicas.front().failure = StatedFailure{"InvalidInput", "data.csv: no such file"};
+  const PlanResult plan = Plan(snapshot, kNow);
+  EXPECT_EQ(plan.status.phase(), JobStatus::Failed);
+  EXPECT_TRUE(Actions<StartReplica>(plan).empty());
+  const Condition* failed = FindCondition(plan.status, "Failed");
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(failed->reason(), "InvalidInput");
+  EXPECT_EQ(failed->message(), "chief-0: data.csv: no such file");
+}
+
 TEST(Plan, WhenAReplicaThatWasToldToGoExits87_TheJobGoesOn) {
   Replica evicted = Ended(Running(Role::kWorker, 0), kExitPermanent);
   evicted.disruption = Disruption::kEvicted;

@@ -196,6 +196,23 @@ TEST(ChiefTermination, HasTheCountsThatItLeftBehind) {
   EXPECT_FALSE(ToReplica(pod).counts.has_value());
 }
 
+TEST(PodFailure, OfExit87_IsWhatTheProgramSaysOfIt) {
+  PodView pod;
+  pod.replica.role = plan::Role::kWorker;
+  pod.phase = "Failed";
+  pod.container.terminated = true;
+  pod.container.exit_code = 87;
+  pod.container.message =
+      R"({"reason":"InvalidInput","failure":{"reason":"InvalidInput","message":"no such column"}})";
+  const plan::StatedFailure failure{"InvalidInput", "no such column"};
+  EXPECT_EQ(ToReplica(pod).failure, failure);
+  pod.container.exit_code = 1;
+  EXPECT_FALSE(ToReplica(pod).failure.has_value());
+  pod.container.exit_code = 87;
+  pod.container.message = "not JSON";
+  EXPECT_FALSE(ToReplica(pod).failure.has_value());
+}
+
 TEST(PodStart, IsTheContainersAndNotThePods) {
   const auto start = [](const char* status) {
     const auto view = DecodePod(PodWith({.name = "start",

@@ -1,0 +1,130 @@
+#include "cli/run_ending.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "base/os/files.h"
+#include "base/text/json.h"
+#include "proto/contract/exit_codes.h"
+
+namespace pstrain {
+namespace {
+
+constexpr std::size_t kLogLinesShown = 15;
+
+void PrintLogEnd(const std::string& file) {
+  const Result<std::string> text = ReadFile(file);
+  if (!text.ok()) return;
+  std::size_t begin = text->size();
+  for (std::size_t lines = 0; begin > 0; --begin) {
+    if ((*text)[begin - 1] == '\n' && begin != text->size() && ++lines == kLogLinesShown) break;
+  }
+  std::fprintf(stderr, "--- the last lines of %s\n%s", file.c_str(), text->c_str() + begin);
+}
+
+/// The report of a run that has none: with --json there is one line, whatever happens.
+void PrintError(const RunOptions& options, const std::string& error) {
+  if (!options.json) return;
+  Json report = Json::Object();
+  report.Set("state", Json::String("Failed"));
+  report.Set("error", Json::String(error));
+  std::printf("%s\n", WriteJson(report).c_str());
+  std::fflush(stdout);
+}
+
+int ExitCode(local::SessionEnd end, bool all_kills_fired) {
+  if (end == local::SessionEnd::kFailed || end == local::SessionEnd::kAborted) return kExitFailure;
+  return all_kills_fired ? kExitSuccess : kExitKillNotFired;
+}
+
+/// Why the job failed; empty when it did not. Not only the chief says that a run is complete: its
+/// result is checked again.
+std::string ErrorOf(const EndedRun& run, const local::RunOutcome& outcome) {
+  switch (run.end) {
+    case local::SessionEnd::kFailed:
+      return run.job.FailureText();
+    case local::SessionEnd::kAborted:
+      return "killed by a signal";
+    case local::SessionEnd::kStopped:
+      return {};
+    case local::SessionEnd::kSucceeded:
+      break;
+  }
+  if (!run.spec.has_training()) return {};
+  const Status proven = local::CheckRunResult(outcome.result);
+  return proven.ok() ? std::string()
+                     : "ResultNotProven: " + proven.message() + "; do not use the result";
+}
+
+}  // namespace
+
+int RefuseRun(const RunOptions& options, const std::string& text) {
+  std::fprintf(stderr, "%s\n", text.c_str());
+  PrintError(options, text);
+  return kExitUsage;
+}
+
+int RefuseUsage(const RunOptions& options, const Status& status) {
+  return RefuseRun(options, "pstrain run: " + status.message() + "; see pstrain run --help");
+}
+
+int FailRun(const RunOptions& options, const Status& status) {
+  std::fprintf(stderr, "pstrain run: %s\n", status.message().c_str());
+  PrintError(options, status.message());
+  return kExitFailure;
+}
+
+std::string StateName(local::SessionEnd end) {
+  switch (end) {
+    case local::SessionEnd::kSucceeded:
+      return "Succeeded";
+    case local::SessionEnd::kStopped:
+      return "Stopped";
+    case local::SessionEnd::kFailed:
+    case local::SessionEnd::kAborted:
+      break;
+  }
+  return "Failed";
+}
+
+bool RemovesLogs(const JobSpec& spec) {
+  return spec.run_policy().clean_pod_policy() == RunPolicy::All;
+}
+
+void ShowLogs(const EndedRun& run) {
+  if (run.end != local::SessionEnd::kFailed) return;
+  constexpr std::size_t kLogsShown = 2;
+  const auto& crashed = run.job.crashed();
+  const std::size_t first = crashed.size() > kLogsShown ? crashed.size() - kLogsShown : 0;
+  // Who says why no attempt can succeed has said it all.
+  for (std::size_t i = first; i < crashed.size() && !run.job.FailedForGood(); ++i) {
+    PrintLogEnd(run.workspace.LogFile(crashed[i].replica, crashed[i].attempt));
+  }
+  if (!RemovesLogs(run.spec)) {
+    std::fprintf(stderr, "all logs are in %s\n", run.workspace.File("logs").c_str());
+  }
+}
+
+int TellEnd(const EndedRun& run, local::RunOutcome outcome) {
+  const std::string error = ErrorOf(run, outcome);
+  if (!error.empty()) {
+    outcome.state = StateName(local::SessionEnd::kFailed);
+    outcome.reason = error;
+  }
+  // The same command would meet the same end.
+  if (run.end != local::SessionEnd::kSucceeded && !run.job.FailedForGood()) {
+    std::fprintf(stderr, "to continue: %s\n", ResumeCommand(run.options).c_str());
+  }
+  const Json report = local::MakeRunReport(outcome, run.spec);
+  std::printf("%s", run.options.json ? (WriteJson(report) + "\n").c_str()
+                                     : local::DescribeRun(report).c_str());
+  std::fflush(stdout);
+  if (!run.all_kills_fired) {
+    std::fprintf(stderr, "pstrain run: a kill of --chaos did not fire before the last commit\n");
+  }
+  if (error.empty()) return ExitCode(run.end, run.all_kills_fired);
+  std::fprintf(stderr, "job failed: %s\n", error.c_str());
+  return kExitFailure;
+}
+
+}  // namespace pstrain
