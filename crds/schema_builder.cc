@@ -230,8 +230,10 @@ Json BuildFieldSchema(const pb::FieldDescriptor& descriptor, const Descriptions&
   }
   if (descriptor.is_map()) {
     schema.Set("type", Json::String("object"));
-    schema.Set("additionalProperties",
-               ValueSchema(*descriptor.message_type()->map_value(), descriptions));
+    // The bounds of the field are those of its values.
+    Json values = ValueSchema(*descriptor.message_type()->map_value(), descriptions);
+    SetNumberBounds(OptionsOf(descriptor), values);
+    schema.Set("additionalProperties", std::move(values));
   } else if (descriptor.is_repeated()) {
     SetList(descriptor, descriptions, schema);
   } else {

@@ -7,8 +7,14 @@ namespace pstrain {
 inline constexpr char kRunResultFile[] = "result.json";
 /// Member of result.json: names of metrics that are not finite; absent when there are none.
 inline constexpr char kResultNotFinite[] = "not_finite";
+/// Member of result.json: the digest of the evaluation that its metrics are of (EvaluationDigest of
+/// proto/job/fixed_fields.h); absent without one.
+inline constexpr char kResultEvaluation[] = "evaluation_digest";
 /// The run was stopped: how far it was, and its eval_loss.
 inline constexpr char kRunStoppedFile[] = "stopped.json";
+/// A folder; in it a file of each worker that has left bad records out, a list of texts as JSON:
+/// the first of them, with file, place and reason.
+inline constexpr char kRunBadRecordsFolder[] = "bad-records";
 /// Made by whoever wants to show a resumed run's restored_eval_loss before training continues, and
 /// removed once it is shown. The chief grants nothing while it is there, for a limited time.
 inline constexpr char kRunAnnounceFile[] = "announce";

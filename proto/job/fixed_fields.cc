@@ -192,17 +192,6 @@ std::string_view MessageFor(std::string_view path) {
   return "cannot change once the job has started";
 }
 
-std::uint32_t DigestOf(const pb::Message& message) {
-  std::string bytes;
-  {
-    pb::io::StringOutputStream stream(&bytes);
-    pb::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    message.SerializeWithCachedSizes(&coded);
-  }
-  return Crc32c(bytes);
-}
-
 /// The digest of the field at the end of the path.
 void AddDigests(const FixedField& fixed, const pb::Message& spec, FixedDigests& digests) {
   const pb::Message* message = &spec;
@@ -268,6 +257,24 @@ Status CheckFixed(const JobSpec& was, const JobSpec& is) {
   return FailedPreconditionError(found->path + " was " + found->was +
                                  " when the job started and is " + found->is +
                                  " now: " + std::string(MessageFor(found->path)));
+}
+
+std::uint32_t DigestOf(const pb::Message& message) {
+  std::string bytes;
+  {
+    pb::io::StringOutputStream stream(&bytes);
+    pb::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    // Into a string: it cannot fail.
+    static_cast<void>(message.SerializeToCodedStream(&coded));
+  }
+  return Crc32c(bytes);
+}
+
+std::uint32_t EvaluationDigest(const Training& training) {
+  Evaluation evaluation = training.evaluation();
+  evaluation.clear_deadline_seconds();  // how long is waited changes no score
+  return DigestOf(evaluation);
 }
 
 FixedDigests DigestsOf(const JobSpec& spec) {

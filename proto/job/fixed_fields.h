@@ -40,6 +40,12 @@ JobSpec FixedPart(const JobSpec& spec);
 /// and is, and what to do instead.
 Status CheckFixed(const JobSpec& was, const JobSpec& is);
 
+/// CRC-32C of a message; equal for equal ones.
+std::uint32_t DigestOf(const google::protobuf::Message& message);
+
+/// Of all that the scores of a run depend on and that may change: its evaluation.
+std::uint32_t EvaluationDigest(const Training& training);
+
 /// CRC-32C of each fixed field by its path; of a list, of each item.
 using FixedDigests = std::map<std::string, std::uint32_t>;
 FixedDigests DigestsOf(const JobSpec& spec);

@@ -2,6 +2,8 @@
 
 #include <google/protobuf/reflection.h>
 
+#include <algorithm>
+
 namespace pstrain {
 namespace {
 
@@ -49,6 +51,19 @@ Input::BadRecords BadRecordsOf(const Input& input) {
 Input::Compression CompressionOf(const Input& input) {
   if (GivenField(input) == nullptr) return Input::Auto;
   return static_cast<Input::Compression>(EnumOf(input, "compression"));
+}
+
+std::uint64_t MostBadRecords(const Input& input, std::uint64_t records) {
+  if (GivenField(input) == nullptr) return records;
+  const pb::Message& given = GivenMessage(input);
+  const pb::Reflection& fields = *given.GetReflection();
+  const double fraction = fields.GetDouble(given, &MemberOf(input, "max_bad_record_fraction"));
+  // 0.29 of 100 is 29, and a little less in binary.
+  constexpr double kRoundUp = 1 + 1e-12;
+  const auto share = static_cast<std::uint64_t>(fraction * static_cast<double>(records) * kRoundUp);
+  const pb::FieldDescriptor& count = MemberOf(input, "max_bad_records");
+  if (!fields.HasField(given, &count)) return std::min(share, records);
+  return std::min(share, static_cast<std::uint64_t>(fields.GetInt64(given, &count)));
 }
 
 void SetFilesOf(Input& input, const std::vector<std::string>& files) {

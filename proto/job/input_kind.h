@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,8 @@
 namespace pstrain {
 
 /// What every kind of Input has, whichever the job gives, so that only the reader of a kind knows
-/// its name. A message that becomes a kind has the fields files, bad_records and compression. Pure;
+/// its name. A message that becomes a kind has the fields files, bad_records,
+/// max_bad_records, max_bad_record_fraction and compression. Pure;
 /// any thread.
 
 /// The name of the kind as a job writes it ("csv"); empty when none is given.
@@ -18,6 +20,9 @@ std::string KindOf(const Input& input);
 std::vector<std::string> FilesOf(const Input& input);
 Input::BadRecords BadRecordsOf(const Input& input);
 Input::Compression CompressionOf(const Input& input);
+
+/// Under policy Skip: how many of `records`, all records of the input, one pass may leave out.
+std::uint64_t MostBadRecords(const Input& input, std::uint64_t records);
 
 /// REQUIRES: a kind is given.
 void SetFilesOf(Input& input, const std::vector<std::string>& files);

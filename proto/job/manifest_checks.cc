@@ -14,6 +14,7 @@
 #include "proto/contract/task_env.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/manifest_path.h"
+#include "proto/job/model_kind.h"
 #include "proto/job/schema.h"
 #include "proto/job/value_decoder.h"
 
@@ -82,6 +83,32 @@ const Feature* FirstEmbedding(const Training& training) {
   return nullptr;
 }
 
+/// Whether the number of a feature enters the MLP as itself.
+bool EntersAsNumber(const Feature& feature) {
+  return feature.has_numeric() && feature.deep() && !feature.numeric().transform().has_bucketize();
+}
+
+/// `first`: a feature with an embedding, or null.
+void HiddenUnitsMatchFeatures(const Training& training, const Feature* first, const Json& tree,
+                              Errors& errors) {
+  const bool has_layers = WidestHiddenLayer(training.model()) > 0;
+  const auto& features = training.features();
+  if (has_layers && first == nullptr &&
+      std::none_of(features.begin(), features.end(), EntersAsNumber)) {
+    Report(tree, std::string(kFeatures),
+           "no feature enters the hidden layers; give one an embeddingDimension, or remove "
+           "model.wideAndDeep.hiddenUnits",
+           errors);
+  }
+  for (int i = 0; i < features.size() && !has_layers; ++i) {
+    if (features[i].embedding_dimension() == 0) continue;
+    Report(tree, FeaturePath(i, "embeddingDimension"),
+           "an embedding enters the hidden layers, and there are none; set "
+           "model.wideAndDeep.hiddenUnits, or embeddingDimension: 0",
+           errors);
+  }
+}
+
 /// What the message of the job's model asks for by its options; no model has a name here.
 void FeaturesSuitModel(const PSTrainingJob& job, const Json& tree, Errors& errors) {
   const Training& training = job.spec().training();
@@ -101,6 +128,9 @@ void FeaturesSuitModel(const PSTrainingJob& job, const Json& tree, Errors& error
     Report(tree, std::string(kFeatures),
            "the model needs at least one feature with an embedding; set its embeddingDimension",
            errors);
+  }
+  if (asks.hidden_units_match_features()) {
+    HiddenUnitsMatchFeatures(training, first, tree, errors);
   }
   if (!asks.one_embedding_dimension() || first == nullptr) return;
   for (int i = 0; i < training.features_size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <set>
 
 #include "proto/job/manifest_path.h"
@@ -126,7 +127,11 @@ class Decoder {
     for (const Json::Member& member : value.members()) {
       pb::Message& entry = *message.GetReflection()->AddMessage(&message, &descriptor);
       entry.GetReflection()->SetString(&entry, &key_field, member.first);
-      DecodePresent(member.second, JoinMember(path, member.first), value_field, entry);
+      const std::string member_path = JoinMember(path, member.first);
+      DecodePresent(member.second, member_path, value_field, entry);
+      const std::optional<double> number = member.second.AsDouble();
+      std::string error = number ? CheckBounds(*number, OptionsOf(descriptor)) : std::string();
+      if (!error.empty()) Report(member.second, member_path, std::move(error));
     }
   }
 

@@ -27,19 +27,6 @@ std::string ShowNumber(double value) {
   return WriteJson(Json::Double(value));
 }
 
-std::string CheckBounds(double value, const FieldOptions& options) {
-  if (options.has_minimum() && value < options.minimum()) {
-    return "must be at least " + ShowNumber(options.minimum());
-  }
-  if (options.has_maximum() && value > options.maximum()) {
-    return "must be at most " + ShowNumber(options.maximum());
-  }
-  if (options.has_exclusive_minimum() && value <= options.exclusive_minimum()) {
-    return "must be greater than " + ShowNumber(options.exclusive_minimum());
-  }
-  return {};
-}
-
 /// The only text that a pattern without choices matches; empty when it has choices.
 std::string LiteralOf(const std::string& pattern) {
   std::string literal;
@@ -157,6 +144,19 @@ std::string DecodeText(const Json& value, const pb::FieldDescriptor& descriptor,
 }
 
 }  // namespace
+
+std::string CheckBounds(double value, const FieldOptions& options) {
+  if (options.has_minimum() && value < options.minimum()) {
+    return "must be at least " + ShowNumber(options.minimum());
+  }
+  if (options.has_maximum() && value > options.maximum()) {
+    return "must be at most " + ShowNumber(options.maximum());
+  }
+  if (options.has_exclusive_minimum() && value <= options.exclusive_minimum()) {
+    return "must be greater than " + ShowNumber(options.exclusive_minimum());
+  }
+  return {};
+}
 
 std::string Found(const Json& value) {
   if (value.is_object()) return "found an object";

@@ -13,6 +13,9 @@ namespace pstrain {
 std::string DecodeScalar(const Json& value, const google::protobuf::FieldDescriptor& descriptor,
                          google::protobuf::Message& message);
 
+/// What of its bounds a number does not keep; empty when it keeps them.
+std::string CheckBounds(double value, const FieldOptions& options);
+
 /// "found \"7\"", "found a list": what stood there instead.
 std::string Found(const Json& value);
 

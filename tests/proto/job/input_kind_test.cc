@@ -10,7 +10,8 @@ TEST(InputKind, WhateverKindIsGiven_ItsCommonFieldsAreFound) {
   ASSERT_GE(kinds.field_count(), 1);
   for (int i = 0; i < kinds.field_count(); ++i) {
     const google::protobuf::FieldDescriptor& field = *kinds.field(i);
-    for (const char* name : {"files", "bad_records", "compression"}) {
+    for (const char* name :
+         {"files", "bad_records", "max_bad_records", "max_bad_record_fraction", "compression"}) {
       ASSERT_NE(field.message_type()->FindFieldByName(name), nullptr) << field.name() << name;
     }
     Input input;
@@ -29,6 +30,20 @@ TEST(InputKind, WhenCsv_PolicyAndCompressionAreTheJobs) {
   input.mutable_csv()->set_compression(Input::Gzip);
   EXPECT_EQ(BadRecordsOf(input), Input::Skip);
   EXPECT_EQ(CompressionOf(input), Input::Gzip);
+}
+
+TEST(InputKind, MostBadRecords_IsTheSmallerOfCountAndShare) {
+  Input csv;
+  csv.mutable_csv()->set_max_bad_record_fraction(0.29);
+  EXPECT_EQ(MostBadRecords(csv, 100), 29u);
+  EXPECT_EQ(MostBadRecords(csv, 3), 0u);
+  csv.mutable_csv()->set_max_bad_records(7);
+  EXPECT_EQ(MostBadRecords(csv, 100), 7u);
+  csv.mutable_csv()->set_max_bad_records(0);
+  EXPECT_EQ(MostBadRecords(csv, 100), 0u);
+  Input examples;
+  examples.mutable_tf_record()->set_max_bad_record_fraction(1);
+  EXPECT_EQ(MostBadRecords(examples, 12), 12u);
 }
 
 TEST(InputKind, WhenNoneIsGiven_HasNoFiles) {
