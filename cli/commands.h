@@ -8,8 +8,8 @@ namespace pstrain {
 /// The subcommands of `pstrain`, one file each. Each takes the arguments after its name, writes to
 /// stdout and stderr, and returns the exit code of the program.
 
-/// `validate [--allow-test-only] FILE...`: one line per error on stderr. 0: all are good; 1: one is
-/// not; 2: wrong usage.
+/// `validate [--data] FILE...`: one line per error on stderr, one per good file on stdout. 0: all
+/// are good; 1: one is not; 2: wrong usage.
 int ValidateCommand(const std::vector<std::string>& args);
 
 /// `tf-config JOB.yaml --role R --index I [--set PATH=VALUE]...`: TF_CONFIG of that replica as it

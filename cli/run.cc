@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "base/clock.h"
 #include "base/os/files.h"
 #include "cli/commands.h"
+#include "cli/data_check.h"
 #include "cli/run_ending.h"
 #include "cli/run_options.h"
 #include "local/chaos.h"
@@ -93,6 +95,7 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   Result<Json> result = local::ReadRunResult(job, run.run_id, *end == local::SessionEnd::kStopped);
   if (!result.ok()) return FailRun(run.options, result.status());
   outcome.result = std::move(result).value();
+  outcome.skipped = local::SkippedRecords(job, run.run_id);
   return TellEnd(ended, std::move(outcome));
 }
 
@@ -130,6 +133,9 @@ int Run(RunOptions options) {
                ? RefuseUsage(options, launcher.status())
                : FailRun(options, launcher.status());
   }
+  const std::string problems =
+      DataProblems(launcher->job(), launcher->volumes(), options.manifest + ": ");
+  if (!problems.empty()) return RefuseRun(options, problems);
   // Only now: what was refused above has left the run before as it was.
   const std::string& checkpoints = launcher->job().spec().training().checkpoint().directory();
   const Status begun = options.resume ? workspace->ResumeRun(*run_id, checkpoints)
@@ -143,7 +149,11 @@ int Run(RunOptions options) {
 
 int RunCommand(const std::vector<std::string>& args) {
   Result<RunOptions> options = ParseRunOptions(args);
-  if (!options.ok()) return RefuseUsage({}, options.status());
+  if (!options.ok()) {
+    RunOptions unread;
+    unread.json = std::find(args.begin(), args.end(), "--json") != args.end();
+    return RefuseUsage(unread, options.status());
+  }
   if (options->help) {
     std::fputs(kRunUsage, stdout);
     return kExitSuccess;

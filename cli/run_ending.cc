@@ -56,6 +56,22 @@ std::string ErrorOf(const EndedRun& run, const local::RunOutcome& outcome) {
                      : "ResultNotProven: " + proven.message() + "; do not use the result";
 }
 
+/// Not everything was trained on: nobody is to find that out by the model.
+void WarnOfSkipped(const Json& report, const std::vector<std::string>& examples) {
+  const Json* skipped = report.Find("records_skipped");
+  const double count = skipped == nullptr ? 0 : skipped->AsDouble().value_or(0);
+  if (count <= 0) return;
+  const Json* committed = report.Find("examples_committed");
+  const double examples_seen = committed == nullptr ? 0 : committed->AsDouble().value_or(0);
+  constexpr double kPercent = 100.0;
+  std::fprintf(stderr, "warning: %.0f bad records were left out (badRecords: Skip)", count);
+  if (examples_seen > 0) {
+    std::fprintf(stderr, ", %.2g %% of what was read", count * kPercent / examples_seen);
+  }
+  std::fprintf(stderr, "%s\n", examples.empty() ? "" : "; for instance");
+  for (const std::string& example : examples) std::fprintf(stderr, "  %s\n", example.c_str());
+}
+
 }  // namespace
 
 int RefuseRun(const RunOptions& options, const std::string& text) {
@@ -65,7 +81,7 @@ int RefuseRun(const RunOptions& options, const std::string& text) {
 }
 
 int RefuseUsage(const RunOptions& options, const Status& status) {
-  return RefuseRun(options, "pstrain run: " + status.message() + "; see pstrain run --help");
+  return RefuseRun(options, "pstrain run: " + status.message() + " (see pstrain run --help)");
 }
 
 int FailRun(const RunOptions& options, const Status& status) {
@@ -116,6 +132,7 @@ int TellEnd(const EndedRun& run, local::RunOutcome outcome) {
     std::fprintf(stderr, "to continue: %s\n", ResumeCommand(run.options).c_str());
   }
   const Json report = local::MakeRunReport(outcome, run.spec);
+  WarnOfSkipped(report, outcome.skipped);
   std::printf("%s", run.options.json ? (WriteJson(report) + "\n").c_str()
                                      : local::DescribeRun(report).c_str());
   std::fflush(stdout);

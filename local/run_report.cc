@@ -1,5 +1,6 @@
 #include "local/run_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -108,6 +109,11 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
     report.Set(key, Outcome(outcome, key, true));
   }
   report.Set("records_skipped", Outcome(outcome, "records_skipped", true));
+  if (!outcome.skipped.empty()) {
+    Json examples = Json::Array();
+    for (const std::string& what : outcome.skipped) examples.Append(Json::String(what));
+    report.Set("bad_records", std::move(examples));
+  }
   report.Set("records_non_finite", Outcome(outcome, "records_non_finite", true));
   report.Set("batches_reopened",
              Count(Sum(outcome, Role::kChief, kAllIndexes, "batches_reopened")));
@@ -158,6 +164,26 @@ Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id, bo
   Result<Json> result = ParseJson(text);
   if (!result.ok()) return result.status().WithContext(file);
   return result;
+}
+
+std::vector<std::string> SkippedRecords(const PSTrainingJob& job, std::string_view run_id) {
+  constexpr std::size_t kExamples = 3;
+  std::vector<std::string> examples;
+  if (!job.spec().has_training()) return examples;
+  const std::string folder = JoinPath(RunDirectory(job, run_id), kRunBadRecordsFolder);
+  const Result<std::vector<std::string>> files = ListDirectory(folder);
+  for (const std::string& file : files.ok() ? *files : std::vector<std::string>()) {
+    const Result<std::string> text = ReadFile(JoinPath(folder, file));
+    const Result<Json> list = text.ok() ? ParseJson(*text) : Result<Json>(text.status());
+    if (!list.ok() || !list->is_array()) continue;
+    for (const Json& one : list->items()) {
+      if (one.AsString() != nullptr) examples.push_back(*one.AsString());
+    }
+  }
+  std::sort(examples.begin(), examples.end());
+  examples.erase(std::unique(examples.begin(), examples.end()), examples.end());
+  if (examples.size() > kExamples) examples.resize(kExamples);
+  return examples;
 }
 
 Status CheckRunResult(const Json& result) {

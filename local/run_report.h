@@ -23,6 +23,8 @@ struct RunOutcome {
   Json result;  // result.json of the chief; null when there is none
   std::map<AttemptId, AgentReading> readings;
   std::vector<KillRecord> kills;
+  /// Bad records that were left out, for instance.
+  std::vector<std::string> skipped;
 };
 
 /// The one line of JSON that ends `pstrain run --json`. What the chief's result does not say is
@@ -38,6 +40,10 @@ std::string RunDirectory(const PSTrainingJob& job, std::string_view run_id);
 /// `<checkpoint directory>/<run id>/result.json`, or stopped.json of a run that was stopped,
 /// parsed; null when there is none (yet).
 Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id, bool stopped);
+
+/// At most three of the bad records that the workers of a run have left out, with file, place and
+/// reason; empty where there are none, or none can be read.
+std::vector<std::string> SkippedRecords(const PSTrainingJob& job, std::string_view run_id);
 
 /// What is wrong with the result of a run that is said to have succeeded: its counts must be there
 /// and agree, its metrics must be finite. DATA_LOSS names what differs.

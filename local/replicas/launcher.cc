@@ -31,7 +31,7 @@ Result<Launcher> Launcher::Create(const PSTrainingJob& job, const Workspace& wor
   Launcher launcher(workspace, std::move(options));
   PSTRAIN_RETURN_IF_ERROR(launcher.ReadTemplates(job));
   PSTRAIN_RETURN_IF_ERROR(launcher.MapVolumes(job));
-  launcher.job_ = MapJobPaths(launcher.mounts_, job);
+  launcher.job_ = MapJobPaths(launcher.volumes_.mounts(), job);
   PSTRAIN_RETURN_IF_ERROR(launcher.AssignPorts());
   PSTRAIN_RETURN_IF_ERROR(workspace.WriteIdentityKey());
   PSTRAIN_RETURN_IF_ERROR(
@@ -40,26 +40,22 @@ Result<Launcher> Launcher::Create(const PSTrainingJob& job, const Workspace& wor
 }
 
 Status Launcher::ReadTemplates(const PSTrainingJob& job) {
-  for (const plan::Role role : plan::kRoles) {
-    const ReplicaSpec* spec = plan::FindReplicaSpec(job.spec(), role);
-    if (spec == nullptr || spec->replicas() == 0) continue;
+  PSTRAIN_ASSIGN_OR_RETURN(templates_, ReadPodTemplates(job));
+  for (const auto& [role, pod] : templates_) {
     const std::string path = "spec.replicaSpecs." + std::string(plan::RoleName(role));
-    Result<PodTemplate> pod = ReadPodTemplate(*spec);
-    if (!pod.ok()) return pod.status().WithContext(path);
-    for (const std::string& ignored : pod->ignored) {
+    for (const std::string& ignored : pod.ignored) {
       notes_.push_back(path + ".template: " + ignored + " is ignored on this machine");
     }
-    if (!job.spec().has_training() && pod->command.empty()) {
+    if (!job.spec().has_training() && pod.command.empty()) {
       return InvalidArgumentError(path +
                                   ": without spec.training the template's first container "
                                   "needs a command that can run on this machine");
     }
-    templates_[role] = std::move(*pod);
   }
   return OkStatus();
 }
 
-Status Launcher::FindTlsFolder(const PSTrainingJob& job, std::map<std::string, bool>& used) {
+Status Launcher::FindTlsFolder(const PSTrainingJob& job) {
   if (!job.spec().security().has_tls()) return OkStatus();
   const std::string name(kTlsVolume);
   const auto given = options_.volumes.find(name);
@@ -69,35 +65,17 @@ Status Launcher::FindTlsFolder(const PSTrainingJob& job, std::map<std::string, b
         "tls.key and ca.crt by --volume " +
         name + "=DIR");
   }
-  used[name] = true;
   tls_folder_ = std::filesystem::absolute(given->second).lexically_normal().string();
   return OkStatus();
 }
 
 Status Launcher::MapVolumes(const PSTrainingJob& job) {
-  std::map<std::string, bool> used;
-  for (const auto& [name, directory] : options_.volumes) used[name] = false;
-  PSTRAIN_RETURN_IF_ERROR(FindTlsFolder(job, used));
-  for (const auto& [role, pod] : templates_) {
-    for (const auto& [mount_path, volume] : pod.mounts) {
-      const std::size_t slash = volume.find('/');
-      const std::string name = volume.substr(0, slash);
-      const std::string sub_path = slash == std::string::npos ? "" : volume.substr(slash);
-      const auto given = options_.volumes.find(name);
-      std::string directory =
-          given == options_.volumes.end() ? workspace_->File("volumes/" + name) : given->second;
-      directory = std::filesystem::absolute(directory).lexically_normal().string() + sub_path;
-      used[name] = true;
-      const auto [entry, added] = mounts_.emplace(mount_path, directory);
-      if (!added && entry->second != directory) {
-        return InvalidArgumentError("mountPath " + mount_path + " is used by two volumes: " +
-                                    entry->second + " and " + directory);
-      }
-      PSTRAIN_RETURN_IF_ERROR(CreateDirectories(directory));
-    }
-  }
-  for (const auto& [name, is_used] : used) {
-    if (!is_used) return InvalidArgumentError("--volume " + name + ": no replica mounts it");
+  PSTRAIN_RETURN_IF_ERROR(FindTlsFolder(job));
+  PSTRAIN_ASSIGN_OR_RETURN(
+      volumes_, Volumes::Create(templates_, options_.volumes, workspace_->File("volumes"),
+                                tls_folder_.empty() ? std::string_view() : kTlsVolume));
+  for (const std::string& directory : volumes_.Directories()) {
+    PSTRAIN_RETURN_IF_ERROR(CreateDirectories(directory));
   }
   return OkStatus();
 }
@@ -130,7 +108,8 @@ std::vector<std::string> Launcher::Command(const plan::ReplicaId& id) const {
     command.push_back(JoinPath(options_.program_dir, "pstrain-runtime"));
     return command;
   }
-  for (const std::string& argument : pod.command) command.push_back(MapPath(mounts_, argument));
+  for (const std::string& argument : pod.command)
+    command.push_back(MapPath(volumes_.mounts(), argument));
   return command;
 }
 
@@ -157,7 +136,7 @@ Result<ProcessSpec> Launcher::Prepare(const plan::ReplicaId& id, std::int32_t at
   PSTRAIN_ASSIGN_OR_RETURN(const std::string tf_config, TfConfigOf(job_, cluster_, role, id.index));
   Environment settings;
   for (const auto& [name, value] : templates_.at(id.role).environment) {
-    settings.emplace_back(name, MapPath(mounts_, value));
+    settings.emplace_back(name, MapPath(volumes_.mounts(), value));
   }
   for (auto& setting : ToEnvironment(task)) settings.push_back(std::move(setting));
   settings.emplace_back(kTfConfigEnv, tf_config);

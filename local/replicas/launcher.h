@@ -10,6 +10,7 @@
 #include "local/replicas/pod_template.h"
 #include "local/replicas/ports.h"
 #include "local/replicas/replica_process.h"
+#include "local/replicas/volumes.h"
 #include "local/replicas/workspace.h"
 #include "operator/plan/snapshot.h"
 #include "proto/contract/tf_config.h"
@@ -35,6 +36,8 @@ class Launcher {
 
   /// The job as the replicas see it.
   const PSTrainingJob& job() const { return job_; }
+  /// Where the volumes lie here.
+  const Volumes& volumes() const { return volumes_; }
   /// What of the templates has no meaning here, one line each.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -53,7 +56,7 @@ class Launcher {
   Status ReadTemplates(const PSTrainingJob& job);
   Status MapVolumes(const PSTrainingJob& job);
   /// The folder in the place of the Secret of spec.security.tls.
-  Status FindTlsFolder(const PSTrainingJob& job, std::map<std::string, bool>& used);
+  Status FindTlsFolder(const PSTrainingJob& job);
   Status AssignPorts();
   std::vector<std::string> Command(const plan::ReplicaId& id) const;
 
@@ -61,7 +64,7 @@ class Launcher {
   LauncherOptions options_;
   PSTrainingJob job_;
   std::map<plan::Role, PodTemplate> templates_;
-  PathMap mounts_;
+  Volumes volumes_;
   /// Empty: connections are not encrypted.
   std::string tls_folder_;
   ClaimedPorts claimed_ports_;

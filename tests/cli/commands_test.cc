@@ -61,15 +61,18 @@ TEST(Validate, OverAllManifests_PrintsTheGoldenLines) {
   }
   const CommandEnd end = Call(ValidateCommand, files);
   EXPECT_EQ(end.code, 1);
-  EXPECT_EQ(end.out, "");
+  EXPECT_EQ(end.out.find("bad-"), std::string::npos) << end.out;
   ExpectGolden("manifests/expected.txt", Without(end.err, kManifests));
 }
 
-TEST(Validate, WhenAllAreGood_SaysNothing) {
+TEST(Validate, WhenAllAreGood_SaysSoInALineEach) {
   const CommandEnd end =
       Call(ValidateCommand, {kManifests + "good-tiny.yaml", kManifests + "good-json.yaml"});
   EXPECT_EQ(end.code, 0);
-  EXPECT_EQ(end.out + end.err, "");
+  EXPECT_EQ(end.err, "");
+  EXPECT_EQ(end.out, kManifests + "good-tiny.yaml: ok (4 features, 2 ps, 3 workers, evaluator)\n" +
+                         kManifests +
+                         "good-json.yaml: ok (4 features, 2 ps, 3 workers, evaluator)\n");
 }
 
 TEST(Validate, WhenUsedWrongly_Exits2) {

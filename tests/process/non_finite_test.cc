@@ -35,7 +35,7 @@ TEST_F(NonFinite, WhenAStepOverflowsAVariable_TheJobFailsAndNamesVariableShardAn
   const ProgramEnd end =
       Run({"--set", "spec.training.optimizer={sgd: {learningRate: 1e38}}", "--set", kSixAttempts});
   ExpectFailedForGood(end);
-  EXPECT_THAT(end.err, AllOf(HasSubstr("the job fails"), HasSubstr("ps 0"), HasSubstr("variable "),
+  EXPECT_THAT(end.err, AllOf(HasSubstr("job failed: "), HasSubstr("ps 0"), HasSubstr("variable "),
                              HasSubstr(" in shard "), HasSubstr(" is infinite or not a number"),
                              HasSubstr("lower the learning rate of spec.training.optimizer")));
   EXPECT_TRUE(Checkpoints().empty());

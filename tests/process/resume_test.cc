@@ -153,7 +153,7 @@ class SkippedRecordsTest : public ResumeTest {
 
   void SetUp() override {
     WriteData(kRecords, kBadEvery);
-    WriteJob(", badRecords: Skip");
+    WriteJob(", badRecords: Skip, maxBadRecordFraction: 0.05");
   }
 };
 

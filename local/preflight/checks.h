@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "local/preflight/file_sample.h"
+#include "proto/job/psjob.pb.h"
+#include "runtime/features/feature_set.h"
+
+namespace pstrain::preflight {
+
+/// Records of an input that are looked at.
+inline constexpr std::size_t kSampleRecords = 1000;
+
+/// What is wrong with the content of files of one kind of input: findings without the field, most
+/// telling first. Pure; any thread.
+using Check = std::vector<std::string> (*)(const Input& input, const Training& training,
+                                           const FeatureSet& features,
+                                           const std::vector<FileSample>& samples);
+
+std::vector<std::string> CheckCsv(const Input& input, const Training& training,
+                                  const FeatureSet& features,
+                                  const std::vector<FileSample>& samples);
+std::vector<std::string> CheckTfRecord(const Input& input, const Training& training,
+                                       const FeatureSet& features,
+                                       const std::vector<FileSample>& samples);
+
+/// Counts records and says, by the policy for bad ones, whether the job would fail.
+class RecordTally {
+ public:
+  explicit RecordTally(const Input& input) : input_(input) {}
+
+  void Good() { ++good_; }
+  /// `what`: with file and place.
+  void Bad(const std::string& what);
+  std::size_t records() const { return good_ + bad_; }
+  bool Full() const { return records() >= kSampleRecords; }
+  /// Not all of the input was seen.
+  void Cut() { cut_ = true; }
+  /// The finding; empty when the job would go on. Skip is proposed only where few records behind
+  /// good ones are bad.
+  std::string Finding() const;
+
+ private:
+  const Input& input_;
+  std::size_t good_ = 0;
+  std::size_t bad_ = 0;
+  /// Good ones before the first bad one.
+  std::size_t good_before_ = 0;
+  bool cut_ = false;
+  std::string first_;
+};
+
+}  // namespace pstrain::preflight

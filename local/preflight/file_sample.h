@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/status.h"
+#include "proto/job/psjob.pb.h"
+
+namespace pstrain::preflight {
+
+/// Most that is read of a file, and most that is looked at of what it unpacks to.
+inline constexpr std::size_t kSampleBytes = std::size_t{1} << 20;
+
+/// The beginning of an input file without compression.
+struct FileSample {
+  /// The path, as messages call the file.
+  std::string name;
+  std::string text;
+  /// The file goes on behind `text`.
+  bool cut = false;
+};
+
+/// Whether a file of this path can be read: OK, or INVALID_ARGUMENT with the path and the way out
+/// (absent, a folder, a pattern, empty, not readable).
+Status CheckFile(const std::string& path);
+
+/// CheckFile, then reads at most kSampleBytes of the file. INVALID_ARGUMENT also when it is packed
+/// in another way than `compression` says, or its gzip data are corrupt from the start.
+Result<FileSample> SampleFile(const std::string& path, Input::Compression compression);
+
+}  // namespace pstrain::preflight
