@@ -15,6 +15,7 @@
 #include "proto/contract/exit_codes.h"
 #include "runtime/chief/peers/peer_failures.h"
 #include "runtime/cluster/permanent_failure.h"
+#include "runtime/input/bad_records.h"
 #include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
@@ -149,7 +150,10 @@ Result<int> Chief::RunToEnd() {
     const bool failed = ending_.failure() && !ending_.failed_for_good();
     if (!failed && ending_.releasing() && ending_.ReleaseOver(AllTold())) {
       // The log has the reason already.
-      if (ending_.failed_for_good()) return EndForGood(context_, *ending_.failure());
+      if (ending_.failed_for_good()) {
+        const Status& why = *ending_.failure();
+        return IsInvalidInput(why) ? EndForInvalidInput(context_, why) : EndForGood(context_, why);
+      }
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
     if (ending_.Superseded() || ps_.superseded()) {
@@ -194,6 +198,7 @@ void Chief::Tick() {
   disk_wait_ = disk_.Watch();
   publisher_.Publish(Numbers());
   TellWaiters();
+  CheckSkipped();
   if (ending_.releasing() || ending_.failure()) return;
   DrainIfToldTo();
   evaluator_.CheckRestored(checkpointing_.newest(), checkpointing_.placed() > 0);
@@ -289,7 +294,19 @@ RunNumbers Chief::Numbers() const {
   numbers.loss = workers_.loss();
   numbers.restored_loss = evaluator_.restored_loss();
   numbers.metrics = evaluator_.metrics();
+  if (context_.training().has_evaluation()) {
+    numbers.evaluation = EvaluationDigest(context_.training());
+  }
   return numbers;
+}
+
+// Counted by the shards, in the newest checkpoint: the final one has all of them.
+void Chief::CheckSkipped() {
+  if (!checkpointing_.newest()) return;
+  const AppliedCounts& applied = checkpointing_.applied();
+  HearFailure(CheckBadRecords(context_.training().input(), setup_.index->total_records(),
+                              applied.epochs_begun, static_cast<std::uint64_t>(applied.skipped))
+                  .WithContext("spec.training.input"));
 }
 
 void Chief::HearFailure(Status failure) {

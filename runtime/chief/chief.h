@@ -98,6 +98,7 @@ class Chief {
   }
   void EndIfOver() PSTRAIN_REQUIRES(mutex_);
   Ending::DrainState DrainNow() const PSTRAIN_REQUIRES(mutex_);
+  void CheckSkipped() PSTRAIN_REQUIRES(mutex_);
   /// A peer has said what it says; OK: nothing is wrong with the job.
   void HearFailure(Status failure) PSTRAIN_REQUIRES(mutex_);
   void BeginRelease(bool finished) PSTRAIN_REQUIRES(mutex_);

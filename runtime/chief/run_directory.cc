@@ -83,6 +83,21 @@ Result<FinalCounts> ProvenCounts(const std::string& text, std::int64_t examples_
                                  std::to_string(examples_expected));
 }
 
+/// FAILED_PRECONDITION when the metrics of a result.json are of another evaluation than the job's:
+/// a run whose evaluation was changed is evaluated again. One without an evaluation keeps them.
+Status CheckEvaluation(const std::string& text, const Training& training) {
+  const Result<Json> result = ParseJson(text);
+  if (!result.ok() || !training.has_evaluation()) return OkStatus();
+  const Json* of = result->Find(kResultEvaluation);
+  const std::optional<std::int64_t> digest = of == nullptr ? std::nullopt : of->AsInt64();
+  if (digest && *digest == static_cast<std::int64_t>(EvaluationDigest(training))) {
+    return OkStatus();
+  }
+  return FailedPreconditionError("spec.training.evaluation is not the one that " +
+                                 std::string(kRunResultFile) +
+                                 " has the metrics of: the run is evaluated again");
+}
+
 }  // namespace
 
 std::string RunDirectory::File(const char* name) const { return JoinPath(path_, name); }
@@ -174,10 +189,14 @@ Result<std::optional<FinalCounts>> RunDirectory::Finished(std::int64_t examples_
   const Result<std::string> text = ReadFile(File(kRunResultFile));
   if (text.status().code() == StatusCode::kNotFound) return std::optional<FinalCounts>();
   if (!text.ok()) return text.status();
-  const Result<FinalCounts> proven = ProvenCounts(*text, examples_expected);
-  if (proven.ok()) return std::optional(*proven);
+  Result<FinalCounts> proven = ProvenCounts(*text, examples_expected);
+  if (proven.ok()) {
+    const Status same = CheckEvaluation(*text, job_->spec().training());
+    if (same.ok()) return std::optional(*proven);
+    proven = same;
+  }
   LogWarning("chief", "the run's result does not hold: it is removed, and the run continues",
-             {{"run", path_}, {"reason", proven.status()}});
+             {{"run", path_}, {"reason", proven.status().message()}});
   PSTRAIN_RETURN_IF_ERROR(RemoveAll(File(kRunResultFile)).WithContext(MustBeWritable()));
   return std::optional<FinalCounts>();
 }

@@ -29,7 +29,7 @@ Status CompareDescriptions(const RunDescription& stored, const RunDescription& f
 ///   run               the RunDescription and what a resume must not change
 ///   stopped.json      a drain ended here; its eval_loss
 ///   restored.json     the run was continued after a drain; the loss of the restored state
-///   announce, barrier-*  proto/contract/run_files.h
+///   announce, barrier-*, bad-records/  proto/contract/run_files.h
 ///   result.json       the run is finished
 ///   checkpoints/      runtime/checkpoint
 ///   newest-checkpoint  runtime/checkpoint/newest_checkpoint.h
@@ -68,8 +68,9 @@ class RunDirectory {
 
   /// The counts of the run's result when they prove that every shard has applied so many examples
   /// once; nothing when there is no result. One that proves anything else is removed, with the
-  /// reason in the log, and the run continues: spec.training.epochs was raised since, or the counts
-  /// do not agree. An error: it cannot be read or removed now.
+  /// reason in the log, and the run continues: spec.training.epochs was raised since, its metrics
+  /// are of another evaluation, or the counts do not agree. An error: it cannot be read or removed
+  /// now.
   Result<std::optional<FinalCounts>> Finished(std::int64_t examples_expected) const;
   Status WriteResult(const std::string& json) const;
   /// The eval_loss with which the run was stopped; nothing when it was not stopped, was continued

@@ -20,6 +20,7 @@ AppliedCounts CountsOf(const CheckpointManifest& manifest) {
     counts.highest = std::max(counts.highest, checkpoint_shard.examples_applied());
     counts.skipped = std::min(counts.skipped, checkpoint_shard.records_skipped());
     counts.non_finite = std::max(counts.non_finite, checkpoint_shard.records_non_finite());
+    counts.epochs_begun = std::max(counts.epochs_begun, checkpoint_shard.epochs_begun());
   }
   return counts;
 }
@@ -60,6 +61,7 @@ std::string ResultJson(const RunNumbers& numbers) {
   json.Set("checkpoint", numbers.newest_checkpoint
                              ? Json::String(CheckpointName(*numbers.newest_checkpoint))
                              : Json::Null());
+  if (numbers.evaluation) json.Set(kResultEvaluation, Json::Uint(*numbers.evaluation));
   if (numbers.restored_loss) json.Set("restored_eval_loss", Json::Double(*numbers.restored_loss));
   return WriteJson(json);
 }

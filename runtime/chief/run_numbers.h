@@ -26,6 +26,8 @@ struct AppliedCounts {
   /// shard with the most. In a final checkpoint all shards have the same; before, a batch that was
   /// computed twice, from other values, may be left out by some shards alone.
   std::int64_t non_finite = 0;
+  /// Passes over the input that a shard has begun.
+  std::uint32_t epochs_begun = 0;
 };
 AppliedCounts CountsOf(const CheckpointManifest& manifest);
 
@@ -68,6 +70,8 @@ struct RunNumbers {
   std::optional<double> restored_loss;
   /// Of the last evaluation.
   std::map<std::string, double> metrics;
+  /// EvaluationDigest of the job; nothing without an evaluation.
+  std::optional<std::uint32_t> evaluation;
 };
 
 /// The content of result.json and stopped.json. Pure.

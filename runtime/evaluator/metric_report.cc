@@ -9,8 +9,9 @@ std::map<std::string, double> ReportedMetrics(const MetricValues& values,
   for (const int metric : evaluation.metrics()) {
     switch (metric) {
       case Evaluation::auc:
-        report["auc"] = values.auc;
-        report["auc_200_thresholds"] = values.auc_200_thresholds;
+        // Of records of one class there is none, which the result shows as null.
+        if (values.auc) report["auc"] = *values.auc;
+        if (values.auc_200_thresholds) report["auc_200_thresholds"] = *values.auc_200_thresholds;
         break;
       case Evaluation::accuracy:
         report["accuracy"] = values.accuracy;

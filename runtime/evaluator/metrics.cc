@@ -37,7 +37,7 @@ void BinaryMetrics::Add(std::span<const float> predictions, std::span<const floa
   }
 }
 
-double BinaryMetrics::ExactAuc() const {
+std::optional<double> BinaryMetrics::ExactAuc() const {
   std::vector<std::pair<float, bool>> sorted = scored_;
   std::sort(sorted.begin(), sorted.end());
   double area = 0;
@@ -54,10 +54,11 @@ double BinaryMetrics::ExactAuc() const {
     positives += tied_positives;
     negatives += tied_negatives;
   }
-  return positives > 0 && negatives > 0 ? area / (positives * negatives) : 0;
+  if (positives == 0 || negatives == 0) return std::nullopt;
+  return area / (positives * negatives);
 }
 
-double BinaryMetrics::ThresholdAuc() const {
+std::optional<double> BinaryMetrics::ThresholdAuc() const {
   double area = 0;
   double true_positives = 0;
   double false_positives = 0;
@@ -69,7 +70,8 @@ double BinaryMetrics::ThresholdAuc() const {
     false_positives += negatives;
   }
   const double pairs = true_positives * false_positives;
-  return pairs > 0 ? area / pairs : 0;
+  if (pairs == 0) return std::nullopt;
+  return area / pairs;
 }
 
 MetricValues BinaryMetrics::Compute() const {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,10 +14,10 @@ namespace pstrain {
 struct MetricValues {
   std::uint64_t records = 0;
   /// Area under the ROC curve, exact: the share of (positive, negative) pairs in the right order, a
-  /// tie counting half. 0 when one of the classes is absent.
-  double auc = 0;
+  /// tie counting half. Nothing when one of the classes is absent: there is no such pair.
+  std::optional<double> auc = {};
   /// The same as tf.keras.metrics.AUC() computes it: 200 thresholds, trapezoids.
-  double auc_200_thresholds = 0;
+  std::optional<double> auc_200_thresholds = {};
   /// Share of records with (prediction > 0.5) == (label > 0.5).
   double accuracy = 0;
   /// Mean binary cross-entropy, predictions clamped to [1e-7, 1 - 1e-7], as Keras does.
@@ -37,14 +38,14 @@ class BinaryMetrics {
   std::uint64_t records() const { return scored_.size(); }
   /// Those that were left out.
   std::uint64_t not_numbers() const { return not_numbers_; }
-  /// All zeros without records. Does not end the collection.
+  /// All zeros, and no AUC, without records. Does not end the collection.
   MetricValues Compute() const;
 
  private:
   static constexpr std::size_t kThresholds = 200;
 
-  double ExactAuc() const;
-  double ThresholdAuc() const;
+  std::optional<double> ExactAuc() const;
+  std::optional<double> ThresholdAuc() const;
 
   /// (prediction, positive).
   std::vector<std::pair<float, bool>> scored_;

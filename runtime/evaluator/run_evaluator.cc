@@ -1,6 +1,7 @@
 #include "runtime/evaluator/run_evaluator.h"
 
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "runtime/evaluator/metrics.h"
 #include "runtime/evaluator/pin_keeper.h"
 #include "runtime/evaluator/read_pauses.h"
+#include "runtime/input/bad_records.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
 #include "runtime/rpc/chief_client.h"
@@ -36,11 +38,13 @@ constexpr std::chrono::milliseconds kPinPause{1000};
 constexpr std::uint32_t kRecordsPerBatch = 512;
 constexpr const char* kInputField = "spec.training.evaluation.input";
 
-/// The model over the values of one checkpoint; OUT_OF_RANGE as CheckScores.
+/// The model over the values of one checkpoint; OUT_OF_RANGE as CheckScores, INVALID_ARGUMENT as
+/// CheckBadRecords.
 class CheckpointEvaluation {
  public:
   static Result<MetricValues> Run(const std::string& checkpoint_directory, const Model& model,
-                                  SequentialReader& input, const std::stop_token& stop) {
+                                  SequentialReader& input, const Input& described,
+                                  const std::stop_token& stop) {
     PSTRAIN_ASSIGN_OR_RETURN(CheckpointReader checkpoint,
                              CheckpointReader::Open(checkpoint_directory));
     Parameters values;
@@ -51,9 +55,14 @@ class CheckpointEvaluation {
     }
     PSTRAIN_RETURN_IF_ERROR(input.Rewind());
     BinaryMetrics metrics;
+    std::uint64_t records = 0;
+    std::uint64_t skipped = 0;
     while (!stop.stop_requested()) {
       PSTRAIN_ASSIGN_OR_RETURN(const Batch batch, input.Next(kRecordsPerBatch));
+      records += batch.records + batch.skipped;
+      skipped += batch.skipped;
       if (batch.records + batch.skipped == 0) {
+        PSTRAIN_RETURN_IF_ERROR(CheckBadRecords(described, records, 1, skipped));
         PSTRAIN_RETURN_IF_ERROR(CheckScores(metrics, BaseName(checkpoint_directory)));
         return metrics.Compute();
       }
@@ -112,7 +121,8 @@ class NamedCheckpoints {
           static_cast<void>(chief_.PollEvaluator(reading));
         },
         kPinPause);
-    return CheckpointEvaluation::Run(folder, model_, input_, context_.stop);
+    return CheckpointEvaluation::Run(folder, model_, input_,
+                                     context_.training().evaluation().input(), context_.stop);
   }
 
   Status Tell(const Result<MetricValues>& metrics, PollEvaluatorRequest& next) {
@@ -122,7 +132,7 @@ class NamedCheckpoints {
       next.mutable_metrics()->insert(reported.begin(), reported.end());
       LogInfo("evaluator", "evaluated",
               {{"checkpoint", next.checkpoint()},
-               {"auc", metrics->auc},
+               {"auc", metrics->auc.value_or(std::numeric_limits<double>::quiet_NaN())},
                {"log_loss", metrics->log_loss}});
       return OkStatus();
     }

@@ -8,6 +8,7 @@
 #include "proto/job/psjob.pb.h"
 #include "runtime/features/batch.h"
 #include "runtime/features/feature_set.h"
+#include "runtime/input/bad_records.h"
 #include "runtime/input/record_source.h"
 
 namespace pstrain {
@@ -24,8 +25,10 @@ Status AppendRecord(const FeatureSet& features, const Record& record, Batch& bat
 class BatchBuilder {
  public:
   /// `columns`: as RecordSource::Decode.
+  /// `on_bad`: told of each record that is left out; may be empty.
   static Result<BatchBuilder> Create(const Input& input, std::shared_ptr<const FeatureSet> features,
-                                     const std::vector<std::string>& columns);
+                                     const std::vector<std::string>& columns,
+                                     BadRecordListener on_bad = {});
 
   Batch EmptyBatch() const { return features_->EmptyBatch(); }
 
@@ -48,6 +51,9 @@ class BatchBuilder {
   bool skips_ = false;
   /// The field that makes bad records be left out, as a job calls it.
   std::string policy_field_;
+  BadRecordListener on_bad_;
+  /// A record was good: one that is bad is then an accident, not the input.
+  bool any_good_ = false;
   Record record_;
 };
 

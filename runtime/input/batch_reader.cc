@@ -77,7 +77,8 @@ Result<std::unique_ptr<BatchReader>> BatchReader::Create(const Input& input,
                                                          Options options) {
   PSTRAIN_ASSIGN_OR_RETURN(
       BlockDecoder decoder,
-      BlockDecoder::Create(input, std::move(features), index, std::move(options.scratch)));
+      BlockDecoder::Create(input, std::move(features), index, std::move(options.scratch),
+                           std::move(options.on_bad)));
   return std::unique_ptr<BatchReader>(std::make_unique<CachingBatchReader>(
       std::move(decoder), std::move(index), options.cached_blocks));
 }

@@ -9,6 +9,7 @@
 #include "proto/job/psjob.pb.h"
 #include "runtime/features/batch.h"
 #include "runtime/features/feature_set.h"
+#include "runtime/input/bad_records.h"
 #include "runtime/input/input_index.h"
 #include "runtime/requests/ids.h"
 
@@ -24,6 +25,8 @@ class BatchReader {
     std::filesystem::path scratch;
     /// Decoded blocks that are kept.
     std::size_t cached_blocks = 4;
+    /// Told of each record that is left out, again in each pass; may be empty.
+    BadRecordListener on_bad = {};
   };
 
   /// INVALID_ARGUMENT when a feature's column or the label column is not in the input.

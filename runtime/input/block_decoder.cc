@@ -49,9 +49,10 @@ Status HasChanged(const InputBlock& block, const IndexedFile& file) {
 Result<BlockDecoder> BlockDecoder::Create(const Input& input,
                                           std::shared_ptr<const FeatureSet> features,
                                           std::shared_ptr<const InputIndex> index,
-                                          std::filesystem::path scratch) {
-  PSTRAIN_ASSIGN_OR_RETURN(BatchBuilder builder,
-                           BatchBuilder::Create(input, std::move(features), index->columns()));
+                                          std::filesystem::path scratch, BadRecordListener on_bad) {
+  PSTRAIN_ASSIGN_OR_RETURN(
+      BatchBuilder builder,
+      BatchBuilder::Create(input, std::move(features), index->columns(), std::move(on_bad)));
   return BlockDecoder(CompressionOf(input), std::move(builder), std::move(index),
                       std::move(scratch));
 }

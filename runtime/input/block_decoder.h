@@ -29,7 +29,7 @@ class BlockDecoder {
  public:
   static Result<BlockDecoder> Create(const Input& input, std::shared_ptr<const FeatureSet> features,
                                      std::shared_ptr<const InputIndex> index,
-                                     std::filesystem::path scratch);
+                                     std::filesystem::path scratch, BadRecordListener on_bad = {});
 
   /// REQUIRES: the index has such a block. Errors as BatchReader::Read.
   Result<DecodedBlock> Decode(std::uint32_t block);

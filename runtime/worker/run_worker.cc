@@ -1,5 +1,6 @@
 #include "runtime/worker/run_worker.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <stop_token>
@@ -7,7 +8,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/os/files.h"
+#include "base/text/json.h"
 #include "proto/contract/exit_codes.h"
+#include "proto/contract/run_files.h"
 #include "runtime/cluster/permanent_failure.h"
 #include "runtime/cluster/try_again.h"
 #include "runtime/input/batch_reader.h"
@@ -72,6 +76,33 @@ std::unique_ptr<BatchReader> Patient(std::unique_ptr<BatchReader> reader,
       problem);
 }
 
+/// Keeps the first bad records that are left out, in the log and in the run's directory, where who
+/// reads the result finds them.
+class BadRecordExamples {
+ public:
+  explicit BadRecordExamples(const RoleContext& context)
+      : folder_((context.run_directory() / kRunBadRecordsFolder).string()),
+        file_(JoinPath(folder_, "worker-" + std::to_string(context.index))) {}
+
+  void Add(const std::string& what) {
+    constexpr std::size_t kExamples = 3;
+    const auto& known = examples_.items();
+    const bool again = std::any_of(known.begin(), known.end(),
+                                   [&what](const Json& one) { return *one.AsString() == what; });
+    if (known.size() == kExamples || again) return;
+    LogWarning("worker", "a bad record is left out", {{"record", what}});
+    examples_.Append(Json::String(what));
+    Status written = CreateDirectories(folder_);
+    if (written.ok()) written = WriteFileAtomically(file_, WriteJson(examples_) + "\n");
+    if (!written.ok()) LogWarning("worker", "it is in this log alone", {{"error", written}});
+  }
+
+ private:
+  const std::string folder_;
+  const std::string file_;
+  Json examples_ = Json::Array();
+};
+
 }  // namespace
 
 Result<int> RunWorker(const RoleContext& context) {
@@ -93,8 +124,11 @@ Result<int> RunWorker(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
   PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const FeatureSet> features,
                            CreateFeatures(context.training(), *model));
-  Result<std::unique_ptr<BatchReader>> reader = BatchReader::Create(
-      context.training().input(), features, index, {.scratch = context.scratch});
+  BadRecordExamples examples(context);
+  Result<std::unique_ptr<BatchReader>> reader =
+      BatchReader::Create(context.training().input(), features, index,
+                          {.scratch = context.scratch,
+                           .on_bad = [&examples](const std::string& what) { examples.Add(what); }});
   if (!reader.ok()) return EndOfInput(context, reader.status());
   WorkerStats stats(context.stats);
   Transports transports(CredentialsOf(context.identity));

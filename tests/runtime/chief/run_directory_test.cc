@@ -10,6 +10,7 @@
 #include "base/os/file_faults.h"
 #include "base/os/files.h"
 #include "proto/contract/run_files.h"
+#include "proto/job/fixed_fields.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
 
 namespace pstrain {
@@ -69,6 +70,32 @@ TEST_F(RunResultTest, WhenAShardHasAppliedLess_TheRunGoesOn) {
 TEST_F(RunResultTest, WhenTheEpochsWereRaisedSince_TheRunGoesOn) {
   WriteResult("8000", 8000);
   ExpectGoesOn();
+}
+
+TEST_F(RunResultTest, WhenTheEvaluationWasChangedSince_TheRunIsEvaluatedAgain) {
+  PSTrainingJob job = job_;
+  Evaluation& evaluation = *job.mutable_spec()->mutable_training()->mutable_evaluation();
+  evaluation.mutable_input()->mutable_csv()->add_files("day-1.csv");
+  const auto finished_with = [this, &job](std::uint32_t digest) {
+    EXPECT_TRUE(WriteFileAtomically(
+                    file_, R"({"examples_expected":8,"examples_committed":8,"applied_min":8,)"
+                           R"("applied_max":8,"evaluation_digest":)" +
+                               std::to_string(digest) + "}\n")
+                    .ok());
+    const Result<RunDirectory> directory = Open(job);
+    EXPECT_TRUE(directory.ok());
+    return directory->Finished(8)->has_value();
+  };
+  const std::uint32_t first = EvaluationDigest(job.spec().training());
+  EXPECT_TRUE(finished_with(first));
+  evaluation.set_deadline_seconds(7);
+  EXPECT_TRUE(finished_with(first));
+  evaluation.mutable_input()->mutable_csv()->set_files(0, "day-2.csv");
+  EXPECT_FALSE(finished_with(first));
+  EXPECT_FALSE(FileExists(file_));
+  // Without an evaluation nothing takes the place of the scores.
+  job.mutable_spec()->mutable_training()->clear_evaluation();
+  EXPECT_TRUE(finished_with(first));
 }
 
 TEST_F(RunResultTest, WhenDamaged_TheRunGoesOn) {

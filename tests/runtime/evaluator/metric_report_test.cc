@@ -38,6 +38,13 @@ TEST(ReportedMetrics, WhenTheJobListsAll_ReportsAll) {
                                    Pair("log_loss", 0.4), Pair("calibration", 1.1)));
 }
 
+TEST(ReportedMetrics, WhenTheRecordsAreOfOneClass_HasNoAuc) {
+  Evaluation evaluation;
+  evaluation.add_metrics(Evaluation::auc);
+  EXPECT_THAT(ReportedMetrics({.records = 10, .log_loss = 0.4}, evaluation),
+              UnorderedElementsAre(Pair("records", 10), Pair("eval_loss", 0.4)));
+}
+
 TEST(ReportedMetrics, WhenTheJobListsNone_KeepsWhatTheRunNeeds) {
   EXPECT_THAT(ReportedMetrics(kValues, Evaluation()),
               UnorderedElementsAre(Pair("records", 10), Pair("eval_loss", 0.4)));

@@ -30,7 +30,7 @@ TEST(BinaryMetrics, WhenComparedWithTensorFlow_IsTheSame) {
     BinaryMetrics metrics;
     metrics.Add(Floats(*entry.Find("p")), Floats(*entry.Find("y")));
     const MetricValues values = metrics.Compute();
-    EXPECT_NEAR(values.auc_200_thresholds, *entry.Find("auc")->AsDouble(), 1e-6);
+    EXPECT_NEAR(values.auc_200_thresholds.value(), *entry.Find("auc")->AsDouble(), 1e-6);
     EXPECT_NEAR(values.accuracy, *entry.Find("accuracy")->AsDouble(), 1e-6);
     EXPECT_NEAR(values.log_loss, *entry.Find("logLoss")->AsDouble(), 1e-6);
   }
@@ -55,7 +55,7 @@ TEST(BinaryMetrics, WhenPredictionsTie_ExactAucCountsHalf) {
   }
   BinaryMetrics metrics;
   metrics.Add(predictions, labels);
-  EXPECT_NEAR(metrics.Compute().auc, right / pairs, 1e-12);
+  EXPECT_NEAR(metrics.Compute().auc.value(), right / pairs, 1e-12);
 }
 
 TEST(BinaryMetrics, WhenAddedInParts_IsTheSameAsAtOnce) {
@@ -72,11 +72,12 @@ TEST(BinaryMetrics, WhenAddedInParts_IsTheSameAsAtOnce) {
   EXPECT_EQ(whole.records(), 4U);
 }
 
-TEST(BinaryMetrics, WhenAClassIsAbsentOrNothingWasAdded_IsZero) {
+TEST(BinaryMetrics, WhenAClassIsAbsentOrNothingWasAdded_HasNoAuc) {
   BinaryMetrics metrics;
   EXPECT_EQ(metrics.Compute().records, 0U);
   metrics.Add(std::vector<float>{0.25F, 0.75F}, std::vector<float>{0, 0});
-  EXPECT_EQ(metrics.Compute().auc, 0);
+  EXPECT_FALSE(metrics.Compute().auc.has_value());
+  EXPECT_FALSE(metrics.Compute().auc_200_thresholds.has_value());
   EXPECT_EQ(metrics.Compute().calibration, 0);
   EXPECT_EQ(metrics.Compute().accuracy, 0.5);
 }

@@ -80,12 +80,12 @@ TEST(AdultExample, WhenTrainedInOneProcess_ReachesItsQuality) {
     ASSERT_TRUE((*evaluation)->Rewind().ok());
     values = Evaluate(**model, **evaluation, store);
     ASSERT_TRUE(values.ok()) << values.status().ToString();
-    std::cout << "epoch " << epoch << " auc " << values->auc << " auc200 "
-              << values->auc_200_thresholds << " accuracy " << values->accuracy << " logLoss "
-              << values->log_loss << " calibration " << values->calibration << '\n';
+    std::cout << "epoch " << epoch << " auc " << values->auc.value() << " auc200 "
+              << values->auc_200_thresholds.value() << " accuracy " << values->accuracy
+              << " logLoss " << values->log_loss << " calibration " << values->calibration << '\n';
   }
   EXPECT_EQ(values->records, 16281U);
-  EXPECT_GE(values->auc, 0.905);
+  EXPECT_GE(values->auc.value(), 0.905);
   EXPECT_GE(values->accuracy, 0.850);
 }
 

@@ -31,9 +31,10 @@ class CsvDecoderTest : public ::testing::Test {
     return Read(content, [](Training&) {});
   }
   void ExpectBadRecord(const Result<Batch>& result, const std::string& what) {
-    ExpectError(result, what +
-                            "; correct the record, or leave such records out with "
-                            "csv.badRecords: Skip");
+    const bool first = what.starts_with(":1:");
+    ExpectError(result, what + "; correct the record, or " +
+                            (first ? "what the job says of the input"
+                                   : "leave such records out with csv.badRecords: Skip"));
   }
   void ExpectError(const Result<Batch>& result, const std::string& ending) {
     ASSERT_FALSE(result.ok());
