@@ -208,6 +208,28 @@ class ViewBuffer : public std::streambuf {
   }
 };
 
+/// The first line, from 1, whose indentation has a tab; 0 when none has. YAML 1.2, 6.1.
+int LineIndentedByTab(std::string_view text) {
+  int line = 0;
+  while (!text.empty()) {
+    ++line;
+    const std::size_t first = text.find_first_not_of(' ');
+    if (first != std::string_view::npos && text[first] == '\t') return line;
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return 0;
+}
+
+ManifestError NotYaml(std::string_view text, const YAML::Exception& error) {
+  // What the parser says of a tab is about the line behind it.
+  const int tab = LineIndentedByTab(text);
+  if (tab > 0) return {.line = tab, .message = "is indented by a tab; YAML admits spaces alone"};
+  return {.line = error.mark.is_null() ? 0 : error.mark.line + 1,
+          .message = "is not YAML: " + error.msg};
+}
+
 }  // namespace
 
 YamlReading ReadYaml(std::string_view text) {
@@ -230,8 +252,7 @@ YamlReading ReadYaml(std::string_view text) {
           {.line = second.tree.line(), .message = "one document is admitted, this is a second"});
     }
   } catch (const YAML::Exception& error) {
-    reading.errors.push_back({.line = error.mark.is_null() ? 0 : error.mark.line + 1,
-                              .message = "is not YAML: " + error.msg});
+    reading.errors.push_back(NotYaml(text, error));
   }
   return reading;
 }

@@ -19,27 +19,22 @@ constexpr const char* kRoomForTwoCheckpoints = "size=60k";
 
 class BadCheckpointDirectory : public SmallJob {};
 
-TEST_F(BadCheckpointDirectory, WhenAFileIsInTheWay_FailsAndSaysSo) {
+TEST_F(BadCheckpointDirectory, WhenAFileIsInTheWay_IsNamedBeforeAnythingIsStarted) {
   Write("file", "mine");
   const ProgramEnd end = Run({"--set", std::string(kDirectory) + "=file"});
-  EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(
-      end.err,
-      HasSubstr(
-          "job failed: InvalidInput: chief-0: spec.training.checkpoint.directory file must be "
-          "writable and have room: create directory file/"));
+  EXPECT_EQ(end.code, 2);
+  EXPECT_THAT(end.err,
+              HasSubstr("spec.training.checkpoint.directory: file is a file; name a folder"));
   EXPECT_EQ(*ReadFile(dir_.File("file")), "mine");
 }
 
-TEST_F(BadCheckpointDirectory, WhenItIsReadOnly_FailsAndSaysSo) {
+TEST_F(BadCheckpointDirectory, WhenItIsReadOnly_IsNamedBeforeAnythingIsStarted) {
   if (!CanMount()) GTEST_SKIP() << "no mount namespace may be made here";
   const ProgramEnd end = RunOnTmpfs("ro", {});
-  EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(
-      end.err,
-      HasSubstr("job failed: InvalidInput: chief-0: spec.training.checkpoint.directory full must "
-                "be writable and have room: create directory full/"));
-  EXPECT_THAT(end.err, HasSubstr("Read-only file system"));
+  EXPECT_EQ(end.code, 2);
+  EXPECT_THAT(end.err,
+              HasSubstr("spec.training.checkpoint.directory: full: Read-only file system; name a "
+                        "folder that this user may write to"));
 }
 
 TEST_F(BadCheckpointDirectory, WhenItIsFullFromTheStart_FailsAndLeavesNothingHalf) {

@@ -102,9 +102,13 @@ TEST(Mistakes, AreAsManyAsAreTried) { EXPECT_EQ(Mistakes().size(), 61U); }
 const std::vector<Mistake>& Mistakes() {
   static const std::vector<Mistake> mistakes = {
       // The form of the manifest.
-      {"Indentation", {{"  replicaSpecs:", " replicaSpecs:"}}, "", {}, "job.yaml:"},
-      {"Tab", {{"    batchSize: 8", "\tbatchSize: 8"}}, "", {}, "job.yaml:"},
-      {"OpenBracket", {{"[a, b, c]", "[a, b, c"}}, "", {}, "job.yaml:"},
+      {"Indentation", {{"  replicaSpecs:", " replicaSpecs:"}}, "", {}, "job.yaml:9: is not YAML"},
+      {"Tab",
+       {{"    batchSize: 8", "\tbatchSize: 8"}},
+       "",
+       {},
+       "job.yaml:17: is indented by a tab; YAML admits spaces alone"},
+      {"OpenBracket", {{"[a, b, c]", "[a, b, c"}}, "", {}, "job.yaml:13: is not YAML"},
       {"UnknownField", {{"batchSize", "batchsize"}}, "", {}, "did you mean \"batchSize\"?"},
       {"FieldTwice", {{"batchSize: 8", "batchSize: 8\n    batchSize: 9"}}, "", {}, "batchSize"},
       {"TextForNumber", {{"batchSize: 8", "batchSize: eight"}}, "", {}, "must be an integer"},
