@@ -103,8 +103,9 @@ void HiddenUnitsMatchFeatures(const Training& training, const Feature* first, co
   for (int i = 0; i < features.size() && !has_layers; ++i) {
     if (features[i].embedding_dimension() == 0) continue;
     Report(tree, FeaturePath(i, "embeddingDimension"),
-           "an embedding enters the hidden layers, and there are none; set "
-           "model.wideAndDeep.hiddenUnits, or embeddingDimension: 0",
+           Quoted(features[i].name()) +
+               " has an embedding, and there are no hidden layers that it enters; set "
+               "model.wideAndDeep.hiddenUnits, or embeddingDimension: 0",
            errors);
   }
 }

@@ -130,9 +130,15 @@ Chief::~Chief() {
 // Calls that wait would keep the server from shutting down.
 Result<int> Chief::Run() {
   Result<int> outcome = RunToEnd();
-  const MutexLock lock(mutex_);
-  waiters_.Close();
-  return outcome;
+  std::optional<Status> failure;
+  {
+    const MutexLock lock(mutex_);
+    waiters_.Close();
+    failure = ending_.failure();
+  }
+  if (!outcome.ok() || *outcome != kExitPermanent) return outcome;
+  return IsInvalidInput(*failure) ? EndForInvalidInput(context_, *failure)
+                                  : EndForGood(context_, *failure);
 }
 
 Result<int> Chief::RunToEnd() {
@@ -150,10 +156,7 @@ Result<int> Chief::RunToEnd() {
     const bool failed = ending_.failure() && !ending_.failed_for_good();
     if (!failed && ending_.releasing() && ending_.ReleaseOver(AllTold())) {
       // The log has the reason already.
-      if (ending_.failed_for_good()) {
-        const Status& why = *ending_.failure();
-        return IsInvalidInput(why) ? EndForInvalidInput(context_, why) : EndForGood(context_, why);
-      }
+      if (ending_.failed_for_good()) return kExitPermanent;
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
     if (ending_.Superseded() || ps_.superseded()) {

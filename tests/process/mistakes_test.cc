@@ -161,8 +161,7 @@ const std::vector<Mistake>& Mistakes() {
        {{"{name: city, ", "{name: city, embeddingDimension: 8, "}},
        "",
        {},
-       "an embedding enters the hidden layers, and there are none; set "
-       "model.wideAndDeep.hiddenUnits"},
+       "has an embedding, and there are no hidden layers that it enters"},
       {"LabelMapBeyondOne",
        {{kCsv, Csv("files: [data.csv], header: true, labelColumn: label, labelMap: {\"1\": 0, "
                    "\"2\": 2}")}},
