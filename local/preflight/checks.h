@@ -28,15 +28,14 @@ std::vector<std::string> CheckTfRecord(const Input& input, const Training& train
 /// Counts records and says, by the policy for bad ones, whether the job would fail.
 class RecordTally {
  public:
-  explicit RecordTally(const Input& input) : input_(input) {}
+  /// `samples`: what is seen of the input.
+  RecordTally(const Input& input, const std::vector<FileSample>& samples);
 
   void Good() { ++good_; }
   /// `what`: with file and place.
   void Bad(const std::string& what);
   std::size_t records() const { return good_ + bad_; }
   bool Full() const { return records() >= kSampleRecords; }
-  /// Not all of the input was seen.
-  void Cut() { cut_ = true; }
   /// The finding; empty when the job would go on. Skip is proposed only where few records behind
   /// good ones are bad.
   std::string Finding() const;
@@ -47,7 +46,8 @@ class RecordTally {
   std::size_t bad_ = 0;
   /// Good ones before the first bad one.
   std::size_t good_before_ = 0;
-  bool cut_ = false;
+  /// Not all of the input is seen.
+  const bool cut_;
   std::string first_;
 };
 

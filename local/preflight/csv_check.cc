@@ -60,15 +60,15 @@ namespace {
 /// Looks at the files one after the other.
 class CsvCheck {
  public:
-  CsvCheck(const Input& input, const Training& training, const FeatureSet& features)
-      : csv_(input.csv()), training_(training), features_(features), tally_(input) {}
+  CsvCheck(const Input& input, const Training& training, const FeatureSet& features,
+           const std::vector<FileSample>& samples)
+      : csv_(input.csv()), training_(training), features_(features), tally_(input, samples) {}
 
   /// Findings that end the check.
   std::vector<std::string> Look(const FileSample& sample) {
-    if (sample.cut) tally_.Cut();
-    // One line more for the header.
+    // One line more for the header, and one that shows that it is not alone.
     const Result<std::vector<CsvRow>> rows =
-        ReadRows(sample, FormatOf(csv_), kSampleRecords - tally_.records() + 1);
+        ReadRows(sample, FormatOf(csv_), kSampleRecords - tally_.records() + 2);
     if (!rows.ok()) return {rows.status().message()};
     if (rows->empty() && sample.cut) return {};  // one record longer than the sample
     if (rows->empty()) return {sample.name + ": the file has no records"};
@@ -108,7 +108,6 @@ class CsvCheck {
         tally_.Bad(place + ": " + problem + Hint(rows[i]));
       }
     }
-    if (tally_.Full()) tally_.Cut();
     return {};
   }
 
@@ -130,7 +129,7 @@ class CsvCheck {
 std::vector<std::string> CheckCsv(const Input& input, const Training& training,
                                   const FeatureSet& features,
                                   const std::vector<FileSample>& samples) {
-  CsvCheck check(input, training, features);
+  CsvCheck check(input, training, features, samples);
   for (const FileSample& sample : samples) {
     std::vector<std::string> findings = check.Look(sample);
     if (!findings.empty()) return findings;

@@ -1,7 +1,21 @@
+#include <algorithm>
+
 #include "local/preflight/checks.h"
 #include "proto/job/input_kind.h"
 
 namespace pstrain::preflight {
+namespace {
+
+bool IsCut(const Input& input, const std::vector<FileSample>& samples) {
+  return samples.size() < FilesOf(input).size() ||
+         std::any_of(
+             samples.begin(), samples.end(), [](const FileSample& sample) { return sample.cut; });
+}
+
+}  // namespace
+
+RecordTally::RecordTally(const Input& input, const std::vector<FileSample>& samples)
+    : input_(input), cut_(IsCut(input, samples)) {}
 
 void RecordTally::Bad(const std::string& what) {
   if (bad_ == 0) {
@@ -16,7 +30,8 @@ std::string RecordTally::Finding() const {
   if (BadRecordsOf(input_) == Input::Skip) {
     // Of an input that goes on nobody knows the share yet: more bad ones than good ones are no
     // accident.
-    const bool too_many = cut_ ? bad_ > good_ : bad_ > MostBadRecords(input_, good_ + bad_);
+    const bool too_many =
+        cut_ || Full() ? bad_ > good_ : bad_ > MostBadRecords(input_, good_ + bad_);
     if (!too_many) return {};
     return std::to_string(bad_) + " of the first " + std::to_string(records()) +
            " records are bad, which is more than maxBadRecords and maxBadRecordFraction admit; "

@@ -44,11 +44,10 @@ std::vector<std::string> CheckTfRecord(const Input& input, const Training& /*tra
                                        const std::vector<FileSample>& samples) {
   Result<ExampleDecoder> decoder = ExampleDecoder::Create(input.tf_record(), LayoutOf(features));
   if (!decoder.ok()) return {decoder.status().message()};
-  RecordTally tally(input);
+  RecordTally tally(input, samples);
   for (const FileSample& sample : samples) {
     std::string finding = CheckFileOf(sample, *decoder, features, tally);
     if (!finding.empty()) return {std::move(finding)};
-    if (sample.cut) tally.Cut();
   }
   const std::string finding = tally.Finding();
   return finding.empty() ? std::vector<std::string>() : std::vector<std::string>{finding};

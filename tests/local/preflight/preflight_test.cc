@@ -114,6 +114,24 @@ TEST_F(PreflightTest, WhenBadRecordsAreSkippedInALongInput_OnlyMoreBadThanGoodOn
   EXPECT_EQ(Findings().size(), 1u);
 }
 
+TEST_F(PreflightTest, WhenThereAreManyFiles_EachIsLookedFor) {
+  WriteData(1200, 0);
+  for (int i = 0; i < 20; ++i) {
+    const std::string path = dir_.File("day-" + std::to_string(i) + ".csv");
+    WriteTestFile(path, "label,age,city\n1,30,a\n");
+    csv().add_files(path);
+  }
+  EXPECT_THAT(Findings(), IsEmpty());
+  ASSERT_TRUE(RemoveFile(dir_.File("day-19.csv")).ok());
+  ASSERT_EQ(Findings().size(), 1u);
+  EXPECT_THAT(Findings().front(), HasSubstr("day-19.csv: No such file or directory"));
+  // Of the first ones also the header.
+  WriteTestFile(dir_.File("day-1.csv"), "label,age,town\n1,30,a\n");
+  WriteTestFile(dir_.File("day-19.csv"), "label,age,city\n1,30,a\n");
+  ASSERT_EQ(Findings().size(), 1u);
+  EXPECT_THAT(Findings().front(), HasSubstr("day-1.csv has no column \"city\""));
+}
+
 TEST_F(PreflightTest, WhenTheCallerKnowsWhyAFileIsAbsent_ThatIsTheFinding) {
   const auto why = [](const std::string& path) { return "no volume for " + BaseName(path); };
   EXPECT_THAT(CheckData(spec_, why),
