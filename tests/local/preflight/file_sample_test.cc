@@ -20,39 +20,40 @@ class FileSampleTest : public testing::Test {
     const Result<FileSample> sample = SampleFile(path_, compression);
     return sample.ok() ? std::string() : sample.status().message();
   }
+  void ExpectWhole(const std::string& text, Input::Compression compression) const {
+    const Result<FileSample> sample = SampleFile(path_, compression);
+    ASSERT_TRUE(sample.ok()) << sample.status().ToString();
+    EXPECT_EQ(sample->text, text);
+    EXPECT_FALSE(sample->cut);
+  }
+  void ExpectCut(Input::Compression compression) const {
+    const Result<FileSample> sample = SampleFile(path_, compression);
+    ASSERT_TRUE(sample.ok()) << sample.status().ToString();
+    EXPECT_EQ(sample->text.size(), kSampleBytes);
+    EXPECT_TRUE(sample->cut);
+  }
 
   TempDir dir_;
   const std::string path_ = dir_.File("data.csv");
+  const std::string long_text_ = std::string(3 * kSampleBytes, 'x');
 };
 
 TEST_F(FileSampleTest, OfALargeFile_IsItsFirstMiB) {
-  WriteTestFile(path_, std::string(3 * kSampleBytes, 'x'));
-  const Result<FileSample> sample = SampleFile(path_, Input::Auto);
-  ASSERT_TRUE(sample.ok()) << sample.status().ToString();
-  EXPECT_EQ(sample->text.size(), kSampleBytes);
-  EXPECT_TRUE(sample->cut);
+  WriteTestFile(path_, long_text_);
+  ExpectCut(Input::Auto);
 }
 
 TEST_F(FileSampleTest, OfASmallFile_IsAllOfIt) {
   WriteTestFile(path_, "a,b\n");
-  const Result<FileSample> sample = SampleFile(path_, Input::Plain);
-  ASSERT_TRUE(sample.ok()) << sample.status().ToString();
-  EXPECT_EQ(sample->text, "a,b\n");
-  EXPECT_FALSE(sample->cut);
+  ExpectWhole("a,b\n", Input::Plain);
 }
 
 TEST_F(FileSampleTest, OfAPackedFile_IsWhatItUnpacksTo) {
   WriteGzipFile(path_, "a,b\n");
-  const Result<FileSample> small = SampleFile(path_, Input::Auto);
-  ASSERT_TRUE(small.ok()) << small.status().ToString();
-  EXPECT_EQ(small->text, "a,b\n");
-  EXPECT_FALSE(small->cut);
+  ExpectWhole("a,b\n", Input::Auto);
   EXPECT_THAT(Problem(Input::Plain), HasSubstr("is packed with gzip, and compression says Plain"));
-  WriteGzipFile(path_, std::string(3 * kSampleBytes, 'x'));
-  const Result<FileSample> large = SampleFile(path_, Input::Gzip);
-  ASSERT_TRUE(large.ok()) << large.status().ToString();
-  EXPECT_EQ(large->text.size(), kSampleBytes);
-  EXPECT_TRUE(large->cut);
+  WriteGzipFile(path_, long_text_);
+  ExpectCut(Input::Gzip);
 }
 
 TEST_F(FileSampleTest, WhenThePackedFileIsCutShortOrDamaged_SaysSo) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
 #include <variant>
 
 #include "operator/plan/conditions.h"
@@ -113,30 +115,30 @@ TEST(Plan, WhenAWorkerDrainsOrIsDisrupted_StartsTheNextAttemptAndCountsNoFailure
   }
 }
 
-TEST(Plan, WhenTheChiefSaysThatNoAttemptCanSucceed_TheJobFailsWithoutAnother) {
+/// The condition Failed of a job whose chief has exited 87 and said so much of it.
+Condition AfterChiefFailedForGood(std::optional<StatedFailure> failure) {
   Snapshot snapshot = With(Running(Role::kWorker, 0));
   snapshot.replicas.front() = Ended(Running(Role::kChief, 0), kExitPermanent);
+  snapshot.replicas.front().failure = std::move(failure);
   const PlanResult plan = Plan(snapshot, kNow);
   EXPECT_EQ(plan.status.phase(), JobStatus::Failed);
   EXPECT_TRUE(Actions<StartReplica>(plan).empty());
   const Condition* failed = FindCondition(plan.status, "Failed");
-  ASSERT_NE(failed, nullptr);
-  EXPECT_EQ(failed->reason(), "ReplicaFailedForGood");
-  EXPECT_EQ(failed->message(),
+  return failed == nullptr ? Condition() : *failed;
+}
+
+TEST(Plan, WhenTheChiefSaysThatNoAttemptCanSucceed_TheJobFailsWithoutAnother) {
+  const Condition failed = AfterChiefFailedForGood(std::nullopt);
+  EXPECT_EQ(failed.reason(), "ReplicaFailedForGood");
+  EXPECT_EQ(failed.message(),
             "chief-0 exited with code 87: no attempt can succeed; its log says why");
 }
 
-TEST(Plan, WhenAReplicaStatesWhyNoAttemptCanSucceed_TheJobFailsWithThatReasonAndText) {
-  Snapshot snapshot = With(Running(Role::kWorker, 0));
-  snapshot.replicas.front() = Ended(Running(Role::kChief, 0), kExitPermanent);
-  snapshot.replicas.front().failure = StatedFailure{"InvalidInput", "data.csv: no such file"};
-  const PlanResult plan = Plan(snapshot, kNow);
-  EXPECT_EQ(plan.status.phase(), JobStatus::Failed);
-  EXPECT_TRUE(Actions<StartReplica>(plan).empty());
-  const Condition* failed = FindCondition(plan.status, "Failed");
-  ASSERT_NE(failed, nullptr);
-  EXPECT_EQ(failed->reason(), "InvalidInput");
-  EXPECT_EQ(failed->message(), "chief-0: data.csv: no such file");
+TEST(Plan, WhenTheChiefStatesWhyNoAttemptCanSucceed_TheJobFailsWithThatReasonAndText) {
+  const Condition failed =
+      AfterChiefFailedForGood(StatedFailure{"InvalidInput", "data.csv: no such file"});
+  EXPECT_EQ(failed.reason(), "InvalidInput");
+  EXPECT_EQ(failed.message(), "chief-0: data.csv: no such file");
 }
 
 TEST(Plan, WhenAReplicaThatWasToldToGoExits87_TheJobGoesOn) {
