@@ -58,9 +58,12 @@ Result<Volumes> Volumes::Create(const std::map<plan::Role, PodTemplate>& templat
     }
   }
   for (const auto& [name, directory] : given) {
-    if (!used.contains(name)) {
-      return InvalidArgumentError("--volume " + name + ": no replica mounts it");
+    if (used.contains(name)) continue;
+    std::string mounted;
+    for (const std::string& one : used) {
+      if (!one.empty()) mounted += (mounted.empty() ? "; they mount " : ", ") + one;
     }
+    return InvalidArgumentError("--volume " + name + ": no replica mounts it" + mounted);
   }
   return volumes;
 }

@@ -16,5 +16,14 @@ TEST(ParseAgentReading, WithProgress_ReadsValues) {
   EXPECT_FALSE(ParseAgentReading("[]").ok());
 }
 
+TEST(ParseAgentReading, AfterAnExit87_HasWhatTheProgramSaysOfIt) {
+  const auto reading = ParseAgentReading(
+      R"({"values":{},"exit":{"code":87,"failure":{"reason":"InvalidInput","message":"m"}}})");
+  ASSERT_TRUE(reading.ok());
+  EXPECT_EQ(reading->failure, (StatedFailure{"InvalidInput", "m"}));
+  EXPECT_FALSE(ParseAgentReading(R"({"exit":{"code":1}})")->failure.has_value());
+  EXPECT_FALSE(ParseAgentReading(R"({"exit":7})")->failure.has_value());
+}
+
 }  // namespace
 }  // namespace pstrain::local
