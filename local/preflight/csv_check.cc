@@ -89,7 +89,8 @@ class CsvCheck {
     const std::string records = tally_.Finding();
     // Skip leaves out what a column's finding is about, too: the job would go on.
     if (records.empty()) return {};
-    if (findings.empty()) findings.push_back(records);
+    const bool of_limits = csv_.bad_records() == Input::Skip;
+    if (findings.empty() || of_limits) findings.insert(findings.begin(), records);
     return findings;
   }
 
