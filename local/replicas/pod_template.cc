@@ -4,17 +4,11 @@
 #include <string_view>
 
 #include "base/text/json.h"
+#include "proto/contract/training_container.h"
 #include "proto/job/input_kind.h"
 
 namespace pstrain::local {
 namespace {
-
-const Json* FirstContainer(const Json& root) {
-  const Json* spec = root.Find("spec");
-  const Json* containers = spec == nullptr ? nullptr : spec->Find("containers");
-  return containers == nullptr || containers->items().empty() ? nullptr
-                                                              : &containers->items().front();
-}
 
 std::string Text(const Json& object, std::string_view key) {
   const Json* value = object.Find(key);
@@ -79,7 +73,7 @@ Result<PodTemplate> ReadPodTemplate(const ReplicaSpec& spec) {
   if (spec.template_().empty()) return result;
   PSTRAIN_ASSIGN_OR_RETURN(const Json root, ParseJson(spec.template_()));
   ReadGrace(root, result);
-  const Json* container = FirstContainer(root);
+  PSTRAIN_ASSIGN_OR_RETURN(const Json* container, FindTrainingContainer(root));
   if (container == nullptr) return result;
   ReadStrings(container->Find("command"), result.command);
   ReadStrings(container->Find("args"), result.command);

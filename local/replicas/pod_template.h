@@ -12,8 +12,8 @@
 
 namespace pstrain::local {
 
-/// The part of a role's pod template that means something on one machine: its first container and
-/// the grace period.
+/// The part of a role's pod template that means something on one machine: its training container
+/// (proto/contract/training_container.h) and the grace period.
 struct PodTemplate {
   std::vector<std::string> command;                              // command and args
   std::vector<std::pair<std::string, std::string>> environment;  // literal values only

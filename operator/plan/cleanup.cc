@@ -17,6 +17,14 @@ void CleanUpReplicas(PlanBuilder& builder) {
   }
 }
 
+void StopRests(PlanBuilder& builder) {
+  for (const auto& [id, attempts] : builder.attempts_by_replica()) {
+    for (const Replica* replica : attempts) {
+      if (replica->rest == Rest::kRuns) builder.Delete(*replica);
+    }
+  }
+}
+
 void PruneAttempts(PlanBuilder& builder) {
   for (const auto& [id, attempts] : builder.attempts_by_replica()) {
     const Replica* last_ended = nullptr;

@@ -27,6 +27,7 @@ PlanResult Plan(const Snapshot& snapshot, Time now, const Policies& policies) {
     policies.start_replicas(builder);
     policies.prune_attempts(builder);
   }
+  policies.stop_rests(builder);
   policies.build_status(builder);
   return std::move(builder).Take();
 }

@@ -48,7 +48,11 @@ void PlanBuilder::Stop(const Replica& replica, std::chrono::seconds grace) {
 }
 
 void PlanBuilder::Delete(const Replica& replica) {
-  deletes_.push_back({replica.id, replica.attempt});
+  if (replica.rest == Rest::kStops) return;
+  const bool known = std::ranges::any_of(deletes_, [&replica](const DeleteReplica& removal) {
+    return removal.id == replica.id && removal.attempt == replica.attempt;
+  });
+  if (!known) deletes_.push_back({replica.id, replica.attempt});
 }
 
 void PlanBuilder::Requeue(Time time) {

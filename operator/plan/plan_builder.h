@@ -44,6 +44,7 @@ class PlanBuilder {
   void Start(const ReplicaId& id, std::int32_t attempt);
   /// No effect on an attempt that has ended or was told to stop already.
   void Stop(const Replica& replica, std::chrono::seconds grace);
+  /// No effect on an attempt that was deleted already, in this plan or before.
   void Delete(const Replica& replica);
   /// Asks for another plan at that time; the earliest of several counts.
   void Requeue(Time time);

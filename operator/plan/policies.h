@@ -44,6 +44,10 @@ void CleanUpReplicas(PlanBuilder& builder);
 /// cleanup.cc. Deletes ended attempts that have a later ended one; the last stays for its logs.
 void PruneAttempts(PlanBuilder& builder);
 
+/// cleanup.cc. Deletes what runs on in the pods of ended attempts, whatever cleanPodPolicy says: it
+/// would keep the pod's resources for ever.
+void StopRests(PlanBuilder& builder);
+
 /// status.cc. Phase, conditions, replicaStatuses, times.
 void BuildStatus(PlanBuilder& builder);
 
@@ -58,6 +62,7 @@ struct Policies {
   void (*start_replicas)(PlanBuilder&) = StartReplicas;
   void (*clean_up_replicas)(PlanBuilder&) = CleanUpReplicas;
   void (*prune_attempts)(PlanBuilder&) = PruneAttempts;
+  void (*stop_rests)(PlanBuilder&) = StopRests;
   void (*build_status)(PlanBuilder&) = BuildStatus;
 };
 

@@ -9,7 +9,7 @@ bool MustWaitForOld(const PlanBuilder& builder, const ReplicaId& id) {
   const bool after_termination = ReplacesAfterTermination(builder.spec(), id.role);
   const auto& attempts = builder.Attempts(id);
   return std::any_of(attempts.begin(), attempts.end(), [&](const Replica* replica) {
-    return replica->Live() || (after_termination && !replica->Ended());
+    return replica->Live() || (after_termination && !replica->Gone());
   });
 }
 

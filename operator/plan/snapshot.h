@@ -57,6 +57,13 @@ enum class Disruption : std::uint8_t {
   kNotAdmitted,   // the kubelet refused the pod: no container ever ran
 };
 
+/// What is left of the pod of an attempt that has ended.
+enum class Rest : std::uint8_t {
+  kNone,
+  kStops,  // it is being stopped, or ends by itself
+  kRuns,   // other containers run on until somebody stops them
+};
+
 /// One attempt of a replica, as the executor sees it.
 struct Replica {
   ReplicaId id;
@@ -74,10 +81,15 @@ struct Replica {
   std::optional<Time> ended;
   /// What a program that has exited 87 says of it, where it says anything.
   std::optional<StatedFailure> failure;
+  /// kNone of an attempt that has not ended, and of a process.
+  Rest rest = Rest::kNone;
   /// Of a built-in chief that has ended, when they are known.
   std::optional<FinalCounts> counts;
 
+  /// The training program has ended.
   bool Ended() const { return phase == ReplicaPhase::kSucceeded || phase == ReplicaPhase::kFailed; }
+  /// Ended, and nothing of its pod is left.
+  bool Gone() const { return Ended() && rest == Rest::kNone; }
   /// Not ended and not told to stop.
   bool Live() const { return !Ended() && !terminating; }
 };

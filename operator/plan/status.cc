@@ -90,7 +90,7 @@ Progress SummarizeReplicas(const PlanBuilder& builder) {
 
 bool AnyAlive(const PlanBuilder& builder) {
   for (const Replica& replica : builder.snapshot().replicas) {
-    if (!replica.Ended()) return true;
+    if (!replica.Gone()) return true;
   }
   return false;
 }

@@ -11,6 +11,7 @@
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
 #include "proto/contract/task_env.h"
+#include "proto/contract/training_container.h"
 
 namespace pstrain::job {
 namespace {
@@ -34,6 +35,13 @@ Result<Json> ReadTemplate(const ReplicaSpec& spec) {
   return pod;
 }
 
+/// Whatever else than an object the template has as annotations, the apiserver refuses.
+void Annotate(std::string_view key, std::string_view value, Json& metadata) {
+  Json& annotations = MemberOf(metadata, "annotations", Json::Object());
+  if (annotations.is_null()) annotations = Json::Object();
+  if (annotations.is_object()) annotations.Set(key, Text(value));
+}
+
 void SetMetadata(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32_t attempt,
                  Json& pod) {
   Json ours = OwnedObjectMetadata(job, PodName(job.metadata().name(), id, attempt));
@@ -49,12 +57,7 @@ void SetMetadata(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32
   ours.Set("labels", std::move(labels));
   if (const Json* annotations = theirs.Find("annotations")) ours.Set("annotations", *annotations);
   if (LearnsPsCount(job.spec(), id.role)) {
-    // Whatever else the template says here, the apiserver refuses.
-    Json& annotations = MemberOf(ours, "annotations", Json::Object());
-    if (annotations.is_null()) annotations = Json::Object();
-    if (annotations.is_object()) {
-      annotations.Set(kPsReplicasAnnotation, Text(PsCountText(job.spec())));
-    }
+    Annotate(kPsReplicasAnnotation, PsCountText(job.spec()), ours);
   }
   pod.Set("metadata", std::move(ours));
 }
@@ -90,7 +93,7 @@ struct Volumes {
   bool ps_count = false;
 };
 
-Status AddVolumes(const Volumes& wanted, Json& spec, Json& container) {
+Status AddVolumes(const Volumes& wanted, const std::string& path, Json& spec, Json& container) {
   Json& volumes = MemberOf(spec, "volumes", Json::Array());
   Json& mounts = MemberOf(container, "volumeMounts", Json::Array());
   if (!volumes.is_array() || !mounts.is_array()) {
@@ -107,7 +110,7 @@ Status AddVolumes(const Volumes& wanted, Json& spec, Json& container) {
   for (const std::string_view ours :
        {kJobDirectory, kPsCountDirectory, kIdentityDirectory, kTlsDirectory}) {
     if (!Mounts(mounts, ours)) continue;
-    return InvalidArgumentError("template.spec.containers[0].volumeMounts: " + std::string(ours) +
+    return InvalidArgumentError(path + ".volumeMounts: " + std::string(ours) +
                                 " is where pstrain mounts the job; choose another path");
   }
   Json source = Json::Object();
@@ -146,17 +149,23 @@ Status SetPodSecurity(Json& spec) {
   return OkStatus();
 }
 
-Result<Json*> FirstContainer(Json& spec) {
-  Json& containers = MemberOf(spec, "containers", Json::Array());
+struct FoundContainer {
+  Json* container = nullptr;
+  std::string path;  // in the template
+};
+
+/// The training container of a pod, made an empty one where the template has no container.
+Result<FoundContainer> TrainingContainerOf(Json& pod) {
+  Json& containers = MemberOf(*pod.FindMutable("spec"), "containers", Json::Array());
   if (!containers.is_array()) {
     return InvalidArgumentError("template.spec.containers: must be a list");
   }
+  PSTRAIN_ASSIGN_OR_RETURN(const std::size_t index, TrainingContainerIndex(pod));
   if (containers.size() == 0) containers.Append(Json::Object());
-  Json* first = &containers.mutable_items().front();
-  if (!first->is_object()) {
-    return InvalidArgumentError("template.spec.containers[0]: must be an object");
-  }
-  return first;
+  Json* container = &containers.mutable_items()[index];
+  std::string path = "template.spec.containers[" + std::to_string(index) + "]";
+  if (!container->is_object()) return InvalidArgumentError(path + ": must be an object");
+  return FoundContainer{.container = container, .path = std::move(path)};
 }
 
 /// terminationGracePeriodSeconds of a pod's spec; 30 s, Kubernetes' default, without one.
@@ -184,26 +193,30 @@ Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::
   spec.Set("subdomain", Text(job.metadata().name()));
   SetDefault(spec, "enableServiceLinks", Json::Bool(false));
   SetDefault(spec, "automountServiceAccountToken", Json::Bool(false));
-  const Result<Json*> container = FirstContainer(spec);
-  if (!container.ok()) return container.status().WithContext(path);
+  const Result<FoundContainer> found = TrainingContainerOf(*pod);
+  if (!found.ok()) return found.status().WithContext(path);
+  Json& container = *found->container;
   const bool identified = options.identified && job.spec().has_training();
   const TrainingContainer training{.job = &job,
                                    .id = id,
+                                   .path = found->path,
                                    .attempt = attempt,
                                    .config_map = config_map,
                                    .grace = GracePeriod(spec),
                                    .identified = identified,
                                    .image = options.training_image,
                                    .image_pull_policy = options.image_pull_policy};
-  for (const Status& status : {SetPodSecurity(spec), CompleteContainer(training, **container),
+  for (const Status& status : {SetPodSecurity(spec), CompleteContainer(training, container),
                                AddVolumes({.config_map = config_map,
                                            .identity = identified ? IdentityVolume(job) : Json(),
                                            .tls = TlsVolume(job.spec()),
                                            .scratch = job.spec().has_training(),
                                            .ps_count = LearnsPsCount(job.spec(), id.role)},
-                                          spec, **container)}) {
+                                          found->path, spec, container)}) {
     if (!status.ok()) return status.WithContext(path);
   }
+  Annotate(kTrainingContainerAnnotation, kube::TextOrEmpty(container, "name"),
+           *pod->FindMutable("metadata"));
   return pod;
 }
 

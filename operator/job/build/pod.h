@@ -30,7 +30,8 @@ struct PodBuilderOptions {
 /// Never, enableServiceLinks false, no service account token, what ps_count.h adds to a chief,
 /// identity_volume.h to replicas that are to know each other, and what the "restricted" Pod
 /// Security Standard asks for; of these the template may set all but name, owner, host name,
-/// subdomain, restartPolicy and our environment. The first container is the training container.
+/// subdomain, restartPolicy and our environment. The training container is the first one, or the
+/// one that the template's annotation names; the pod has that annotation in any case.
 /// INVALID_ARGUMENT names the field of a template that cannot be used. Pure.
 Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32_t attempt,
                       const std::string& config_map, const PodBuilderOptions& options);

@@ -60,7 +60,7 @@ Status SetEnvironment(const TrainingContainer& training, Json& container) {
       const std::string name = kube::TextOrEmpty(entry, "name");
       for (const Json& taken : ours.items()) {
         if (name != kube::TextOrEmpty(taken, "name")) continue;
-        return InvalidArgumentError("template.spec.containers[0].env: sets " + name +
+        return InvalidArgumentError(training.path + ".env: sets " + name +
                                     ", which pstrain sets itself; remove it");
       }
       env.Append(entry);
@@ -71,10 +71,11 @@ Status SetEnvironment(const TrainingContainer& training, Json& container) {
 }
 
 /// The agent becomes the container's first process; `args` stay as they are.
-Status SetCommand(bool built_in_runtime, Json& container) {
+Status SetCommand(const TrainingContainer& training, Json& container) {
+  const bool built_in_runtime = training.job->spec().has_training();
   const Json* command = container.Find("command");
   if (command != nullptr && !command->is_array()) {
-    return InvalidArgumentError("template.spec.containers[0].command: must be a list");
+    return InvalidArgumentError(training.path + ".command: must be a list");
   }
   Json agent = Json::Array();
   agent.Append(Text(kAgentProgram));
@@ -101,10 +102,11 @@ Json Port(std::string_view name, int number) {
   return port;
 }
 
-Status SetPorts(bool listens, Json& container) {
+Status SetPorts(const TrainingContainer& training, Json& container) {
+  const bool listens = training.id.role != plan::Role::kEvaluator;
   Json& ports = MemberOf(container, "ports", Json::Array());
   if (!ports.is_array()) {
-    return InvalidArgumentError("template.spec.containers[0].ports: must be a list");
+    return InvalidArgumentError(training.path + ".ports: must be a list");
   }
   bool has_training = false;
   bool has_metrics = false;
@@ -128,10 +130,10 @@ Json HttpProbe(std::string_view path, int period_seconds, int failure_threshold)
   return probe;
 }
 
-Status SetSecurity(bool built_in_runtime, Json& container) {
+Status SetSecurity(const TrainingContainer& training, Json& container) {
   Json& context = MemberOf(container, "securityContext", Json::Object());
   if (!context.is_object()) {
-    return InvalidArgumentError("template.spec.containers[0].securityContext: must be an object");
+    return InvalidArgumentError(training.path + ".securityContext: must be an object");
   }
   SetDefault(context, "allowPrivilegeEscalation", Json::Bool(false));
   Json dropped = Json::Array();
@@ -139,7 +141,9 @@ Status SetSecurity(bool built_in_runtime, Json& container) {
   Json capabilities = Json::Object();
   capabilities.Set("drop", std::move(dropped));
   SetDefault(context, "capabilities", std::move(capabilities));
-  if (built_in_runtime) SetDefault(context, "readOnlyRootFilesystem", Json::Bool(true));
+  if (training.job->spec().has_training()) {
+    SetDefault(context, "readOnlyRootFilesystem", Json::Bool(true));
+  }
   return OkStatus();
 }
 
@@ -154,18 +158,18 @@ Status CompleteContainer(const TrainingContainer& training, Json& container) {
   SetDefault(container, "name", Text("training"));
   if (container.Find("image") == nullptr) {
     if (!built_in_runtime) {
-      return InvalidArgumentError(
-          "template.spec.containers[0].image: is required in a job without spec.training");
+      return InvalidArgumentError(training.path +
+                                  ".image: is required in a job without spec.training");
     }
     container.Set("image", Text(training.image));
     if (!training.image_pull_policy.empty()) {
       SetDefault(container, "imagePullPolicy", Text(training.image_pull_policy));
     }
   }
-  PSTRAIN_RETURN_IF_ERROR(SetCommand(built_in_runtime, container));
+  PSTRAIN_RETURN_IF_ERROR(SetCommand(training, container));
   PSTRAIN_RETURN_IF_ERROR(SetEnvironment(training, container));
-  PSTRAIN_RETURN_IF_ERROR(SetPorts(training.id.role != plan::Role::kEvaluator, container));
-  PSTRAIN_RETURN_IF_ERROR(SetSecurity(built_in_runtime, container));
+  PSTRAIN_RETURN_IF_ERROR(SetPorts(training, container));
+  PSTRAIN_RETURN_IF_ERROR(SetSecurity(training, container));
   SetDefault(container, "readinessProbe",
              HttpProbe("/readyz", kReadyPeriodSeconds, kReadyFailures));
   SetDefault(container, "livenessProbe", HttpProbe("/healthz", kLivePeriodSeconds, kLiveFailures));

@@ -15,6 +15,8 @@ namespace pstrain::job {
 struct TrainingContainer {
   const PSTrainingJob* job = nullptr;
   plan::ReplicaId id;
+  /// Where it stands in the role's template, for messages.
+  std::string path = "template.spec.containers[0]";
   std::int32_t attempt = 0;
   std::string config_map;
   std::chrono::seconds grace{30};

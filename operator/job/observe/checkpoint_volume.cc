@@ -7,6 +7,7 @@
 
 #include "operator/kube/json_fields.h"
 #include "operator/plan/snapshot.h"
+#include "proto/contract/training_container.h"
 #include "proto/job/schema.h"
 
 namespace pstrain::job {
@@ -89,10 +90,11 @@ std::optional<RoleVolume> RoleVolumeOf(const PSTrainingJob& job, plan::Role role
   const Json* spec = pod->Find("spec");
   if (spec == nullptr) return role_volume;
   role_volume.node = NodeOf(*spec);
-  const Json* containers = spec->Find("containers");
-  if (containers == nullptr || containers->items().empty()) return role_volume;
-  FindMount(containers->items().front(),
-            WithoutSlashAtEnd(job.spec().training().checkpoint().directory()), role_volume);
+  const Result<const Json*> container = FindTrainingContainer(*pod);
+  if (!container.ok()) return std::nullopt;
+  if (*container == nullptr) return role_volume;
+  FindMount(**container, WithoutSlashAtEnd(job.spec().training().checkpoint().directory()),
+            role_volume);
   if (!role_volume.volume.empty()) FindSource(*spec, role_volume);
   return role_volume;
 }

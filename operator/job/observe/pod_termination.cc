@@ -15,6 +15,7 @@ namespace {
 using plan::Disruption;
 using plan::Replica;
 using plan::ReplicaPhase;
+using plan::Rest;
 
 Disruption FromCondition(std::string_view reason) {
   constexpr std::array<std::pair<std::string_view, Disruption>, 5> kReasons = {{
@@ -32,7 +33,6 @@ Disruption FromCondition(std::string_view reason) {
 }
 
 Disruption FromPodReason(const PodView& pod) {
-  if (pod.phase == "Succeeded") return Disruption::kNone;
   if (pod.pod_reason == "Preempting") return Disruption::kPreempted;
   if (pod.pod_reason == "NodeLost") return Disruption::kNodeLost;
   for (const std::string_view shutdown : {"Terminated", "NodeShutdown", "Shutdown"}) {
@@ -48,10 +48,24 @@ Disruption DisruptionOf(const PodView& pod) {
   return by_condition != Disruption::kNone ? by_condition : FromPodReason(pod);
 }
 
+/// That of the training container where it is known: the pod's own phase speaks of all containers,
+/// so a sidecar that runs on would hide an end, one that failed make a success a crash, and one
+/// that does not start make a running program a pending one.
 ReplicaPhase PhaseOf(const PodView& pod) {
+  if (pod.container.terminated) {
+    return pod.container.exit_code == kExitSuccess ? ReplicaPhase::kSucceeded
+                                                   : ReplicaPhase::kFailed;
+  }
   if (pod.phase == "Succeeded") return ReplicaPhase::kSucceeded;
   if (pod.phase == "Failed") return ReplicaPhase::kFailed;
-  return pod.phase == "Running" ? ReplicaPhase::kRunning : ReplicaPhase::kPending;
+  const bool runs = pod.container.running || pod.phase == "Running";
+  return runs ? ReplicaPhase::kRunning : ReplicaPhase::kPending;
+}
+
+/// Of a pod whose training container has ended.
+Rest RestOf(const PodView& pod) {
+  if (pod.phase == "Succeeded" || pod.phase == "Failed") return Rest::kNone;
+  return pod.others_remain && !pod.deleted ? Rest::kRuns : Rest::kStops;
 }
 
 /// When the training program started. A pod "starts" when the kubelet takes it, long before its
@@ -99,7 +113,10 @@ Replica ToReplica(const PodView& pod) {
       replica.phase == ReplicaPhase::kSucceeded ? Disruption::kNone : DisruptionOf(pod);
   replica.reason = ReasonOf(pod, replica.disruption);
   replica.started = StartOf(pod);
-  if (replica.Ended()) replica.ended = pod.container.finished;
+  if (replica.Ended()) {
+    replica.ended = pod.container.finished;
+    replica.rest = RestOf(pod);
+  }
   replica.failure = FailureOf(pod);
   replica.counts = CountsOf(pod);
   return replica;
@@ -107,13 +124,13 @@ Replica ToReplica(const PodView& pod) {
 
 Replica ToGoneReplica(const PodView& pod, plan::Time now) {
   Replica replica = ToReplica(pod);
+  replica.rest = Rest::kNone;
   if (replica.Ended()) return replica;
-  const bool succeeded = pod.container.terminated && pod.container.exit_code == 0;
-  replica.phase = succeeded ? ReplicaPhase::kSucceeded : ReplicaPhase::kFailed;
+  replica.phase = ReplicaPhase::kFailed;
   replica.ready = false;
-  replica.terminating = !succeeded;
-  replica.ended = pod.container.finished.value_or(now);
-  if (replica.reason.empty()) replica.reason = succeeded ? "Completed" : "Deleted";
+  replica.terminating = true;
+  replica.ended = now;
+  if (replica.reason.empty()) replica.reason = "Deleted";
   return replica;
 }
 

@@ -6,6 +6,7 @@
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/timestamp.h"
+#include "proto/contract/training_container.h"
 
 namespace pstrain::job {
 namespace {
@@ -84,7 +85,10 @@ void ReadStatus(const Json& status, const std::string& training_container, PodVi
   for (const Json& container : containers->items()) {
     if (kube::TextOrEmpty(container, "name") == training_container) {
       ReadContainer(container, view.container);
+      continue;
     }
+    const Json* state = container.Find("state");
+    view.others_remain |= state == nullptr || state->Find("terminated") == nullptr;
   }
 }
 
@@ -128,16 +132,15 @@ Result<PodView> DecodePod(const Json& pod) {
   view.deleted = plan::ParseTimestamp(kube::TextOrEmpty(metadata, "deletionTimestamp"));
   PSTRAIN_RETURN_IF_ERROR(ReadLabels(*metadata, view));
   view.ps_replicas = kube::TextOrEmpty(metadata->Find("annotations"), kPsReplicasAnnotation);
-  std::string training_container;
   if (const Json* spec = pod.Find("spec")) {
     ReadVolumes(*spec, view);
     view.node = kube::TextOrEmpty(spec, "nodeName");
-    const Json* containers = spec->Find("containers");
-    if (containers != nullptr && containers->size() > 0) {
-      training_container = kube::TextOrEmpty(&containers->items().front(), "name");
-    }
   }
-  if (const Json* status = pod.Find("status")) ReadStatus(*status, training_container, view);
+  // An annotation that somebody has made name no container: nothing is known of the program.
+  const Result<const Json*> training = FindTrainingContainer(pod);
+  if (const Json* status = pod.Find("status")) {
+    ReadStatus(*status, training.ok() ? kube::TextOrEmpty(*training, "name") : "", view);
+  }
   return view;
 }
 

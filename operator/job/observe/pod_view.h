@@ -43,7 +43,6 @@ struct PodView {
   std::string unscheduled_reason;
   std::string unscheduled_message;
 
-  /// The training container: the first of the pod.
   struct Container {
     bool known = false;  // there is a status for it
     std::string waiting_reason;
@@ -57,7 +56,11 @@ struct PodView {
     std::optional<plan::Time> started;
     std::optional<plan::Time> finished;
   };
+  /// The training container: the one that kTrainingContainerAnnotation names.
   Container container;
+  /// Of the pod's other ordinary containers one has not ended: it runs, or has yet to. Sidecars of
+  /// initContainers are not among them: the kubelet ends those.
+  bool others_remain = false;
 };
 
 /// Reads a Pod of the core/v1 API. INVALID_ARGUMENT, naming the field, when it carries our labels

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "operator/controller/parallel.h"
+#include "operator/job/observe/pod_termination.h"
 #include "operator/kube/pause.h"
 
 namespace pstrain::job {
@@ -34,8 +35,8 @@ std::vector<ProgressPoller::Target> ProgressPoller::Targets() const {
     for (const PodStore::Object& pod : pods_.ByOwner(job->meta.uid)) {
       if (!pod->object.ok()) continue;
       const PodView& view = *pod->object;
-      if (view.replica.role != plan::Role::kChief || view.deleted || view.phase != "Running" ||
-          view.pod_ip.empty()) {
+      if (view.replica.role != plan::Role::kChief || view.deleted || view.pod_ip.empty() ||
+          ToReplica(view).phase != plan::ReplicaPhase::kRunning) {
         continue;
       }
       targets.push_back({.job = job->meta.key,

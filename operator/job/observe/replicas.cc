@@ -7,16 +7,17 @@
 namespace pstrain::job {
 namespace {
 
-/// Adds the replica as it is after our own deletions; an ended one that we deleted is as good as
-/// gone.
+/// Adds the replica as it is after our own deletions; one of which nothing runs is as good as gone
+/// when we have deleted it.
 void AddPod(const PodView& pod, const KnownPods& pods, std::set<std::string>& still_stopped,
             std::vector<plan::Replica>& replicas) {
   plan::Replica replica = ToReplica(pod);
   if (!replica.terminating && pods.stopped.contains(pod.uid)) {
     still_stopped.insert(pod.uid);
-    if (replica.Ended()) return;
+    if (replica.Gone()) return;
     replica.terminating = true;
     replica.ready = false;
+    if (replica.Ended()) replica.rest = plan::Rest::kStops;
   }
   replicas.push_back(std::move(replica));
 }

@@ -32,6 +32,19 @@ TEST(ReadPodTemplate, WithAContainer_TakesWhatMeansSomethingHere) {
   EXPECT_THAT(pod->ignored, testing::ElementsAre("env Y (valueFrom)", "image"));
 }
 
+TEST(ReadPodTemplate, WithSeveralContainers_TakesTheTrainingContainer) {
+  ReplicaSpec spec;
+  spec.set_template_(
+      R"({"metadata":{"annotations":{"pstrain.dev/training-container":"main"}},
+    "spec":{"containers":[{"name":"log","command":["l"]},{"name":"main","command":["m"]}]}})");
+  EXPECT_THAT(ReadPodTemplate(spec)->command, testing::ElementsAre("m"));
+  spec.set_template_(
+      R"({"metadata":{"annotations":{"pstrain.dev/training-container":"man"}},
+    "spec":{"containers":[{"name":"main","command":["m"]}]}})");
+  EXPECT_THAT(ReadPodTemplate(spec).status().message(),
+              testing::HasSubstr("template.metadata.annotations: pstrain.dev/training-container"));
+}
+
 TEST(ReadPodTemplate, WithAGracePeriod_TakesIt) {
   ReplicaSpec spec;
   EXPECT_EQ(ReadPodTemplate(spec)->grace, std::nullopt);

@@ -375,6 +375,38 @@ TEST_F(JobReconcilerTest, AFinishedJob_StopsItsPodsAndExpires) {
   EXPECT_THAT(fixture_.FinishEvents(), Contains("Succeeded").Times(1));
 }
 
+/// The training container of a pod has ended, and a sidecar of it runs on.
+std::string EndedBesideASidecar(int exit_code) {
+  return R"({"phase": "Running", "containerStatuses": [
+    {"name": "c", "state": {"terminated": {"exitCode": )" +
+         std::to_string(exit_code) + R"(, "startedAt": "2020-01-01T00:00:00Z"}}},
+    {"name": "proxy", "state": {"running": {}}}]})";
+}
+
+TEST_F(JobReconcilerTest, AChiefThatIsDoneBesideASidecar_EndsTheJobAndItsPodGoes) {
+  fixture_.StartJob();
+  fixture_.SetPodStatus("byo-chief-0", EndedBesideASidecar(0));
+  fixture_.Settle();
+  EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Succeeded);
+  EXPECT_THAT(fixture_.PodNames(), IsEmpty());
+  ExpectFixedPoint();
+}
+
+TEST_F(JobReconcilerTest, AWorkerThatCrashesBesideASidecar_IsReplacedAndItsPodGoes) {
+  fixture_.StartJob();
+  fixture_.server().LingerOnDelete(kube::PodResource());
+  fixture_.SetPodStatus("byo-worker-0", EndedBesideASidecar(1));
+  fixture_.Settle();
+  EXPECT_EQ(fixture_.StatusOfJob().restarts().failures(), 1);
+  EXPECT_THAT(fixture_.PodNames(), Contains("byo-worker-0-1"));
+  EXPECT_EQ(fixture_.CallsOf("DELETE"), 1);
+  fixture_.RemovePod("byo-worker-0");
+  fixture_.Settle();
+  EXPECT_EQ(fixture_.StatusOfJob().restarts().failures(), 1);
+  EXPECT_EQ(fixture_.StatusOfJob().restarts().disruptions(), 0);
+  ExpectFixedPoint();
+}
+
 TEST_F(JobReconcilerTest, AChiefWithoutALastWord_IsProvenByTheLastPoll) {
   fixture_.StartJob(Train);
   fixture_.PollChief(0, R"("examples_expected": 80, "examples_committed": 80, "applied_min": 80,

@@ -392,6 +392,51 @@ TEST(PlanDrain, WhenAChiefWasSuperseded_NobodyFollowsIt) {
   EXPECT_EQ(FailuresOf(snapshot), 1);
 }
 
+TEST(PlanRest, WhenTheTrainingProgramHasEndedAndASidecarRunsOn_DeletesThePod) {
+  for (const int code : {0, 1}) {
+    Replica worker = Ended(Running(Role::kWorker, 0), code);
+    worker.rest = Rest::kRuns;
+    const PlanResult plan = Plan(With(worker), kNow);
+    EXPECT_TRUE(std::holds_alternative<SetStatus>(plan.actions.front()));
+    const auto deletes = Actions<DeleteReplica>(plan);
+    ASSERT_EQ(deletes.size(), 1U) << code;
+    EXPECT_EQ(deletes[0].id.index, 0);
+    EXPECT_EQ(Actions<StartReplica>(plan).size(), code == 0 ? 0U : 1U);
+    EXPECT_EQ(plan.status.restarts().failures(), code);
+    worker.rest = Rest::kStops;
+    EXPECT_TRUE(Actions<DeleteReplica>(Plan(With(worker), kNow)).empty());
+  }
+}
+
+TEST(PlanRest, WhenASidecarRunsOn_TheJobEndsAllTheSame) {
+  for (const auto policy : {RunPolicy::Running, RunPolicy::All, RunPolicy::None}) {
+    Snapshot snapshot = With(Running(Role::kWorker, 0));
+    snapshot.job.mutable_spec()->mutable_run_policy()->set_clean_pod_policy(policy);
+    snapshot.replicas.front() = Ended(Running(Role::kChief, 0), 0);
+    snapshot.replicas.front().rest = Rest::kRuns;
+    const PlanResult plan = Plan(snapshot, kNow);
+    EXPECT_EQ(plan.status.phase(), JobStatus::Succeeded);
+    const auto deletes = Actions<DeleteReplica>(plan);
+    ASSERT_EQ(deletes.size(), 1U);
+    EXPECT_EQ(deletes[0].id.role, Role::kChief);
+  }
+}
+
+TEST(PlanRest, UntilThePodIsGone_AfterTerminationWaitsAndSuspensionIsNotOver) {
+  Replica worker = Ended(Running(Role::kWorker, 0), 1);
+  worker.rest = Rest::kStops;
+  EXPECT_TRUE(Actions<StartReplica>(Plan(With(worker, /*own_program=*/true), kNow)).empty());
+  Snapshot suspended;
+  suspended.job = SimulatedJob(false);
+  suspended.job.mutable_spec()->mutable_run_policy()->set_suspend(true);
+  suspended.replicas = {worker};
+  EXPECT_NE(Plan(suspended, kNow).status.phase(), JobStatus::Suspended);
+  worker.rest = Rest::kNone;
+  EXPECT_EQ(Actions<StartReplica>(Plan(With(worker, true), kNow)).size(), 1U);
+  suspended.replicas = {worker};
+  EXPECT_EQ(Plan(suspended, kNow).status.phase(), JobStatus::Suspended);
+}
+
 TEST(Plan, WhenAWorkerExitsZero_DoesNotReplaceIt) {
   const PlanResult plan = Plan(With(Ended(Running(Role::kWorker, 0), 0)), kNow);
   EXPECT_TRUE(Actions<StartReplica>(plan).empty());

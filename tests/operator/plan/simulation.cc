@@ -98,6 +98,8 @@ void Simulation::End(Replica& replica, std::int32_t exit_code) {
   replica.exit_code = exit_code;
   replica.ready = false;
   replica.ended = now_;
+  // Another container of the pod runs on.
+  if (!replica.terminating && rng_.Uniform(4) == 0) replica.rest = Rest::kRuns;
   const bool told = replica.terminating || replica.disruption != Disruption::kNone;
   const bool disrupted = told || IsDisruptionExit(exit_code);
   const bool counts = !IsFinished(snapshot_.job.status()) &&
@@ -204,6 +206,8 @@ void Simulation::AccountDisruptions(const JobStatus& after) {
 }
 
 void Simulation::ForgetCounted() {
+  std::erase_if(snapshot_.replicas,
+                [](const Replica& replica) { return replica.rest == Rest::kStops; });
   std::erase_if(snapshot_.replicas, [&](const Replica& replica) {
     const auto& records = snapshot_.job.status().restarts().replicas();
     const auto record = records.find(ReplicaKey(replica.id));
@@ -285,15 +289,23 @@ void Simulation::Apply(const Action& action) {
   } else if (const auto* stop = std::get_if<StopReplica>(&action)) {
     Stop(*stop);
   } else if (const auto* removal = std::get_if<DeleteReplica>(&action)) {
-    std::erase_if(snapshot_.replicas, [&](const Replica& replica) {
-      const bool same = replica.id == removal->id && replica.attempt == removal->attempt;
-      if (same) Expect(replica.Ended(), "deletes a replica that has not ended");
-      return same;
-    });
+    Delete(*removal);
   } else if (const auto* requeue = std::get_if<RequeueAt>(&action)) {
     requeue_at_ = requeue->time;
     Expect(requeue->time > now_, "requeues in the past");
   }
+}
+
+void Simulation::Delete(const DeleteReplica& removal) {
+  std::erase_if(snapshot_.replicas, [&](Replica& replica) {
+    if (replica.id != removal.id || replica.attempt != removal.attempt) return false;
+    Expect(replica.Ended(), "deletes a replica that has not ended");
+    Expect(replica.rest != Rest::kStops, "deletes a replica twice");
+    if (replica.rest == Rest::kNone) return true;
+    replica.terminating = true;
+    replica.rest = Rest::kStops;
+    return false;
+  });
 }
 
 void Simulation::Start(const StartReplica& start) {
@@ -301,7 +313,7 @@ void Simulation::Start(const StartReplica& start) {
   const std::string key = ReplicaKey(start.id);
   for (const Replica* other : At(start.id)) {
     Expect(!other->Live(), "two live replicas of " + key);
-    Expect(!waits || other->Ended(), "does not wait for the old " + key);
+    Expect(!waits || other->Gone(), "does not wait for the old " + key);
     Expect(other->attempt < start.attempt, "attempt used twice: " + key);
   }
   Expect(start.id.index < DesiredReplicas(snapshot_.job.spec(), start.id.role),
@@ -342,13 +354,15 @@ void Simulation::Stop(const StopReplica& stop) {
 void Simulation::FairRounds() {
   const auto done = [&] {
     const bool alive = std::any_of(snapshot_.replicas.begin(), snapshot_.replicas.end(),
-                                   [](const Replica& replica) { return !replica.Ended(); });
+                                   [](const Replica& replica) { return !replica.Gone(); });
     return !alive && (IsFinished(snapshot_.job.status()) ||
                       snapshot_.job.status().phase() == JobStatus::Suspended);
   };
   for (int round = 0; round < kFairRounds && violation_.empty(); ++round) {
     if (done()) return;
     Advance(1000);
+    std::erase_if(snapshot_.replicas,
+                  [](const Replica& replica) { return replica.rest == Rest::kStops; });
     if (requeue_at_ && snapshot_.job.status().phase() != JobStatus::Running) {
       now_ = std::max(now_, *requeue_at_);
     }
@@ -441,7 +455,8 @@ void Simulation::CheckSettled() {
   std::map<ReplicaId, int> alive;
   std::map<ReplicaId, int> ended;
   for (const Replica& replica : snapshot_.replicas) {
-    ++(replica.Ended() ? ended : alive)[replica.id];
+    Expect(replica.rest != Rest::kRuns, "leaves the rest of " + ReplicaKey(replica.id));
+    ++(replica.Gone() ? ended : alive)[replica.id];
     if (replica.Live()) ++live[replica.id];
   }
   if (IsFinished(status)) {

@@ -52,6 +52,7 @@ class Simulation {
   void Apply(const Action& action);
   void Start(const StartReplica& start);
   void Stop(const StopReplica& stop);
+  void Delete(const DeleteReplica& removal);
   void FairRounds();
   void CheckPlan(const PlanResult& plan);
   void CheckSettled();

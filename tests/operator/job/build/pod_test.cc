@@ -132,6 +132,51 @@ TEST(BuildPod, ReadsBackAsTheSameReplica) {
   EXPECT_EQ(view->config_map, "byo-hash");
 }
 
+TEST(BuildPod, NamesItsTrainingContainerForWhoeverPutsOthersFirst) {
+  PSTrainingJob job = OwnProgram();
+  const auto named = [&job](const plan::ReplicaId& id) {
+    const auto pod = BuildPod(job, id, 0, "byo-hash", {});
+    EXPECT_TRUE(pod.ok()) << pod.status().message();
+    return kube::TextOrEmpty(pod->Find("metadata")->Find("annotations"),
+                             "pstrain.dev/training-container");
+  };
+  EXPECT_EQ(named(kWorker1), "main");
+  ReplicaSpec& ps = *job.mutable_spec()->mutable_replica_specs()->mutable_ps();
+  ps.set_template_(R"({"spec":{"containers":[{"image":"x"},{"name":"log","image":"y"}]}})");
+  EXPECT_EQ(named({plan::Role::kPs, 0}), "training");
+}
+
+TEST(BuildPod, TakesTheTrainingContainerThatTheTemplateNames) {
+  PSTrainingJob job = OwnProgram();
+  ReplicaSpec& ps = *job.mutable_spec()->mutable_replica_specs()->mutable_ps();
+  ps.set_template_(
+      R"({"metadata":{"annotations":{"pstrain.dev/training-container":"main"}},"spec":{
+        "containers":[{"name":"log","image":"y"},{"name":"main","image":"x","command":["a"]}]}})");
+  const auto pod = BuildPod(job, {plan::Role::kPs, 0}, 0, "byo-hash", {});
+  ASSERT_TRUE(pod.ok()) << pod.status().message();
+  const auto& containers = pod->Find("spec")->Find("containers")->items();
+  EXPECT_EQ(WriteJson(containers[0]), R"({"name":"log","image":"y"})");
+  EXPECT_EQ(WriteJson(*containers[1].Find("command")), R"(["pstrain-agent","--","a"])");
+}
+
+TEST(BuildPod, WithFaultsInTheTrainingContainer_NamesTheField) {
+  PSTrainingJob job = OwnProgram();
+  ReplicaSpec& ps = *job.mutable_spec()->mutable_replica_specs()->mutable_ps();
+  const auto refusal = [&](const char* pod_template) {
+    ps.set_template_(pod_template);
+    return BuildPod(job, {plan::Role::kPs, 0}, 0, "byo-hash", {}).status().message();
+  };
+  EXPECT_EQ(refusal(R"({"metadata":{"annotations":{"pstrain.dev/training-container":"man"}},
+                        "spec":{"containers":[{"name":"main","image":"x"}]}})"),
+            "spec.replicaSpecs.ps: template.metadata.annotations: pstrain.dev/training-container "
+            "is \"man\", which is the name of none of template.spec.containers; name one of them, "
+            "or remove the annotation: then it is the first");
+  EXPECT_EQ(refusal(R"({"metadata":{"annotations":{"pstrain.dev/training-container":"main"}},
+                        "spec":{"containers":[{"name":"log","image":"y"},{"name":"main"}]}})"),
+            "spec.replicaSpecs.ps: template.spec.containers[1].image: is required in a job without "
+            "spec.training");
+}
+
 TEST(BuildPod, OfAChiefOfTheBuiltInRuntime_ShowsItTheNumberOfPs) {
   PSTrainingJob job = OwnProgram();
   job.mutable_spec()->mutable_training()->set_epochs(1);
@@ -140,7 +185,8 @@ TEST(BuildPod, OfAChiefOfTheBuiltInRuntime_ShowsItTheNumberOfPs) {
   auto pod = BuildPod(job, {plan::Role::kChief, 0}, 0, "byo-hash", {});
   ASSERT_TRUE(pod.ok()) << pod.status().message();
   const Json* annotations = pod->Find("metadata")->Find("annotations");
-  EXPECT_EQ(WriteJson(*annotations), R"({"team":"ads","pstrain.dev/ps-replicas":"2"})");
+  EXPECT_EQ(WriteJson(*annotations), R"({"team":"ads","pstrain.dev/ps-replicas":"2",)"
+                                     R"("pstrain.dev/training-container":"training"})");
   const auto& volumes = pod->Find("spec")->Find("volumes")->items();
   EXPECT_EQ(WriteJson(volumes[1]),
             R"({"name":"pstrain-ps-count","downwardAPI":{"items":[{"path":"ps-replicas",)"
@@ -151,7 +197,8 @@ TEST(BuildPod, OfAChiefOfTheBuiltInRuntime_ShowsItTheNumberOfPs) {
   // Nobody else is told.
   const auto ps = BuildPod(job, {plan::Role::kPs, 0}, 0, "byo-hash", {});
   EXPECT_EQ(EnvOf(*ps, "PSTRAIN_PS_REPLICAS_FILE"), "absent");
-  EXPECT_EQ(ps->Find("metadata")->Find("annotations"), nullptr);
+  EXPECT_EQ(WriteJson(*ps->Find("metadata")->Find("annotations")),
+            R"({"pstrain.dev/training-container":"c"})");
   job.mutable_spec()->clear_training();
   const auto own = BuildPod(job, {plan::Role::kChief, 0}, 0, "byo-hash", {});
   EXPECT_EQ(EnvOf(*own, "PSTRAIN_PS_REPLICAS_FILE"), "absent");

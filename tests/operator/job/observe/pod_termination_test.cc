@@ -135,6 +135,61 @@ INSTANTIATE_TEST_SUITE_P(
             ReplicaPhase::kSucceeded, Disruption::kNone, "Completed"}),
     [](const auto& row) { return std::string(row.param.name); });
 
+/// A pod with an injected sidecar before the training container, which the annotation names.
+plan::Replica WithSidecar(const std::string& phase, const std::string& sidecar,
+                          const std::string& training, bool deleted = false) {
+  const std::string deletion = deleted ? R"("deletionTimestamp":"2026-01-02T03:04:30Z",)" : "";
+  const auto pod = ParseJson(R"({"metadata":{"name":"adult-ps-1","namespace":"ml","uid":"u",)" +
+                             deletion + R"("annotations":{"pstrain.dev/training-container":"main"},
+      "labels":{"pstrain.dev/job-name":"adult","pstrain.dev/replica-type":"ps",
+      "pstrain.dev/replica-index":"1","pstrain.dev/attempt":"2"}},
+      "spec":{"containers":[{"name":"proxy"},{"name":"main"}]},
+      "status":{"phase":")" + phase +
+                             R"(","containerStatuses":[
+        {"name":"proxy","state":)" +
+                             sidecar + R"(},{"name":"main","state":)" + training + "}]}}");
+  EXPECT_TRUE(pod.ok()) << pod.status().message();
+  const auto view = DecodePod(*pod);
+  EXPECT_TRUE(view.ok()) << view.status().message();
+  return view.ok() ? ToReplica(*view) : plan::Replica();
+}
+constexpr char kRuns[] = R"({"running":{}})";
+constexpr char kWaits[] = R"({"waiting":{"reason":"ImagePullBackOff"}})";
+constexpr char kExit0[] = R"({"terminated":{"exitCode":0}})";
+constexpr char kExit3[] = R"({"terminated":{"exitCode":3}})";
+
+TEST(PodTermination, WhileASidecarRunsOn_IsThatOfTheTrainingContainer) {
+  const plan::Replica done = WithSidecar("Running", kRuns, kExit0);
+  EXPECT_EQ(done.phase, ReplicaPhase::kSucceeded);
+  EXPECT_EQ(done.rest, plan::Rest::kRuns);
+  EXPECT_FALSE(done.Gone());
+  const plan::Replica crashed = WithSidecar("Running", kRuns, kExit3);
+  EXPECT_EQ(crashed.phase, ReplicaPhase::kFailed);
+  EXPECT_EQ(crashed.exit_code, 3);
+  EXPECT_EQ(crashed.rest, plan::Rest::kRuns);
+  EXPECT_EQ(WithSidecar("Pending", kWaits, kExit0).rest, plan::Rest::kRuns);
+}
+
+TEST(PodTermination, OfASidecar_IsNotThatOfTheReplica) {
+  EXPECT_EQ(WithSidecar("Running", kExit3, kRuns).phase, ReplicaPhase::kRunning);
+  EXPECT_EQ(WithSidecar("Running", kExit0, kRuns).phase, ReplicaPhase::kRunning);
+  const plan::Replica done = WithSidecar("Failed", kExit3, kExit0);
+  EXPECT_EQ(done.phase, ReplicaPhase::kSucceeded);
+  EXPECT_TRUE(done.Gone());
+  EXPECT_EQ(WithSidecar("Failed", kExit0, kExit3).phase, ReplicaPhase::kFailed);
+}
+
+TEST(PodTermination, WhileASidecarDoesNotStart_TheReplicaRuns) {
+  EXPECT_EQ(WithSidecar("Pending", kWaits, kRuns).phase, ReplicaPhase::kRunning);
+}
+
+TEST(PodTermination, OfAPodThatStopsOrEndsByItself_LeavesNothingToStop) {
+  EXPECT_EQ(WithSidecar("Running", kRuns, kExit0, true).rest, plan::Rest::kStops);
+  // The kubelet ends sidecars of initContainers by itself.
+  EXPECT_EQ(WithSidecar("Running", kExit0, kExit0).rest, plan::Rest::kStops);
+  EXPECT_EQ(WithSidecar("Running", kRuns, kRuns).rest, plan::Rest::kNone);
+}
+
 TEST(PodTermination, KeepsTheSignal) {
   const Row row{"kill",
                 false,
@@ -171,6 +226,7 @@ TEST(PodTermination, OfAPodThatVanishedAfterExitZero_IsSuccess) {
                 ""};
   const plan::Replica replica = ToGoneReplica(*DecodePod(PodWith(row)), plan::Time());
   EXPECT_EQ(replica.phase, ReplicaPhase::kSucceeded);
+  EXPECT_TRUE(replica.Gone());
 }
 
 TEST(DecodePod, WithForeignLabels_NamesTheField) {

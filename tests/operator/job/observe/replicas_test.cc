@@ -43,6 +43,21 @@ TEST(CollectReplicas, APodBetweenStoreAndNews_IsStillThere) {
   EXPECT_TRUE(CollectReplicas({}, {}, now, pods).empty());
 }
 
+TEST(CollectReplicas, AnEndedPodWhoseRestWeDeleted_StopsUntilItIsGone) {
+  KnownPods pods;
+  const PodStore::Object running = PodOf("a", "job");
+  PodView view = *running->object;
+  view.container.terminated = true;
+  view.others_remain = true;
+  const auto ended =
+      std::make_shared<const kube::Cached<PodView>>(kube::Cached<PodView>{running->meta, view});
+  EXPECT_EQ(CollectReplicas({ended}, {}, plan::Time(), pods).front().rest, plan::Rest::kRuns);
+  pods.stopped.insert("a");
+  const auto stopped = CollectReplicas({ended}, {}, plan::Time(), pods);
+  ASSERT_EQ(stopped.size(), 1U);
+  EXPECT_EQ(stopped.front().rest, plan::Rest::kStops);
+}
+
 TEST(CollectReplicas, APodThatTheStoreHadAndTheNewsCallsGone_IsOneReplica) {
   KnownPods pods;
   const ManualClock clock;
