@@ -109,6 +109,7 @@ Result<ProgramExit> RunAndReport(const AgentOptions& options) {
                       {std::string(kFailureFileEnv), failure_file}},
                      page->fd(), std::chrono::seconds(options.task.grace_seconds), oom);
   end.failure = TakeStatedFailure(failure_file, end);
+  end.exit_0_is_finished = options.exit_0_is_finished;
   ReportExit(options, state, *page, end);
   return end;
 }

@@ -15,11 +15,9 @@ constexpr std::string_view kDefaultTerminationLog = "/dev/termination-log";
 /// Flags that stand for a variable of the environment.
 const std::map<std::string_view, std::string_view>& FlagToVariable() {
   static const std::map<std::string_view, std::string_view> table = {
-      {"--metrics-address", kMetricsAddressEnv},
-      {"--grace-seconds", kGraceSecondsEnv},
-      {"--final-stats-file", kFinalStatsFileEnv},
-      {"--termination-log", kTerminationLogEnv},
-      {"--cgroup-root", kCgroupRootEnv}};
+      {"--metrics-address", kMetricsAddressEnv},         {"--grace-seconds", kGraceSecondsEnv},
+      {"--final-stats-file", kFinalStatsFileEnv},        {"--termination-log", kTerminationLogEnv},
+      {"--exit-0-after-sigterm", kExit0AfterSigtermEnv}, {"--cgroup-root", kCgroupRootEnv}};
   return table;
 }
 
@@ -76,6 +74,21 @@ Status SplitAddress(const std::string& address, AgentOptions& options) {
   return OkStatus();
 }
 
+/// The built-in runtime exits 85 itself when it has drained; of a program of one's own exit 0 after
+/// SIGTERM is what any shell or framework gives that leaves in order.
+Status ReadExit0AfterSigterm(const EnvironmentLookup& lookup, AgentOptions& options) {
+  const std::string& program = options.command.front();
+  const bool built_in = program.substr(program.rfind('/') + 1) == "pstrain-runtime";
+  const std::string meaning =
+      lookup(kExit0AfterSigtermEnv).value_or(built_in ? "finished" : "drained");
+  if (meaning != "drained" && meaning != "finished") {
+    return InvalidArgumentError("--exit-0-after-sigterm (" + std::string(kExit0AfterSigtermEnv) +
+                                ") is '" + meaning + "'; it is drained or finished");
+  }
+  options.exit_0_is_finished = meaning == "finished";
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<AgentOptions> ParseAgentOptions(const std::vector<std::string>& arguments,
@@ -95,6 +108,7 @@ Result<AgentOptions> ParseAgentOptions(const std::vector<std::string>& arguments
   PSTRAIN_RETURN_IF_ERROR(SplitAddress(options.task.metrics_address, options));
   options.command = std::move(line.command);
   if (options.command.empty()) options.command = {default_program};
+  PSTRAIN_RETURN_IF_ERROR(ReadExit0AfterSigterm(lookup, options));
   options.final_stats_file = lookup(kFinalStatsFileEnv).value_or("");
   options.cgroup_root = lookup(kCgroupRootEnv).value_or(options.cgroup_root);
   const auto termination_log = lookup(kTerminationLogEnv);

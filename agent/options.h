@@ -13,6 +13,9 @@ namespace pstrain {
 /// Where the cgroup file systems are mounted.
 inline constexpr std::string_view kCgroupRootEnv = "PSTRAIN_CGROUP_ROOT";
 
+/// drained or finished: what exit 0 of the program says after SIGTERM.
+inline constexpr std::string_view kExit0AfterSigtermEnv = "PSTRAIN_EXIT_0_AFTER_SIGTERM";
+
 /// Command line of pstrain-agent; flags win over the environment (proto/contract/task_env.h).
 inline constexpr std::string_view kAgentUsage =
     "usage: pstrain-agent [options] [-- COMMAND [ARGUMENT...]]\n"
@@ -28,6 +31,13 @@ inline constexpr std::string_view kAgentUsage =
     "                               (PSTRAIN_FINAL_STATS_FILE)\n"
     "  --termination-log FILE       write one line of JSON about the end there\n"
     "                               (PSTRAIN_TERMINATION_LOG, /dev/termination-log if it exists)\n"
+    "  --exit-0-after-sigterm drained|finished\n"
+    "                               what exit 0 of COMMAND says after SIGTERM: it has only "
+    "drained,\n"
+    "                               and the exit code is 85, or its work is done\n"
+    "                               (PSTRAIN_EXIT_0_AFTER_SIGTERM, drained; of pstrain-runtime, "
+    "which\n"
+    "                               exits 85 itself, finished)\n"
     "  --cgroup-root DIR            where the counters of out-of-memory kills are looked for\n"
     "                               (PSTRAIN_CGROUP_ROOT, /sys/fs/cgroup)\n"
     "  --help, --version\n";
@@ -42,6 +52,8 @@ struct AgentOptions {
   std::string final_stats_file;
   std::string termination_log;
   std::string cgroup_root = "/sys/fs/cgroup";
+  /// ProgramExit::exit_0_is_finished.
+  bool exit_0_is_finished = false;
   bool help = false;
   bool version = false;
 };

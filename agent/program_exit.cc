@@ -7,7 +7,16 @@
 
 namespace pstrain {
 
+namespace {
+
+bool DrainedWithExit0(const ProgramExit& end) {
+  return end.told_to_stop && !end.exit_0_is_finished && end.code == kExitSuccess;
+}
+
+}  // namespace
+
 int ProgramExit::AgentExitCode() const {
+  if (DrainedWithExit0(*this)) return kExitDrained;
   return signal ? ExitCodeOfSignal(*signal) : code.value_or(kExitFailure);
 }
 
@@ -16,6 +25,7 @@ std::string_view ProgramExit::Reason() const {
   if (out_of_memory) return "OOMKilled";
   if (grace_expired) return "GraceExpired";
   if (signal) return "Signaled";
+  if (DrainedWithExit0(*this)) return "Stopped";
   if (code == kExitSuccess) return "Completed";
   if (code == kExitDrained) return "Stopped";
   if (code == kExitDisrupted) return "Disrupted";
@@ -32,6 +42,10 @@ std::string ProgramExit::Message() const {
     if (out_of_memory) text += ": out of memory";
     if (grace_expired) text += ": it had not stopped within the grace period";
     return text;
+  }
+  if (DrainedWithExit0(*this)) {
+    return "the training program was told to stop and exited with code 0: it has drained, not "
+           "finished (--exit-0-after-sigterm)";
   }
   if (code == kExitSuccess) return "the training program completed";
   if (code == kExitDrained) return "the training program was told to stop and has drained";
@@ -77,6 +91,7 @@ std::string TerminationMessage(const ProgramExit& end, std::optional<std::uint64
   if (end.code) message.Set("exit_code", Json::Int(*end.code));
   if (end.signal) message.Set("signal", Json::Int(*end.signal));
   message.Set("oom", Json::Bool(end.out_of_memory));
+  if (end.told_to_stop) message.Set("told_to_stop", Json::Bool(true));
   if (last_step) message.Set("last_step", Json::Uint(*last_step));
   // Of a stated failure the message is there once: the room is for what it says.
   if (end.failure) {

@@ -22,12 +22,17 @@ struct ProgramExit {
   bool grace_expired = false;
   /// The cgroup's oom_kill counter rose and SIGKILL of others ended the program.
   bool out_of_memory = false;
+  /// SIGTERM was passed on to it while it ran.
+  bool told_to_stop = false;
+  /// What exit 0 says after that: the program has finished its work. Otherwise it has drained, as a
+  /// program that traps SIGTERM and leaves cannot say more (docs/design/exit-0-after-sigterm.md).
+  bool exit_0_is_finished = false;
   /// For a person; only when it could not be started.
   std::string error;
   /// What it says itself of an exit 87.
   std::optional<StatedFailure> failure;
 
-  /// The code itself, or 128 + signal.
+  /// 85 when it exited 0 and has only drained; else the code itself, or 128 + signal.
   int AgentExitCode() const;
   /// One of Completed, Stopped, Disrupted, Error, Signaled, OOMKilled, GraceExpired, CannotStart,
   /// or what it says itself.
@@ -40,11 +45,13 @@ struct ProgramExit {
 Json ExitToJson(const ProgramExit& end);
 
 /// The termination message, one line:
-/// {"reason":..,"exit_code":n?,"signal":n?,"oom":..,"last_step":n?,"message":..,"values":{..}}
+/// {"reason":..,"exit_code":n?,"signal":n?,"oom":..,"told_to_stop":true?,"last_step":n?,
+///  "message":..,"values":{..}}
 /// with "failure":{..} in place of the message where the program says itself why it exits 87.
-/// A number is left out when it is not known. `values` are those of /progress, as many of them from
-/// the first as fit: they are the last that anyone learns of a pod that has ended. The kubelet
-/// keeps 4,096 bytes of the message (kubernetes.io, "Determine the Reason for Pod Failure").
+/// `exit_code` is the program's own. A number is left out when it is not known. `values` are those
+/// of /progress, as many of them from the first as fit: they are the last that anyone learns of a
+/// pod that has ended. The kubelet keeps 4,096 bytes of the message (kubernetes.io, "Determine the
+/// Reason for Pod Failure").
 std::string TerminationMessage(const ProgramExit& end, std::optional<std::uint64_t> last_step,
                                const Json& values);
 

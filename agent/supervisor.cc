@@ -36,6 +36,12 @@ std::chrono::milliseconds TimeUntilKill(std::chrono::milliseconds grace) {
   return std::max(grace - kKillBeforeGraceEnds, grace / 2);
 }
 
+bool HasEnded(pid_t child) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == child;
+}
+
 int PollTimeoutMs(std::optional<SteadyTime> deadline) {
   if (!deadline) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - SteadyNow());
@@ -81,6 +87,7 @@ ProgramExit Supervisor::Run(std::vector<std::string> command,
     state_.child_pid = *child;
     state_.phase = AgentPhase::kRunning;
     end = WaitForExit(*child, grace);
+    end.told_to_stop = told_to_stop_;
     end.out_of_memory =
         end.signal == SIGKILL && !end.grace_expired && oom.Kills() > oom_kills_before;
   }
@@ -122,9 +129,12 @@ void Supervisor::HandleSignals(pid_t child, std::chrono::milliseconds grace) {
   while (read(signal_fd_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     const auto signal = static_cast<int>(info.ssi_signo);
     if (signal == SIGCHLD || state_.phase == AgentPhase::kKilling) continue;
+    // A program that has ended already, and is a zombie until it is reaped, was not told any more.
+    const bool runs = !HasEnded(child);
     kill(child, signal);
     if (signal != SIGTERM) continue;
     ++state_.stop_requests;
+    told_to_stop_ |= runs;
     if (state_.phase == AgentPhase::kRunning) {
       state_.phase = AgentPhase::kStopping;
       kill_at_ = SteadyNow() + TimeUntilKill(grace);

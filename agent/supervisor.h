@@ -64,6 +64,8 @@ class Supervisor {
   sigset_t original_mask_;
   bool sigpipe_ignored_;
   std::optional<SteadyTime> kill_at_;
+  /// SIGTERM has reached the program before its end.
+  bool told_to_stop_ = false;
 };
 
 }  // namespace pstrain

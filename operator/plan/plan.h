@@ -25,7 +25,8 @@ struct StopReplica {
   std::int32_t attempt = 0;
   std::chrono::seconds grace{0};
 };
-/// Forget an attempt that has ended: a pod that only holds logs, or whose other containers run on.
+/// Forget an attempt whose program has ended: a pod that only holds logs, or whose other containers
+/// run on.
 struct DeleteReplica {
   ReplicaId id;
   std::int32_t attempt = 0;

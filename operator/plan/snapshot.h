@@ -57,7 +57,7 @@ enum class Disruption : std::uint8_t {
   kNotAdmitted,   // the kubelet refused the pod: no container ever ran
 };
 
-/// What is left of the pod of an attempt that has ended.
+/// What is left of the pod of an attempt whose training program has ended.
 enum class Rest : std::uint8_t {
   kNone,
   kStops,  // it is being stopped, or ends by itself
@@ -81,7 +81,7 @@ struct Replica {
   std::optional<Time> ended;
   /// What a program that has exited 87 says of it, where it says anything.
   std::optional<StatedFailure> failure;
-  /// kNone of an attempt that has not ended, and of a process.
+  /// kNone while the program runs, and of a process.
   Rest rest = Rest::kNone;
   /// Of a built-in chief that has ended, when they are known.
   std::optional<FinalCounts> counts;

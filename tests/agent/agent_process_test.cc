@@ -99,6 +99,29 @@ TEST(Agent, WhenSignalled_PassesTheSignalOn) {
   EXPECT_THAT(agent.output(), Not(HasSubstr("blocked ")));
 }
 
+TEST(Agent, WhenTheProgramExits0AfterSigterm_ExitsWith85UnlessThatIsItsEnd) {
+  const TempDir temp;
+  AgentProcess drained({"--termination-log", temp.File("log")}, {kChild, "stats"});
+  drained.WaitForText("up ");
+  drained.WaitUntilRunning();
+  drained.Signal(SIGTERM);
+  EXPECT_EQ(drained.Wait(), 85);
+  const Json log = ReadJson(temp.File("log"));
+  EXPECT_EQ(*log.Find("reason")->AsString(), "Stopped");
+  EXPECT_EQ(log.Find("exit_code")->AsInt64(), 0);
+  EXPECT_EQ(log.Find("told_to_stop")->AsBool(), true);
+  AgentProcess finished({"--exit-0-after-sigterm", "finished"}, {kChild, "stats"});
+  finished.WaitForText("up ");
+  finished.WaitUntilRunning();
+  finished.Signal(SIGTERM);
+  EXPECT_EQ(finished.Wait(), 0);
+  AgentProcess other({}, {kChild, "stats"});
+  other.WaitForText("up ");
+  other.WaitUntilRunning();
+  other.Signal(SIGINT);
+  EXPECT_EQ(other.Wait(), 0);
+}
+
 TEST(Agent, WhenTheProgramDoesNotStop_KillsItOneSecondBeforeTheGraceEnds) {
   const TempDir temp;
   AgentProcess agent({"--grace-seconds", "2", "--termination-log", temp.File("log")},

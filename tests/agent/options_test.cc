@@ -50,6 +50,20 @@ TEST(AgentOptions, WhenFlagAndVariableDiffer_TheFlagWins) {
   EXPECT_THAT(options->command, ElementsAre("a", "-b"));
 }
 
+TEST(AgentOptions, OfExit0AfterSigterm_AreDrainedForAProgramOfOnesOwn) {
+  EXPECT_FALSE(Parse({"--", "python", "train.py"})->exit_0_is_finished);
+  EXPECT_TRUE(Parse({})->exit_0_is_finished);
+  EXPECT_TRUE(Parse({"--", "/opt/pstrain-runtime"})->exit_0_is_finished);
+  EXPECT_TRUE(Parse({"--exit-0-after-sigterm", "finished", "--", "a"})->exit_0_is_finished);
+  EXPECT_TRUE(
+      Parse({"--", "a"}, {{"PSTRAIN_EXIT_0_AFTER_SIGTERM", "finished"}})->exit_0_is_finished);
+  EXPECT_FALSE(Parse({"--exit-0-after-sigterm=drained"})->exit_0_is_finished);
+  const auto wrong = Parse({"--exit-0-after-sigterm=done", "--", "a"});
+  EXPECT_EQ(wrong.status().message(),
+            "--exit-0-after-sigterm (PSTRAIN_EXIT_0_AFTER_SIGTERM) is 'done'; it is drained or "
+            "finished");
+}
+
 TEST(AgentOptions, WhenWrong_AreRefusedByName) {
   EXPECT_THAT(Parse({"--what"}).status().message(), HasSubstr("--what"));
   EXPECT_THAT(Parse({"python"}).status().message(), HasSubstr("python"));

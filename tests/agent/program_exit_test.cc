@@ -32,6 +32,24 @@ TEST(ProgramExit, WhenItExited_GivesItsCodeAndReason) {
   EXPECT_EQ(Exited(3).Reason(), "Error");
 }
 
+TEST(ProgramExit, WhenItExited0AfterItWasToldToStop_HasDrained) {
+  ProgramExit end = Exited(0);
+  end.told_to_stop = true;
+  EXPECT_EQ(end.AgentExitCode(), 85);
+  EXPECT_EQ(end.Reason(), "Stopped");
+  EXPECT_EQ(TerminationMessage(end, std::nullopt, Json::Object()),
+            R"x({"reason":"Stopped","exit_code":0,"oom":false,"told_to_stop":true,)x"
+            R"x("message":"the training program was told to stop and exited with code 0: it has )x"
+            R"x(drained, not finished (--exit-0-after-sigterm)"})x"
+            "\n");
+  end.exit_0_is_finished = true;
+  EXPECT_EQ(end.AgentExitCode(), 0);
+  EXPECT_EQ(end.Reason(), "Completed");
+  ProgramExit crash = Exited(3);
+  crash.told_to_stop = true;
+  EXPECT_EQ(crash.AgentExitCode(), 3);
+}
+
 TEST(ProgramExit, WhenASignalEndedIt_Gives128PlusIt) {
   EXPECT_EQ(Signaled(SIGSEGV).AgentExitCode(), 128 + SIGSEGV);
   EXPECT_EQ(Signaled(SIGSEGV).Reason(), "Signaled");

@@ -48,17 +48,26 @@ Disruption DisruptionOf(const PodView& pod) {
   return by_condition != Disruption::kNone ? by_condition : FromPodReason(pod);
 }
 
+/// Somebody told the training container to stop, and nothing shows yet who: a kubelet that evicts a
+/// pod or shuts its node down says so only once all containers have ended. The end is judged then,
+/// and until then the pod is one that somebody stops.
+bool EndsWithItsPod(const PodView& pod) {
+  const bool pod_ended = pod.phase == "Succeeded" || pod.phase == "Failed";
+  return !pod_ended && !pod.deleted && pod.others_remain && pod.container.told_to_stop &&
+         pod.container.exit_code != kExitSuccess && pod.disruption_reason.empty();
+}
+
 /// That of the training container where it is known: the pod's own phase speaks of all containers,
 /// so a sidecar that runs on would hide an end, one that failed make a success a crash, and one
 /// that does not start make a running program a pending one.
 ReplicaPhase PhaseOf(const PodView& pod) {
-  if (pod.container.terminated) {
+  if (pod.container.terminated && !EndsWithItsPod(pod)) {
     return pod.container.exit_code == kExitSuccess ? ReplicaPhase::kSucceeded
                                                    : ReplicaPhase::kFailed;
   }
   if (pod.phase == "Succeeded") return ReplicaPhase::kSucceeded;
   if (pod.phase == "Failed") return ReplicaPhase::kFailed;
-  const bool runs = pod.container.running || pod.phase == "Running";
+  const bool runs = pod.container.running || pod.container.terminated || pod.phase == "Running";
   return runs ? ReplicaPhase::kRunning : ReplicaPhase::kPending;
 }
 
@@ -102,7 +111,7 @@ Replica ToReplica(const PodView& pod) {
   replica.id = pod.replica;
   replica.attempt = pod.attempt;
   replica.phase = PhaseOf(pod);
-  replica.terminating = pod.deleted.has_value();
+  replica.terminating = pod.deleted.has_value() || EndsWithItsPod(pod);
   replica.ready = pod.ready && !replica.terminating;
   replica.exit_code = pod.container.exit_code;
   replica.signal = pod.container.signal;
@@ -113,10 +122,8 @@ Replica ToReplica(const PodView& pod) {
       replica.phase == ReplicaPhase::kSucceeded ? Disruption::kNone : DisruptionOf(pod);
   replica.reason = ReasonOf(pod, replica.disruption);
   replica.started = StartOf(pod);
-  if (replica.Ended()) {
-    replica.ended = pod.container.finished;
-    replica.rest = RestOf(pod);
-  }
+  if (replica.Ended()) replica.ended = pod.container.finished;
+  if (pod.container.terminated) replica.rest = RestOf(pod);
   replica.failure = FailureOf(pod);
   replica.counts = CountsOf(pod);
   return replica;
@@ -129,7 +136,7 @@ Replica ToGoneReplica(const PodView& pod, plan::Time now) {
   replica.phase = ReplicaPhase::kFailed;
   replica.ready = false;
   replica.terminating = true;
-  replica.ended = now;
+  replica.ended = pod.container.finished.value_or(now);
   if (replica.reason.empty()) replica.reason = "Deleted";
   return replica;
 }

@@ -20,6 +20,8 @@ namespace pstrain::job {
 ///   refused by the kubelet at admission  | disruption: no container ran
 ///   node lost without a condition        | disruption (reason NodeLost)
 ///   own ephemeral-storage limit          | crash, reason Evicted
+///   SIGTERM, and nothing says whose      | terminating while other containers run: the kubelet
+///                                        | says who stops a pod when all of them have ended
 ///   own memory limit                     | crash, reason OOMKilled
 ///   the program's own exit, or a kill    | crash, or success; exit 85 and 86: by the Plan
 ///

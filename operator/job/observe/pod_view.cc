@@ -50,6 +50,15 @@ void ReadConditions(const Json& status, PodView& view) {
   }
 }
 
+/// What the agent says in the termination message; a program without it says what it likes.
+void ReadAgentsWords(PodView::Container& container) {
+  if (!container.message.starts_with('{')) return;
+  const Result<Json> words = ParseJson(container.message);
+  if (!words.ok()) return;
+  const Json* told = words->Find("told_to_stop");
+  container.told_to_stop = told != nullptr && told->AsBool().value_or(false);
+}
+
 void ReadContainer(const Json& status, PodView::Container& container) {
   container.known = true;
   const Json* state = status.Find("state");
@@ -69,6 +78,7 @@ void ReadContainer(const Json& status, PodView::Container& container) {
   container.signal = static_cast<std::int32_t>(kube::IntegerOrZero(*terminated, "signal"));
   container.reason = kube::TextOrEmpty(terminated, "reason");
   container.message = kube::TextOrEmpty(terminated, "message");
+  ReadAgentsWords(container);
   container.started = plan::ParseTimestamp(kube::TextOrEmpty(terminated, "startedAt"));
   container.finished = plan::ParseTimestamp(kube::TextOrEmpty(terminated, "finishedAt"));
 }

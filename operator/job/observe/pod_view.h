@@ -53,6 +53,8 @@ struct PodView {
     std::int32_t signal = 0;
     std::string reason;   // e.g. OOMKilled, Error, Completed
     std::string message;  // the agent's termination message
+    /// The agent says that SIGTERM reached the program.
+    bool told_to_stop = false;
     std::optional<plan::Time> started;
     std::optional<plan::Time> finished;
   };

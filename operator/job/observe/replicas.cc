@@ -12,12 +12,12 @@ namespace {
 void AddPod(const PodView& pod, const KnownPods& pods, std::set<std::string>& still_stopped,
             std::vector<plan::Replica>& replicas) {
   plan::Replica replica = ToReplica(pod);
-  if (!replica.terminating && pods.stopped.contains(pod.uid)) {
+  if (!pod.deleted && pods.stopped.contains(pod.uid)) {
     still_stopped.insert(pod.uid);
     if (replica.Gone()) return;
     replica.terminating = true;
     replica.ready = false;
-    if (replica.Ended()) replica.rest = plan::Rest::kStops;
+    if (replica.rest == plan::Rest::kRuns) replica.rest = plan::Rest::kStops;
   }
   replicas.push_back(std::move(replica));
 }

@@ -375,6 +375,21 @@ TEST_F(JobReconcilerTest, AFinishedJob_StopsItsPodsAndExpires) {
   EXPECT_THAT(fixture_.FinishEvents(), Contains("Succeeded").Times(1));
 }
 
+TEST_F(JobReconcilerTest, AWorkerThatSomebodySignalsBesideASidecar_IsReplacedWithoutAFailure) {
+  fixture_.StartJob();
+  fixture_.server().LingerOnDelete(kube::PodResource());
+  fixture_.SetPodStatus("byo-worker-0", R"({"phase": "Running", "containerStatuses": [
+    {"name": "c", "state": {"terminated": {"exitCode": 143, "startedAt": "2020-01-01T00:00:00Z",
+                                           "message": "{\"told_to_stop\":true}"}}},
+    {"name": "proxy", "state": {"running": {}}}]})");
+  fixture_.Settle();
+  EXPECT_THAT(fixture_.PodNames(), Contains("byo-worker-0-1"));
+  EXPECT_EQ(fixture_.CallsOf("DELETE"), 1);
+  EXPECT_EQ(fixture_.StatusOfJob().restarts().failures(), 0);
+  EXPECT_EQ(fixture_.StatusOfJob().restarts().disruptions(), 1);
+  ExpectFixedPoint();
+}
+
 /// The training container of a pod has ended, and a sidecar of it runs on.
 std::string EndedBesideASidecar(int exit_code) {
   return R"({"phase": "Running", "containerStatuses": [

@@ -179,6 +179,21 @@ TEST(PodTermination, OfASidecar_IsNotThatOfTheReplica) {
   EXPECT_EQ(WithSidecar("Failed", kExit0, kExit3).phase, ReplicaPhase::kFailed);
 }
 
+TEST(PodTermination, AfterSigtermOfNobody_IsAStopUntilThePodSaysWhose) {
+  const char* kTold = R"({"terminated":{"exitCode":85,"finishedAt":"2026-01-02T03:05:00Z",
+                          "message":"{\"told_to_stop\":true}"}})";
+  const plan::Replica stopped = WithSidecar("Running", kRuns, kTold);
+  EXPECT_FALSE(stopped.Ended());
+  EXPECT_TRUE(stopped.terminating);
+  EXPECT_EQ(stopped.rest, plan::Rest::kRuns) << "if nobody stops the pod, we do";
+  const plan::Replica ended = WithSidecar("Failed", kExit0, kTold);
+  EXPECT_EQ(ended.phase, ReplicaPhase::kFailed);
+  EXPECT_FALSE(ended.terminating);
+  // The end of the work is one whoever stops the pod.
+  const char* kDone = R"({"terminated":{"exitCode":0,"message":"{\"told_to_stop\":true}"}})";
+  EXPECT_EQ(WithSidecar("Running", kRuns, kDone).phase, ReplicaPhase::kSucceeded);
+}
+
 TEST(PodTermination, WhileASidecarDoesNotStart_TheReplicaRuns) {
   EXPECT_EQ(WithSidecar("Pending", kWaits, kRuns).phase, ReplicaPhase::kRunning);
 }
