@@ -220,11 +220,7 @@ Status JobReconciler::TellChief(const ReconcileContext& context) {
 std::optional<Problem> JobReconciler::FindProblem(const ReconcileContext& context) const {
   if (plan::IsFinished(context.state.stored)) return std::nullopt;
   if (context.state.refused) return context.state.refused;
-  for (const PodStore::Object& pod : context.pods) {
-    if (!pod->object.ok()) continue;
-    if (auto problem = ProblemOf(*pod->object, context.now)) return problem;
-  }
-  return std::nullopt;
+  return FirstProblemOf(context.pods, context.now);
 }
 
 JobStatus JobReconciler::CompleteStatus(const ReconcileContext& context, JobStatus status) const {

@@ -83,6 +83,18 @@ void ReadContainer(const Json& status, PodView::Container& container) {
   container.finished = plan::ParseTimestamp(kube::TextOrEmpty(terminated, "finishedAt"));
 }
 
+/// A container that is not the training container; kept only where it is in the way.
+void ReadOther(const Json& status, bool init, PodView& view) {
+  PodView::Stuck other{.name = kube::TextOrEmpty(status, "name"), .init = init, .container = {}};
+  ReadContainer(status, other.container);
+  const PodView::Container& container = other.container;
+  view.others_remain |= !init && !container.terminated;
+  const std::string& reason = container.waiting_reason;
+  const bool waits =
+      !reason.empty() && reason != "ContainerCreating" && reason != "PodInitializing";
+  if (waits || (init && container.exit_code != 0)) view.stuck.push_back(std::move(other));
+}
+
 void ReadStatus(const Json& status, const std::string& training_container, PodView& view) {
   view.phase = kube::TextOrEmpty(status, "phase");
   view.pod_reason = kube::TextOrEmpty(status, "reason");
@@ -90,15 +102,17 @@ void ReadStatus(const Json& status, const std::string& training_container, PodVi
   view.pod_ip = kube::TextOrEmpty(status, "podIP");
   view.started = plan::ParseTimestamp(kube::TextOrEmpty(status, "startTime"));
   ReadConditions(status, view);
+  if (const Json* containers = status.Find("initContainerStatuses")) {
+    for (const Json& container : containers->items()) ReadOther(container, true, view);
+  }
   const Json* containers = status.Find("containerStatuses");
   if (containers == nullptr) return;
   for (const Json& container : containers->items()) {
     if (kube::TextOrEmpty(container, "name") == training_container) {
       ReadContainer(container, view.container);
-      continue;
+    } else {
+      ReadOther(container, false, view);
     }
-    const Json* state = container.Find("state");
-    view.others_remain |= state == nullptr || state->Find("terminated") == nullptr;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "base/text/json.h"
@@ -60,6 +61,14 @@ struct PodView {
   };
   /// The training container: the one that kTrainingContainerAnnotation names.
   Container container;
+  /// Of the others those that keep the pod from starting: each waits for more than its turn, or is
+  /// an init container that failed.
+  struct Stuck {
+    std::string name;
+    bool init = false;
+    Container container;
+  };
+  std::vector<Stuck> stuck;
   /// Of the pod's other ordinary containers one has not ended: it runs, or has yet to. Sidecars of
   /// initContainers are not among them: the kubelet ends those.
   bool others_remain = false;

@@ -1,7 +1,9 @@
 #include "operator/job/observe/problem.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <string_view>
 
 #include "base/seconds.h"
@@ -14,6 +16,10 @@ namespace {
 /// the status would change with each try.
 constexpr std::string_view kImagePull = "ImagePullBackOff";
 
+constexpr std::string_view kConfigError = "CreateContainerConfigError";
+constexpr std::string_view kCorrectCommand =
+    "correct the command or the security context of the template";
+
 /// A pod that is scheduled and reports nothing for so long waits for something that does not exist.
 constexpr std::chrono::seconds kStartTimeout{60};
 
@@ -22,19 +28,47 @@ struct Advice {
   std::string_view hint;
 };
 
-constexpr std::array<Advice, 8> kWaiting = {{
+constexpr std::array<Advice, 7> kWaiting = {{
     {"ErrImagePull", "name an image that the nodes can pull, or an imagePullSecret"},
     {kImagePull, "name an image that the nodes can pull, or an imagePullSecret"},
     {"ErrImageNeverPull", "load the image on the nodes or change imagePullPolicy"},
     {"InvalidImageName", "correct the image's name"},
-    {"CreateContainerConfigError", "create the ConfigMap or Secret that the template names"},
+    {kConfigError, "correct what it names in the container of the template"},
     {"CreateContainerError", "correct the container of the template"},
-    {"RunContainerError", "correct the command or the security context of the template"},
-    {"StartError", "correct the command or the security context of the template"},
+    {"RunContainerError", kCorrectCommand},
 }};
 
+/// What the kubelet says of a container's configuration -> what to do about it; the first that
+/// fits. Source: kubernetes' pkg/kubelet/kuberuntime/security_context.go and
+/// pkg/kubelet/kubelet_pods.go.
+constexpr std::array<Advice, 4> kConfigErrors = {{
+    {"runAsNonRoot",
+     "the image runs as root: set securityContext.runAsUser of the template to the number of "
+     "another user, use an image that names such a number, or set runAsNonRoot: false where the "
+     "namespace admits it"},
+    {"couldn't find key", "add that key to the ConfigMap or Secret that the template names"},
+    {"configmap \"", "create the ConfigMap or Secret that the template names"},
+    {"secret \"", "create the ConfigMap or Secret that the template names"},
+}};
+
+bool Mentions(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+constexpr std::string_view kStartError = "StartError";
+
+/// The container runtime could not start the program: nothing of it ran.
+bool CouldNotStart(const PodView::Container& container) {
+  return container.terminated &&
+         (container.reason == kStartError || container.reason == "ContainerCannotRun");
+}
+
+bool ProgramRan(const PodView& pod) {
+  return pod.container.running || (pod.container.terminated && !CouldNotStart(pod.container));
+}
+
 bool Waits(const PodView& pod) {
-  return !pod.deleted && (pod.phase == "Pending" || pod.phase.empty());
+  return !pod.deleted && !ProgramRan(pod) && (pod.phase == "Pending" || pod.phase.empty());
 }
 
 std::string ProblemMessage(const PodView& pod, std::string_view what, std::string_view hint) {
@@ -66,28 +100,107 @@ bool AlreadyReported(const Condition* known, const Problem& problem) {
   return known->reason() == problem.reason && known->message().starts_with(pod);
 }
 
-bool Mentions(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
+std::optional<Problem> ProblemOfScheduling(const PodView& pod) {
+  const std::string& reason = pod.unscheduled_reason;
+  std::string hint;
+  if (reason == "Unschedulable") {
+    hint = HintForUnschedulable(pod.unscheduled_message);
+  } else if (reason == "SchedulingGated") {
+    hint =
+        "whoever set the gates removes them: a queue such as Kueue when there is room; without "
+        "one, "
+        "remove schedulingGates from the template";
+  } else if (reason == "SchedulerError") {
+    hint = "the scheduler tries again by itself; its log says more";
+  } else {
+    return std::nullopt;
+  }
+  return Problem{.reason = reason, .message = ProblemMessage(pod, pod.unscheduled_message, hint)};
+}
+
+std::string_view HintOf(const Advice& advice, std::string_view message) {
+  if (advice.reason != kConfigError) return advice.hint;
+  for (const Advice& error : kConfigErrors) {
+    if (Mentions(message, error.reason)) return error.hint;
+  }
+  return advice.hint;
+}
+
+/// "reason", or "reason: message"; of an init container or sidecar with its name before it.
+std::string DescribeState(const std::string& name, const std::string& reason,
+                          const std::string& message) {
+  std::string text = name.empty() ? reason : "container " + name + ": " + reason;
+  return message.empty() ? text : text + ": " + message;
+}
+
+/// Of a container that waits; `name` is empty for the training container.
+std::optional<Problem> ProblemOfWaiting(const PodView& pod, const std::string& name,
+                                        const PodView::Container& container) {
+  for (const Advice& advice : kWaiting) {
+    if (container.waiting_reason != advice.reason) continue;
+    const bool pull = container.waiting_reason == "ErrImagePull";
+    return Problem{
+        .reason = pull ? std::string(kImagePull) : container.waiting_reason,
+        .message = ProblemMessage(
+            pod, DescribeState(name, container.waiting_reason, container.waiting_message),
+            HintOf(advice, container.waiting_message))};
+  }
+  return std::nullopt;
+}
+
+/// Of an init container that ended with an error: with restartPolicy Never the pod has failed.
+std::optional<Problem> ProblemOfInit(const PodView& pod) {
+  for (const PodView::Stuck& stuck : pod.stuck) {
+    if (!stuck.init || !stuck.container.terminated) continue;
+    const std::string what = "init container " + stuck.name + " exited with code " +
+                             std::to_string(stuck.container.exit_code);
+    const std::string hint = "`kubectl logs " + pod.name + " -c " + stuck.name +
+                             "` says why; correct it in the template's initContainers";
+    return Problem{
+        .reason = "InitContainerFailed",
+        .message = ProblemMessage(pod, DescribeState("", what, stuck.container.message), hint)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Problem> ProblemOfStart(const PodView& pod) {
+  const PodView::Container& container = pod.container;
+  if (!CouldNotStart(container)) return std::nullopt;
+  const bool no_agent = Mentions(container.message, "pstrain-agent");
+  return Problem{.reason = std::string(kStartError),
+                 .message = ProblemMessage(
+                     pod, DescribeState("", container.reason, container.message),
+                     no_agent ? "the image needs pstrain-agent in its PATH" : kCorrectCommand)};
 }
 
 }  // namespace
 
-std::optional<Problem> ProblemOf(const PodView& pod, plan::Time now) {
-  if (!Waits(pod)) return std::nullopt;
-  if (pod.unscheduled_reason == "Unschedulable") {
-    return Problem{.reason = "Unschedulable",
-                   .message = ProblemMessage(pod, pod.unscheduled_message,
-                                             HintForUnschedulable(pod.unscheduled_message))};
+std::optional<Problem> FirstProblemOf(const std::vector<PodStore::Object>& pods, plan::Time now) {
+  std::map<plan::ReplicaId, std::int32_t> newest_that_ran;
+  for (const PodStore::Object& pod : pods) {
+    if (!pod->object.ok() || !ProgramRan(*pod->object)) continue;
+    std::int32_t& newest = newest_that_ran[pod->object->replica];
+    newest = std::max(newest, pod->object->attempt);
   }
-  const PodView::Container& container = pod.container;
-  for (const Advice& advice : kWaiting) {
-    if (container.waiting_reason != advice.reason) continue;
-    const std::string what = container.waiting_message.empty()
-                                 ? container.waiting_reason
-                                 : container.waiting_reason + ": " + container.waiting_message;
-    const bool pull = container.waiting_reason == "ErrImagePull";
-    return Problem{.reason = pull ? std::string(kImagePull) : container.waiting_reason,
-                   .message = ProblemMessage(pod, what, advice.hint)};
+  for (const PodStore::Object& pod : pods) {
+    if (!pod->object.ok()) continue;
+    const auto ran = newest_that_ran.find(pod->object->replica);
+    if (ran != newest_that_ran.end() && pod->object->attempt <= ran->second) continue;
+    if (auto problem = ProblemOf(*pod->object, now)) return problem;
+  }
+  return std::nullopt;
+}
+
+std::optional<Problem> ProblemOf(const PodView& pod, plan::Time now) {
+  if (pod.phase == "Failed" && !pod.deleted && !ProgramRan(pod)) {
+    const auto init = ProblemOfInit(pod);
+    return init ? init : ProblemOfStart(pod);
+  }
+  if (!Waits(pod)) return std::nullopt;
+  if (auto problem = ProblemOfScheduling(pod)) return problem;
+  if (auto problem = ProblemOfWaiting(pod, "", pod.container)) return problem;
+  for (const PodView::Stuck& stuck : pod.stuck) {
+    if (auto problem = ProblemOfWaiting(pod, stuck.name, stuck.container)) return problem;
   }
   if (pod.node.empty() || !pod.created || now < *pod.created + kStartTimeout) return std::nullopt;
   return Problem{

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "operator/job/observe/job_view.h"
 #include "operator/job/observe/pod_view.h"
 #include "operator/kube/api_error.h"
 #include "operator/plan/snapshot.h"
@@ -21,10 +22,15 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-/// The first problem of a pod that has not started: unschedulable, image, missing ConfigMap or
-/// Secret, a container that cannot be made, or nothing at all for a minute. Nothing for a pod that
-/// runs, has ended or is being deleted.
+/// The first problem of a pod whose training container has not started: unschedulable or gated,
+/// image, missing ConfigMap or Secret, a container that cannot be made, or nothing at all for a
+/// minute; and of a pod that has failed without it, an init container that failed or a program that
+/// could not be started. Nothing for a pod whose program ran, and for one that is being deleted.
 std::optional<Problem> ProblemOf(const PodView& pod, plan::Time now);
+
+/// The first problem of the pods of a job. Those of earlier attempts count until a later one's
+/// program runs.
+std::optional<Problem> FirstProblemOf(const std::vector<PodStore::Object>& pods, plan::Time now);
 
 /// When ProblemOf may change though the pod does not.
 std::optional<plan::Time> NextProblemCheck(const PodView& pod, plan::Time now);
