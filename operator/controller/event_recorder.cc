@@ -40,7 +40,8 @@ std::string SeriesKey(const Event& event) {
   for (const std::string_view part :
        {std::string_view(event.subject.uid), std::string_view(event.subject.kind),
         std::string_view(event.subject.key.name_space), std::string_view(event.subject.key.name),
-        TypeName(event.type), std::string_view(event.reason), std::string_view(event.action)}) {
+        TypeName(event.type), std::string_view(event.reason), std::string_view(event.action),
+        std::string_view(event.distinct)}) {
     key.append(part).append(1, '\n');
   }
   return key;

@@ -40,11 +40,14 @@ struct Event {
   std::string reason;
   std::string action;
   std::string note;
+  /// Keeps it from becoming one series with others of its subject and reason: what the note names.
+  std::string distinct = {};
 };
 
 /// Writes events.k8s.io/v1 Events on a thread of its own; Record never waits. The same subject,
-/// type, reason and action within six minutes become one event whose series is counted up, by one
-/// call for all repeats of ten seconds; the note of the first stays. Owned by main; any thread.
+/// type, reason, action and `distinct` within six minutes become one event whose series is counted
+/// up, by one call for all repeats of ten seconds; the note of the first stays. Owned by main; any
+/// thread.
 class EventRecorder {
  public:
   struct Options {

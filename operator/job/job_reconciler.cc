@@ -159,6 +159,9 @@ Result<RequeueTime> JobReconciler::ReconcileValid(const ReconcileContext& contex
                            WriteOrDelay(context, CompleteStatus(context, plan.status)));
   if (state.deleting) return RequeueTime();
   if (!counts_due) deps_.uncounted_pods.MarkCounted(state.uid, gone);
+  for (const plan::CountedEnd& counted : plan.ends) {
+    deps_.events.Record(EventOfEnd(context.job, counted));
+  }
   EmitEvents(context, before);
   PSTRAIN_RETURN_IF_ERROR(Execute(context, plan, snapshot.grace));
   // What was refused or found out just now shows in the status immediately.

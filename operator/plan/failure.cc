@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "operator/plan/policies.h"
 #include "proto/contract/exit_codes.h"
@@ -17,6 +19,20 @@ const Replica* FailedForGood(const PlanBuilder& builder) {
     }
   }
   return nullptr;
+}
+
+/// How the last crash ended, as "; the last was <replica>..."; empty when nobody knows any more.
+std::string DescribeLastCrash(const PlanBuilder& builder) {
+  const std::vector<CountedEnd>& ends = builder.ends();
+  const auto last = std::find_if(ends.rbegin(), ends.rend(),
+                                 [](const CountedEnd& counted) { return counted.failure; });
+  return last == ends.rend() ? "" : "; the last was " + DescribeAttemptEnd(last->id, last->end);
+}
+
+/// "; <replica>..." of a replica that has crashed, when it is known how.
+std::string DescribeEndOf(const PlanBuilder& builder, const ReplicaId& id) {
+  const ReplicaRestarts record = builder.FindRecord(id);
+  return record.has_last_end() ? "; " + DescribeAttemptEnd(id, record.last_end()) : "";
 }
 
 }  // namespace
@@ -40,7 +56,8 @@ void DecideFailure(PlanBuilder& builder) {
     for (std::int32_t i = 0; i < spec->replicas(); ++i) {
       if (builder.FindRecord({role, i}).failures() == 0) continue;
       builder.Finish(JobStatus::Failed, "ReplicaFailed",
-                     ReplicaKey({role, i}) + " failed and its restartPolicy is Never");
+                     ReplicaKey({role, i}) + " failed and its restartPolicy is Never" +
+                         DescribeEndOf(builder, {role, i}));
       return;
     }
   }
@@ -49,7 +66,7 @@ void DecideFailure(PlanBuilder& builder) {
   if (failures > limit) {
     builder.Finish(JobStatus::Failed, "BackoffLimitExceeded",
                    "replicas failed " + std::to_string(failures) + " times, backoffLimit is " +
-                       std::to_string(limit));
+                       std::to_string(limit) + DescribeLastCrash(builder));
   }
 }
 

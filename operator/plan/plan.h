@@ -44,9 +44,20 @@ struct RequeueAt {
 
 using Action = std::variant<SetStatus, StopReplica, DeleteReplica, StartReplica, RequeueAt>;
 
+/// An end that this plan counts: for an event.
+struct CountedEnd {
+  ReplicaId id;
+  std::int32_t attempt = 0;
+  /// It counts against backoffLimit.
+  bool failure = false;
+  AttemptEnd end;
+};
+
 /// What is to be done, and what the status will say.
 struct PlanResult {
   std::vector<Action> actions;
+  /// Crashes and disruptions that `status` counts and the snapshot's did not.
+  std::vector<CountedEnd> ends;
   /// The status after this plan, equal to the snapshot's when there is no SetStatus.
   JobStatus status;
 };

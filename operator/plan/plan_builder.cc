@@ -3,6 +3,7 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace pstrain::plan {
 
@@ -30,6 +31,11 @@ const std::vector<const Replica*>& PlanBuilder::Attempts(const ReplicaId& id) co
   static const std::vector<const Replica*> kNone;
   const auto found = attempts_by_replica_.find(id);
   return found == attempts_by_replica_.end() ? kNone : found->second;
+}
+
+void PlanBuilder::NoteEnd(CountedEnd end) {
+  *Record(end.id).mutable_last_end() = end.end;
+  ends_.push_back(std::move(end));
 }
 
 bool PlanBuilder::ChiefSucceeded() const { return FindRecord({Role::kChief, 0}).succeeded(); }
@@ -68,6 +74,7 @@ PlanResult PlanBuilder::Take() && {
   for (const DeleteReplica& removal : deletes_) result.actions.emplace_back(removal);
   for (const auto& [id, attempt] : starts_) result.actions.emplace_back(StartReplica{id, attempt});
   if (requeue_at_) result.actions.emplace_back(RequeueAt{*requeue_at_});
+  result.ends = std::move(ends_);
   result.status = std::move(status_);
   return result;
 }

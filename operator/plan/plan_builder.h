@@ -36,6 +36,10 @@ class PlanBuilder {
     return attempts_by_replica_;
   }
 
+  /// Notes how an attempt ended, in its replica's record too.
+  void NoteEnd(CountedEnd end);
+  const std::vector<CountedEnd>& ends() const { return ends_; }
+
   bool Finished() const { return IsFinished(status_); }
   bool ChiefSucceeded() const;
   /// Ends the job. The first call wins.
@@ -64,6 +68,7 @@ class PlanBuilder {
   std::vector<StopReplica> stops_;
   std::vector<DeleteReplica> deletes_;
   std::map<ReplicaId, std::int32_t> starts_;
+  std::vector<CountedEnd> ends_;
   std::optional<Time> requeue_at_;
   std::string finish_reason_;
   std::string finish_message_;

@@ -139,7 +139,8 @@ void CountEnd(PlanBuilder& builder, const Replica& replica) {
   NoteLeft(replica, EndOf(builder, replica), builder);
   ReplicaRestarts& record = builder.Record(replica.id);
   ForgetWhatALongLifeEnds(builder, replica, record);
-  switch (Classify(builder, replica)) {
+  const End end = Classify(builder, replica);
+  switch (end) {
     case End::kSuccess:
       record.set_succeeded(true);
       break;
@@ -155,6 +156,12 @@ void CountEnd(PlanBuilder& builder, const Replica& replica) {
       break;
     case End::kStopped:
       break;
+  }
+  if (end == End::kCrash || end == End::kBelievedDrain || end == End::kDisruption) {
+    builder.NoteEnd({.id = replica.id,
+                     .attempt = replica.attempt,
+                     .failure = end == End::kCrash,
+                     .end = MakeAttemptEnd(replica, EndOf(builder, replica))});
   }
   record.set_attempt(replica.attempt + 1);
 }

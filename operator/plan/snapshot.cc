@@ -1,6 +1,36 @@
 #include "operator/plan/snapshot.h"
 
+#include <string_view>
+
+#include "operator/plan/timestamp.h"
+
 namespace pstrain::plan {
+namespace {
+
+constexpr std::size_t kLongestMessage = 256;
+
+/// What the executor gives no reason for.
+std::string_view DefaultReason(const Replica& replica) {
+  if (!replica.Ended()) return "Deleted";
+  if (replica.oom) return "OOMKilled";
+  return replica.signal != 0 ? "Signaled" : "Error";
+}
+
+/// At most `longest` bytes, cut between characters of UTF-8.
+std::string Cut(const std::string& text, std::size_t longest) {
+  if (text.size() <= longest) return text;
+  std::size_t end = longest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end);
+}
+
+std::string_view LastLine(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  const std::size_t line = text.rfind('\n');
+  return line == std::string_view::npos ? text : text.substr(line + 1);
+}
+
+}  // namespace
 
 std::string ReplicaKey(const ReplicaId& id) {
   return std::string(RoleName(id.role)) + "-" + std::to_string(id.index);
@@ -12,6 +42,31 @@ bool ReplacesAfterTermination(const JobSpec& spec, Role role) {
     return !spec.has_training();
   }
   return replica_spec->replacement() == AfterTermination;
+}
+
+AttemptEnd MakeAttemptEnd(const Replica& replica, Time when) {
+  AttemptEnd end;
+  end.set_reason(replica.reason.empty() ? std::string(DefaultReason(replica)) : replica.reason);
+  end.set_exit_code(replica.exit_code);
+  end.set_signal(replica.signal);
+  end.set_oom(replica.oom);
+  end.set_node(replica.node);
+  end.set_time(FormatTimestamp(when));
+  // The end of a long text says more than its beginning: a traceback names the error last.
+  const std::string line(LastLine(replica.message));
+  end.set_message(
+      Cut(replica.message.size() <= kLongestMessage ? replica.message : line, kLongestMessage));
+  return end;
+}
+
+std::string DescribeAttemptEnd(const ReplicaId& id, const AttemptEnd& end) {
+  std::string text = ReplicaKey(id);
+  if (!end.node().empty()) text += " on node " + end.node();
+  text += ": " + end.reason();
+  if (end.exit_code() != 0) text += ", exit code " + std::to_string(end.exit_code());
+  const std::string_view line = LastLine(end.message());
+  if (!line.empty()) text.append(": ").append(line);
+  return text;
 }
 
 }  // namespace pstrain::plan

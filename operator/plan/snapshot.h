@@ -75,7 +75,14 @@ struct Replica {
   /// The agent's exit code: the program's own, or 128 + signal.
   std::int32_t exit_code = 0;
   std::int32_t signal = 0;
+  /// Why it ended or ends, in one word; empty when nobody says.
   std::string reason;
+  /// Killed because its memory was used up.
+  bool oom = false;
+  /// Where it runs; empty on one machine.
+  std::string node;
+  /// The last words about its end; empty when there are none.
+  std::string message;
   Disruption disruption = Disruption::kNone;
   std::optional<Time> started;
   std::optional<Time> ended;
@@ -93,6 +100,14 @@ struct Replica {
   /// Not ended and not told to stop.
   bool Live() const { return !Ended() && !terminating; }
 };
+
+/// How an attempt ended, or ends at `when` as far as it is seen, for the status. Of the message
+/// only the beginning: a status has one for each replica, and an object at most 1.5 MB. Pure.
+AttemptEnd MakeAttemptEnd(const Replica& replica, Time when);
+
+/// "worker-1 on node n2: OOMKilled, exit code 137: the last line of the message": for conditions
+/// and events. Pure.
+std::string DescribeAttemptEnd(const ReplicaId& id, const AttemptEnd& end);
 
 /// Everything that Plan may look at. `job.status` is the status that was last stored: an executor
 /// stores the status of a plan before it acts on the rest, so the counts in it are never behind.

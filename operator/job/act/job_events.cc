@@ -38,6 +38,16 @@ kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& sta
               "created pod " + pod + " to replace attempt " + std::to_string(start.attempt - 1));
 }
 
+kube::Event EventOfEnd(const PSTrainingJob& job, const plan::CountedEnd& counted) {
+  std::string pod = PodName(job.metadata().name(), counted.id, counted.attempt);
+  kube::Event event =
+      Make(job, counted.failure ? kube::EventType::kWarning : kube::EventType::kNormal,
+           counted.failure ? "ReplicaFailed" : "ReplicaDisrupted", "CountEnd",
+           plan::DescribeAttemptEnd(counted.id, counted.end) + " (pod " + pod + ")");
+  event.distinct = std::move(pod);
+  return event;
+}
+
 kube::Event EventOfPsCount(const PSTrainingJob& job) {
   return Make(job, kube::EventType::kNormal, "PsScaled", "ScalePs",
               "told the chief that the job has " + PsCountText(job.spec()) +

@@ -14,6 +14,10 @@ namespace pstrain::job {
 /// attempt.
 kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& start);
 
+/// The event that an attempt has crashed (ReplicaFailed) or was disrupted (ReplicaDisrupted):
+/// which, on which node and why. One for each end.
+kube::Event EventOfEnd(const PSTrainingJob& job, const plan::CountedEnd& counted);
+
 /// The event that the running chief was told another number of ps: PsScaled.
 kube::Event EventOfPsCount(const PSTrainingJob& job);
 

@@ -84,12 +84,37 @@ std::optional<plan::Time> StartOf(const PodView& pod) {
   return pod.container.running || pod.container.terminated ? pod.started : std::nullopt;
 }
 
+/// The init container whose failure kept the training container from running; null when none did.
+const PodView::Stuck* FailedInit(const PodView& pod) {
+  if (pod.phase != "Failed" || pod.container.terminated) return nullptr;
+  for (const PodView::Stuck& stuck : pod.stuck) {
+    if (stuck.init && stuck.container.terminated) return &stuck;
+  }
+  return nullptr;
+}
+
 std::string ReasonOf(const PodView& pod, Disruption disruption) {
   if (disruption != Disruption::kNone && !pod.disruption_reason.empty()) {
     return pod.disruption_reason;
   }
   if (!pod.pod_reason.empty()) return pod.pod_reason;
-  return pod.container.reason;
+  if (FailedInit(pod) != nullptr) return "InitContainerFailed";
+  // The agent has seen the program's own end; the kubelet only the agent's.
+  return pod.container.agent_reason.empty() ? pod.container.reason : pod.container.agent_reason;
+}
+
+/// The platform's words where it ended the pod, else the agent's or the program's own.
+std::string MessageOf(const PodView& pod) {
+  if (!pod.disruption_reason.empty() && !pod.disruption_message.empty()) {
+    return pod.disruption_message;
+  }
+  if (!pod.pod_reason.empty() && !pod.pod_message.empty()) return pod.pod_message;
+  if (const PodView::Stuck* init = FailedInit(pod)) {
+    const std::string& words = init->container.message;
+    return "init container " + init->name + (words.empty() ? "" : ": " + words);
+  }
+  const PodView::Container& container = pod.container;
+  return container.agent_message.empty() ? container.message : container.agent_message;
 }
 
 std::optional<plan::FinalCounts> CountsOf(const PodView& pod) {
@@ -113,7 +138,8 @@ Replica ToReplica(const PodView& pod) {
   replica.phase = PhaseOf(pod);
   replica.terminating = pod.deleted.has_value() || EndsWithItsPod(pod);
   replica.ready = pod.ready && !replica.terminating;
-  replica.exit_code = pod.container.exit_code;
+  const PodView::Stuck* init = FailedInit(pod);
+  replica.exit_code = init == nullptr ? pod.container.exit_code : init->container.exit_code;
   replica.signal = pod.container.signal;
   if (replica.signal == 0) replica.signal = SignalOfExitCode(replica.exit_code);
   // Exit 0 of a container that was told to stop by a node that shuts down: the agent exits 85 when
@@ -121,6 +147,9 @@ Replica ToReplica(const PodView& pod) {
   replica.disruption =
       replica.phase == ReplicaPhase::kSucceeded ? Disruption::kNone : DisruptionOf(pod);
   replica.reason = ReasonOf(pod, replica.disruption);
+  replica.oom = pod.container.oom || pod.container.reason == "OOMKilled";
+  replica.node = pod.node;
+  replica.message = MessageOf(pod);
   replica.started = StartOf(pod);
   if (replica.Ended()) replica.ended = pod.container.finished;
   if (pod.container.terminated) replica.rest = RestOf(pod);

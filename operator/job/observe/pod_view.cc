@@ -42,6 +42,7 @@ void ReadConditions(const Json& status, PodView& view) {
     if (type == "Ready") view.ready = is_true;
     if (type == "DisruptionTarget" && is_true) {
       view.disruption_reason = kube::TextOrEmpty(condition, "reason");
+      view.disruption_message = kube::TextOrEmpty(condition, "message");
     }
     if (type == "PodScheduled" && !is_true) {
       view.unscheduled_reason = kube::TextOrEmpty(condition, "reason");
@@ -55,8 +56,14 @@ void ReadAgentsWords(PodView::Container& container) {
   if (!container.message.starts_with('{')) return;
   const Result<Json> words = ParseJson(container.message);
   if (!words.ok()) return;
-  const Json* told = words->Find("told_to_stop");
-  container.told_to_stop = told != nullptr && told->AsBool().value_or(false);
+  const auto is_true = [&words](std::string_view key) {
+    const Json* flag = words->Find(key);
+    return flag != nullptr && flag->AsBool().value_or(false);
+  };
+  container.agent_reason = kube::TextOrEmpty(*words, "reason");
+  container.agent_message = kube::TextOrEmpty(*words, "message");
+  container.oom = is_true("oom");
+  container.told_to_stop = is_true("told_to_stop");
 }
 
 void ReadContainer(const Json& status, PodView::Container& container) {

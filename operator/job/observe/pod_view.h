@@ -38,8 +38,9 @@ struct PodView {
   std::string node;
   bool ready = false;
   std::optional<plan::Time> started;
-  /// Reason of the condition DisruptionTarget while it is True.
+  /// Reason and message of the condition DisruptionTarget while it is True.
   std::string disruption_reason;
+  std::string disruption_message;
   /// Reason and message of PodScheduled while it is False.
   std::string unscheduled_reason;
   std::string unscheduled_message;
@@ -54,8 +55,11 @@ struct PodView {
     std::int32_t signal = 0;
     std::string reason;   // e.g. OOMKilled, Error, Completed
     std::string message;  // the agent's termination message
-    /// The agent says that SIGTERM reached the program.
-    bool told_to_stop = false;
+    /// What the agent says in it.
+    std::string agent_reason;
+    std::string agent_message;
+    bool oom = false;
+    bool told_to_stop = false;  // SIGTERM has reached the program
     std::optional<plan::Time> started;
     std::optional<plan::Time> finished;
   };

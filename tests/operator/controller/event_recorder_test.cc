@@ -40,6 +40,16 @@ class EventRecorderTest : public ::testing::Test {
   std::unique_ptr<EventRecorder> recorder_;
 };
 
+TEST_F(EventRecorderTest, EventsThatNameDifferentThings_AreNoSeries) {
+  Start();
+  for (const char* pod : {"worker-0", "worker-1", "worker-0"}) {
+    Event event = Warning("ReplicaFailed", pod);
+    event.distinct = pod;
+    recorder_->Record(event);
+  }
+  EXPECT_EQ(Finish().size(), 2U);
+}
+
 TEST_F(EventRecorderTest, Event_CarriesAllThatTheApiWants) {
   Start();
   recorder_->Record(Warning("BadImage", "use another image"));

@@ -375,6 +375,33 @@ TEST_F(JobReconcilerTest, AFinishedJob_StopsItsPodsAndExpires) {
   EXPECT_THAT(fixture_.FinishEvents(), Contains("Succeeded").Times(1));
 }
 
+TEST_F(JobReconcilerTest, EachEnd_IsInTheStatusAndAnEventOfItsOwn) {
+  fixture_.StartJob();
+  for (const char* pod : {"byo-worker-0", "byo-worker-1"}) {
+    fixture_.EditPod(
+        pod, [](Json& object) { At(object, {"spec"}).Set("nodeName", Json::String("n1")); });
+    fixture_.EndPod(pod, 3);
+  }
+  fixture_.Settle();
+  fixture_.RemovePod("byo-ps-0");
+  fixture_.Settle();
+  const auto replicas = fixture_.StatusOfJob().restarts().replicas();
+  EXPECT_EQ(replicas.at("worker-0").last_end().exit_code(), 3);
+  EXPECT_EQ(replicas.at("worker-0").last_end().node(), "n1");
+  EXPECT_EQ(replicas.at("ps-0").last_end().reason(), "Deleted");
+  ExpectFixedPoint();
+  const auto reasons = fixture_.FinishEvents();
+  EXPECT_THAT(reasons, Contains("ReplicaFailed").Times(2));
+  EXPECT_THAT(reasons, Contains("ReplicaDisrupted").Times(1));
+  std::vector<std::string> notes;
+  for (const Json& event : fixture_.server().All(kube::EventResource())) {
+    notes.push_back(kube::TextOrEmpty(event, "note"));
+  }
+  EXPECT_THAT(notes, Contains("worker-0 on node n1: Error, exit code 3 (pod byo-worker-0)"));
+  EXPECT_THAT(notes, Contains("worker-1 on node n1: Error, exit code 3 (pod byo-worker-1)"));
+  EXPECT_THAT(notes, Contains("ps-0: Deleted (pod byo-ps-0)"));
+}
+
 TEST_F(JobReconcilerTest, AWorkerThatSomebodySignalsBesideASidecar_IsReplacedWithoutAFailure) {
   fixture_.StartJob();
   fixture_.server().LingerOnDelete(kube::PodResource());

@@ -392,6 +392,73 @@ TEST(PlanDrain, WhenAChiefWasSuperseded_NobodyFollowsIt) {
   EXPECT_EQ(FailuresOf(snapshot), 1);
 }
 
+Replica OutOfMemory(Replica replica) {
+  replica = Ended(replica, 137);
+  replica.signal = 9;
+  replica.oom = true;
+  replica.node = "n2";
+  replica.reason = "OOMKilled";
+  replica.message = "first line\nkilled: out of memory\n";
+  return replica;
+}
+
+TEST(PlanEnd, WhenAReplicaCrashes_TheStatusSaysHowAndWhere) {
+  const PlanResult plan = Plan(With(OutOfMemory(Running(Role::kWorker, 0))), kNow);
+  const AttemptEnd& end = plan.status.restarts().replicas().at("worker-0").last_end();
+  EXPECT_EQ(end.reason(), "OOMKilled");
+  EXPECT_EQ(end.exit_code(), 137);
+  EXPECT_EQ(end.signal(), 9);
+  EXPECT_TRUE(end.oom());
+  EXPECT_EQ(end.node(), "n2");
+  EXPECT_EQ(end.time(), FormatTimestamp(kNow));
+  EXPECT_EQ(end.message(), "first line\nkilled: out of memory\n");
+  ASSERT_EQ(plan.ends.size(), 1U);
+  EXPECT_TRUE(plan.ends[0].failure);
+  EXPECT_EQ(DescribeAttemptEnd(plan.ends[0].id, plan.ends[0].end),
+            "worker-0 on node n2: OOMKilled, exit code 137: killed: out of memory");
+}
+
+TEST(PlanEnd, WhenAReplicaIsDisrupted_ItIsNotedOnceAndNoFailure) {
+  Replica worker = Running(Role::kWorker, 0);
+  worker.terminating = true;
+  Snapshot snapshot = With(worker);
+  const PlanResult plan = Plan(snapshot, kNow);
+  ASSERT_EQ(plan.ends.size(), 1U);
+  EXPECT_FALSE(plan.ends[0].failure);
+  EXPECT_EQ(plan.ends[0].end.reason(), "Deleted");
+  *snapshot.job.mutable_status() = plan.status;
+  EXPECT_TRUE(Plan(snapshot, kNow).ends.empty());
+}
+
+TEST(PlanEnd, WhenNobodyIsToBlameOrAsked_NothingIsNoted) {
+  EXPECT_TRUE(Plan(With(Ended(Running(Role::kWorker, 0), 0)), kNow).ends.empty());
+  Snapshot suspended = With(Ended(Running(Role::kWorker, 0), kExitDrained));
+  suspended.job.mutable_spec()->mutable_run_policy()->set_suspend(true);
+  EXPECT_TRUE(Plan(suspended, kNow).ends.empty());
+}
+
+TEST(PlanEnd, OfALongMessage_KeepsTheLastLine) {
+  Replica worker = Ended(Running(Role::kWorker, 0), 1);
+  worker.message = std::string(5000, 'x') + "\nValueError: bad\n";
+  EXPECT_EQ(MakeAttemptEnd(worker, kNow).message(), "ValueError: bad");
+  worker.message = std::string(255, 'x') + "\u00e4" + std::string(100, 'y');
+  EXPECT_EQ(MakeAttemptEnd(worker, kNow).message(), std::string(255, 'x'));
+  EXPECT_EQ(MakeAttemptEnd(worker, kNow).reason(), "Error");
+}
+
+TEST(PlanEnd, WhenTheJobFails_TheConditionNamesTheReplicaAndItsLastLine) {
+  Snapshot snapshot = With(OutOfMemory(Running(Role::kWorker, 0)));
+  snapshot.job.mutable_spec()->mutable_run_policy()->set_backoff_limit(0);
+  EXPECT_EQ(FindCondition(Plan(snapshot, kNow).status, "Failed")->message(),
+            "replicas failed 1 times, backoffLimit is 0; the last was worker-0 on node n2: "
+            "OOMKilled, exit code 137: killed: out of memory");
+  snapshot.job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_restart_policy(
+      RestartPolicy::Never);
+  EXPECT_EQ(FindCondition(Plan(snapshot, kNow).status, "Failed")->message(),
+            "worker-0 failed and its restartPolicy is Never; worker-0 on node n2: OOMKilled, exit "
+            "code 137: killed: out of memory");
+}
+
 TEST(PlanRest, WhenTheTrainingProgramHasEndedAndASidecarRunsOn_DeletesThePod) {
   for (const int code : {0, 1}) {
     Replica worker = Ended(Running(Role::kWorker, 0), code);

@@ -387,6 +387,9 @@ void Simulation::CheckPlan(const PlanResult& plan) {
   const Restarts& before = snapshot_.job.status().restarts();
   const Restarts& after = plan.status.restarts();
   Expect(after.failures() >= before.failures(), "a count went down");
+  const int counted =
+      after.failures() - before.failures() + after.disruptions() - before.disruptions();
+  Expect(counted == static_cast<int>(plan.ends.size()), "an end is counted and not told");
   int drain_crashes = 0;
   for (const Replica* replica : NewlyCounted(plan.status)) {
     drain_crashes += IsDrainCrash(*replica, plan.status) ? 1 : 0;

@@ -158,6 +158,49 @@ constexpr char kWaits[] = R"({"waiting":{"reason":"ImagePullBackOff"}})";
 constexpr char kExit0[] = R"({"terminated":{"exitCode":0}})";
 constexpr char kExit3[] = R"({"terminated":{"exitCode":3}})";
 
+TEST(PodTermination, HasTheWordsOfWhoKnowsMost) {
+  const auto end = [](const std::string& status) {
+    Row row{"words", false, status.c_str(), ReplicaPhase::kFailed, Disruption::kNone, ""};
+    Json pod = PodWith(row);
+    pod.FindMutable("spec")->Set("nodeName", Json::String("n1"));
+    return ToReplica(*DecodePod(pod));
+  };
+  const std::string terminated =
+      R"("containerStatuses":[{"name":"training","state":{"terminated":{"exitCode":137,
+      "reason":"Error","message":"{\"reason\":\"OOMKilled\",\"oom\":true,\"message\":\"m\"}"}}}])";
+  const plan::Replica by_agent = end(R"({"phase":"Failed",)" + terminated + "}");
+  EXPECT_EQ(by_agent.reason, "OOMKilled");
+  EXPECT_TRUE(by_agent.oom);
+  EXPECT_EQ(by_agent.message, "m");
+  EXPECT_EQ(by_agent.node, "n1");
+  const plan::Replica by_kubelet =
+      end(R"({"phase":"Failed","reason":"Evicted","message":"low on disk",)" + terminated + "}");
+  EXPECT_EQ(by_kubelet.reason, "Evicted");
+  EXPECT_EQ(by_kubelet.message, "low on disk");
+  const plan::Replica preempted = end(
+      R"({"phase":"Failed","conditions":[{"type":"DisruptionTarget","status":"True",
+      "reason":"PreemptionByScheduler","message":"for ml/big"}],)" +
+      terminated + "}");
+  EXPECT_EQ(preempted.message, "for ml/big");
+  const plan::Replica plain = end(R"({"phase":"Failed","containerStatuses":[{"name":"training",
+      "state":{"terminated":{"exitCode":1,"reason":"Error","message":"{broken"}}}]})");
+  EXPECT_EQ(plain.reason, "Error");
+  EXPECT_EQ(plain.message, "{broken");
+}
+
+TEST(PodTermination, OfAFailedInitContainer_IsThatContainers) {
+  const Row row{"init", false, R"({"phase":"Failed",
+      "initContainerStatuses":[{"name":"fetch","state":{"terminated":{"exitCode":7,
+        "message":"no route"}}}],
+      "containerStatuses":[{"name":"training","state":{"waiting":{"reason":"PodInitializing"}}}]})", ReplicaPhase::kFailed, Disruption::kNone, ""};
+  const plan::Replica replica = ToReplica(*DecodePod(PodWith(row)));
+  EXPECT_EQ(replica.phase, ReplicaPhase::kFailed);
+  EXPECT_EQ(replica.disruption, Disruption::kNone);
+  EXPECT_EQ(replica.reason, "InitContainerFailed");
+  EXPECT_EQ(replica.exit_code, 7);
+  EXPECT_EQ(replica.message, "init container fetch: no route");
+}
+
 TEST(PodTermination, WhileASidecarRunsOn_IsThatOfTheTrainingContainer) {
   const plan::Replica done = WithSidecar("Running", kRuns, kExit0);
   EXPECT_EQ(done.phase, ReplicaPhase::kSucceeded);
