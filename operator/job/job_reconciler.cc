@@ -127,6 +127,28 @@ Status JobReconciler::ReportInvalidSpec(const kube::ObjectKey& key, const JobSto
   return OkStatus();
 }
 
+plan::Snapshot JobReconciler::Observe(const ReconcileContext& context,
+                                      const std::vector<UncountedPod>& gone) {
+  JobState& state = context.state;
+  plan::Snapshot snapshot;
+  snapshot.job = context.job;
+  *snapshot.job.mutable_status() = state.stored;
+  snapshot.replicas = CollectReplicas(context.pods, gone, context.now, state.pods);
+  if (!plan::IsFinished(state.stored)) {
+    CheckNodes(deps_.client, state.pods, context.now, context.stop, state.nodes);
+  }
+  for (plan::Replica& replica : snapshot.replicas) {
+    // A pod that went away before its agent's last word could be read.
+    const bool unknown = replica.id.role == plan::Role::kChief &&
+                         replica.phase == plan::ReplicaPhase::kSucceeded && !replica.counts;
+    if (unknown) replica.counts = deps_.progress.ProvenCounts(state.uid, replica.attempt);
+    const auto node = state.nodes.find(replica.node);
+    replica.node_lost = node != state.nodes.end() && node->second.lost;
+  }
+  snapshot.grace = kGrace;
+  return snapshot;
+}
+
 Result<RequeueTime> JobReconciler::ReconcileValid(const ReconcileContext& context) {
   JobState& state = context.state;
   for (const PodStore::Object& pod : context.pods) {
@@ -141,18 +163,8 @@ Result<RequeueTime> JobReconciler::ReconcileValid(const ReconcileContext& contex
   if (!plan::IsFinished(state.stored)) {
     CheckCheckpointVolume(deps_.client, context.job, context.now, context.stop, state.checkpoint);
   }
-  plan::Snapshot snapshot;
-  snapshot.job = context.job;
-  *snapshot.job.mutable_status() = state.stored;
   const std::vector<UncountedPod> gone = deps_.uncounted_pods.List(state.uid);
-  snapshot.replicas = CollectReplicas(context.pods, gone, context.now, state.pods);
-  for (plan::Replica& replica : snapshot.replicas) {
-    // A pod that went away before its agent's last word could be read.
-    const bool unknown = replica.id.role == plan::Role::kChief &&
-                         replica.phase == plan::ReplicaPhase::kSucceeded && !replica.counts;
-    if (unknown) replica.counts = deps_.progress.ProvenCounts(state.uid, replica.attempt);
-  }
-  snapshot.grace = kGrace;
+  const plan::Snapshot snapshot = Observe(context, gone);
   const plan::PlanResult plan = plan::Plan(snapshot, context.now);
   const JobStatus before = state.stored;
   PSTRAIN_ASSIGN_OR_RETURN(const RequeueTime counts_due,
@@ -200,6 +212,8 @@ Status JobReconciler::Execute(const ReconcileContext& context, const plan::PlanR
           stop->grace < grace ? stop->grace.count() : kPodsOwnGrace;
     } else if (const auto* removal = std::get_if<plan::DeleteReplica>(&action)) {
       deletions[{removal->id, removal->attempt}] = kPodsOwnGrace;
+    } else if (const auto* lost = std::get_if<plan::ForgetReplica>(&action)) {
+      deletions[{lost->id, lost->attempt}] = 0;
     } else if (const auto* start = std::get_if<plan::StartReplica>(&action)) {
       starts.push_back(*start);
     }
@@ -320,6 +334,7 @@ RequeueTime JobReconciler::NextRequeue(const ReconcileContext& context,
   }
   if (plan::IsFinished(context.state.stored)) return requeue;
   requeue = Earlier(requeue, context.state.checkpoint.next_check);
+  requeue = Earlier(requeue, NextNodeCheck(context.state.pods, context.now, context.state.nodes));
   requeue = Earlier(requeue, executor_.peer_identity().NextCheck(context));
   if (context.state.refused || context.state.name_conflict) {
     requeue = Earlier(requeue, context.state.create_after);

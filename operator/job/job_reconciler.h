@@ -57,6 +57,8 @@ class JobReconciler {
   Status ReportInvalidSpec(const kube::ObjectKey& key, const JobStore::Object& cached,
                            JobState& state, const std::stop_token& stop);
   Result<RequeueTime> ReconcileValid(const ReconcileContext& context);
+  /// What the Plan looks at; `gone` are the pods that are gone and not counted.
+  plan::Snapshot Observe(const ReconcileContext& context, const std::vector<UncountedPod>& gone);
   Status Execute(const ReconcileContext& context, const plan::PlanResult& plan,
                  std::chrono::seconds grace);
   /// Lets a running chief know the number of ps.

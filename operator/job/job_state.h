@@ -7,6 +7,7 @@
 #include <string>
 
 #include "operator/job/observe/checkpoint_check.h"
+#include "operator/job/observe/node_check.h"
 #include "operator/job/observe/problem.h"
 #include "operator/job/observe/replicas.h"
 #include "operator/kube/resource.h"
@@ -50,6 +51,8 @@ struct JobState {
   };
   std::optional<ConflictingObject> conflicting_object;
   CheckpointCheck checkpoint;
+  /// Nodes whose pods should have gone.
+  NodeChecks nodes;
   /// What we told a chief's pod (ps_count_writer.h) while the cache still shows the version before
   /// it, by the pod's uid.
   struct ToldPsCount {

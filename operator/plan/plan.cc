@@ -28,6 +28,7 @@ PlanResult Plan(const Snapshot& snapshot, Time now, const Policies& policies) {
     policies.prune_attempts(builder);
   }
   policies.stop_rests(builder);
+  policies.forget_lost(builder);
   policies.build_status(builder);
   return std::move(builder).Take();
 }

@@ -31,6 +31,11 @@ struct DeleteReplica {
   ReplicaId id;
   std::int32_t attempt = 0;
 };
+/// Forget an attempt that does not end because nobody is left to end it: a pod deleted by force.
+struct ForgetReplica {
+  ReplicaId id;
+  std::int32_t attempt = 0;
+};
 /// Start this attempt of the replica.
 struct StartReplica {
   ReplicaId id;
@@ -42,7 +47,8 @@ struct RequeueAt {
   Time time;
 };
 
-using Action = std::variant<SetStatus, StopReplica, DeleteReplica, StartReplica, RequeueAt>;
+using Action =
+    std::variant<SetStatus, StopReplica, DeleteReplica, ForgetReplica, StartReplica, RequeueAt>;
 
 /// An end that this plan counts: for an event.
 struct CountedEnd {

@@ -61,6 +61,10 @@ void PlanBuilder::Delete(const Replica& replica) {
   if (!known) deletes_.push_back({replica.id, replica.attempt});
 }
 
+void PlanBuilder::Forget(const Replica& replica) {
+  forgotten_.push_back({replica.id, replica.attempt});
+}
+
 void PlanBuilder::Requeue(Time time) {
   requeue_at_ = requeue_at_ ? std::min(*requeue_at_, time) : time;
 }
@@ -72,6 +76,7 @@ PlanResult PlanBuilder::Take() && {
   }
   for (const StopReplica& stop : stops_) result.actions.emplace_back(stop);
   for (const DeleteReplica& removal : deletes_) result.actions.emplace_back(removal);
+  for (const ForgetReplica& lost : forgotten_) result.actions.emplace_back(lost);
   for (const auto& [id, attempt] : starts_) result.actions.emplace_back(StartReplica{id, attempt});
   if (requeue_at_) result.actions.emplace_back(RequeueAt{*requeue_at_});
   result.ends = std::move(ends_);

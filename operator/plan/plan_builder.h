@@ -50,6 +50,7 @@ class PlanBuilder {
   void Stop(const Replica& replica, std::chrono::seconds grace);
   /// No effect on an attempt that was deleted already, in this plan or before.
   void Delete(const Replica& replica);
+  void Forget(const Replica& replica);
   /// Asks for another plan at that time; the earliest of several counts.
   void Requeue(Time time);
 
@@ -67,6 +68,7 @@ class PlanBuilder {
   std::map<ReplicaId, std::vector<const Replica*>> attempts_by_replica_;
   std::vector<StopReplica> stops_;
   std::vector<DeleteReplica> deletes_;
+  std::vector<ForgetReplica> forgotten_;
   std::map<ReplicaId, std::int32_t> starts_;
   std::vector<CountedEnd> ends_;
   std::optional<Time> requeue_at_;

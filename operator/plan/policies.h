@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "operator/plan/plan_builder.h"
 
 namespace pstrain::plan {
@@ -28,7 +30,17 @@ void DecideFailure(PlanBuilder& builder);
 /// deadline.cc. activeDeadlineSeconds since the start; starts again when a suspended job resumes.
 void DecideDeadline(PlanBuilder& builder);
 
-/// suspend.cc. Stops the chief, which drains and checkpoints; the rest once no chief runs.
+/// replicas.cc. When a stopping attempt is given up: replacementTimeoutSeconds of its role after
+/// the end of its grace period. Nothing without that field, and for one that ends by itself.
+std::optional<Time> GiveUpAt(const PlanBuilder& builder, const Replica& replica);
+/// replicas.cc. A stopping attempt whose node is lost, or that is given up: it counts as ended, and
+/// nobody waits for it.
+bool IsLost(const PlanBuilder& builder, const Replica& replica);
+/// replicas.cc. Forgets those, and comes back when one of the others is to be given up.
+void ForgetLost(PlanBuilder& builder);
+
+/// suspend.cc. Stops the chief, which drains and checkpoints; the rest once no chief runs but a
+/// lost one.
 void SuspendReplicas(PlanBuilder& builder);
 
 /// scale.cc. Stops replicas that the specification no longer asks for, the highest index first, and
@@ -62,6 +74,7 @@ struct Policies {
   void (*start_replicas)(PlanBuilder&) = StartReplicas;
   void (*clean_up_replicas)(PlanBuilder&) = CleanUpReplicas;
   void (*prune_attempts)(PlanBuilder&) = PruneAttempts;
+  void (*forget_lost)(PlanBuilder&) = ForgetLost;
   void (*stop_rests)(PlanBuilder&) = StopRests;
   void (*build_status)(PlanBuilder&) = BuildStatus;
 };

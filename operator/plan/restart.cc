@@ -166,9 +166,10 @@ void CountEnd(PlanBuilder& builder, const Replica& replica) {
   record.set_attempt(replica.attempt + 1);
 }
 
-/// A terminating attempt counts as ended immediately when its successor need not wait for it.
+/// A terminating attempt counts as ended immediately when its successor need not wait for it, and
+/// one that is lost in any case: its end is never seen.
 bool CountsNow(const PlanBuilder& builder, const Replica& replica) {
-  if (replica.Ended()) return true;
+  if (replica.Ended() || IsLost(builder, replica)) return true;
   return replica.terminating && !IsUnwanted(builder, replica.id) &&
          !ReplacesAfterTermination(builder.spec(), replica.id.role);
 }

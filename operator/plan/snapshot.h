@@ -72,6 +72,11 @@ struct Replica {
   bool ready = false;
   /// Told to stop: deletionTimestamp, or the local executor has sent SIGTERM.
   bool terminating = false;
+  /// When it should have stopped at the latest: the end of its grace period. Kubernetes: the
+  /// deletionTimestamp.
+  std::optional<Time> stop_by;
+  /// Nothing runs on its node any more, and nobody is left there to say so.
+  bool node_lost = false;
   /// The agent's exit code: the program's own, or 128 + signal.
   std::int32_t exit_code = 0;
   std::int32_t signal = 0;

@@ -66,6 +66,21 @@ std::string DescribeWait(const ReplicaId& id, const ReplicaRestarts& record) {
   return text + std::to_string(record.consecutive_failures()) + " attempts in a row failed";
 }
 
+/// Says that the next attempt waits for the pod of an earlier one that should have gone; empty when
+/// there is none.
+std::string DescribeOverdue(const PlanBuilder& builder, const Replica& replica) {
+  const bool overdue = replica.terminating && !replica.Gone() && replica.stop_by &&
+                       *replica.stop_by <= builder.now();
+  if (!overdue) return {};
+  std::string text = ReplicaKey(replica.id) + " waits for its attempt ";
+  text += std::to_string(replica.attempt) + " on node " + replica.node;
+  text += ", which should have stopped by " + FormatTimestamp(*replica.stop_by);
+  text += ": until it has, its Node is deleted or has the taint node.kubernetes.io/out-of-service";
+  const std::optional<Time> give_up = GiveUpAt(builder, replica);
+  return give_up ? text + ", or until " + FormatTimestamp(*give_up)
+                 : text + "; replacementTimeoutSeconds would bound that";
+}
+
 Progress SummarizeReplicas(const PlanBuilder& builder) {
   Progress progress;
   for (const Role role : kRoles) {
@@ -81,8 +96,15 @@ Progress SummarizeReplicas(const PlanBuilder& builder) {
       progress.all_run = false;
       progress.some_restart |= record.attempt() > 0;
       if (!builder.Attempts(id).empty() && builder.Attempts(id).back()->Live()) continue;
-      if (NextStart(record) <= builder.now()) continue;
-      if (++progress.waiting == 1) progress.first_waiting = DescribeWait(id, record);
+      std::string wait;
+      if (ReplacesAfterTermination(builder.spec(), role)) {
+        for (const Replica* replica : builder.Attempts(id)) {
+          if (wait.empty()) wait = DescribeOverdue(builder, *replica);
+        }
+      }
+      progress.some_restart |= !wait.empty();
+      if (wait.empty() && NextStart(record) > builder.now()) wait = DescribeWait(id, record);
+      if (!wait.empty() && ++progress.waiting == 1) progress.first_waiting = wait;
     }
   }
   return progress;
@@ -115,7 +137,11 @@ void DescribeSuspended(PlanBuilder& builder) {
   }
   SetCondition(builder, "Running", false, reason);
   SetCondition(builder, "Restarting", false, reason);
-  SetCondition(builder, "Suspended", stopped, reason);
+  std::string overdue;
+  for (const Replica& replica : builder.snapshot().replicas) {
+    if (overdue.empty()) overdue = DescribeOverdue(builder, replica);
+  }
+  SetCondition(builder, "Suspended", stopped, reason, overdue);
 }
 
 void DescribeActive(PlanBuilder& builder) {

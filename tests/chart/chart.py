@@ -33,6 +33,8 @@ OPERATOR_RULES = {
     ("", "persistentvolumeclaims"): {"get"},
     ("events.k8s.io", "events"): {"create", "patch"},
 }
+# What has no namespace, where the operator is not bound to one.
+CLUSTER_RULES = OPERATOR_RULES | {("", "nodes"): {"get"}}
 
 # --set of a bad value -> what the refusal names.
 BAD_VALUES = {
@@ -198,11 +200,11 @@ class Chart(unittest.TestCase):
 
     def test_roles_grant_what_is_used_and_no_more(self):
         objects = render()
-        self.assertEqual(rules_of(of_kind(objects, "ClusterRole")[0]), OPERATOR_RULES)
+        self.assertEqual(rules_of(of_kind(objects, "ClusterRole")[0]), CLUSTER_RULES)
         for role in of_kind(objects, "ClusterRole") + of_kind(objects, "Role"):
             for (group, resource), verbs in rules_of(role).items():
                 self.assertNotIn("*", {group, resource} | verbs)
-                self.assertNotIn(resource, {"secrets", "nodes", "pods/exec"})
+                self.assertNotIn(resource, {"secrets", "pods/exec"})
                 self.assertFalse(verbs & {"escalate", "bind", "impersonate"})
         lease = only(objects, "Role")
         self.assertEqual(lease["metadata"]["namespace"], NAMESPACE)
@@ -218,8 +220,8 @@ class Chart(unittest.TestCase):
         policies = ("networking.k8s.io", "networkpolicies")
         self.assertEqual(
             roles("networkPolicy.jobs.enabled=true")["pstrain"],
-            OPERATOR_RULES | {policies: {"get", "list", "watch", "create", "delete"}})
-        self.assertEqual(roles("networkPolicy.operator.enabled=true")["pstrain"], OPERATOR_RULES)
+            CLUSTER_RULES | {policies: {"get", "list", "watch", "create", "delete"}})
+        self.assertEqual(roles("networkPolicy.operator.enabled=true")["pstrain"], CLUSTER_RULES)
         self.assertNotIn("pstrain-metrics-auth", roles())
         objects = render("metrics.authorization.enabled=true", "watchNamespace=ml")
         auth = next(role for role in of_kind(objects, "ClusterRole")

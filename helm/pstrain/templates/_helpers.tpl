@@ -85,6 +85,12 @@ used; a test compares them with the audit log. */}}
   # Whether the claim of the checkpoints can be mounted on several nodes.
   resources: [persistentvolumeclaims]
   verbs: [get]
+{{- if not .Values.watchNamespace }}
+- apiGroups: [""]
+  # Whether the node of a pod that does not go is there at all. Nodes have no namespace.
+  resources: [nodes]
+  verbs: [get]
+{{- end }}
 {{- if .Values.networkPolicy.jobs.enabled }}
 - apiGroups: [networking.k8s.io]
   resources: [networkpolicies]

@@ -291,7 +291,10 @@ Status Executor::Delete(const ReconcileContext& context,
   });
   Status first_error;
   for (const Order& order : orders) {
-    if (order.done) context.state.pods.stopped.insert(order.options.uid);
+    if (order.done) {
+      KnownPods& pods = context.state.pods;
+      (order.options.grace_seconds == 0 ? pods.forced : pods.stopped).insert(order.options.uid);
+    }
     if (first_error.ok()) first_error = order.status;
   }
   return first_error;

@@ -61,7 +61,8 @@ class Executor {
   const PeerIdentity& peer_identity() const { return peer_identity_; }
 
   using Target = std::pair<plan::ReplicaId, std::int32_t>;  // replica and attempt
-  /// Deletes pods; the grace in seconds, or the pod's own when it is negative.
+  /// Deletes pods; the grace in seconds, or the pod's own when it is negative. 0 is by force: the
+  /// apiserver forgets the pod whether or not it still runs.
   Status Delete(const ReconcileContext& context, const std::map<Target, std::int64_t>& targets);
 
   /// Deletes the job's ConfigMaps that neither its present specification nor a pod names, and its

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text/json.h"
+#include "operator/job/observe/problem.h"
 #include "operator/job/observe/training_status.h"
 #include "proto/contract/exit_codes.h"
 #include "proto/contract/stated_failure.h"
@@ -114,6 +115,8 @@ std::string MessageOf(const PodView& pod) {
     return "init container " + init->name + (words.empty() ? "" : ": " + words);
   }
   const PodView::Container& container = pod.container;
+  const std::string_view hint = StartHintOf(pod);
+  if (!hint.empty()) return std::string(hint) + ": " + container.message;
   return container.agent_message.empty() ? container.message : container.agent_message;
 }
 
@@ -137,6 +140,7 @@ Replica ToReplica(const PodView& pod) {
   replica.attempt = pod.attempt;
   replica.phase = PhaseOf(pod);
   replica.terminating = pod.deleted.has_value() || EndsWithItsPod(pod);
+  replica.stop_by = pod.deleted;
   replica.ready = pod.ready && !replica.terminating;
   const PodView::Stuck* init = FailedInit(pod);
   replica.exit_code = init == nullptr ? pod.container.exit_code : init->container.exit_code;

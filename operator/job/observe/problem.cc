@@ -164,16 +164,22 @@ std::optional<Problem> ProblemOfInit(const PodView& pod) {
 }
 
 std::optional<Problem> ProblemOfStart(const PodView& pod) {
+  const std::string_view hint = StartHintOf(pod);
+  if (hint.empty()) return std::nullopt;
   const PodView::Container& container = pod.container;
-  if (!CouldNotStart(container)) return std::nullopt;
-  const bool no_agent = Mentions(container.message, "pstrain-agent");
-  return Problem{.reason = std::string(kStartError),
-                 .message = ProblemMessage(
-                     pod, DescribeState("", container.reason, container.message),
-                     no_agent ? "the image needs pstrain-agent in its PATH" : kCorrectCommand)};
+  return Problem{
+      .reason = std::string(kStartError),
+      .message = ProblemMessage(pod, DescribeState("", container.reason, container.message), hint)};
 }
 
 }  // namespace
+
+std::string_view StartHintOf(const PodView& pod) {
+  if (!CouldNotStart(pod.container)) return {};
+  return Mentions(pod.container.message, "pstrain-agent")
+             ? "the image needs pstrain-agent in its PATH"
+             : kCorrectCommand;
+}
 
 std::optional<Problem> FirstProblemOf(const std::vector<PodStore::Object>& pods, plan::Time now) {
   std::map<plan::ReplicaId, std::int32_t> newest_that_ran;

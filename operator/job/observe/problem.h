@@ -32,6 +32,9 @@ std::optional<Problem> ProblemOf(const PodView& pod, plan::Time now);
 /// program runs.
 std::optional<Problem> FirstProblemOf(const std::vector<PodStore::Object>& pods, plan::Time now);
 
+/// What to do about a program that could not be started; empty when it was, or nothing is known.
+std::string_view StartHintOf(const PodView& pod);
+
 /// When ProblemOf may change though the pod does not.
 std::optional<plan::Time> NextProblemCheck(const PodView& pod, plan::Time now);
 

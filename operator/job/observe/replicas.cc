@@ -37,11 +37,12 @@ std::vector<plan::Replica> CollectReplicas(const std::vector<PodStore::Object>& 
     pods.by_uid[uid] = {.view = std::move(view), .unseen_since = std::nullopt};
   }
   for (const UncountedPod& pod : gone) pods.by_uid.erase(pod.uid);
+  std::erase_if(pods.forced, [&](const std::string& uid) { return !pods.by_uid.contains(uid); });
   std::vector<plan::Replica> replicas;
   std::set<std::string> still_stopped;
   for (auto& [uid, pod] : pods.by_uid) {
     if (!shown.contains(uid) && !pod.unseen_since) pod.unseen_since = now;
-    AddPod(*pod.view, pods, still_stopped, replicas);
+    if (!pods.forced.contains(uid)) AddPod(*pod.view, pods, still_stopped, replicas);
   }
   pods.stopped = std::move(still_stopped);
   for (const UncountedPod& pod : gone) replicas.push_back(pod.replica);

@@ -33,6 +33,8 @@ struct KnownPods {
   std::map<std::string, KnownPod> by_uid;
   /// uids of pods that we have deleted and the cache still has without a deletionTimestamp.
   std::set<std::string> stopped;
+  /// uids of pods that we have deleted by force: gone, whatever the cache still shows.
+  std::set<std::string> forced;
 };
 
 /// The replicas of the job for the Plan: the cache's pods, corrected by what we have done since,

@@ -66,6 +66,8 @@ class ReconcilerFixture {
   void EndPod(const std::string& name, int exit_code,
               std::chrono::seconds lived = std::chrono::minutes(1));
   void RemovePod(const std::string& name);
+  /// As an apiserver writes it, so long after the present.
+  std::string TimeAfter(std::chrono::milliseconds duration) const;
   /// What the chief's agent answered just now: the members of the object "values".
   void PollChief(int attempt, const std::string& values);
 
@@ -102,9 +104,6 @@ class ReconcilerFixture {
 
  private:
   struct Operator;
-
-  /// As an apiserver writes it, so long after the present.
-  std::string TimeAfter(std::chrono::milliseconds duration) const;
 
   const kube::ObjectKey key_{"ml", "byo"};
   kube::ApiFixture api_;

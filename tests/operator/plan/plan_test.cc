@@ -392,6 +392,88 @@ TEST(PlanDrain, WhenAChiefWasSuperseded_NobodyFollowsIt) {
   EXPECT_EQ(FailuresOf(snapshot), 1);
 }
 
+/// It was told to stop, and should have gone `ago`.
+Replica Overdue(Replica replica, seconds ago) {
+  replica.terminating = true;
+  replica.node = "n2";
+  replica.stop_by = kNow - ago;
+  return replica;
+}
+
+TEST(PlanLost, WhileAPodDoesNotGo_AfterTerminationWaitsAndSaysForWhom) {
+  const PlanResult plan = Plan(With(Overdue(Running(Role::kWorker, 0), seconds(3600)), true), kNow);
+  EXPECT_TRUE(Actions<StartReplica>(plan).empty());
+  EXPECT_TRUE(Actions<ForgetReplica>(plan).empty());
+  EXPECT_TRUE(Actions<RequeueAt>(plan).empty());
+  EXPECT_EQ(FindCondition(plan.status, "Restarting")->status(), "True");
+  const std::string message = FindCondition(plan.status, "Restarting")->message();
+  EXPECT_NE(message.find("worker-0 waits for its attempt 0 on node n2"), std::string::npos)
+      << message;
+  EXPECT_NE(message.find("replacementTimeoutSeconds would bound that"), std::string::npos);
+}
+
+TEST(PlanLost, WhenItsNodeIsLost_TheReplicaIsReplacedAndThePodDeletedByForce) {
+  for (const bool own_program : {false, true}) {
+    Replica worker = Overdue(Running(Role::kWorker, 0), seconds(0));
+    worker.node_lost = true;
+    const PlanResult plan = Plan(With(worker, own_program), kNow);
+    ASSERT_EQ(Actions<StartReplica>(plan).size(), 1U);
+    ASSERT_EQ(Actions<ForgetReplica>(plan).size(), 1U);
+    EXPECT_EQ(Actions<ForgetReplica>(plan)[0].attempt, 0);
+    EXPECT_EQ(plan.status.restarts().disruptions(), 1);
+  }
+  // Nobody has given the pod up: the node is perhaps only about to be replaced.
+  Replica runs = Running(Role::kWorker, 0);
+  runs.node_lost = true;
+  EXPECT_TRUE(Actions<ForgetReplica>(Plan(With(runs), kNow)).empty());
+}
+
+Snapshot WithTimeout(const Replica& worker, int timeout) {
+  Snapshot snapshot = With(worker, true);
+  ReplicaSpecs& specs = *snapshot.job.mutable_spec()->mutable_replica_specs();
+  specs.mutable_worker()->set_replacement_timeout_seconds(timeout);
+  specs.mutable_chief()->set_replacement_timeout_seconds(timeout);
+  return snapshot;
+}
+
+TEST(PlanLost, WhenTheReplacementTimeoutIsOver_TheReplicaIsReplaced) {
+  const Snapshot early = WithTimeout(Overdue(Running(Role::kWorker, 0), seconds(59)), 60);
+  EXPECT_TRUE(Actions<StartReplica>(Plan(early, kNow)).empty());
+  EXPECT_TRUE(Actions<ForgetReplica>(Plan(early, kNow)).empty());
+  ASSERT_EQ(Actions<RequeueAt>(Plan(early, kNow)).size(), 1U);
+  EXPECT_EQ(Actions<RequeueAt>(Plan(early, kNow))[0].time, kNow + seconds(1));
+  EXPECT_NE(FindCondition(Plan(early, kNow).status, "Restarting")
+                ->message()
+                .find("or until " + FormatTimestamp(kNow + seconds(1))),
+            std::string::npos);
+  const Snapshot due = WithTimeout(Overdue(Running(Role::kWorker, 0), seconds(60)), 60);
+  EXPECT_EQ(Actions<StartReplica>(Plan(due, kNow)).size(), 1U);
+  EXPECT_EQ(Actions<ForgetReplica>(Plan(due, kNow)).size(), 1U);
+}
+
+TEST(PlanLost, WhenTheRestOfAPodDoesNotGo_TheSameHolds) {
+  Replica worker = Ended(Overdue(Running(Role::kWorker, 0), seconds(61)), 1);
+  worker.rest = Rest::kStops;
+  EXPECT_EQ(Actions<ForgetReplica>(Plan(WithTimeout(worker, 60), kNow)).size(), 1U);
+  EXPECT_TRUE(Actions<ForgetReplica>(Plan(WithTimeout(worker, 62), kNow)).empty());
+}
+
+TEST(PlanLost, WhileTheChiefsNodeIsAway_SuspensionEndsAllTheSame) {
+  Snapshot snapshot = WithTimeout(Running(Role::kWorker, 0), 60);
+  snapshot.job.mutable_spec()->mutable_run_policy()->set_suspend(true);
+  snapshot.replicas.front() = Overdue(Running(Role::kChief, 0), seconds(59));
+  EXPECT_TRUE(Actions<StopReplica>(Plan(snapshot, kNow)).empty());
+  EXPECT_NE(FindCondition(Plan(snapshot, kNow).status, "Suspended")->message().find("chief-0"),
+            std::string::npos);
+  snapshot.replicas.front() = Overdue(Running(Role::kChief, 0), seconds(60));
+  const PlanResult plan = Plan(snapshot, kNow);
+  EXPECT_EQ(Actions<StopReplica>(plan).size(), 6U);
+  EXPECT_EQ(Actions<ForgetReplica>(plan).size(), 1U);
+  EXPECT_EQ(plan.status.restarts().disruptions(), 0);
+  // Its pod's name is not used again.
+  EXPECT_EQ(plan.status.restarts().replicas().at("chief-0").attempt(), 1);
+}
+
 Replica OutOfMemory(Replica replica) {
   replica = Ended(replica, 137);
   replica.signal = 9;

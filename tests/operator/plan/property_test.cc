@@ -161,6 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mutant{"NoPruning", [](Policies& p) { p.prune_attempts = DoNothing; }},
         Mutant{"PrunesTheLiving", [](Policies& p) { p.prune_attempts = PruneAll; }},
         Mutant{"LeavesSidecars", [](Policies& p) { p.stop_rests = DoNothing; }},
+        Mutant{"WaitsForLostNodes", [](Policies& p) { p.forget_lost = DoNothing; }},
         Mutant{"NoStatus", [](Policies& p) { p.build_status = DoNothing; }},
         Mutant{"TouchesConditions", [](Policies& p) { p.build_status = TouchConditions; }}),
     [](const testing::TestParamInfo<Mutant>& mutant) { return std::string(mutant.param.name); });

@@ -16,6 +16,8 @@ constexpr int kRandomEvents = 40;
 constexpr int kSettleRounds = 10;
 constexpr int kFairRounds = 60;
 constexpr std::int64_t kDeadlineSeconds = 400;
+/// How long replicas other than workers are waited for after their grace period.
+constexpr std::chrono::seconds kReplacementTimeout{60};
 
 bool IsRequeue(const Action& action) { return std::holds_alternative<RequeueAt>(action); }
 
@@ -51,7 +53,25 @@ Simulation::Simulation(std::uint64_t seed, const Policies& policies)
     snapshot_.job.mutable_spec()->mutable_replica_specs()->mutable_ps()->set_restart_policy(
         RestartPolicy::Never);
   }
+  ReplicaSpecs& specs = *snapshot_.job.mutable_spec()->mutable_replica_specs();
+  specs.mutable_chief()->set_replacement_timeout_seconds(kReplacementTimeout.count());
+  specs.mutable_ps()->set_replacement_timeout_seconds(kReplacementTimeout.count());
   active_since_ = now_;
+}
+
+bool Simulation::Lost(const Replica& replica) const {
+  if (!replica.terminating || replica.Gone()) return false;
+  const bool bounded = replica.id.role == Role::kChief || replica.id.role == Role::kPs;
+  return replica.node_lost ||
+         (bounded && replica.stop_by && now_ >= *replica.stop_by + kReplacementTimeout);
+}
+
+void Simulation::Forget(const ForgetReplica& lost) {
+  std::erase_if(snapshot_.replicas, [&](const Replica& replica) {
+    const bool same = replica.id == lost.id && replica.attempt == lost.attempt;
+    if (same) Expect(Lost(replica), "gives a replica up that may still run");
+    return same;
+  });
 }
 
 void Simulation::Expect(bool holds, const std::string& what) {
@@ -223,7 +243,7 @@ void Simulation::Run(Replica& replica) {
 
 void Simulation::ReplicaEvent(Replica& replica) {
   if (replica.Ended()) return;
-  const std::uint64_t event = rng_.Uniform(11);
+  const std::uint64_t event = rng_.Uniform(12);
   // Only what runs can end by itself.
   if (event == 2 || event == 3 || event == 8 || event == 9) Run(replica);
   switch (event) {
@@ -239,6 +259,10 @@ void Simulation::ReplicaEvent(Replica& replica) {
       return End(replica, 137);
     case 5:
       replica.terminating = true;  // somebody deleted it
+      if (!replica.stop_by) replica.stop_by = now_ + snapshot_.grace;
+      return;
+    case 11:
+      replica.node_lost = replica.terminating;
       return;
     case 6:
       if (replica.terminating) End(replica, 143);
@@ -290,6 +314,8 @@ void Simulation::Apply(const Action& action) {
     Stop(*stop);
   } else if (const auto* removal = std::get_if<DeleteReplica>(&action)) {
     Delete(*removal);
+  } else if (const auto* lost = std::get_if<ForgetReplica>(&action)) {
+    Forget(*lost);
   } else if (const auto* requeue = std::get_if<RequeueAt>(&action)) {
     requeue_at_ = requeue->time;
     Expect(requeue->time > now_, "requeues in the past");
@@ -313,7 +339,7 @@ void Simulation::Start(const StartReplica& start) {
   const std::string key = ReplicaKey(start.id);
   for (const Replica* other : At(start.id)) {
     Expect(!other->Live(), "two live replicas of " + key);
-    Expect(!waits || other->Gone(), "does not wait for the old " + key);
+    Expect(!waits || other->Gone() || Lost(*other), "does not wait for the old " + key);
     Expect(other->attempt < start.attempt, "attempt used twice: " + key);
   }
   Expect(start.id.index < DesiredReplicas(snapshot_.job.spec(), start.id.role),
@@ -343,11 +369,13 @@ void Simulation::Stop(const StopReplica& stop) {
   if (spec.run_policy().suspend() && !IsFinished(snapshot_.job.status()) &&
       stop.id.role != Role::kChief) {
     for (const Replica* chief : At({Role::kChief, 0})) {
-      Expect(chief->Ended(), "suspends others before the chief has drained");
+      Expect(chief->Ended() || Lost(*chief), "suspends others before the chief has drained");
     }
   }
   for (Replica* replica : At(stop.id)) {
-    if (replica->attempt == stop.attempt) replica->terminating = true;
+    if (replica->attempt != stop.attempt) continue;
+    replica->terminating = true;
+    if (!replica->stop_by) replica->stop_by = now_ + stop.grace;
   }
 }
 
@@ -458,6 +486,7 @@ void Simulation::CheckSettled() {
   std::map<ReplicaId, int> alive;
   std::map<ReplicaId, int> ended;
   for (const Replica& replica : snapshot_.replicas) {
+    Expect(!Lost(replica), "waits for a lost " + ReplicaKey(replica.id));
     Expect(replica.rest != Rest::kRuns, "leaves the rest of " + ReplicaKey(replica.id));
     ++(replica.Gone() ? ended : alive)[replica.id];
     if (replica.Live()) ++live[replica.id];

@@ -53,6 +53,9 @@ class Simulation {
   void Start(const StartReplica& start);
   void Stop(const StopReplica& stop);
   void Delete(const DeleteReplica& removal);
+  void Forget(const ForgetReplica& lost);
+  /// It stops, on a lost node or for longer than it may.
+  bool Lost(const Replica& replica) const;
   void FairRounds();
   void CheckPlan(const PlanResult& plan);
   void CheckSettled();

@@ -188,6 +188,20 @@ TEST(PodTermination, HasTheWordsOfWhoKnowsMost) {
   EXPECT_EQ(plain.message, "{broken");
 }
 
+TEST(PodTermination, OfAProgramThatCouldNotStart_SaysWhatToDoFirst) {
+  const Row row{"start",
+                false,
+                R"({"phase":"Failed","containerStatuses":[{"name":"training",
+      "state":{"terminated":{"exitCode":128,"reason":"StartError","message":"exec: no such file"}}}]})",
+                ReplicaPhase::kFailed,
+                Disruption::kNone,
+                ""};
+  const plan::Replica replica = ToReplica(*DecodePod(PodWith(row)));
+  EXPECT_EQ(replica.reason, "StartError");
+  EXPECT_EQ(replica.message,
+            "correct the command or the security context of the template: exec: no such file");
+}
+
 TEST(PodTermination, OfAFailedInitContainer_IsThatContainers) {
   const Row row{"init", false, R"({"phase":"Failed",
       "initContainerStatuses":[{"name":"fetch","state":{"terminated":{"exitCode":7,
