@@ -49,20 +49,25 @@ Disruption DisruptionOf(const PodView& pod) {
   return by_condition != Disruption::kNone ? by_condition : FromPodReason(pod);
 }
 
-/// Somebody told the training container to stop, and nothing shows yet who: a kubelet that evicts a
-/// pod or shuts its node down says so only once all containers have ended. The end is judged then,
-/// and until then the pod is one that somebody stops.
-bool EndsWithItsPod(const PodView& pod) {
-  const bool pod_ended = pod.phase == "Succeeded" || pod.phase == "Failed";
-  return !pod_ended && !pod.deleted && pod.others_remain && pod.container.told_to_stop &&
-         pod.container.exit_code != kExitSuccess && pod.disruption_reason.empty();
+bool PodEnded(const PodView& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
+
+/// The training container has failed, and who ended it is yet to be said: a kubelet that evicts a
+/// pod or shuts its node down writes its reason only once it has seen all containers end.
+bool AwaitsVerdict(const PodView& pod) {
+  return pod.container.terminated && pod.container.exit_code != kExitSuccess && !PodEnded(pod) &&
+         !pod.deleted && pod.disruption_reason.empty() &&
+         (!pod.others_remain || pod.container.told_to_stop);
 }
+
+/// SIGTERM has ended the training container, and others run on: somebody stops the pod, or if
+/// nobody does, we have to.
+bool StopsForSomebody(const PodView& pod) { return AwaitsVerdict(pod) && pod.others_remain; }
 
 /// That of the training container where it is known: the pod's own phase speaks of all containers,
 /// so a sidecar that runs on would hide an end, one that failed make a success a crash, and one
 /// that does not start make a running program a pending one.
 ReplicaPhase PhaseOf(const PodView& pod) {
-  if (pod.container.terminated && !EndsWithItsPod(pod)) {
+  if (pod.container.terminated && !AwaitsVerdict(pod)) {
     return pod.container.exit_code == kExitSuccess ? ReplicaPhase::kSucceeded
                                                    : ReplicaPhase::kFailed;
   }
@@ -74,7 +79,7 @@ ReplicaPhase PhaseOf(const PodView& pod) {
 
 /// Of a pod whose training container has ended.
 Rest RestOf(const PodView& pod) {
-  if (pod.phase == "Succeeded" || pod.phase == "Failed") return Rest::kNone;
+  if (PodEnded(pod)) return Rest::kNone;
   return pod.others_remain && !pod.deleted ? Rest::kRuns : Rest::kStops;
 }
 
@@ -139,7 +144,7 @@ Replica ToReplica(const PodView& pod) {
   replica.id = pod.replica;
   replica.attempt = pod.attempt;
   replica.phase = PhaseOf(pod);
-  replica.terminating = pod.deleted.has_value() || EndsWithItsPod(pod);
+  replica.terminating = pod.deleted.has_value() || StopsForSomebody(pod);
   replica.stop_by = pod.deleted;
   replica.ready = pod.ready && !replica.terminating;
   const PodView::Stuck* init = FailedInit(pod);
@@ -156,7 +161,9 @@ Replica ToReplica(const PodView& pod) {
   replica.message = MessageOf(pod);
   replica.started = StartOf(pod);
   if (replica.Ended()) replica.ended = pod.container.finished;
-  if (pod.container.terminated) replica.rest = RestOf(pod);
+  if (replica.Ended() || replica.terminating) {
+    replica.rest = pod.container.terminated ? RestOf(pod) : Rest::kNone;
+  }
   replica.failure = FailureOf(pod);
   replica.counts = CountsOf(pod);
   return replica;
@@ -168,7 +175,7 @@ Replica ToGoneReplica(const PodView& pod, plan::Time now) {
   if (replica.Ended()) return replica;
   replica.phase = ReplicaPhase::kFailed;
   replica.ready = false;
-  replica.terminating = true;
+  replica.terminating = !pod.container.terminated || StopsForSomebody(pod);
   replica.ended = pod.container.finished.value_or(now);
   if (replica.reason.empty()) replica.reason = "Deleted";
   return replica;

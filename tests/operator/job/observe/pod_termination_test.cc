@@ -167,9 +167,9 @@ TEST(PodTermination, HasTheWordsOfWhoKnowsMost) {
   };
   const std::string terminated =
       R"("containerStatuses":[{"name":"training","state":{"terminated":{"exitCode":137,
-      "reason":"Error","message":"{\"reason\":\"OOMKilled\",\"oom\":true,\"message\":\"m\"}"}}}])";
+      "reason":"Error","message":"{\"reason\":\"GraceExpired\",\"oom\":true,\"message\":\"m\"}"}}}])";
   const plan::Replica by_agent = end(R"({"phase":"Failed",)" + terminated + "}");
-  EXPECT_EQ(by_agent.reason, "OOMKilled");
+  EXPECT_EQ(by_agent.reason, "GraceExpired");
   EXPECT_TRUE(by_agent.oom);
   EXPECT_EQ(by_agent.message, "m");
   EXPECT_EQ(by_agent.node, "n1");
@@ -236,6 +236,15 @@ TEST(PodTermination, OfASidecar_IsNotThatOfTheReplica) {
   EXPECT_EQ(WithSidecar("Failed", kExit0, kExit3).phase, ReplicaPhase::kFailed);
 }
 
+TEST(PodTermination, OfAllContainers_IsJudgedOnceTheKubeletSaysWhy) {
+  const plan::Replica undecided = WithSidecar("Running", kExit0, kExit3);
+  EXPECT_EQ(undecided.phase, ReplicaPhase::kRunning);
+  EXPECT_FALSE(undecided.terminating);
+  EXPECT_EQ(undecided.rest, plan::Rest::kNone);
+  EXPECT_EQ(WithSidecar("Failed", kExit0, kExit3).phase, ReplicaPhase::kFailed);
+  EXPECT_EQ(WithSidecar("Running", kExit0, kExit3, true).phase, ReplicaPhase::kFailed);
+}
+
 TEST(PodTermination, AfterSigtermOfNobody_IsAStopUntilThePodSaysWhose) {
   const char* kTold = R"({"terminated":{"exitCode":85,"finishedAt":"2026-01-02T03:05:00Z",
                           "message":"{\"told_to_stop\":true}"}})";
@@ -275,28 +284,30 @@ TEST(PodTermination, KeepsTheSignal) {
   ASSERT_TRUE(replica.ended.has_value());
 }
 
+/// A pod that is gone, and was last seen so.
+plan::Replica Gone(const char* status, bool deleted, plan::Time now = {}) {
+  const Row row{"gone", deleted, status, ReplicaPhase::kRunning, Disruption::kNone, ""};
+  return ToGoneReplica(*DecodePod(PodWith(row)), now);
+}
+
 TEST(PodTermination, OfAPodThatVanishedWhileItRan_IsADisruption) {
-  const Row row{"gone",
-                false,
-                R"({"phase":"Running","containerStatuses":RUNNING})",
-                ReplicaPhase::kRunning,
-                Disruption::kNone,
-                ""};
   const plan::Time now{std::chrono::milliseconds(5000)};
-  const plan::Replica replica = ToGoneReplica(*DecodePod(PodWith(row)), now);
+  const plan::Replica replica =
+      Gone(R"({"phase":"Running","containerStatuses":RUNNING})", false, now);
   EXPECT_EQ(replica.phase, ReplicaPhase::kFailed);
   EXPECT_TRUE(replica.terminating);
   EXPECT_EQ(replica.ended, now);
 }
 
+TEST(PodTermination, OfAPodThatVanishedAfterACrash_IsThatCrash) {
+  const plan::Replica replica = Gone(R"({"phase":"Running","containerStatuses":CRASHED})", false);
+  EXPECT_EQ(replica.phase, ReplicaPhase::kFailed);
+  EXPECT_FALSE(replica.terminating);
+  EXPECT_EQ(replica.exit_code, 3);
+}
+
 TEST(PodTermination, OfAPodThatVanishedAfterExitZero_IsSuccess) {
-  const Row row{"gone",
-                true,
-                R"({"phase":"Running","containerStatuses":DONE})",
-                ReplicaPhase::kRunning,
-                Disruption::kNone,
-                ""};
-  const plan::Replica replica = ToGoneReplica(*DecodePod(PodWith(row)), plan::Time());
+  const plan::Replica replica = Gone(R"({"phase":"Running","containerStatuses":DONE})", true);
   EXPECT_EQ(replica.phase, ReplicaPhase::kSucceeded);
   EXPECT_TRUE(replica.Gone());
 }
