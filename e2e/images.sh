@@ -2,6 +2,8 @@
 # shellcheck shell=bash disable=SC2154 # variables of run.sh
 
 own_program_image=pstrain/own-program:e2e
+# A shell without the agent, as root.
+root_image=pstrain/root:e2e
 
 # The operator's and the training image, as a user makes them; sets training_image.
 make_images() {
@@ -16,4 +18,8 @@ make_own_program_image() {
     --with-libs "$programs/pstrain-agent:/usr/bin/pstrain-agent" \
     --add /bin/busybox:/bin/sh --add "$root/e2e/own_program.sh:/usr/bin/own-program" \
     --entrypoint /usr/bin/pstrain-agent
+}
+make_root_image() {
+  "$root/scripts/image_archive.py" --ref "$root_image" --out "$work/root.tar" --user 0:0 \
+    --add /bin/busybox:/bin/sh --entrypoint /bin/sh
 }

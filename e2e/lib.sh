@@ -99,6 +99,11 @@ own_replicas() { # COUNT [CONTAINER-FIELDS [POD-FIELDS]]
 }
 own_program() { own_container /usr/bin/own-program; }
 idle_program() { own_container /bin/sh, -c, sleep 100000; }
+# A container beside the training container, as a restricted namespace admits it.
+other_container() { # NAME COMMAND-LINE
+  echo "{name: $1, image: '$own_program_image', imagePullPolicy: Never, command: [/bin/sh, -c, \"$2\"], $restricted}"
+}
+restricted='securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}'
 own_container() { # ARGUMENTS, with commas
   echo "image: '$own_program_image', imagePullPolicy: Never, args: [--, $*]"
 }
@@ -170,6 +175,16 @@ spec:
     image: $own_program_image
     securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
 END
+}
+
+# last_end REPLICA: why and where its last attempt ended, as "reason exitCode node".
+last_end() {
+  job_field "{.status.restarts.replicas.$1.lastEnd.reason} {.status.restarts.replicas.$1.lastEnd.exitCode} {.status.restarts.replicas.$1.lastEnd.node}"
+}
+# Notes of the events of a job with that reason.
+notes_of() { # JOB REASON
+  k get events --field-selector "involvedObject.kind=PSTrainingJob,involvedObject.name=$1,reason=$2" \
+    -o 'jsonpath={range .items[*]}{.message}{"\n"}{end}'
 }
 
 # --- replicas ------------------------------------------------------------------

@@ -87,11 +87,12 @@ trap 'exit 130' INT TERM
 . "$root/e2e/images.sh"
 make_images
 make_own_program_image
+make_root_image
 cluster down
 cluster up --nodes "$nodes" --audit "$root/e2e/cluster/audit.yaml" >/dev/null
 KUBECONFIG=$(cluster kubeconfig)
 export KUBECONFIG
-cluster load-image "$work/runtime.tar" "$work/own-program.tar"
+cluster load-image "$work/runtime.tar" "$work/own-program.tar" "$work/root.tar"
 if [[ -n $with_operator ]]; then
   cluster load-image "$work/operator.tar"
   install_operator

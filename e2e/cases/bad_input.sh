@@ -15,6 +15,9 @@ no-storage-class|Unschedulable|bind the claim: create a volume for it, or name a
 no-node|Unschedulable|ask for less in the template's resources, nodeSelector
 over-quota|QuotaExceeded|raise the ResourceQuota or ask for less
 privileged|PodSecurityViolation|remove from the template what the namespace's level does not admit
+root|CreateContainerConfigError|the image runs as root: set securityContext.runAsUser
+gated|SchedulingGated|remove schedulingGates from the template
+init-image|ImagePullBackOff|name an image that the nodes can pull
 unknown-feature|InvalidSpec|no_such_feature
 END
 }
@@ -27,7 +30,36 @@ run_case() {
   done < <(bad_jobs)
   count_calls
   advice_helps
+  failed_starts
 }
+
+# Pods that fail before their program runs: the job fails, and says of what.
+failed_starts() {
+  local program
+  program=$(idle_program)
+  failing_job no-agent "image: '$root_image', imagePullPolicy: Never, command: [/bin/sh, -c, sleep 100000], securityContext: {runAsUser: 65532}"
+  failing_job init-fails "$program" "initContainers: [$(other_container fetch 'exit 7')]"
+  failing_job no-program "$(own_container /usr/bin/no-such-program)"
+  fails_with no-agent StartError 'StartError, exit code 128: the image needs pstrain-agent in its PATH' || return 1
+  fails_with init-fails InitContainerFailed 'InitContainerFailed, exit code 7: init container fetch' || return 1
+  fails_with no-program CannotStart 'CannotStart, exit code 127: cannot '
+}
+failing_job() { # NAME CONTAINER [POD]
+  {
+    own_job "$1" "$(own_replicas 1 "${@:2}")"
+    echo "  runPolicy: {backoffLimit: 0}"
+  } | k apply -f -
+}
+fails_with() { # JOB REASON WORDS
+  until_is 60 Failed field "pstj/$1" '{.status.phase}' || return 1
+  local said
+  said=$(field "pstj/$1" '{.status.conditions[?(@.type=="Failed")].message}')
+  [[ $said == *" on node n"*": $3"* ]] || fail "job $1: the condition Failed says: $said" || return 1
+  grep -qx "$2" <<<"$(field "pstj/$1" '{range .status.restarts.replicas.*}{.lastEnd.reason}{"\n"}{end}')" ||
+    fail "job $1: no lastEnd has the reason $2" || return 1
+  until_true 30 events_say "$1" "$3"
+}
+events_say() { grep -qF -- "$2" <<<"$(notes_of "$1" ReplicaFailed)"; }
 
 make_bad_jobs() {
   k apply -f - <<END
@@ -53,6 +85,9 @@ END
   bad_job no-node "$program" 'nodeSelector: {no-such-label: "true"}'
   bad_job over-quota "$program, resources: {limits: {nvidia.com/gpu: 1}}"
   bad_job privileged "$program, securityContext: {privileged: true, allowPrivilegeEscalation: true}"
+  bad_job root "image: '$root_image', imagePullPolicy: Never, command: [/bin/sh, -c, sleep 100000]"
+  bad_job gated "$program" 'schedulingGates: [{name: example.com/no-such-queue}]'
+  bad_job init-image "$program" "initContainers: [{name: fetch, image: \"localhost/no-such-image:1\", $restricted}]"
   # Beyond what the apiserver can check.
   adult_job '[{"op": "replace", "path": "/metadata/name", "value": "unknown-feature"},
     {"op": "add", "path": "/spec/training/features/-",

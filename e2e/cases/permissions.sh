@@ -13,6 +13,7 @@ run_case() {
   expiring_job
   resized_job
   taken_names
+  lost_node
   reasons >"$work/reasons"
   kubectl get clusterrole/pstrain role/pstrain-leader-election --namespace "$operator_namespace" \
     -o json >"$work/roles.json"
@@ -87,6 +88,18 @@ taken_names() {
 }
 conflict_names() {
   field pstj/taken '{.status.conditions[?(@.type=="NameConflict")].message}' | grep -qF " $1 "
+}
+
+# A pod on a node that is not there does not go when somebody deletes it: the operator looks at the
+# node (get). Once the operator has, the next attempt comes.
+lost_node() {
+  own_job lost "$(own_replicas 1 "$(idle_program)" "nodeName: no-such-node, terminationGracePeriodSeconds: 1")" |
+    k apply -f -
+  until_true 60 k get pod/lost-worker-0
+  k delete pod/lost-worker-0 --wait=false
+  until_true 60 k get pod/lost-worker-0-1
+  k delete pstj lost
+  k delete pods -l pstrain.dev/job-name=lost --force --grace-period=0
 }
 
 # configmap/NAME of a job; fails when there is none.
