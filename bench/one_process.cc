@@ -64,10 +64,10 @@ class Store {
 
   Parameters Pull(const RoutedPlan& plan) {
     Parameters values = layout_.Allocate(plan);
-    std::vector<float> of_shard;
+    std::vector<std::byte> of_shard;
     for (ShardId s = 0; s < layout_.shards(); ++s) {
       const PullSection section = layout_.MakePullSection(s, ShardTerm{1, 1}, plan);
-      of_shard.resize(layout_.ReplyFloats(s, plan));
+      of_shard.resize(layout_.ReplyBytes(s, plan));
       {
         const MutexLock lock(mutexes_[s]);
         shards_[s]->Read(section, of_shard);

@@ -36,14 +36,16 @@ class RowMerge {
   RowMerge(TableState newer, TableState older)
       : newer_(std::move(newer)), older_(std::move(older)) {
     merged_.variable = newer_.variable;
-    merged_.slots.resize(newer_.slots.size());
+    merged_.values = ValueArray(newer_.values.dtype(), 0);
+    merged_.slots.resize(newer_.slots.size(), merged_.values);
   }
 
   Result<TableState> Run() {
     const std::size_t dimension = Dimension(newer_);
-    const bool fits = newer_.variable == older_.variable &&
-                      newer_.slots.size() == older_.slots.size() && dimension == Dimension(older_);
-    if (!fits) return DataLossError("a table differs in size from that of its base");
+    const bool fits =
+        newer_.variable == older_.variable && newer_.slots.size() == older_.slots.size() &&
+        dimension == Dimension(older_) && newer_.values.dtype() == older_.values.dtype();
+    if (!fits) return DataLossError("a table differs in size or dtype from that of its base");
     std::size_t n = 0;
     std::size_t o = 0;
     while (n < newer_.keys.size() || o < older_.keys.size()) {
@@ -64,13 +66,11 @@ class RowMerge {
     return table.values.size() / table.keys.size();
   }
   void Take(const TableState& from, std::size_t row, std::size_t dimension) {
-    const auto append = [&](const std::vector<float>& values, std::vector<float>* to) {
-      const auto first = values.begin() + static_cast<std::ptrdiff_t>(row * dimension);
-      to->insert(to->end(), first, first + static_cast<std::ptrdiff_t>(dimension));
-    };
     merged_.keys.push_back(from.keys[row]);
-    append(from.values, &merged_.values);
-    for (std::size_t i = 0; i < merged_.slots.size(); ++i) append(from.slots[i], &merged_.slots[i]);
+    merged_.values.Append(from.values, row * dimension, dimension);
+    for (std::size_t i = 0; i < merged_.slots.size(); ++i) {
+      merged_.slots[i].Append(from.slots[i], row * dimension, dimension);
+    }
   }
 
   const TableState newer_;

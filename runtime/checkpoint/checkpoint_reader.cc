@@ -30,12 +30,20 @@ Result<const CheckpointReader::LoadedShard*> CheckpointReader::Load(ShardId shar
   for (TableState& table : state.tables) {
     const bool known =
         table.variable < catalog_->variables().size() &&
+        table.values.dtype() == catalog_->variables()[table.variable].dtype &&
         table.values.size() == table.keys.size() * catalog_->variables()[table.variable].dimension;
-    if (!known) return DataLossError("checkpoint " + directory_ + ": a table has another size");
+    if (!known)
+      return DataLossError("checkpoint " + directory_ + ": a table has another size or dtype");
     checkpoint_shard->tables[table.variable] = {std::move(table.keys), std::move(table.values)};
   }
   checkpoint_shards_[shard] = std::move(checkpoint_shard);
   return checkpoint_shards_[shard].get();
+}
+
+Status CheckpointReader::CheckFloat32(const CatalogVariable& variable) const {
+  if (variable.dtype == DType::kFloat32) return OkStatus();
+  return InvalidArgumentError("checkpoint " + directory_ + ": " + variable.spec.name() + " is of " +
+                              NameOf(variable.dtype) + ", only float32 is read here");
 }
 
 Result<std::vector<float>> CheckpointReader::Dense(const std::string& name) {
@@ -43,6 +51,7 @@ Result<std::vector<float>> CheckpointReader::Dense(const std::string& name) {
   if (variable == nullptr || variable->embedding) {
     return NotFoundError("checkpoint " + directory_ + " has no dense variable " + name);
   }
+  PSTRAIN_RETURN_IF_ERROR(CheckFloat32(*variable));
   std::uint64_t bytes = 0;
   for (const CheckpointShard& checkpoint_shard : chain_.manifest().checkpoint_shards())
     bytes += checkpoint_shard.bytes();
@@ -56,11 +65,12 @@ Result<std::vector<float>> CheckpointReader::Dense(const std::string& name) {
     const DensePartition& partition = variable->partitions[i];
     PSTRAIN_ASSIGN_OR_RETURN(const LoadedShard* checkpoint_shard, Load(partition.shard));
     const auto part = checkpoint_shard->dense.find({variable->spec.id(), i});
-    if (part == checkpoint_shard->dense.end() || part->second.size() != partition.count) {
+    if (part == checkpoint_shard->dense.end() || part->second.size() != partition.count ||
+        part->second.dtype() != DType::kFloat32) {
       return DataLossError("checkpoint " + directory_ + ": partition " + std::to_string(i) +
-                           " of " + name + " is missing or has another size");
+                           " of " + name + " is missing or has another size or dtype");
     }
-    std::copy(part->second.begin(), part->second.end(), &values[partition.first]);
+    std::ranges::copy(part->second.of<float>(), &values[partition.first]);
   }
   return values;
 }
@@ -71,6 +81,7 @@ Result<std::vector<float>> CheckpointReader::Rows(const std::string& name,
   if (variable == nullptr || !variable->embedding) {
     return NotFoundError("checkpoint " + directory_ + " has no table " + name);
   }
+  PSTRAIN_RETURN_IF_ERROR(CheckFloat32(*variable));
   const VariableId id = variable->spec.id();
   const std::size_t dimension = variable->dimension;
   std::vector<float> values(rows.size() * dimension);
@@ -90,7 +101,7 @@ Result<std::vector<float>> CheckpointReader::Rows(const std::string& name,
       continue;
     }
     const auto place = static_cast<std::size_t>(key - found.keys.begin());
-    std::copy_n(&found.values[place * dimension], dimension, out.begin());
+    std::copy_n(&found.values.of<float>()[place * dimension], dimension, out.begin());
   }
   return values;
 }

@@ -27,26 +27,28 @@ class CheckpointReader {
   const Catalog& catalog() const { return *catalog_; }
 
   /// The whole dense variable, row-major. NOT_FOUND: no such dense variable; DATA_LOSS: a
-  /// checkpoint shard is missing or damaged.
+  /// checkpoint shard is missing or damaged; INVALID_ARGUMENT: the variable is not of float32.
   Result<std::vector<float>> Dense(const std::string& variable);
 
   /// Rows of a table, rows.size() x dimension, in the order of `rows`; a row that the checkpoint
-  /// does not hold has its initial values. NOT_FOUND: no such table; OUT_OF_RANGE: no such row.
+  /// does not hold has its initial values. NOT_FOUND: no such table; OUT_OF_RANGE: no such row;
+  /// else as Dense.
   Result<std::vector<float>> Rows(const std::string& variable, std::span<const std::uint64_t> rows);
 
  private:
   struct Table {
     std::vector<std::uint64_t> keys;  // ascending
-    std::vector<float> values;
+    ValueArray values;
   };
   struct LoadedShard {
-    std::map<std::pair<VariableId, std::uint32_t>, std::vector<float>> dense;
+    std::map<std::pair<VariableId, std::uint32_t>, ValueArray> dense;
     std::map<VariableId, Table> tables;
   };
 
   CheckpointReader(std::string directory, CheckpointChain chain)
       : directory_(std::move(directory)), chain_(std::move(chain)) {}
   Result<const LoadedShard*> Load(ShardId shard);
+  Status CheckFloat32(const CatalogVariable& variable) const;
 
   std::string directory_;
   CheckpointChain chain_;

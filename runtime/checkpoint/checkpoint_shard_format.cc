@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <span>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 namespace pstrain {
@@ -13,7 +18,7 @@ static_assert(std::endian::native == std::endian::little,
               "checkpoint shards are written as they lie");
 
 constexpr std::string_view kMagic = "PSTPIECE";
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 /// Of the batch in a number that stands for a work id.
 constexpr int kBatchBits = 32;
 /// Without values a slot has no bytes, so that the size of a checkpoint shard does not bound their
@@ -30,18 +35,18 @@ class CheckpointShardWriter {
     out_.append(bytes);
     out_.append(Padding(bytes.size()), '\0');
   }
-  template <typename T>
-  void Array(const std::vector<T>& values) {
-    Raw(values.data(), values.size() * sizeof(T));
-    out_.append(Padding(values.size() * sizeof(T)), '\0');
+  void Array(const ValueArray& values) {
+    const std::span<const std::byte> bytes = values.bytes();
+    Raw(bytes.data(), bytes.size());
+    out_.append(Padding(bytes.size()), '\0');
   }
   /// Rows of `dimension` values in the given order.
-  void Rows(const std::vector<float>& values, std::size_t dimension,
+  void Rows(const ValueArray& values, std::size_t dimension,
             const std::vector<std::size_t>& order) {
-    for (const std::size_t row : order) {
-      Raw(values.data() + row * dimension, dimension * sizeof(float));
-    }
-    out_.append(Padding(values.size() * sizeof(float)), '\0');
+    const std::span<const std::byte> bytes = values.bytes();
+    const std::size_t row_bytes = dimension * SizeOf(values.dtype());
+    for (const std::size_t row : order) Raw(bytes.data() + row * row_bytes, row_bytes);
+    out_.append(Padding(bytes.size()), '\0');
   }
   void Reserve(std::size_t bytes) { out_.reserve(bytes); }
   const std::string& bytes() const { return out_; }
@@ -78,6 +83,15 @@ class CheckpointShardReader {
     std::vector<T> values(bytes.size() / sizeof(T));
     if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
+  }
+  ValueArray Values(DType dtype, std::uint64_t count) {
+    return WithElement(
+        dtype, [&]<typename T>(std::type_identity<T>) -> ValueArray { return Array<T>(count); });
+  }
+  DType ReadDType() {
+    const std::uint32_t dtype = U32();
+    if (dtype > static_cast<std::uint32_t>(kLastDType)) Fail();
+    return failed_ ? DType::kFloat32 : static_cast<DType>(dtype);
   }
   /// The number of optimizer slots; no optimizer has more than a few.
   std::uint32_t Slots() {
@@ -128,7 +142,7 @@ void WriteTable(CheckpointShardWriter& out, const TableState& table) {
   out.U32(table.variable);
   out.U32(static_cast<std::uint32_t>(dimension));
   out.U32(static_cast<std::uint32_t>(table.slots.size()));
-  out.U32(0);
+  out.U32(static_cast<std::uint32_t>(table.values.dtype()));
   out.U64(table.keys.size());
   for (const std::size_t row : order) out.U64(table.keys[row]);
   out.Rows(table.values, dimension, order);
@@ -139,15 +153,16 @@ void WriteTable(CheckpointShardWriter& out, const TableState& table) {
 
 std::string SerializeCheckpointShard(const ShardState& state) {
   const std::string applied = state.applied.Serialize();
-  std::size_t floats = 0;
+  std::size_t bytes = 0;
   for (const DenseState& dense : state.dense) {
-    floats += dense.values.size() * (1 + dense.slots.size());
+    bytes += dense.values.bytes().size() * (1 + dense.slots.size());
   }
   for (const TableState& table : state.tables) {
-    floats += 2 * table.keys.size() + table.values.size() * (1 + table.slots.size());
+    bytes += table.keys.size() * sizeof(std::uint64_t) +
+             table.values.bytes().size() * (1 + table.slots.size());
   }
   CheckpointShardWriter out;
-  out.Reserve(floats * sizeof(float) + applied.size() + 4096);
+  out.Reserve(bytes + applied.size() + 4096);
   out.Bytes(kMagic);
   out.U32(kVersion);
   out.U32(state.shard);
@@ -169,7 +184,7 @@ std::string SerializeCheckpointShard(const ShardState& state) {
     out.U32(dense.variable);
     out.U32(dense.partition);
     out.U32(static_cast<std::uint32_t>(dense.slots.size()));
-    out.U32(0);
+    out.U32(static_cast<std::uint32_t>(dense.values.dtype()));
     out.U64(dense.values.size());
     out.Array(dense.values);
     for (const auto& slot : dense.slots) out.Array(slot);
@@ -202,11 +217,11 @@ DenseState ReadDense(CheckpointShardReader& in) {
   dense.variable = in.U32();
   dense.partition = in.U32();
   const std::uint32_t slots = in.Slots();
-  in.U32();
-  const std::uint64_t floats = in.U64();
-  dense.values = in.Array<float>(floats);
+  const DType dtype = in.ReadDType();
+  const std::uint64_t elements = in.U64();
+  dense.values = in.Values(dtype, elements);
   for (std::uint32_t i = 0; i < slots && !in.failed(); ++i) {
-    dense.slots.push_back(in.Array<float>(floats));
+    dense.slots.push_back(in.Values(dtype, elements));
   }
   return dense;
 }
@@ -216,15 +231,15 @@ TableState ReadTable(CheckpointShardReader& in) {
   table.variable = in.U32();
   const std::uint32_t dimension = in.U32();
   const std::uint32_t slots = in.Slots();
-  in.U32();
+  const DType dtype = in.ReadDType();
   const std::uint64_t rows = in.U64();
   table.keys = in.Array<std::uint64_t>(rows);
   if (!Ascend(table.keys)) in.Refuse();
   if (in.failed()) return table;
-  const std::uint64_t floats = rows == 0 ? 0 : in.Product(rows, dimension);
-  table.values = in.Array<float>(floats);
+  const std::uint64_t elements = rows == 0 ? 0 : in.Product(rows, dimension);
+  table.values = in.Values(dtype, elements);
   for (std::uint32_t i = 0; i < slots && !in.failed(); ++i) {
-    table.slots.push_back(in.Array<float>(floats));
+    table.slots.push_back(in.Values(dtype, elements));
   }
   return table;
 }
@@ -234,7 +249,12 @@ TableState ReadTable(CheckpointShardReader& in) {
 Result<ShardState> ParseCheckpointShard(std::string_view bytes) {
   CheckpointShardReader in(bytes);
   if (in.Bytes(kMagic.size()) != kMagic) return DataLossError("not a checkpoint shard");
-  if (in.U32() != kVersion) return DataLossError("written by another version");
+  const std::uint32_t version = in.U32();
+  if (in.failed()) return DataLossError("it ends in its header");
+  if (version != kVersion) {
+    return DataLossError("format version " + std::to_string(version) + ", this program reads " +
+                         std::to_string(kVersion));
+  }
   ShardState state;
   state.shard = in.U32();
   state.term.chief_term = in.U64();

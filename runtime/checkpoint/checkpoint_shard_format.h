@@ -10,18 +10,19 @@ namespace pstrain {
 
 /// What the file of one shard in a checkpoint holds. Little-endian, every part at a multiple of 8:
 ///
-///   "PSTPIECE", u32 version = 3, u32 shard, u64 term.chief_term, u64 term.counter, i64 examples,
+///   "PSTPIECE", u32 version = 4, u32 shard, u64 term.chief_term, u64 term.counter, i64 examples,
 ///   i64 skipped, i64 non_finite, u32 incremental (0 or 1), u32 left out, u32 dense, u32 tables,
 ///   u64 bytes of the applied set, applied set (AppliedSet::Serialize)
 ///   u64 epoch * 2^32 + batch x left out, ascending
-///   dense  x {u32 variable, u32 partition, u32 slots, u32 0, u64 floats, values, slot...}
-///   tables x {u32 variable, u32 dimension, u32 slots, u32 0, u64 rows, u64 key x rows, values,
+///   dense  x {u32 variable, u32 partition, u32 slots, u32 dtype, u64 elements, values, slot...}
+///   tables x {u32 variable, u32 dimension, u32 slots, u32 dtype, u64 rows, u64 key x rows, values,
 ///   slot...}
 ///
 /// Rows ascend by key. Free functions; any thread.
 std::string SerializeCheckpointShard(const ShardState& state);
 
-/// DATA_LOSS when the parts do not fit each other or the size, or keys or work ids do not ascend.
+/// DATA_LOSS when the parts do not fit each other or the size, keys or work ids do not ascend, or
+/// it is of another version, which the message names.
 /// What it allocates is bounded by the size of `bytes`.
 Result<ShardState> ParseCheckpointShard(std::string_view bytes);
 

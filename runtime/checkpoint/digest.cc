@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "base/random.h"
 #include "base/text/hex.h"
@@ -18,10 +19,11 @@ struct Lanes {
   std::array<std::uint64_t, 2> sum{};
   std::uint64_t rows = 0;
 
-  void AddRow(std::uint64_t row, std::span<const float> values) {
+  template <typename T>
+  void AddRow(std::uint64_t row, std::span<const T> values) {
     std::uint64_t hash = Mix64(0x5eedULL, row);
-    for (const float value : values) {
-      std::uint32_t bits = 0;
+    for (const T value : values) {
+      std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t> bits = 0;
       std::memcpy(&bits, &value, sizeof(bits));
       hash = Mix64(hash, bits);
     }
@@ -45,14 +47,36 @@ Status AddDense(const Catalog& catalog, const DenseState& dense,
   const DensePartition& partition = variable.partitions[dense.partition];
   VariableLanes& sums = (*lanes)[dense.variable];
   for (std::size_t array = 0; array < sums.size(); ++array) {
-    const std::vector<float>& values = array == 0 ? dense.values : dense.slots[array - 1];
-    if (values.size() != partition.count) return DataLossError("a partition has another size");
-    for (std::size_t i = 0; i < values.size(); i += variable.dimension) {
-      sums[array].AddRow((partition.first + i) / variable.dimension,
-                         {&values[i], static_cast<std::size_t>(variable.dimension)});
+    const ValueArray& values = array == 0 ? dense.values : dense.slots[array - 1];
+    if (values.size() != partition.count || values.dtype() != variable.dtype) {
+      return DataLossError("a partition has another size or dtype");
     }
+    WithElement(variable.dtype, [&]<typename T>(std::type_identity<T>) {
+      const std::span<const T> elements = values.of<T>();
+      for (std::size_t i = 0; i < elements.size(); i += variable.dimension) {
+        sums[array].AddRow((partition.first + i) / variable.dimension,
+                           elements.subspan(i, variable.dimension));
+      }
+    });
   }
   return OkStatus();
+}
+
+/// The rows of one array of a table that differ from what they were made with: `slot`, or where
+/// there is none the variable's initial values.
+template <typename T>
+void AddRows(const CatalogVariable& variable, const std::vector<std::uint64_t>& keys,
+             std::span<const T> values, const OptimizerSlot* slot, Lanes* sum) {
+  const std::size_t dimension = variable.dimension;
+  std::vector<T> initial(dimension, slot == nullptr ? T{0} : static_cast<T>(slot->initial_value));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::span<const T> row = values.subspan(i * dimension, dimension);
+    if (slot == nullptr) {
+      variable.initial.Fill(keys[i] * dimension, variable.dtype,
+                            std::as_writable_bytes(std::span(initial)));
+    }
+    if (!std::equal(row.begin(), row.end(), initial.begin())) sum->AddRow(keys[i], row);
+  }
 }
 
 Status AddTable(const Catalog& catalog, const TableState& table,
@@ -65,23 +89,15 @@ Status AddTable(const Catalog& catalog, const TableState& table,
   const CatalogVariable& variable = catalog.variables()[table.variable];
   const std::size_t dimension = variable.dimension;
   VariableLanes& sums = (*lanes)[table.variable];
-  std::vector<float> initial(dimension);
   for (std::size_t array = 0; array < sums.size(); ++array) {
-    const std::vector<float>& values = array == 0 ? table.values : table.slots[array - 1];
-    if (values.size() != table.keys.size() * dimension) {
-      return DataLossError("a table has another size");
+    const ValueArray& values = array == 0 ? table.values : table.slots[array - 1];
+    if (values.size() != table.keys.size() * dimension || values.dtype() != variable.dtype) {
+      return DataLossError("a table has another size or dtype");
     }
-    if (array > 0) {
-      std::fill(initial.begin(), initial.end(),
-                variable.optimizer->slots()[array - 1].initial_value);
-    }
-    for (std::size_t i = 0; i < table.keys.size(); ++i) {
-      const std::span<const float> row(&values[i * dimension], dimension);
-      if (array == 0) variable.initial.Fill(table.keys[i] * dimension, initial);
-      if (!std::equal(row.begin(), row.end(), initial.begin())) {
-        sums[array].AddRow(table.keys[i], row);
-      }
-    }
+    const OptimizerSlot* slot = array == 0 ? nullptr : &variable.slots()[array - 1];
+    WithElement(variable.dtype, [&]<typename T>(std::type_identity<T>) {
+      AddRows(variable, table.keys, std::span<const T>(values.of<T>()), slot, &sums[array]);
+    });
   }
   return OkStatus();
 }
@@ -101,7 +117,7 @@ Result<std::vector<CheckpointDigest>> DigestCheckpoint(const std::string& checkp
   std::vector<VariableLanes> lanes;
   lanes.reserve(variables.size());
   for (const CatalogVariable& variable : variables) {
-    lanes.emplace_back(1 + variable.optimizer->slots().size());
+    lanes.emplace_back(1 + variable.slots().size());
   }
   for (ShardId shard = 0; shard < manifest.shards(); ++shard) {
     PSTRAIN_ASSIGN_OR_RETURN(const ShardState state, chain.Read(shard));
@@ -116,7 +132,7 @@ Result<std::vector<CheckpointDigest>> DigestCheckpoint(const std::string& checkp
   std::vector<CheckpointDigest> digests;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     for (std::size_t array = 0; array < lanes[i].size(); ++array) {
-      const std::string slot(array == 0 ? "" : variables[i].optimizer->slots()[array - 1].name);
+      const std::string slot(array == 0 ? "" : variables[i].slots()[array - 1].name);
       digests.push_back({variables[i].spec.name(), slot,
                          ToHex(lanes[i][array].sum[0]) + ToHex(lanes[i][array].sum[1]),
                          lanes[i][array].rows});

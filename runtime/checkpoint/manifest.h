@@ -11,7 +11,7 @@
 namespace pstrain {
 
 /// Version of the full checkpoint's format that this code writes and reads.
-inline constexpr std::uint32_t kCheckpointFormatVersion = 2;
+inline constexpr std::uint32_t kCheckpointFormatVersion = 3;
 
 /// Makes the checkpoint exist: the checkpoint shards' names are made durable, the manifest is
 /// written under a temporary name and fsynced, `last_check` is asked (a higher chief term, a

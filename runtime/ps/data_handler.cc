@@ -44,10 +44,10 @@ void PsDataHandler::Pull(Bytes body, Responder responder) {
   Result<PullRequest> request = ParsePullRequest(pull->body.span());
   if (!request.ok()) return pull->responder.Fail(request.status());
   pull->request = std::move(*request);
-  const auto room = [&pull](std::span<const std::size_t> floats) {
-    pull->writer = PullReplyWriter(pull->request, floats);
-    std::vector<std::span<float>> sections(floats.size());
-    for (std::size_t i = 0; i < floats.size(); ++i) sections[i] = pull->writer.values(i);
+  const auto room = [&pull](std::span<const std::size_t> bytes) {
+    pull->writer = PullReplyWriter(pull->request, bytes);
+    std::vector<std::span<std::byte>> sections(bytes.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) sections[i] = pull->writer.values(i);
     return sections;
   };
   engine_.Pull(std::shared_ptr<const PullRequest>(pull, &pull->request), room,

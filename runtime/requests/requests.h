@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/requests/ids.h"
+#include "runtime/requests/values.h"
 
 namespace pstrain {
 
@@ -32,17 +33,27 @@ struct DensePartition {
   std::uint64_t count = 0;
 };
 
-/// Rows of an embedding table; global row ids, strictly ascending.
+/// A dense partition that is to be read, and the dtype that the asker takes its variable to have.
+struct DenseRead {
+  VariableId variable = 0;
+  std::uint32_t partition = 0;
+  DType dtype = DType::kFloat32;
+  friend bool operator==(const DenseRead&, const DenseRead&) = default;
+};
+
+/// Rows of an embedding table that are to be read; global row ids, strictly ascending.
 struct RowKeys {
   VariableId variable = 0;
   std::span<const std::uint64_t> keys;
+  /// As DenseRead::dtype.
+  DType dtype = DType::kFloat32;
 };
 
 /// What is wanted from one shard under the term in which the worker knows it.
 struct PullSection {
   ShardId shard = 0;
   ShardTerm term;
-  std::vector<PartitionRef> dense;
+  std::vector<DenseRead> dense;
   std::vector<RowKeys> tables;
 };
 
@@ -74,31 +85,56 @@ enum class PullStatus : std::uint32_t {
   kOtherChief = 3,
 };
 
-/// The gradient of a whole partition, row-major.
-struct DenseGradient {
+/// What a push does to the elements that it names. The numbers are those of the data plane.
+enum class UpdateOp : std::uint16_t {
+  /// One step of the variable's optimizer.
+  kGradient = 0,
+  /// The values of the push, which take the place of those that are there.
+  kAssign = 1,
+  /// Are added; integers wrap around.
+  kAdd = 2,
+  /// The smaller, the larger one stays.
+  kMin = 3,
+  kMax = 4,
+};
+inline constexpr UpdateOp kLastUpdateOp = UpdateOp::kMax;
+
+/// As a message names it: "gradient".
+constexpr const char* NameOf(UpdateOp op) {
+  constexpr const char* kNames[] = {"gradient", "assign", "add", "min", "max"};
+  return op <= kLastUpdateOp ? kNames[static_cast<std::size_t>(op)] : "an unknown op";
+}
+
+/// What a push does to a whole partition, row-major. The dtype of `values` is the variable's; an
+/// optimizer's slots are touched by gradients only.
+struct DenseUpdate {
   VariableId variable = 0;
   std::uint32_t partition = 0;
-  std::span<const float> values;
+  ValueView values;
+  UpdateOp op = UpdateOp::kGradient;
 };
 
-/// Gradients of rows of a table, already summed over duplicates.
-struct RowGradients {
+/// What a push does to rows of a table, each of which it names once; gradients are summed over
+/// duplicates already.
+struct RowUpdates {
   VariableId variable = 0;
-  /// Global row ids, strictly ascending.
+  /// Global row ids, strictly ascending; at least one.
   std::span<const std::uint64_t> keys;
   /// keys.size() x dimension.
-  std::span<const float> values;
+  ValueView values;
+  UpdateOp op = UpdateOp::kGradient;
 };
 
 /// What one shard gets of a push, under the term in which the worker knows the shard.
 struct PushSection {
   ShardId shard = 0;
   ShardTerm term;
-  std::vector<DenseGradient> dense;
-  std::vector<RowGradients> tables;
+  /// Carried out in this order, then the tables in theirs. Only what there is something for.
+  std::vector<DenseUpdate> dense;
+  std::vector<RowUpdates> tables;
 };
 
-/// A push: the gradients of one batch for the shards of one ps.
+/// A push: what one piece of work, such as a batch, changes in the shards of one ps.
 struct PushRequest {
   WorkId work_id;
   /// Records of the work id's range, skipped ones included, and how many of them were skipped.

@@ -15,6 +15,11 @@ constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 56;
 /// A row and its slots lie in one allocation.
 constexpr std::uint64_t kMaxDimension = std::uint64_t{1} << 24;
 
+static_assert(static_cast<int>(DType::kFloat32) == VariableSpec::FLOAT32 &&
+              static_cast<int>(DType::kFloat64) == VariableSpec::FLOAT64 &&
+              static_cast<int>(DType::kInt32) == VariableSpec::INT32 &&
+              static_cast<int>(DType::kInt64) == VariableSpec::INT64);
+
 Status Error(const VariableSpec& spec, const std::string& message) {
   return InvalidArgumentError("variable " + std::to_string(spec.id()) + " (" + spec.name() +
                               "): " + message);
@@ -70,6 +75,19 @@ Status ReadPartitions(std::uint32_t shards, CatalogVariable* variable) {
   return OkStatus();
 }
 
+Status ReadDType(CatalogVariable* variable) {
+  const VariableSpec& spec = variable->spec;
+  if (!VariableSpec::DataType_IsValid(spec.dtype())) return Error(spec, "its dtype is unknown");
+  variable->dtype = static_cast<DType>(spec.dtype());
+  if (!spec.has_optimizer()) return OkStatus();
+  auto rule = OptimizerRule::Create(spec.optimizer());
+  if (!rule.ok()) return Error(spec, rule.status().message());
+  variable->optimizer = std::move(rule).value();
+  if (variable->optimizer->Takes(variable->dtype)) return OkStatus();
+  return Error(spec,
+               std::string("its optimizer does not train variables of ") + NameOf(variable->dtype));
+}
+
 Result<CatalogVariable> ReadVariable(const VariableSpec& spec, std::uint32_t position,
                                      std::uint32_t shards) {
   CatalogVariable variable;
@@ -82,9 +100,7 @@ Result<CatalogVariable> ReadVariable(const VariableSpec& spec, std::uint32_t pos
   variable.embedding = spec.kind() == VariableSpec::EMBEDDING;
   PSTRAIN_RETURN_IF_ERROR(ReadShape(&variable));
   PSTRAIN_RETURN_IF_ERROR(ReadPartitions(shards, &variable));
-  auto rule = OptimizerRule::Create(spec.optimizer());
-  if (!rule.ok()) return Error(spec, rule.status().message());
-  variable.optimizer = std::move(rule).value();
+  PSTRAIN_RETURN_IF_ERROR(ReadDType(&variable));
   PSTRAIN_ASSIGN_OR_RETURN(variable.initial, InitialValues::Create(spec));
   return variable;
 }

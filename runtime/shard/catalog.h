@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,8 @@
 #include "proto/contract/checkpoint.pb.h"
 #include "runtime/requests/ids.h"
 #include "runtime/requests/requests.h"
-#include "runtime/shard/initial_values.h"
 #include "runtime/shard/optimizer.h"
+#include "runtime/shard/values/initial_values.h"
 
 namespace pstrain {
 
@@ -18,13 +19,20 @@ namespace pstrain {
 struct CatalogVariable {
   VariableSpec spec;
   bool embedding = false;
+  DType dtype = DType::kFloat32;
   /// EMBEDDING: rows and their length. DENSE: elements of axis 0 and of one step along it.
   std::uint64_t rows = 0;
   std::uint64_t dimension = 0;
+  /// Null: the variable takes no gradients.
   std::shared_ptr<const OptimizerRule> optimizer;
   InitialValues initial;
   /// DENSE: in the order of spec.partitions.
   std::vector<DensePartition> partitions;
+
+  /// Of the optimizer; none where there is none.
+  std::span<const OptimizerSlot> slots() const {
+    return optimizer == nullptr ? std::span<const OptimizerSlot>() : optimizer->slots();
+  }
 };
 
 /// The variables of a run, checked and prepared: what every request, state and checkpoint is held
@@ -33,7 +41,8 @@ struct CatalogVariable {
 class Catalog {
  public:
   /// INVALID_ARGUMENT names the variable: ids that are not positions, a repeated name, a shape
-  /// without elements, partitions that do not cover axis 0 or lie in a shard that does not exist.
+  /// without elements, partitions that do not cover axis 0 or lie in a shard that does not exist,
+  /// an unknown dtype or an optimizer that does not take it.
   static Result<std::shared_ptr<const Catalog>> Create(const std::vector<VariableSpec>& variables,
                                                        std::uint32_t shards,
                                                        std::uint32_t batches_per_epoch);
@@ -48,17 +57,23 @@ class Catalog {
   /// Same variables, shards and batches.
   bool Equals(const Catalog& other) const;
 
-  /// OK when every part exists, lies in its section's shard and has the right size, no shard occurs
-  /// twice and no work id waits for itself; INVALID_ARGUMENT says what does not hold.
+  /// OK when every part exists, lies in its section's shard and has the right size and dtype, no
+  /// shard occurs twice, no gradient is for a variable without an optimizer and no work id waits
+  /// for itself; INVALID_ARGUMENT says what does not hold.
   Status Check(const PullRequest& request) const;
   Status Check(const PushRequest& request) const;
-  /// Floats of the reply to a section that passed Check.
-  std::size_t ReplyFloats(const PullSection& section) const;
+  /// Bytes of the values of the reply to a section that passed Check: each array begins at a
+  /// multiple of kArrayAlignment.
+  std::size_t ReplyBytes(const PullSection& section) const;
 
  private:
   Status CheckGrant(const GrantContext& grant) const;
   Status CheckShards(std::vector<bool>* seen, ShardId shard) const;
   Status CheckPartition(ShardId shard, const PartitionRef& ref) const;
+  Status CheckDType(ShardId shard, VariableId variable, DType dtype) const;
+  Status CheckDense(ShardId shard, const DenseUpdate& dense) const;
+  Status CheckRows(ShardId shard, const RowUpdates& rows) const;
+  Status CheckForm(ShardId shard, VariableId variable, const ValueView& values, UpdateOp op) const;
   Status CheckKeys(ShardId shard, const RowKeys& keys) const;
 
   std::uint32_t shards_ = 0;

@@ -18,7 +18,7 @@ std::string Name(ShardId shard, VariableId variable) {
 Status CheckOnce(const PullSection& section) {
   std::vector<std::pair<VariableId, std::uint32_t>> refs;
   refs.reserve(section.dense.size());
-  for (const PartitionRef& ref : section.dense) refs.emplace_back(ref.variable, ref.partition);
+  for (const DenseRead& read : section.dense) refs.emplace_back(read.variable, read.partition);
   std::ranges::sort(refs);
   const auto twice = std::ranges::adjacent_find(refs);
   if (twice == refs.end()) return OkStatus();
@@ -99,15 +99,56 @@ Status Catalog::Check(const PullRequest& request) const {
   std::vector<bool> seen(shards_);
   for (const PullSection& section : request.sections) {
     PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));
-    for (const PartitionRef& ref : section.dense) {
-      PSTRAIN_RETURN_IF_ERROR(CheckPartition(section.shard, ref));
+    for (const DenseRead& read : section.dense) {
+      PSTRAIN_RETURN_IF_ERROR(CheckPartition(section.shard, {read.variable, read.partition}));
+      PSTRAIN_RETURN_IF_ERROR(CheckDType(section.shard, read.variable, read.dtype));
     }
     PSTRAIN_RETURN_IF_ERROR(CheckOnce(section));
     for (const RowKeys& keys : section.tables) {
       PSTRAIN_RETURN_IF_ERROR(CheckKeys(section.shard, keys));
+      PSTRAIN_RETURN_IF_ERROR(CheckDType(section.shard, keys.variable, keys.dtype));
     }
   }
   return OkStatus();
+}
+
+Status Catalog::CheckDType(ShardId shard, VariableId variable, DType dtype) const {
+  if (dtype == variables_[variable].dtype) return OkStatus();
+  return InvalidArgumentError(Name(shard, variable) + ": " + variables_[variable].spec.name() +
+                              " is of " + NameOf(variables_[variable].dtype) + ", not of " +
+                              NameOf(dtype));
+}
+
+Status Catalog::CheckForm(ShardId shard, VariableId variable, const ValueView& values,
+                          UpdateOp op) const {
+  PSTRAIN_RETURN_IF_ERROR(CheckDType(shard, variable, values.dtype()));
+  if (op > kLastUpdateOp) return InvalidArgumentError(Name(shard, variable) + ": an unknown op");
+  if (op != UpdateOp::kGradient || variables_[variable].optimizer != nullptr) return OkStatus();
+  return InvalidArgumentError(Name(shard, variable) + ": " + variables_[variable].spec.name() +
+                              " has no optimizer, so it takes no gradient; assign, add, min and "
+                              "max are for such variables");
+}
+
+Status Catalog::CheckDense(ShardId shard, const DenseUpdate& dense) const {
+  PSTRAIN_RETURN_IF_ERROR(CheckPartition(shard, {dense.variable, dense.partition}));
+  PSTRAIN_RETURN_IF_ERROR(CheckForm(shard, dense.variable, dense.values, dense.op));
+  if (dense.values.size() == variables_[dense.variable].partitions[dense.partition].count) {
+    return OkStatus();
+  }
+  return InvalidArgumentError(Name(shard, dense.variable) + ": the " + NameOf(dense.op) +
+                              " has another size");
+}
+
+Status Catalog::CheckRows(ShardId shard, const RowUpdates& rows) const {
+  PSTRAIN_RETURN_IF_ERROR(CheckKeys(shard, {rows.variable, rows.keys}));
+  PSTRAIN_RETURN_IF_ERROR(CheckForm(shard, rows.variable, rows.values, rows.op));
+  // Divided, because a product of foreign numbers may wrap.
+  const std::uint64_t dimension = variables_[rows.variable].dimension;
+  if (rows.values.size() % dimension == 0 && rows.values.size() / dimension == rows.keys.size()) {
+    return OkStatus();
+  }
+  return InvalidArgumentError(Name(shard, rows.variable) + ": the values of the " +
+                              NameOf(rows.op) + " have another size");
 }
 
 Status Catalog::Check(const PushRequest& request) const {
@@ -128,36 +169,27 @@ Status Catalog::Check(const PushRequest& request) const {
   std::vector<bool> seen(shards_);
   for (const PushSection& section : request.sections) {
     PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));
-    for (const DenseGradient& dense : section.dense) {
-      PSTRAIN_RETURN_IF_ERROR(CheckPartition(section.shard, {dense.variable, dense.partition}));
-      if (dense.values.size() != variables_[dense.variable].partitions[dense.partition].count) {
-        return InvalidArgumentError(Name(section.shard, dense.variable) +
-                                    ": the gradient has another size");
-      }
+    for (const DenseUpdate& dense : section.dense) {
+      PSTRAIN_RETURN_IF_ERROR(CheckDense(section.shard, dense));
     }
-    for (const RowGradients& rows : section.tables) {
-      PSTRAIN_RETURN_IF_ERROR(CheckKeys(section.shard, {rows.variable, rows.keys}));
-      // Divided, because a product of foreign numbers may wrap.
-      const std::uint64_t dimension = variables_[rows.variable].dimension;
-      if (rows.values.size() % dimension != 0 ||
-          rows.values.size() / dimension != rows.keys.size()) {
-        return InvalidArgumentError(Name(section.shard, rows.variable) +
-                                    ": the gradients have another size");
-      }
+    for (const RowUpdates& rows : section.tables) {
+      PSTRAIN_RETURN_IF_ERROR(CheckRows(section.shard, rows));
     }
   }
   return OkStatus();
 }
 
-std::size_t Catalog::ReplyFloats(const PullSection& section) const {
-  std::uint64_t floats = 0;
-  for (const PartitionRef& ref : section.dense) {
-    floats += variables_[ref.variable].partitions[ref.partition].count;
+std::size_t Catalog::ReplyBytes(const PullSection& section) const {
+  std::size_t bytes = 0;
+  for (const DenseRead& read : section.dense) {
+    bytes += AlignedBytes(variables_[read.variable].partitions[read.partition].count *
+                          SizeOf(read.dtype));
   }
   for (const RowKeys& rows : section.tables) {
-    floats += rows.keys.size() * variables_[rows.variable].dimension;
+    bytes +=
+        AlignedBytes(rows.keys.size() * variables_[rows.variable].dimension * SizeOf(rows.dtype));
   }
-  return static_cast<std::size_t>(floats);
+  return bytes;
 }
 
 }  // namespace pstrain

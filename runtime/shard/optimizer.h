@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "proto/job/psjob.pb.h"
+#include "runtime/requests/values.h"
 
 namespace pstrain {
 
@@ -19,10 +20,10 @@ struct OptimizerSlot {
   float initial_value = 0;
 };
 
-/// One optimizer with its numbers: what a step does to values and slots, in float32 as TensorFlow's
-/// kernels compute it. Which ones there are: runtime/shard/optimizers/optimizer_table.h; an
-/// optimizer may have any number of slots, which tables, checkpoints and moves carry without
-/// knowing what they mean. Immutable; any thread.
+/// One optimizer with its numbers: what a step does to values and slots, as TensorFlow's kernels
+/// compute it; in float32, and where Takes says so in float64. Which ones there are:
+/// runtime/shard/optimizers/optimizer_table.h; an optimizer may have any number of slots, which
+/// tables, checkpoints and moves carry without knowing what they mean. Immutable; any thread.
 class OptimizerRule {
  public:
   /// INVALID_ARGUMENT when none is set or a number does not fit.
@@ -34,16 +35,20 @@ class OptimizerRule {
 
   const std::vector<OptimizerSlot>& slots() const { return slots_; }
 
-  /// One step of `count` elements that lie together; slots[s] is that long too. False when a value
-  /// or a slot is infinite or not a number afterwards.
-  /// REQUIRES: slots.size() == slots().size(), no two arrays overlap.
-  virtual bool Apply(float* values, std::span<std::vector<float>> slots, const float* gradients,
-                     std::size_t count) const = 0;
+  /// Whether it can train variables of that dtype.
+  virtual bool Takes(DType dtype) const = 0;
+
+  /// One step of all elements. False when a value or a slot is infinite or not a number afterwards.
+  /// REQUIRES: slots.size() == slots().size(); all arrays have the same size and dtype, which it
+  /// takes.
+  virtual bool Apply(ValueArray& values, std::span<ValueArray> slots,
+                     const ValueView& gradients) const = 0;
 
   /// One step of rows, each `dimension` values followed by its slots in turn; gradients lie row
-  /// after row. False as Apply. REQUIRES: no row twice.
-  virtual bool ApplyRows(std::span<float* const> rows, std::size_t dimension,
-                         const float* gradients) const = 0;
+  /// after row, and have the rows' dtype. False as Apply. REQUIRES: no row twice, it takes the
+  /// dtype.
+  virtual bool ApplyRows(std::span<std::byte* const> rows, std::size_t dimension,
+                         const ValueView& gradients) const = 0;
 
  protected:
   explicit OptimizerRule(std::vector<OptimizerSlot> slots) : slots_(std::move(slots)) {}

@@ -3,15 +3,27 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/requests/routing.h"
+#include "runtime/shard/values/update_ops.h"
 
 namespace pstrain {
 namespace {
 
 Status Misfit(ShardId shard, const std::string& message) {
   return InvalidArgumentError("state of shard " + std::to_string(shard) + ": " + message);
+}
+
+/// So many elements of the variable's dtype, and as many of each slot of its optimizer.
+bool Fit(const CatalogVariable& variable, std::size_t elements, const ValueArray& values,
+         const std::vector<ValueArray>& slots) {
+  const auto fits = [&](const ValueArray& array) {
+    return array.dtype() == variable.dtype && array.size() == elements;
+  };
+  return fits(values) && slots.size() == variable.slots().size() &&
+         std::ranges::all_of(slots, fits);
 }
 
 Status CheckDense(const Catalog& catalog, const ShardState& state) {
@@ -25,23 +37,20 @@ Status CheckDense(const Catalog& catalog, const ShardState& state) {
     const CatalogVariable& variable = catalog.variables()[expected[i].variable];
     const std::uint64_t count = variable.partitions[expected[i].partition].count;
     const bool fits = PartitionRef{dense.variable, dense.partition} == expected[i] &&
-                      dense.values.size() == count &&
-                      dense.slots.size() == variable.optimizer->slots().size() &&
-                      std::all_of(dense.slots.begin(), dense.slots.end(),
-                                  [count](const auto& slot) { return slot.size() == count; });
-    if (!fits) return Misfit(state.shard, "a partition of " + variable.spec.name() + " differs");
+                      Fit(variable, count, dense.values, dense.slots);
+    if (!fits)
+      return Misfit(state.shard,
+                    "a partition of " + variable.spec.name() + " differs in size or dtype");
   }
   return OkStatus();
 }
 
 Status CheckTable(const Catalog& catalog, const ShardState& state, const TableState& table) {
   const CatalogVariable& variable = catalog.variables()[table.variable];
-  const std::size_t floats = table.keys.size() * variable.dimension;
-  const bool fits = table.values.size() == floats &&
-                    table.slots.size() == variable.optimizer->slots().size() &&
-                    std::all_of(table.slots.begin(), table.slots.end(),
-                                [floats](const auto& slot) { return slot.size() == floats; });
-  if (!fits) return Misfit(state.shard, "the rows of " + variable.spec.name() + " differ in size");
+  const std::size_t elements = table.keys.size() * variable.dimension;
+  if (!Fit(variable, elements, table.values, table.slots)) {
+    return Misfit(state.shard, "the rows of " + variable.spec.name() + " differ in size or dtype");
+  }
   for (const std::uint64_t key : table.keys) {
     if (key >= variable.rows || ShardOfRow(table.variable, key, catalog.shards()) != state.shard) {
       return Misfit(state.shard, "row " + std::to_string(key) + " of " + variable.spec.name() +
@@ -102,10 +111,13 @@ Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term)
     DenseState& dense = dense_.emplace_back();
     dense.variable = ref.variable;
     dense.partition = ref.partition;
-    dense.values.resize(partition.count);
-    variable.initial.Fill(partition.first, dense.values);
-    for (const OptimizerSlot& slot : variable.optimizer->slots()) {
-      dense.slots.emplace_back(partition.count, slot.initial_value);
+    dense.values = ValueArray(variable.dtype, partition.count);
+    variable.initial.Fill(partition.first, variable.dtype, dense.values.bytes());
+    for (const OptimizerSlot& slot : variable.slots()) {
+      WithElement(variable.dtype, [&]<typename T>(std::type_identity<T>) {
+        dense.slots.emplace_back(
+            std::vector<T>(partition.count, static_cast<T>(slot.initial_value)));
+      });
     }
   }
   bytes_ = MeasureBytes();
@@ -135,7 +147,7 @@ Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> cat
 std::size_t Shard::MeasureBytes() const {
   std::size_t bytes = 0;
   for (const DenseState& dense : dense_) {
-    bytes += dense.values.size() * (1 + dense.slots.size()) * sizeof(float);
+    bytes += dense.values.bytes().size() * (1 + dense.slots.size());
   }
   for (const auto& table : tables_) bytes += table->bytes();
   return bytes;
@@ -158,7 +170,7 @@ void Shard::Locate(const Tables& tables, std::uint32_t mark) {
     count += rows.keys.size();
   }
   located_.resize(count);
-  std::span<float*> places(located_);
+  std::span<std::byte*> places(located_);
   std::size_t made = 0;
   for (const auto& rows : tables) {
     made += Table(rows.variable).Locate(rows.keys, places, mark);
@@ -171,19 +183,25 @@ void Shard::Locate(const Tables& tables, std::uint32_t mark) {
 
 // A row that is only read is made too, with its initial values, but not marked as written: any
 // shard that is asked for it later makes the same row, so no checkpoint has to hold it.
-void Shard::Read(const PullSection& section, std::span<float> out) {
-  float* next = out.data();
-  for (const PartitionRef& ref : section.dense) {
-    const std::vector<float>& values = Dense(ref.variable, ref.partition).values;
-    std::memcpy(next, values.data(), values.size() * sizeof(float));
-    next += values.size();
+void Shard::Read(const PullSection& section, std::span<std::byte> out) {
+  std::byte* next = out.data();
+  // The room is not initialised, nor what lies between two arrays.
+  const auto end_array = [&next](std::size_t bytes) {
+    std::memset(next + bytes, 0, AlignedBytes(bytes) - bytes);
+    next += AlignedBytes(bytes);
+  };
+  for (const DenseRead& read : section.dense) {
+    const auto values = std::as_const(Dense(read.variable, read.partition)).values.bytes();
+    std::memcpy(next, values.data(), values.size());
+    end_array(values.size());
   }
   Locate(section.tables, TableShard::kUnmarked);
-  std::span<float* const> places(located_);
+  std::span<std::byte* const> places(located_);
   for (const RowKeys& rows : section.tables) {
     Table(rows.variable).Read(places.first(rows.keys.size()), next);
     places = places.subspan(rows.keys.size());
-    next += rows.keys.size() * catalog_->variables()[rows.variable].dimension;
+    end_array(rows.keys.size() * catalog_->variables()[rows.variable].dimension *
+              SizeOf(rows.dtype));
   }
 }
 
@@ -205,21 +223,25 @@ PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) 
     left_out_.erase(request.work_id);
     non_finite_ -= request.records - request.skipped;
   }
-  AddGradients(request.work_id, section);
+  ApplyUpdates(request.work_id, section);
   return PushStatus::kApplied;
 }
 
-void Shard::AddGradients(WorkId work_id, const PushSection& section) {
-  for (const DenseGradient& gradient : section.dense) {
-    DenseState& dense = Dense(gradient.variable, gradient.partition);
-    const bool finite = catalog_->variables()[gradient.variable].optimizer->Apply(
-        dense.values.data(), dense.slots, gradient.values.data(), gradient.values.size());
-    if (!finite) NoteNonFinite(gradient.variable, work_id);
+void Shard::ApplyUpdates(WorkId work_id, const PushSection& section) {
+  for (const DenseUpdate& update : section.dense) {
+    DenseState& dense = Dense(update.variable, update.partition);
+    const bool finite =
+        update.op == UpdateOp::kGradient
+            ? catalog_->variables()[update.variable].optimizer->Apply(dense.values, dense.slots,
+                                                                      update.values)
+            : ApplyUpdate(update.op, update.values.dtype(), dense.values.bytes().data(),
+                          update.values.bytes().data(), update.values.size());
+    if (!finite) NoteNonFinite(update.variable, work_id);
   }
   Locate(section.tables, mark_);
-  std::span<float* const> places(located_);
-  for (const RowGradients& rows : section.tables) {
-    if (!Table(rows.variable).Apply(places.first(rows.keys.size()), rows.values.data())) {
+  std::span<std::byte* const> places(located_);
+  for (const RowUpdates& rows : section.tables) {
+    if (!Table(rows.variable).Apply(places.first(rows.keys.size()), rows.op, rows.values)) {
       NoteNonFinite(rows.variable, work_id);
     }
     places = places.subspan(rows.keys.size());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -49,8 +50,8 @@ class Shard {
 
   /// True if every work id below is in the values.
   bool HasAllBelow(WorkId work_id) const { return applied_.ContainsAllBelow(work_id); }
-  /// REQUIRES: the section passed Catalog::Check and `out` has Catalog::ReplyFloats of it.
-  void Read(const PullSection& section, std::span<float> out);
+  /// REQUIRES: the section passed Catalog::Check and `out` has Catalog::ReplyBytes of it.
+  void Read(const PullSection& section, std::span<std::byte> out);
   /// Applies all of the section of `request`, remembers its work id and counts its records, or does
   /// nothing. A push that was left out (PushRequest::non_finite) changes no value; a gradient for
   /// the same batch that comes later takes its place, and counts as applied. REQUIRES: passed
@@ -72,7 +73,7 @@ class Shard {
   /// each into located_.
   template <typename Tables>
   void Locate(const Tables& tables, std::uint32_t mark);
-  void AddGradients(WorkId work_id, const PushSection& section);
+  void ApplyUpdates(WorkId work_id, const PushSection& section);
   void NoteNonFinite(VariableId variable, WorkId work_id);
   TableShard& Table(VariableId variable) { return *tables_[table_of_[variable]]; }
 
@@ -85,7 +86,7 @@ class Shard {
   std::vector<std::size_t> table_of_;                // variable -> place in tables_
   std::size_t rows_ = 0;                             // of all tables
   std::size_t bytes_ = 0;
-  std::vector<float*> located_;  // scratch
+  std::vector<std::byte*> located_;  // scratch
   AppliedSet applied_;
   std::int64_t examples_ = 0;
   std::int64_t skipped_ = 0;

@@ -102,12 +102,13 @@ struct ShardEngineStats {
 ///   (active -> frozen: Freeze)
 class ShardEngine {
  public:
-  /// Room for the values of a pull: gets the number of floats of each section and returns as many
-  /// spans of that size, which stay valid until the pull is done. Called once, on the caller's
-  /// thread, when the request has passed its checks. So the owner threads write values directly
-  /// where the transport sends them from, and the engine knows nothing of messages.
+  /// Room for the values of a pull: gets the number of bytes of each section and returns as many
+  /// spans of that size, each at a multiple of kArrayAlignment, which stay valid until the pull is
+  /// done. Called once, on the caller's thread, when the request has passed its checks. So the
+  /// owner threads write values directly where the transport sends them from, and the engine knows
+  /// nothing of messages.
   using PullRoom =
-      std::function<std::vector<std::span<float>>(std::span<const std::size_t> floats)>;
+      std::function<std::vector<std::span<std::byte>>(std::span<const std::size_t> bytes)>;
   using PullDone = std::function<void(Result<PullResult> result)>;
   using PushDone = std::function<void(Result<PushReply> reply)>;
   using CopiesDone = std::function<void(Result<std::vector<ShardCopy>> copies)>;
@@ -134,9 +135,10 @@ class ShardEngine {
   /// yet get their initial values. Values of a section that is not kOk are zeros.
   void Pull(std::shared_ptr<const PullRequest> request, const PullRoom& room, PullDone done);
 
-  /// Applies gradients; errors as Pull, and then nothing was touched. INVALID_ARGUMENT also for a
-  /// work id of an epoch that the job never had: no chief could continue what remembers it. One of
-  /// an epoch that is gone is another chief's (kOtherChief), in every shard that is active here.
+  /// Carries out the updates; errors as Pull, and then nothing was touched. INVALID_ARGUMENT also
+  /// for a work id of an epoch that the job never had: no chief could continue what remembers it.
+  /// One of an epoch that is gone is another chief's (kOtherChief), in every shard that is active
+  /// here.
   void Push(std::shared_ptr<const PushRequest> request, PushDone done);
 
   /// Carries out assignments; `states` has the state of each shard whose source is kRestore or

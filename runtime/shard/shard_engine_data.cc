@@ -74,7 +74,7 @@ std::optional<SectionStatus> Refusal(const Shard* shard, const GrantContext& gra
 /// own shards, so that no two threads write the same part and none needs a lock.
 struct ShardEngine::PullCall {
   std::shared_ptr<const PullRequest> request;
-  std::vector<std::span<float>> values;
+  std::vector<std::span<std::byte>> values;
   PullResult result;
 };
 
@@ -97,11 +97,11 @@ void ShardEngine::ReadOn(std::uint32_t thread, PullCall& call) {
   for (std::size_t i = 0; i < call.request->sections.size(); ++i) {
     const PullSection& section = call.request->sections[i];
     if (ThreadOf(section.shard) != thread) continue;
-    const std::span<float> values = call.values[i];
+    const std::span<std::byte> values = call.values[i];
     Shard* shard = Find(section.shard, section.term);
     if (const auto refusal = Refusal<PullStatus>(shard, call.request->grant)) {
       // The room is not initialised: what another request left there must not leave the process.
-      std::fill(values.begin(), values.end(), 0.0f);
+      std::fill(values.begin(), values.end(), std::byte{0});
       call.result.statuses[i] = *refusal;
       if (shard == nullptr) ++tally.not_owner;
       continue;
@@ -120,15 +120,15 @@ void ShardEngine::Pull(std::shared_ptr<const PullRequest> request, const PullRoo
   if (Status status = catalog->Check(*request); !status.ok()) {
     return done(status.WithContext("pull request"));
   }
-  std::vector<std::size_t> floats;
-  floats.reserve(request->sections.size());
+  std::vector<std::size_t> bytes;
+  bytes.reserve(request->sections.size());
   ThreadSet threads(threads_.size());
   for (const PullSection& section : request->sections) {
-    floats.push_back(catalog->ReplyFloats(section));
+    bytes.push_back(catalog->ReplyBytes(section));
     threads[ThreadOf(section.shard)] = true;
   }
   auto call = std::make_shared<PullCall>();
-  call->values = room(floats);
+  call->values = room(bytes);
   call->result.statuses.resize(request->sections.size(), PullStatus::kOk);
   call->request = std::move(request);
   const auto work = [this, call](std::uint32_t thread) { ReadOn(thread, *call); };

@@ -4,16 +4,17 @@
 #include <vector>
 
 #include "runtime/requests/ids.h"
+#include "runtime/requests/values.h"
 #include "runtime/shard/applied_set.h"
 
 namespace pstrain {
 
-/// A dense partition with its optimizer's slots, each as long as `values`.
+/// A dense partition with its optimizer's slots, each as long as `values` and of its dtype.
 struct DenseState {
   VariableId variable = 0;
   std::uint32_t partition = 0;
-  std::vector<float> values;
-  std::vector<std::vector<float>> slots;
+  ValueArray values;
+  std::vector<ValueArray> slots;
   friend bool operator==(const DenseState&, const DenseState&) = default;
 };
 
@@ -24,8 +25,8 @@ struct TableState {
   /// Global row ids, unique.
   std::vector<std::uint64_t> keys;
   /// keys.size() x dimension; slots likewise.
-  std::vector<float> values;
-  std::vector<std::vector<float>> slots;
+  ValueArray values;
+  std::vector<ValueArray> slots;
   friend bool operator==(const TableState&, const TableState&) = default;
 };
 

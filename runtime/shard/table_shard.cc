@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <numeric>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/shard/values/update_ops.h"
 
 namespace pstrain {
 namespace {
@@ -15,36 +20,39 @@ constexpr std::size_t kLineBytes = 64;
 /// Of longer rows the processor asks for the next lines by itself.
 constexpr std::size_t kMostLines = 8;
 
-/// Asks memory for so many floats.
-inline void AskFor(const float* floats, std::size_t count) {
-  constexpr std::size_t kStep = kLineBytes / sizeof(float);
-  const std::size_t end = std::min(count, kMostLines * kStep);
-  for (std::size_t i = 0; i < end; i += kStep) __builtin_prefetch(floats + i);
+/// Asks memory for so many bytes.
+inline void AskFor(const std::byte* bytes, std::size_t count) {
+  const std::size_t end = std::min(count, kMostLines * kLineBytes);
+  for (std::size_t i = 0; i < end; i += kLineBytes) __builtin_prefetch(bytes + i);
+}
+
+/// One value of an optimizer's slot, in every element of it.
+void FillSlot(DType dtype, float value, std::byte* slot, std::size_t bytes) {
+  WithElement(dtype, [&]<typename T>(std::type_identity<T>) {
+    std::fill_n(reinterpret_cast<T*>(slot), bytes / sizeof(T), static_cast<T>(value));
+  });
 }
 
 }  // namespace
 
 TableShard::TableShard(const CatalogVariable& variable)
     : variable_(variable),
-      dimension_(variable.dimension),
-      stride_(variable.dimension * (1 + variable.optimizer->slots().size())),
+      row_bytes_(variable.dimension * SizeOf(variable.dtype)),
+      stride_(row_bytes_ * (1 + variable.slots().size())),
       index_(CreateHashRowIndex()) {
-  while ((stride_ * sizeof(float) << (rows_per_slab_log2_ + 1)) <= kSlabBytes) {
-    ++rows_per_slab_log2_;
-  }
+  while ((stride_ << (rows_per_slab_log2_ + 1)) <= kSlabBytes) ++rows_per_slab_log2_;
 }
 
-TableShard::Slab TableShard::MakeSlab(std::size_t floats) {
-  return Slab(
-      static_cast<float*>(::operator new[](floats * sizeof(float), std::align_val_t{kLineBytes})));
+TableShard::Slab TableShard::MakeSlab(std::size_t bytes) {
+  return Slab(static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{kLineBytes})));
 }
 
-void TableShard::FreeSlab::operator()(float* slab) const {
+void TableShard::FreeSlab::operator()(std::byte* slab) const {
   ::operator delete[](slab, std::align_val_t{kLineBytes});
 }
 
 std::size_t TableShard::bytes() const {
-  return slabs_.size() * (stride_ * sizeof(float) << rows_per_slab_log2_) +
+  return slabs_.size() * (stride_ << rows_per_slab_log2_) +
          keys_.capacity() * sizeof(std::uint64_t) + marks_.capacity() * sizeof(std::uint32_t) +
          index_->bytes();
 }
@@ -62,20 +70,20 @@ std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initia
       slabs_.push_back(MakeSlab(stride_ << rows_per_slab_log2_));
     }
     if (!initialise) continue;
-    float* row = Row(numbers_[i]);
-    variable_.initial.Fill(keys[i] * dimension_, {row, dimension_});
-    for (const OptimizerSlot& slot : variable_.optimizer->slots()) {
-      row += dimension_;
-      std::fill_n(row, dimension_, slot.initial_value);
+    std::byte* row = Row(numbers_[i]);
+    variable_.initial.Fill(keys[i] * variable_.dimension, variable_.dtype, {row, row_bytes_});
+    for (const OptimizerSlot& slot : variable_.slots()) {
+      row += row_bytes_;
+      FillSlot(variable_.dtype, slot.initial_value, row, row_bytes_);
     }
   }
   return keys_.size() - before;
 }
 
-std::size_t TableShard::Locate(std::span<const std::uint64_t> keys, std::span<float*> rows,
+std::size_t TableShard::Locate(std::span<const std::uint64_t> keys, std::span<std::byte*> rows,
                                std::uint32_t mark) {
   const std::size_t made = Resolve(keys, /*initialise=*/true);
-  const std::size_t needed = mark == kUnmarked ? dimension_ : stride_;
+  const std::size_t needed = mark == kUnmarked ? row_bytes_ : stride_;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (mark != kUnmarked) marks_[numbers_[i]] = mark;
     rows[i] = Row(numbers_[i]);
@@ -84,15 +92,25 @@ std::size_t TableShard::Locate(std::span<const std::uint64_t> keys, std::span<fl
   return made;
 }
 
-void TableShard::Read(std::span<float* const> rows, float* out) const {
-  for (const float* row : rows) {
-    std::memcpy(out, row, dimension_ * sizeof(float));
-    out += dimension_;
+void TableShard::Read(std::span<std::byte* const> rows, std::byte* out) const {
+  for (const std::byte* row : rows) {
+    std::memcpy(out, row, row_bytes_);
+    out += row_bytes_;
   }
 }
 
-bool TableShard::Apply(std::span<float* const> rows, const float* gradients) const {
-  return variable_.optimizer->ApplyRows(rows, dimension_, gradients);
+bool TableShard::Apply(std::span<std::byte* const> rows, UpdateOp op,
+                       const ValueView& values) const {
+  if (op == UpdateOp::kGradient) {
+    return variable_.optimizer->ApplyRows(rows, variable_.dimension, values);
+  }
+  bool finite = true;
+  const std::byte* operands = values.bytes().data();
+  for (std::byte* const row : rows) {
+    finite &= ApplyUpdate(op, variable_.dtype, row, operands, variable_.dimension);
+    operands += row_bytes_;
+  }
+  return finite;
 }
 
 TableState TableShard::Copy() const {
@@ -114,18 +132,24 @@ TableState TableShard::CopyRows(std::span<const std::uint32_t> numbers) const {
   TableState state;
   state.variable = variable();
   state.keys.resize(numbers.size());
-  state.values.resize(numbers.size() * dimension_);
-  state.slots.resize(variable_.optimizer->slots().size());
-  for (auto& slot : state.slots) slot.resize(state.values.size());
+  // The values, then each slot.
+  std::vector<ValueArray> arrays(1 + variable_.slots().size());
+  for (ValueArray& array : arrays) {
+    array = ValueArray(variable_.dtype, numbers.size() * variable_.dimension);
+  }
+  std::vector<std::byte*> to;
+  for (ValueArray& array : arrays) to.push_back(array.bytes().data());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const float* row = Row(numbers[i]);
+    const std::byte* row = Row(numbers[i]);
     state.keys[i] = keys_[numbers[i]];
-    std::memcpy(&state.values[i * dimension_], row, dimension_ * sizeof(float));
-    for (std::size_t slot = 0; slot < state.slots.size(); ++slot) {
-      std::memcpy(&state.slots[slot][i * dimension_], row + (slot + 1) * dimension_,
-                  dimension_ * sizeof(float));
+    for (std::byte* const array : to) {
+      std::memcpy(array + i * row_bytes_, row, row_bytes_);
+      row += row_bytes_;
     }
   }
+  state.values = std::move(arrays.front());
+  state.slots.assign(std::make_move_iterator(arrays.begin() + 1),
+                     std::make_move_iterator(arrays.end()));
   return state;
 }
 
@@ -133,12 +157,13 @@ TableState TableShard::CopyRows(std::span<const std::uint32_t> numbers) const {
 // base), so a row that was loaded has not been "written".
 void TableShard::Load(const TableState& state) {
   Resolve(state.keys, /*initialise=*/false);
+  std::vector<const std::byte*> from{state.values.bytes().data()};
+  for (const ValueArray& slot : state.slots) from.push_back(slot.bytes().data());
   for (std::size_t i = 0; i < state.keys.size(); ++i) {
-    float* row = Row(numbers_[i]);
-    std::memcpy(row, &state.values[i * dimension_], dimension_ * sizeof(float));
-    for (std::size_t slot = 0; slot < state.slots.size(); ++slot) {
-      std::memcpy(row + (slot + 1) * dimension_, &state.slots[slot][i * dimension_],
-                  dimension_ * sizeof(float));
+    std::byte* row = Row(numbers_[i]);
+    for (const std::byte* const array : from) {
+      std::memcpy(row, array + i * row_bytes_, row_bytes_);
+      row += row_bytes_;
     }
   }
 }

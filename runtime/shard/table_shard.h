@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/requests/requests.h"
 #include "runtime/shard/catalog.h"
 #include "runtime/shard/row_index.h"
 #include "runtime/shard/shard_state.h"
@@ -32,13 +33,13 @@ class TableShard {
   /// are asked for too; kUnmarked for the others. Returns how many were made. REQUIRES: as many
   /// places as keys.
   static constexpr std::uint32_t kUnmarked = 0;
-  std::size_t Locate(std::span<const std::uint64_t> keys, std::span<float*> rows,
+  std::size_t Locate(std::span<const std::uint64_t> keys, std::span<std::byte*> rows,
                      std::uint32_t mark);
   /// rows.size() x dimension values to `out`. REQUIRES: `rows` are of Locate.
-  void Read(std::span<float* const> rows, float* out) const;
-  /// One optimizer step of each row; false as OptimizerRule::Apply. REQUIRES: as Read, and no row
-  /// twice.
-  bool Apply(std::span<float* const> rows, const float* gradients) const;
+  void Read(std::span<std::byte* const> rows, std::byte* out) const;
+  /// Carries the op out on each row, of which `values` has one after the other; false as
+  /// OptimizerRule::Apply. REQUIRES: as Read, and no row twice; the update passed Catalog::Check.
+  bool Apply(std::span<std::byte* const> rows, UpdateOp op, const ValueView& values) const;
 
   TableState Copy() const;
   /// Only rows whose mark is above `mark`.
@@ -47,11 +48,11 @@ class TableShard {
   void Load(const TableState& state);
 
  private:
-  float* Row(std::uint32_t number) {
+  std::byte* Row(std::uint32_t number) {
     return slabs_[number >> rows_per_slab_log2_].get() +
            (number & ((1u << rows_per_slab_log2_) - 1)) * stride_;
   }
-  const float* Row(std::uint32_t number) const {
+  const std::byte* Row(std::uint32_t number) const {
     return const_cast<TableShard*>(this)->Row(number);
   }
   /// Numbers of the keys in numbers_; makes room for new rows and, if asked, initialises them.
@@ -61,14 +62,14 @@ class TableShard {
 
   /// Begins with a cache line, so that a row of whole lines has no part of another one.
   struct FreeSlab {
-    void operator()(float* slab) const;
+    void operator()(std::byte* slab) const;
   };
-  using Slab = std::unique_ptr<float[], FreeSlab>;
-  static Slab MakeSlab(std::size_t floats);
+  using Slab = std::unique_ptr<std::byte[], FreeSlab>;
+  static Slab MakeSlab(std::size_t bytes);
 
   const CatalogVariable& variable_;
-  const std::size_t dimension_;
-  const std::size_t stride_;  // floats of a row with its slots
+  const std::size_t row_bytes_;  // of its values, and of each of its slots
+  const std::size_t stride_;     // bytes of a row with its slots
   std::uint32_t rows_per_slab_log2_ = 0;
   std::unique_ptr<RowIndex> index_;
   std::vector<std::uint64_t> keys_;   // by number

@@ -24,14 +24,18 @@ namespace pstrain {
 ///   grant         u64 chief_term, u32 after.epoch, u32 after.batch
 ///   PullRequest   per section: u32 shard, u32 dense, u64 term.chief_term, u64 term.counter, u32
 ///   tables, u32 0
-///                   dense  x {u32 variable, u32 partition}
-///                   tables x {u32 variable, u32 0, u64 keys, u64 key x keys}
-///   PullReply     per section: u32 shard, u32 status, u64 floats, float x floats, padding
+///                   dense  x {u32 variable, u32 partition, u32 dtype, u32 0}
+///                   tables x {u32 variable, u32 dtype, u64 keys, u64 key x keys}
+///   PullReply     per section: u32 shard, u32 status, u64 bytes, bytes, padding
 ///   PushRequest   per section: as PullRequest's, then
-///                   dense  x {u32 variable, u32 partition, u64 floats, float x floats, padding}
-///                   tables x {u32 variable, u32 0, u64 keys, u64 floats, u64 key x keys,
-///                             float x floats, padding}
+///                   dense  x {u32 variable, u32 partition, u16 dtype, u16 op, u32 0,
+///                             u64 elements, elements, padding}
+///                   tables x {u32 variable, u16 dtype, u16 op, u64 keys, u64 elements,
+///                             u64 key x keys, elements, padding}
 ///   PushReply     per section: u32 shard, u32 status
+///
+/// A part of a section (dense, tables) is there only where there is something: a table is never
+/// named without keys, nor values without elements.
 ///
 /// A body ends with its last section. The structs (runtime/requests/requests.h and PullReply below)
 /// serve both sides: a sender fills them and calls Encode..., a receiver gets them from Parse... as
@@ -45,8 +49,9 @@ namespace pstrain {
 struct PullReplySection {
   ShardId shard = 0;
   PullStatus status = PullStatus::kOk;
-  /// The partitions in the request's order, each row-major, then the rows in the request's order.
-  std::span<const float> values;
+  /// The partitions in the request's order, each row-major, then the rows in the request's order;
+  /// each array begins at a multiple of kArrayAlignment, with zeros before it.
+  std::span<const std::byte> values;
 };
 
 /// One section per section of the request, in its order.
@@ -73,11 +78,12 @@ Result<PushReply> ParsePushReply(std::span<const std::byte> bytes);
 class PullReplyWriter {
  public:
   PullReplyWriter() = default;
-  /// The reply to `request`; `floats`: of each of its sections. All values are uninitialised.
-  PullReplyWriter(const PullRequest& request, std::span<const std::size_t> floats);
+  /// The reply to `request`; `bytes`: of the values of each of its sections, which are
+  /// uninitialised.
+  PullReplyWriter(const PullRequest& request, std::span<const std::size_t> bytes);
 
   /// Where the values of a section go. Never aliases another section's.
-  std::span<float> values(std::size_t section);
+  std::span<std::byte> values(std::size_t section);
   void set_status(std::size_t section, PullStatus status);
   void set_membership(std::uint64_t number);
   void set_updates(std::uint64_t updates);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string_view>
@@ -8,7 +9,6 @@
 namespace pstrain {
 namespace {
 
-using data_plane_format::Aligned;
 using data_plane_format::Kind;
 
 constexpr std::size_t kSectionBytes = 32;
@@ -20,6 +20,7 @@ class Writer {
  public:
   explicit Writer(std::size_t size) : buffer_(size) {}
 
+  void U16(std::uint16_t value) { Raw(&value, sizeof(value)); }
   void U32(std::uint32_t value) { Raw(&value, sizeof(value)); }
   void U64(std::uint64_t value) { Raw(&value, sizeof(value)); }
   void Header(Kind kind, std::size_t sections) {
@@ -36,7 +37,11 @@ class Writer {
     if (values.empty()) return;
     Raw(values.data(), values.size_bytes());
     constexpr std::byte kZeros[8] = {};
-    Raw(kZeros, Aligned(values.size_bytes()) - values.size_bytes());
+    Raw(kZeros, AlignedBytes(values.size_bytes()) - values.size_bytes());
+  }
+  void Form(const ValueView& values, UpdateOp op) {
+    U16(static_cast<std::uint16_t>(values.dtype()));
+    U16(static_cast<std::uint16_t>(op));
   }
   template <typename Section>
   void SectionHeader(const Section& section) {
@@ -74,7 +79,7 @@ static_assert(std::endian::native == std::endian::little, "the data plane is wri
 WireBuffer EncodePullRequest(const PullRequest& request) {
   std::size_t size = 24;
   for (const PullSection& section : request.sections) {
-    size += kSectionBytes + section.dense.size() * 8;
+    size += kSectionBytes + section.dense.size() * 16;
     for (const RowKeys& rows : section.tables) size += 16 + rows.keys.size_bytes();
   }
   Writer out(size);
@@ -82,13 +87,15 @@ WireBuffer EncodePullRequest(const PullRequest& request) {
   out.Grant(request.grant);
   for (const PullSection& section : request.sections) {
     out.SectionHeader(section);
-    for (const PartitionRef& ref : section.dense) {
-      out.U32(ref.variable);
-      out.U32(ref.partition);
+    for (const DenseRead& dense : section.dense) {
+      out.U32(dense.variable);
+      out.U32(dense.partition);
+      out.U32(static_cast<std::uint32_t>(dense.dtype));
+      out.U32(0);
     }
     for (const RowKeys& rows : section.tables) {
       out.U32(rows.variable);
-      out.U32(0);
+      out.U32(static_cast<std::uint32_t>(rows.dtype));
       out.U64(rows.keys.size());
       out.Array(rows.keys);
     }
@@ -99,7 +106,7 @@ WireBuffer EncodePullRequest(const PullRequest& request) {
 WireBuffer EncodePullReply(const PullReply& reply) {
   std::size_t size = kReplyHeaderBytes;
   for (const PullReplySection& section : reply.sections) {
-    size += kPullReplySectionBytes + Aligned(section.values.size_bytes());
+    size += kPullReplySectionBytes + AlignedBytes(section.values.size_bytes());
   }
   Writer out(size);
   out.Header(Kind::kPullReply, reply.sections.size());
@@ -118,11 +125,11 @@ WireBuffer EncodePushRequest(const PushRequest& request) {
   std::size_t size = 48;
   for (const PushSection& section : request.sections) {
     size += kSectionBytes;
-    for (const DenseGradient& dense : section.dense) {
-      size += 16 + Aligned(dense.values.size_bytes());
+    for (const DenseUpdate& dense : section.dense) {
+      size += 24 + AlignedBytes(dense.values.bytes().size());
     }
-    for (const RowGradients& rows : section.tables) {
-      size += 24 + rows.keys.size_bytes() + Aligned(rows.values.size_bytes());
+    for (const RowUpdates& rows : section.tables) {
+      size += 24 + rows.keys.size_bytes() + AlignedBytes(rows.values.bytes().size());
     }
   }
   Writer out(size);
@@ -136,19 +143,21 @@ WireBuffer EncodePushRequest(const PushRequest& request) {
   out.U32(0);
   for (const PushSection& section : request.sections) {
     out.SectionHeader(section);
-    for (const DenseGradient& dense : section.dense) {
+    for (const DenseUpdate& dense : section.dense) {
       out.U32(dense.variable);
       out.U32(dense.partition);
-      out.U64(dense.values.size());
-      out.Array(dense.values);
-    }
-    for (const RowGradients& rows : section.tables) {
-      out.U32(rows.variable);
+      out.Form(dense.values, dense.op);
       out.U32(0);
+      out.U64(dense.values.size());
+      out.Array(dense.values.bytes());
+    }
+    for (const RowUpdates& rows : section.tables) {
+      out.U32(rows.variable);
+      out.Form(rows.values, rows.op);
       out.U64(rows.keys.size());
       out.U64(rows.values.size());
       out.Array(rows.keys);
-      out.Array(rows.values);
+      out.Array(rows.values.bytes());
     }
   }
   return out.Take();
@@ -166,13 +175,13 @@ WireBuffer EncodePushReply(const PushReply& reply) {
   return out.Take();
 }
 
-PullReplyWriter::PullReplyWriter(const PullRequest& request, std::span<const std::size_t> floats) {
+PullReplyWriter::PullReplyWriter(const PullRequest& request, std::span<const std::size_t> bytes) {
   const std::vector<PullSection>& sections = request.sections;
   std::size_t size = kReplyHeaderBytes;
   offsets_.reserve(sections.size());
-  for (const std::size_t count : floats) {
+  for (const std::size_t count : bytes) {
     offsets_.push_back(size);
-    size += kPullReplySectionBytes + Aligned(count * sizeof(float));
+    size += kPullReplySectionBytes + AlignedBytes(count);
   }
   buffer_ = WireBuffer(size);
   Store32(buffer_, 0, static_cast<std::uint32_t>(Kind::kPullReply));
@@ -182,18 +191,16 @@ PullReplyWriter::PullReplyWriter(const PullRequest& request, std::span<const std
   for (std::size_t i = 0; i < sections.size(); ++i) {
     Store32(buffer_, offsets_[i], sections[i].shard);
     Store32(buffer_, offsets_[i] + 4, static_cast<std::uint32_t>(PullStatus::kOk));
-    Store64(buffer_, offsets_[i] + 8, floats[i]);
-    if (floats[i] % 2 == 1) {
-      Store32(buffer_, offsets_[i] + kPullReplySectionBytes + floats[i] * sizeof(float), 0);
-    }
+    Store64(buffer_, offsets_[i] + 8, bytes[i]);
+    std::byte* const end = buffer_.data() + offsets_[i] + kPullReplySectionBytes + bytes[i];
+    std::fill_n(end, AlignedBytes(bytes[i]) - bytes[i], std::byte{0});
   }
 }
 
-std::span<float> PullReplyWriter::values(std::size_t section) {
+std::span<std::byte> PullReplyWriter::values(std::size_t section) {
   std::uint64_t count = 0;
   std::memcpy(&count, buffer_.data() + offsets_[section] + 8, sizeof(count));
-  std::byte* begin = buffer_.data() + offsets_[section] + kPullReplySectionBytes;
-  return {reinterpret_cast<float*>(begin), count};
+  return {buffer_.data() + offsets_[section] + kPullReplySectionBytes, count};
 }
 
 void PullReplyWriter::set_status(std::size_t section, PullStatus status) {

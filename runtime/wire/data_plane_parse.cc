@@ -7,17 +7,16 @@
 namespace pstrain {
 namespace {
 
-using data_plane_format::Aligned;
-using data_plane_format::kAlignment;
 using data_plane_format::Kind;
 
 /// Reads one part after the other; the first failure sticks and everything after it reads as zero.
 class Reader {
  public:
   Reader(std::span<const std::byte> bytes, const char* what) : bytes_(bytes), what_(what) {
-    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % kAlignment != 0) Fail("misaligned");
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % kArrayAlignment != 0) Fail("misaligned");
   }
 
+  std::uint16_t U16() { return Number<std::uint16_t>(); }
   std::uint32_t U32() { return Number<std::uint32_t>(); }
   std::uint64_t U64() { return Number<std::uint64_t>(); }
   void Zero32() {
@@ -55,18 +54,41 @@ class Reader {
       return {};
     }
     const std::size_t size = static_cast<std::size_t>(count) * sizeof(T);
-    if (Aligned(size) > remaining()) {
+    if (AlignedBytes(size) > remaining()) {
       Fail("an array beyond the end");
       return {};
     }
     const T* begin = reinterpret_cast<const T*>(bytes_.data() + position_);
-    for (std::size_t i = size; i < Aligned(size); ++i) {
+    for (std::size_t i = size; i < AlignedBytes(size); ++i) {
       if (bytes_[position_ + i] == std::byte{0}) continue;
       Fail("padding that is not zero");
       return {};
     }
-    position_ += Aligned(size);
+    position_ += AlignedBytes(size);
     return {begin, static_cast<std::size_t>(count)};
+  }
+
+  /// Fails for a number that stands for no dtype.
+  DType ReadDType(std::uint32_t number) {
+    if (number <= static_cast<std::uint32_t>(kLastDType)) return static_cast<DType>(number);
+    Fail("an unknown dtype");
+    return DType::kFloat32;
+  }
+  UpdateOp ReadOp() {
+    const std::uint16_t number = U16();
+    if (number <= static_cast<std::uint16_t>(kLastUpdateOp)) return static_cast<UpdateOp>(number);
+    Fail("an unknown op");
+    return UpdateOp::kGradient;
+  }
+  /// Keys of rows, or elements; never none.
+  template <typename T>
+  std::span<const T> Some(std::uint64_t count) {
+    if (count == 0) Fail("a part with nothing in it");
+    return Array<T>(count);
+  }
+  ValueView Elements(DType dtype, std::uint64_t count) {
+    return WithElement(
+        dtype, [&]<typename T>(std::type_identity<T>) -> ValueView { return Some<T>(count); });
   }
 
   bool failed() const { return failure_ != nullptr; }
@@ -142,16 +164,19 @@ Result<PullRequest> ParsePullRequest(std::span<const std::byte> bytes) {
   request.sections.resize(in.Header(Kind::kPullRequest, kSectionBytes));
   request.grant = in.Grant();
   for (PullSection& section : request.sections) {
-    const SectionCounts counts = ReadSection(in, &section, 8, 16);
+    const SectionCounts counts = ReadSection(in, &section, 16, 16);
     for (std::uint32_t i = 0; i < counts.dense && !in.failed(); ++i) {
-      const std::uint32_t variable = in.U32();
-      section.dense.push_back({variable, in.U32()});
+      DenseRead& dense = section.dense.emplace_back();
+      dense.variable = in.U32();
+      dense.partition = in.U32();
+      dense.dtype = in.ReadDType(in.U32());
+      in.Zero32();
     }
     for (std::uint32_t i = 0; i < counts.tables && !in.failed(); ++i) {
       RowKeys& rows = section.tables.emplace_back();
       rows.variable = in.U32();
-      in.Zero32();
-      rows.keys = in.Array<std::uint64_t>(in.U64());
+      rows.dtype = in.ReadDType(in.U32());
+      rows.keys = in.Some<std::uint64_t>(in.U64());
     }
     if (in.failed()) break;
   }
@@ -168,7 +193,7 @@ Result<PullReply> ParsePullReply(std::span<const std::byte> bytes) {
   for (PullReplySection& section : reply.sections) {
     section.shard = in.U32();
     section.status = ReadStatus(in, PullStatus::kOtherChief);
-    section.values = in.Array<float>(in.U64());
+    section.values = in.Array<std::byte>(in.U64());
     if (in.failed()) break;
   }
   PSTRAIN_RETURN_IF_ERROR(in.Finish());
@@ -189,21 +214,25 @@ Result<PushRequest> ParsePushRequest(std::span<const std::byte> bytes) {
   if (request.skipped > request.records) in.Fail("more skipped than there are records");
   if (request.non_finite > request.records) in.Fail("more left out than there are records");
   for (PushSection& section : request.sections) {
-    const SectionCounts counts = ReadSection(in, &section, 16, 24);
+    const SectionCounts counts = ReadSection(in, &section, 24, 24);
     for (std::uint32_t i = 0; i < counts.dense && !in.failed(); ++i) {
-      DenseGradient& dense = section.dense.emplace_back();
+      DenseUpdate& dense = section.dense.emplace_back();
       dense.variable = in.U32();
       dense.partition = in.U32();
-      dense.values = in.Array<float>(in.U64());
+      const DType dtype = in.ReadDType(in.U16());
+      dense.op = in.ReadOp();
+      in.Zero32();
+      dense.values = in.Elements(dtype, in.U64());
     }
     for (std::uint32_t i = 0; i < counts.tables && !in.failed(); ++i) {
-      RowGradients& rows = section.tables.emplace_back();
+      RowUpdates& rows = section.tables.emplace_back();
       rows.variable = in.U32();
-      in.Zero32();
+      const DType dtype = in.ReadDType(in.U16());
+      rows.op = in.ReadOp();
       const std::uint64_t keys = in.U64();
-      const std::uint64_t floats = in.U64();
-      rows.keys = in.Array<std::uint64_t>(keys);
-      rows.values = in.Array<float>(floats);
+      const std::uint64_t elements = in.U64();
+      rows.keys = in.Some<std::uint64_t>(keys);
+      rows.values = in.Elements(dtype, elements);
     }
     if (in.failed()) break;
   }

@@ -165,7 +165,8 @@ PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
                                              const RoutedPlan& plan) const {
   PullSection section{shard, term, {}, {}};
   for (const DensePartition& partition : partitions_[shard]) {
-    if (plan.Reads(partition.ref.variable)) section.dense.push_back(partition.ref);
+    if (!plan.Reads(partition.ref.variable)) continue;
+    section.dense.push_back({partition.ref.variable, partition.ref.partition});
   }
   for (const RoutedRequest& request : plan.requests) {
     if (request.count(shard) == 0) continue;
@@ -176,39 +177,42 @@ PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
   return section;
 }
 
-std::size_t ParameterLayout::ReplyFloats(ShardId shard, const RoutedPlan& plan) const {
-  std::size_t floats = 0;
-  for (const DensePartition& partition : partitions_[shard]) {
-    if (plan.Reads(partition.ref.variable)) floats += partition.count;
-  }
-  for (const RoutedRequest& request : plan.requests) {
-    floats += request.count(shard) * request.dimension;
-  }
-  return floats;
-}
-
-Status ParameterLayout::Scatter(ShardId shard, std::span<const float> values,
-                                const RoutedPlan& plan, Parameters& to) const {
-  const std::size_t expected = ReplyFloats(shard, plan);
-  if (values.size() != expected) {
-    return InternalError("shard " + std::to_string(shard) + " answered " +
-                         std::to_string(values.size()) + " values instead of " +
-                         std::to_string(expected));
-  }
-  const float* from = values.data();
+std::size_t ParameterLayout::ReplyBytes(ShardId shard, const RoutedPlan& plan) const {
+  std::size_t bytes = 0;
   for (const DensePartition& partition : partitions_[shard]) {
     if (!plan.Reads(partition.ref.variable)) continue;
-    std::memcpy(&to.dense[partition.ref.variable][partition.first], from,
-                partition.count * sizeof(float));
-    from += partition.count;
+    bytes += AlignedBytes(partition.count * sizeof(float));
+  }
+  for (const RoutedRequest& request : plan.requests) {
+    bytes += AlignedBytes(request.count(shard) * request.dimension * sizeof(float));
+  }
+  return bytes;
+}
+
+Status ParameterLayout::Scatter(ShardId shard, std::span<const std::byte> values,
+                                const RoutedPlan& plan, Parameters& to) const {
+  const std::size_t expected = ReplyBytes(shard, plan);
+  if (values.size() != expected) {
+    return InternalError("shard " + std::to_string(shard) + " answered " +
+                         std::to_string(values.size()) + " bytes instead of " +
+                         std::to_string(expected));
+  }
+  const std::byte* next = values.data();
+  for (const DensePartition& partition : partitions_[shard]) {
+    if (!plan.Reads(partition.ref.variable)) continue;
+    const std::size_t bytes = partition.count * sizeof(float);
+    std::memcpy(&to.dense[partition.ref.variable][partition.first], next, bytes);
+    next += AlignedBytes(bytes);
   }
   for (std::size_t r = 0; r < plan.requests.size(); ++r) {
     const RoutedRequest& request = plan.requests[r];
     float* const rows = to.rows[r].data();
+    const auto* from = reinterpret_cast<const float*>(next);
     for (std::uint32_t i = request.begin[shard]; i < request.begin[shard + 1]; ++i) {
       CopyRow(from, request.dimension, rows + request.places[i] * request.dimension);
       from += request.dimension;
     }
+    next += AlignedBytes(request.count(shard) * request.dimension * sizeof(float));
   }
   return OkStatus();
 }
@@ -235,7 +239,7 @@ PushSection ParameterLayout::MakePushSection(ShardId shard, ShardTerm term, cons
     const std::vector<float>& values = gradients.dense[partition.ref.variable];
     if (values.empty()) continue;
     section.dense.push_back({partition.ref.variable, partition.ref.partition,
-                             std::span(values).subspan(partition.first, partition.count)});
+                             ValueView(values).Part(partition.first, partition.count)});
   }
   for (std::size_t r = 0; r < plan.requests.size(); ++r) {
     const RoutedRequest& request = plan.requests[r];
@@ -244,7 +248,7 @@ PushSection ParameterLayout::MakePushSection(ShardId shard, ShardTerm term, cons
     if (count == 0) continue;
     section.tables.push_back(
         {request.variable, std::span(request.keys).subspan(first, count),
-         std::span(rows[r]).subspan(first * request.dimension, count * request.dimension)});
+         ValueView(rows[r]).Part(first * request.dimension, count * request.dimension)});
   }
   return section;
 }

@@ -61,11 +61,11 @@ class ParameterLayout {
 
   /// What a pull asks of the shard; refers to `plan`.
   PullSection MakePullSection(ShardId shard, ShardTerm term, const RoutedPlan& plan) const;
-  /// Floats of the answer to it.
-  std::size_t ReplyFloats(ShardId shard, const RoutedPlan& plan) const;
+  /// Bytes of the answer to it.
+  std::size_t ReplyBytes(ShardId shard, const RoutedPlan& plan) const;
   /// Copies the answer to its places. INTERNAL when it has another size. REQUIRES: `to` is of
   /// Allocate(plan).
-  Status Scatter(ShardId shard, std::span<const float> values, const RoutedPlan& plan,
+  Status Scatter(ShardId shard, std::span<const std::byte> values, const RoutedPlan& plan,
                  Parameters& to) const;
 
   /// The rows' gradients by request, in the order of RoutedRequest::keys.

@@ -68,9 +68,9 @@ class Packer {
 
 std::size_t PushBytes(const PushSection& section) {
   std::size_t bytes = 0;
-  for (const DenseGradient& dense : section.dense) bytes += dense.values.size_bytes();
-  for (const RowGradients& rows : section.tables) {
-    bytes += rows.keys.size_bytes() + rows.values.size_bytes();
+  for (const DenseUpdate& dense : section.dense) bytes += dense.values.bytes().size();
+  for (const RowUpdates& rows : section.tables) {
+    bytes += rows.keys.size_bytes() + rows.values.bytes().size();
   }
   return bytes;
 }
@@ -250,7 +250,7 @@ Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& mem
     const ShardOwner& owner = membership.shards(static_cast<int>(shard));
     if (!owner.active()) return AbortedError("shard " + std::to_string(shard) + " has no owner");
     packer.Add(owner.ps(), layout_.MakePullSection(shard, TermOf(owner), plan),
-               layout_.ReplyFloats(shard, plan) * sizeof(float), shard);
+               layout_.ReplyBytes(shard, plan), shard);
   }
   auto& messages = packer.messages();
   Exchange exchange(*this, DataOp::kPull, membership);
@@ -315,7 +315,7 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
     if (!owner.active()) continue;
     PushSection section{shard, TermOf(owner), {}, {}};
     if (!left_out) section = layout_.MakePushSection(shard, section.term, plan, gradients, rows);
-    for (const RowGradients& table : section.tables) rows_sent += table.keys.size();
+    for (const RowUpdates& table : section.tables) rows_sent += table.keys.size();
     const std::size_t bytes = PushBytes(section);
     packer.Add(owner.ps(), std::move(section), bytes, i);
   }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "proto/contract/control.pb.h"
 #include "runtime/rpc/frame.h"
@@ -15,6 +16,8 @@ constexpr DataOp kOps[] = {DataOp::kPull, DataOp::kPush, DataOp::kFetch};
 constexpr std::uint32_t kBeyond = 1'000'000;
 /// Of a shard that a job has; nothing here gets so far that the term counts.
 constexpr ShardTerm kTerm{1, 1};
+/// What it would be assigned or added to does not exist.
+const std::vector<float> kOneValue = {1};
 
 std::string TextOf(const WireBuffer& buffer) {
   return {reinterpret_cast<const char*>(buffer.data()), buffer.size()};
@@ -54,7 +57,7 @@ std::vector<std::string> MalformedPushes() {
   PushRequest a_shard_twice = SmallPush();
   a_shard_twice.sections.push_back({0, kTerm, {}, {}});
   PushRequest no_such_variable = SmallPush();
-  no_such_variable.sections[0].dense.push_back({kBeyond, 0, {}});
+  no_such_variable.sections[0].dense.push_back({kBeyond, 0, kOneValue});
   return {"",
           "x",
           push.substr(0, push.size() - 8),

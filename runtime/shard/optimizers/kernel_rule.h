@@ -25,7 +25,8 @@ namespace pstrain {
 ///               const float* __restrict gradients, std::size_t count) const;
 ///   };
 ///
-/// Step takes as many arrays of slots as kSlots says. The same Step runs over a whole dense
+/// Step takes as many arrays of slots as kSlots says. A kernel that has a Step over double as well
+/// can train variables of float64. The same Step runs over a whole dense
 /// partition and over one row of a table, whose slots lie behind its values; it is inlined into
 /// both loops, so a row costs no call through a pointer. What Step wrote is looked at while it is
 /// still in the cache: a value that overflowed is known with the push that made it. Immutable; any
@@ -36,22 +37,55 @@ class KernelRule final : public OptimizerRule {
   KernelRule(const Kernel& kernel, std::span<const OptimizerSlot> slots)
       : OptimizerRule({slots.begin(), slots.end()}), kernel_(kernel) {}
 
-  bool Apply(float* values, std::span<std::vector<float>> slots, const float* gradients,
-             std::size_t count) const override {
-    const auto slot_at = [slots](std::size_t slot) { return slots[slot].data(); };
-    Step(kernel_, values, slot_at, gradients, count, Slots());
-    FiniteBits bits;
-    bits.Add(values, count);
-    for (const std::vector<float>& slot : slots) bits.Add(slot.data(), count);
-    return bits.AllFinite();
+  bool Takes(DType dtype) const override {
+    return WithElement(dtype,
+                       []<typename T>(std::type_identity<T>) { return StepsOver<T>(Slots()); });
   }
 
-  bool ApplyRows(std::span<float* const> rows, std::size_t dimension,
-                 const float* gradients) const override {
+  bool Apply(ValueArray& values, std::span<ValueArray> slots,
+             const ValueView& gradients) const override {
+    return WithElement(values.dtype(), [&]<typename T>(std::type_identity<T>) {
+      if constexpr (StepsOver<T>(Slots())) {
+        const auto slot_at = [slots](std::size_t slot) { return slots[slot].of<T>().data(); };
+        Step(kernel_, values.of<T>().data(), slot_at, gradients.of<T>().data(), gradients.size(),
+             Slots());
+        FiniteBits bits;
+        bits.Add(values.of<T>().data(), values.size());
+        for (const ValueArray& slot : slots) bits.Add(slot.of<T>().data(), slot.size());
+        return bits.AllFinite();
+      }
+      return false;
+    });
+  }
+
+  bool ApplyRows(std::span<std::byte* const> rows, std::size_t dimension,
+                 const ValueView& gradients) const override {
+    return WithElement(gradients.dtype(), [&]<typename T>(std::type_identity<T>) {
+      if constexpr (StepsOver<T>(Slots())) {
+        return StepOfRows(rows, dimension, gradients.of<T>().data());
+      }
+      return false;
+    });
+  }
+
+ private:
+  using Slots = std::make_index_sequence<Kernel::kSlots>;
+
+  template <typename T, std::size_t... kSlot>
+  static constexpr bool StepsOver(std::index_sequence<kSlot...>) {
+    return requires(const Kernel& kernel, T* array, const T* gradients) {
+      kernel.Step(array, (static_cast<void>(kSlot), array)..., gradients, std::size_t{0});
+    };
+  }
+
+  template <typename T>
+  bool StepOfRows(std::span<std::byte* const> rows, std::size_t dimension,
+                  const T* gradients) const {
     // A copy that no row can alias: the compiler keeps the numbers in registers between rows.
     const Kernel kernel = kernel_;
     FiniteBits bits;
-    for (float* const row : rows) {
+    for (std::byte* const at : rows) {
+      T* const row = reinterpret_cast<T*>(at);
       const auto slot_at = [row, dimension](std::size_t slot) {
         return row + (slot + 1) * dimension;
       };
@@ -62,12 +96,9 @@ class KernelRule final : public OptimizerRule {
     return bits.AllFinite();
   }
 
- private:
-  using Slots = std::make_index_sequence<Kernel::kSlots>;
-
-  template <typename SlotAt, std::size_t... kSlot>
-  static void Step(const Kernel& kernel, float* values, [[maybe_unused]] SlotAt slot_at,
-                   const float* gradients, std::size_t count, std::index_sequence<kSlot...>) {
+  template <typename T, typename SlotAt, std::size_t... kSlot>
+  static void Step(const Kernel& kernel, T* values, [[maybe_unused]] SlotAt slot_at,
+                   const T* gradients, std::size_t count, std::index_sequence<kSlot...>) {
     kernel.Step(values, slot_at(kSlot)..., gradients, count);
   }
 

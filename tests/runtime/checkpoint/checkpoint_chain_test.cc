@@ -35,7 +35,7 @@ class CheckpointChainTest : public testing::Test {
   }
 
   static void ReverseRows(TableState* table) {
-    for (std::vector<float>* values : {&table->values, &table->slots[0]}) {
+    for (std::vector<float>* values : {&table->values.of<float>(), &table->slots[0].of<float>()}) {
       std::vector<float> reversed;
       for (std::size_t row = table->keys.size(); row-- > 0;) {
         reversed.insert(reversed.end(), &(*values)[3 * row], &(*values)[3 * row] + 3);
@@ -50,15 +50,17 @@ class CheckpointChainTest : public testing::Test {
     std::vector<ShardState> checkpoint_shards;
     for (ShardState& state : states_) {
       TableState& table = state.tables[0];
+      std::vector<float>& values = table.values.of<float>();
+      std::vector<float>& slot = table.slots[0].of<float>();
       ShardState checkpoint_shard = state;
       checkpoint_shard.incremental = !base.empty();
       if (checkpoint_shard.incremental) checkpoint_shard.tables[0] = {1, {}, {}, {{}}};
       for (const std::size_t row : rows) {
         for (std::size_t i = 3 * row; i < 3 * row + 3; ++i) {
-          table.values[i] += static_cast<float>(id.number);
-          table.slots[0][i] *= 2;
-          checkpoint_shard.tables[0].values.push_back(table.values[i]);
-          checkpoint_shard.tables[0].slots[0].push_back(table.slots[0][i]);
+          values[i] += static_cast<float>(id.number);
+          slot[i] *= 2;
+          checkpoint_shard.tables[0].values.of<float>().push_back(values[i]);
+          checkpoint_shard.tables[0].slots[0].of<float>().push_back(slot[i]);
         }
         checkpoint_shard.tables[0].keys.push_back(table.keys[row]);
       }

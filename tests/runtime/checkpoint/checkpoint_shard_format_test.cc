@@ -14,7 +14,7 @@ ShardState OneTable(std::vector<std::uint64_t> keys) {
   ShardState state;
   state.applied = AppliedSet(8);
   TableState& table = state.tables.emplace_back();
-  table.values.assign(keys.size(), 1.0f);
+  table.values = std::vector<float>(keys.size(), 1.0f);
   table.keys = std::move(keys);
   return state;
 }
@@ -37,6 +37,30 @@ TEST(CheckpointShardFormat, WhenBatchesWereLeftOut_ReadsThemBackInOrderOnly) {
   state.left_out = {{2, 1}, {0, 7}};
   EXPECT_EQ(ParseCheckpointShard(SerializeCheckpointShard(state)).status().code(),
             StatusCode::kDataLoss);
+}
+
+TEST(CheckpointShardFormat, WhenArraysAreOfAnyDType_ReadsThemBackAsSuch) {
+  ShardState state = OneTable({3, 7});
+  state.tables[0].values = std::vector<std::int64_t>{-1, 1LL << 40};
+  state.tables.push_back({1, {5}, std::vector<double>{0.1}, {std::vector<double>{1e300}}});
+  state.dense.push_back({2, 0, std::vector<std::int32_t>{1, -2, 3}, {}});
+  state.dense.push_back({3, 0, std::vector<float>{0.5F}, {std::vector<float>{2.0F}}});
+  const auto read = ParseCheckpointShard(SerializeCheckpointShard(state));
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(*read, state);
+}
+
+TEST(CheckpointShardFormat, WhenADTypeOrTheVersionIsUnknown_IsDataLossThatNamesTheVersion) {
+  std::string bytes = SerializeCheckpointShard(OneTable({}));
+  std::string dtype = bytes;
+  // Behind it: u64 rows.
+  dtype[dtype.size() - sizeof(std::uint64_t) - sizeof(std::uint32_t)] = 4;
+  EXPECT_EQ(ParseCheckpointShard(dtype).status().code(), StatusCode::kDataLoss);
+  // Behind the magic.
+  ASSERT_EQ(bytes[8], 4);
+  bytes[8] = 3;
+  EXPECT_EQ(ParseCheckpointShard(bytes).status(),
+            DataLossError("format version 3, this program reads 4"));
 }
 
 TEST(CheckpointShardFormat, WhenKeysDoNotAscend_IsDataLoss) {

@@ -36,7 +36,7 @@ TEST_F(CheckpointShardTest, ReadCheckpointShard_BringsBackWhatWasWritten_WithRow
   ASSERT_GT(state_.tables[0].keys.size(), 1u);
   TableState& table = state_.tables[0];
   EXPECT_TRUE(std::ranges::is_sorted(read->tables[0].keys));
-  EXPECT_EQ(read->tables[0].values[0], static_cast<float>(10 * table.keys.back()));
+  EXPECT_EQ(read->tables[0].values.of<float>()[0], static_cast<float>(10 * table.keys.back()));
   std::ranges::reverse(table.keys);
   EXPECT_EQ(read->tables[0].keys, table.keys);
   EXPECT_EQ(read->dense, state_.dense);
@@ -84,7 +84,7 @@ TEST_F(CheckpointShardTest, WriteCheckpointShard_WhenTheDirectoryIsMissing_Names
 }
 
 TEST_F(CheckpointShardTest, WriteCheckpointShard_WhenTheFileMayNotGrow_FailsAndLeavesNothing) {
-  state_.dense.emplace_back().values.resize(1 << 16);
+  state_.dense.emplace_back().values = ValueArray(DType::kFloat32, 1 << 16);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);

@@ -57,9 +57,9 @@ inline ShardState State(const Catalog& catalog, ShardId shard, float offset = 0)
     dense.variable = ref.variable;
     dense.partition = ref.partition;
     for (std::uint64_t i = 0; i < partition.count; ++i) {
-      dense.values.push_back(static_cast<float>(partition.first + i) + offset);
+      dense.values.of<float>().push_back(static_cast<float>(partition.first + i) + offset);
     }
-    dense.slots.emplace_back(partition.count, 2.0f);
+    dense.slots.emplace_back(std::vector<float>(partition.count, 2.0f));
   }
   TableState& table = state.tables.emplace_back();
   table.variable = 1;
@@ -69,8 +69,8 @@ inline ShardState State(const Catalog& catalog, ShardId shard, float offset = 0)
     if (ShardOfRow(1, row, catalog.shards()) != shard) continue;
     table.keys.push_back(row);
     for (int i = 0; i < 3; ++i) {
-      table.values.push_back(static_cast<float>(10 * key + i));
-      table.slots[0].push_back(static_cast<float>(key + 1));
+      table.values.of<float>().push_back(static_cast<float>(10 * key + i));
+      table.slots[0].of<float>().push_back(static_cast<float>(key + 1));
     }
   }
   state.applied = AppliedSet(kBatches);

@@ -60,9 +60,12 @@ TEST_F(DataHandlerTest, PushAndPull_CarryValuesAndStatusesOfEachSection) {
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(reply->sections[i].shard, i);
     EXPECT_EQ(reply->sections[i].status, i == 1 ? PullStatus::kNotOwner : PullStatus::kOk);
-    EXPECT_TRUE(std::ranges::equal(reply->sections[i].values, expected->at(i).values)) << i;
+    EXPECT_TRUE(std::ranges::equal(reply->sections[i].values,
+                                   std::as_bytes(std::span(expected->at(i).values))))
+        << i;
   }
-  EXPECT_EQ(reply->sections[1].values[17], 0.0f) << "what lay in the room is not sent";
+  EXPECT_EQ(reply->sections[1].values.size(), 18 * sizeof(float));
+  EXPECT_EQ(reply->sections[1].values.back(), std::byte{0}) << "what lay in the room is not sent";
   EXPECT_EQ(handler_.stats().bytes_sent, pushed->size() + pulled->size());
 }
 

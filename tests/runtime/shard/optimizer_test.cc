@@ -86,6 +86,19 @@ std::vector<float> Flat(const Json& rows) {
   return values;
 }
 
+/// One step over arrays, as a dense partition is stepped.
+bool StepDense(const OptimizerRule& rule, std::vector<float>& values,
+               std::vector<std::vector<float>>& slots, const std::vector<float>& gradients) {
+  ValueArray elements(values);
+  std::vector<ValueArray> arrays(slots.begin(), slots.end());
+  const bool finite = rule.Apply(elements, arrays, gradients);
+  values = elements.of<float>();
+  for (std::size_t s = 0; s < slots.size(); ++s) slots[s] = arrays[s].of<float>();
+  return finite;
+}
+
+std::byte* BytesAt(float* row) { return reinterpret_cast<std::byte*>(row); }
+
 Arrays Start(const OptimizerRule& rule, const Json& values) {
   Arrays arrays{Flat(values), {}};
   for (const OptimizerSlot& slot : rule.slots()) {
@@ -150,7 +163,7 @@ class OptimizerGolden : public testing::Test {
     Arrays arrays = Start(rule, Data("dense_var0"));
     for (std::size_t step = 0; step < steps.size(); ++step) {
       const std::vector<float> gradients = Flat(Data("dense_grads").items()[step]);
-      rule.Apply(arrays.values.data(), arrays.slots, gradients.data(), gradients.size());
+      StepDense(rule, arrays.values, arrays.slots, gradients);
       SCOPED_TRACE("step " + std::to_string(step));
       ExpectNear(arrays, After(op, steps[step]));
     }
@@ -190,11 +203,11 @@ class OptimizerGolden : public testing::Test {
       table.insert(table.end(), {before.values[at], before.values[at + 1]});
       for (const auto& slot : before.slots) table.insert(table.end(), {slot[at], slot[at + 1]});
     }
-    std::vector<float*> rows;
+    std::vector<std::byte*> rows;
     for (const Json& id : sparse.Find("ids")->items()) {
-      rows.push_back(&table[static_cast<std::size_t>(id.AsInt64().value()) * stride]);
+      rows.push_back(BytesAt(&table[static_cast<std::size_t>(id.AsInt64().value()) * stride]));
     }
-    rule.ApplyRows(rows, kDimension, Flat(*sparse.Find("values")).data());
+    rule.ApplyRows(rows, kDimension, Flat(*sparse.Find("values")));
     Arrays after{{}, std::vector<std::vector<float>>(before.slots.size())};
     for (std::size_t at = 0; at < table.size(); at += stride) {
       after.values.insert(after.values.end(), {table[at], table[at + 1]});
@@ -266,10 +279,10 @@ TEST(OptimizerRule, Rows_EqualADenseStepBitByBit) {
       slots.emplace_back(kCount, slot.initial_value);
       row.insert(row.end(), kCount, slot.initial_value);
     }
-    float* const rows[] = {row.data()};
+    std::byte* const rows[] = {BytesAt(row.data())};
     for (int step = 0; step < 3; ++step) {
-      (*rule)->Apply(values.data(), slots, gradients.data(), kCount);
-      (*rule)->ApplyRows(rows, kCount, gradients.data());
+      StepDense(**rule, values, slots, gradients);
+      (*rule)->ApplyRows(rows, kCount, gradients);
     }
     std::vector<float> dense = values;
     for (const auto& slot : slots) dense.insert(dense.end(), slot.begin(), slot.end());
@@ -307,9 +320,9 @@ TEST(OptimizerRule, WhenAValueOrASlotIsNotFiniteAfterwards_SaysSo) {
       std::vector<float> row(kCount * (1 + slots), 0.5F);
       std::vector<float> gradients(kCount, 1.0F);
       gradients.back() = gradient;
-      float* const rows[] = {row.data()};
-      const bool finite = (*rule)->Apply(values.data(), dense, gradients.data(), kCount);
-      EXPECT_EQ((*rule)->ApplyRows(rows, kCount, gradients.data()), finite);
+      std::byte* const rows[] = {BytesAt(row.data())};
+      const bool finite = StepDense(**rule, values, dense, gradients);
+      EXPECT_EQ((*rule)->ApplyRows(rows, kCount, gradients), finite);
       return finite;
     };
     EXPECT_TRUE(apply(1.0F)) << name;

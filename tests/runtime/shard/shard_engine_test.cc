@@ -206,7 +206,7 @@ TEST_F(ShardEngineTest, Restore_BringsBackWhatSnapshotCopied) {
   assignments[0].term = {3, 1};
   EXPECT_EQ(Assign(other, {assignments[0]}).status().code(), StatusCode::kInvalidArgument)
       << "no state";
-  given[0].dense[0].values.pop_back();
+  given[0].dense[0].values.of<float>().pop_back();
   EXPECT_EQ(Assign(other, {assignments[0]}, given).status().code(), StatusCode::kInvalidArgument);
 }
 
@@ -439,7 +439,8 @@ TEST(ShardEngine, InitialValues_DoNotDependOnShardsPartitionsOrThreads) {
       }
     }
     for (const ShardState& state : SnapshotAll(engine, shards, kTerm)) {
-      for (const DenseState& part : state.dense) partitions[part.partition] = part.values;
+      for (const DenseState& part : state.dense)
+        partitions[part.partition] = part.values.of<float>();
     }
     for (const auto& [id, part] : partitions) {
       dense[shards].insert(dense[shards].end(), part.begin(), part.end());

@@ -55,10 +55,10 @@ void ExpectConsistent(const ShardState& state) {
   const auto work_ids = static_cast<float>(state.applied.size());
   EXPECT_EQ(state.examples, static_cast<std::int64_t>(state.applied.size()) * kRecords);
   for (const DenseState& dense : state.dense) {
-    for (const float value : dense.values) EXPECT_EQ(value, -work_ids);
+    for (const float value : dense.values.of<float>()) EXPECT_EQ(value, -work_ids);
   }
   for (const TableState& table : state.tables) {
-    for (const float value : table.values) EXPECT_EQ(value, -work_ids);
+    for (const float value : table.values.of<float>()) EXPECT_EQ(value, -work_ids);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstring>
 #include <future>
 #include <map>
 #include <memory>
@@ -80,21 +81,30 @@ T Await(Start start) {
   return future.get();
 }
 
-/// What a pull brought from one shard.
+/// What a pull brought from one shard. `values`: its bytes, as the float32 that most tests have.
 struct PulledSection {
   PullStatus status = PullStatus::kOk;
   std::vector<float> values;
+
+  /// `count` elements from that byte on.
+  template <typename T>
+  std::vector<T> At(std::size_t byte, std::size_t count) const {
+    std::vector<T> elements(count);
+    std::memcpy(elements.data(), std::as_bytes(std::span(values)).subspan(byte).data(),
+                count * sizeof(T));
+    return elements;
+  }
 };
 
 inline Result<std::vector<PulledSection>> Pull(ShardEngine& engine, const PullRequest& request) {
   auto sections = std::make_shared<std::vector<PulledSection>>();
-  const auto room = [sections](std::span<const std::size_t> floats) {
-    std::vector<std::span<float>> spans;
-    sections->resize(floats.size());
-    for (std::size_t i = 0; i < floats.size(); ++i) {
+  const auto room = [sections](std::span<const std::size_t> bytes) {
+    std::vector<std::span<std::byte>> spans;
+    sections->resize(bytes.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
       // As uninitialised memory would be: values that nobody writes are seen.
-      (*sections)[i].values.assign(floats[i], -12345.0f);
-      spans.emplace_back((*sections)[i].values);
+      (*sections)[i].values.assign(bytes[i] / sizeof(float), -12345.0f);
+      spans.push_back(std::as_writable_bytes(std::span((*sections)[i].values)));
     }
     return spans;
   };

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace pstrain {
@@ -12,6 +15,10 @@ namespace {
 const std::vector<std::uint64_t> kKeys = {1, 5, 9};
 const std::vector<float> kRows = {1, 2, 3, 4, 5, 6};
 const std::vector<float> kDense = {0.5f, -0.5f, 0.25f};
+
+std::span<const std::byte> BytesOf(const std::vector<float>& values) {
+  return std::as_bytes(std::span(values));
+}
 
 PushRequest SamplePush() {
   PushRequest push;
@@ -28,7 +35,8 @@ PushRequest SamplePush() {
 PullRequest SamplePull() {
   PullRequest pull;
   pull.grant = {9, {2, 63}};
-  pull.sections.push_back({2, {4, 5}, {{0, 1}, {3, 0}}, {{1, kKeys}}});
+  pull.sections.push_back(
+      {2, {4, 5}, {{0, 1}, {3, 0, DType::kInt64}}, {{1, kKeys, DType::kFloat64}}});
   pull.sections.push_back({7, {4, 6}, {}, {}});
   return pull;
 }
@@ -62,12 +70,68 @@ TEST(DataPlane, PushRequest_WhenRoundTripped_IsTheSame) {
   EXPECT_EQ(first.term, (ShardTerm{4, 5}));
   ASSERT_EQ(first.dense.size(), 1u);
   EXPECT_EQ(first.dense[0].partition, 1u);
-  EXPECT_TRUE(std::ranges::equal(first.dense[0].values, kDense));
+  EXPECT_TRUE(std::ranges::equal(first.dense[0].values.of<float>(), kDense));
   ASSERT_EQ(first.tables.size(), 1u);
   EXPECT_TRUE(std::ranges::equal(first.tables[0].keys, kKeys));
-  EXPECT_TRUE(std::ranges::equal(first.tables[0].values, kRows));
+  EXPECT_TRUE(std::ranges::equal(first.tables[0].values.of<float>(), kRows));
   EXPECT_EQ(push->sections[1].shard, 7u);
   EXPECT_TRUE(push->sections[1].dense.empty());
+}
+
+TEST(DataPlane, Updates_OfEveryDTypeAndOp_WhenRoundTripped_AreTheSame) {
+  const std::vector<double> doubles = {0.1, -0.2};
+  const std::vector<std::int32_t> ints = {1, -2, 3};
+  const std::vector<std::int64_t> longs = {1LL << 40, -1, 7};
+  PushRequest push = SamplePush();
+  push.sections.push_back({8,
+                           {4, 5},
+                           {{1, 0, ints, UpdateOp::kMin},
+                            {2, 0, doubles, UpdateOp::kAssign},
+                            {3, 0, longs, UpdateOp::kAdd}},
+                           {{4, kKeys, longs, UpdateOp::kMax}, {5, kKeys, ints, UpdateOp::kAdd}}});
+  const WireBuffer bytes = EncodePushRequest(push);
+  const auto read = ParsePushRequest(bytes.bytes());
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  const PushSection& section = read->sections.back();
+  ASSERT_EQ(section.dense.size(), 3u);
+  EXPECT_EQ(section.dense[0].op, UpdateOp::kMin);
+  EXPECT_EQ(section.dense[0].values.dtype(), DType::kInt32);
+  EXPECT_TRUE(std::ranges::equal(section.dense[0].values.of<std::int32_t>(), ints));
+  EXPECT_EQ(section.dense[1].op, UpdateOp::kAssign);
+  EXPECT_TRUE(std::ranges::equal(section.dense[1].values.of<double>(), doubles));
+  EXPECT_TRUE(std::ranges::equal(section.dense[2].values.of<std::int64_t>(), longs));
+  ASSERT_EQ(section.tables.size(), 2u);
+  EXPECT_EQ(section.tables[0].op, UpdateOp::kMax);
+  EXPECT_TRUE(std::ranges::equal(section.tables[0].values.of<std::int64_t>(), longs));
+  EXPECT_TRUE(std::ranges::equal(section.tables[1].values.of<std::int32_t>(), ints));
+  EXPECT_TRUE(std::ranges::equal(EncodePushRequest(*read).bytes(), bytes.bytes()));
+  ExpectEveryTruncationRefused(bytes, ParsePushRequest);
+}
+
+TEST(DataPlane, Parts_WithAnUnknownDTypeOrOpOrNothingInThem_AreRefused) {
+  const std::vector<float> one = {1};
+  const std::vector<std::uint64_t> key = {1};
+  const auto push = [](DenseUpdate dense) {
+    PushRequest request;
+    request.sections.push_back({0, {1, 1}, {dense}, {}});
+    return ParsePushRequest(EncodePushRequest(request).bytes()).status().message();
+  };
+  EXPECT_EQ(push({0, 0, one}), "");
+  EXPECT_NE(push({0, 0, ValueView(static_cast<DType>(4), std::as_bytes(std::span(one)))})
+                .find("an unknown dtype"),
+            std::string::npos);
+  EXPECT_NE(push({0, 0, one, static_cast<UpdateOp>(5)}).find("an unknown op"), std::string::npos);
+  EXPECT_NE(push({0, 0, {}}).find("a part with nothing in it"), std::string::npos);
+  const auto pull = [](DenseRead dense, RowKeys rows) {
+    const WireBuffer bytes = EncodePullRequest({{{0, {1, 1}, {dense}, {rows}}}});
+    return ParsePullRequest(bytes.bytes()).status().message();
+  };
+  EXPECT_EQ(pull({0, 0}, {1, key}), "");
+  EXPECT_NE(pull({0, 0, static_cast<DType>(4)}, {1, key}).find("an unknown dtype"),
+            std::string::npos);
+  EXPECT_NE(pull({0, 0}, {1, key, static_cast<DType>(4)}).find("an unknown dtype"),
+            std::string::npos);
+  EXPECT_NE(pull({0, 0}, {1, {}}).find("a part with nothing in it"), std::string::npos);
 }
 
 TEST(DataPlane, PullRequest_WhenRoundTripped_IsTheSame) {
@@ -76,8 +140,9 @@ TEST(DataPlane, PullRequest_WhenRoundTripped_IsTheSame) {
   ASSERT_TRUE(pull.ok()) << pull.status().ToString();
   EXPECT_EQ(pull->grant, (GrantContext{9, {2, 63}}));
   ASSERT_EQ(pull->sections.size(), 2u);
-  EXPECT_EQ(pull->sections[0].dense, (std::vector<PartitionRef>{{0, 1}, {3, 0}}));
+  EXPECT_EQ(pull->sections[0].dense, (std::vector<DenseRead>{{0, 1}, {3, 0, DType::kInt64}}));
   EXPECT_TRUE(std::ranges::equal(pull->sections[0].tables[0].keys, kKeys));
+  EXPECT_EQ(pull->sections[0].tables[0].dtype, DType::kFloat64);
 }
 
 TEST(DataPlane, Replies_WhenRoundTripped_AreTheSame) {
@@ -89,12 +154,12 @@ TEST(DataPlane, Replies_WhenRoundTripped_AreTheSame) {
   EXPECT_EQ(push->updates, 41u);
   EXPECT_EQ(push->sections[1], (PushReplySection{7, PushStatus::kNotOwner}));
 
-  const WireBuffer pull_bytes =
-      EncodePullReply({9, {{2, PullStatus::kOk, kDense}, {7, PullStatus::kNotOwner, {}}}, 40});
+  const WireBuffer pull_bytes = EncodePullReply(
+      {9, {{2, PullStatus::kOk, BytesOf(kDense)}, {7, PullStatus::kNotOwner, {}}}, 40});
   const auto pull = ParsePullReply(pull_bytes.bytes());
   ASSERT_TRUE(pull.ok());
   EXPECT_EQ(pull->updates, 40u);
-  EXPECT_TRUE(std::ranges::equal(pull->sections[0].values, kDense));
+  EXPECT_TRUE(std::ranges::equal(pull->sections[0].values, BytesOf(kDense)));
   EXPECT_EQ(pull->sections[1].status, PullStatus::kNotOwner);
 }
 
@@ -119,16 +184,16 @@ TEST(DataPlane, EveryStatus_WhenRoundTripped_IsTheSameAndTheNextIsRefused) {
 }
 
 TEST(DataPlane, PullReplyWriter_WhenFilledInPlace_WritesWhatEncodeWrites) {
-  const std::array<std::size_t, 2> floats = {3, 6};
-  PullReplyWriter writer(SamplePull(), floats);
-  std::ranges::copy(kDense, writer.values(0).begin());
-  std::ranges::copy(kRows, writer.values(1).begin());
+  const std::array<std::size_t, 2> bytes = {12, 24};
+  PullReplyWriter writer(SamplePull(), bytes);
+  std::ranges::copy(BytesOf(kDense), writer.values(0).begin());
+  std::ranges::copy(BytesOf(kRows), writer.values(1).begin());
   writer.set_status(1, PullStatus::kNotOwner);
   writer.set_membership(9);
   writer.set_updates(40);
   const WireBuffer written = writer.Take();
-  const WireBuffer encoded =
-      EncodePullReply({9, {{2, PullStatus::kOk, kDense}, {7, PullStatus::kNotOwner, kRows}}, 40});
+  const WireBuffer encoded = EncodePullReply(
+      {9, {{2, PullStatus::kOk, BytesOf(kDense)}, {7, PullStatus::kNotOwner, BytesOf(kRows)}}, 40});
   EXPECT_TRUE(std::ranges::equal(written.bytes(), encoded.bytes()));
 }
 
@@ -136,7 +201,7 @@ TEST(DataPlane, Parse_WhenTruncatedAtAnyByte_Refuses) {
   ExpectEveryTruncationRefused(EncodePushRequest(SamplePush()), ParsePushRequest);
   ExpectEveryTruncationRefused(EncodePullRequest(SamplePull()), ParsePullRequest);
   ExpectEveryTruncationRefused(EncodePushReply({1, {{2, PushStatus::kApplied}}}), ParsePushReply);
-  ExpectEveryTruncationRefused(EncodePullReply({1, {{2, PullStatus::kOk, kDense}}}),
+  ExpectEveryTruncationRefused(EncodePullReply({1, {{2, PullStatus::kOk, BytesOf(kDense)}}}),
                                ParsePullReply);
 }
 
@@ -152,7 +217,7 @@ TEST(DataPlane, Parse_WhenAnyByteIsChanged_DoesNotReadOutside) {
 
 TEST(DataPlane, Parse_WhenThePaddingIsNotZero_Refuses) {
   // Three floats are followed by four bytes of padding at the end of the message.
-  WireBuffer bad = EncodePullReply({1, {{2, PullStatus::kOk, kDense}}});
+  WireBuffer bad = EncodePullReply({1, {{2, PullStatus::kOk, BytesOf(kDense)}}});
   for (std::size_t i = 1; i <= 4; ++i) bad.data()[bad.size() - i] = std::byte{0x50};
   EXPECT_EQ(ParsePullReply(bad.bytes()).status().code(), StatusCode::kInvalidArgument);
 }

@@ -1,4 +1,4 @@
-#include "runtime/shard/initial_values.h"
+#include "runtime/shard/values/initial_values.h"
 
 #include <gtest/gtest.h>
 
