@@ -3,14 +3,19 @@ add_custom_target(unit_tests)
 add_custom_target(fuzzers)
 
 # What most files include. It speaks for nobody's own includes: the preset that ships has no
-# precompiled headers, and dev only those of tests.
+# precompiled headers, and dev only those of tests. Nothing of ours is in it: its names would meet
+# those of a source that does not include it.
 option(PSTRAIN_PCH "Precompile what most tests include" ON)
 option(PSTRAIN_LIBRARY_PCH "Precompile what most libraries include" OFF)
 set(PSTRAIN_COMMON_HEADERS
   <algorithm> <array> <atomic> <chrono> <cstdint> <deque> <filesystem> <functional> <map> <memory>
   <mutex> <optional> <set> <span> <sstream> <stop_token> <string> <string_view> <thread>
   <unordered_map> <utility> <variant> <vector>
-  [["proto/contract/control.pb.h"]] [["proto/job/psjob.pb.h"]])
+  <google/protobuf/arena.h> <google/protobuf/generated_message_reflection.h>
+  <google/protobuf/generated_message_util.h> <google/protobuf/io/coded_stream.h>
+  <google/protobuf/map.h> <google/protobuf/map_entry.h> <google/protobuf/map_field_inl.h>
+  <google/protobuf/message.h> <google/protobuf/repeated_field.h>
+  <google/protobuf/unknown_field_set.h>)
 # ccache takes a precompiled header by its content, which must not have the time in it then. What
 # links gRPC is compiled with -pthread, so what shares headers with it is too.
 add_library(pstrain_pch_flags INTERFACE)
@@ -25,7 +30,7 @@ function(pstrain_library_headers name)
     file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/library_pch.cc" CONTENT "\n" @ONLY)
     add_library(pstrain_library_pch STATIC EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/library_pch.cc")
     target_link_libraries(pstrain_library_pch PRIVATE pstrain_flags pstrain_pch_flags
-                          pstrain_messages)
+                          protobuf::libprotobuf)
     target_precompile_headers(pstrain_library_pch PRIVATE ${PSTRAIN_COMMON_HEADERS})
   endif()
   target_link_libraries(${name} PRIVATE pstrain_pch_flags)
@@ -66,7 +71,7 @@ function(pstrain_test_headers name)
     # A program, as those that share them: a library is compiled with -fPIC where these have -fPIE.
     file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/test_pch.cc" CONTENT "int main() {}\n" @ONLY)
     add_executable(pstrain_test_pch EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/test_pch.cc")
-    target_link_libraries(pstrain_test_pch PRIVATE pstrain_test_flags pstrain_messages)
+    target_link_libraries(pstrain_test_pch PRIVATE pstrain_test_flags protobuf::libprotobuf)
     target_precompile_headers(pstrain_test_pch PRIVATE ${PSTRAIN_COMMON_HEADERS}
                               <gmock/gmock.h> <gtest/gtest.h>)
   endif()
