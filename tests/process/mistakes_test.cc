@@ -93,8 +93,8 @@ TEST_P(MistakesTest, IsRefusedBeforeAnythingIsStarted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MistakesTest, testing::Range<std::size_t>(0, 61),
-                         [](const testing::TestParamInfo<std::size_t>& info) {
-                           return std::string(Mistakes()[info.param].name);
+                         [](const testing::TestParamInfo<std::size_t>& one) {
+                           return std::string(Mistakes()[one.param].name);
                          });
 
 TEST(Mistakes, AreAsManyAsAreTried) { EXPECT_EQ(Mistakes().size(), 61U); }
