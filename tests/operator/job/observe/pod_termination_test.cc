@@ -352,6 +352,14 @@ TEST(PodFailure, OfExit87_IsWhatTheProgramSaysOfIt) {
   EXPECT_FALSE(ToReplica(pod).failure.has_value());
 }
 
+TEST(PodFailure, OfAProgramThatSaysWhy_IsTheReplicasMessage) {
+  const std::string words =
+      R"({\"failure\":{\"reason\":\"InvalidInput\",\"message\":\"no such column\"}})";
+  const plan::Replica failed = WithSidecar(
+      "Failed", kExit0, R"({"terminated":{"exitCode":87,"message":")" + words + R"("}})");
+  EXPECT_EQ(failed.message, "no such column");
+}
+
 TEST(PodStart, IsTheContainersAndNotThePods) {
   const auto start = [](const char* status) {
     const auto view = DecodePod(PodWith({.name = "start",
