@@ -71,8 +71,7 @@ TEST(Validate, WhenAllAreGood_SaysSoInALineEach) {
   EXPECT_EQ(end.code, 0);
   EXPECT_EQ(end.err, "");
   EXPECT_EQ(end.out, kManifests + "good-tiny.yaml: ok (4 features, 2 ps, 3 workers, evaluator)\n" +
-                         kManifests +
-                         "good-json.yaml: ok (4 features, 2 ps, 3 workers, evaluator)\n");
+                         kManifests + "good-json.yaml: ok (its own program, 1 ps, 1 worker)\n");
 }
 
 TEST(Validate, WhenUsedWrongly_Exits2) {
