@@ -210,7 +210,9 @@ TEST_F(TfRecordSourceTest, WhenARecordIsBad_NamesItOrLeavesItOut) {
 
 TEST_F(TfRecordSourceTest, WhenARecordIsNoExample_IsABadRecord) {
   EXPECT_EQ(ReadBytes(TfFrame("not a proto \a")).status().message(),
-            path_ + ": record 1 at byte 0: is no tf.Example" + kAdvice);
+            path_ +
+                ": record 1 at byte 0: is no tf.Example; correct the record, or what the job "
+                "says of the input");
   const Result<Batch> skipped = ReadBytes(TfFrame("not a proto \a"), Input::Skip);
   ASSERT_TRUE(skipped.ok());
   EXPECT_EQ(skipped->skipped, 1U);
