@@ -141,7 +141,7 @@ TEST_F(ExactRunTest, Weights_WhateverIsKilled_AreThoseOfTheClosedForm) {
 TEST_F(ExactRunTest, Job_WhenTheInputIsMissing_FailsAndNamesIt) {
   const Ended ended = RunExact({"--set", "spec.training.input.csv.files[0]=absent.csv", "--set",
                                 "spec.runPolicy.backoffLimit=0"});
-  EXPECT_EQ(ended.code, 1) << ended.errors;
+  EXPECT_EQ(ended.code, 2) << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr("absent.csv"));
 }
 
