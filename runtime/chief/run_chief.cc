@@ -38,7 +38,8 @@ std::size_t MostConnections(const RoleContext& context) {
 }
 
 /// Of an error of PrepareChief. Nothing helps where what the job names is absent, damaged, of
-/// another form or of another run; what the disk refuses a run that was started before may pass.
+/// another form or of another run. What the disk refuses a run that was started before may pass; a
+/// full disk gets room.
 Result<int> EndOfSetup(const RoleContext& context, const Status& status, bool was_started) {
   switch (status.code()) {
     case StatusCode::kInvalidArgument:
@@ -47,7 +48,6 @@ Result<int> EndOfSetup(const RoleContext& context, const Status& status, bool wa
     case StatusCode::kDataLoss:
       return EndForInvalidInput(context, status);
     case StatusCode::kPermissionDenied:
-    case StatusCode::kResourceExhausted:
     case StatusCode::kAlreadyExists:
       if (!was_started) return EndForInvalidInput(context, status);
       return status;

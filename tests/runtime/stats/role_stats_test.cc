@@ -59,7 +59,7 @@ TEST(RoleStats, WhenAChiefRegisters_EverySlotIsWellFormed) {
   const auto writer = StatsWriter::InMemory();
   const RuntimeStats runtime(*writer);
   const ChiefStats chief(*writer);
-  ExpectWellFormed(*writer, 32);
+  ExpectWellFormed(*writer, 33);
   EXPECT_TRUE(std::isnan(chief.auc->Value()));
 }
 
