@@ -41,10 +41,8 @@ TEST_F(BadCheckpointDirectory, WhenItIsFullFromTheStart_FailsAndLeavesNothingHal
   if (!CanMount()) GTEST_SKIP() << "no mount namespace may be made here";
   const ProgramEnd end = RunOnTmpfs("size=4k", {});
   EXPECT_EQ(end.code, 1);
-  EXPECT_THAT(
-      end.err,
-      HasSubstr("job failed: InvalidInput: chief-0: spec.training.checkpoint.directory full must "
-                "be writable and have room: write full/"));
+  EXPECT_THAT(end.err, HasSubstr("RESOURCE_EXHAUSTED: spec.training.checkpoint.directory full must "
+                                 "be writable and have room: write full/"));
   EXPECT_THAT(end.err, HasSubstr("No space left on device"));
   ExpectOnlyGoodCheckpoints("copy", 0);
 }
