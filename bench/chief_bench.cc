@@ -19,6 +19,8 @@
 #include "base/os/files.h"
 #include "proto/job/fixed_fields.h"
 #include "runtime/chief/chief.h"
+#include "runtime/model/training/training_input.h"
+#include "runtime/model/training/training_jobs.h"
 #include "runtime/shard/applied_set.h"
 #include "runtime/stats/stats_writer.h"
 
@@ -111,8 +113,9 @@ class BenchChief {
     if (const Status written = WriteFileSynced(file, data); !written.ok()) Exit(written);
     job_.mutable_spec()->mutable_replica_specs()->mutable_ps()->set_replicas(1);
     job_.mutable_spec()->mutable_strategy()->set_shards(kShards);
-    RunDirectory run_directory = OrExit(RunDirectory::Open(job_, "run"));
-    auto index = OrExit(run_directory.Index(directory));
+    settings_ = SettingsOf(job_);
+    RunDirectory run_directory = OrExit(RunDirectory::Open(settings_, "run"));
+    auto index = OrExit(OpenIndex(*training, {run_directory.IndexFile(), directory, ""}));
     RunDescription run;
     run.set_run_id("run");
     run.set_run_directory(run_directory.path());
@@ -120,8 +123,13 @@ class BenchChief {
     run.set_batches_per_epoch(index->batches_per_epoch());
     chief_ = std::make_unique<Chief>(
         context_,
-        ChiefSetup{
-            std::move(run_directory), std::move(index), std::move(run), std::nullopt, {}, {}},
+        ChiefSetup{std::move(run_directory),
+                   ChiefJobOf(job_),
+                   WorkOf(*training, index),
+                   std::move(run),
+                   std::nullopt,
+                   {},
+                   {}},
         ChiefOptions{.clock = clock_,
                      .connect =
                          [this](const std::string&, RunLocked run_locked) {
@@ -165,10 +173,11 @@ class BenchChief {
  private:
   const RealClock clock_;
   PSTrainingJob job_;
+  JobSettings settings_;
   const std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   Refusals refusals_{*stats_};
   const RoleContext context_{
-      .job = job_, .run_id = "run", .stats = *stats_, .fail_points = FailPoints::None()};
+      .job = settings_, .run_id = "run", .stats = *stats_, .fail_points = FailPoints::None()};
   std::unique_ptr<Chief> chief_;
   HeartbeatPsRequest alive_;
   std::uint64_t sequence_ = 0;

@@ -25,6 +25,7 @@
 #include "runtime/cluster/fail_points.h"
 #include "runtime/cluster/role_context.h"
 #include "runtime/evaluator/run_evaluator.h"
+#include "runtime/model/training/training_jobs.h"
 #include "runtime/ps/run_ps.h"
 #include "runtime/rpc/grpc/tls.h"
 #include "runtime/rpc/identity/identity.h"
@@ -84,22 +85,19 @@ Result<Task> ReadTask() {
   task.test_only = Environment(kAllowTestOnlyEnv).has_value();
   options.allow_test_only = task.test_only;
   PSTRAIN_ASSIGN_OR_RETURN(task.job, LoadJobManifest(task.env.job_file, options));
-  if (!task.job.spec().has_training()) {
-    return FailedPreconditionError(
-        "the job has no spec.training; give the template's container a command of its own");
-  }
+  PSTRAIN_RETURN_IF_ERROR(CheckHasTraining(task.job));
   return task;
 }
 
 Result<FailPoints> ReadFailPoints(const Task& task) {
   const std::optional<std::string> text = Environment(kFailPointsEnv);
   if (!task.test_only || !text) return FailPoints();
-  Result<FailPoints> points = FailPoints::Parse(
-      *text,
-      {.role = RoleName(task.identity.role),
-       .index = task.identity.index,
-       .attempt = static_cast<std::uint32_t>(task.env.attempt)},
-      JoinPath(task.job.spec().training().checkpoint().directory(), task.env.run_id));
+  Result<FailPoints> points =
+      FailPoints::Parse(*text,
+                        {.role = RoleName(task.identity.role),
+                         .index = task.identity.index,
+                         .attempt = static_cast<std::uint32_t>(task.env.attempt)},
+                        JoinPath(SettingsOf(task.job).checkpoint_directory, task.env.run_id));
   if (!points.ok()) return points.status().WithContext(std::string(kFailPointsEnv));
   return points;
 }
@@ -152,8 +150,9 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
   PSTRAIN_ASSIGN_OR_RETURN(const FailPoints fail_points, ReadFailPoints(task));
   const TaskIdentity& identity = task.identity;
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Identity> shown, ReadIdentity(task));
+  const JobSettings settings = SettingsOf(task.job);
   const RoleContext context{
-      .job = task.job,
+      .job = settings,
       .run_id = task.env.run_id,
       .index = identity.index,
       .attempt = static_cast<std::uint32_t>(task.env.attempt),
@@ -176,13 +175,13 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
   };
   switch (identity.role) {
     case Role::kChief:
-      return RunChief(context);
+      return RunChief(context, ChiefJobOf(task.job));
     case Role::kPs:
-      return RunPs(context);
+      return RunPs(context, PsJobOf(task.job));
     case Role::kWorker:
-      return RunWorker(context);
+      return RunWorker(context, task.job.spec().training());
     case Role::kEvaluator:
-      return RunEvaluator(context);
+      return RunEvaluator(context, task.job.spec().training());
   }
   return InternalError("unknown role");
 }

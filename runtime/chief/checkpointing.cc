@@ -47,8 +47,7 @@ Checkpointing::Checkpointing(const ChiefDependencies& chief, PsPeers& ps,
   // A job whose spec.training.epochs was raised since continues.
   const std::int64_t expected = chief_.protocol.Progress().examples_expected;
   const bool proven = applied_.lowest == expected && applied_.highest == expected;
-  if (manifest.final() && proven &&
-      manifest.epochs() >= static_cast<std::uint32_t>(chief_.context.training().epochs())) {
+  if (manifest.final() && proven && manifest.epochs() >= chief_.setup.job.epochs) {
     final_ = manifest;
     final_since_ = last_;
   }
@@ -82,13 +81,10 @@ bool Checkpointing::Due() const {
   if (evaluator_.RestoredStateWanted() && placed_ == 0) return true;
   if (protocol.Drained()) return !Covered();
   const std::uint64_t work_ids = protocol.Progress().work_ids_committed;
-  const Checkpoint& checkpoint = chief_.context.training().checkpoint();
-  if (checkpoint.every_steps() > 0 &&
-      work_ids >= work_ids_at_newest_ + static_cast<std::uint64_t>(checkpoint.every_steps())) {
-    return true;
-  }
-  return checkpoint.every_seconds() > 0 && work_ids != work_ids_at_newest_ &&
-         chief_.Since(last_) >= seconds(checkpoint.every_seconds());
+  const ChiefJob::Checkpoints& rule = chief_.setup.job.checkpoints;
+  if (rule.every_steps > 0 && work_ids >= work_ids_at_newest_ + rule.every_steps) return true;
+  return rule.every > seconds(0) && work_ids != work_ids_at_newest_ &&
+         chief_.Since(last_) >= rule.every;
 }
 
 void Checkpointing::Start() {
@@ -185,9 +181,9 @@ CheckpointManifest Checkpointing::MakeManifest() const {
   manifest.set_examples_committed(progress.examples_committed);
   manifest.set_examples_expected(progress.examples_expected);
   manifest.set_batches_reopened(BatchesReopened());
-  *manifest.mutable_job() = FixedPart(chief_.context.job.spec());
+  *manifest.mutable_job() = FixedPart(chief_.context.job.spec);
   manifest.set_final(in_progress_->plan.final);
-  manifest.set_epochs(static_cast<std::uint32_t>(chief_.context.training().epochs()));
+  manifest.set_epochs(chief_.setup.job.epochs);
   for (const CheckpointShard& checkpoint_shard : in_progress_->checkpoint_shards) {
     *manifest.add_checkpoint_shards() = checkpoint_shard;
     if (checkpoint_shard.incremental()) manifest.set_base(in_progress_->plan.base);
@@ -325,7 +321,7 @@ void Checkpointing::NoteNewest(CheckpointId id) {
 void Checkpointing::Retain() {
   if (!evaluator_.PinKnown()) return;
   RetentionRule rule;
-  rule.keep = static_cast<std::uint32_t>(chief_.context.training().checkpoint().keep());
+  rule.keep = chief_.setup.job.checkpoints.keep;
   rule.chief_term = chief_.chief_term();
   rule.chief_id = chief_.setup.directory.term().id;
   if (evaluator_.pinned()) rule.pinned.insert(*evaluator_.pinned());

@@ -15,7 +15,6 @@
 #include "proto/contract/exit_codes.h"
 #include "runtime/chief/peers/peer_failures.h"
 #include "runtime/cluster/permanent_failure.h"
-#include "runtime/input/bad_records.h"
 #include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
@@ -27,10 +26,10 @@ constexpr std::chrono::milliseconds kTick{20};
 /// Longer between two ticks than any load of the machine makes it: this process was paused.
 constexpr seconds kGap{2};
 
-Ending::Limits LimitsOf(const RoleContext& context) {
+Ending::Limits LimitsOf(const RoleContext& context, const ChiefJob& job) {
   return {.peers = context.peer_timeout(),
           .grace = context.grace,
-          .evaluation = seconds(context.training().evaluation().deadline_seconds())};
+          .evaluation = job.evaluation_deadline.value_or(seconds(0))};
 }
 
 std::optional<CheckpointId> IdOf(const std::optional<GoodCheckpoint>& checkpoint) {
@@ -41,7 +40,7 @@ JobBounds BoundsOf(const RoleContext& context, const ChiefSetup& setup) {
   return {.shards = setup.run.shards(),
           .workers = context.most_workers,
           .chief_term = setup.directory.chief_term(),
-          .has_evaluator = context.job.spec().replica_specs().evaluator().replicas() > 0};
+          .has_evaluator = context.job.spec.replica_specs().evaluator().replicas() > 0};
 }
 
 RunLocked RunUnder(Mutex& mutex) {
@@ -96,7 +95,7 @@ Result<std::optional<Reply>> RefusalOf(const Request& request, bool known, const
 Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
     : context_(context),
       setup_(std::move(setup)),
-      job_(DigestsOf(context.job.spec())),
+      job_(DigestsOf(context.job.spec)),
       bounds_(BoundsOf(context, setup_)),
       clock_(options.clock),
       stats_(context.stats),
@@ -106,7 +105,7 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
       dependencies_{context_, setup_, clock_, stats_, protocol_, disk_, options.refusals},
       grant_limit_(std::move(options.grant_limit)),
       wanted_ps_(std::move(options.wanted_ps)),
-      ending_(LimitsOf(context), setup_.directory, disk_, clock_),
+      ending_(LimitsOf(context, setup_.job), setup_.directory, disk_, clock_),
       ps_(dependencies_, ConnectLocked(std::move(options.connect), mutex_),
           FailThrough(ending_, changed_)),
       workers_(dependencies_, ps_, grant_limit_.get(), FailThrough(ending_, changed_)),
@@ -297,9 +296,7 @@ RunNumbers Chief::Numbers() const {
   numbers.loss = workers_.loss();
   numbers.restored_loss = evaluator_.restored_loss();
   numbers.metrics = evaluator_.metrics();
-  if (context_.training().has_evaluation()) {
-    numbers.evaluation = EvaluationDigest(context_.training());
-  }
+  numbers.evaluation = setup_.job.evaluation_digest;
   return numbers;
 }
 
@@ -307,9 +304,8 @@ RunNumbers Chief::Numbers() const {
 void Chief::CheckSkipped() {
   if (!checkpointing_.newest()) return;
   const AppliedCounts& applied = checkpointing_.applied();
-  HearFailure(CheckBadRecords(context_.training().input(), setup_.index->total_records(),
-                              applied.epochs_begun, static_cast<std::uint64_t>(applied.skipped))
-                  .WithContext("spec.training.input"));
+  HearFailure(setup_.work.check_left_out(applied.epochs_begun,
+                                         static_cast<std::uint64_t>(applied.skipped)));
 }
 
 void Chief::HearFailure(Status failure) {

@@ -38,8 +38,8 @@ struct ChiefDependencies {
   }
   /// The job evaluates its checkpoints.
   bool has_evaluator() const {
-    return context.training().has_evaluation() &&
-           context.job.spec().replica_specs().evaluator().replicas() > 0;
+    return setup.job.evaluation_deadline.has_value() &&
+           context.job.spec.replica_specs().evaluator().replicas() > 0;
   }
 };
 

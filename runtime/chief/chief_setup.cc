@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "runtime/chief/protocol/placement.h"
-#include "runtime/input/batch_reader.h"
-#include "runtime/model/model.h"
 
 namespace pstrain {
 namespace {
@@ -52,7 +49,7 @@ Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context,
   expectation.variables.emplace(run.variables().begin(), run.variables().end());
   expectation.shards = run.shards();
   expectation.batches_per_epoch = run.batches_per_epoch();
-  expectation.job = context.job.spec();
+  expectation.job = context.job.spec;
   Result<GoodCheckpoint> checkpoint =
       steps.Read([&] { return NewestGoodCheckpoint(run.run_directory(), expectation); });
   if (!checkpoint.ok() && checkpoint.status().code() == StatusCode::kNotFound)
@@ -65,43 +62,30 @@ Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context,
 }
 
 /// spec.training.epochs may have been changed since the checkpoint, but not below what is in it.
-Status EpochsHold(const RoleContext& context, const std::optional<GoodCheckpoint>& checkpoint) {
+Status EpochsHold(const ChiefJob& job, const std::optional<GoodCheckpoint>& checkpoint) {
   if (!checkpoint) return OkStatus();
   const CheckpointManifest& manifest = checkpoint->manifest;
   std::uint32_t begun = manifest.final() ? manifest.epochs() : 0;
   for (const CheckpointShard& shard : manifest.checkpoint_shards()) {
     begun = std::max(begun, shard.epochs_begun());
   }
-  return CheckEpochs(static_cast<std::uint32_t>(context.training().epochs()), begun,
+  return CheckEpochs(job.epochs, begun,
                      std::to_string(manifest.examples_committed()) + " examples in checkpoint " +
                          CheckpointName(checkpoint->id));
 }
 
-/// Refuses features over columns that the input does not have here, before anybody trains: the
-/// workers would find out one after the other.
-Status CheckInputFits(const RoleContext& context, const Model& model,
-                      std::shared_ptr<const InputIndex> index) {
-  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const FeatureSet> features,
-                           CreateFeatures(context.training(), model));
-  return BatchReader::Create(context.training().input(), std::move(features), std::move(index),
-                             {.scratch = context.scratch})
-      .status();
-}
-
 Result<RunDescription> Describe(const RoleContext& context, const RunDirectory& directory,
-                                const std::shared_ptr<const InputIndex>& index) {
-  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
-  PSTRAIN_RETURN_IF_ERROR(CheckInputFits(context, *model, index));
-  const Strategy& strategy = context.job.spec().strategy();
+                                const ChiefJob::Work& work) {
+  const Strategy& strategy = context.job.spec.strategy();
   const auto shards = static_cast<std::uint32_t>(strategy.shards());
-  std::vector<VariableSpec> variables = model->variables();
+  std::vector<VariableSpec> variables = work.variables;
   PSTRAIN_RETURN_IF_ERROR(
       PlacePartitions(strategy.variable_partitioner(), strategy.placement(), shards, &variables));
   RunDescription fresh;
   fresh.set_run_id(context.run_id);
   fresh.set_run_directory(directory.path());
   fresh.set_shards(shards);
-  fresh.set_batches_per_epoch(index->batches_per_epoch());
+  fresh.set_batches_per_epoch(work.input.batches_per_epoch);
   for (VariableSpec& variable : variables) *fresh.add_variables() = std::move(variable);
   return directory.Description(std::move(fresh));
 }
@@ -117,13 +101,14 @@ std::chrono::seconds AgeOf(const RunDirectory& directory) {
 
 }  // namespace
 
-Result<ChiefSetup> PrepareChief(const RoleContext& context) {
-  return PrepareChief(context, [&context](std::chrono::nanoseconds pause) {
+Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job) {
+  return PrepareChief(context, job, [&context](std::chrono::nanoseconds pause) {
     return PauseFor(pause, context.stop);
   });
 }
 
-Result<ChiefSetup> PrepareChief(const RoleContext& context, const TryAgain::Pause& pause) {
+Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
+                                const TryAgain::Pause& pause) {
   const Steps steps(context, pause);
   PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, steps.Write([&] {
     return RunDirectory::Open(context.job, context.run_id);
@@ -134,13 +119,15 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context, const TryAgain::Paus
     return true;
   });
   if (!job_checked.ok()) return job_checked.status();
-  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const InputIndex> index,
-                           steps.Write([&] { return directory.Index(context.scratch.string()); }));
+  const ChiefJob::Place place{.index_file = directory.IndexFile(),
+                              .scratch = context.scratch.string(),
+                              .must_be_writable = directory.MustBeWritable()};
+  PSTRAIN_ASSIGN_OR_RETURN(ChiefJob::Work work, steps.Write([&] { return job.open_work(place); }));
   PSTRAIN_ASSIGN_OR_RETURN(RunDescription run,
-                           steps.Write([&] { return Describe(context, directory, index); }));
+                           steps.Write([&] { return Describe(context, directory, work); }));
   PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint,
                            FindCheckpoint(context, steps, run));
-  PSTRAIN_RETURN_IF_ERROR(EpochsHold(context, checkpoint));
+  PSTRAIN_RETURN_IF_ERROR(EpochsHold(job, checkpoint));
   std::vector<std::string> names;
   if (checkpoint) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids,
@@ -150,19 +137,20 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context, const TryAgain::Paus
     }
   }
   const std::chrono::seconds age = AgeOf(directory);
-  return ChiefSetup{std::move(directory),  std::move(index), std::move(run),
-                    std::move(checkpoint), std::move(names), age};
+  return ChiefSetup{
+      std::move(directory), job, std::move(work), std::move(run), std::move(checkpoint),
+      std::move(names),     age};
 }
 
 std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,
                                          std::uint32_t ps_count) {
   return PlaceShards({setup.run.variables().begin(), setup.run.variables().end()},
-                     context.job.spec().strategy().placement(), setup.run.shards(), ps_count,
-                     static_cast<std::uint32_t>(context.training().batch_size()));
+                     context.job.spec.strategy().placement(), setup.run.shards(), ps_count,
+                     setup.job.batch_size);
 }
 
-std::int64_t ExamplesExpected(const RoleContext& context, const ChiefSetup& setup) {
-  return static_cast<std::int64_t>(setup.index->total_records()) * context.training().epochs();
+std::int64_t ExamplesExpected(const ChiefSetup& setup) {
+  return setup.work.records * setup.job.epochs;
 }
 
 ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup& setup,
@@ -170,33 +158,14 @@ ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup
   ProtocolOptions options;
   options.chief_term = setup.directory.chief_term();
   options.shards = setup.run.shards();
-  options.input.epochs = static_cast<std::uint32_t>(context.training().epochs());
+  options.input = setup.work.input;
   options.input.batches_per_epoch = setup.run.batches_per_epoch();
-  auto records = std::make_shared<std::vector<std::uint32_t>>();
-  for (std::uint32_t batch = 0; batch < options.input.batches_per_epoch; ++batch) {
-    records->push_back(setup.index->RecordCount({0, batch}));
-  }
-  options.input.records = [records](std::uint32_t batch) { return (*records)[batch]; };
-  options.input.block = [index = setup.index](std::uint32_t batch) {
-    const Result<BatchPlace> place = index->Place({0, batch});
-    return place.ok() ? place->block : 0;
-  };
-  // One epoch's order at a time: grants walk through the epochs.
-  struct Order {
-    std::uint32_t epoch = std::numeric_limits<std::uint32_t>::max();
-    std::vector<std::uint32_t> batches;
-  };
-  options.input.order = [index = setup.index, order = std::make_shared<Order>()](
-                            std::uint32_t epoch, std::uint32_t position) {
-    if (order->epoch != epoch) *order = {epoch, index->WorkIdOrder(epoch)};
-    return order->batches[position];
-  };
-  options.ps_count = static_cast<std::uint32_t>(context.job.spec().replica_specs().ps().replicas());
+  options.ps_count = static_cast<std::uint32_t>(context.job.spec.replica_specs().ps().replicas());
   options.shard_to_ps = HomesOfShards(context, setup, options.ps_count);
   options.started = now;
-  options.rejoin_timeout = std::chrono::seconds(context.training().rejoin_timeout_seconds());
+  options.rejoin_timeout = setup.job.rejoin_timeout;
   options.checkpoints = setup.checkpoints;
-  options.full_every = static_cast<std::uint32_t>(context.training().checkpoint().full_every());
+  options.full_every = setup.job.checkpoints.full_every;
   return options;
 }
 

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/checkpoint/checkpoints.h"
+#include "runtime/chief/chief_job.h"
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/chief/run_directory.h"
 #include "runtime/cluster/role_context.h"
@@ -20,7 +21,8 @@ namespace pstrain {
 /// What the chief prepares before it serves. Does not change afterwards.
 struct ChiefSetup {
   RunDirectory directory;
-  std::shared_ptr<const InputIndex> index;
+  ChiefJob job;
+  ChiefJob::Work work;
   RunDescription run;
   /// Newest good checkpoint, if the run has one.
   std::optional<GoodCheckpoint> checkpoint;
@@ -30,22 +32,23 @@ struct ChiefSetup {
   std::chrono::seconds run_age{0};
 };
 
-/// Everything up to a running chief: run directory, input index, variables and their placement, the
-/// checkpoint to continue from. The error names the field of the job or the file. Where the run was
-/// started before, a disk that is full or that may not be written to is waited for as one that
-/// fails is (TryAgain); a run that begins there ends immediately.
-Result<ChiefSetup> PrepareChief(const RoleContext& context);
+/// Everything up to a running chief: run directory, what there is to do, variables and their
+/// placement, the checkpoint to continue from. The error names the field of the job or the file.
+/// Where the run was started before, a disk that is full or that may not be written to is waited
+/// for as one that fails is (TryAgain); a run that begins there ends immediately.
+Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job);
 /// The same with another way to wait between two tries.
-Result<ChiefSetup> PrepareChief(const RoleContext& context, const TryAgain::Pause& pause);
+Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
+                                const TryAgain::Pause& pause);
 
 /// PlaceShards for that number of ps.
 std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,
                                          std::uint32_t ps_count);
 
-/// Records of the input times spec.training.epochs. REQUIRES: setup.index.
-std::int64_t ExamplesExpected(const RoleContext& context, const ChiefSetup& setup);
+/// Records of an epoch times the epochs.
+std::int64_t ExamplesExpected(const ChiefSetup& setup);
 
-/// What the commit protocol of this chief is made from; it starts at `now`. REQUIRES: setup.index.
+/// What the commit protocol of this chief is made from; it starts at `now`.
 ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup& setup,
                                     ProtocolTime now);
 

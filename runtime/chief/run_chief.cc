@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "runtime/chief/chief.h"
 #include "runtime/chief/chief_service.h"
+#include "runtime/chief/disk/ps_count_file.h"
 #include "runtime/chief/grant_barriers.h"
 #include "runtime/chief/peers/rpc_ps_link.h"
-#include "runtime/chief/ps_count_file.h"
 #include "runtime/chief/run_numbers.h"
 #include "runtime/cluster/limits.h"
 #include "runtime/cluster/permanent_failure.h"
@@ -32,7 +32,7 @@ Result<std::unique_ptr<GrantLimit>> FindGrantLimit(const std::string& run_direct
 /// looks for the chief, and for probes by hand.
 std::size_t MostConnections(const RoleContext& context) {
   constexpr std::size_t kReserve = 64;
-  const auto ps = static_cast<std::size_t>(context.job.spec().replica_specs().ps().replicas());
+  const auto ps = static_cast<std::size_t>(context.job.spec.replica_specs().ps().replicas());
   const bool ps_may_change = !context.ps_replicas_file.empty();
   return 2 * (context.most_workers + (ps_may_change ? kMostReplicas : ps) + 1) + kReserve;
 }
@@ -65,18 +65,19 @@ int TellFinished(const RoleContext& context, const FinalCounts& counts, const st
 
 }  // namespace
 
-Result<int> RunChief(const RoleContext& context) {
+Result<int> RunChief(const RoleContext& context, const ChiefJob& job) {
   // Before a term is taken, which would end a chief that runs.
   PSTRAIN_RETURN_IF_ERROR(CheckCanListen(context.listen_address));
   const bool was_started = RunDirectory::WasStarted(context.job, context.run_id);
-  Result<ChiefSetup> prepared = PrepareChief(context);
+  Result<ChiefSetup> prepared = PrepareChief(context, job);
   if (!prepared.ok()) return EndOfSetup(context, prepared.status(), was_started);
   ChiefSetup setup = *std::move(prepared);
-  const std::int64_t expected = ExamplesExpected(context, setup);
+  const std::int64_t expected = ExamplesExpected(setup);
   PSTRAIN_ASSIGN_OR_RETURN(
       const std::optional<FinalCounts> finished,
-      TryAgain(context).Until([&] { return setup.directory.Finished(expected); },
-                              TryAgain::ReadMayPass));
+      TryAgain(context).Until(
+          [&] { return setup.directory.Finished(expected, job.evaluation_digest); },
+          TryAgain::ReadMayPass));
   if (finished) return TellFinished(context, *finished, setup.directory.path());
   LogInfo("chief", "run opened",
           {{"run", setup.directory.path()},
@@ -87,8 +88,7 @@ Result<int> RunChief(const RoleContext& context) {
   PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<GrantLimit> grant_limit,
                            FindGrantLimit(setup.directory.path()));
   const MessageBounds bounds =
-      BoundsOfMessages(setup.run.shards(), static_cast<std::uint64_t>(context.training().epochs()),
-                       setup.run.batches_per_epoch());
+      BoundsOfMessages(setup.run.shards(), job.epochs, setup.run.batches_per_epoch());
   const RealClock clock;
   Refusals refusals(context.stats);
   const Credentials* credentials = CredentialsOf(context.identity);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/status.h"
+#include "runtime/chief/chief_job.h"
 #include "runtime/cluster/role_context.h"
 
 namespace pstrain {
@@ -8,6 +9,6 @@ namespace pstrain {
 /// The chief's life: prepares the run, listens on context.listen_address, runs the job. Returns the
 /// exit code, or the error that the process ends with. A run that already has a result is 0 at
 /// once.
-Result<int> RunChief(const RoleContext& context);
+Result<int> RunChief(const RoleContext& context, const ChiefJob& job);
 
 }  // namespace pstrain

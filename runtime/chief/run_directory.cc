@@ -20,14 +20,8 @@ constexpr char kRunFile[] = "run";
 constexpr char kRestoredFile[] = "restored.json";
 constexpr char kEvalLoss[] = "eval_loss";
 
-BatchShape ShapeOf(const Training& training) {
-  return {.batch_size = static_cast<std::uint32_t>(training.batch_size()),
-          .block_size = static_cast<std::uint32_t>(training.block_size()),
-          .seed = static_cast<std::uint64_t>(training.seed())};
-}
-
-std::string WritableHint(const PSTrainingJob& job) {
-  return "spec.training.checkpoint.directory " + job.spec().training().checkpoint().directory() +
+std::string WritableHint(const JobSettings& job) {
+  return "spec.training.checkpoint.directory " + job.checkpoint_directory +
          " must be writable and have room";
 }
 
@@ -85,14 +79,12 @@ Result<FinalCounts> ProvenCounts(const std::string& text, std::int64_t examples_
 
 /// FAILED_PRECONDITION when the metrics of a result.json are of another evaluation than the job's:
 /// a run whose evaluation was changed is evaluated again. One without an evaluation keeps them.
-Status CheckEvaluation(const std::string& text, const Training& training) {
+Status CheckEvaluation(const std::string& text, std::optional<std::uint32_t> evaluation) {
   const Result<Json> result = ParseJson(text);
-  if (!result.ok() || !training.has_evaluation()) return OkStatus();
+  if (!result.ok() || !evaluation) return OkStatus();
   const Json* of = result->Find(kResultEvaluation);
   const std::optional<std::int64_t> digest = of == nullptr ? std::nullopt : of->AsInt64();
-  if (digest && *digest == static_cast<std::int64_t>(EvaluationDigest(training))) {
-    return OkStatus();
-  }
+  if (digest == static_cast<std::int64_t>(*evaluation)) return OkStatus();
   return FailedPreconditionError("spec.training.evaluation is not the one that " +
                                  std::string(kRunResultFile) +
                                  " has the metrics of: the run is evaluated again");
@@ -102,9 +94,8 @@ Status CheckEvaluation(const std::string& text, const Training& training) {
 
 std::string RunDirectory::File(const char* name) const { return JoinPath(path_, name); }
 
-Result<RunDirectory> RunDirectory::Open(const PSTrainingJob& job, const std::string& run_id) {
-  const std::string& directory = job.spec().training().checkpoint().directory();
-  const std::string path = JoinPath(directory, run_id);
+Result<RunDirectory> RunDirectory::Open(const JobSettings& job, const std::string& run_id) {
+  const std::string path = JoinPath(job.checkpoint_directory, run_id);
   Status made = CreateDirectories(JoinPath(path, "checkpoints"));
   if (!made.ok()) return made.WithContext(WritableHint(job));
   Result<ChiefTerm> term = TakeChiefTerm(path);
@@ -112,9 +103,8 @@ Result<RunDirectory> RunDirectory::Open(const PSTrainingJob& job, const std::str
   return RunDirectory(job, path, *term);
 }
 
-bool RunDirectory::WasStarted(const PSTrainingJob& job, const std::string& run_id) {
-  const std::string& directory = job.spec().training().checkpoint().directory();
-  return FileExists(JoinPath(JoinPath(directory, run_id), kRunFile));
+bool RunDirectory::WasStarted(const JobSettings& job, const std::string& run_id) {
+  return FileExists(JoinPath(JoinPath(job.checkpoint_directory, run_id), kRunFile));
 }
 
 std::string RunDirectory::MustBeWritable() const { return WritableHint(*job_); }
@@ -144,32 +134,14 @@ Status RunDirectory::CheckJob() const {
   const Result<RunDescription> stored = Stored();
   if (stored.status().code() == StatusCode::kNotFound) return OkStatus();
   if (!stored.ok()) return stored.status();
-  return CheckFixed(stored->job(), job_->spec());
-}
-
-Result<std::shared_ptr<const InputIndex>> RunDirectory::Index(const std::string& scratch) const {
-  const Training& training = job_->spec().training();
-  const BatchShape shape = ShapeOf(training);
-  Result<InputIndex> loaded = LoadInputIndex(File(kIndexFile));
-  if (loaded.ok()) {
-    PSTRAIN_RETURN_IF_ERROR(CheckUnchanged(*loaded, training.input(), shape));
-    return std::make_shared<const InputIndex>(std::move(loaded).value());
-  }
-  if (loaded.status().code() == StatusCode::kDataLoss) {
-    return DataLossError(loaded.status().message() + "; restore it or start a new run");
-  }
-  if (loaded.status().code() != StatusCode::kNotFound) return loaded.status();
-  Result<InputIndex> built = BuildInputIndex(training.input(), shape, scratch);
-  if (!built.ok()) return built.status().WithContext("spec.training.input");
-  PSTRAIN_RETURN_IF_ERROR(SaveInputIndex(*built, File(kIndexFile)).WithContext(MustBeWritable()));
-  return std::make_shared<const InputIndex>(std::move(built).value());
+  return CheckFixed(stored->job(), job_->spec);
 }
 
 Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
   Result<RunDescription> stored = Stored();
   if (stored.status().code() == StatusCode::kNotFound) {
     RunDescription with_job = fresh;
-    *with_job.mutable_job() = FixedPart(job_->spec());
+    *with_job.mutable_job() = FixedPart(job_->spec);
     PSTRAIN_RETURN_IF_ERROR(Write(kRunFile, with_job.SerializeAsString()));
     return fresh;
   }
@@ -183,15 +155,18 @@ Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
   return stored;
 }
 
+std::string RunDirectory::IndexFile() const { return File(kIndexFile); }
+
 std::string RunDirectory::DescriptionFile() const { return File(kRunFile); }
 
-Result<std::optional<FinalCounts>> RunDirectory::Finished(std::int64_t examples_expected) const {
+Result<std::optional<FinalCounts>> RunDirectory::Finished(
+    std::int64_t examples_expected, std::optional<std::uint32_t> evaluation) const {
   const Result<std::string> text = ReadFile(File(kRunResultFile));
   if (text.status().code() == StatusCode::kNotFound) return std::optional<FinalCounts>();
   if (!text.ok()) return text.status();
   Result<FinalCounts> proven = ProvenCounts(*text, examples_expected);
   if (proven.ok()) {
-    const Status same = CheckEvaluation(*text, job_->spec().training());
+    const Status same = CheckEvaluation(*text, evaluation);
     if (same.ok()) return std::optional(*proven);
     proven = same;
   }

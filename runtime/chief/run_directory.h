@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,9 +10,8 @@
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/contract/control.pb.h"
 #include "proto/contract/final_counts.h"
-#include "proto/job/psjob.pb.h"
 #include "runtime/checkpoint/chief_term.h"
-#include "runtime/input/input_index.h"
+#include "runtime/cluster/job_settings.h"
 
 namespace pstrain {
 
@@ -39,10 +37,11 @@ class RunDirectory {
  public:
   /// Makes the directory, takes the next chief term. The error names the directory and what to do
   /// (PERMISSION_DENIED, RESOURCE_EXHAUSTED).
-  static Result<RunDirectory> Open(const PSTrainingJob& job, const std::string& run_id);
+  /// `job` outlives it.
+  static Result<RunDirectory> Open(const JobSettings& job, const std::string& run_id);
   /// A chief has described the run: its directory could be written to then. False also when that
   /// cannot be seen now.
-  static bool WasStarted(const PSTrainingJob& job, const std::string& run_id);
+  static bool WasStarted(const JobSettings& job, const std::string& run_id);
 
   const std::string& path() const { return path_; }
   std::uint64_t chief_term() const { return term_.number; }
@@ -56,9 +55,8 @@ class RunDirectory {
   /// FAILED_PRECONDITION names the path of what cannot change of a job and differs from what the
   /// run was started with.
   Status CheckJob() const;
-  /// The index of the run: built and stored by the first chief, loaded and compared by the others.
-  /// FAILED_PRECONDITION when the input, the batch or block size or the seed has changed.
-  Result<std::shared_ptr<const InputIndex>> Index(const std::string& scratch) const;
+  /// Where the index of the work lies: ChiefJob::Place.
+  std::string IndexFile() const;
   /// The description: stored by the first chief, from the `fresh` one; the stored one afterwards.
   /// Errors: CompareDescriptions.
   Result<RunDescription> Description(RunDescription fresh) const;
@@ -69,9 +67,10 @@ class RunDirectory {
   /// The counts of the run's result when they prove that every shard has applied so many examples
   /// once; nothing when there is no result. One that proves anything else is removed, with the
   /// reason in the log, and the run continues: spec.training.epochs was raised since, its metrics
-  /// are of another evaluation, or the counts do not agree. An error: it cannot be read or removed
-  /// now.
-  Result<std::optional<FinalCounts>> Finished(std::int64_t examples_expected) const;
+  /// are of another evaluation than that of this digest, or the counts do not agree. An error: it
+  /// cannot be read or removed now.
+  Result<std::optional<FinalCounts>> Finished(std::int64_t examples_expected,
+                                              std::optional<std::uint32_t> evaluation) const;
   Status WriteResult(const std::string& json) const;
   /// The eval_loss with which the run was stopped; nothing when it was not stopped, was continued
   /// since, or had no evaluator.
@@ -87,7 +86,7 @@ class RunDirectory {
   bool AnnouncementAwaited() const;
 
  private:
-  RunDirectory(const PSTrainingJob& job, std::string path, const ChiefTerm& term)
+  RunDirectory(const JobSettings& job, std::string path, const ChiefTerm& term)
       : job_(&job), path_(std::move(path)), term_(term) {}
   std::string File(const char* name) const;
   /// The description as it lies there. DATA_LOSS: the file is damaged.
@@ -95,7 +94,7 @@ class RunDirectory {
   Status Write(const char* name, const std::string& content) const;
   std::optional<double> NumberIn(const char* file, const char* key) const;
 
-  const PSTrainingJob* job_;
+  const JobSettings* job_;
   std::string path_;
   ChiefTerm term_;
 };

@@ -10,8 +10,8 @@
 
 #include "base/status.h"
 #include "proto/contract/exit_codes.h"
-#include "proto/job/psjob.pb.h"
 #include "runtime/cluster/fail_points.h"
+#include "runtime/cluster/job_settings.h"
 #include "runtime/cluster/limits.h"
 #include "runtime/stats/stats_writer.h"
 
@@ -22,9 +22,7 @@ struct Identity;
 /// What every role is given by main: who it is and where the others are. Everything in it outlives
 /// the role and stays as it is; any thread of the role may read it.
 struct RoleContext {
-  /// REQUIRES: has spec.training.
-  const PSTrainingJob& job;
-  /// Checkpoints, index and results lie in <spec.training.checkpoint.directory>/<run_id>.
+  const JobSettings& job;
   std::string run_id;
   /// Task index of this process.
   std::uint32_t index = 0;
@@ -55,14 +53,11 @@ struct RoleContext {
   /// (runtime/cluster/permanent_failure.h). May be empty.
   std::function<void(std::string_view reason, const Status& status)> state_failure{};
 
-  const Training& training() const { return job.spec().training(); }
   std::filesystem::path run_directory() const {
-    return std::filesystem::path(training().checkpoint().directory()) / run_id;
+    return std::filesystem::path(job.checkpoint_directory) / run_id;
   }
-  /// How long a replica waits for another one, or for a disk, that does not answer.
-  std::chrono::seconds peer_timeout() const {
-    return std::chrono::seconds(training().peer_timeout_seconds());
-  }
+  /// As JobSettings::peer_timeout.
+  std::chrono::seconds peer_timeout() const { return job.peer_timeout; }
 };
 
 }  // namespace pstrain

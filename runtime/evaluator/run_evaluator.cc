@@ -90,9 +90,14 @@ Result<std::string> FolderOf(const RoleContext& context, const std::string& chec
 class NamedCheckpoints {
  public:
   /// All of it outlives this. `sequence`: of the last poll.
-  NamedCheckpoints(const RoleContext& context, ChiefClient& chief, const Model& model,
-                   SequentialReader& input, std::uint64_t& sequence)
-      : context_(context), chief_(chief), model_(model), input_(input), sequence_(sequence) {}
+  NamedCheckpoints(const RoleContext& context, const Training& training, ChiefClient& chief,
+                   const Model& model, SequentialReader& input, std::uint64_t& sequence)
+      : context_(context),
+        training_(training),
+        chief_(chief),
+        model_(model),
+        input_(input),
+        sequence_(sequence) {}
 
   /// True: the next poll has the scores. Not OK: the input is bad, which no other checkpoint
   /// changes.
@@ -121,14 +126,14 @@ class NamedCheckpoints {
           static_cast<void>(chief_.PollEvaluator(reading));
         },
         kPinPause);
-    return CheckpointEvaluation::Run(folder, model_, input_,
-                                     context_.training().evaluation().input(), context_.stop);
+    return CheckpointEvaluation::Run(folder, model_, input_, training_.evaluation().input(),
+                                     context_.stop);
   }
 
   Status Tell(const Result<MetricValues>& metrics, PollEvaluatorRequest& next) {
     if (metrics.ok()) {
       pauses_.Evaluated();
-      const auto reported = ReportedMetrics(*metrics, context_.training().evaluation());
+      const auto reported = ReportedMetrics(*metrics, training_.evaluation());
       next.mutable_metrics()->insert(reported.begin(), reported.end());
       LogInfo("evaluator", "evaluated",
               {{"checkpoint", next.checkpoint()},
@@ -152,6 +157,7 @@ class NamedCheckpoints {
   }
 
   const RoleContext& context_;
+  const Training& training_;
   ChiefClient& chief_;
   const Model& model_;
   SequentialReader& input_;
@@ -162,14 +168,14 @@ class NamedCheckpoints {
 
 }  // namespace
 
-Result<int> RunEvaluator(const RoleContext& context) {
+Result<int> RunEvaluator(const RoleContext& context, const Training& training) {
   RuntimeStats stats(context.stats);
   EvaluatorStats own_stats(context.stats);
-  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(training));
   PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const FeatureSet> features,
-                           CreateFeatures(context.training(), *model));
+                           CreateFeatures(training, *model));
   const Result<std::unique_ptr<SequentialReader>> input =
-      SequentialReader::Create(context.training().evaluation().input(), features, context.scratch);
+      SequentialReader::Create(training.evaluation().input(), features, context.scratch);
   if (!input.ok()) return EndOfInput(context, input.status().WithContext(kInputField));
   ChiefClient chief(context.chief_address, nullptr, CredentialsOf(context.identity));
   ChiefPatience patience(context);
@@ -178,8 +184,8 @@ Result<int> RunEvaluator(const RoleContext& context) {
   request.set_process(RandomSeed());
   request.set_attempt(context.attempt);
   std::uint64_t sequence = 0;
-  NamedCheckpoints named(context, chief, *model, **input, sequence);
-  const FixedDigests job = DigestsOf(context.job.spec());
+  NamedCheckpoints named(context, training, chief, *model, **input, sequence);
+  const FixedDigests job = DigestsOf(context.job.spec);
   request.mutable_job()->insert(job.begin(), job.end());
   while (true) {
     // SIGTERM alone does not end the evaluator while the chief drains: the last checkpoint is to be

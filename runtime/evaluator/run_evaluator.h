@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/status.h"
+#include "proto/job/psjob.pb.h"
 #include "runtime/cluster/role_context.h"
 
 namespace pstrain {
@@ -9,6 +10,6 @@ namespace pstrain {
 /// reports the metrics. Reads checkpoints only, never a ps. Returns the exit code: 0 when the job
 /// is finished, 85 when it was told to stop or the job was drained, 86 when a newer attempt has
 /// taken its place; or the error.
-Result<int> RunEvaluator(const RoleContext& context);
+Result<int> RunEvaluator(const RoleContext& context, const Training& training);
 
 }  // namespace pstrain

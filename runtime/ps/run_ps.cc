@@ -10,7 +10,6 @@
 #include "base/random.h"
 #include "proto/contract/task_env.h"
 #include "proto/job/fixed_fields.h"
-#include "proto/job/model_kind.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/ps/data_handler.h"
 #include "runtime/ps/ps_control.h"
@@ -53,15 +52,6 @@ void PublishStats(const ShardEngine& engine, const PsDataHandler& handler, PsSta
   stats.state_bytes->Set(static_cast<double>(now.state_bytes));
 }
 
-/// The largest push or control call of a worker or chief of this job. A push is cut at 2 MiB
-/// between shards; the gradients of one shard stay together, and the largest of them is that of a
-/// layer between two hidden ones.
-std::uint64_t MostMessageBytes(const Training& training) {
-  constexpr std::uint64_t kRowsAndTheRest = 256 << 20;
-  const std::uint64_t widest = WidestHiddenLayer(training.model());
-  return kRowsAndTheRest + widest * widest * sizeof(float);
-}
-
 /// Each worker and each other ps has one stream, and an old one while the new one is opened.
 std::uint32_t MostStreams(const RoleContext& context) {
   return 2 * (context.most_workers + kMostReplicas);
@@ -95,7 +85,7 @@ class Registration {
     request_.set_attempt(context.attempt);
     request_.set_address(context.own_address);
     request_.set_data_address(std::move(data_address));
-    const FixedDigests job = DigestsOf(context.job.spec());
+    const FixedDigests job = DigestsOf(context.job.spec);
     request_.mutable_job()->insert(job.begin(), job.end());
   }
 
@@ -216,7 +206,7 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
 
 }  // namespace
 
-Result<int> RunPs(const RoleContext& context) {
+Result<int> RunPs(const RoleContext& context, const PsJob& job) {
   PsStats stats(context.stats);
   RuntimeStats common(context.stats);
   ShardEngine engine(ShardEngineOptions{});
@@ -224,14 +214,13 @@ Result<int> RunPs(const RoleContext& context) {
   Transports transports(CredentialsOf(context.identity));
   CallerVerifier* const verifier = VerifierOf(context.identity);
   Refusals refusals(context.stats);
-  PsControl control(
-      {.run_id = context.run_id,
-       .run_directory = JoinPath(context.training().checkpoint().directory(), context.run_id),
-       .shards = static_cast<std::uint32_t>(context.job.spec().strategy().shards())},
-      engine, transports, refusals, context.fail_points);
+  PsControl control({.run_id = context.run_id,
+                     .run_directory = JoinPath(context.job.checkpoint_directory, context.run_id),
+                     .shards = static_cast<std::uint32_t>(context.job.spec.strategy().shards())},
+                    engine, transports, refusals, context.fail_points);
   const ServeOptions options{
       .limits = {.streams = MostStreams(context)},
-      .message_bytes = MostMessageBytes(context.training()),
+      .message_bytes = job.message_bytes,
       .connections = MostStreams(context) + kOtherConnections,
       .on_error = [&refusals](const std::string& peer,
                               const Status& error) { refusals.CountIfRefused(peer, error); },

@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "runtime/cluster/role_context.h"
+#include "runtime/ps/ps_job.h"
 
 namespace pstrain {
 
@@ -10,6 +11,6 @@ namespace pstrain {
 /// finished, 85 when it was told to stop, 86 when it was replaced; or the error that it ends with
 /// (FAILED_PRECONDITION: the port is in use; DEADLINE_EXCEEDED: no chief within
 /// peerTimeoutSeconds).
-Result<int> RunPs(const RoleContext& context);
+Result<int> RunPs(const RoleContext& context, const PsJob& job);
 
 }  // namespace pstrain

@@ -37,7 +37,7 @@ GrantSession::GrantSession(const RoleContext& context, const PsProblems& problem
       problems_(problems),
       oldest_batch_(WorkerStats(context.stats).oldest_batch),
       process_(RandomSeed()),
-      job_(DigestsOf(context.job.spec())),
+      job_(DigestsOf(context.job.spec)),
       client_(context.chief_address, nullptr, CredentialsOf(context.identity)) {}
 
 GrantSession::~GrantSession() {

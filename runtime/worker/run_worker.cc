@@ -105,7 +105,7 @@ class BadRecordExamples {
 
 }  // namespace
 
-Result<int> RunWorker(const RoleContext& context) {
+Result<int> RunWorker(const RoleContext& context, const Training& training) {
   const RealClock clock;
   PsProblems problems(clock);
   GrantSession session(context, problems);
@@ -121,12 +121,12 @@ Result<int> RunWorker(const RoleContext& context) {
   if (!loaded.ok() && context.stop.stop_requested()) return kExitDrained;
   if (!loaded.ok()) return loaded.status();
   const auto index = std::make_shared<const InputIndex>(std::move(loaded).value());
-  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(context.training()));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(training));
   PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const FeatureSet> features,
-                           CreateFeatures(context.training(), *model));
+                           CreateFeatures(training, *model));
   BadRecordExamples examples(context);
   Result<std::unique_ptr<BatchReader>> reader =
-      BatchReader::Create(context.training().input(), features, index,
+      BatchReader::Create(training.input(), features, index,
                           {.scratch = context.scratch,
                            .on_bad = [&examples](const std::string& what) { examples.Add(what); }});
   if (!reader.ok()) return EndOfInput(context, reader.status());
@@ -147,7 +147,8 @@ Result<int> RunWorker(const RoleContext& context) {
   {
     BatchPrefetcher batches(session, Patient(*std::move(reader), context, session, input), *model,
                             *ps, stats.input_seconds);
-    StepLoop loop(context, session, batches, *ps, *model, check, *index, stats);
+    StepLoop loop(context, session, batches, *ps, *model, check, *index, stats,
+                  training.on_non_finite() == Training::Skip);
     status = loop.Run();
     session.GiveBackAll();  // also what was read ahead
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/status.h"
+#include "proto/job/psjob.pb.h"
 #include "runtime/cluster/role_context.h"
 
 namespace pstrain {
@@ -8,6 +9,6 @@ namespace pstrain {
 /// A worker's life: takes grants from the chief and turns each into one applied batch. Survives the
 /// loss of the chief and of ps. Returns the exit code: 0 when the job is finished, 85 when it was
 /// told to stop or the job was drained, 86 when a newer process took its place; or the error.
-Result<int> RunWorker(const RoleContext& context);
+Result<int> RunWorker(const RoleContext& context, const Training& training);
 
 }  // namespace pstrain

@@ -27,7 +27,7 @@ GrantContext ContextOf(const Grant& grant) { return {grant.chief_term(), FromWir
 
 StepLoop::StepLoop(const RoleContext& context, GrantSession& session, BatchPrefetcher& batches,
                    PsClient& ps, const Model& model, const FiniteCheck& check,
-                   const InputIndex& index, WorkerStats& stats)
+                   const InputIndex& index, WorkerStats& stats, bool leave_out_non_finite)
     : context_(context),
       session_(session),
       batches_(batches),
@@ -36,6 +36,7 @@ StepLoop::StepLoop(const RoleContext& context, GrantSession& session, BatchPrefe
       check_(check),
       index_(index),
       stats_(stats),
+      leave_out_non_finite_(leave_out_non_finite),
       common_stats_(context.stats) {}
 
 Status StepLoop::Run() {
@@ -107,7 +108,7 @@ Status StepLoop::Judge(const std::string& what, Step& step) {
   const PreparedBatch& prepared = step.prepared;
   const std::string batch = DescribeBatch(index_, FromWire(prepared.grant.work_id()));
   const auto source = check_.OfValues(prepared.plan, step.pulled.values, *session_.membership());
-  if (!source && context_.training().on_non_finite() == Training::Skip) {
+  if (!source && leave_out_non_finite_) {
     step.left_out = true;
     step.gradients = {};
     step.result = {};
@@ -214,7 +215,7 @@ Result<StepLoop::Outcome> StepLoop::Push(Step& step, Report* report) {
   std::vector<ShardId> lacking(prepared.grant.shards().begin(), prepared.grant.shards().end());
   // Shards that have the batch may have left it out, or may have its gradient when it is to be left
   // out now: all are to end the same way.
-  if (context_.training().on_non_finite() == Training::Skip) lacking.clear();
+  if (leave_out_non_finite_) lacking.clear();
   PushProgress progress(std::move(lacking));
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();

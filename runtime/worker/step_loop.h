@@ -35,9 +35,10 @@ class StepLoop {
   /// Batches whose values are pulled, or being pulled, while another is computed.
   static constexpr std::size_t kPullAhead = 1;
 
+  /// `leave_out_non_finite`: what is not finite does not fail the job.
   StepLoop(const RoleContext& context, GrantSession& session, BatchPrefetcher& batches,
            PsClient& ps, const Model& model, const FiniteCheck& check, const InputIndex& index,
-           WorkerStats& stats);
+           WorkerStats& stats, bool leave_out_non_finite);
 
   /// Returns when the session gives no more grants and what was begun is finished or given up. The
   /// error of a batch that cannot be read, of a ps that refuses a request, or of a step whose
@@ -51,7 +52,7 @@ class StepLoop {
     Parameters gradients;
     StepResult result;
     SteadyTime begin;
-    /// Its loss or a gradient is not finite, and spec.training.onNonFinite is Skip.
+    /// Its loss or a gradient is not finite, and such work is left out.
     bool left_out = false;
   };
 
@@ -93,6 +94,7 @@ class StepLoop {
   const FiniteCheck& check_;
   const InputIndex& index_;
   WorkerStats& stats_;
+  const bool leave_out_non_finite_;
   RuntimeStats common_stats_;
   /// One item for each batch between the beginning of its pull and that of its computation.
   BoundedQueue<bool> permits_{kPullAhead};

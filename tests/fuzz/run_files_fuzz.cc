@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "proto/job/fixed_fields.h"
+#include "runtime/chief/disk/ps_count_file.h"
 #include "runtime/chief/protocol/placement.h"
-#include "runtime/chief/ps_count_file.h"
 #include "runtime/chief/run_directory.h"
 #include "runtime/cluster/limits.h"
 #include "tests/fuzz/checked_frame.h"

@@ -118,7 +118,7 @@ void EvaluatorPeer::CheckRestored(std::optional<CheckpointId> newest, bool place
   if (stopped_loss_ && !awaited_since_ && chief_.protocol.AllActive()) {
     awaited_since_ = chief_.clock.Now();
   }
-  const seconds deadline(chief_.context.training().evaluation().deadline_seconds());
+  const seconds deadline = chief_.setup.job.evaluation_deadline.value_or(seconds(0));
   if (stopped_loss_ && awaited_since_ && chief_.Since(*awaited_since_) > deadline) {
     return GiveRestoredUp();
   }
@@ -136,7 +136,7 @@ void EvaluatorPeer::GiveRestoredUp() {
   LogWarning("chief",
              "evaluator 0 has not evaluated the restored state within "
              "spec.training.evaluation.deadlineSeconds; training continues without its loss",
-             {{"seconds", chief_.context.training().evaluation().deadline_seconds()},
+             {{"seconds", chief_.setup.job.evaluation_deadline.value_or(seconds(0)).count()},
               {"last_heard_seconds_ago", InSeconds(chief_.Since(seen_))}});
   stopped_loss_.reset();
   announcing_ = false;

@@ -78,7 +78,7 @@ class CheckpointingTest : public chief_test::ChiefPartsTest {
 };
 
 TEST_F(CheckpointingTest, IsDueBySteps) {
-  checkpoint_spec().set_every_steps(2);
+  checkpoint_rule().every_steps = 2;
   StartPs();
   Commit(1);
   EXPECT_FALSE(checkpointing_.Due());
@@ -91,7 +91,7 @@ TEST_F(CheckpointingTest, IsDueBySteps) {
 }
 
 TEST_F(CheckpointingTest, IsDueBySecondsOnceSomethingIsNew) {
-  checkpoint_spec().set_every_seconds(5);
+  checkpoint_rule().every = std::chrono::seconds(5);
   StartPs();
   clock_.Advance(seconds(6));
   EXPECT_FALSE(checkpointing_.Due());
@@ -234,7 +234,7 @@ TEST_F(CheckpointingTest, WhatWasReopened_IsKnownToLaterChiefs) {
 }
 
 TEST_F(CheckpointingTest, WhenTheDiskIsFullForTenMinutes_IsTriedWithGrowingPausesAndThenPlaced) {
-  checkpoint_spec().set_every_steps(1);
+  checkpoint_rule().every_steps = 1;
   StartPs();
   Commit(1);
   const auto begin = clock_.Now();
@@ -283,7 +283,7 @@ TEST_F(CheckpointingTest, WhenTheFinalOneCannotBeWritten_TheRunWaitsForIt) {
 }
 
 TEST_F(CheckpointingTest, WhenOneIsPlacedInBetween_ThePausesBeginAgain) {
-  checkpoint_spec().set_every_steps(1);
+  checkpoint_rule().every_steps = 1;
   StartPs();
   Commit(1);
   for (int round = 0; round < 2; ++round) {
@@ -315,7 +315,7 @@ TEST_F(CheckpointingTest, WhenSomebodyIsToldToStop_TheNextTryComesWithinASecond)
 }
 
 TEST_F(CheckpointingTest, WhenAPsIsAway_IsAbandonedAndTriedAfterGrowingPauses) {
-  checkpoint_spec().set_every_steps(1);
+  checkpoint_rule().every_steps = 1;
   StartPs();
   Commit(1);
   for (int i = 0; i < 6; ++i) {

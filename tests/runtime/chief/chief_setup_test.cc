@@ -12,6 +12,7 @@
 
 #include "base/os/file_faults.h"
 #include "base/os/files.h"
+#include "runtime/model/training/training_jobs.h"
 #include "tests/runtime/input/test_input.h"
 
 namespace pstrain {
@@ -38,10 +39,11 @@ class PrepareChiefTest : public testing::Test {
     training.mutable_optimizer()->mutable_sgd()->set_learning_rate(0.5);
     training.mutable_checkpoint()->set_directory(dir_.File("checkpoints"));
     training.set_peer_timeout_seconds(60);
+    settings_ = SettingsOf(job_);
   }
 
   Result<ChiefSetup> Prepare() {
-    return PrepareChief(context_, [this](nanoseconds pause) {
+    return PrepareChief(context_, ChiefJobOf(job_), [this](nanoseconds pause) {
       pauses_.push_back(pause);
       return true;
     });
@@ -57,8 +59,9 @@ class PrepareChiefTest : public testing::Test {
 
   TempDir dir_;
   PSTrainingJob job_;
+  JobSettings settings_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
-  RoleContext context_{.job = job_,
+  RoleContext context_{.job = settings_,
                        .run_id = "run",
                        .scratch = dir_.File("scratch"),
                        .stats = *stats_,

@@ -21,6 +21,8 @@
 #include "proto/job/fixed_fields.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/input/input_index.h"
+#include "runtime/model/training/training_input.h"
+#include "runtime/model/training/training_jobs.h"
 #include "runtime/stats/names.h"
 
 namespace pstrain {
@@ -85,19 +87,26 @@ class ChiefTest : public testing::Test {
     job_.mutable_spec()->mutable_replica_specs()->mutable_ps()->set_replicas(1);
     job_.mutable_spec()->mutable_replica_specs()->mutable_evaluator()->set_replicas(1);
     job_.mutable_spec()->mutable_strategy()->set_shards(1);
+    settings_ = SettingsOf(job_);
   }
 
   ChiefSetup MakeSetup() {
-    Result<RunDirectory> directory = RunDirectory::Open(job_, "run");
+    Result<RunDirectory> directory = RunDirectory::Open(settings_, "run");
     EXPECT_TRUE(directory.ok()) << directory.status().ToString();
-    Result<std::shared_ptr<const InputIndex>> index = directory->Index(dir_.path());
+    Result<std::shared_ptr<const InputIndex>> index =
+        OpenIndex(job_.spec().training(), {directory->IndexFile(), dir_.path(), ""});
     EXPECT_TRUE(index.ok()) << index.status().ToString();
     RunDescription run;
     run.set_run_id("run");
     run.set_run_directory(directory->path());
     run.set_shards(1);
     run.set_batches_per_epoch((*index)->batches_per_epoch());
-    return {std::move(directory).value(), *index, std::move(run), checkpoint_, {}};
+    return {std::move(directory).value(),
+            ChiefJobOf(job_),
+            WorkOf(job_.spec().training(), *index),
+            std::move(run),
+            checkpoint_,
+            {}};
   }
 
   void Start(PsLinkFactory connect = [](const std::string&, const RunLocked&) {
@@ -147,12 +156,13 @@ class ChiefTest : public testing::Test {
   RealClock clock_;
   const Clock* chief_clock_ = &clock_;
   PSTrainingJob job_;
+  JobSettings settings_;
   /// That the run continues from.
   std::optional<GoodCheckpoint> checkpoint_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   Refusals refusals_{*stats_};
   std::stop_source stop_;
-  RoleContext context_{.job = job_,
+  RoleContext context_{.job = settings_,
                        .run_id = "run",
                        .stats = *stats_,
                        .fail_points = FailPoints::None(),

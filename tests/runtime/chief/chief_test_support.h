@@ -15,6 +15,7 @@
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/peers/ps_peers.h"
 #include "runtime/cluster/limits.h"
+#include "runtime/model/training/training_jobs.h"
 #include "runtime/stats/names.h"
 #include "tests/runtime/chief/held_disk.h"
 #include "tests/runtime/chief/protocol/protocol_test_support.h"
@@ -109,6 +110,7 @@ class ChiefPartsTest : public testing::Test {
   /// `source`: what there is to do instead of the batches of the options.
   explicit ChiefPartsTest(std::shared_ptr<WorkSource> source = nullptr, int former_chiefs = 0) {
     job_ = MakeJob(dir_.path());
+    settings_ = SettingsOf(job_);
     for (int i = 0; i < former_chiefs; ++i) MakeSetup();
     setup_.emplace(MakeSetup());
     ProtocolOptions options = protocol_test::Options();
@@ -135,14 +137,15 @@ class ChiefPartsTest : public testing::Test {
   }
 
   ChiefSetup MakeSetup() {
-    Result<RunDirectory> directory = RunDirectory::Open(job_, "run");
+    Result<RunDirectory> directory = RunDirectory::Open(settings_, "run");
     EXPECT_TRUE(directory.ok()) << directory.status().ToString();
     RunDescription run;
     run.set_run_id("run");
     run.set_run_directory(directory->path());
     run.set_shards(2);
     run.set_batches_per_epoch(4);
-    return {std::move(directory).value(), nullptr, std::move(run), std::nullopt, {}, {}};
+    return {
+        std::move(directory).value(), ChiefJobOf(job_), {}, std::move(run), std::nullopt, {}, {}};
   }
 
   ChiefDependencies chief() {
@@ -150,9 +153,7 @@ class ChiefPartsTest : public testing::Test {
   }
   CommitProtocol& protocol() { return *protocol_; }
   PsPeers& ps() { return *ps_; }
-  Checkpoint& checkpoint_spec() {
-    return *job_.mutable_spec()->mutable_training()->mutable_checkpoint();
-  }
+  ChiefJob::Checkpoints& checkpoint_rule() { return setup_->job.checkpoints; }
   std::string RunFile(const std::string& name) const {
     return JoinPath(setup_->directory.path(), name);
   }
@@ -217,11 +218,12 @@ class ChiefPartsTest : public testing::Test {
   TempDir dir_;
   ManualClock clock_{std::chrono::seconds(1000)};
   PSTrainingJob job_;
+  JobSettings settings_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   ChiefStats chief_stats_{*stats_};
   Refusals refusals_{*stats_, &clock_};
   RoleContext context_{
-      .job = job_, .run_id = "run", .stats = *stats_, .fail_points = FailPoints::None()};
+      .job = settings_, .run_id = "run", .stats = *stats_, .fail_points = FailPoints::None()};
   std::optional<ChiefSetup> setup_;
   std::uint32_t batches_per_epoch_ = 4;
   std::optional<CommitProtocol> protocol_;

@@ -11,6 +11,7 @@
 #include "base/os/files.h"
 #include "proto/contract/run_files.h"
 #include "proto/job/fixed_fields.h"
+#include "runtime/model/training/training_jobs.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
 
 namespace pstrain {
@@ -20,12 +21,10 @@ using testing::HasSubstr;
 
 class RunResultTest : public testing::Test {
  protected:
-  static PSTrainingJob MakeJob(const std::string& directory) {
-    PSTrainingJob job;
-    job.mutable_spec()->mutable_training()->mutable_checkpoint()->set_directory(directory);
-    return job;
+  static JobSettings MakeJob(const std::string& directory) {
+    return {.spec = {}, .checkpoint_directory = directory};
   }
-  static Result<RunDirectory> Open(const PSTrainingJob& job) {
+  static Result<RunDirectory> Open(const JobSettings& job) {
     return RunDirectory::Open(job, "run");
   }
 
@@ -38,14 +37,14 @@ class RunResultTest : public testing::Test {
   }
   /// No result proves that the run is finished, and none is left.
   void ExpectGoesOn() {
-    const Result<std::optional<FinalCounts>> finished = directory_->Finished(240000);
+    const Result<std::optional<FinalCounts>> finished = directory_->Finished(240000, std::nullopt);
     ASSERT_TRUE(finished.ok()) << finished.status().ToString();
     EXPECT_FALSE(finished->has_value());
     EXPECT_FALSE(FileExists(file_));
   }
 
   TempDir dir_;
-  const PSTrainingJob job_ = MakeJob(dir_.path());
+  const JobSettings job_ = MakeJob(dir_.path());
   const Result<RunDirectory> directory_ = Open(job_);
   const std::string file_ = JoinPath(dir_.File("run"), kRunResultFile);
 };
@@ -53,7 +52,7 @@ class RunResultTest : public testing::Test {
 TEST_F(RunResultTest, WhenEveryShardHasAppliedAll_ProvesTheRun) {
   ExpectGoesOn();
   WriteResult("240000");
-  const Result<std::optional<FinalCounts>> finished = directory_->Finished(240000);
+  const Result<std::optional<FinalCounts>> finished = directory_->Finished(240000, std::nullopt);
   ASSERT_TRUE(finished.ok()) << finished.status().ToString();
   ASSERT_TRUE(finished->has_value());
   EXPECT_EQ((*finished)->applied_min, 240000);
@@ -73,7 +72,7 @@ TEST_F(RunResultTest, WhenTheEpochsWereRaisedSince_TheRunGoesOn) {
 }
 
 TEST_F(RunResultTest, WhenTheEvaluationWasChangedSince_TheRunIsEvaluatedAgain) {
-  PSTrainingJob job = job_;
+  PSTrainingJob job;
   Evaluation& evaluation = *job.mutable_spec()->mutable_training()->mutable_evaluation();
   evaluation.mutable_input()->mutable_csv()->add_files("day-1.csv");
   const auto finished_with = [this, &job](std::uint32_t digest) {
@@ -82,9 +81,7 @@ TEST_F(RunResultTest, WhenTheEvaluationWasChangedSince_TheRunIsEvaluatedAgain) {
                            R"("applied_max":8,"evaluation_digest":)" +
                                std::to_string(digest) + "}\n")
                     .ok());
-    const Result<RunDirectory> directory = Open(job);
-    EXPECT_TRUE(directory.ok());
-    return directory->Finished(8)->has_value();
+    return directory_->Finished(8, ChiefJobOf(job).evaluation_digest)->has_value();
   };
   const std::uint32_t first = EvaluationDigest(job.spec().training());
   EXPECT_TRUE(finished_with(first));
@@ -109,13 +106,13 @@ TEST_F(RunResultTest, WhenItCannotBeRead_IsLeftAndSaysWhy) {
     const ScopedFileFaults faults([error](std::string_view, const std::string& path) {
       return path.ends_with(kRunResultFile) ? error : 0;
     });
-    return directory_->Finished(240000).status();
+    return directory_->Finished(240000, std::nullopt).status();
   };
   EXPECT_EQ(finished_when(EIO).code(), StatusCode::kUnavailable);
   EXPECT_EQ(finished_when(EACCES).code(), StatusCode::kPermissionDenied);
   EXPECT_THAT(finished_when(EIO).message(), HasSubstr(kRunResultFile));
   EXPECT_TRUE(FileExists(file_));
-  EXPECT_TRUE(directory_->Finished(240000)->has_value());
+  EXPECT_TRUE(directory_->Finished(240000, std::nullopt)->has_value());
 }
 
 constexpr std::uint32_t kShards = 2;
@@ -123,7 +120,7 @@ constexpr std::uint32_t kShards = 2;
 class RunDirectoryTest : public testing::Test {
  protected:
   RunDirectoryTest() {
-    job_.mutable_spec()->mutable_training()->mutable_checkpoint()->set_directory(dir_.path());
+    job_.checkpoint_directory = dir_.path();
     fresh_.set_run_id("run");
     fresh_.set_shards(kShards);
     fresh_.set_batches_per_epoch(checkpoint_test::kBatches);
@@ -133,7 +130,7 @@ class RunDirectoryTest : public testing::Test {
   }
 
   TempDir dir_;
-  PSTrainingJob job_;
+  JobSettings job_;
   RunDescription fresh_;
 };
 

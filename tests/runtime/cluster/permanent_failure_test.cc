@@ -10,7 +10,7 @@ namespace {
 
 class PermanentFailureTest : public testing::Test {
  protected:
-  const PSTrainingJob job_;
+  const JobSettings job_;
   const FailPoints fail_points_;
   const std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   std::string stated_;

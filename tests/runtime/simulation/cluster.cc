@@ -7,6 +7,7 @@
 #include "proto/contract/exit_codes.h"
 #include "runtime/chief/run_chief.h"
 #include "runtime/evaluator/run_evaluator.h"
+#include "runtime/model/training/training_jobs.h"
 #include "runtime/ps/run_ps.h"
 #include "runtime/worker/run_worker.h"
 
@@ -16,16 +17,16 @@ namespace {
 constexpr std::chrono::seconds kRestart{1};
 constexpr std::chrono::seconds kGrace{30};
 
-Result<int> RunRole(Role role, const RoleContext& context) {
+Result<int> RunRole(Role role, const RoleContext& context, const PSTrainingJob& job) {
   switch (role) {
     case Role::kChief:
-      return RunChief(context);
+      return RunChief(context, ChiefJobOf(job));
     case Role::kPs:
-      return RunPs(context);
+      return RunPs(context, PsJobOf(job));
     case Role::kWorker:
-      return RunWorker(context);
+      return RunWorker(context, job.spec().training());
     case Role::kEvaluator:
-      return RunEvaluator(context);
+      return RunEvaluator(context, job.spec().training());
   }
   return InternalError("unknown role");
 }
@@ -81,7 +82,7 @@ void Cluster::Launch(Replica& replica) {
   network_.AddProcess(replica.process, host, replica.role == Role::kChief);
   // The attempt is in the address, because a former one may still serve at its own.
   const std::string address = host + ":" + std::to_string(2000 + replica.attempt);
-  const auto* context = new RoleContext{.job = job_,
+  const auto* context = new RoleContext{.job = *new JobSettings(SettingsOf(job_)),
                                         .run_id = "run",
                                         .index = replica.index,
                                         .attempt = replica.attempt,
@@ -100,7 +101,7 @@ void Cluster::Launch(Replica& replica) {
 
 void Cluster::Run(Replica& replica, const RoleContext& context) {
   const Process process = scheduler_.process();
-  const Result<int> outcome = RunRole(replica.role, context);
+  const Result<int> outcome = RunRole(replica.role, context, job_);
   LogInfo("simulation", "a process has ended",
           {{"host", HostOf(process)},
            {"attempt", context.attempt},

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 class GrantSessionTest : public testing::Test {
  protected:
-  GrantSessionTest() { job_.mutable_spec()->mutable_training()->set_peer_timeout_seconds(30); }
+  GrantSessionTest() { job_.peer_timeout = std::chrono::seconds(30); }
   RoleContext Context(const TestChief& chief) {
     return {.job = job_,
             .run_id = "run",
@@ -28,7 +28,7 @@ class GrantSessionTest : public testing::Test {
             .fail_points = FailPoints::None()};
   }
 
-  PSTrainingJob job_;
+  JobSettings job_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   const RealClock clock_;
   PsProblems problems_{clock_};

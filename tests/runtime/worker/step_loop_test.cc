@@ -60,8 +60,7 @@ class StepLoopTest : public TwoPsTest {
     WriteTestFile(input_, "30,cook,yes\n31,clerk,no\n");
     Training& training = *job_.mutable_spec()->mutable_training();
     training = SmallTraining(input_);
-    training.set_peer_timeout_seconds(30);
-    training.set_on_non_finite(Training::Skip);
+    settings_.peer_timeout = std::chrono::seconds(30);
   }
 
   virtual void Answer(const PollWorkerRequest& poll, PollWorkerReply* reply) {
@@ -84,7 +83,7 @@ class StepLoopTest : public TwoPsTest {
   }
 
   Status Run(const Model& model) {
-    const RoleContext context = {.job = job_,
+    const RoleContext context = {.job = settings_,
                                  .run_id = "run",
                                  .chief_address = chief_.address(),
                                  .scratch = dir_.File("scratch"),
@@ -93,20 +92,20 @@ class StepLoopTest : public TwoPsTest {
     GrantSession session(context, problems_);
     PSTRAIN_RETURN_IF_ERROR(session.Start().status());
     PSTRAIN_ASSIGN_OR_RETURN(FeatureSet features,
-                             FeatureSet::Create(context.training().features()));
-    PSTRAIN_ASSIGN_OR_RETURN(
-        InputIndex built, BuildInputIndex(context.training().input(), {4, 10, 3}, context.scratch));
+                             FeatureSet::Create(job_.spec().training().features()));
+    PSTRAIN_ASSIGN_OR_RETURN(InputIndex built, BuildInputIndex(job_.spec().training().input(),
+                                                               {4, 10, 3}, context.scratch));
     const auto index = std::make_shared<const InputIndex>(std::move(built));
     PSTRAIN_ASSIGN_OR_RETURN(
         std::unique_ptr<BatchReader> reader,
-        BatchReader::Create(context.training().input(),
+        BatchReader::Create(job_.spec().training().input(),
                             std::make_shared<const FeatureSet>(std::move(features)), index,
                             {.scratch = context.scratch}));
     WorkerStats stats(*stats_);
     const FiniteCheck check(SampleVariables(), kShards);
     BatchPrefetcher batches(session, std::move(reader), model, *client_, stats.input_seconds);
     Status status =
-        StepLoop(context, session, batches, *client_, model, check, *index, stats).Run();
+        StepLoop(context, session, batches, *client_, model, check, *index, stats, true).Run();
     session.GiveBackAll();
     session.WaitForEnd(std::chrono::seconds(30));
     return status;
@@ -122,6 +121,7 @@ class StepLoopTest : public TwoPsTest {
   TempDir dir_;
   const std::string input_ = dir_.File("a.csv");
   PSTrainingJob job_;
+  JobSettings settings_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   const RealClock clock_;
   PsProblems problems_{clock_};

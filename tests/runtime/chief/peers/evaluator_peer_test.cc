@@ -253,7 +253,7 @@ TEST_F(EvaluatorPeerTest, WhenACheckpointCannotBeReadAgainAndAgain_TheLogSaysEac
 
 TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_ThePinCountsAsKnownAfterThePeerTimeout) {
   const EvaluatorPeer evaluator(chief(), kFormer);
-  clock_.Advance(seconds(job_.spec().training().peer_timeout_seconds()));
+  clock_.Advance(settings_.peer_timeout);
   EXPECT_FALSE(evaluator.PinKnown());
   clock_.Advance(milliseconds(1));
   EXPECT_TRUE(evaluator.PinKnown());
@@ -269,7 +269,7 @@ TEST_F(EvaluatorPeerTest, WhenTheRunEnds_IsToldWithTheNextPoll) {
 
 TEST_F(EvaluatorPeerTest, WithoutAnEvaluator_NothingIsAwaited) {
   Stop(0.5);
-  job_.mutable_spec()->mutable_replica_specs()->mutable_evaluator()->set_replicas(0);
+  settings_.spec.mutable_replica_specs()->mutable_evaluator()->set_replicas(0);
   const EvaluatorPeer evaluator(chief(), kFormer);
   EXPECT_FALSE(evaluator.GrantsWait());
   EXPECT_TRUE(evaluator.Done(kFormer));

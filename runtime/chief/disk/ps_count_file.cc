@@ -1,4 +1,4 @@
-#include "runtime/chief/ps_count_file.h"
+#include "runtime/chief/disk/ps_count_file.h"
 
 #include "base/log.h"
 #include "base/os/files.h"

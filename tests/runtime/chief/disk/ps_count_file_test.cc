@@ -1,4 +1,4 @@
-#include "runtime/chief/ps_count_file.h"
+#include "runtime/chief/disk/ps_count_file.h"
 
 #include <gtest/gtest.h>
 

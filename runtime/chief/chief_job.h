@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "proto/contract/checkpoint.pb.h"
+#include "runtime/chief/protocol/protocol_types.h"
+
+namespace pstrain {
+
+/// What a chief is told of its job beside RoleContext, whatever the job trains: what there is to do
+/// and with which variables, and when checkpoints are taken. Made from spec.training by
+/// runtime/model/training/training_jobs.h. A value; any thread may read it.
+struct ChiefJob {
+  /// What the workers do, and with what.
+  struct Work {
+    /// In the order of their ids; partitions are left to placement.
+    std::vector<VariableSpec> variables;
+    InputWork input;
+    /// Of one epoch.
+    std::int64_t records = 0;
+    /// INVALID_ARGUMENT names the limit when that many records of so many passes are too many to be
+    /// left out as bad. Pure.
+    std::function<Status(std::uint64_t passes, std::uint64_t left_out)> check_left_out =
+        [](std::uint64_t, std::uint64_t) { return OkStatus(); };
+  };
+  /// Where Work may be kept between two chiefs of a run.
+  struct Place {
+    /// In the run's directory.
+    std::string index_file;
+    std::string scratch;
+    /// To put before what could not be written: RunDirectory::MustBeWritable.
+    std::string must_be_writable;
+  };
+  struct Checkpoints {
+    /// Work ids, and time, between two; 0: never for that reason.
+    std::uint64_t every_steps = 0;
+    std::chrono::seconds every{0};
+    /// Of this many in a row, at least one is full.
+    std::uint32_t full_every = 1;
+    /// How many are kept.
+    std::uint32_t keep = 1;
+  };
+
+  std::uint32_t epochs = 1;
+  /// Of one work id, about: placement weighs the rows of tables by it.
+  std::uint32_t batch_size = 1;
+  /// How long a new chief waits for ps to report their shards.
+  std::chrono::seconds rejoin_timeout{10};
+  Checkpoints checkpoints;
+  /// How long one evaluation may take; nothing: checkpoints are not evaluated.
+  std::optional<std::chrono::seconds> evaluation_deadline;
+  /// Tells the evaluation from others (EvaluationDigest of proto/job/fixed_fields.h); nothing:
+  /// checkpoints are not evaluated.
+  std::optional<std::uint32_t> evaluation_digest;
+  /// Finds out what there is to do; called once by each chief, again after an error that may pass.
+  /// The error names the field of the job or the file.
+  std::function<Result<Work>(const Place& place)> open_work;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "proto/job/psjob.pb.h"
+
+namespace pstrain {
+
+/// What every role needs of its job, whatever the job trains. Made from spec.training by
+/// runtime/model/training/training_jobs.h; a value, any thread may read it.
+struct JobSettings {
+  /// The job: its strategy and replicas, and what is compared and kept of it
+  /// (proto/job/fixed_fields.h). Nobody reads `training` in it.
+  JobSpec spec;
+  /// Checkpoints, index and results of a run lie in <checkpoint_directory>/<run id>.
+  std::string checkpoint_directory;
+  /// How long a replica waits for another one, or for a disk, that does not answer.
+  std::chrono::seconds peer_timeout{0};
+};
+
+}  // namespace pstrain

@@ -1,0 +1,81 @@
+#include "runtime/model/training/training_jobs.h"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "proto/job/fixed_fields.h"
+#include "proto/job/model_kind.h"
+#include "runtime/input/batch_reader.h"
+#include "runtime/model/model.h"
+#include "runtime/model/training/training_input.h"
+
+namespace pstrain {
+namespace {
+
+using std::chrono::seconds;
+
+/// Refuses features over columns that the input does not have here, before anybody trains: the
+/// workers would find out one after the other.
+Status CheckInputFits(const Training& training, const Model& model,
+                      std::shared_ptr<const InputIndex> index, const std::string& scratch) {
+  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const FeatureSet> features,
+                           CreateFeatures(training, model));
+  return BatchReader::Create(training.input(), std::move(features), std::move(index),
+                             {.scratch = scratch})
+      .status();
+}
+
+Result<ChiefJob::Work> OpenWork(const Training& training, const ChiefJob::Place& place) {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const InputIndex> index,
+                           OpenIndex(training, place));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(training));
+  PSTRAIN_RETURN_IF_ERROR(CheckInputFits(training, *model, index, place.scratch));
+  ChiefJob::Work work = WorkOf(training, index);
+  work.variables = model->variables();
+  return work;
+}
+
+}  // namespace
+
+Status CheckHasTraining(const PSTrainingJob& job) {
+  if (job.spec().has_training()) return OkStatus();
+  return FailedPreconditionError(
+      "the job has no spec.training; give the template's container a command of its own");
+}
+
+JobSettings SettingsOf(const PSTrainingJob& job) {
+  const Training& training = job.spec().training();
+  return {.spec = job.spec(),
+          .checkpoint_directory = training.checkpoint().directory(),
+          .peer_timeout = seconds(training.peer_timeout_seconds())};
+}
+
+ChiefJob ChiefJobOf(const PSTrainingJob& job) {
+  const Training& training = job.spec().training();
+  const Checkpoint& checkpoint = training.checkpoint();
+  ChiefJob chief;
+  chief.epochs = static_cast<std::uint32_t>(training.epochs());
+  chief.batch_size = static_cast<std::uint32_t>(training.batch_size());
+  chief.rejoin_timeout = seconds(training.rejoin_timeout_seconds());
+  chief.checkpoints = {.every_steps = static_cast<std::uint64_t>(checkpoint.every_steps()),
+                       .every = seconds(checkpoint.every_seconds()),
+                       .full_every = static_cast<std::uint32_t>(checkpoint.full_every()),
+                       .keep = static_cast<std::uint32_t>(checkpoint.keep())};
+  if (training.has_evaluation()) {
+    chief.evaluation_deadline = seconds(training.evaluation().deadline_seconds());
+    chief.evaluation_digest = EvaluationDigest(training);
+  }
+  chief.open_work = [training](const ChiefJob::Place& place) { return OpenWork(training, place); };
+  return chief;
+}
+
+// A push is cut at 2 MiB between shards; the gradients of one shard stay together, and the largest
+// of them is that of a layer between two hidden ones.
+PsJob PsJobOf(const PSTrainingJob& job) {
+  constexpr std::uint64_t kRowsAndTheRest = 256 << 20;
+  const std::uint64_t widest = WidestHiddenLayer(job.spec().training().model());
+  return {.message_bytes = kRowsAndTheRest + widest * widest * sizeof(float)};
+}
+
+}  // namespace pstrain
