@@ -199,7 +199,7 @@ struct Cluster {
     done.get_future().wait();
     client = PsClient::Create(config.variables, kShards, transport).value();
   }
-  void Push(const RoutedPlan& plan, const Parameters& gradients) {
+  void Push(const RoutedPlan& plan, const StepUpdates& gradients) {
     const auto outcome = client->Push({{0, batch++}, 512}, plan, gradients, membership);
     if (!outcome.ok()) Exit(outcome.status());
     if (!outcome->Missing().empty()) Exit(UnavailableError("the push did not reach every shard"));
@@ -216,8 +216,8 @@ struct Cluster {
 
 double DensePush(int part) {
   Cluster cluster(Dense());
-  Parameters gradients;
-  gradients.dense = {std::vector<float>(kDenseFloats, 0.5F)};
+  StepUpdates gradients;
+  gradients.dense.push_back({0, std::vector<float>(kDenseFloats, 0.5F)});
   cluster.Push({}, gradients);
   const int pushes = std::max(1, kDenseSteps / part);
   const double seconds = Time([&] {
@@ -228,7 +228,7 @@ double DensePush(int part) {
 
 double DensePull(int part) {
   Cluster cluster(Dense());
-  BatchPlan plan;
+  StepAccess plan;
   plan.dense = {0};
   const RoutedPlan routed = cluster.client->Route(plan).value();
   const int pulls = std::max(1, kDenseSteps / part);
@@ -253,7 +253,7 @@ double SparseStep(int part) {
     for (auto& row : rows) row = rng.Next() % static_cast<std::uint64_t>(kTableRows);
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    BatchPlan plan;
+    StepAccess plan;
     plan.requests.push_back({0, std::move(rows)});
     routed = cluster.client->Route(plan).value();
   }
@@ -261,7 +261,9 @@ double SparseStep(int part) {
   const auto step = [&](const RoutedPlan& plan) {
     auto values = cluster.client->Pull(plan, cluster.membership);
     if (!values.ok()) Exit(values.status());
-    cluster.Push(plan, values->values);
+    StepUpdates gradients;
+    gradients.rows.push_back({0, std::move(values->values.rows[0])});
+    cluster.Push(plan, gradients);
     rows += plan.rows();
   };
   for (const RoutedPlan& plan : plans) step(plan);

@@ -20,6 +20,7 @@
 #include "proto/job/job_manifest.h"
 #include "runtime/chief/protocol/placement.h"
 #include "runtime/input/batch_reader.h"
+#include "runtime/model/training/training_step.h"
 #include "runtime/shard/shard.h"
 #include "runtime/worker/parameter_layout.h"
 
@@ -60,10 +61,10 @@ class Store {
     }
   }
 
-  RoutedPlan Route(const BatchPlan& plan) const { return OrExit(layout_.Route(plan)); }
+  RoutedPlan Route(const BatchPlan& plan) const { return OrExit(layout_.Route(AccessOf(plan))); }
 
-  Parameters Pull(const RoutedPlan& plan) {
-    Parameters values = layout_.Allocate(plan);
+  StepValues Pull(const RoutedPlan& plan) {
+    StepValues values = layout_.Allocate(plan);
     std::vector<std::byte> of_shard;
     for (ShardId s = 0; s < layout_.shards(); ++s) {
       const PullSection section = layout_.MakePullSection(s, ShardTerm{1, 1}, plan);
@@ -80,14 +81,13 @@ class Store {
   }
 
   void Push(WorkId work_id, std::uint32_t records, const RoutedPlan& plan,
-            const Parameters& gradients) {
-    const std::vector<std::vector<float>> rows = layout_.GatherRows(plan, gradients);
+            const StepUpdates& updates) {
+    const std::vector<ValueArray> rows = layout_.GatherRows(plan, updates);
     PushRequest request;
     request.work_id = work_id;
     request.records = records;
     for (ShardId s = 0; s < layout_.shards(); ++s) {
-      const PushSection section =
-          layout_.MakePushSection(s, ShardTerm{1, 1}, plan, gradients, rows);
+      const PushSection section = layout_.MakePushSection(s, ShardTerm{1, 1}, plan, updates, rows);
       const MutexLock lock(mutexes_[s]);
       shards_[s]->Apply(request, section);
     }
@@ -134,12 +134,13 @@ void Train(Store& store, const Model& model, const InputIndex& index,
       const BatchPlan plan = model.Plan(batch);
       const RoutedPlan routed = store.Route(plan);
       charge(&phases->input);
-      const Parameters values = store.Pull(routed);
+      StepValues values = store.Pull(routed);
       charge(&phases->pull);
       Parameters gradients;
-      model.Step(batch, plan, values, &gradients);
+      model.Step(batch, plan, TakeParameters(values), &gradients);
+      const StepUpdates updates = UpdatesOf(std::move(gradients));
       charge(&phases->compute);
-      store.Push(work_id, index.RecordCount(work_id), routed, gradients);
+      store.Push(work_id, index.RecordCount(work_id), routed, updates);
       charge(&phases->push);
     }
   }

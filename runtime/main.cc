@@ -179,7 +179,7 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
     case Role::kPs:
       return RunPs(context, PsJobOf(task.job));
     case Role::kWorker:
-      return RunWorker(context, task.job.spec().training());
+      return RunWorker(context, WorkerJobOf(task.job));
     case Role::kEvaluator:
       return RunEvaluator(context, task.job.spec().training());
   }

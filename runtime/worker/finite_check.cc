@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "base/finite_bits.h"
@@ -10,16 +11,25 @@
 namespace pstrain {
 namespace {
 
-bool AllFinite(const std::vector<float>& values) {
-  FiniteBits bits;
-  bits.Add(values.data(), values.size());
-  return bits.AllFinite();
+bool AllFinite(const ValueArray& values) {
+  return WithElement(values.dtype(), [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_integral_v<T>) {
+      return true;
+    } else {
+      FiniteBits bits;
+      bits.Add(values.of<T>().data(), values.size());
+      return bits.AllFinite();
+    }
+  });
 }
 
-std::size_t FirstNotFinite(const std::vector<float>& values) {
-  const auto found =
-      std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
-  return static_cast<std::size_t>(found - values.begin());
+std::size_t FirstNotFinite(const ValueArray& values) {
+  return WithElement(values.dtype(), [&]<typename T>(std::type_identity<T>) -> std::size_t {
+    const std::vector<T>& elements = values.of<T>();
+    const auto found = std::ranges::find_if(
+        elements, [](T value) { return !std::isfinite(static_cast<double>(value)); });
+    return static_cast<std::size_t>(found - elements.begin());
+  });
 }
 
 }  // namespace
@@ -40,37 +50,45 @@ ShardId FiniteCheck::ShardOfDense(const VariableSpec& variable, std::size_t elem
   return 0;
 }
 
-std::optional<FiniteCheck::Place> FiniteCheck::Find(const BatchPlan& plan,
-                                                    const Parameters& parameters) const {
-  for (std::uint32_t id = 0; id < parameters.dense.size(); ++id) {
-    const std::vector<float>& values = parameters.dense[id];
-    if (AllFinite(values)) continue;
-    return Place{id, ShardOfDense(variables_[id], FirstNotFinite(values), values.size())};
+std::optional<FiniteCheck::Place> FiniteCheck::Find(const StepAccess& access,
+                                                    const StepValues& values) const {
+  for (std::uint32_t id = 0; id < values.dense.size(); ++id) {
+    const ValueArray& array = values.dense[id];
+    if (AllFinite(array)) continue;
+    return Place{id, ShardOfDense(variables_[id], FirstNotFinite(array), array.size())};
   }
-  for (std::size_t i = 0; i < parameters.rows.size(); ++i) {
-    const std::vector<float>& values = parameters.rows[i];
-    if (AllFinite(values)) continue;
-    const RowRequest& request = plan.requests[i];
-    const std::size_t dimension = values.size() / request.rows.size();
-    const std::uint64_t row = request.rows[FirstNotFinite(values) / dimension];
+  for (std::size_t i = 0; i < values.rows.size(); ++i) {
+    const ValueArray& array = values.rows[i];
+    if (AllFinite(array)) continue;
+    const RowAccess& request = access.requests[i];
+    const std::size_t dimension = array.size() / request.rows.size();
+    const std::uint64_t row = request.rows[FirstNotFinite(array) / dimension];
     return Place{request.variable, ShardOfRow(request.variable, row, shards_)};
   }
   return std::nullopt;
 }
 
-std::optional<std::string> FiniteCheck::OfStep(const StepResult& result, const BatchPlan& plan,
-                                               const Parameters& gradients) const {
-  std::string what = std::isfinite(result.loss) ? "" : "the loss";
-  if (const std::optional<Place> place = Find(plan, gradients)) {
-    what += (what.empty() ? "" : " and ") + std::string("the gradient of variable ") +
-            variables_[place->variable].name();
+std::optional<std::string> FiniteCheck::OfStep(const StepOutcome& outcome,
+                                               const StepAccess& access) const {
+  std::string what = std::isfinite(outcome.loss) ? "" : "the loss";
+  const auto add = [&](UpdateOp op, VariableId variable) {
+    what += (what.empty() ? "" : " and ") + ("the " + std::string(NameOf(op))) + " of variable " +
+            variables_[variable].name();
+    return what;
+  };
+  for (const StepUpdates::Dense& update : outcome.updates.dense) {
+    if (!AllFinite(update.values)) return add(update.op, update.variable);
+  }
+  for (const StepUpdates::Rows& update : outcome.updates.rows) {
+    if (AllFinite(update.values)) continue;
+    return add(update.op, access.requests[update.request].variable);
   }
   return what.empty() ? std::nullopt : std::optional(std::move(what));
 }
 
-std::optional<std::string> FiniteCheck::OfValues(const BatchPlan& plan, const Parameters& values,
+std::optional<std::string> FiniteCheck::OfValues(const StepAccess& access, const StepValues& values,
                                                  const Membership& membership) const {
-  const std::optional<Place> place = Find(plan, values);
+  const std::optional<Place> place = Find(access, values);
   if (!place) return std::nullopt;
   std::string where = "variable " + variables_[place->variable].name() + " in shard " +
                       std::to_string(place->shard);
@@ -79,18 +97,6 @@ std::optional<std::string> FiniteCheck::OfValues(const BatchPlan& plan, const Pa
     where += " of ps " + std::to_string(membership.shards(shard).ps());
   }
   return where;
-}
-
-std::string DescribeBatch(const InputIndex& index, WorkId work_id) {
-  std::string text =
-      "epoch " + std::to_string(work_id.epoch) + ", batch " + std::to_string(work_id.batch);
-  const Result<BatchPlace> place = index.Place(work_id);
-  if (!place.ok()) return text;
-  const InputBlock& block = index.blocks()[place->block];
-  return text + " (" + std::to_string(place->records) + " of the records " +
-         std::to_string(block.first_record + 1) + " to " +
-         std::to_string(block.first_record + block.records) + " of " +
-         index.files()[block.file].path + ")";
 }
 
 }  // namespace pstrain

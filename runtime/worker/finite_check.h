@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "proto/contract/control.pb.h"
-#include "runtime/input/input_index.h"
-#include "runtime/model/model.h"
 #include "runtime/requests/ids.h"
+#include "runtime/worker/step_data.h"
+#include "runtime/worker/worker_step.h"
 
 namespace pstrain {
 
@@ -21,13 +21,12 @@ class FiniteCheck {
   FiniteCheck(std::vector<VariableSpec> variables, std::uint32_t shards);
 
   /// What is not finite, for a message: "the loss", "the gradient of variable NAME" or both.
-  /// Nothing: all is. Reads each gradient once.
-  std::optional<std::string> OfStep(const StepResult& result, const BatchPlan& plan,
-                                    const Parameters& gradients) const;
+  /// Nothing: all is. Reads each update once.
+  std::optional<std::string> OfStep(const StepOutcome& outcome, const StepAccess& access) const;
 
   /// The first variable whose pulled values are not finite, with its shard and the ps that has it.
-  /// Then the batch is not to blame.
-  std::optional<std::string> OfValues(const BatchPlan& plan, const Parameters& values,
+  /// Then the work is not to blame.
+  std::optional<std::string> OfValues(const StepAccess& access, const StepValues& values,
                                       const Membership& membership) const;
 
  private:
@@ -36,15 +35,11 @@ class FiniteCheck {
     std::uint32_t variable = 0;
     ShardId shard = 0;
   };
-  std::optional<Place> Find(const BatchPlan& plan, const Parameters& parameters) const;
+  std::optional<Place> Find(const StepAccess& access, const StepValues& values) const;
   ShardId ShardOfDense(const VariableSpec& variable, std::size_t element, std::size_t count) const;
 
   const std::vector<VariableSpec> variables_;
   const std::uint32_t shards_;
 };
-
-/// "epoch 0, batch 12 (8 of the records 1 to 64 of data.csv)": blocks are shuffled, so that a
-/// batch has records of its whole block.
-std::string DescribeBatch(const InputIndex& index, WorkId work_id);
 
 }  // namespace pstrain

@@ -15,23 +15,23 @@ Status Bad(const VariableSpec& spec, const std::string& what) {
   return InvalidArgumentError("variable " + spec.name() + ": " + what);
 }
 
-Result<std::size_t> Floats(const VariableSpec& spec) {
-  std::size_t floats = 1;
+Result<std::size_t> Elements(const VariableSpec& spec) {
+  std::size_t elements = 1;
   for (const std::int64_t size : spec.shape()) {
     if (size <= 0) return Bad(spec, "a shape without elements");
-    if (__builtin_mul_overflow(floats, static_cast<std::size_t>(size), &floats)) {
+    if (__builtin_mul_overflow(elements, static_cast<std::size_t>(size), &elements)) {
       return Bad(spec, "a shape with too many elements");
     }
   }
-  return floats;
+  return elements;
 }
 
 /// Most rows are short: a weight of the linear part is one float.
-inline void CopyRow(const float* from, std::size_t dimension, float* to) {
-  if (dimension == 1) {
-    *to = *from;
+inline void CopyRow(const std::byte* from, std::size_t bytes, std::byte* to) {
+  if (bytes == sizeof(float)) {
+    std::memcpy(to, from, sizeof(float));
   } else {
-    std::memcpy(to, from, dimension * sizeof(float));
+    std::memcpy(to, from, bytes);
   }
 }
 
@@ -42,18 +42,21 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
   if (shards == 0) return InvalidArgumentError("a run without shards");
   ParameterLayout layout;
   layout.partitions_.resize(shards);
+  layout.parts_of_.resize(variables.size());
   for (std::size_t id = 0; id < variables.size(); ++id) {
     const VariableSpec& spec = variables[id];
     if (spec.id() != id) return Bad(spec, "its id is not its position");
-    PSTRAIN_ASSIGN_OR_RETURN(const std::size_t floats, Floats(spec));
+    if (!VariableSpec::DataType_IsValid(spec.dtype())) return Bad(spec, "an unknown dtype");
+    layout.dtype_.push_back(static_cast<DType>(spec.dtype()));
+    PSTRAIN_ASSIGN_OR_RETURN(const std::size_t elements, Elements(spec));
     if (spec.kind() == VariableSpec::EMBEDDING) {
       if (spec.shape_size() != 2) return Bad(spec, "a table has rows and a dimension");
       layout.dimension_.push_back(static_cast<std::size_t>(spec.shape(1)));
-      layout.dense_floats_.push_back(0);
+      layout.elements_.push_back(0);
       continue;
     }
     layout.dimension_.push_back(0);
-    layout.dense_floats_.push_back(floats);
+    layout.elements_.push_back(elements);
     const std::size_t axis = spec.shape_size() == 0 ? 1 : static_cast<std::size_t>(spec.shape(0));
     std::size_t begin = 0;
     for (int p = 0; p < spec.partitions_size(); ++p) {
@@ -63,12 +66,13 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
           size > axis - begin || part.shard() >= shards) {
         return Bad(spec, "partition " + std::to_string(p) + " does not fit");
       }
-      const std::size_t step = floats / axis;
-      layout.partitions_[part.shard()].push_back(
-          {{static_cast<VariableId>(id), static_cast<std::uint32_t>(p)},
-           part.shard(),
-           begin * step,
-           size * step});
+      const std::size_t step = elements / axis;
+      const DensePartition partition{{static_cast<VariableId>(id), static_cast<std::uint32_t>(p)},
+                                     part.shard(),
+                                     begin * step,
+                                     size * step};
+      layout.partitions_[part.shard()].push_back(partition);
+      layout.parts_of_[id].push_back(partition);
       begin += size;
     }
     if (begin != axis) return Bad(spec, "its partitions do not cover it");
@@ -90,10 +94,10 @@ bool ParameterLayout::Untouched(ShardId shard, const RoutedPlan& plan) const {
                      [shard](const RoutedRequest& request) { return request.count(shard) == 0; });
 }
 
-Result<RoutedPlan> ParameterLayout::Route(const BatchPlan& plan) const {
+Result<RoutedPlan> ParameterLayout::Route(const StepAccess& access) const {
   RoutedPlan routed;
   routed.reads.resize(dimension_.size());
-  for (const VariableId variable : plan.dense) {
+  for (const VariableId variable : access.dense) {
     if (variable >= dimension_.size() || dimension_[variable] != 0) {
       return InvalidArgumentError("variable " + std::to_string(variable) + " is not dense");
     }
@@ -101,13 +105,14 @@ Result<RoutedPlan> ParameterLayout::Route(const BatchPlan& plan) const {
   }
   std::vector<ShardId> shard_of;
   std::vector<std::uint32_t> next;
-  for (const RowRequest& request : plan.requests) {
+  for (const RowAccess& request : access.requests) {
     const VariableId variable = request.variable;
     if (variable >= dimension_.size() || dimension_[variable] == 0) {
       return InvalidArgumentError("variable " + std::to_string(variable) + " is not a table");
     }
     RoutedRequest& to = routed.requests.emplace_back();
     to.variable = variable;
+    to.dtype = dtype_[variable];
     to.dimension = dimension_[variable];
     to.begin.assign(shards() + 1, 0);
     shard_of.clear();
@@ -128,35 +133,41 @@ Result<RoutedPlan> ParameterLayout::Route(const BatchPlan& plan) const {
   return routed;
 }
 
-Parameters ParameterLayout::Allocate(const RoutedPlan& plan) const {
-  Parameters parameters;
-  for (std::size_t v = 0; v < dense_floats_.size(); ++v) {
-    parameters.dense.emplace_back(plan.Reads(static_cast<VariableId>(v)) ? dense_floats_[v] : 0);
+StepValues ParameterLayout::Allocate(const RoutedPlan& plan) const {
+  StepValues values;
+  for (std::size_t v = 0; v < elements_.size(); ++v) {
+    const bool read = plan.Reads(static_cast<VariableId>(v));
+    values.dense.emplace_back(dtype_[v], read ? elements_[v] : 0);
   }
   for (const RoutedRequest& request : plan.requests) {
-    parameters.rows.emplace_back(request.keys.size() * request.dimension);
+    values.rows.emplace_back(request.dtype, request.keys.size() * request.dimension);
   }
-  return parameters;
+  return values;
 }
 
-Status ParameterLayout::CheckGradients(const RoutedPlan& plan, const Parameters& gradients) const {
-  if (gradients.dense.size() != dense_floats_.size() ||
-      gradients.rows.size() != plan.requests.size()) {
-    return InvalidArgumentError("gradients of another model");
-  }
-  for (std::size_t v = 0; v < dense_floats_.size(); ++v) {
-    if (!gradients.dense[v].empty() && gradients.dense[v].size() != dense_floats_[v]) {
-      return InvalidArgumentError("gradient of variable " + std::to_string(v) + " has " +
-                                  std::to_string(gradients.dense[v].size()) +
-                                  " values instead of " + std::to_string(dense_floats_[v]));
+Status ParameterLayout::CheckUpdates(const RoutedPlan& plan, const StepUpdates& updates) const {
+  const auto misfit = [](VariableId variable, UpdateOp op, const ValueArray& values, DType dtype,
+                         std::size_t elements) -> Status {
+    if (values.dtype() == dtype && values.size() == elements) return OkStatus();
+    return InvalidArgumentError(std::string(NameOf(op)) + " of variable " +
+                                std::to_string(variable) + " has " + std::to_string(values.size()) +
+                                " values of " + NameOf(values.dtype()) + " instead of " +
+                                std::to_string(elements) + " of " + NameOf(dtype));
+  };
+  for (const StepUpdates::Dense& update : updates.dense) {
+    if (update.variable >= elements_.size() || dimension_[update.variable] != 0) {
+      return InvalidArgumentError("variable " + std::to_string(update.variable) + " is not dense");
     }
+    PSTRAIN_RETURN_IF_ERROR(misfit(update.variable, update.op, update.values,
+                                   dtype_[update.variable], elements_[update.variable]));
   }
-  for (std::size_t r = 0; r < plan.requests.size(); ++r) {
-    const RoutedRequest& request = plan.requests[r];
-    if (gradients.rows[r].size() != request.keys.size() * request.dimension) {
-      return InvalidArgumentError("row gradients of variable " + std::to_string(request.variable) +
-                                  " do not fit the batch");
+  for (const StepUpdates::Rows& update : updates.rows) {
+    if (update.request >= plan.requests.size()) {
+      return InvalidArgumentError("an update of rows that are not read");
     }
+    const RoutedRequest& request = plan.requests[update.request];
+    PSTRAIN_RETURN_IF_ERROR(misfit(request.variable, update.op, update.values, request.dtype,
+                                   request.keys.size() * request.dimension));
   }
   return OkStatus();
 }
@@ -166,13 +177,15 @@ PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
   PullSection section{shard, term, {}, {}};
   for (const DensePartition& partition : partitions_[shard]) {
     if (!plan.Reads(partition.ref.variable)) continue;
-    section.dense.push_back({partition.ref.variable, partition.ref.partition});
+    const VariableId variable = partition.ref.variable;
+    section.dense.push_back({variable, partition.ref.partition, dtype_[variable]});
   }
   for (const RoutedRequest& request : plan.requests) {
     if (request.count(shard) == 0) continue;
     section.tables.push_back(
         {request.variable,
-         std::span(request.keys).subspan(request.begin[shard], request.count(shard))});
+         std::span(request.keys).subspan(request.begin[shard], request.count(shard)),
+         request.dtype});
   }
   return section;
 }
@@ -181,16 +194,16 @@ std::size_t ParameterLayout::ReplyBytes(ShardId shard, const RoutedPlan& plan) c
   std::size_t bytes = 0;
   for (const DensePartition& partition : partitions_[shard]) {
     if (!plan.Reads(partition.ref.variable)) continue;
-    bytes += AlignedBytes(partition.count * sizeof(float));
+    bytes += AlignedBytes(partition.count * SizeOf(dtype_[partition.ref.variable]));
   }
   for (const RoutedRequest& request : plan.requests) {
-    bytes += AlignedBytes(request.count(shard) * request.dimension * sizeof(float));
+    bytes += AlignedBytes(request.count(shard) * request.row_bytes());
   }
   return bytes;
 }
 
 Status ParameterLayout::Scatter(ShardId shard, std::span<const std::byte> values,
-                                const RoutedPlan& plan, Parameters& to) const {
+                                const RoutedPlan& plan, StepValues& to) const {
   const std::size_t expected = ReplyBytes(shard, plan);
   if (values.size() != expected) {
     return InternalError("shard " + std::to_string(shard) + " answered " +
@@ -200,55 +213,64 @@ Status ParameterLayout::Scatter(ShardId shard, std::span<const std::byte> values
   const std::byte* next = values.data();
   for (const DensePartition& partition : partitions_[shard]) {
     if (!plan.Reads(partition.ref.variable)) continue;
-    const std::size_t bytes = partition.count * sizeof(float);
-    std::memcpy(&to.dense[partition.ref.variable][partition.first], next, bytes);
-    next += AlignedBytes(bytes);
+    const VariableId variable = partition.ref.variable;
+    const std::size_t size = SizeOf(dtype_[variable]);
+    std::memcpy(to.dense[variable].bytes().data() + partition.first * size, next,
+                partition.count * size);
+    next += AlignedBytes(partition.count * size);
   }
   for (std::size_t r = 0; r < plan.requests.size(); ++r) {
     const RoutedRequest& request = plan.requests[r];
-    float* const rows = to.rows[r].data();
-    const auto* from = reinterpret_cast<const float*>(next);
+    std::byte* const rows = to.rows[r].bytes().data();
+    const std::size_t row_bytes = request.row_bytes();
+    const std::byte* from = next;
     for (std::uint32_t i = request.begin[shard]; i < request.begin[shard + 1]; ++i) {
-      CopyRow(from, request.dimension, rows + request.places[i] * request.dimension);
-      from += request.dimension;
+      CopyRow(from, row_bytes, rows + request.places[i] * row_bytes);
+      from += row_bytes;
     }
-    next += AlignedBytes(request.count(shard) * request.dimension * sizeof(float));
+    next += AlignedBytes(request.count(shard) * row_bytes);
   }
   return OkStatus();
 }
 
-std::vector<std::vector<float>> ParameterLayout::GatherRows(const RoutedPlan& plan,
-                                                            const Parameters& gradients) const {
-  std::vector<std::vector<float>> gathered;
-  for (std::size_t r = 0; r < plan.requests.size(); ++r) {
-    const RoutedRequest& request = plan.requests[r];
-    std::vector<float>& rows = gathered.emplace_back(gradients.rows[r].size());
-    for (std::size_t i = 0; i < request.places.size(); ++i) {
-      CopyRow(gradients.rows[r].data() + request.places[i] * request.dimension, request.dimension,
-              rows.data() + i * request.dimension);
+std::vector<ValueArray> ParameterLayout::GatherRows(const RoutedPlan& plan,
+                                                    const StepUpdates& updates) const {
+  std::vector<ValueArray> gathered;
+  gathered.reserve(updates.rows.size());
+  for (const StepUpdates::Rows& update : updates.rows) {
+    const RoutedRequest& request = plan.requests[update.request];
+    const std::size_t row_bytes = request.row_bytes();
+    const std::byte* const from = update.values.bytes().data();
+    std::byte* to = gathered.emplace_back(request.dtype, update.values.size()).bytes().data();
+    for (const std::uint32_t place : request.places) {
+      CopyRow(from + place * row_bytes, row_bytes, to);
+      to += row_bytes;
     }
   }
   return gathered;
 }
 
 PushSection ParameterLayout::MakePushSection(ShardId shard, ShardTerm term, const RoutedPlan& plan,
-                                             const Parameters& gradients,
-                                             const std::vector<std::vector<float>>& rows) const {
+                                             const StepUpdates& updates,
+                                             const std::vector<ValueArray>& rows) const {
   PushSection section{shard, term, {}, {}};
-  for (const DensePartition& partition : partitions_[shard]) {
-    const std::vector<float>& values = gradients.dense[partition.ref.variable];
-    if (values.empty()) continue;
-    section.dense.push_back({partition.ref.variable, partition.ref.partition,
-                             ValueView(values).Part(partition.first, partition.count)});
+  for (const StepUpdates::Dense& update : updates.dense) {
+    for (const DensePartition& partition : parts_of_[update.variable]) {
+      if (partition.shard != shard) continue;
+      section.dense.push_back({update.variable, partition.ref.partition,
+                               update.values.view().Part(partition.first, partition.count),
+                               update.op});
+    }
   }
-  for (std::size_t r = 0; r < plan.requests.size(); ++r) {
-    const RoutedRequest& request = plan.requests[r];
+  for (std::size_t r = 0; r < updates.rows.size(); ++r) {
+    const RoutedRequest& request = plan.requests[updates.rows[r].request];
     const std::size_t first = request.begin[shard];
     const std::size_t count = request.count(shard);
     if (count == 0) continue;
     section.tables.push_back(
         {request.variable, std::span(request.keys).subspan(first, count),
-         ValueView(rows[r]).Part(first * request.dimension, count * request.dimension)});
+         rows[r].view().Part(first * request.dimension, count * request.dimension),
+         updates.rows[r].op});
   }
   return section;
 }

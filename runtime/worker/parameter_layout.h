@@ -7,31 +7,34 @@
 
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
-#include "runtime/model/model.h"
 #include "runtime/requests/ids.h"
 #include "runtime/requests/requests.h"
+#include "runtime/requests/values.h"
+#include "runtime/worker/step_data.h"
 
 namespace pstrain {
 
-/// The rows of one RowRequest, put together by shard.
+/// The rows of one RowAccess, put together by shard.
 struct RoutedRequest {
   VariableId variable = 0;
+  DType dtype = DType::kFloat32;
   std::size_t dimension = 0;
   /// Those of shard s are [begin[s], begin[s + 1]), ascending: the key of each row, and its place
-  /// in RowRequest::rows.
+  /// in RowAccess::rows.
   std::vector<std::uint32_t> begin;
   std::vector<std::uint64_t> keys;
   std::vector<std::uint32_t> places;
 
   std::size_t count(ShardId shard) const { return begin[shard + 1] - begin[shard]; }
+  std::size_t row_bytes() const { return dimension * SizeOf(dtype); }
 };
 
-/// What a BatchPlan reads, and where its rows lie. Made once per batch, for its pull and its push.
+/// What a step reads, and where its rows lie. Made once per work id, for its pull and its push.
 /// A value.
 struct RoutedPlan {
   /// By variable: it is dense, and read. May be shorter.
   std::vector<bool> reads;
-  /// Parallel to BatchPlan::requests.
+  /// Parallel to StepAccess::requests.
   std::vector<RoutedRequest> requests;
 
   bool Reads(VariableId variable) const { return variable < reads.size() && reads[variable]; }
@@ -52,12 +55,11 @@ class ParameterLayout {
   bool Untouched(ShardId shard, const RoutedPlan& plan) const;
 
   /// INVALID_ARGUMENT: rows of a variable that is not a table, or a table among the dense ones.
-  Result<RoutedPlan> Route(const BatchPlan& plan) const;
-  /// Parameters with room for every value that the plan reads.
-  Parameters Allocate(const RoutedPlan& plan) const;
-  /// INVALID_ARGUMENT when `gradients` are not of the variables' and rows' sizes; a dense variable
-  /// may have none, or one though it is not read.
-  Status CheckGradients(const RoutedPlan& plan, const Parameters& gradients) const;
+  Result<RoutedPlan> Route(const StepAccess& access) const;
+  /// Room for every value that the plan reads.
+  StepValues Allocate(const RoutedPlan& plan) const;
+  /// INVALID_ARGUMENT when `updates` are not of the variables' and rows' sizes and dtypes.
+  Status CheckUpdates(const RoutedPlan& plan, const StepUpdates& updates) const;
 
   /// What a pull asks of the shard; refers to `plan`.
   PullSection MakePullSection(ShardId shard, ShardTerm term, const RoutedPlan& plan) const;
@@ -66,22 +68,23 @@ class ParameterLayout {
   /// Copies the answer to its places. INTERNAL when it has another size. REQUIRES: `to` is of
   /// Allocate(plan).
   Status Scatter(ShardId shard, std::span<const std::byte> values, const RoutedPlan& plan,
-                 Parameters& to) const;
+                 StepValues& to) const;
 
-  /// The rows' gradients by request, in the order of RoutedRequest::keys.
-  /// REQUIRES: CheckGradients is OK.
-  std::vector<std::vector<float>> GatherRows(const RoutedPlan& plan,
-                                             const Parameters& gradients) const;
-  /// What a push brings the shard; refers to `plan`, `gradients` and `rows`, which is what
-  /// GatherRows made of them.
+  /// The updates of rows, each in the order of RoutedRequest::keys. REQUIRES: CheckUpdates is OK.
+  std::vector<ValueArray> GatherRows(const RoutedPlan& plan, const StepUpdates& updates) const;
+  /// What a push brings the shard; refers to `plan`, `updates` and `rows`, which is what GatherRows
+  /// made of them.
   PushSection MakePushSection(ShardId shard, ShardTerm term, const RoutedPlan& plan,
-                              const Parameters& gradients,
-                              const std::vector<std::vector<float>>& rows) const;
+                              const StepUpdates& updates,
+                              const std::vector<ValueArray>& rows) const;
 
  private:
   std::vector<std::vector<DensePartition>> partitions_;  // by shard
-  std::vector<std::size_t> dimension_;     // of a row of each variable; 0 for a dense one
-  std::vector<std::size_t> dense_floats_;  // of each variable; 0 for tables
+  // By variable.
+  std::vector<std::vector<DensePartition>> parts_of_;
+  std::vector<DType> dtype_;
+  std::vector<std::size_t> dimension_;  // of a row; 0 for a dense one
+  std::vector<std::size_t> elements_;   // of all of it; 0 for tables
 };
 
 }  // namespace pstrain

@@ -294,14 +294,14 @@ Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& mem
 }
 
 Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& plan,
-                                   const Parameters& gradients, const Membership& membership,
+                                   const StepUpdates& updates, const Membership& membership,
                                    std::span<const ShardId> shards) {
   PSTRAIN_RETURN_IF_ERROR(CheckMembership(membership, layout_.shards()));
   const bool left_out = batch.non_finite > 0;
-  std::vector<std::vector<float>> rows;
+  std::vector<ValueArray> rows;
   if (!left_out) {
-    PSTRAIN_RETURN_IF_ERROR(layout_.CheckGradients(plan, gradients));
-    rows = layout_.GatherRows(plan, gradients);
+    PSTRAIN_RETURN_IF_ERROR(layout_.CheckUpdates(plan, updates));
+    rows = layout_.GatherRows(plan, updates);
   }
   PushOutcome outcome;
   Packer<PushRequest> packer;
@@ -314,7 +314,7 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
     outcome.shards.push_back({shard, TermOf(owner), ShardOutcome::kNotOwner});
     if (!owner.active()) continue;
     PushSection section{shard, TermOf(owner), {}, {}};
-    if (!left_out) section = layout_.MakePushSection(shard, section.term, plan, gradients, rows);
+    if (!left_out) section = layout_.MakePushSection(shard, section.term, plan, updates, rows);
     for (const RowUpdates& table : section.tables) rows_sent += table.keys.size();
     const std::size_t bytes = PushBytes(section);
     packer.Add(owner.ps(), std::move(section), bytes, i);

@@ -13,12 +13,12 @@
 #include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
-#include "runtime/model/model.h"
 #include "runtime/requests/ids.h"
 #include "runtime/rpc/transport.h"
 #include "runtime/stats/stats_writer.h"
 #include "runtime/worker/parameter_layout.h"
 #include "runtime/worker/ps_problems.h"
+#include "runtime/worker/step_data.h"
 
 namespace pstrain {
 
@@ -60,7 +60,7 @@ enum class PullAnswer : std::uint8_t {
 
 /// The values of a pull, or who does not give them.
 struct PullOutcome {
-  Parameters values;
+  StepValues values;
   UpdateCounts updates;
   PullAnswer answer = PullAnswer::kValues;
   /// Who has answered so, where there are no values.
@@ -129,9 +129,14 @@ class PsClient {
                                                   std::uint32_t shards, Transport& transports,
                                                   PsClientOptions options = {});
 
-  /// Where the rows of a batch lie, for its pull and its push. INVALID_ARGUMENT: a row request for
-  /// a variable that is not a table.
-  Result<RoutedPlan> Route(const BatchPlan& plan) const { return layout_.Route(plan); }
+  /// Where what a step reads lies, for its pull and its push. INVALID_ARGUMENT: rows of a variable
+  /// that is not a table, or the other way round.
+  Result<RoutedPlan> Route(const StepAccess& access) const { return layout_.Route(access); }
+
+  /// INVALID_ARGUMENT: what a step changes does not fit the variables or the rows that it reads.
+  Status CheckUpdates(const RoutedPlan& plan, const StepUpdates& updates) const {
+    return layout_.CheckUpdates(plan, updates);
+  }
 
   /// The dense variables, whole, and the rows of the plan. UNAVAILABLE: a ps did not answer;
   /// ABORTED: a shard has no active owner or another one than `membership` says. Both: try again
@@ -140,11 +145,11 @@ class PsClient {
   Result<PullOutcome> Pull(const RoutedPlan& plan, const Membership& membership,
                            const GrantContext& grant = {});
 
-  /// Pushes the gradients of a batch; every shard gets a section, also an empty one. `shards`: only
+  /// Pushes what a step changes; every shard gets a section, also an empty one. `shards`: only
   /// these (ascending); empty: all. The outcome of one ps does not touch another's.
-  /// INVALID_ARGUMENT: the gradients do not fit, or a ps refused the request.
+  /// INVALID_ARGUMENT: the updates do not fit, or a ps refused the request.
   Result<PushOutcome> Push(const PushedBatch& batch, const RoutedPlan& plan,
-                           const Parameters& gradients, const Membership& membership,
+                           const StepUpdates& updates, const Membership& membership,
                            std::span<const ShardId> shards = {});
 
   const PsClientStats& stats() const { return stats_; }

@@ -25,16 +25,15 @@ GrantContext ContextOf(const Grant& grant) { return {grant.chief_term(), FromWir
 
 }  // namespace
 
-StepLoop::StepLoop(const RoleContext& context, GrantSession& session, BatchPrefetcher& batches,
-                   PsClient& ps, const Model& model, const FiniteCheck& check,
-                   const InputIndex& index, WorkerStats& stats, bool leave_out_non_finite)
+StepLoop::StepLoop(const RoleContext& context, GrantSession& session, WorkPrefetcher& work,
+                   PsClient& ps, WorkerStep& step, const FiniteCheck& check, WorkerStats& stats,
+                   bool leave_out_non_finite)
     : context_(context),
       session_(session),
-      batches_(batches),
+      work_(work),
       ps_(ps),
-      model_(model),
+      step_(step),
       check_(check),
-      index_(index),
       stats_(stats),
       leave_out_non_finite_(leave_out_non_finite),
       common_stats_(context.stats) {}
@@ -57,7 +56,7 @@ void StepLoop::Abandon(Status status) {
     if (status_.ok()) status_ = std::move(status);
   }
   abandoned_ = true;
-  session_.GiveBackAll();  // also ends the wait for a batch
+  session_.GiveBackAll();  // also ends the wait for work
   permits_.Stop();
   pulled_.Stop();
   computed_.Stop();
@@ -65,11 +64,11 @@ void StepLoop::Abandon(Status status) {
 
 void StepLoop::PullStage() {
   while (!abandoned_ && permits_.Push(true)) {
-    Result<std::optional<PreparedBatch>> prepared = batches_.Next();
-    if (!prepared.ok()) return Abandon(prepared.status());
-    if (!*prepared) break;
+    Result<std::optional<ReadyWork>> work = work_.Next();
+    if (!work.ok()) return Abandon(work.status());
+    if (!*work) break;
     Step step;
-    step.prepared = std::move(**prepared);
+    step.work = std::move(**work);
     step.begin = SteadyNow();
     PhaseTimer timer;
     const Result<Outcome> pulled = Pull(step);
@@ -89,9 +88,13 @@ void StepLoop::ComputeStage() {
   while (std::optional<Step> step = pulled_.Pop()) {
     permits_.TryPop();
     timer.Charge(stats_.wait_seconds);
-    step->result = model_.Step(step->prepared.batch, step->prepared.plan, step->pulled.values,
-                               &step->gradients);
-    const auto unfit = check_.OfStep(step->result, step->prepared.plan, step->gradients);
+    const PreparedWork& prepared = step->work.prepared;
+    step->outcome = step_.Compute(prepared, step->pulled.values);
+    const Status fits = ps_.CheckUpdates(step->work.routed, step->outcome.updates);
+    if (!fits.ok()) {
+      return Abandon(fits.WithContext(step_.Describe(FromWire(step->work.grant.work_id()))));
+    }
+    const auto unfit = check_.OfStep(step->outcome, prepared.access);
     timer.Charge(stats_.compute_seconds);
     if (unfit) {
       Status judged = Judge(*unfit, *step);
@@ -102,16 +105,15 @@ void StepLoop::ComputeStage() {
   computed_.Close();
 }
 
-// A batch that was computed from values which are not finite is not to blame, and every batch after
-// it would be left out too: that fails the job in any case.
+// Work that was computed from values which are not finite is not to blame, and all work after it
+// would be left out too: that fails the job in any case.
 Status StepLoop::Judge(const std::string& what, Step& step) {
-  const PreparedBatch& prepared = step.prepared;
-  const std::string batch = DescribeBatch(index_, FromWire(prepared.grant.work_id()));
-  const auto source = check_.OfValues(prepared.plan, step.pulled.values, *session_.membership());
+  const std::string batch = step_.Describe(FromWire(step.work.grant.work_id()));
+  const auto source =
+      check_.OfValues(step.work.prepared.access, step.pulled.values, *session_.membership());
   if (!source && leave_out_non_finite_) {
     step.left_out = true;
-    step.gradients = {};
-    step.result = {};
+    step.outcome = {};
     LogWarning("worker", "a batch is left out", {{"batch", batch}, {"not_finite", what}});
     return OkStatus();
   }
@@ -139,18 +141,20 @@ void StepLoop::PushStage() {
 }
 
 void StepLoop::Finish(const Step& step, Report report) {
-  *report.mutable_work_id() = step.prepared.grant.work_id();
-  report.set_chief_term(step.prepared.grant.chief_term());
-  if (!step.left_out) report.set_loss(step.result.loss);
+  *report.mutable_work_id() = step.work.grant.work_id();
+  report.set_chief_term(step.work.grant.chief_term());
+  if (!step.left_out) report.set_loss(step.outcome.loss);
   session_.Complete(std::move(report));
   stats_.commits_reported->Add();
   stats_.steps->Add();
-  stats_.examples->Add(step.result.records);
-  stats_.records_skipped->Add(step.prepared.batch.skipped);
+  const PreparedWork& prepared = step.work.prepared;
+  const std::uint32_t good = prepared.records - prepared.skipped;
+  stats_.records_skipped->Add(prepared.skipped);
   if (step.left_out) {
-    stats_.records_non_finite->Add(step.prepared.batch.records);
+    stats_.records_non_finite->Add(good);
   } else {
-    stats_.loss->Set(step.result.loss);
+    stats_.examples->Add(good);
+    stats_.loss->Set(step.outcome.loss);
   }
   stats_.step_duration->Observe(SteadyNow() - step.begin);
 }
@@ -162,10 +166,10 @@ bool StepLoop::WaitForChange(std::uint64_t number) {
 }
 
 Result<StepLoop::Outcome> StepLoop::Pull(Step& step) {
-  const Grant& grant = step.prepared.grant;
+  const Grant& grant = step.work.grant;
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
-    Result<PullOutcome> pulled = ps_.Pull(step.prepared.routed, *membership, ContextOf(grant));
+    Result<PullOutcome> pulled = ps_.Pull(step.work.routed, *membership, ContextOf(grant));
     if (pulled.ok() && pulled->answer == PullAnswer::kValues) {
       step.pulled = std::move(pulled).value();
       return Outcome::kDone;
@@ -207,12 +211,12 @@ StepLoop::Outcome StepLoop::GiveBackRefused(const Grant& grant, std::uint64_t me
 }
 
 Result<StepLoop::Outcome> StepLoop::Push(Step& step, Report* report) {
-  const PreparedBatch& prepared = step.prepared;
-  const WorkId work_id{prepared.grant.work_id().epoch(), prepared.grant.work_id().batch()};
-  PushedBatch batch{work_id, index_.RecordCount(work_id), prepared.batch.skipped};
+  const Grant& grant = step.work.grant;
+  const PreparedWork& prepared = step.work.prepared;
+  PushedBatch batch{FromWire(grant.work_id()), prepared.records, prepared.skipped};
   if (step.left_out) batch.non_finite = batch.records - batch.skipped;
-  batch.grant = ContextOf(prepared.grant);
-  std::vector<ShardId> lacking(prepared.grant.shards().begin(), prepared.grant.shards().end());
+  batch.grant = ContextOf(grant);
+  std::vector<ShardId> lacking(grant.shards().begin(), grant.shards().end());
   // Shards that have the batch may have left it out, or may have its gradient when it is to be left
   // out now: all are to end the same way.
   if (leave_out_non_finite_) lacking.clear();
@@ -220,13 +224,12 @@ Result<StepLoop::Outcome> StepLoop::Push(Step& step, Report* report) {
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
     Result<PushOutcome> pushed =
-        ps_.Push(batch, prepared.routed, step.gradients, *membership, progress.wanted());
+        ps_.Push(batch, step.work.routed, step.outcome.updates, *membership, progress.wanted());
     if (!pushed.ok()) return pushed.status().WithContext("push");
     progress.Add(*pushed);
     if (progress.has_gradient()) return GiveBack(step);
     if (progress.refused()) {
-      return GiveBackRefused(prepared.grant, membership->number(), progress.have(),
-                             progress.early());
+      return GiveBackRefused(grant, membership->number(), progress.have(), progress.early());
     }
     if (progress.done()) break;
     // What some shards have and others lack is no loss: the chief grants it again, they refuse it.
@@ -242,12 +245,12 @@ Result<StepLoop::Outcome> StepLoop::Push(Step& step, Report* report) {
 // worker is there, it finishes the push, and the chief grants the batch to nobody; else the batch
 // is computed once more, from newer values, and its gradient takes the place of what was left out.
 Result<StepLoop::Outcome> StepLoop::GiveBack(const Step& step) {
-  const WorkId work_id = FromWire(step.prepared.grant.work_id());
-  const std::string batch = DescribeBatch(index_, work_id);
+  const WorkId work_id = FromWire(step.work.grant.work_id());
+  const std::string batch = step_.Describe(work_id);
   if (given_back_.insert(work_id).second) {
     LogWarning("worker", "a batch that was to be left out is given back: a shard has its gradient",
                {{"batch", batch}});
-    session_.GiveBack(step.prepared.grant);
+    session_.GiveBack(step.work.grant);
     return Outcome::kGivenBack;
   }
   Status status =

@@ -11,46 +11,44 @@
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/cluster/role_context.h"
-#include "runtime/input/input_index.h"
-#include "runtime/model/model.h"
 #include "runtime/stats/role_stats.h"
-#include "runtime/worker/batch_prefetcher.h"
 #include "runtime/worker/finite_check.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
+#include "runtime/worker/work_prefetcher.h"
+#include "runtime/worker/worker_step.h"
 
 namespace pstrain {
 
-/// Turns granted batches into applied ones, in three stages that run concurrently: one thread pulls
-/// the values of the next batch, one computes, one pushes the gradients of the last and reports. So
+/// Turns granted work into applied work, in three stages that run concurrently: one thread pulls
+/// the values of the next work, one computes, one pushes the gradients of the last and reports. So
 /// a gradient may be computed from values that lack the updates of the worker's own steps under
 /// way, at most kPullAhead + 3. Owner: the worker.
 ///
 ///   stage     waits for                    hands over to
-///   pull      a batch, a permit            compute (pulled_)
+///   pull      work, a permit               compute (pulled_)
 ///   compute   values                       push (computed_)
 ///   push      gradients                    the session (report)
 class StepLoop {
  public:
-  /// Batches whose values are pulled, or being pulled, while another is computed.
+  /// Pieces of work whose values are pulled, or being pulled, while another is computed.
   static constexpr std::size_t kPullAhead = 1;
 
   /// `leave_out_non_finite`: what is not finite does not fail the job.
-  StepLoop(const RoleContext& context, GrantSession& session, BatchPrefetcher& batches,
-           PsClient& ps, const Model& model, const FiniteCheck& check, const InputIndex& index,
-           WorkerStats& stats, bool leave_out_non_finite);
+  StepLoop(const RoleContext& context, GrantSession& session, WorkPrefetcher& work, PsClient& ps,
+           WorkerStep& step, const FiniteCheck& check, WorkerStats& stats,
+           bool leave_out_non_finite);
 
   /// Returns when the session gives no more grants and what was begun is finished or given up. The
-  /// error of a batch that cannot be read, of a ps that refuses a request, or of a step whose
+  /// error of work that cannot be read, of a ps that refuses a request, or of a step whose
   /// result is not finite (OUT_OF_RANGE, the chief is told that the job cannot go on). Once.
   Status Run();
 
  private:
   struct Step {
-    PreparedBatch prepared;
+    ReadyWork work;
     PullOutcome pulled;
-    Parameters gradients;
-    StepResult result;
+    StepOutcome outcome;
     SteadyTime begin;
     /// Its loss or a gradient is not finite, and such work is left out.
     bool left_out = false;
@@ -63,7 +61,7 @@ class StepLoop {
     kDone,
     /// The session or the grace period ended meanwhile.
     kGivenUp,
-    /// The chief is to grant the batch again.
+    /// The chief is to grant the work again.
     kGivenBack,
   };
 
@@ -88,11 +86,10 @@ class StepLoop {
 
   const RoleContext& context_;
   GrantSession& session_;
-  BatchPrefetcher& batches_;
+  WorkPrefetcher& work_;
   PsClient& ps_;
-  const Model& model_;
+  WorkerStep& step_;
   const FiniteCheck& check_;
-  const InputIndex& index_;
   WorkerStats& stats_;
   const bool leave_out_non_finite_;
   RuntimeStats common_stats_;

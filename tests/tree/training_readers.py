@@ -10,8 +10,7 @@ from source_tree import code_of, line_of, sources_of, text_of
 SCHEMA = "proto/job/psjob.proto"
 # spec.training as the roles take it; the built-in models, which are described in it; the evaluator,
 # which scores them; main, which hands the evaluator its part.
-ADAPTERS = ("runtime/model/", "runtime/evaluator/run_evaluator.", "runtime/main.cc",
-            "runtime/worker/run_worker.")
+ADAPTERS = ("runtime/model/", "runtime/evaluator/run_evaluator.", "runtime/main.cc")
 
 
 def names_of(schema):

@@ -9,6 +9,7 @@
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
 #include "runtime/model/training/training_input.h"
+#include "runtime/model/training/training_step.h"
 
 namespace pstrain {
 namespace {
@@ -76,6 +77,14 @@ PsJob PsJobOf(const PSTrainingJob& job) {
   constexpr std::uint64_t kRowsAndTheRest = 256 << 20;
   const std::uint64_t widest = WidestHiddenLayer(job.spec().training().model());
   return {.message_bytes = kRowsAndTheRest + widest * widest * sizeof(float)};
+}
+
+WorkerJob WorkerJobOf(const PSTrainingJob& job) {
+  const Training& training = job.spec().training();
+  return {.leave_out_non_finite = training.on_non_finite() == Training::Skip,
+          .create_step = [training](const RoleContext& context, TryAgain::Pause pause) {
+            return CreateTrainingStep(training, context, std::move(pause));
+          }};
 }
 
 }  // namespace pstrain

@@ -24,7 +24,7 @@ Result<int> RunRole(Role role, const RoleContext& context, const PSTrainingJob& 
     case Role::kPs:
       return RunPs(context, PsJobOf(job));
     case Role::kWorker:
-      return RunWorker(context, job.spec().training());
+      return RunWorker(context, WorkerJobOf(job));
     case Role::kEvaluator:
       return RunEvaluator(context, job.spec().training());
   }

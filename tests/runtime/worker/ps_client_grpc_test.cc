@@ -34,8 +34,8 @@ TEST(PsClientOverGrpc, WhenAPsRestartsOnItsPort_OnlyItsShardsArePushedAgain) {
   auto created = PsClient::Create(SampleVariables(), kShards, transports);
   ASSERT_TRUE(created.ok());
   const std::unique_ptr<PsClient> client = std::move(created).value();
-  const BatchPlan plan = SamplePlan({1, 2, 3, 4, 5, 6, 7, 8, 500, 700});
-  const Parameters gradients = SampleGradients(plan);
+  const StepAccess plan = SamplePlan({1, 2, 3, 4, 5, 6, 7, 8, 500, 700});
+  const StepUpdates gradients = SampleGradients(plan);
   const RoutedPlan routed = client->Route(plan).value();
 
   const auto first = client->Push({{0, 0}, 10}, routed, gradients, membership);

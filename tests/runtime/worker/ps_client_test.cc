@@ -27,11 +27,11 @@ class PsClientTest : public TwoPsTest {
 
   Membership membership_ = SampleMembership(kAddresses);
   RoutedPlan routed_;  // of plan_
-  const BatchPlan plan_ = SamplePlan({0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 999});
+  const StepAccess plan_ = SamplePlan({0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 999});
 };
 
 TEST_F(PsClientTest, PullAfterPush_GivesWhatWasPushedFromBothPs) {
-  const Parameters gradients = SampleGradients(plan_);
+  const StepUpdates gradients = SampleGradients(plan_);
   const auto pushed = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   ASSERT_EQ(pushed->shards.size(), kShards);
@@ -53,7 +53,7 @@ TEST_F(PsClientTest, PullAfterPush_GivesWhatWasPushedFromBothPs) {
 }
 
 TEST_F(PsClientTest, WhenOthersPushInBetween_StalenessCountsThem) {
-  const Parameters gradients = SampleGradients(plan_);
+  const StepUpdates gradients = SampleGradients(plan_);
   const auto pulled = client_->Pull(routed_, membership_);
   ASSERT_TRUE(pulled.ok());
   for (std::uint32_t batch = 0; batch < 3; ++batch) {
@@ -84,7 +84,7 @@ TEST_F(PsClientTest, Push_WhenInOrder_ReachesTheSecondPsAfterTheFirstHasApplied)
 }
 
 TEST_F(PsClientTest, PushTwice_IsADuplicateEverywhereAndChangesNothing) {
-  const Parameters gradients = SampleGradients(plan_);
+  const StepUpdates gradients = SampleGradients(plan_);
   ASSERT_TRUE(client_->Push({{0, 1}, 10}, routed_, gradients, membership_).ok());
   const auto again = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
   ASSERT_TRUE(again.ok()) << again.status().ToString();
@@ -93,10 +93,8 @@ TEST_F(PsClientTest, PushTwice_IsADuplicateEverywhereAndChangesNothing) {
 }
 
 TEST_F(PsClientTest, PushOfAnEmptyBatch_ReachesEveryShard) {
-  BatchPlan plan = SamplePlan({});
-  Parameters gradients;
-  gradients.dense.resize(2);
-  gradients.rows.resize(1);
+  StepAccess plan = SamplePlan({});
+  const StepUpdates gradients;
   const auto pushed =
       client_->Push({{0, 2}, 5}, client_->Route(plan).value(), gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
@@ -109,7 +107,7 @@ TEST_F(PsClientTest, WhenABatchIsLeftOutHalfAndThenComputedAgain_EveryShardHasIt
   const PushedBatch left_out{{0, 1}, 10, 3, 7};
   const std::vector<ShardId> of_first_ps = {0, 2};
   ASSERT_TRUE(client_->Push(left_out, routed_, {}, membership_, of_first_ps).ok());
-  const Parameters gradients = SampleGradients(plan_);
+  const StepUpdates gradients = SampleGradients(plan_);
   const auto again = client_->Push({{0, 1}, 10, 3}, routed_, gradients, membership_);
   ASSERT_TRUE(again.ok()) << again.status().ToString();
   for (const ShardPush& push : again->shards) EXPECT_EQ(push.outcome, ShardOutcome::kApplied);
@@ -135,8 +133,8 @@ TEST_F(PsClientTest, WhenABatchIsPushedHalfAndThenLeftOut_IsToldSo) {
 }
 
 TEST_F(PsClientTest, PushOfABatchThatIsLeftOut_ReachesEveryShardAndChangesNoValue) {
-  Parameters gradients = SampleGradients(plan_);
-  gradients.dense[kDense][0] = std::numeric_limits<float>::quiet_NaN();
+  StepUpdates gradients = SampleGradients(plan_);
+  gradients.dense[0].values.of<float>()[0] = std::numeric_limits<float>::quiet_NaN();
   const PushedBatch batch{{0, 1}, 10, 3, 7};
   const auto pushed = client_->Push(batch, routed_, gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
@@ -161,7 +159,7 @@ TEST_F(PsClientTest, WhenAPsIsAwayOrDoesNotOwn_SaysSoUntilItAnswers) {
     problems.Describe(&request);
     return request;
   };
-  const Parameters gradients = SampleGradients(plan_);
+  const StepUpdates gradients = SampleGradients(plan_);
   servers_[1].reset();
   ASSERT_TRUE((*client)->Push({{0, 1}, 10}, routed_, gradients, membership_).ok());
   ASSERT_EQ(poll().unreachable_size(), 1);
@@ -181,7 +179,7 @@ TEST_F(PsClientTest, WhenAPsIsAwayOrDoesNotOwn_SaysSoUntilItAnswers) {
 }
 
 TEST_F(PsClientTest, WhenOnePsIsAway_TheOthersOutcomesStandAndOnlyTheRestIsPushedAgain) {
-  const Parameters gradients = SampleGradients(plan_);
+  const StepUpdates gradients = SampleGradients(plan_);
   servers_[1].reset();
   const auto first = client_->Push({{0, 1}, 10}, routed_, gradients, membership_);
   ASSERT_TRUE(first.ok()) << first.status().ToString();
@@ -222,7 +220,7 @@ TEST_F(PsClientTest, WhenOnePsLacksWhatTheWorkWaitsFor_ItIsEarlyThereAlone) {
   PsClientOptions options;
   options.problems = &problems;
   const auto client = PsClient::Create(SampleVariables(), kShards, network_, options).value();
-  const Parameters gradients = SampleGradients(plan_);
+  const StepUpdates gradients = SampleGradients(plan_);
   const std::vector<ShardId> of_first_ps = {0, 2};
   ASSERT_TRUE(client->Push({{0, 0}, 10}, routed_, gradients, membership_, of_first_ps).ok());
   const GrantContext grant{1, {0, 1}};
@@ -257,7 +255,7 @@ TEST_F(PsClientTest, WhenOnePsLacksWhatTheWorkWaitsFor_ItIsEarlyThereAlone) {
 }
 
 TEST_F(PsClientTest, WhenTheWorkIsOfAnotherChief_EveryShardRefusesIt) {
-  const Parameters gradients = SampleGradients(plan_);
+  const StepUpdates gradients = SampleGradients(plan_);
   const GrantContext grant{2, {}};
   const auto pulled = client_->Pull(routed_, membership_, grant);
   ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
@@ -281,11 +279,44 @@ TEST_F(PsClientTest, WhenAShardHasNoOwner_IsNotOwnerAndNotPulled) {
 }
 
 TEST_F(PsClientTest, WhenTheGradientsDoNotFit_IsInvalidAndSendsNothing) {
-  Parameters gradients = SampleGradients(plan_);
-  gradients.rows[0].pop_back();
+  StepUpdates gradients = SampleGradients(plan_);
+  gradients.rows[0].values.of<float>().pop_back();
   const auto pushed = client_->Push({{0, 1}, 1}, routed_, gradients, membership_);
   EXPECT_EQ(pushed.status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(client_->stats().bytes_sent, 0u);
+}
+
+TEST_F(PsClientTest, WhenAnUpdateIsOfAnotherVariableOrDType_IsInvalidAndSendsNothing) {
+  const auto refused = [this](const StepUpdates& updates) {
+    return client_->Push({{0, 1}, 1}, routed_, updates, membership_).status().code() ==
+           StatusCode::kInvalidArgument;
+  };
+  StepUpdates updates;
+  updates.dense.push_back({kTable, std::vector<float>(12)});
+  EXPECT_TRUE(refused(updates)) << "not dense";
+  updates.dense[0] = {VariableId{9}, std::vector<float>(12)};
+  EXPECT_TRUE(refused(updates)) << "no such variable";
+  updates.dense[0] = {kDense, std::vector<double>(12)};
+  EXPECT_TRUE(refused(updates)) << "float64";
+  updates.dense.clear();
+  updates.rows.push_back({1, std::vector<float>(3)});
+  EXPECT_TRUE(refused(updates)) << "rows that are not read";
+  EXPECT_EQ(client_->stats().bytes_sent, 0u);
+}
+
+// An assign and an add to one variable: a push brings both, in their order.
+TEST_F(PsClientTest, PushOfOtherOps_CarriesThemOutInTheirOrder) {
+  StepUpdates updates;
+  updates.dense.push_back({kDense, std::vector<float>(12, 4.0F), UpdateOp::kAssign});
+  updates.dense.push_back({kDense, std::vector<float>(12, 0.5F), UpdateOp::kAdd});
+  updates.rows.push_back(
+      {0, std::vector<float>(3 * plan_.requests[0].rows.size(), -1.0F), UpdateOp::kMin});
+  const auto pushed = client_->Push({{0, 1}, 1}, routed_, updates, membership_);
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  const auto pulled = client_->Pull(routed_, membership_);
+  ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
+  EXPECT_EQ(pulled->values.dense[kDense], ValueArray(std::vector<float>(12, 4.5F)));
+  EXPECT_EQ(pulled->values.rows[0], updates.rows[0].values);
 }
 
 TEST_F(PsClientTest, WhenTheMembershipIsEmpty_IsAborted) {
@@ -294,7 +325,7 @@ TEST_F(PsClientTest, WhenTheMembershipIsEmpty_IsAborted) {
 
 TEST_F(PsClientTest, WhenTwoThreadsPushAndPull_EveryPushCountsOnce) {
   constexpr std::uint32_t kPushes = 40;
-  const Parameters gradients = SampleGradients(plan_);
+  const StepUpdates gradients = SampleGradients(plan_);
   std::vector<std::thread> threads;
   for (std::uint32_t t = 0; t < 2; ++t) {
     threads.emplace_back([&, t] {
@@ -313,9 +344,9 @@ TEST_F(PsClientTest, WhenTwoThreadsPushAndPull_EveryPushCountsOnce) {
 }
 
 TEST_F(PsClientTest, WhenAStepReadsNoDenseVariable_APullBringsItsRowsAlone) {
-  const Parameters gradients = SampleGradients(plan_);
+  const StepUpdates gradients = SampleGradients(plan_);
   ASSERT_TRUE(client_->Push({{0, 1}, 10}, routed_, gradients, membership_).ok());
-  BatchPlan plan = plan_;
+  StepAccess plan = plan_;
   plan.dense.clear();
   const RoutedPlan rows_only = client_->Route(plan).value();
   const std::uint64_t before = client_->stats().bytes_received;
@@ -323,14 +354,14 @@ TEST_F(PsClientTest, WhenAStepReadsNoDenseVariable_APullBringsItsRowsAlone) {
   ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
   const std::uint64_t without = client_->stats().bytes_received - before;
   EXPECT_EQ(pulled->values.rows, Expected(gradients, 1).rows);
-  EXPECT_THAT(pulled->values.dense, ElementsAre(IsEmpty(), IsEmpty()));
+  EXPECT_EQ(pulled->values.dense, (std::vector<ValueArray>(2)));
   ASSERT_TRUE(client_->Pull(routed_, membership_).ok());
   const std::uint64_t with = client_->stats().bytes_received - before - without;
   EXPECT_EQ(with - without, 12 * sizeof(float)) << "the dense variable, and nothing else";
 }
 
 TEST_F(PsClientTest, WhenAStepReadsNothing_NoPsIsAsked) {
-  BatchPlan plan = SamplePlan({});
+  StepAccess plan = SamplePlan({});
   plan.dense.clear();
   const auto pulled = client_->Pull(client_->Route(plan).value(), membership_);
   ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
@@ -338,9 +369,9 @@ TEST_F(PsClientTest, WhenAStepReadsNothing_NoPsIsAsked) {
 }
 
 TEST_F(PsClientTest, WhenAVariableIsNotRead_ItsGradientIsAppliedAllTheSame) {
-  BatchPlan plan = plan_;
+  StepAccess plan = plan_;
   plan.dense.clear();
-  const Parameters gradients = SampleGradients(plan_);
+  const StepUpdates gradients = SampleGradients(plan_);
   const auto pushed =
       client_->Push({{0, 1}, 10}, client_->Route(plan).value(), gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
@@ -349,14 +380,14 @@ TEST_F(PsClientTest, WhenAVariableIsNotRead_ItsGradientIsAppliedAllTheSame) {
 
 TEST_F(PsClientTest, Route_OfATableAmongTheDenseOnes_IsInvalid) {
   for (const VariableId variable : {kTable, VariableId{2}}) {
-    BatchPlan plan;
+    StepAccess plan;
     plan.dense = {variable};
     EXPECT_EQ(client_->Route(plan).status().code(), StatusCode::kInvalidArgument) << variable;
   }
 }
 
 TEST_F(PsClientTest, Route_OfADenseVariable_IsInvalid) {
-  BatchPlan plan;
+  StepAccess plan;
   plan.requests.push_back({kDense, {1}});
   EXPECT_EQ(client_->Route(plan).status().code(), StatusCode::kInvalidArgument);
 }

@@ -95,35 +95,39 @@ inline Membership SampleMembership(const std::vector<std::string>& addresses) {
 }
 inline constexpr ShardTerm kSampleTerm{1, 7};
 
-/// A batch that reads the dense variable and `rows` of the table.
-inline BatchPlan SamplePlan(std::vector<std::uint64_t> rows) {
-  BatchPlan plan;
-  plan.dense = {kDense};
-  plan.requests.push_back({kTable, std::move(rows)});
-  return plan;
+/// A step that reads the dense variable and `rows` of the table.
+inline StepAccess SamplePlan(std::vector<std::uint64_t> rows) {
+  StepAccess access;
+  access.dense = {kDense};
+  access.requests.push_back({kTable, std::move(rows)});
+  return access;
 }
 
 /// Distinct gradients: dense i -> i + 1, row r -> {r, r + 0.5, -r}.
-inline Parameters SampleGradients(const BatchPlan& plan) {
-  Parameters gradients;
-  gradients.dense.resize(2);
-  for (int i = 0; i < 12; ++i) gradients.dense[kDense].push_back(static_cast<float>(i + 1));
-  gradients.rows.resize(1);
-  for (const std::uint64_t row : plan.requests[0].rows) {
+inline StepUpdates SampleGradients(const StepAccess& access) {
+  std::vector<float> dense;
+  for (int i = 0; i < 12; ++i) dense.push_back(static_cast<float>(i + 1));
+  std::vector<float> rows;
+  for (const std::uint64_t row : access.requests[0].rows) {
     const auto value = static_cast<float>(row);
-    gradients.rows[0].insert(gradients.rows[0].end(), {value, value + 0.5F, -value});
+    rows.insert(rows.end(), {value, value + 0.5F, -value});
   }
+  StepUpdates gradients;
+  gradients.dense.push_back({kDense, std::move(dense)});
+  gradients.rows.push_back({0, std::move(rows)});
   return gradients;
 }
 
 /// What the values are after `times` pushes of the gradients.
-inline Parameters Expected(Parameters gradients, float times) {
-  for (auto* part : {&gradients.dense, &gradients.rows}) {
-    for (auto& values : *part) {
-      for (float& value : values) value = 0.0F - times * value;
-    }
-  }
-  return gradients;
+inline StepValues Expected(const StepUpdates& gradients, float times) {
+  const auto after = [times](ValueArray values) {
+    for (float& value : values.of<float>()) value = 0.0F - times * value;
+    return values;
+  };
+  StepValues values;
+  values.dense = {after(gradients.dense[0].values), ValueArray()};
+  values.rows = {after(gradients.rows[0].values)};
+  return values;
 }
 
 }  // namespace pstrain

@@ -7,11 +7,10 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "base/os/files.h"
-#include "tests/runtime/input/test_input.h"
 #include "tests/runtime/worker/test_chief.h"
 #include "tests/runtime/worker/two_ps_test.h"
 
@@ -21,45 +20,41 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr WorkId kWorkId{0, 0};
+constexpr std::uint32_t kRecords = 2;
 
-/// SampleGradients of the same rows for every batch; the loss of the first `broken` steps is not a
+/// SampleGradients of the same rows for all work; the loss of the first `broken` steps is not a
 /// number.
-class SampleModel final : public Model {
+class SampleStep final : public WorkerStep {
  public:
   /// `between`: called in each step, after its pull and before its push.
-  explicit SampleModel(
+  explicit SampleStep(
       int broken, std::function<void()> between = [] {})
       : broken_(broken), between_(std::move(between)) {}
 
-  const std::vector<VariableSpec>& variables() const override { return variables_; }
-  BatchPlan Plan(const Batch&) const override { return SamplePlan({1, 2, 3, 500}); }
-  StepResult Step(const Batch& batch, const BatchPlan& plan, const Parameters&,
-                  Parameters* gradients) const override {
-    between_();
-    *gradients = SampleGradients(plan);
-    const bool broken = steps_++ < broken_;
-    return {broken ? std::numeric_limits<double>::quiet_NaN() : 0.5, batch.records};
+  Result<PreparedWork> Prepare(WorkId) override {
+    return PreparedWork{SamplePlan({1, 2, 3, 500}), kRecords, 0, nullptr};
   }
-  std::vector<float> Predict(const Batch&, const BatchPlan&, const Parameters&) const override {
-    return {};
+  StepOutcome Compute(const PreparedWork& work, StepValues&) override {
+    between_();
+    const bool broken = steps_++ < broken_;
+    return {broken ? std::numeric_limits<double>::quiet_NaN() : 0.5, SampleGradients(work.access)};
+  }
+  std::string Describe(WorkId work_id) const override {
+    return "batch " + std::to_string(work_id.batch);
   }
   int steps() const { return steps_; }
 
  private:
-  const std::vector<VariableSpec> variables_ = SampleVariables();
   const int broken_;
   const std::function<void()> between_;
-  mutable std::atomic<int> steps_{0};
+  std::atomic<int> steps_{0};
 };
 
-/// A worker's step loop between two ps and a chief of the test, which grants the one batch of the
-/// input whenever it is not in flight, and ends the job with its report or the worker's failure.
+/// A worker's step loop between two ps and a chief of the test, which grants one piece of work
+/// whenever it is not in flight, and ends the job with its report or the worker's failure.
 class StepLoopTest : public TwoPsTest {
  protected:
   StepLoopTest() : chief_([this](const auto& poll, auto* reply) { Answer(poll, reply); }) {
-    WriteTestFile(input_, "30,cook,yes\n31,clerk,no\n");
-    Training& training = *job_.mutable_spec()->mutable_training();
-    training = SmallTraining(input_);
     settings_.peer_timeout = std::chrono::seconds(30);
   }
 
@@ -75,53 +70,41 @@ class StepLoopTest : public TwoPsTest {
 
   /// As a worker that pushed the batch's gradient to the shards of ps 0 and was gone then.
   void PushToTheFirstPs() {
-    const BatchPlan plan = SamplePlan({1, 2, 3, 500});
+    const StepAccess plan = SamplePlan({1, 2, 3, 500});
     const ShardId of_ps_0[] = {0, 2};
-    const auto pushed = client_->Push({kWorkId, 2, 0}, client_->Route(plan).value(),
+    const auto pushed = client_->Push({kWorkId, kRecords, 0}, client_->Route(plan).value(),
                                       SampleGradients(plan), SampleMembership(kAddresses), of_ps_0);
     ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   }
 
-  Status Run(const Model& model) {
+  Status Run(WorkerStep& step) {
     const RoleContext context = {.job = settings_,
                                  .run_id = "run",
                                  .chief_address = chief_.address(),
-                                 .scratch = dir_.File("scratch"),
                                  .stats = *stats_,
                                  .fail_points = FailPoints::None()};
     GrantSession session(context, problems_);
     PSTRAIN_RETURN_IF_ERROR(session.Start().status());
-    PSTRAIN_ASSIGN_OR_RETURN(FeatureSet features,
-                             FeatureSet::Create(job_.spec().training().features()));
-    PSTRAIN_ASSIGN_OR_RETURN(InputIndex built, BuildInputIndex(job_.spec().training().input(),
-                                                               {4, 10, 3}, context.scratch));
-    const auto index = std::make_shared<const InputIndex>(std::move(built));
-    PSTRAIN_ASSIGN_OR_RETURN(
-        std::unique_ptr<BatchReader> reader,
-        BatchReader::Create(job_.spec().training().input(),
-                            std::make_shared<const FeatureSet>(std::move(features)), index,
-                            {.scratch = context.scratch}));
     WorkerStats stats(*stats_);
     const FiniteCheck check(SampleVariables(), kShards);
-    BatchPrefetcher batches(session, std::move(reader), model, *client_, stats.input_seconds);
-    Status status =
-        StepLoop(context, session, batches, *client_, model, check, *index, stats, true).Run();
+    WorkPrefetcher work(session, step, *client_, stats.input_seconds);
+    Status status = StepLoop(context, session, work, *client_, step, check, stats, true).Run();
+    step_error_ = work.step_error();
     session.GiveBackAll();
     session.WaitForEnd(std::chrono::seconds(30));
     return status;
   }
 
-  Parameters Values() {
+  StepValues Values() {
     const RoutedPlan routed = client_->Route(SamplePlan({1, 2, 3, 500})).value();
     const auto pulled = client_->Pull(routed, SampleMembership(kAddresses));
     EXPECT_TRUE(pulled.ok()) << pulled.status().ToString();
-    return pulled.ok() ? pulled->values : Parameters{};
+    return pulled.ok() ? pulled->values : StepValues{};
   }
 
-  TempDir dir_;
-  const std::string input_ = dir_.File("a.csv");
-  PSTrainingJob job_;
   JobSettings settings_;
+  /// Of the prefetcher, once Run has returned.
+  Status step_error_;
   std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   const RealClock clock_;
   PsProblems problems_{clock_};
@@ -129,22 +112,22 @@ class StepLoopTest : public TwoPsTest {
 };
 
 TEST_F(StepLoopTest, WhenNoShardHasTheGradient_TheBatchIsLeftOutByAll) {
-  const SampleModel model(1);
-  const Status ran = Run(model);
+  SampleStep step(1);
+  const Status ran = Run(step);
   EXPECT_TRUE(ran.ok()) << ran.ToString();
-  EXPECT_EQ(model.steps(), 1);
-  const Parameters zeros = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 0);
+  EXPECT_EQ(step.steps(), 1);
+  const StepValues zeros = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 0);
   EXPECT_EQ(Values().dense, zeros.dense);
   EXPECT_EQ(Values().rows, zeros.rows);
 }
 
 TEST_F(StepLoopTest, WhenAShardHasTheGradient_TheBatchIsGivenBackAndComputedAgain) {
   PushToTheFirstPs();
-  const SampleModel model(1);
-  const Status ran = Run(model);
+  SampleStep step(1);
+  const Status ran = Run(step);
   EXPECT_TRUE(ran.ok()) << ran.ToString();
-  EXPECT_EQ(model.steps(), 2);
-  const Parameters once = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 1);
+  EXPECT_EQ(step.steps(), 2);
+  const StepValues once = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 1);
   EXPECT_EQ(Values().dense, once.dense) << "the shards of ps 0 have it from the first worker";
   EXPECT_EQ(Values().rows, once.rows);
   std::size_t reported = 0;
@@ -160,25 +143,64 @@ TEST_F(StepLoopTest, WhenAShardHasTheGradient_TheBatchIsGivenBackAndComputedAgai
 
 TEST_F(StepLoopTest, WhenItsLossIsAgainNotFinite_TheJobFails) {
   PushToTheFirstPs();
-  const SampleModel model(1000);
-  const Status ran = Run(model);
+  SampleStep step(1000);
+  const Status ran = Run(step);
   EXPECT_EQ(ran.code(), StatusCode::kOutOfRange) << ran.ToString();
-  EXPECT_EQ(model.steps(), 2);
+  EXPECT_EQ(step.steps(), 2);
   EXPECT_THAT(ran.message(), HasSubstr("some shards have its gradient"));
   EXPECT_EQ(chief_.polls().back().failure(), ran.message());
   for (const PollWorkerRequest& poll : chief_.polls()) EXPECT_EQ(poll.reports_size(), 0);
+}
+
+/// Its work cannot be prepared, or reads a variable that no ps has.
+class UnfitStep final : public WorkerStep {
+ public:
+  explicit UnfitStep(Status error) : error_(std::move(error)) {}
+
+  Result<PreparedWork> Prepare(WorkId) override {
+    if (!error_.ok()) return error_;
+    PreparedWork work;
+    work.access.dense = {77};
+    return work;
+  }
+  StepOutcome Compute(const PreparedWork&, StepValues&) override { return {}; }
+  std::string Describe(WorkId) const override { return "work"; }
+
+ private:
+  const Status error_;
+};
+
+/// The chief ends the job once the work is given back.
+class StepLoopPrepareTest : public StepLoopTest {
+ protected:
+  void Answer(const PollWorkerRequest& poll, PollWorkerReply* reply) override {
+    StepLoopTest::Answer(poll, reply);
+    if (reply->grants_size() == 0 || !granted_.exchange(true)) return;
+    reply->clear_grants();
+    reply->set_directive(FINISH);
+  }
+
+  std::atomic<bool> granted_{false};
+};
+
+// Whoever runs the loop tells bad input by it: the codes of a ps mean other things.
+TEST_F(StepLoopPrepareTest, WhenTheStepCannotPrepare_ItsErrorIsKnownToBeTheSteps) {
+  const Status bad = InvalidArgumentError("data.csv:3: no");
+  UnfitStep step(bad);
+  EXPECT_EQ(Run(step), bad);
+  EXPECT_EQ(step_error_, bad);
+}
+
+TEST_F(StepLoopPrepareTest, WhenWhatTheStepReadsHasNoPlace_TheErrorIsNotTheSteps) {
+  UnfitStep step(OkStatus());
+  EXPECT_EQ(Run(step).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(step_error_, OkStatus());
 }
 
 /// The chief grants the second batch, which waits for the first, whenever it is not in flight, and
 /// ends the job with the report of all shards.
 class StepLoopPhaseTest : public StepLoopTest {
  protected:
-  StepLoopPhaseTest() {
-    std::string records;
-    for (int i = 0; i < 6; ++i) records += "30,cook,yes\n";
-    WriteTestFile(input_, records);
-  }
-
   void Answer(const PollWorkerRequest& poll, PollWorkerReply* reply) override {
     reply->mutable_run()->set_run_id("run");
     const MutexLock lock(mutex_);
@@ -198,8 +220,8 @@ class StepLoopPhaseTest : public StepLoopTest {
   }
 
   void PushTheFirst(const Membership& membership) {
-    const BatchPlan plan = SamplePlan({1, 2, 3, 500});
-    const auto pushed = client_->Push({kWorkId, 4, 0}, client_->Route(plan).value(),
+    const StepAccess plan = SamplePlan({1, 2, 3, 500});
+    const auto pushed = client_->Push({kWorkId, kRecords, 0}, client_->Route(plan).value(),
                                       SampleGradients(plan), membership);
     EXPECT_TRUE(pushed.ok()) << pushed.status().ToString();
   }
@@ -214,12 +236,12 @@ class StepLoopPhaseTest : public StepLoopTest {
     EXPECT_TRUE(ps_[1].Own({1, 3}, {1, kSampleTerm.counter + 1}).ok());
   }
 
-  Parameters ValuesNow() {
+  StepValues ValuesNow() {
     const RoutedPlan routed = client_->Route(SamplePlan({1, 2, 3, 500})).value();
     const MutexLock lock(mutex_);
     const auto pulled = client_->Pull(routed, membership_);
     EXPECT_TRUE(pulled.ok()) << pulled.status().ToString();
-    return pulled.ok() ? pulled->values : Parameters{};
+    return pulled.ok() ? pulled->values : StepValues{};
   }
 
   static constexpr WorkId kSecond{0, 1};
@@ -232,11 +254,11 @@ class StepLoopPhaseTest : public StepLoopTest {
 };
 
 TEST_F(StepLoopPhaseTest, WhenAShardIsEarlyForAPull_TheChiefHearsItAndNothingIsComputed) {
-  const SampleModel model(0);
-  const Status ran = Run(model);
+  SampleStep step(0);
+  const Status ran = Run(step);
   EXPECT_TRUE(ran.ok()) << ran.ToString();
-  EXPECT_EQ(model.steps(), 1) << "once the shards have the first batch";
-  const Parameters twice = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 2);
+  EXPECT_EQ(step.steps(), 1) << "once the shards have the first batch";
+  const StepValues twice = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 2);
   EXPECT_EQ(ValuesNow().dense, twice.dense);
   EXPECT_EQ(ValuesNow().rows, twice.rows);
   const MutexLock lock(mutex_);
@@ -250,13 +272,13 @@ TEST_F(StepLoopPhaseTest, WhenAShardIsEarlyForAPull_TheChiefHearsItAndNothingIsC
 TEST_F(StepLoopPhaseTest, WhenAShardIsEarlyForAPush_TheReportHasThoseThatTookItToo) {
   PushTheFirst(SampleMembership(kAddresses));
   bool lost = false;
-  const SampleModel model(0, [&] {
+  SampleStep step(0, [&] {
     if (!std::exchange(lost, true)) LoseTheSecondPs();
   });
-  const Status ran = Run(model);
+  const Status ran = Run(step);
   EXPECT_TRUE(ran.ok()) << ran.ToString();
-  EXPECT_EQ(model.steps(), 2);
-  const Parameters twice = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 2);
+  EXPECT_EQ(step.steps(), 2);
+  const StepValues twice = Expected(SampleGradients(SamplePlan({1, 2, 3, 500})), 2);
   EXPECT_EQ(ValuesNow().dense, twice.dense);
   EXPECT_EQ(ValuesNow().rows, twice.rows);
   const MutexLock lock(mutex_);
@@ -275,10 +297,10 @@ TEST_F(StepLoopPhaseTest, WhenTheShardsAreAnotherChiefs_TheWorkIsGivenBackUnrepo
     chief_term_ = 2;
     first_grants_term_ = 2;
   }
-  const SampleModel model(0);
-  const Status ran = Run(model);
+  SampleStep step(0);
+  const Status ran = Run(step);
   EXPECT_TRUE(ran.ok()) << ran.ToString();
-  EXPECT_EQ(model.steps(), 1);
+  EXPECT_EQ(step.steps(), 1);
   const MutexLock lock(mutex_);
   EXPECT_EQ(grants_, 2);
   EXPECT_EQ(reports_.size(), 1U);

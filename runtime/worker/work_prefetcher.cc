@@ -1,4 +1,4 @@
-#include "runtime/worker/batch_prefetcher.h"
+#include "runtime/worker/work_prefetcher.h"
 
 #include <utility>
 
@@ -6,49 +6,56 @@
 
 namespace pstrain {
 
-BatchPrefetcher::BatchPrefetcher(GrantSession& session, std::unique_ptr<BatchReader> reader,
-                                 const Model& model, const PsClient& ps, SecondsCounter* busy)
+WorkPrefetcher::WorkPrefetcher(GrantSession& session, WorkerStep& step, const PsClient& ps,
+                               SecondsCounter* busy)
     : session_(session),
-      reader_(std::move(reader)),
-      model_(model),
+      step_(step),
       ps_(ps),
       busy_(busy),
       thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
-BatchPrefetcher::~BatchPrefetcher() {
+WorkPrefetcher::~WorkPrefetcher() {
   thread_.request_stop();
   changed_.NotifyAll();
 }
 
-Result<std::optional<PreparedBatch>> BatchPrefetcher::Next() {
+Result<std::optional<ReadyWork>> WorkPrefetcher::Next() {
   const MutexLock lock(mutex_);
   while (ready_.empty() && !done_) changed_.Wait(mutex_);
   if (!ready_.empty()) {
-    std::optional<PreparedBatch> batch(std::move(ready_.front()));
+    std::optional<ReadyWork> work(std::move(ready_.front()));
     ready_.pop_front();
     changed_.NotifyAll();
-    return batch;
+    return work;
   }
   if (!status_.ok()) return status_;
-  return std::optional<PreparedBatch>();
+  return std::optional<ReadyWork>();
 }
 
-Result<PreparedBatch> BatchPrefetcher::Prepare(Grant grant) {
+Status WorkPrefetcher::step_error() const {
+  const MutexLock lock(mutex_);
+  return step_error_;
+}
+
+Result<ReadyWork> WorkPrefetcher::Prepare(Grant grant) {
   PhaseTimer timer;
   const WorkId work_id{grant.work_id().epoch(), grant.work_id().batch()};
-  PSTRAIN_ASSIGN_OR_RETURN(Batch batch, reader_->Read(work_id));
-  BatchPlan plan = model_.Plan(batch);
-  PSTRAIN_ASSIGN_OR_RETURN(RoutedPlan routed, ps_.Route(plan));
+  Result<PreparedWork> prepared = step_.Prepare(work_id);
+  if (!prepared.ok()) {
+    const MutexLock lock(mutex_);
+    return step_error_ = prepared.status();
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(RoutedPlan routed, ps_.Route(prepared->access));
   timer.Charge(busy_);
-  return PreparedBatch{std::move(grant), std::move(batch), std::move(plan), std::move(routed)};
+  return ReadyWork{std::move(grant), *std::move(prepared), std::move(routed)};
 }
 
-void BatchPrefetcher::Run(const std::stop_token& stop) {
+void WorkPrefetcher::Run(const std::stop_token& stop) {
   Status status;
   while (!stop.stop_requested()) {
     std::optional<Grant> grant = session_.NextGrant();
     if (!grant) break;
-    Result<PreparedBatch> prepared = Prepare(std::move(*grant));
+    Result<ReadyWork> prepared = Prepare(std::move(*grant));
     if (!prepared.ok()) {
       status = prepared.status();
       break;

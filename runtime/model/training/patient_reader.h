@@ -16,9 +16,8 @@ namespace pstrain {
 /// worker. Thread-compatible, as every BatchReader.
 class PatientReader final : public BatchReader {
  public:
-  /// `problem`: takes the error of each read that fails; outlives this.
   PatientReader(std::unique_ptr<BatchReader> reader, std::chrono::nanoseconds limit,
-                TryAgain::Pause pause, Status& problem);
+                TryAgain::Pause pause);
 
   Result<Batch> Read(WorkId work_id) override;
   std::uint64_t blocks_decoded() const override { return reader_->blocks_decoded(); }
@@ -27,7 +26,6 @@ class PatientReader final : public BatchReader {
   const std::unique_ptr<BatchReader> reader_;
   const std::chrono::nanoseconds limit_;
   const TryAgain::Pause pause_;
-  Status& problem_;
   bool has_read_ = false;
 };
 

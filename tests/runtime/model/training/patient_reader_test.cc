@@ -1,4 +1,4 @@
-#include "runtime/worker/patient_reader.h"
+#include "runtime/model/training/patient_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,13 +43,11 @@ class PatientReaderTest : public testing::Test {
   std::deque<Status> errors_;
   std::vector<nanoseconds> pauses_;
   bool stopped_ = false;
-  Status problem_;
   PatientReader reader_{std::make_unique<FailingReader>(errors_), seconds(60),
                         [this](nanoseconds pause) {
                           pauses_.push_back(pause);
                           return !stopped_;
-                        },
-                        problem_};
+                        }};
 };
 
 TEST_F(PatientReaderTest, WhenTheDiskFailsForAWhile_TheBatchIsReadAfterGrowingPauses) {
@@ -59,13 +57,6 @@ TEST_F(PatientReaderTest, WhenTheDiskFailsForAWhile_TheBatchIsReadAfterGrowingPa
   EXPECT_EQ(batch->records, 3u);
   EXPECT_THAT(pauses_, ElementsAre(milliseconds(100), milliseconds(200), milliseconds(400)));
   EXPECT_EQ(reader_.blocks_decoded(), 7u);
-  EXPECT_TRUE(problem_.ok()) << problem_.ToString();
-}
-
-TEST_F(PatientReaderTest, WhenARecordIsBad_TheProblemIsThatError) {
-  errors_.assign(1, InvalidArgumentError("data.csv:3: no"));
-  EXPECT_EQ(reader_.Read({0, 0}).status(), InvalidArgumentError("data.csv:3: no"));
-  EXPECT_EQ(problem_, InvalidArgumentError("data.csv:3: no"));
 }
 
 TEST_F(PatientReaderTest, WhenTheDiskDoesNotRecover_TheErrorComesAfterTheLimit) {

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/requests/ids.h"
+#include "runtime/requests/requests.h"
+#include "runtime/requests/values.h"
+
+namespace pstrain {
+
+/// Rows of one table that a step reads.
+struct RowAccess {
+  VariableId variable = 0;
+  /// Ascending, each once.
+  std::vector<std::uint64_t> rows;
+};
+
+/// What a step reads: a pull brings that and nothing else. A step may change dense variables that
+/// it does not read; rows it must read. A value.
+struct StepAccess {
+  /// Ids of dense variables, ascending; each is read whole.
+  std::vector<VariableId> dense;
+  /// Several may be of one table.
+  std::vector<RowAccess> requests;
+};
+
+/// The values of what a step reads, each of its variable's dtype and row-major. A value.
+struct StepValues {
+  /// By variable id; empty for tables and for what is not read.
+  std::vector<ValueArray> dense;
+  /// Parallel to StepAccess::requests: rows x dimension.
+  std::vector<ValueArray> rows;
+};
+
+/// What a step changes, each part in the dtype of its variable. Several of one variable are carried
+/// out in their order. A value.
+struct StepUpdates {
+  struct Dense {
+    VariableId variable = 0;
+    /// Of the whole variable.
+    ValueArray values;
+    UpdateOp op = UpdateOp::kGradient;
+  };
+  struct Rows {
+    /// Position in StepAccess::requests, whose rows these are.
+    std::size_t request = 0;
+    ValueArray values;
+    UpdateOp op = UpdateOp::kGradient;
+  };
+  std::vector<Dense> dense;
+  std::vector<Rows> rows;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <thread>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "proto/contract/control.pb.h"
+#include "runtime/stats/stats_writer.h"
+#include "runtime/worker/grant_session.h"
+#include "runtime/worker/ps_client.h"
+#include "runtime/worker/worker_step.h"
+
+namespace pstrain {
+
+/// Granted work, read and ready to compute.
+struct ReadyWork {
+  Grant grant;
+  PreparedWork prepared;
+  RoutedPlan routed;
+};
+
+/// Prepares granted work ahead of the step loop on a thread of its own. Owner: the worker.
+class WorkPrefetcher {
+ public:
+  /// Pieces of work read ahead.
+  static constexpr std::size_t kDepth = 3;
+
+  /// `busy`: takes the time that reading and planning took. All outlives this.
+  WorkPrefetcher(GrantSession& session, WorkerStep& step, const PsClient& ps, SecondsCounter* busy);
+  /// REQUIRES: the session has ended or is leaving (NextGrant returns nothing).
+  ~WorkPrefetcher();
+
+  /// The next work in grant order; blocks. Nothing when the session gives no more grants; the
+  /// step's error when work cannot be prepared.
+  Result<std::optional<ReadyWork>> Next();
+  /// The error of WorkerStep::Prepare that has ended it. OK: none did. Any thread.
+  Status step_error() const;
+
+ private:
+  void Run(const std::stop_token& stop);
+  Result<ReadyWork> Prepare(Grant grant);
+
+  GrantSession& session_;
+  WorkerStep& step_;
+  const PsClient& ps_;
+  SecondsCounter* const busy_;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::deque<ReadyWork> ready_ PSTRAIN_GUARDED_BY(mutex_);
+  Status status_ PSTRAIN_GUARDED_BY(mutex_);
+  Status step_error_ PSTRAIN_GUARDED_BY(mutex_);
+  bool done_ PSTRAIN_GUARDED_BY(mutex_) = false;
+  std::jthread thread_;
+};
+
+}  // namespace pstrain
