@@ -191,7 +191,11 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
       if (registration.ended()) return *registration.ended();
       if (status.ok()) patience.Renew();
       next_step = SteadyNow() + (status.ok() ? kHeartbeat : kAwayPause);
-      if (status.code() == StatusCode::kFailedPrecondition) return kExitDisrupted;  // replaced
+      if (status.code() == StatusCode::kFailedPrecondition) {
+        // The chief wants it no more: a successor is there, or its word that the shards are safe
+        // was lost on the way.
+        return stopping ? kExitDrained : kExitDisrupted;
+      }
       if (!status.ok() && !PeerIsAway(status)) return status.WithContext("register with the chief");
       PSTRAIN_RETURN_IF_ERROR(patience.Check());
     }
