@@ -46,6 +46,13 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+std::string_view Utf8Prefix(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+  while (most > 0 && continues(text[most])) --most;
+  return text.substr(0, most);
+}
+
 void AppendUtf8(char32_t code_point, std::string& text) {
   const auto tail = [code_point](unsigned shift) {
     return static_cast<char>(0x80U | ((code_point >> shift) & 0x3fU));

@@ -13,6 +13,10 @@ std::size_t Utf8SequenceLength(std::string_view text);
 
 bool IsUtf8(std::string_view text);
 
+/// The beginning of a text, at most `most` bytes, without half a character at its end where the
+/// text is well-formed. A view of `text`.
+std::string_view Utf8Prefix(std::string_view text, std::size_t most);
+
 /// Appends a code point. REQUIRES: code_point <= 0x10FFFF and not a surrogate.
 void AppendUtf8(char32_t code_point, std::string& text);
 

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "base/text/hex.h"
 #include "base/text/json.h"
+#include "base/text/utf8.h"
 #include "operator/controller/lease.h"
 
 namespace pstrain::kube {
@@ -22,14 +23,7 @@ constexpr std::size_t kLongestName = 253;
 constexpr std::size_t kSuffix = 17;  // a dot and 16 hexadecimal digits
 constexpr std::chrono::seconds kDrainAtEnd{2};
 
-/// At most `longest` bytes, cut between characters of UTF-8.
-void Cut(std::string& text, std::size_t longest) {
-  if (text.size() <= longest) return;
-  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
-  std::size_t end = longest;
-  while (end > 0 && continues(text[end])) --end;
-  text.resize(end);
-}
+void Cut(std::string& text, std::size_t longest) { text.resize(Utf8Prefix(text, longest).size()); }
 
 std::string_view TypeName(EventType type) {
   return type == EventType::kWarning ? "Warning" : "Normal";

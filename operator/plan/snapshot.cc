@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/text/utf8.h"
 #include "operator/plan/timestamp.h"
 
 namespace pstrain::plan {
@@ -14,14 +15,6 @@ std::string_view DefaultReason(const Replica& replica) {
   if (!replica.Ended()) return "Deleted";
   if (replica.oom) return "OOMKilled";
   return replica.signal != 0 ? "Signaled" : "Error";
-}
-
-/// At most `longest` bytes, cut between characters of UTF-8.
-std::string Cut(const std::string& text, std::size_t longest) {
-  if (text.size() <= longest) return text;
-  std::size_t end = longest;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end);
 }
 
 std::string_view LastLine(std::string_view text) {
@@ -53,9 +46,10 @@ AttemptEnd MakeAttemptEnd(const Replica& replica, Time when) {
   end.set_node(replica.node);
   end.set_time(FormatTimestamp(when));
   // The end of a long text says more than its beginning: a traceback names the error last.
-  const std::string line(LastLine(replica.message));
-  end.set_message(
-      Cut(replica.message.size() <= kLongestMessage ? replica.message : line, kLongestMessage));
+  const std::string_view words = replica.message.size() <= kLongestMessage
+                                     ? std::string_view(replica.message)
+                                     : LastLine(replica.message);
+  end.set_message(std::string(Utf8Prefix(words, kLongestMessage)));
   return end;
 }
 

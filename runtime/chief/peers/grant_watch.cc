@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/seconds.h"
+#include "base/text/utf8.h"
 #include "runtime/rpc/control_ids.h"
 
 namespace pstrain {
@@ -22,11 +23,8 @@ constexpr std::size_t kMostErrorBytes = 512;
 /// A chief that was itself stopped for longer has heard nobody: that is nobody's silence.
 constexpr seconds kOwnPause{5};
 
-/// The beginning of a text, without half a character at its end.
 std::string Shortened(const std::string& text) {
-  std::size_t size = std::min(text.size(), kMostErrorBytes);
-  while (size > 0 && size < text.size() && (text[size] & 0xC0) == 0x80) --size;
-  return text.substr(0, size);
+  return std::string(Utf8Prefix(text, kMostErrorBytes));
 }
 
 }  // namespace

@@ -25,5 +25,16 @@ TEST(Utf8, IsUtf8_RefusesWhatIsNotWellFormed) {
   }
 }
 
+TEST(Utf8, Prefix_CutsBetweenCharacters) {
+  EXPECT_EQ(Utf8Prefix("aé€", 6), "aé€");
+  EXPECT_EQ(Utf8Prefix("aé€", 5), "aé");
+  EXPECT_EQ(Utf8Prefix("aé€", 4), "aé");
+  EXPECT_EQ(Utf8Prefix("aé€", 3), "aé");
+  EXPECT_EQ(Utf8Prefix("aé€", 2), "a");
+  EXPECT_EQ(Utf8Prefix("é", 1), "");
+  EXPECT_EQ(Utf8Prefix("a", 0), "");
+  EXPECT_EQ(Utf8Prefix("", 0), "");
+}
+
 }  // namespace
 }  // namespace pstrain
