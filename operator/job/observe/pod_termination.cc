@@ -4,11 +4,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text/json.h"
 #include "operator/job/observe/problem.h"
 #include "operator/job/observe/training_status.h"
 #include "proto/contract/exit_codes.h"
-#include "proto/contract/stated_failure.h"
 
 namespace pstrain::job {
 namespace {
@@ -133,8 +131,7 @@ std::optional<plan::FinalCounts> CountsOf(const PodView& pod) {
 
 std::optional<plan::StatedFailure> FailureOf(const PodView& pod) {
   if (!pod.container.terminated || pod.container.exit_code != kExitPermanent) return std::nullopt;
-  const Result<Json> message = ParseJson(pod.container.message);
-  return message.ok() ? StatedFailureIn(message->Find("failure")) : std::nullopt;
+  return pod.container.failure;
 }
 
 }  // namespace

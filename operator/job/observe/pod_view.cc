@@ -6,7 +6,6 @@
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/timestamp.h"
-#include "proto/contract/stated_failure.h"
 #include "proto/contract/training_container.h"
 
 namespace pstrain::job {
@@ -62,8 +61,9 @@ void ReadAgentsWords(PodView::Container& container) {
     return flag != nullptr && flag->AsBool().value_or(false);
   };
   container.agent_reason = kube::TextOrEmpty(*words, "reason");
-  const auto failure = StatedFailureIn(words->Find("failure"));  // in place of a message
-  container.agent_message = failure ? failure->message : kube::TextOrEmpty(*words, "message");
+  container.failure = StatedFailureIn(words->Find("failure"));  // in place of a message
+  container.agent_message =
+      container.failure ? container.failure->message : kube::TextOrEmpty(*words, "message");
   container.oom = is_true("oom");
   container.told_to_stop = is_true("told_to_stop");
 }

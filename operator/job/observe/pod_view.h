@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/text/json.h"
 #include "operator/plan/snapshot.h"
+#include "proto/contract/stated_failure.h"
 
 namespace pstrain::job {
 
@@ -58,6 +59,8 @@ struct PodView {
     /// What the agent says in it.
     std::string agent_reason;
     std::string agent_message;
+    /// Why the program says that no attempt can succeed.
+    std::optional<StatedFailure> failure;
     bool oom = false;
     bool told_to_stop = false;  // SIGTERM has reached the program
     std::optional<plan::Time> started;

@@ -335,29 +335,21 @@ TEST(ChiefTermination, HasTheCountsThatItLeftBehind) {
   EXPECT_FALSE(ToReplica(pod).counts.has_value());
 }
 
-TEST(PodFailure, OfExit87_IsWhatTheProgramSaysOfIt) {
-  PodView pod;
-  pod.replica.role = plan::Role::kWorker;
-  pod.phase = "Failed";
-  pod.container.terminated = true;
-  pod.container.exit_code = 87;
-  pod.container.message =
-      R"({"reason":"InvalidInput","failure":{"reason":"InvalidInput","message":"no such column"}})";
-  const plan::StatedFailure failure{"InvalidInput", "no such column"};
-  EXPECT_EQ(ToReplica(pod).failure, failure);
-  pod.container.exit_code = 1;
-  EXPECT_FALSE(ToReplica(pod).failure.has_value());
-  pod.container.exit_code = 87;
-  pod.container.message = "not JSON";
-  EXPECT_FALSE(ToReplica(pod).failure.has_value());
+plan::Replica EndedWith(int exit_code, const std::string& message) {
+  return WithSidecar("Failed", kExit0,
+                     R"({"terminated":{"exitCode":)" + std::to_string(exit_code) +
+                         R"(,"message":")" + message + R"("}})");
 }
 
-TEST(PodFailure, OfAProgramThatSaysWhy_IsTheReplicasMessage) {
+TEST(PodFailure, OfExit87_IsWhatTheProgramSaysOfIt) {
   const std::string words =
-      R"({\"failure\":{\"reason\":\"InvalidInput\",\"message\":\"no such column\"}})";
-  const plan::Replica failed = WithSidecar(
-      "Failed", kExit0, R"({"terminated":{"exitCode":87,"message":")" + words + R"("}})");
-  EXPECT_EQ(failed.message, "no such column");
+      R"({\"reason\":\"InvalidInput\",)"
+      R"(\"failure\":{\"reason\":\"InvalidInput\",\"message\":\"no such column\"}})";
+  const plan::StatedFailure failure{"InvalidInput", "no such column"};
+  EXPECT_EQ(EndedWith(87, words).failure, failure);
+  EXPECT_EQ(EndedWith(87, words).message, "no such column");
+  EXPECT_FALSE(EndedWith(1, words).failure.has_value());
+  EXPECT_FALSE(EndedWith(87, "not JSON").failure.has_value());
 }
 
 TEST(PodStart, IsTheContainersAndNotThePods) {
