@@ -57,7 +57,7 @@ Result<CommandLine> SplitCommandLine(const std::vector<std::string>& arguments) 
     } else if (i + 1 < arguments.size()) {
       line.variables[std::string(flag->second)] = arguments[++i];
     } else {
-      return InvalidArgumentError(arguments[i] + " wants a value");
+      return InvalidArgumentError(arguments[i] + " needs a value");
     }
   }
   return line;
@@ -74,7 +74,7 @@ Status SplitAddress(const std::string& address, AgentOptions& options) {
   return OkStatus();
 }
 
-/// The built-in runtime exits 85 itself when it has drained; of a program of one's own exit 0 after
+/// The built-in runtime exits 85 itself when it has drained; of a program of your own exit 0 after
 /// SIGTERM is what any shell or framework gives that leaves in order.
 Status ReadExit0AfterSigterm(const EnvironmentLookup& lookup, AgentOptions& options) {
   const std::string& program = options.command.front();

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "base/text/parse_number.h"
+#include "proto/contract/roles.h"
 
 namespace pstrain::local {
 namespace {
@@ -41,7 +42,7 @@ Result<ChaosKill> ParseKill(std::string_view text, const JobSpec& spec) {
     replica = replica.substr(0, colon);
   }
   const auto role = plan::RoleFromName(replica);
-  if (!role) return BadKill(text, "ROLE is none of chief, ps, worker, evaluator");
+  if (!role) return BadKill(text, "ROLE must be " + std::string(kRoleNames));
   kill.target.role = *role;
   const auto percent = ParseNumber<double>(when);
   if (!percent || *percent < 0 || *percent >= kPercent) {

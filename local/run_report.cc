@@ -190,8 +190,8 @@ Status CheckRunResult(const Json& result) {
   PSTRAIN_RETURN_IF_ERROR(ProvenCountsIn(result).status());
   const Json* not_finite = result.Find(kResultNotFinite);
   if (not_finite == nullptr) return OkStatus();
-  return DataLossError(std::string(kRunResultFile) + ": not finite are the metrics " +
-                       WriteJson(*not_finite));
+  return DataLossError(std::string(kRunResultFile) +
+                       ": these metrics are not finite: " + WriteJson(*not_finite));
 }
 
 }  // namespace pstrain::local

@@ -34,7 +34,7 @@ who_reaches_whom() {
   reaches "$operator" "$chief" 9464 yes
   reaches "$(here scraper)" "$ps" 9464 yes
   for from in stranger other-worker-0; do reaches "$(here "$from")" "$ps" 9464 no; done
-  # A program of one's own talks to itself on ports that nobody knows.
+  # A program of your own talks to itself on ports that nobody knows.
   reaches "$(here other-worker-0)" "$(here other-ps-0)" 5555 yes
   reaches "$worker" "$(here other-ps-0)" 5555 no
   reaches "$(here scraper)" "$operator" 8080 yes

@@ -147,7 +147,9 @@ Status CheckFile(const std::string& path) {
                                                : "list its files, here " + Listed(names, kShown)));
   }
   if (!S_ISREG(info.st_mode)) {
-    return InvalidArgumentError(path + ": is no regular file; it is read more than once");
+    return InvalidArgumentError(path +
+                                ": is not a regular file; the input is read more than once, so "
+                                "copy it to one");
   }
   if (info.st_size == 0) return InvalidArgumentError(path + ": the file is empty");
   if (access(path.c_str(), R_OK) != 0) {

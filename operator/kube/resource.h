@@ -21,7 +21,7 @@ struct Resource {
   std::string Name() const;
 };
 
-/// The kinds that every operator meets. Those of one's own are values beside their use.
+/// The kinds that every operator meets. The others are values beside their use.
 const Resource& PodResource();
 const Resource& ServiceResource();
 const Resource& ConfigMapResource();

@@ -57,7 +57,7 @@ struct Progress {
 
 /// Says whom the next attempt waits for and why.
 std::string DescribeWait(const ReplicaId& id, const ReplicaRestarts& record) {
-  std::string text = ReplicaKey(id) + " starts again not before ";
+  std::string text = ReplicaKey(id) + " does not start again before ";
   text += FormatTimestamp(NextStart(record)) + ": ";
   if (record.short_attempts() > 0) {
     return text + std::to_string(record.short_attempts()) +

@@ -92,20 +92,21 @@ bool EntersAsNumber(const Feature& feature) {
 void HiddenUnitsMatchFeatures(const Training& training, const Feature* first, const Json& tree,
                               Errors& errors) {
   const bool has_layers = WidestHiddenLayer(training.model()) > 0;
+  const std::string units = HiddenUnitsPath(training.model());
   const auto& features = training.features();
   if (has_layers && first == nullptr &&
       std::none_of(features.begin(), features.end(), EntersAsNumber)) {
-    Report(tree, std::string(kFeatures),
-           "no feature enters the hidden layers; give one an embeddingDimension, or remove "
-           "model.wideAndDeep.hiddenUnits",
-           errors);
+    Report(
+        tree, std::string(kFeatures),
+        "no feature enters the hidden layers; give one an embeddingDimension, or remove " + units,
+        errors);
   }
   for (int i = 0; i < features.size() && !has_layers; ++i) {
     if (features[i].embedding_dimension() == 0) continue;
     Report(tree, FeaturePath(i, "embeddingDimension"),
            Quoted(features[i].name()) +
-               " has an embedding, and there are no hidden layers that it enters; set "
-               "model.wideAndDeep.hiddenUnits, or embeddingDimension: 0",
+               " has an embedding, and there are no hidden layers that it enters; set " +
+               (units.empty() ? "" : units + ", or ") + "embeddingDimension: 0",
            errors);
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "proto/job/psjob.pb.h"
 
@@ -12,5 +13,9 @@ namespace pstrain {
 
 /// The width of the widest hidden layer; 0 for a model without any, and where none is given.
 std::uint32_t WidestHiddenLayer(const ModelSpec& model);
+
+/// The path of that field below `training`, as a manifest has it, for instance
+/// "model.someModel.hiddenUnits"; empty for a model without any, and where none is given.
+std::string HiddenUnitsPath(const ModelSpec& model);
 
 }  // namespace pstrain

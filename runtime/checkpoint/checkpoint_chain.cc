@@ -136,7 +136,7 @@ Result<std::vector<CheckpointChain::Located>> CheckpointChain::CheckpointShardsO
           above.term_counter() != checkpoint_shard.term_counter()) {
         return DataLossError("checkpoint shard " +
                              JoinPath(*checkpoint_shards.back().directory, above.file()) +
-                             ": its base is of another term");
+                             ": its base is of another shard term");
       }
     }
     checkpoint_shards.push_back({&link.directory, &checkpoint_shard});

@@ -67,7 +67,7 @@ Result<ShardState> ReadCheckpointShard(const std::string& directory,
       state->incremental == checkpoint_shard.incremental();
   if (!same) {
     return DataLossError(Describe(directory, checkpoint_shard) +
-                         ": its shard, term, count or kind is not the manifest's");
+                         ": its shard, shard term, count or kind is not the manifest's");
   }
   return state;
 }

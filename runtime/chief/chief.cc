@@ -186,7 +186,7 @@ void Chief::ForgiveGap() {
 
 // All by one time: what the process stands still while this runs is a gap of the next tick.
 void Chief::Tick() {
-  const HeldClock::Hold now(clock_);
+  const FreezableClock::Freeze now(clock_);
   ForgiveGap();
   protocol_.Tick(clock_.Now() - gaps_);
   if (grant_limit_) grant_limit_->Refresh(disk_);

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/held_clock.h"
+#include "base/freezable_clock.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
@@ -111,7 +111,7 @@ class Chief {
   const FixedDigests job_;
   const JobBounds bounds_;
   /// Held while Tick runs.
-  HeldClock clock_;
+  FreezableClock clock_;
   ChiefStats stats_;
   RuntimeStats common_stats_;
   Mutex mutex_;

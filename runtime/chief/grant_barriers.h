@@ -33,7 +33,9 @@ class GrantBarriers final : public GrantLimit {
   std::vector<GrantedWorkId> Grants(CommitProtocol& protocol, std::uint32_t worker,
                                     std::uint32_t want) const override;
   /// A limit is reached.
-  bool Holds(const CommitProtocol& protocol) const override { return Reached(protocol.Progress()); }
+  bool Blocks(const CommitProtocol& protocol) const override {
+    return Reached(protocol.Progress());
+  }
 
  private:
   struct Barrier {

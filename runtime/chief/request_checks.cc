@@ -74,7 +74,7 @@ Status CheckProblems(const std::string& who, const PollWorkerRequest& request,
 Status CheckName(const std::string& name, const char* what) {
   if (name.empty() || ParseCheckpointName(name)) return OkStatus();
   return InvalidArgumentError(std::string("the evaluator names a ") + what +
-                              " checkpoint that is none; a name is <chief term>-<number>");
+                              " checkpoint with a malformed name; a name is <chief term>-<number>");
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ class CheckpointEvaluation {
 /// What the chief names goes through its parser before it becomes a path.
 Result<std::string> FolderOf(const RoleContext& context, const std::string& checkpoint) {
   const std::optional<CheckpointId> id = ParseCheckpointName(checkpoint);
-  if (!id) return InternalError("the chief names a checkpoint that is none");
+  if (!id) return InternalError("the chief names a checkpoint with a malformed name");
   return CheckpointDirectory(context.run_directory(), *id);
 }
 

@@ -163,7 +163,7 @@ Result<std::string> PsControl::CheckpointFolder(const std::string& checkpoint) c
   const std::optional<CheckpointId> id = ParseCheckpointName(checkpoint);
   if (!id) {
     return InvalidArgumentError("a checkpoint's name of " + std::to_string(checkpoint.size()) +
-                                " bytes that is none; a name is <chief term>-<number>");
+                                " bytes is malformed; a name is <chief term>-<number>");
   }
   return CheckpointDirectory(options_.run_directory, *id);
 }

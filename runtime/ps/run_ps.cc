@@ -48,7 +48,7 @@ void PublishStats(const ShardEngine& engine, const PsDataHandler& handler, PsSta
   raise(stats.bytes_received, handler.stats().bytes_received);
   raise(stats.bytes_sent, handler.stats().bytes_sent);
   stats.queue_length->Set(static_cast<double>(now.queue_length));
-  stats.shards->Set(static_cast<double>(now.shards_held));
+  stats.shards->Set(static_cast<double>(now.shard_copies));
   stats.state_bytes->Set(static_cast<double>(now.state_bytes));
 }
 

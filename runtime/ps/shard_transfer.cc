@@ -88,7 +88,7 @@ Result<std::vector<ShardState>> FetchShards(Connection& source,
     if (!state.ok()) {
       status = state.status().WithContext(context);
     } else if (state->shard != shards[i].shard || state->term != shards[i].term) {
-      status = DataLossError(context + ": the answer is of another shard or term");
+      status = DataLossError(context + ": the answer is of another shard or shard term");
     } else {
       states.push_back(std::move(state).value());
     }

@@ -51,14 +51,14 @@ class AppliedSet {
   void CloseEpochsBelow(std::uint32_t epoch);
   /// The highest epoch of which a batch is in the set, plus 1; 0 for an empty set.
   std::uint32_t EpochsBegun() const;
-  /// WorkIds in the set, those below the low-water mark included.
+  /// Work ids in the set, those below the low-water mark included.
   std::uint64_t size() const;
   /// Batches [64 * word, 64 * word + 64) of `epoch` as bits, lowest first; none beyond the epoch's
   /// end.
   std::uint64_t Word(std::uint32_t epoch, std::size_t word) const;
   /// A copy without these, also of epochs below the low-water mark.
   AppliedSet Without(const std::vector<WorkId>& work_ids) const;
-  /// WorkIds of epochs [0, epochs) that are absent, in order.
+  /// Work ids of epochs [0, epochs) that are absent, in order.
   std::vector<WorkId> Missing(std::uint32_t epochs) const;
 
   /// Portable bytes (little-endian) and back. Parse refuses with DATA_LOSS what Serialize did not

@@ -130,10 +130,10 @@ void ShardEngine::Place(ShardId id, std::unique_ptr<Shard> shard) {
   };
   const auto [old_rows, old_bytes] = measure(place.get());
   const auto [new_rows, new_bytes] = measure(shard.get());
-  stats_.rows_held.fetch_add(new_rows - old_rows, std::memory_order_relaxed);
+  stats_.rows.fetch_add(new_rows - old_rows, std::memory_order_relaxed);
   stats_.state_bytes.fetch_add(new_bytes - old_bytes, std::memory_order_relaxed);
-  stats_.shards_held.fetch_add((shard == nullptr ? 0 : 1) - (place == nullptr ? 0 : 1),
-                               std::memory_order_relaxed);
+  stats_.shard_copies.fetch_add((shard == nullptr ? 0 : 1) - (place == nullptr ? 0 : 1),
+                                std::memory_order_relaxed);
   place = std::move(shard);
 }
 
@@ -154,8 +154,8 @@ Status ShardEngine::Carry(const ShardAssignment& assignment, ShardState* state,
   if (shard != nullptr && shard->term() == assignment.term) return OkStatus();
   const ShardTerm newest = std::max(dropped_[id], shard == nullptr ? ShardTerm{} : shard->term());
   if (assignment.term <= newest) {
-    return FailedPreconditionError(name + ": term " + TermText(assignment.term) +
-                                   " is not above its term " + TermText(newest));
+    return FailedPreconditionError(name + ": shard term " + TermText(assignment.term) +
+                                   " is not above its shard term " + TermText(newest));
   }
   switch (assignment.source) {
     case AssignSource::kKeep:

@@ -74,8 +74,8 @@ struct ShardEngineStats {
   std::atomic<std::uint64_t> rows_written{0};
   /// Now: requests that wait, rows in all tables, shards here, bytes of values, slots and keys.
   std::atomic<std::int64_t> queue_length{0};
-  std::atomic<std::int64_t> rows_held{0};
-  std::atomic<std::int64_t> shards_held{0};
+  std::atomic<std::int64_t> rows{0};
+  std::atomic<std::int64_t> shard_copies{0};
   std::atomic<std::int64_t> state_bytes{0};
 };
 

@@ -11,7 +11,7 @@
 namespace pstrain {
 
 Status ShardEngine::NotInTerm(const ShardInTerm& shard) {
-  return AbortedError("shard " + std::to_string(shard.shard) + " is not active in term " +
+  return AbortedError("shard " + std::to_string(shard.shard) + " is not active in shard term " +
                       TermText(shard.term));
 }
 

@@ -32,7 +32,7 @@ struct Tally {
     Add(stats.rows_read, rows_read);
     Add(stats.rows_written, rows_written);
     if (rows_made == 0) return;
-    stats.rows_held.fetch_add(rows_made, std::memory_order_relaxed);
+    stats.rows.fetch_add(rows_made, std::memory_order_relaxed);
     stats.state_bytes.fetch_add(bytes_made, std::memory_order_relaxed);
   }
 };
@@ -87,7 +87,7 @@ struct ShardEngine::PushCall {
 };
 
 std::uint64_t ShardEngine::Updates() const {
-  const auto shards = stats_.shards_held.load(std::memory_order_relaxed);
+  const auto shards = stats_.shard_copies.load(std::memory_order_relaxed);
   return stats_.pushes_applied.load(std::memory_order_relaxed) /
          static_cast<std::uint64_t>(std::max<std::int64_t>(shards, 1));
 }

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/log.h"
-#include "runtime/rpc/identity/unknown_key.h"
 #include "runtime/stats/names.h"
+#include "runtime/stats/unknown_key.h"
 
 namespace pstrain {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/held_clock.h"
+#include "base/freezable_clock.h"
 #include "base/manual_clock.h"
 
 namespace pstrain {
@@ -27,11 +27,11 @@ TEST(ManualClock, Advance_ByASecond_MovesBothTimes) {
   EXPECT_EQ(clock.Steady(), SteadyTime(std::chrono::seconds(6)));
 }
 
-TEST(HeldClock, WhileItIsHeld_StandsStill) {
+TEST(FreezableClock, WhileItIsFrozen_StandsStill) {
   ManualClock time(std::chrono::seconds(5), 1000);
-  HeldClock clock(time);
+  FreezableClock clock(time);
   {
-    const HeldClock::Hold hold(clock);
+    const FreezableClock::Freeze freeze(clock);
     time.Advance(std::chrono::seconds(1));
     EXPECT_EQ(clock.Now(), std::chrono::seconds(5));
     EXPECT_EQ(clock.UnixMillis(), 7000);

@@ -36,10 +36,10 @@ void CheckCopies(const google::protobuf::RepeatedPtrField<WireShardCopy>& wire) 
 }
 
 void Check(const RegisterPsRequest& request) {
-  CheckCopies(request.held());
+  CheckCopies(request.copies());
   if (!CheckRequest(request, kJob).ok()) return;
-  Require(request.index() < kMostReplicas && request.held_size() <= 4);
-  for (const WireShardCopy& copy : request.held()) Require(copy.shard() < kJob.shards);
+  Require(request.index() < kMostReplicas && request.copies_size() <= 4);
+  for (const WireShardCopy& copy : request.copies()) Require(copy.shard() < kJob.shards);
   if (CheckShownJob(request.job()).ok()) Require(request.job_size() <= int{kMostDigests});
 }
 

@@ -172,7 +172,7 @@ TEST_F(LocalRunTest, WhenAReplicaKeepsExiting86_ItsAttemptsSlowDownAndTheJobGoes
   Program program(Run(), dir_.path());
   EXPECT_EQ(program.Wait(), 0) << program.Stderr();
   EXPECT_EQ(State(program), "Succeeded");
-  EXPECT_THAT(program.Stderr(), HasSubstr("worker-1 starts again not before"));
+  EXPECT_THAT(program.Stderr(), HasSubstr("worker-1 does not start again before"));
   EXPECT_THAT(program.Stderr(), HasSubstr("2 attempts in a row were ended within 10 s"));
   EXPECT_FALSE(FileExists(dir_.File("pids/worker-1-4")));
 }

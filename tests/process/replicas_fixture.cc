@@ -72,7 +72,7 @@ void ReplicasTest::SetRecords(int records) {
   records_ = records;
 }
 
-void ReplicasTest::HoldAt(int percent) const {
+void ReplicasTest::BarrierAt(int percent) const {
   const std::string barrier = "barrier-" + std::to_string(percent);
   ASSERT_TRUE(WriteFileAtomically(JoinPath(RunDirectory(run_), barrier), "").ok());
 }

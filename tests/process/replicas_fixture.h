@@ -33,7 +33,7 @@ class ReplicasTest : public ExactRunTest {
   int examples() const { return records_ * epochs_; }
 
   /// Little is granted beyond that percentage until Continue. Before StartAll.
-  void HoldAt(int percent) const;
+  void BarrierAt(int percent) const;
   void Continue(int percent) const;
 
   /// Starts all replicas and waits for the first checkpoint.

@@ -16,8 +16,8 @@ class ScaleTest : public ReplicasTest {
  protected:
   void SetUp() override {
     ReplicasTest::SetUp();
-    HoldAt(20);
-    HoldAt(60);
+    BarrierAt(20);
+    BarrierAt(60);
     StartAll();
   }
 

@@ -17,7 +17,7 @@ message Tower {
 CLEAN = {
     "proto/job/psjob.proto": SCHEMA,
     "runtime/model/wide_and_deep.cc": "int w = spec.wide_and_deep().hidden_units(0);\n",
-    "runtime/ps/a.cc": "// As WideAndDeep has it.\nconst char* s = \"deep_fm\";\nint width = 1;\n"
+    "runtime/ps/a.cc": "// As WideAndDeep has it.\nconst char* s = \"two_towers\";\nint width = 1;\n"
                        "int my_wide_and_deep_one = 2; TwoTowers old;\n",
     "tests/runtime/ps/a_test.cc": "spec.mutable_wide_and_deep();\n",
 }
@@ -30,6 +30,8 @@ for path, line in [
         ("operator/plan/b.cc", "*spec.mutable_wide_and_deep() = {};"),
         ("cli/b.cc", "const DeepFm model;"),
         ("runtime/chief/b.cc", "case ModelSpec::kWideAndDeep:"),
+        ("proto/job/b.cc", 'return "set model.wideAndDeep.hiddenUnits";'),
+        ("runtime/stats/b.cc", 'Count("deep_fm");'),
 ]:
     trees.refuses(f"{path}:2:", {**CLEAN, path: "\n" + line + "\n"})
 trees.refuses("0 names", {**CLEAN, "proto/job/psjob.proto": "message Other {\n}\n"})

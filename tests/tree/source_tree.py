@@ -56,5 +56,13 @@ def code_of(text, directives=True):
     return code if directives else _DIRECTIVE.sub(_blank, code)
 
 
+def code_and_strings_of(text):
+    """The text with comments and directives blanked; lines and columns stay."""
+    kept = _NOT_CODE.sub(
+        lambda found: _blank(found) if found.group().startswith(("//", "/*")) else found.group(),
+        text)
+    return _DIRECTIVE.sub(_blank, kept)
+
+
 def line_of(text, offset):
     return text.count("\n", 0, offset) + 1

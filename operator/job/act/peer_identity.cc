@@ -31,8 +31,8 @@ bool IsOurs(const kube::ObjectMeta& meta) {
 Problem NameTaken() {
   return {.reason = "IssuerKeysNameTaken",
           .message = "ConfigMap " + std::string(kIssuerKeysConfigMap) +
-                     " exists and is not the operator's, who keeps in it the keys that replicas "
-                     "check each other by; delete it"};
+                     " exists and does not belong to the operator, which keeps there the keys by "
+                     "which replicas check each other; delete it"};
 }
 
 Problem StartedWithoutTokens() {

@@ -22,8 +22,8 @@ std::optional<std::uint32_t> ParsePsCount(std::string_view text) {
 
 std::optional<std::uint32_t> PsCountFile::Poll() {
   const std::chrono::nanoseconds now = clock_.Now();
-  if (path_.empty() || (last_look_ && now - *last_look_ < kInterval)) return std::nullopt;
-  last_look_ = now;
+  if (path_.empty() || (last_check_ && now - *last_check_ < kInterval)) return std::nullopt;
+  last_check_ = now;
   const Result<std::string> text = ReadFile(path_);
   if (!text.ok()) return std::nullopt;
   const std::optional<std::uint32_t> count = ParsePsCount(*text);

@@ -32,7 +32,7 @@ class PsCountFile {
  private:
   const std::string path_;
   const Clock& clock_;
-  std::optional<std::chrono::nanoseconds> last_look_;
+  std::optional<std::chrono::nanoseconds> last_check_;
   std::string refused_;
 };
 

@@ -124,7 +124,7 @@ void EvaluatorPeer::CheckRestored(std::optional<CheckpointId> newest, bool place
   }
   if (restored_loss_ && chief_.Since(announce_since_) >= kAnnouncePatience) announcing_ = false;
   if (with_disk_) return;
-  if (announcing_ && restored_loss_) return LookForAnnouncement();
+  if (announcing_ && restored_loss_) return CheckAnnouncement();
   if (!stopped_loss_ || restored_loss_ || !evaluated_ || !placed) return;
   if (evaluated_ != newest) return;
   WriteRestored(metrics_[kEvalLoss]);
@@ -148,7 +148,7 @@ void EvaluatorPeer::GiveRestoredUp() {
   });
 }
 
-void EvaluatorPeer::LookForAnnouncement() {
+void EvaluatorPeer::CheckAnnouncement() {
   with_disk_ = true;
   chief_.disk.Post("look for an announcement", [this]() -> Disk::Then {
     const bool awaited = chief_.setup.directory.AnnouncementAwaited();

@@ -74,7 +74,7 @@ class EvaluatorPeer {
  private:
   /// The run continues without the restored loss.
   void GiveRestoredUp();
-  void LookForAnnouncement();
+  void CheckAnnouncement();
   void WriteRestored(double loss);
 
   /// False: the reply is made.

@@ -19,7 +19,7 @@ class GrantLimit {
   virtual std::vector<GrantedWorkId> Grants(CommitProtocol& protocol, std::uint32_t worker,
                                             std::uint32_t want) const = 0;
   /// It grants nothing now, though there may be work.
-  virtual bool Holds(const CommitProtocol& protocol) const = 0;
+  virtual bool Blocks(const CommitProtocol& protocol) const = 0;
   /// Called at each tick of the chief: has `disk` look whether the limit is still wanted. Outlives
   /// the disk's work.
   virtual void Refresh(Disk& disk) = 0;

@@ -165,9 +165,9 @@ std::string GrantWatch::WhoStalls() const {
 
 // A worker that hangs with a full window asks for nothing, also once others have committed all that
 // it has: that no batch is in flight does not mean that there is nothing to do.
-bool GrantWatch::Idle(bool held_back) const {
+bool GrantWatch::Idle(bool blocked) const {
   return chief_.protocol.Progress().work_ids_in_flight == 0 &&
-         (held_back || workers_.empty() || chief_.protocol.AllCommitted());
+         (blocked || workers_.empty() || chief_.protocol.AllCommitted());
 }
 
 void GrantWatch::WarnIfNobodyAsks(std::chrono::nanoseconds stalled) {
@@ -180,10 +180,10 @@ void GrantWatch::WarnIfNobodyAsks(std::chrono::nanoseconds stalled) {
   unasked_ = unasked;
 }
 
-void GrantWatch::Check(bool held_back) {
+void GrantWatch::Check(bool blocked) {
   const ProtocolTime now = chief_.clock.Now();
   const bool own_pause = now - std::exchange(checked_, now) > kOwnPause;
-  if (own_pause || Idle(held_back) || !chief_.protocol.AllActive() || chief_.protocol.draining()) {
+  if (own_pause || Idle(blocked) || !chief_.protocol.AllActive() || chief_.protocol.draining()) {
     able_since_ = now;
     return;
   }

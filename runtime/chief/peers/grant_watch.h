@@ -46,8 +46,8 @@ class GrantWatch {
   void Committed(std::uint32_t worker);
   void Forget(std::uint32_t worker) { workers_.erase(worker); }
 
-  /// Looks at the clock. `held_back`: nothing may be granted for now, and that is nobody's fault.
-  void Check(bool held_back);
+  /// Looks at the clock. `blocked`: nothing may be granted for now, and that is nobody's fault.
+  void Check(bool blocked);
 
  private:
   struct InFlight {
@@ -70,7 +70,7 @@ class GrantWatch {
   void RegisterAgain(std::uint32_t worker, ShardInTerm shard);
   void ShareOverdue(std::uint32_t index, Worker& worker, ProtocolTime now);
   /// Nobody has to get on: no batch is with a worker, and none has to be.
-  bool Idle(bool held_back) const;
+  bool Idle(bool blocked) const;
   void WarnIfNobodyAsks(std::chrono::nanoseconds stalled);
   std::string WhoStalls() const;
   std::string WhyStalled(std::uint32_t index, const Worker& worker) const;

@@ -262,7 +262,7 @@ void WorkerPeers::Expire(bool grants_wait) {
     chief_.protocol.WorkerLost(worker->first, worker->second.process);
     Forget(worker++, false);
   }
-  watch_.Check(grants_wait || (limit_ != nullptr && limit_->Holds(chief_.protocol)));
+  watch_.Check(grants_wait || (limit_ != nullptr && limit_->Blocks(chief_.protocol)));
 }
 
 void WorkerPeers::ForgiveGap(std::chrono::nanoseconds gap) {

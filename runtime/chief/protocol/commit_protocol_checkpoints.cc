@@ -83,7 +83,7 @@ Status CommitProtocol::CheckCheckpointShards(
   for (const WrittenCheckpointShard& checkpoint_shard : checkpoint_shards) {
     if (checkpoint_shard.shard >= options_.shards ||
         checkpoint_shard.term != checkpoint_->terms[checkpoint_shard.shard]) {
-      return AbortedError("checkpoint: a checkpoint shard is of another term");
+      return AbortedError("checkpoint: a checkpoint shard is of another shard term");
     }
     // Rows since the base make sense only on top of the same copy's rows.
     if (checkpoint_shard.incremental &&
@@ -91,7 +91,7 @@ Status CommitProtocol::CheckCheckpointShards(
          chain_.terms[checkpoint_shard.shard] != checkpoint_shard.term)) {
       return AbortedError("checkpoint: the checkpoint shard of shard " +
                           std::to_string(checkpoint_shard.shard) +
-                          " is incremental and its base is of another term");
+                          " is incremental and its base is of another shard term");
     }
     present[checkpoint_shard.shard] = true;
   }
@@ -101,7 +101,7 @@ Status CommitProtocol::CheckCheckpointShards(
                           " is missing");
     }
     if (shards_[s].phase != ShardPhase::kActive || shards_[s].term != checkpoint_->terms[s]) {
-      return AbortedError("checkpoint: shard " + std::to_string(s) + " has got a new term");
+      return AbortedError("checkpoint: shard " + std::to_string(s) + " has got a new shard term");
     }
   }
   if (!checkpoint_->base.empty() &&

@@ -199,7 +199,7 @@ struct CommitProgress {
   std::uint64_t work_ids_expected = 0;
   std::uint64_t work_ids_committed = 0;
   std::uint64_t work_ids_in_flight = 0;
-  /// WorkIds that were committed and taken back because a shard was restored without them.
+  /// Work ids that were committed and taken back because a shard was restored without them.
   std::uint64_t work_ids_reopened = 0;
 };
 

@@ -98,7 +98,7 @@ void WorkLedger::Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bit
   for (; bits != 0; bits &= bits - 1) {
     const auto it = in_flight_.find(WorkAt(epoch, word, bits));
     if (it == in_flight_.end()) continue;
-    for (const Holder& holder : it->second) with_worker_[holder.worker].erase(it->first);
+    for (const InFlightWith& with : it->second) with_worker_[with.worker].erase(it->first);
     Land(it);
   }
 }
@@ -228,7 +228,7 @@ void WorkLedger::GrantShared(std::uint32_t worker, std::size_t want,
                              std::vector<GrantedWorkId>* grants) {
   for (auto next = shared_.begin(); next != shared_.end() && grants->size() < want;) {
     const WorkId work_id = *next++;
-    const bool has = std::ranges::count(in_flight_.at(work_id), worker, &Holder::worker) > 0;
+    const bool has = std::ranges::count(in_flight_.at(work_id), worker, &InFlightWith::worker) > 0;
     if (!has && MayBegin(work_id)) Give(worker, work_id, grants);
   }
 }
@@ -239,7 +239,7 @@ void WorkLedger::GrantShared(std::uint32_t worker, std::size_t want,
 void WorkLedger::Share(std::uint32_t worker, WorkId work_id) {
   const auto it = in_flight_.find(work_id);
   if (it == in_flight_.end()) return;
-  const auto own = std::ranges::find(it->second, worker, &Holder::worker);
+  const auto own = std::ranges::find(it->second, worker, &InFlightWith::worker);
   if (own == it->second.end()) return;
   own->overdue = true;
   ShareIfOverdue(it);
@@ -248,7 +248,7 @@ void WorkLedger::Share(std::uint32_t worker, WorkId work_id) {
 // Rule 6. The worker that it was shared with may be lost, hang too, not have heard of it, or have
 // met a shard that lost it since: whoever had it first is still overdue.
 void WorkLedger::ShareIfOverdue(InFlight::const_iterator work_id) {
-  if (std::ranges::all_of(work_id->second, &Holder::overdue)) shared_.insert(work_id->first);
+  if (std::ranges::all_of(work_id->second, &InFlightWith::overdue)) shared_.insert(work_id->first);
 }
 
 // Rules 1 and 8. Invariant: in_flight_ and with_worker_ say the same, and nothing that is committed
@@ -256,10 +256,10 @@ void WorkLedger::ShareIfOverdue(InFlight::const_iterator work_id) {
 void WorkLedger::AddInFlight(std::uint32_t worker, WorkId work_id) {
   if (!Valid(work_id) || committed_.Contains(work_id)) return;
   if (!with_worker_[worker].insert(work_id).second) return;
-  std::vector<Holder>& holders = in_flight_[work_id];
+  std::vector<InFlightWith>& with = in_flight_[work_id];
   // Counted once, however many workers have it.
-  if (holders.empty()) examples_in_flight_ += source_->RecordsOf(work_id);
-  holders.push_back({worker, false});
+  if (with.empty()) examples_in_flight_ += source_->RecordsOf(work_id);
+  with.push_back({worker, false});
   shared_.erase(work_id);
 }
 
@@ -270,7 +270,7 @@ void WorkLedger::Return(std::uint32_t worker, WorkId work_id) {
   if (const auto own = with_worker_.find(worker);
       own != with_worker_.end() && own->second.erase(work_id) > 0) {
     std::erase_if(in_flight_[work_id],
-                  [worker](const Holder& holder) { return holder.worker == worker; });
+                  [worker](const InFlightWith& with) { return with.worker == worker; });
   }
   if (const auto it = in_flight_.find(work_id); it != in_flight_.end()) {
     if (!it->second.empty()) return ShareIfOverdue(it);

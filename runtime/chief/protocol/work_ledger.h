@@ -103,11 +103,11 @@ class WorkLedger {
   void Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
   /// All shards but `lacking` have the work ids of these bits. REQUIRES: all are committed.
   void Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word, std::uint64_t bits);
-  struct Holder {
+  struct InFlightWith {
     std::uint32_t worker = 0;
     bool overdue = false;
   };
-  using InFlight = std::unordered_map<WorkId, std::vector<Holder>>;
+  using InFlight = std::unordered_map<WorkId, std::vector<InFlightWith>>;
   void ShareIfOverdue(InFlight::const_iterator work_id);
   /// Ends being in flight: the work id is with no worker any more.
   void Land(InFlight::iterator work_id);

@@ -50,7 +50,7 @@ class CallerVerifier {
   virtual ~CallerVerifier() = default;
   /// UNAUTHENTICATED: none, expired, or not signed by who may; the message says which.
   /// PERMISSION_DENIED: of another job, audience or pod. UNAVAILABLE: its key may be published soon
-  /// (unknown_key.h).
+  /// (runtime/stats/unknown_key.h).
   virtual Result<Caller> Verify(std::string_view token) = 0;
   /// UNAUTHENTICATED once the caller's token has expired: for streams, which outlive the call that
   /// brought the token.

@@ -7,7 +7,7 @@
 
 #include "base/text/parse_number.h"
 #include "runtime/rpc/identity/unauthenticated.h"
-#include "runtime/rpc/identity/unknown_key.h"
+#include "runtime/stats/unknown_key.h"
 
 namespace pstrain {
 namespace {

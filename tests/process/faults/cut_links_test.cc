@@ -100,8 +100,8 @@ class CutLinkTest : public NetworkTest, public testing::WithParamInterface<Link>
 TEST_F(CutLinkTest, Job_WhenEachLinkIsCutForAMomentInTurn_EndsExactly) {
   if (LostFor() != kMoment) GTEST_SKIP() << "a job for each link is tried instead";
   SetEpochs(5);
-  HoldAt(10);
-  HoldAt(80);
+  BarrierAt(10);
+  BarrierAt(80);
   StartAll();
   Continue(10);
   for (const Link& link : Links()) CutForAWhile(link);
@@ -110,8 +110,8 @@ TEST_F(CutLinkTest, Job_WhenEachLinkIsCutForAMomentInTurn_EndsExactly) {
 }
 TEST_P(CutLinkTest, Job_WhenALinkIsCut_GoesOnOrFailsAndNamesThePair) {
   if (LostFor() == kMoment) GTEST_SKIP() << "one job for all links is tried instead";
-  HoldAt(10);
-  HoldAt(60);
+  BarrierAt(10);
+  BarrierAt(60);
   StartAll();
   Continue(10);
   CutForAWhile(GetParam());
@@ -128,8 +128,8 @@ INSTANTIATE_TEST_SUITE_P(Between, CutLinkTest, testing::ValuesIn(Links()));
 /// While shards move: a third ps comes, and cannot reach the one whose shards it is to have, or
 /// does not hear it.
 TEST_F(CutLinkTest, Job_WhenTheLinkIsCutOverWhichShardsMove_GoesOn) {
-  HoldAt(10);
-  HoldAt(60);
+  BarrierAt(10);
+  BarrierAt(60);
   StartAll();
   const Link link = LostFor() > kMoment ? Link{kNewPs, kPs} : Link{kPs, kNewPs};
   Cut(link.from, link.to);

@@ -35,8 +35,8 @@ class FailingCallsTest : public ReplicasTest, public testing::WithParamInterface
   void SetUp() override {
     ReplicasTest::SetUp();
     environment_ = {"LD_PRELOAD=" PSTRAIN_FAILING_CALLS, "PSTRAIN_FAILING_CALLS=" + OrderFile()};
-    HoldAt(10);
-    HoldAt(60);
+    BarrierAt(10);
+    BarrierAt(60);
   }
 
   std::string OrderFile() const { return dir_.File("failing-calls"); }

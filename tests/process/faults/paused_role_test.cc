@@ -53,8 +53,8 @@ class PausedProcessTest : public ReplicasTest, public testing::WithParamInterfac
 TEST_P(PausedProcessTest, Job_WhenTheProcessIsStoppedAndGoesOn_EndsExactlyAndNobodyElseIsLost) {
   const std::string role = GetParam();
   AddEvaluator();
-  HoldAt(10);
-  HoldAt(60);
+  BarrierAt(10);
+  BarrierAt(60);
   StartAll();
   // It trains while the process stands still, and has not ended before it goes on.
   Continue(10);

@@ -335,7 +335,7 @@ TEST_F(CheckpointingTest, WhenAPsIsAway_IsAbandonedAndTriedAfterGrowingPauses) {
 
 TEST_F(CheckpointingTest, WhileTheDiskHangs_NothingIsAskedOfThePsAndNothingIsPlaced) {
   StartPs();
-  disk_.Hold();
+  disk_.Pause();
   checkpointing_.Start();
   checkpointing_.Finish();
   EXPECT_TRUE(network_.writes.empty());
@@ -343,7 +343,7 @@ TEST_F(CheckpointingTest, WhileTheDiskHangs_NothingIsAskedOfThePsAndNothingIsPla
   EXPECT_EQ(checkpointing_.problem().failing, seconds(61));
   disk_.Release();
   EXPECT_EQ(network_.writes.size(), 2u);
-  disk_.Hold();
+  disk_.Pause();
   AnswerWrites();
   checkpointing_.Finish();
   checkpointing_.Finish();
@@ -358,7 +358,7 @@ TEST_F(CheckpointingTest, WhenAShardChangesItsOwnerWhileTheManifestIsWritten_ItI
   StartPs();
   checkpointing_.Start();
   AnswerWrites();
-  disk_.Hold();
+  disk_.Pause();
   checkpointing_.Finish();
   ASSERT_TRUE(RegisterPs(1, 201, 1).ok());
   AnswerAssigns();

@@ -361,7 +361,7 @@ TEST_F(ChiefTest, AwaitWork_IsAnsweredWhenTheChiefEnds) {
 
 class PausedChiefTest : public ChiefTest {
  protected:
-  /// Time passes at once, and the chief notices.
+  /// Time passes in one jump, and the chief notices.
   void Advance(std::chrono::nanoseconds time) {
     manual_clock_.Advance(time);
     now_ += time;

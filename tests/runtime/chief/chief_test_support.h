@@ -17,7 +17,7 @@
 #include "runtime/cluster/limits.h"
 #include "runtime/model/training/training_jobs.h"
 #include "runtime/stats/names.h"
-#include "tests/runtime/chief/held_disk.h"
+#include "tests/runtime/chief/pausable_disk.h"
 #include "tests/runtime/chief/protocol/protocol_test_support.h"
 
 namespace pstrain::chief_test {
@@ -227,7 +227,7 @@ class ChiefPartsTest : public testing::Test {
   std::optional<ChiefSetup> setup_;
   std::uint32_t batches_per_epoch_ = 4;
   std::optional<CommitProtocol> protocol_;
-  HeldDisk disk_;
+  PausableDisk disk_;
   FakeNetwork network_;
   std::optional<PsPeers> ps_;
   std::vector<Status> failures_;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/os/files.h"
-#include "tests/runtime/chief/held_disk.h"
+#include "tests/runtime/chief/pausable_disk.h"
 #include "tests/runtime/chief/protocol/protocol_test_support.h"
 
 namespace pstrain {
@@ -38,7 +38,7 @@ class GrantBarriersTest : public testing::Test {
   CommitProtocol& protocol() { return started_.protocol; }
 
   TempDir dir_;
-  chief_test::HeldDisk disk_;
+  chief_test::PausableDisk disk_;
   protocol_test::Started started_{Options(), AppliedSet(100)};
 };
 
@@ -60,19 +60,19 @@ TEST_F(GrantBarriersTest, WithFiles_GrantsUpToTheLowestLimit) {
   GrantBarriers barriers = Find();
   EXPECT_EQ(barriers.Grants(protocol(), 0, 7).size(), 7u);
   // The work id that reaches 30.5 % is the last one.
-  EXPECT_FALSE(barriers.Holds(protocol()));
+  EXPECT_FALSE(barriers.Blocks(protocol()));
   EXPECT_EQ(GrantsAll(barriers), 24u);
   EXPECT_EQ(GrantsAll(barriers), 0u);
-  EXPECT_TRUE(barriers.Holds(protocol()));
+  EXPECT_TRUE(barriers.Blocks(protocol()));
   ASSERT_TRUE(RemoveFile(dir_.File("barrier-20.5")).ok());
   EXPECT_EQ(GrantsAll(barriers), 0u);
   barriers.Refresh(disk_);
-  EXPECT_FALSE(barriers.Holds(protocol()));
+  EXPECT_FALSE(barriers.Blocks(protocol()));
   EXPECT_EQ(GrantsAll(barriers), 39u);
   ASSERT_TRUE(RemoveFile(dir_.File("barrier-60")).ok());
   barriers.Refresh(disk_);
   EXPECT_EQ(GrantsAll(barriers), 30u);
-  EXPECT_FALSE(barriers.Holds(protocol())) << "all is granted, and nothing holds it back";
+  EXPECT_FALSE(barriers.Blocks(protocol())) << "all is granted, and nothing holds it back";
   barriers.Refresh(disk_);
 }
 
@@ -80,7 +80,7 @@ TEST_F(GrantBarriersTest, WithFiles_GrantsUpToTheLowestLimit) {
 TEST_F(GrantBarriersTest, WhileTheDirectoryDoesNotAnswer_NobodyWaitsForIt) {
   Make("barrier-60");
   GrantBarriers barriers = Find();
-  disk_.Hold();
+  disk_.Pause();
   ASSERT_TRUE(RemoveFile(dir_.File("barrier-60")).ok());
   barriers.Refresh(disk_);
   barriers.Refresh(disk_);

@@ -123,12 +123,12 @@ TEST_F(GrantContextTest, APull_BeforeWhatItsWorkWaitsFor_IsEarlyWithoutValuesOrN
     EXPECT_EQ(section.status, PullStatus::kEarly);
     EXPECT_EQ(section.values, std::vector<float>(section.values.size()));
   }
-  EXPECT_EQ(engine_.stats().rows_held, 0);
+  EXPECT_EQ(engine_.stats().rows, 0);
   ASSERT_EQ(PushOf({0, 0}, kAnyChief), std::vector(kShards, PushStatus::kApplied));
   for (const PulledSection& section : PullAs({0, {0, 1}})) {
     EXPECT_EQ(section.status, PullStatus::kOk);
   }
-  EXPECT_EQ(engine_.stats().rows_held, static_cast<std::int64_t>(keys_.size()));
+  EXPECT_EQ(engine_.stats().rows, static_cast<std::int64_t>(keys_.size()));
 }
 
 // An epoch is a chunk of work ids, and a phase may begin in any of them.

@@ -174,7 +174,7 @@ TEST_F(ShardEngineTest, Assign_FollowsTheTableOfTerms) {
   EXPECT_EQ(one({1, 1}, AssignSource::kDrop), StatusCode::kOk);
   EXPECT_EQ(PullDense({2, 1}).size(), 18u) << "the copy of another term stays";
   EXPECT_EQ(one({2, 1}, AssignSource::kDrop), StatusCode::kOk);
-  EXPECT_EQ(engine_.stats().shards_held, kShards - 1);
+  EXPECT_EQ(engine_.stats().shard_copies, kShards - 1);
   EXPECT_EQ(one({2, 1}, AssignSource::kInitial), StatusCode::kFailedPrecondition) << "dropped";
   EXPECT_EQ(one({2, 2}, AssignSource::kKeep), StatusCode::kFailedPrecondition) << "no copy";
   EXPECT_EQ(one({2, 2}, AssignSource::kInitial), StatusCode::kOk);
@@ -201,7 +201,7 @@ TEST_F(ShardEngineTest, Restore_BringsBackWhatSnapshotCopied) {
   std::vector<ShardState> restored = SnapshotAll(other, kShards, {2, 1});
   for (ShardState& state : restored) state.term = kTerm;
   EXPECT_EQ(restored, states);
-  EXPECT_EQ(other.stats().rows_held, static_cast<std::int64_t>(keys.size()));
+  EXPECT_EQ(other.stats().rows, static_cast<std::int64_t>(keys.size()));
 
   assignments[0].term = {3, 1};
   EXPECT_EQ(Assign(other, {assignments[0]}).status().code(), StatusCode::kInvalidArgument)

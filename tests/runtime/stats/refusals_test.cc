@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/manual_clock.h"
-#include "runtime/rpc/identity/unknown_key.h"
 #include "runtime/stats/names.h"
+#include "runtime/stats/unknown_key.h"
 
 namespace pstrain {
 namespace {

@@ -249,7 +249,7 @@ TEST(BuildPod, OfTheBuiltInRuntime_GetsTokensForThisJobAlone) {
             std::string::npos);
   pod->FindMutable("metadata")->Set("uid", Json::String("u"));
   EXPECT_TRUE(DecodePod(*pod)->identified);
-  // A program of one's own gets none.
+  // A program of your own gets none.
   job.mutable_spec()->clear_training();
   const auto own = BuildPod(job, kWorker1, 0, "byo-hash", Identified());
   EXPECT_TRUE(VolumeOf(*own, kIdentityVolume).is_null());

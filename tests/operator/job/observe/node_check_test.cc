@@ -16,7 +16,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A job of one's own program whose worker-0 runs on n1 and was deleted; its node does not answer.
+/// A job of your own program whose worker-0 runs on n1 and was deleted; its node does not answer.
 class LostNodeTest : public ::testing::Test {
  protected:
   void Start(const ReconcilerFixture::Change& change = {}) {

@@ -81,7 +81,7 @@ TEST_F(EndFileTest, WhenADrainCannotBeWrittenDown_IsNotTriedAgain) {
 }
 
 TEST_F(EndFileTest, WhileTheDiskHangs_OneWriteIsUnderWay) {
-  disk_.Hold();
+  disk_.Pause();
   Write(true);
   Write(true);
   EXPECT_EQ(disk_.waiting(), 1u);

@@ -238,7 +238,7 @@ TEST_F(GrantWatchTest, WhenAllIsCommitted_NothingStalls) {
   EXPECT_TRUE(failures_.empty());
 }
 
-TEST_F(GrantWatchTest, WhileGrantsAreHeldBack_NothingStallsButWhatWasGrantedDoes) {
+TEST_F(GrantWatchTest, WhileGrantsAreBlocked_NothingStallsButWhatWasGrantedDoes) {
   held_back_ = true;
   watch_.Polled(Polling(0, 8), {});
   Pass(seconds(1000));

@@ -447,7 +447,7 @@ TEST_F(PsPeersRestoreTest, WhenAPsAloneFindsDamage_TheCheckpointStays) {
 
 TEST_F(PsPeersRestoreTest, WhileTheChiefLooksAtTheCheckpoint_NothingIsAssigned) {
   Answer(TakeFirst(&network_.assigns));  // ps 0
-  disk_.Hold();
+  disk_.Pause();
   FailFirst(DataLossError("corrupt"));
   EXPECT_TRUE(network_.assigns.empty());
   disk_.Release();

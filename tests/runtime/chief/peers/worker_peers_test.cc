@@ -25,10 +25,10 @@ class OneAtATime final : public GrantLimit {
                                     std::uint32_t want) const override {
     return protocol.Grants(worker, std::min(want, 1U));
   }
-  bool Holds(const CommitProtocol&) const override { return holds_; }
+  bool Blocks(const CommitProtocol&) const override { return blocks_; }
   void Refresh(Disk&) override {}
 
-  bool holds_ = false;
+  bool blocks_ = false;
 };
 
 class WorkerPeersTest : public chief_test::ChiefPartsTest {
@@ -291,7 +291,7 @@ TEST_F(WorkerPeersTest, WhenNothingMayBeGranted_ItIsNobodysFaultThatNothingIsCom
   };
   constexpr Case kCases[] = {{false, true, false}, {true, false, false}, {false, false, true}};
   for (const auto& [limit_holds, grants_wait, fails] : kCases) {
-    limit.holds_ = limit_holds;
+    limit.blocks_ = limit_holds;
     for (int second = 0; second < 402; ++second) {
       limited.Poll(Request(0, 7, 0), {.grants_wait = grants_wait});
       limited.Expire(grants_wait);

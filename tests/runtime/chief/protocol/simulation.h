@@ -196,13 +196,13 @@ class Simulation {
     std::map<std::uint32_t, Process> workers;
     /// What the shell has granted to each worker and believes to be with it.
     std::map<std::uint32_t, std::set<WorkId>> granted;
-    struct Held {
+    struct InFlight {
       /// The step at which it was granted.
       std::uint64_t since = 0;
       bool overdue = false;
     };
     /// How long each of these is with its worker, as GrantWatch knows it.
-    std::map<std::pair<std::uint32_t, WorkId>, Held> held;
+    std::map<std::pair<std::uint32_t, WorkId>, InFlight> in_flight;
     std::optional<ActiveCheckpoint> checkpoint;
   };
 
@@ -239,7 +239,7 @@ class Simulation {
     return {process, static_cast<std::uint32_t>(process)};
   }
   void ChiefTick(Process process);
-  void Register(Process chief, Process ps, std::uint32_t index, std::vector<ShardCopy> held);
+  void Register(Process chief, Process ps, std::uint32_t index, std::vector<ShardCopy> copies);
   void TakeActions(Process process);
   void BelieveDone(Chief* chief, const AssignShardsAction& action) const;
   static bool AllCame(const Chief& chief);

@@ -77,19 +77,19 @@ void Simulation::BelieveDone(Chief* chief, const AssignShardsAction& action) con
 }
 
 void Simulation::Register(Process to, Process process, std::uint32_t index,
-                          std::vector<ShardCopy> held) {
+                          std::vector<ShardCopy> copies) {
   const auto it = chiefs_.find(to);
   if (it == chiefs_.end()) return;
   Chief& chief = *it->second;
   std::map<ShardId, ShardTerm> active;
-  for (ShardCopy& copy : held) {
+  for (ShardCopy& copy : copies) {
     if (copy.active) active[copy.shard] = copy.term;
     // The other way round: the oldest looks newest.
     if (mutations_.oldest_copy_is_kept) copy.term = {~copy.term.chief_term, ~copy.term.counter};
   }
   const bool joining = chief.protocol.joining();
   const Result<Incarnation> incarnation =
-      chief.protocol.RegisterPs(index, Named(process), std::to_string(process), std::move(held),
+      chief.protocol.RegisterPs(index, Named(process), std::to_string(process), std::move(copies),
                                 ProtocolTime{std::chrono::milliseconds(step_)});
   if (incarnation.ok() && joining) chief.told.try_emplace(*incarnation, std::move(active));
   TakeActions(to);
@@ -131,8 +131,8 @@ void Simulation::CheckKept(const Chief& chief, const AssignShardsAction& action,
     }
     const auto owner = ps_.find(std::stoull(ps.address));
     if (ps.incarnation != action.incarnation || owner == ps_.end()) continue;
-    const auto held = owner->second.copies.find(shard);
-    if (held != owner->second.copies.end()) kept = held->second.term;
+    const auto copy = owner->second.copies.find(shard);
+    if (copy != owner->second.copies.end()) kept = copy->second.term;
   }
   // Since this chief has assigned it, the copies of its beginning do not count.
   const bool of_this_chief = kept.chief_term >= chief.term;
@@ -142,7 +142,7 @@ void Simulation::CheckKept(const Chief& chief, const AssignShardsAction& action,
 }
 
 void Simulation::ForgetHeld(Chief* chief, std::uint32_t worker, const std::set<WorkId>& has) {
-  std::erase_if(chief->held, [&](const auto& entry) {
+  std::erase_if(chief->in_flight, [&](const auto& entry) {
     return entry.first.first == worker && !has.contains(entry.first.second);
   });
 }
@@ -151,10 +151,10 @@ void Simulation::ForgetHeld(Chief* chief, std::uint32_t worker, const std::set<W
 void Simulation::ShareOverdue(Chief* chief) {
   for (const auto& [index, work_ids] : chief->granted) {
     for (const WorkId work_id : work_ids) {
-      const Chief::Held fresh{step_, false};
-      Chief::Held& held = chief->held.try_emplace({index, work_id}, fresh).first->second;
-      if (held.overdue || step_ - held.since <= kOverdueSteps) continue;
-      held.overdue = true;
+      const Chief::InFlight fresh{step_, false};
+      Chief::InFlight& with = chief->in_flight.try_emplace({index, work_id}, fresh).first->second;
+      if (with.overdue || step_ - with.since <= kOverdueSteps) continue;
+      with.overdue = true;
       if (!chief->protocol.Committed(work_id)) ++result_.overdue;
       chief->protocol.Overdue(index, work_id);
     }
@@ -257,12 +257,12 @@ void Simulation::OnPoll(Process to, const Poll& poll) {
     const auto early = mutations_.chief_ignores_early ? std::vector<ShardInTerm>() : job.early;
     result_.asked += chief.protocol.Report(index, work_id, TermsOf(chief, job), early).asked.size();
     chief.granted[index].erase(work_id);
-    chief.held.erase({index, work_id});
+    chief.in_flight.erase({index, work_id});
   }
   const std::vector<GrantedWorkId> grants = chief.protocol.Grants(index, poll.want);
   for (const GrantedWorkId& grant : grants) {
     chief.granted[index].insert(grant.work_id);
-    chief.held[{index, grant.work_id}] = {step_, false};
+    chief.in_flight[{index, grant.work_id}] = {step_, false};
   }
   if (!grants.empty()) CheckGrant(chief);
   CheckPhases(chief, grants);

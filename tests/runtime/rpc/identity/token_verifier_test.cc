@@ -11,7 +11,7 @@
 #include "base/os/files.h"
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/identity/published.h"
-#include "runtime/rpc/identity/unknown_key.h"
+#include "runtime/stats/unknown_key.h"
 #include "tests/runtime/rpc/identity/test_tokens.h"
 
 namespace pstrain {

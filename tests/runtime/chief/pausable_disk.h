@@ -8,16 +8,16 @@
 
 namespace pstrain::chief_test {
 
-/// Does the chief's work on files immediately, or, while it is held, when told to.
-class HeldDisk final : public Disk {
+/// Does the chief's work on files immediately, or, while it is paused, when told to.
+class PausableDisk final : public Disk {
  public:
   void Post(const char*, Work work) override {
     posted_.push_back(std::move(work));
-    if (!held_) Release();
+    if (!paused_) Release();
   }
-  void Hold() { held_ = true; }
+  void Pause() { paused_ = true; }
   void Release() {
-    held_ = false;
+    paused_ = false;
     while (!posted_.empty()) {
       const Work work = std::move(posted_.front());
       posted_.pop_front();
@@ -27,7 +27,7 @@ class HeldDisk final : public Disk {
   std::size_t waiting() const { return posted_.size(); }
 
  private:
-  bool held_ = false;
+  bool paused_ = false;
   std::deque<Work> posted_;
 };
 

@@ -9,8 +9,9 @@ namespace pstrain {
 
 /// What a caller is told whose token is signed by a key that is not known here. In a cluster keys
 /// change, and a token of the next one may come before the key does: the answer is UNAVAILABLE, so
-/// that the caller comes again. Who forges tokens gets the same answer, so it counts as a refusal
-/// (runtime/stats/refusals.h), which other errors of this code do not. Pure; any thread.
+/// that the caller comes again. A forger of tokens gets the same answer, so it counts as a refusal
+/// (refusals.h), which other errors of this code do not. It is here because the verifier of tokens
+/// and the count of refusals share it and nothing else. Pure; any thread.
 inline constexpr std::string_view kUnknownKey = "the key of the token is not known here";
 
 /// `why`: what is missing.
