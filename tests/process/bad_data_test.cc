@@ -16,7 +16,6 @@ constexpr const char* kWayOut =
     "; correct the record, or leave such records out with csv.badRecords: Skip";
 /// The first failure is the last all the same.
 constexpr const char* kAttempts = "spec.runPolicy.backoffLimit=6";
-constexpr const char* kInputFile = "spec.training.input.csv.files[0]=";
 
 class BadData : public SmallJob {
  protected:
