@@ -11,11 +11,11 @@
 namespace pstrain {
 
 /// What the commit protocol remembers of the checkpoint under way and of those that the next one
-/// may build on (rule 5). Plain data, guarded by the lock of its CommitProtocol.
+/// may build on (rule 5). Plain data of CommitProtocol; one thread at a time, by the chief's lock.
 
 /// Started, and neither placed nor given up.
 struct PendingCheckpoint {
-  /// Of each shard at the start: a checkpoint shard of another term does not belong to it.
+  /// Of each shard at the start: a checkpoint shard of another shard term does not belong to it.
   std::vector<ShardTerm> terms;
   /// Epochs that were committed as a whole at the start: every shard's copy has them.
   std::uint32_t complete_epochs = 0;

@@ -18,6 +18,7 @@ void ClosureSource::EndPhase() {
   if (first > 0 && (phases_.empty() || phases_.back() < first)) phases_.push_back(first);
 }
 
+// Rule 1. Invariant: every work id lies in a chunk below this, and only the last one may have room.
 std::uint32_t ClosureSource::chunks() const {
   return static_cast<std::uint32_t>((closures_.size() + kChunkSize - 1) / kChunkSize);
 }

@@ -10,7 +10,7 @@
 namespace pstrain {
 
 /// Work that is added while it is done, in phases: nothing of a phase is begun before all of the
-/// phases before it is committed. The lowest open id is first, whoever asks.
+/// phases before it is committed. The lowest open id is first, whoever asks. One thread at a time.
 class ClosureSource final : public WorkSource {
  public:
   static constexpr std::uint32_t kChunkSize = 4096;
@@ -34,6 +34,7 @@ class ClosureSource final : public WorkSource {
   bool in_id_order() const override { return true; }
   std::optional<WorkId> Next(std::uint32_t worker, const Whole& whole) override;
   std::vector<WorkId> TakeReserved(std::uint32_t /*worker*/) override { return {}; }
+  /// Rule 7. Invariant: nothing open is below next_.
   void Rewind(WorkId work_id) override { next_ = std::min(next_, Number(work_id)); }
 
  private:

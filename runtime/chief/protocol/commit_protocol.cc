@@ -9,7 +9,8 @@
 namespace pstrain {
 namespace {
 
-// A run reads its input, unless the chief has other work for it.
+// Rule 1: what there is to grant is a run's input, unless the chief has other work for it.
+// Invariant: a run has one source for its whole life, so a work id names one thing.
 std::shared_ptr<WorkSource> SourceOf(const ProtocolOptions& options) {
   if (options.source != nullptr) return options.source;
   return std::make_shared<InputSource>(options.input);
@@ -83,7 +84,8 @@ Result<Incarnation> CommitProtocol::RegisterPs(std::uint32_t index, PeerProcess 
   return incarnation;
 }
 
-// Rule 7. Asked first of every event about a ps: a message of a former life of it is void.
+// Rules 7 and 8. Asked first of every event about a ps. Invariant: a message to or from a former
+// life of a ps is void, for the incarnation in it is not the one that is registered.
 bool CommitProtocol::PsKnown(std::uint32_t index, Incarnation incarnation) const {
   const auto it = ps_.find(index);
   return it != ps_.end() && it->second.incarnation == incarnation;
@@ -253,6 +255,8 @@ void CommitProtocol::Tick(ProtocolTime now) {
   }
 }
 
+// Rule 4 as numbers, for the page and for barriers. Invariant: no rule reads them; they go back
+// when a restored shard lacks what was committed (rule 7).
 CommitProgress CommitProtocol::Progress() const {
   CommitProgress progress;
   progress.examples_expected = ledger_.examples_expected();
@@ -265,6 +269,9 @@ CommitProgress CommitProtocol::Progress() const {
   return progress;
 }
 
+// Rules 7 to 9 and 12: what was decided leaves here, in the order of the decisions. Invariant: each
+// action is handed out once. An assignment that cannot be carried out comes back as an event
+// (AssignFailed, PsLost), and what is decided then has a new term.
 std::vector<ProtocolAction> CommitProtocol::TakeActions() { return std::exchange(actions_, {}); }
 
 }  // namespace pstrain

@@ -70,9 +70,9 @@ class CommitProtocol {
   /// ProtocolOptions.
   void SetPsCount(std::uint32_t ps_count, std::vector<std::uint32_t> shard_to_ps);
   std::uint32_t ps_count() const { return options_.ps_count; }
-  /// Answer to an AssignShardsAction. Copies of another term than assigned are ignored. A copy that
-  /// has applied more epochs than the job has, or epochs of another size, makes the run fail
-  /// (INVALID_ARGUMENT).
+  /// Answer to an AssignShardsAction. Copies of another shard term than assigned are ignored. A
+  /// copy that has applied more epochs than the job has, or epochs of another size, makes the run
+  /// fail (INVALID_ARGUMENT).
   void ShardsActivated(std::uint32_t index, Incarnation incarnation,
                        const std::vector<ShardCopy>& copies);
   /// The assignment failed though the ps lives. `bad_checkpoint`: the checkpoint named in the
@@ -126,11 +126,11 @@ class CommitProtocol {
   /// full_every says otherwise, or what was written since the last full checkpoint is more than
   /// half of that one.
   std::optional<CheckpointPlan> StartCheckpoint();
-  /// Call right before the manifest is renamed, with every checkpoint shard. ABORTED: a term has
-  /// changed since StartCheckpoint, a checkpoint shard is missing, one builds on a checkpoint shard
-  /// of another term, or a final checkpoint lacks work ids: they are open again for the shards that
-  /// the message names. The checkpoint is abandoned then. DATA_LOSS, and a FailAction: shards lack
-  /// work ids again and again, or have other examples than the input has.
+  /// Call right before the manifest is renamed, with every checkpoint shard. ABORTED: a shard term
+  /// has changed since StartCheckpoint, a checkpoint shard is missing, one builds on a checkpoint
+  /// shard of another shard term, or a final checkpoint lacks work ids: they are open again for the
+  /// shards that the message names. The checkpoint is abandoned then. DATA_LOSS, and a FailAction:
+  /// shards lack work ids again and again, or have other examples than the input has.
   Status FinishCheckpoint(const std::vector<WrittenCheckpointShard>& checkpoint_shards);
   /// The manifest is in place.
   void CheckpointPlaced(std::string checkpoint);

@@ -8,7 +8,8 @@
 namespace pstrain {
 
 // Rule 9, Move: a leaving ps whose shards cannot move waits for a checkpoint. While they can,
-// AllActive() is false here, or the ps is released before anybody asks.
+// AllActive() is false here, or the ps is released before anybody asks. Invariant: true only where
+// StartCheckpoint would start one.
 bool CommitProtocol::CheckpointWanted() const {
   if (!AllActive() || checkpoint_) return false;
   return std::ranges::any_of(ps_, [](const auto& entry) { return entry.second.leaving; });
@@ -25,7 +26,7 @@ std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint() {
   plan.close_epochs_below = closed_epochs_;
   plan.final = AllCommitted();
   checkpoint.final = plan.final;
-  checkpoint.complete_epochs = ledger_.CompleteEpochs();
+  checkpoint.complete_epochs = ledger_.CompleteChunks();
   if (!plan.final && ChainMayGrow()) plan.base = chain_.newest;
   checkpoint.base = plan.base;
   for (const auto& [index, ps] : ps_) {

@@ -17,9 +17,11 @@ constexpr std::uint32_t kMostIncompleteFinals = 10;
 /// Shards that a message names.
 constexpr std::uint32_t kMostNamed = 8;
 
-/// By shard: what it has left out and another shard has applied. It lacks the gradient of these: a
-/// batch was computed from other values once more, and who had the gradient was lost in the middle
-/// of the push.
+/// Rule 12. By shard: what it has left out and another shard has applied. It lacks the gradient of
+/// these: a batch was computed a second time, from other values, and the worker that had the
+/// gradient was lost in the middle of its push. Invariant: what all shards have left out is in none
+/// of the lists, for that is agreed and complete. REQUIRES: a checkpoint shard of every shard
+/// (CheckCheckpointShards).
 std::map<ShardId, std::vector<WorkId>> LeftOutHalf(
     const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
   std::map<WorkId, std::size_t> left_out;
@@ -82,7 +84,9 @@ Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& 
                       " of at most " + std::to_string(kMostIncompleteFinals) + " times)");
 }
 
-// The ledger asks the source for the records of what a set has: it must not have what is not there.
+// Rules 7, 8 and 12, before a set is given to the ledger. Invariant: a bit of a set and a bit of
+// the ledger at the same place stand for the same work id. In a set of another chunk size they do
+// not, and the source would be asked for records that it does not have.
 Status CommitProtocol::CheckEpochSize(ShardId shard, const AppliedSet& applied) const {
   if (applied.batches_per_epoch() == ledger_.chunk_size()) return OkStatus();
   return InvalidArgumentError(
@@ -105,7 +109,8 @@ bool CommitProtocol::BeyondTheRun(const ShardCopy& copy) {
   return !status.ok();
 }
 
-// In the same words for a checkpoint, before any ps comes (chief_setup.cc), and for a copy.
+// Rules 7 and 8, in the same words for a checkpoint, before any ps comes (chief_setup.cc), and for
+// a copy. Invariant: a run goes on only where the job still has every epoch that was begun.
 Status CheckEpochs(std::uint32_t epochs, std::uint32_t begun, const std::string& committed) {
   if (epochs >= begun) return OkStatus();
   return InvalidArgumentError("spec.training.epochs is " + std::to_string(epochs) +

@@ -8,7 +8,8 @@
 
 namespace pstrain {
 
-// Rule 9: a ps that shards may move to: it is here, was not told to stop, and is not surplus.
+// Rule 9, Move and Scale: a ps that shards may move to. Invariant: it is registered, was not told
+// to stop and is not surplus, so nothing that is known now makes it give a shard away again.
 bool CommitProtocol::Stays(std::uint32_t index) const {
   const auto it = ps_.find(index);
   return it != ps_.end() && !it->second.leaving && index < options_.ps_count;
@@ -111,7 +112,8 @@ void CommitProtocol::ReturnHome(ShardId shard, Actions* actions) {
   Assign(shard, AssignSource::kKeep, &action);
 }
 
-// One call for each ps, with all of its shards.
+// Rules 4, 7 and 9: one call for each ps, with all of its shards. Invariant: as Emit's; nothing
+// that was assigned stays behind in the map, or its shard would wait for an answer for ever.
 void CommitProtocol::EmitAll(Actions actions) {
   for (auto& [index, action] : actions) Emit(std::move(action));
 }

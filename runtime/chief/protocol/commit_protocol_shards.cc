@@ -56,7 +56,8 @@ void CommitProtocol::FillVacant(std::uint32_t index) {
   Emit(std::move(action));
 }
 
-// An assignment is for one life of a ps: its successor has other copies.
+// Rules 7 to 9. Invariant: an assignment is for one life of a ps, which its incarnation names; the
+// next life has other copies, and must not answer for it. REQUIRES: the ps is registered.
 AssignShardsAction CommitProtocol::NewAction(std::uint32_t index) const {
   AssignShardsAction action;
   action.ps = index;
@@ -76,7 +77,8 @@ void CommitProtocol::Assign(ShardId shard, AssignSource source, AssignShardsActi
   action->shards.push_back({shard, state.term, source, {}, {}});
 }
 
-// A ps for which there is nothing is not called.
+// Rules 7 to 9. Invariant: actions come out in the order of the assignments: of two terms of one
+// shard the higher one is last. A ps for which there is nothing is not called.
 void CommitProtocol::Emit(AssignShardsAction action) {
   if (!action.shards.empty()) actions_.emplace_back(std::move(action));
 }
@@ -129,7 +131,8 @@ void CommitProtocol::ForgetPs(std::uint32_t index) {
   if (!joining_) FillAllVacant();
 }
 
-// Rules 7 and 9, for all ps that are here. A shard whose home is away stays vacant until it comes.
+// Rules 7 and 9, for all ps that are here. Invariant: afterwards a shard is vacant only while its
+// home is away, or once the run has failed.
 void CommitProtocol::FillAllVacant() {
   for (const auto& [index, ps] : ps_) FillVacant(index);
 }

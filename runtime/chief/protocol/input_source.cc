@@ -5,6 +5,8 @@
 
 namespace pstrain {
 
+// Rule 1. Invariant: every epoch has the same batches, so the records of one epoch say those of
+// all.
 InputSource::InputSource(InputWork input) : input_(std::move(input)) {
   std::int64_t per_epoch = 0;
   for (std::uint32_t batch = 0; batch < input_.batches_per_epoch; ++batch) {
@@ -13,10 +15,14 @@ InputSource::InputSource(InputWork input) : input_(std::move(input)) {
   records_ = per_epoch * input_.epochs;
 }
 
+// Rule 12. Invariant: depends on the batch alone, not on the epoch or on who computes it. Without
+// an index (tests) each batch is one record.
 std::uint32_t InputSource::RecordsOf(WorkId work_id) const {
   return input_.records ? input_.records(work_id.batch) : 1;
 }
 
+// Rule 1: the order of an epoch. Invariant: a permutation of the epoch's batches, the same for
+// every chief, so that each batch comes at one position, and no position has to be kept on disk.
 std::uint32_t InputSource::BatchAt(std::uint32_t epoch, std::uint32_t position) const {
   return input_.order ? input_.order(epoch, position) : position;
 }
@@ -78,7 +84,8 @@ std::vector<WorkId> InputSource::TakeReserved(std::uint32_t worker) {
 }
 
 // Rule 7. The position of a batch in the order is not known (InputWork::order goes the other way),
-// so the order begins again.
+// so the order begins again. Invariant: what is open is ahead of the position or reserved; what is
+// not open comes once more, and the ledger passes over it (WorkLedger::Grant).
 void InputSource::Rewind(WorkId /*work_id*/) {
   epoch_ = 0;
   position_ = 0;

@@ -13,7 +13,7 @@ namespace pstrain {
 
 /// The batches of an input, epoch after epoch, each epoch in its own order. The batches of a block
 /// go to one worker, which then reads the block from its file once; that is only a preference:
-/// others take from it when nothing else is left.
+/// others take from it when nothing else is left. One thread at a time.
 class InputSource final : public WorkSource {
  public:
   explicit InputSource(InputWork input);

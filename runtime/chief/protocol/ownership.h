@@ -10,7 +10,8 @@
 
 namespace pstrain {
 
-/// What CommitProtocol remembers of a shard and of a ps. Values; parts of it alone.
+/// What CommitProtocol remembers of a shard and of a ps. Plain data, parts of it alone; one thread
+/// at a time, by the chief's lock.
 
 /// How far an assignment has come: nobody owns the shard; a ps was told to take it; a ps serves it.
 enum class ShardPhase : std::uint8_t { kVacant, kAssigned, kActive };

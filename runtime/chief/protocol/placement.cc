@@ -10,28 +10,34 @@ namespace {
 
 constexpr std::int64_t kValueBytes = sizeof(float);
 
+// The quotient of two numbers >= 0, rounded up, without the overflow of (a + b - 1) / b.
 std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
-// Floats in one step along axis 0.
+// Floats in one step along axis 0: the product of the other dimensions. Invariant: a scalar is one
+// row of one value, so that it is placed like all others.
 std::int64_t RowValues(const std::vector<std::int64_t>& shape) {
   if (shape.empty()) return 1;
   return std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1},
                          [](std::int64_t a, std::int64_t b) { return a * b; });
 }
 
+// The dimensions as the functions here take them. No rule: a change of form.
 std::vector<std::int64_t> ShapeOf(const VariableSpec& variable) {
   return {variable.shape().begin(), variable.shape().end()};
 }
 
-// Compared by bytes, then by the number of items: where nothing has weight, bins get equally many.
+// What Balance has put into a bin. Compared by bytes, then by the number of items: where nothing
+// has weight, bins get equally many. The order is total, so the choice depends on nothing else.
 struct Load {
   std::int64_t bytes = 0;
   std::size_t items = 0;
   friend auto operator<=>(const Load&, const Load&) = default;
 };
 
-// Longest processing time first: items by falling weight, each to the bin with the least load. Ties
-// go by index, so that every chief computes the same placement.
+// LoadAware, as R. L. Graham, "Bounds on Multiprocessing Timing Anomalies" (1969), schedules by
+// longest processing time first: items by falling weight, each to the bin with the least load. The
+// fullest bin has at most 4/3 - 1/(3 bins) times what the best division would give it. Invariant:
+// ties go by index, so that every chief computes the same placement.
 std::vector<std::uint32_t> Balance(const std::vector<std::int64_t>& weights, std::uint32_t bins) {
   std::vector<std::size_t> by_weight(weights.size());
   std::iota(by_weight.begin(), by_weight.end(), std::size_t{0});
@@ -49,15 +55,16 @@ std::vector<std::uint32_t> Balance(const std::vector<std::int64_t>& weights, std
   return bin_of;
 }
 
-// RoundRobin.
+// RoundRobin: item i lies in bin i mod bins. Invariant: depends on the two numbers alone.
 std::vector<std::uint32_t> InTurn(std::size_t items, std::uint32_t bins) {
   std::vector<std::uint32_t> bin_of(items);
   for (std::size_t i = 0; i < items; ++i) bin_of[i] = static_cast<std::uint32_t>(i % bins);
   return bin_of;
 }
 
-// Invariant: the partitions cover axis 0 in order, as the catalog of each ps demands
-// (Catalog::Create), and their lengths differ by one at most.
+// Rules 2 and 3: a push names partitions, and a ps finds values by them. Invariant: the partitions
+// cover axis 0 in order, as the catalog of each ps demands (Catalog::Create), and their lengths
+// differ by one at most.
 void Divide(const VariablePartitioner& partitioner, VariableSpec* variable) {
   const std::vector<std::int64_t> shape = ShapeOf(*variable);
   const std::int64_t rows = shape.empty() ? 1 : shape[0];
@@ -74,7 +81,9 @@ void Divide(const VariablePartitioner& partitioner, VariableSpec* variable) {
 
 }  // namespace
 
-// Of r rows of b bytes each:
+// The numbers of tf.distribute.experimental.partitioners, so that a variable is divided as there.
+// Invariant: at least 1 and at most one for each row, but for a variable without rows. Of r rows of
+// b bytes each:
 //   fixed shards n:        min(n, r)
 //   min size s, at most m: max(1, min(r, m, ceil(r b / s)))
 //   max size s, at most m: min(m, ceil(r / max(1, floor(s / b))))
@@ -136,7 +145,8 @@ Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placeme
 }
 
 // Rule 2: a push has a section for every shard. Rows lie in shards by hash, so each gets an equal
-// share of them.
+// share of them. Invariant: an estimate that only PlaceShards reads; it changes where a shard lies,
+// never what is in it.
 std::vector<std::int64_t> ShardTraffic(const std::vector<VariableSpec>& variables,
                                        std::uint32_t shards, std::uint32_t batch_size) {
   std::vector<std::int64_t> traffic(shards, 0);

@@ -10,8 +10,9 @@
 
 namespace pstrain {
 
-/// Pure functions that say where parameters lie. Two steps: partition -> shard, once per run and
-/// then read from the manifest; shard -> ps, by every chief for the ps that the job has now.
+/// Pure functions that say where parameters lie. Any thread. Two steps: partition -> shard, once
+/// per run and then read from the manifest; shard -> ps, by every chief for the ps that the job has
+/// now.
 
 /// Partitions along axis 0 that the partitioner makes of a float32 variable, as
 /// tf.distribute.experimental.partitioners counts them; 1 for a scalar. A partitioner that is not

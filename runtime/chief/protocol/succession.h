@@ -21,7 +21,9 @@ class Succession {
   /// An attempt is one process, or a few where a container starts its program again.
   static constexpr std::size_t kMostRetired = 64;
 
-  /// A newer process of that index was taken, or this one was retired.
+  /// Rule 8: a newer process of that index was taken, or this one was retired. Invariant: once true
+  /// of a process it stays true, but for one behind which kMostRetired others of its attempt were
+  /// retired.
   bool Outdated(std::uint32_t index, const PeerProcess& process) const {
     const auto known = known_.find(index);
     if (known == known_.end()) return false;
@@ -30,7 +32,8 @@ class Succession {
            std::ranges::find(replica.retired, process.id) != replica.retired.end();
   }
 
-  /// The newest of its index from here on.
+  /// Rule 8: the newest of its index from here on. Invariant: `newest` has the highest attempt that
+  /// was ever taken, and of that attempt the process that came last; the former one is outdated.
   /// REQUIRES: !Outdated(index, process).
   void Take(std::uint32_t index, const PeerProcess& process) {
     const auto [known, first] = known_.try_emplace(index, Index{process, {}});
@@ -42,7 +45,9 @@ class Succession {
     Retire(index, former.id);
   }
 
-  /// A process that must not come back. REQUIRES: it was taken.
+  /// Rule 9, Move: a process that was released must not come back. Invariant: at most kMostRetired
+  /// are remembered, all of the attempt of `newest`. REQUIRES: it was taken, and is of that
+  /// attempt.
   void Retire(std::uint32_t index, std::uint64_t id) {
     std::deque<std::uint64_t>& retired = known_[index].retired;
     retired.push_back(id);

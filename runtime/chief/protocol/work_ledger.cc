@@ -7,14 +7,17 @@
 namespace pstrain {
 namespace {
 
-/// The lowest work id of these bits. REQUIRES: there is one.
-WorkId WorkAt(std::uint32_t epoch, std::size_t word, std::uint64_t bits) {
+/// The lowest work id of these bits: the reverse of what a word's bits stand for (WorkLedger).
+/// REQUIRES: there is one.
+WorkId WorkAt(std::uint32_t chunk, std::size_t word, std::uint64_t bits) {
   const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
-  return {epoch, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits + bit)};
+  return {chunk, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits + bit)};
 }
 
 }  // namespace
 
+// Rule 8. Invariant: no shard is known. A ledger begins with the belief that nobody has anything,
+// and counts nothing as committed before each shard has said what its copy has (SetShard).
 WorkLedger::WorkLedger(std::uint32_t shards, std::shared_ptr<WorkSource> source)
     : shards_(shards), source_(std::move(source)), partial_(shards), known_(shards, false) {}
 
@@ -34,29 +37,31 @@ void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
     return;
   }
   const std::size_t words = (chunk_size() + WorkIdSet::kWordBits - 1) / WorkIdSet::kWordBits;
-  for (std::uint32_t epoch = 0; epoch < chunks(); ++epoch) {
+  for (std::uint32_t chunk = 0; chunk < chunks(); ++chunk) {
     for (std::size_t word = 0; word < words; ++word) {
-      const std::uint64_t has = applied.Word(epoch, word) & Existing(epoch, word);
-      const std::uint64_t committed = committed_.Word(epoch, word);
+      const std::uint64_t has = applied.Word(chunk, word) & Existing(chunk, word);
+      const std::uint64_t committed = committed_.Word(chunk, word);
       // Committed, but not in this copy: now all shards have it but this one.
-      Reopen(shard, epoch, word, committed & ~has);
+      Reopen(shard, chunk, word, committed & ~has);
       // In this copy, and not committed: exactly that is the shard's partial set, whatever the
       // copy before had.
       std::uint64_t common = has & ~committed;
-      own.Remove(epoch, word, ~common);
-      own.Add(epoch, word, common);
+      own.Remove(chunk, word, ~common);
+      own.Add(chunk, word, common);
       if (known_count_ < shards_) continue;
       // What this copy has and no other shard lacks is committed: this copy was the last one.
-      for (ShardId s = 0; s < shards_ && common != 0; ++s) common &= partial_[s].Word(epoch, word);
-      Commit(epoch, word, common);
+      for (ShardId s = 0; s < shards_ && common != 0; ++s) common &= partial_[s].Word(chunk, word);
+      Commit(chunk, word, common);
     }
   }
 }
 
-// The last chunk may have fewer work ids than a set has places for.
-std::uint64_t WorkLedger::Existing(std::uint32_t epoch, std::size_t word) const {
+// Rule 7. The last chunk may have fewer work ids than a set has places for. Invariant: no bit
+// enters the ledger that stands for no work id; it would be counted as committed, and never be
+// granted.
+std::uint64_t WorkLedger::Existing(std::uint32_t chunk, std::size_t word) const {
   const std::uint64_t first =
-      source_->Number({epoch, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits)});
+      source_->Number({chunk, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits)});
   if (first >= source_->work_ids()) return 0;
   const std::uint64_t rest = source_->work_ids() - first;
   return rest >= WorkIdSet::kWordBits ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
@@ -85,18 +90,18 @@ bool WorkLedger::Report(std::uint32_t worker, WorkId work_id, const std::vector<
 // Rules 4 and 8: moves the bits from every partial set to the committed set. Invariant: the two
 // stay disjoint, and a committed work id is in flight nowhere: whoever still works on it will be
 // answered duplicate.
-void WorkLedger::Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits) {
+void WorkLedger::Commit(std::uint32_t chunk, std::size_t word, std::uint64_t bits) {
   if (bits == 0) return;
-  for (WorkIdSet& own : partial_) own.Remove(epoch, word, bits);
-  committed_.Add(epoch, word, bits);
+  for (WorkIdSet& own : partial_) own.Remove(chunk, word, bits);
+  committed_.Add(chunk, word, bits);
   const auto count = static_cast<std::uint64_t>(std::popcount(bits));
   committed_count_ += count;
-  if (committed_in_epoch_.size() <= epoch) committed_in_epoch_.resize(epoch + 1);
-  committed_in_epoch_[epoch] += count;
-  examples_committed_ += RecordsOf(epoch, word, bits);
+  if (committed_in_chunk_.size() <= chunk) committed_in_chunk_.resize(chunk + 1);
+  committed_in_chunk_[chunk] += count;
+  examples_committed_ += RecordsOf(chunk, word, bits);
   if (in_flight_.empty()) return;
   for (; bits != 0; bits &= bits - 1) {
-    const auto it = in_flight_.find(WorkAt(epoch, word, bits));
+    const auto it = in_flight_.find(WorkAt(chunk, word, bits));
     if (it == in_flight_.end()) continue;
     for (const InFlightWith& with : it->second) with_worker_[with.worker].erase(it->first);
     Land(it);
@@ -115,32 +120,36 @@ void WorkLedger::Land(InFlight::iterator work_id) {
 // and enter the partial set of every shard that still has them. Invariant: Grant finds what is
 // open. A re-opened work id may lie anywhere in the grant order, so the source begins again; Grant
 // passes over what is committed or in flight.
-void WorkLedger::Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word,
+void WorkLedger::Reopen(ShardId lacking, std::uint32_t chunk, std::size_t word,
                         std::uint64_t bits) {
   if (bits == 0) return;
-  committed_.Remove(epoch, word, bits);
+  committed_.Remove(chunk, word, bits);
   for (ShardId s = 0; s < shards_; ++s) {
-    if (s != lacking) partial_[s].Add(epoch, word, bits);
+    if (s != lacking) partial_[s].Add(chunk, word, bits);
   }
   const auto count = static_cast<std::uint64_t>(std::popcount(bits));
   committed_count_ -= count;
-  committed_in_epoch_[epoch] -= count;
+  committed_in_chunk_[chunk] -= count;
   reopened_count_ += count;
-  examples_committed_ -= RecordsOf(epoch, word, bits);
-  const WorkId lowest = WorkAt(epoch, word, bits);
+  examples_committed_ -= RecordsOf(chunk, word, bits);
+  const WorkId lowest = WorkAt(chunk, word, bits);
   low_ = std::min(low_, lowest);
   waits_.reset();
   source_->Rewind(lowest);
 }
 
-std::int64_t WorkLedger::RecordsOf(std::uint32_t epoch, std::size_t word,
+// Rule 4. Invariant: Commit adds and Reopen subtracts the same number for the same bits, so
+// examples_committed_ are the records of what is in committed_, and nothing else.
+std::int64_t WorkLedger::RecordsOf(std::uint32_t chunk, std::size_t word,
                                    std::uint64_t bits) const {
   std::int64_t records = 0;
-  for (; bits != 0; bits &= bits - 1) records += source_->RecordsOf(WorkAt(epoch, word, bits));
+  for (; bits != 0; bits &= bits - 1) records += source_->RecordsOf(WorkAt(chunk, word, bits));
   return records;
 }
 
-// Of a work id that is not committed: of one that is, no partial set has the bit.
+// Rules 1 and 4: the shards that a grant names. REQUIRES: the work id is not committed; of one that
+// is, no partial set has the bit. Invariant: never empty then, as Commit takes a work id over with
+// the last shard.
 std::vector<ShardId> WorkLedger::Lacking(WorkId work_id) const {
   std::vector<ShardId> lacking;
   for (ShardId s = 0; s < shards_; ++s) {
@@ -149,12 +158,16 @@ std::vector<ShardId> WorkLedger::Lacking(WorkId work_id) const {
   return lacking;
 }
 
+// Rule 1: it may be granted. Invariant: a work id is committed, in flight or open, and only one of
+// the three.
 bool WorkLedger::Open(WorkId work_id) const {
   return !committed_.Contains(work_id) && !in_flight_.contains(work_id);
 }
 
-bool WorkLedger::Whole(std::uint32_t epoch) const {
-  return epoch < committed_in_epoch_.size() && committed_in_epoch_[epoch] == chunk_size();
+// Rules 1 and 5. Invariant: counted in Commit and Reopen, not looked up. A chunk that is not full
+// is never whole, because work may still be added to it.
+bool WorkLedger::Whole(std::uint32_t chunk) const {
+  return chunk < committed_in_chunk_.size() && committed_in_chunk_[chunk] == chunk_size();
 }
 
 // Rule 1, phases. Invariant: all below low_ is committed. It goes up here alone and down only when
@@ -174,13 +187,17 @@ bool WorkLedger::MayBegin(WorkId work_id) {
   return true;
 }
 
+// Rule 1, for callers that wait for work. Invariant: never below what Grant would give to a worker
+// that has nothing; while one work id has to wait, all that is behind it has to wait too (Grant).
 std::uint64_t WorkLedger::open() {
   if (waits_ && !MayBegin(*waits_)) return shared_.size();
   return work_ids_expected() - committed_count_ - in_flight_.size() + shared_.size();
 }
 
-// Rule 1. Work ids that came back are first, so that the oldest epoch becomes whole and the applied
-// sets may forget its batches (rule 5).
+// Rule 1. Work ids that came back are first, so that the oldest chunk becomes whole and the applied
+// sets may forget its batches (rule 5). Invariant: every work id that is open comes from here
+// before the end is reached: it was queued (Queue), or the source has not named it since its last
+// Rewind.
 std::optional<WorkId> WorkLedger::NextFor(std::uint32_t worker) {
   if (returned_.empty()) {
     return source_->Next(worker, [this](std::uint32_t chunk) { return Whole(chunk); });
@@ -246,7 +263,8 @@ void WorkLedger::Share(std::uint32_t worker, WorkId work_id) {
 }
 
 // Rule 6. The worker that it was shared with may be lost, hang too, not have heard of it, or have
-// met a shard that lost it since: whoever had it first is still overdue.
+// met a shard that lost it since: the worker that had it first is still overdue. Invariant: what is
+// in flight is in shared_ exactly while it is overdue with every worker that has it.
 void WorkLedger::ShareIfOverdue(InFlight::const_iterator work_id) {
   if (std::ranges::all_of(work_id->second, &InFlightWith::overdue)) shared_.insert(work_id->first);
 }
@@ -302,14 +320,16 @@ void WorkLedger::ReturnAll(std::uint32_t worker) {
   for (const WorkId work_id : source_->TakeReserved(worker)) Queue(work_id);
 }
 
-// Rule 5: a checkpoint that has these may close them, so it counts from the first one without a
-// gap.
-std::uint32_t WorkLedger::CompleteEpochs() const {
+// Rule 5: a checkpoint that has these may close them. Invariant: counted from the first one without
+// a gap, so every work id of a chunk below the number is committed.
+std::uint32_t WorkLedger::CompleteChunks() const {
   std::uint32_t complete = 0;
   while (complete < chunks() && Whole(complete)) ++complete;
   return complete;
 }
 
+// Rule 2: the number that bounds how stale a worker's gradient can be. Invariant: with_worker_ has
+// no work id that is committed, so a finished one never counts against the window.
 std::size_t WorkLedger::in_flight_of(std::uint32_t worker) const {
   const auto it = with_worker_.find(worker);
   return it == with_worker_.end() ? 0 : it->second.size();

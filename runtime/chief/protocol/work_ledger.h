@@ -23,7 +23,7 @@ namespace pstrain {
 /// (ARCHITECTURE.md, "The commit protocol"). Owned by CommitProtocol, which decides what counts;
 /// one thread at a time.
 ///
-/// Two kinds of bitmaps, one bit for each work id (bit b of word w of an epoch: batch 64 w + b):
+/// Two kinds of bitmaps, one bit for each work id (bit b of word w of a chunk: batch 64 w + b):
 ///
 ///   committed_ has the bit    every shard has applied that work id
 ///   partial_[s] has the bit   shard s has applied it, some other shard has not
@@ -80,8 +80,8 @@ class WorkLedger {
   /// Work ids that Grant may have for a worker that has nothing: neither committed nor in flight,
   /// or to be shared. Once Grant has met one that has to wait, what waits is counted no more.
   std::uint64_t open();
-  /// Leading chunks of which every work id is committed.
-  std::uint32_t CompleteEpochs() const;
+  /// Leading chunks, of an input epochs, of which every work id is committed.
+  std::uint32_t CompleteChunks() const;
   /// Work ids that are with some worker, and with that one.
   std::size_t in_flight() const { return in_flight_.size(); }
   std::size_t in_flight_of(std::uint32_t worker) const;
@@ -96,13 +96,13 @@ class WorkLedger {
   std::int64_t examples_committed() const { return examples_committed_; }
 
  private:
-  std::int64_t RecordsOf(std::uint32_t epoch, std::size_t word, std::uint64_t bits) const;
+  std::int64_t RecordsOf(std::uint32_t chunk, std::size_t word, std::uint64_t bits) const;
   /// The bits of a word that stand for work ids of the source.
-  std::uint64_t Existing(std::uint32_t epoch, std::size_t word) const;
+  std::uint64_t Existing(std::uint32_t chunk, std::size_t word) const;
   /// Every shard has the work ids of these bits. REQUIRES: none of them is committed.
-  void Commit(std::uint32_t epoch, std::size_t word, std::uint64_t bits);
+  void Commit(std::uint32_t chunk, std::size_t word, std::uint64_t bits);
   /// All shards but `lacking` have the work ids of these bits. REQUIRES: all are committed.
-  void Reopen(ShardId lacking, std::uint32_t epoch, std::size_t word, std::uint64_t bits);
+  void Reopen(ShardId lacking, std::uint32_t chunk, std::size_t word, std::uint64_t bits);
   struct InFlightWith {
     std::uint32_t worker = 0;
     bool overdue = false;
@@ -113,7 +113,7 @@ class WorkLedger {
   void Land(InFlight::iterator work_id);
   std::vector<ShardId> Lacking(WorkId work_id) const;
   bool Open(WorkId work_id) const;
-  bool Whole(std::uint32_t epoch) const;
+  bool Whole(std::uint32_t chunk) const;
   /// It is open, and the next worker that asks is to get it.
   void Queue(WorkId work_id);
   /// Work ids of shared_ that the worker does not have; they are shared no more.
@@ -133,7 +133,7 @@ class WorkLedger {
   std::vector<bool> known_;
   std::uint32_t known_count_ = 0;
   /// By chunk; grows with the source.
-  std::vector<std::uint64_t> committed_in_epoch_;
+  std::vector<std::uint64_t> committed_in_chunk_;
   /// All work ids below are committed; perhaps more.
   WorkId low_;
   std::uint64_t committed_count_ = 0;

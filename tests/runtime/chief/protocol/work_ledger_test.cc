@@ -175,7 +175,7 @@ TEST(WorkLedger, WhenTwoMillionBatchesAreReopenedForOneShard_GrantsThemAllOnce) 
   for (std::uint32_t b = 0; b < kBatches; ++b) full.Insert({0, b});
   for (ShardId s = 0; s < 4; ++s) ledger.SetShard(s, full);
   EXPECT_TRUE(ledger.AllCommitted());
-  EXPECT_EQ(ledger.CompleteEpochs(), 1u);
+  EXPECT_EQ(ledger.CompleteChunks(), 1u);
   ledger.SetShard(2, AppliedSet(kBatches));
   EXPECT_EQ(ledger.work_ids_reopened(), kBatches);
   const auto grants = ledger.Grant(0, 3);
@@ -409,7 +409,7 @@ TEST_F(ClosureLedgerTest, ChunksThatAreWholeArePassedOver) {
   EXPECT_EQ(ledger_.chunks(), 3U);
   EXPECT_EQ(ledger_.Grant(0, 3 * kChunk).size(), 2 * kChunk + 1);
   for (std::uint32_t i = 0; i < kChunk; ++i) Report(i);
-  EXPECT_EQ(ledger_.CompleteEpochs(), 1U);
+  EXPECT_EQ(ledger_.CompleteChunks(), 1U);
   source_->Rewind({0, 0});
   ledger_.ReturnAll(0);
   const auto again = ledger_.Grant(1, 1);
