@@ -49,7 +49,7 @@ struct RowKeys {
   DType dtype = DType::kFloat32;
 };
 
-/// What is wanted from one shard under the term in which the worker knows it.
+/// What is wanted from one shard, under the shard term that the worker knows.
 struct PullSection {
   ShardId shard = 0;
   ShardTerm term;
@@ -76,12 +76,13 @@ struct PullRequest {
 /// What became of a section of a pull.
 enum class PullStatus : std::uint32_t {
   kOk = 0,
-  /// This ps does not actively own the shard in that term; the values are zeros, to be ignored.
+  /// This ps does not actively own the shard in that shard term; the values are zeros, to be
+  /// ignored.
   kNotOwner = 1,
   /// The shard lacks a work id below GrantContext::after, as one has that was restored from an
   /// older checkpoint; zeros likewise, and nothing was changed.
   kEarly = 2,
-  /// A chief of another term than GrantContext::chief_term has assigned the shard; zeros likewise.
+  /// The shard term is of another chief term than GrantContext::chief_term; zeros likewise.
   kOtherChief = 3,
 };
 
@@ -125,7 +126,7 @@ struct RowUpdates {
   UpdateOp op = UpdateOp::kGradient;
 };
 
-/// What one shard gets of a push, under the term in which the worker knows the shard.
+/// What one shard gets of a push, under the shard term that the worker knows.
 struct PushSection {
   ShardId shard = 0;
   ShardTerm term;

@@ -34,9 +34,9 @@ enum class AssignSource : std::uint8_t {
   kInitial,
   /// A checkpoint.
   kRestore,
-  /// The copy that the ps has continues under the new term.
+  /// The copy that the ps has continues under the new shard term.
   kKeep,
-  /// None: the ps forgets the copy of exactly that term; another one stays.
+  /// None: the ps forgets the copy of exactly that shard term; another one stays.
   kDrop,
   /// Another ps, which still has it.
   kMove,
@@ -45,10 +45,10 @@ enum class AssignSource : std::uint8_t {
 /// A shard is given to a ps, or taken from it.
 struct ShardAssignment {
   ShardId shard = 0;
-  /// New with every assignment. kDrop: the term of the copy to forget.
+  /// New with every assignment. kDrop: the shard term of the copy to forget.
   ShardTerm term;
   AssignSource source = AssignSource::kInitial;
-  /// kMove: address of the ps that has the copy, and the term of that copy.
+  /// kMove: address of the ps that has the copy, and the shard term of that copy.
   std::string from = {};
   ShardTerm from_term = {};
   friend bool operator==(const ShardAssignment&, const ShardAssignment&) = default;

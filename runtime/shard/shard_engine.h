@@ -56,8 +56,8 @@ struct CopyOrder {
   std::uint32_t close_epochs_below = 0;
   /// The checkpoint that the copies are for; empty: none, all is copied.
   std::string checkpoint;
-  /// A checkpoint in place. Of a shard that was copied for it in the same term, only the rows
-  /// written since are copied. Empty: all is copied.
+  /// A checkpoint in place. Of a shard that was copied for it in the same shard term, only the
+  /// rows written since are copied. Empty: all is copied.
   std::string base;
 };
 
@@ -82,7 +82,7 @@ struct ShardEngineStats {
 /// The parameters of one ps: the shards that the chief has assigned to it, served to workers.
 ///
 /// Guarantees. A push is applied to a shard and its work id remembered in one step, at most once
-/// per shard, and only under the term in which the shard is active here. A copy of a shard is of
+/// per shard, and only under the shard term that is active here. A copy of a shard is of
 /// one moment. Different shards of one request are independent. Nothing is lost or repeated by
 /// calling again after an error. Nothing survives the process: that is what checkpoints are for.
 /// What a request's GrantContext does not allow is answered kEarly or kOtherChief by each shard
@@ -93,11 +93,11 @@ struct ShardEngineStats {
 /// immediately; they must be quick and must not call the engine. A caller waits while the queue of
 /// an owner thread is full.
 ///
-///   shard    Assign (newer term)          Pull, Push in its term    Pull, Push otherwise
+///   shard    Assign (newer shard term)    Pull, Push in its own     Pull, Push otherwise
 ///   absent   kInitial, kRestore, kMove:   -                         not_owner
 ///            active
-///   active   active under the new term    served                    not_owner
-///            (kDrop of its term: absent)
+///   active   active under the newer one   served                    not_owner
+///            (kDrop of its own: absent)
 ///   frozen   as active                    not_owner                 not_owner
 ///   (active -> frozen: Freeze)
 class ShardEngine {
@@ -154,12 +154,13 @@ class ShardEngine {
   void Copies(CopiesDone done);
 
   /// Copies shards one by one while the others are served; `sink` gets each on its owner thread,
-  /// several threads at a time. ABORTED names a shard that is not active in its term (its sink is
-  /// not called).
+  /// several threads at a time. ABORTED names a shard that is not active in the shard term that
+  /// `order` gives (its sink is not called).
   void Snapshot(CopyOrder order, SnapshotSink sink, StatusDone done);
 
   /// Stops serving a shard, which is to move, and copies it. The copy stays until it is dropped or
-  /// kept under a newer term; frozen again, the same is copied. ABORTED: not here in that term.
+  /// kept under a newer shard term; frozen again, the same is copied. ABORTED: it is not here in
+  /// the one that is named.
   void Freeze(ShardInTerm shard, StateDone done);
 
   /// OK, or the first Shard::health() that was not, of the shards that were pushed to here. It is

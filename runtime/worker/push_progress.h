@@ -25,11 +25,11 @@ class PushProgress {
   /// A shard has answered kEarly or kOtherChief: the work id is to be given back now, together with
   /// have(), instead of pushed again. Never done() then.
   bool refused() const { return refused_; }
-  /// Shards that have answered kEarly, with the term under which they did.
+  /// Shards that have answered kEarly, with the shard term under which they did.
   const std::vector<ShardInTerm>& early() const { return early_; }
   /// The batch was to be left out, and a shard has its gradient.
   bool has_gradient() const { return has_gradient_; }
-  /// Shards that have the batch, with the term under which they said so.
+  /// Shards that have the batch, with the shard term under which they said so.
   const std::vector<ShardInTerm>& have() const { return have_; }
   /// As StalenessOf; nothing when no shard has applied the gradient: an attempt that failed says
   /// nothing of how old it was, and neither does a duplicate.

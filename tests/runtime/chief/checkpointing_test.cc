@@ -53,12 +53,13 @@ class CheckpointingTest : public chief_test::ChiefPartsTest {
   void FailWrites(const Status& status) {
     while (!network_.writes.empty()) TakeFirst(&network_.writes).done(status);
   }
-  /// ps 1 says that it does not have its shard in that term, the other one has written its own.
+  /// ps 1 says that it does not have its shard in that shard term, the other one has written its
+  /// own.
   void RefuseWriteOfPs1() {
     while (!network_.writes.empty()) {
       const FakeNetwork::Write call = TakeFirst(&network_.writes);
       if (call.address == "ps-101") {
-        call.done(AbortedError("shard 1 is not active in term 1.2"));
+        call.done(AbortedError("shard 1 is not active in shard term 1.2"));
       } else {
         call.done(Written(call.request));
       }

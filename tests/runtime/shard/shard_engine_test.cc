@@ -172,7 +172,7 @@ TEST_F(ShardEngineTest, Assign_FollowsTheTableOfTerms) {
   EXPECT_EQ(one({2, 1}, AssignSource::kKeep), StatusCode::kOk);
   EXPECT_EQ(PullDense({2, 1}).size(), 18u);
   EXPECT_EQ(one({1, 1}, AssignSource::kDrop), StatusCode::kOk);
-  EXPECT_EQ(PullDense({2, 1}).size(), 18u) << "the copy of another term stays";
+  EXPECT_EQ(PullDense({2, 1}).size(), 18u) << "the copy of another shard term stays";
   EXPECT_EQ(one({2, 1}, AssignSource::kDrop), StatusCode::kOk);
   EXPECT_EQ(engine_.stats().shard_copies, kShards - 1);
   EXPECT_EQ(one({2, 1}, AssignSource::kInitial), StatusCode::kFailedPrecondition) << "dropped";
@@ -328,7 +328,7 @@ TEST_F(ShardEngineTest, Freeze_StopsServingUntilTheCopyIsKeptUnderANewTerm) {
     return ps_test::Await<Result<ShardState>>([&](auto done) { engine_.Freeze(shard, done); });
   };
   ASSERT_EQ(Statuses(Push(engine_, DensePush({0, 3}))), std::vector{PushStatus::kApplied});
-  EXPECT_EQ(freeze({0, {1, 2}}).status().code(), StatusCode::kAborted) << "another term";
+  EXPECT_EQ(freeze({0, {1, 2}}).status().code(), StatusCode::kAborted) << "another shard term";
   EXPECT_EQ(freeze({kShards, kTerm}).status().code(), StatusCode::kAborted);
   const auto frozen = freeze({0, kTerm});
   ASSERT_TRUE(frozen.ok());
