@@ -22,6 +22,7 @@ std::atomic<LogLevel>& Threshold() {
   return level;
 }
 
+/// As logfmt's readers split a line: at blanks into fields, at the first = into key and value.
 bool NeedsQuotes(std::string_view value) {
   if (value.empty()) return true;
   for (const char c : value) {
@@ -31,6 +32,8 @@ bool NeedsQuotes(std::string_view value) {
   return false;
 }
 
+/// A text may come from a peer, a file name or a record. Control characters would let it begin a
+/// line of its own, or speak to the terminal that shows it. Bytes of UTF-8 stay as they are.
 void AppendEscaped(std::string_view value, std::string& line) {
   constexpr std::string_view kHex = "0123456789abcdef";
   for (const char c : value) {
@@ -64,6 +67,7 @@ void AppendValue(std::string_view value, std::string& line) {
   line += '"';
 }
 
+/// By printf, because g++ 12 has no std::format.
 std::string FormatTime(std::int64_t unix_millis) {
   using std::chrono::days;
   using std::chrono::milliseconds;
@@ -81,6 +85,8 @@ std::string FormatTime(std::int64_t unix_millis) {
   return buffer.data();
 }
 
+/// The loop is for what a full pipe or a signal leaves over. As a rule it is one call, so that
+/// lines of several processes on one pipe do not mix.
 void WriteToStderr(std::string_view line) {
   while (!line.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());

@@ -29,8 +29,13 @@ using job::PodView;
 using kube::Informer;
 using kube::ObjectKey;
 
+/// An operator that was told to stop has the pod's grace period for all of it, and events are news,
+/// not state.
 constexpr std::chrono::seconds kEventsDrain{5};
 
+/// `ours_only`: what the operator makes has its label, so the caches do not have the pods of a
+/// whole cluster. The seeds differ, or all watches of all operators would come back in the same
+/// moment.
 kube::Watcher::Options WatchOf(const OperatorOptions& options, bool ours_only) {
   kube::Watcher::Options watch;
   watch.selection.name_space = options.name_space;
@@ -113,10 +118,13 @@ class JobController::Impl {
     for (kube::Watcher* watcher : watchers_) {
       if (!watcher->WaitForCacheSync(stop)) return;
     }
+    // Also those of which nothing has changed: one may wait for a time (requeue-after), which only
+    // the operator that led before knew. Low priority: what changes now does not wait behind them.
     for (const JobStore::Object& job : jobs_.store().List()) {
       queue_.Add(job->meta.key, kube::Priority::kLow);
     }
     LogInfo("operator", "caches are synced; reconciling", {{"jobs", jobs_.store().size()}});
+    // Only while leading: a second operator would ask each chief for the same numbers.
     const std::jthread polling([this](const std::stop_token& end) { poller_.Run(end); });
     controller_.Run(stop);
   }
@@ -142,12 +150,16 @@ class JobController::Impl {
 
  private:
   OwnedObjectStore::Options OwnedObjectOptions() {
+    // Of these objects it matters only whether they are there and whose they are.
     return {.decode = [](const Json&) { return Result<MetadataOnly>(MetadataOnly{}); },
             .annotation_prefixes = {},
             .on_change = [this](const auto& before,
                                 const auto& after) { router_.OwnedObjectChanged(before, after); }};
   }
 
+  // The order is that of use: an informer calls the router from its thread until it is destroyed,
+  // so router, queue and uncounted pods are declared before the informers, the reconciler after
+  // them.
   kube::EventRecorder events_;
   kube::WorkQueue queue_;
   job::UncountedPods uncounted_pods_;

@@ -21,6 +21,8 @@ Json Json::Int(std::int64_t value) {
   return json;
 }
 
+// One kind for each integer, however it was made: kUint only where kInt cannot have it. So equal
+// integers are equal values.
 Json Json::Uint(std::uint64_t value) {
   Json json;
   json.kind_ = std::in_range<std::int64_t>(value) ? Kind::kInt : Kind::kUint;
@@ -28,6 +30,7 @@ Json Json::Uint(std::uint64_t value) {
   return json;
 }
 
+// The bits of all three kinds of number share one member, so that a value stays small.
 Json Json::Double(double value) {
   Json json;
   json.kind_ = Kind::kDouble;
@@ -98,6 +101,8 @@ std::optional<double> Json::AsDouble() const {
   return std::nullopt;
 }
 
+// Linear: objects of manifests and of the apiserver have few members, and keep their order without
+// a second container.
 const Json* Json::Find(std::string_view key) const {
   for (const Member& member : members_) {
     if (member.first == key) return &member.second;
@@ -122,6 +127,8 @@ Json& Json::Set(std::string_view key, Json value) {
 
 Json& Json::Append(Json value) { return items_.emplace_back(std::move(value)); }
 
+// Positions do not count: the same text elsewhere is the same value. Doubles are compared as
+// numbers, because 0.0 and -0.0 have different bits, and NaN equals nothing.
 bool operator==(const Json& a, const Json& b) {
   if (a.kind_ != b.kind_) return false;
   if (a.kind_ == Json::Kind::kDouble) return a.AsDouble() == b.AsDouble();

@@ -11,6 +11,7 @@ namespace pstrain::kube {
 Controller::Controller(std::string name, int workers, WorkQueue& queue, Reconciler reconcile)
     : name_(std::move(name)), workers_(workers), queue_(queue), reconcile_(std::move(reconcile)) {}
 
+// Returns when the last worker has ended: jthread joins.
 void Controller::Run(const std::stop_token& stop) {
   std::vector<std::jthread> threads;
   threads.reserve(static_cast<std::size_t>(workers_));
@@ -34,6 +35,7 @@ void Controller::ReconcileOne(const ObjectKey& key, const std::stop_token& stop)
   durations_.Observe(clock.Now() - start);
   active_.fetch_sub(1);
   if (!outcome.ok()) {
+    // A call that the stop has cut off is no failure of the job, and nobody is left to try again.
     if (stop.stop_requested()) return;
     errors_.fetch_add(1);
     LogWarning("controller", "reconcile failed",

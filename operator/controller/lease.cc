@@ -58,6 +58,8 @@ std::string MicroTime(std::int64_t unix_millis) {
   return text + "." + millis.substr(1) + "000Z";
 }
 
+// As client-go's elector: expiry is counted by our own clock since the record last changed, never
+// by the times in the record, which another machine's clock has written.
 bool LeaseObserver::MayAcquire(const LeaseRecord& record, const std::string& identity,
                                std::chrono::nanoseconds now) {
   if (!any_seen_ || !(record == seen_)) {

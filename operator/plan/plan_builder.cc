@@ -40,6 +40,7 @@ void PlanBuilder::NoteEnd(CountedEnd end) {
 
 bool PlanBuilder::ChiefSucceeded() const { return FindRecord({Role::kChief, 0}).succeeded(); }
 
+// The first verdict stays: policies decide in the order in which Plan calls them.
 void PlanBuilder::Finish(JobStatus::Phase phase, std::string_view reason, std::string message) {
   if (Finished()) return;
   status_.set_phase(phase);
@@ -69,6 +70,8 @@ void PlanBuilder::Requeue(Time time) {
   requeue_at_ = requeue_at_ ? std::min(*requeue_at_, time) : time;
 }
 
+// The status first: counts are stored before anything follows from them, so that an operator that
+// is killed between the two counts nothing twice.
 PlanResult PlanBuilder::Take() && {
   PlanResult result;
   if (!google::protobuf::util::MessageDifferencer::Equals(status_, snapshot_->job.status())) {

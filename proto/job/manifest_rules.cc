@@ -8,6 +8,11 @@ namespace {
 
 namespace pb = google::protobuf;
 
+// The casts are unchecked: a rule is an option of the message that its predicate casts to, and the
+// table below joins the two by id (RulePredicate's REQUIRES). Each predicate is the C++ side of the
+// CEL expression of the same id in psjob.proto; where it looks roundabout, it says what CEL says of
+// fields that are absent. Messages come with their defaults filled in, so absent means unset and
+// without a default.
 const JobSpec& Spec(const pb::Message& message) { return static_cast<const JobSpec&>(message); }
 const CsvInput& Csv(const pb::Message& message) { return static_cast<const CsvInput&>(message); }
 const Feature& FeatureOf(const pb::Message& message) {
@@ -33,6 +38,8 @@ bool WorkerReplicasInRange(const pb::Message& message) {
 
 bool HasEvaluator(const JobSpec& spec) { return spec.replica_specs().evaluator().replicas() > 0; }
 
+// Two rules in place of one "if and only if", so that the message says which half is missing. A job
+// without `training` runs a program of the user's own, whose evaluator is its own matter.
 bool EvaluationNeedsEvaluator(const pb::Message& message) {
   const JobSpec& spec = Spec(message);
   return !spec.training().has_evaluation() || HasEvaluator(spec);
@@ -61,6 +68,8 @@ bool TrainingNeedsWorker(const pb::Message& message) {
   return !spec.has_training() || spec.replica_specs().worker().replicas() >= 1;
 }
 
+// A range is for a scaler that adds and takes away workers. A ps has state: its number changes only
+// by a new value of `replicas`.
 bool OnlyWorkersScale(const pb::Message& message) {
   const ReplicaSpecs& specs = Spec(message).replica_specs();
   const auto fixed = [](const ReplicaSpec& spec) {
@@ -69,10 +78,12 @@ bool OnlyWorkersScale(const pb::Message& message) {
   return fixed(specs.chief()) && fixed(specs.ps()) && fixed(specs.evaluator());
 }
 
+// A program of the user's own has its own ports, which these settings do not reach.
 bool SecurityNeedsTraining(const pb::Message& message) {
   return !Spec(message).has_security() || Spec(message).has_training();
 }
 
+// A batch is a part of one block and never crosses its end.
 bool BlockHoldsBatches(const pb::Message& message) {
   const auto& training = static_cast<const Training&>(message);
   return training.block_size() >= training.batch_size();
@@ -98,6 +109,8 @@ bool ColumnsOrHeader(const pb::Message& message) {
   return Csv(message).header() || Csv(message).columns_size() > 0;
 }
 
+// Without `columns` the names are in the files' headers, which nobody has read here: the preflight
+// and the reader check them.
 bool LabelColumnExists(const pb::Message& message) {
   const CsvInput& csv = Csv(message);
   return csv.columns_size() == 0 || Contains(csv.columns(), csv.label_column());

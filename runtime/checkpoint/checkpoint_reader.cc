@@ -52,6 +52,7 @@ Result<std::vector<float>> CheckpointReader::Dense(const std::string& name) {
     return NotFoundError("checkpoint " + directory_ + " has no dense variable " + name);
   }
   PSTRAIN_RETURN_IF_ERROR(CheckFloat32(*variable));
+  // Before the memory is taken: a damaged manifest may name any shape.
   std::uint64_t bytes = 0;
   for (const CheckpointShard& checkpoint_shard : chain_.manifest().checkpoint_shards())
     bytes += checkpoint_shard.bytes();
@@ -96,6 +97,7 @@ Result<std::vector<float>> CheckpointReader::Rows(const std::string& name,
     const Table none;
     const Table& found = table == checkpoint_shard->tables.end() ? none : table->second;
     const auto key = std::lower_bound(found.keys.begin(), found.keys.end(), rows[i]);
+    // A row that nobody has trained is in no file: its initial values follow from its number.
     if (key == found.keys.end() || *key != rows[i]) {
       variable->initial.Fill(rows[i] * dimension, out);
       continue;

@@ -18,6 +18,8 @@ std::string CheckpointsDirectory(const std::string& run_directory) {
   return JoinPath(run_directory, "checkpoints");
 }
 
+// The first difference by name: that says which field of the job was changed, where a difference of
+// two lists would not.
 Status CheckVariables(const CheckpointManifest& manifest,
                       const std::vector<VariableSpec>& expected) {
   const auto count = static_cast<std::size_t>(manifest.variables_size());
@@ -41,6 +43,9 @@ Status CheckVariables(const CheckpointManifest& manifest,
   return OkStatus();
 }
 
+// FAILED_PRECONDITION all of it, never DATA_LOSS: such a checkpoint is whole, but of something
+// else. To pass it over, as a damaged one is, would start a run from an older state in silence. The
+// fields of the job come before shards and variables, which follow from them.
 Status CheckExpectation(const CheckpointManifest& manifest,
                         const CheckpointExpectation& expectation) {
   if (!expectation.run_id.empty() && manifest.run_id() != expectation.run_id) {
@@ -81,6 +86,7 @@ std::optional<CheckpointId> ParseCheckpointName(std::string_view name) {
   const auto number = ParseNumber<std::uint64_t>(name.substr(dash + 1));
   if (!chief_term || !number) return std::nullopt;
   const CheckpointId id{*chief_term, *number};
+  // One spelling for each id: "01-2" is a folder of somebody else.
   if (CheckpointName(id) != name) return std::nullopt;
   return id;
 }
@@ -96,6 +102,8 @@ Result<std::string> CreateCheckpointDirectory(const std::string& run_directory, 
   return directory;
 }
 
+// The manifest first, and synced: whatever a crash leaves of the rest is then an unfinished
+// checkpoint, which nobody restores from, and not a finished one that lacks files.
 Status RemoveCheckpoint(const std::string& run_directory, CheckpointId id) {
   const std::string directory = CheckpointDirectory(run_directory, id);
   PSTRAIN_RETURN_IF_ERROR(RemoveAll(JoinPath(directory, "manifest")));
@@ -121,6 +129,7 @@ Result<std::vector<CheckpointFolder>> ListCheckpointFolders(const std::string& r
     PSTRAIN_ASSIGN_OR_RETURN(const CheckpointFolder folder, FindCheckpoint(run_directory, *id));
     folders.push_back(folder);
   }
+  // A network file system may list the folder as it was: the newest is found by its name then.
   PSTRAIN_ASSIGN_OR_RETURN(const auto newest, NotedNewestCheckpoint(run_directory));
   const auto is_newest = [&newest](const CheckpointFolder& folder) { return folder.id == newest; };
   if (newest && std::ranges::none_of(folders, is_newest)) folders.push_back({*newest, true});
@@ -161,6 +170,7 @@ Result<GoodCheckpoint> NewestGoodCheckpoint(const std::string& run_directory,
       return GoodCheckpoint{*id, directory, std::move(manifest).value(), std::move(warnings)};
     }
     if (manifest.status().code() == StatusCode::kFailedPrecondition) return manifest.status();
+    // What a file system refuses now it may give later; an older checkpoint would lose work.
     if (!IsProvenDamage(manifest.status())) {
       return manifest.status().WithContext("checkpoint " + CheckpointName(*id));
     }

@@ -37,6 +37,12 @@ void BinaryMetrics::Add(std::span<const float> predictions, std::span<const floa
   }
 }
 
+// The Mann-Whitney statistic, U / (P N) for P positives and N negatives, where U is the number of
+// pairs in which the positive one has the higher prediction, a tie counting 1/2 (J. A. Hanley and
+// B. J. McNeil, "The Meaning and Use of the Area under a Receiver Operating Characteristic (ROC)
+// Curve", Radiology 143, 1982). By rising prediction, each group of equal ones with p positives and
+// n negatives adds p (negatives below + n / 2), which is the trapezoid between two points of the
+// curve.
 std::optional<double> BinaryMetrics::ExactAuc() const {
   std::vector<std::pair<float, bool>> sorted = scored_;
   std::sort(sorted.begin(), sorted.end());
@@ -58,6 +64,10 @@ std::optional<double> BinaryMetrics::ExactAuc() const {
   return area / (positives * negatives);
 }
 
+// The Riemann sum of tf.keras.metrics.AUC (curve "ROC", summation_method "interpolation"): at the
+// threshold t_i, TP_i and FP_i are the records above it, and the area is the sum of
+// (FP_i - FP_i+1) (TP_i + TP_i+1) / 2 over P N. A curve of 200 points misses the order of records
+// between two thresholds, therefore it differs from the exact one.
 std::optional<double> BinaryMetrics::ThresholdAuc() const {
   double area = 0;
   double true_positives = 0;

@@ -17,6 +17,8 @@ Status FeatureError(const std::string& feature, const std::string& what) {
   return InvalidArgumentError("feature " + feature + ": " + what);
 }
 
+/// In double, and rounded to float once at the end, as a job's own mean and deviation are doubles.
+/// Log keeps the sign: sign(x) log(1 + |x|), defined for every number.
 double Transformed(const NumericFeature& numeric, double x) {
   switch (numeric.transform().kind_case()) {
     case NumericTransform::kStandardize: {
@@ -50,6 +52,8 @@ void Truncate(Batch& batch, std::size_t records) {
   }
 }
 
+/// A text outside the list has no id where there are no buckets for it: the record then has none of
+/// this feature, as one with an empty field.
 void AppendVocabularyId(const FeatureTransform& feature, std::string_view text,
                         FeatureColumn& column) {
   const auto found = feature.vocabulary.find(std::string(text));
@@ -69,6 +73,8 @@ Status AppendNumber(const FeatureTransform& feature, std::string_view text, Feat
     column.values.push_back(static_cast<float>(Transformed(feature.numeric, value)));
     return OkStatus();
   }
+  // Compared in float32, as TensorFlow's kernel compares: a value at a boundary that float32 cannot
+  // have would else fall into another bucket here.
   const auto after = std::upper_bound(feature.boundaries.begin(), feature.boundaries.end(),
                                       static_cast<float>(value));
   AppendId(column, static_cast<std::uint64_t>(after - feature.boundaries.begin()));
@@ -92,6 +98,7 @@ Result<FeatureSet> FeatureSet::Create(const FeatureList& features, FeatureSetOpt
   return set;
 }
 
+// Two features may read one column: it is decoded once.
 std::size_t FeatureSet::ColumnIndex(const Feature& feature) {
   const std::string& column = feature.column().empty() ? feature.name() : feature.column();
   const auto found = std::find(columns_.begin(), columns_.end(), column);
@@ -109,6 +116,7 @@ Status FeatureSet::AddNumeric(const Feature& feature, FeatureTransform& transfor
   if (!how.has_bucketize()) return OkStatus();
   transform.kind = Kind::kBucketized;
   for (const double boundary : how.bucketize().boundaries()) {
+    // Checked after the rounding: two boundaries that differ as doubles may be one float.
     const auto value = static_cast<float>(boundary);
     if (!std::isfinite(value) ||
         (!transform.boundaries.empty() && !(transform.boundaries.back() < value))) {
@@ -159,6 +167,7 @@ Status FeatureSet::AddFeature(const Feature& feature) {
   return OkStatus();
 }
 
+// After all features are known, because a cross may name one that the job lists later.
 Status FeatureSet::ResolveCrosses(const FeatureList& features) {
   for (std::size_t i = 0; i < features_.size(); ++i) {
     for (const std::string& name : features[static_cast<int>(i)].crossed().features()) {
@@ -194,6 +203,8 @@ void FeatureSet::AppendCross(const FeatureTransform& feature,
                              const std::vector<std::string_view>& fields, std::size_t record,
                              Batch& batch) const {
   FeatureColumn& column = batch.features[static_cast<std::size_t>(&feature - features_.data())];
+  // The order of the constituents counts, as in tf.sparse.cross_hashed. A record that lacks one of
+  // them has no such combination, and no id.
   std::uint64_t chain = kFingerprintSeed;
   bool missing = false;
   for (const std::size_t index : feature.constituents) {
@@ -232,6 +243,7 @@ Status FeatureSet::Append(const std::vector<std::string_view>& fields, Batch& ba
     }
     CloseRecord(column);
   }
+  // Crosses last: they read the ids of this record.
   for (const FeatureTransform& feature : features_) {
     if (feature.kind == Kind::kCrossed) AppendCross(feature, fields, record, batch);
   }

@@ -15,7 +15,8 @@ constexpr std::size_t kSectionBytes = 32;
 constexpr std::size_t kReplyHeaderBytes = 24;
 constexpr std::size_t kPullReplySectionBytes = 16;
 
-/// Writes one part after the other into a buffer that is large enough.
+/// Writes one part after the other into a buffer that is large enough: each message is measured
+/// first, so that it is allocated once and its arrays are copied once.
 class Writer {
  public:
   explicit Writer(std::size_t size) : buffer_(size) {}
@@ -32,6 +33,8 @@ class Writer {
     U32(grant.after.epoch);
     U32(grant.after.batch);
   }
+  /// Padded to kArrayAlignment, so that the reader uses the array where it lies, without a copy.
+  /// The padding is written: the buffer begins with whatever the memory had.
   template <typename T>
   void Array(std::span<const T> values) {
     if (values.empty()) return;
@@ -39,6 +42,7 @@ class Writer {
     constexpr std::byte kZeros[8] = {};
     Raw(kZeros, AlignedBytes(values.size_bytes()) - values.size_bytes());
   }
+  /// How an update's values are to be read: dtype and op, which a pull has no need of.
   void Form(const ValueView& values, UpdateOp op) {
     U16(static_cast<std::uint16_t>(values.dtype()));
     U16(static_cast<std::uint16_t>(op));
@@ -175,6 +179,9 @@ WireBuffer EncodePushReply(const PushReply& reply) {
   return out.Take();
 }
 
+// The values of a reply are most of the data plane's bytes. They are not encoded from arrays: the
+// frame is laid out first, and the engine's owner threads write each value where it is sent from.
+// Status, membership and updates are known only afterwards, and are stored into their places then.
 PullReplyWriter::PullReplyWriter(const PullRequest& request, std::span<const std::size_t> bytes) {
   const std::vector<PullSection>& sections = request.sections;
   std::size_t size = kReplyHeaderBytes;

@@ -15,6 +15,8 @@ Status Bad(const VariableSpec& spec, const std::string& what) {
   return InvalidArgumentError("variable " + spec.name() + ": " + what);
 }
 
+/// Declarations come over the wire: a product that wraps would make a small buffer for a large
+/// variable.
 Result<std::size_t> Elements(const VariableSpec& spec) {
   std::size_t elements = 1;
   for (const std::int64_t size : spec.shape()) {
@@ -26,7 +28,8 @@ Result<std::size_t> Elements(const VariableSpec& spec) {
   return elements;
 }
 
-/// Most rows are short: a weight of the linear part is one float.
+/// Most rows are short: a weight of the linear part is one float. With the size known to the
+/// compiler the copy is one instruction, without a call.
 inline void CopyRow(const std::byte* from, std::size_t bytes, std::byte* to) {
   if (bytes == sizeof(float)) {
     std::memcpy(to, from, sizeof(float));
@@ -58,6 +61,8 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
     layout.dimension_.push_back(0);
     layout.elements_.push_back(elements);
     const std::size_t axis = spec.shape_size() == 0 ? 1 : static_cast<std::size_t>(spec.shape(0));
+    // In order, without gaps: Scatter and MakePushSection address a variable's values by
+    // partition.first alone.
     std::size_t begin = 0;
     for (int p = 0; p < spec.partitions_size(); ++p) {
       const Partition& part = spec.partitions(p);
@@ -120,6 +125,9 @@ Result<RoutedPlan> ParameterLayout::Route(const StepAccess& access) const {
       shard_of.push_back(ShardOfRow(variable, row, shards()));
       ++to.begin[shard_of.back() + 1];
     }
+    // A counting sort by shard: rows of one shard lie together, in the order of the request, so
+    // that a section is one span of keys and one of values. `begin` had the counts, one place
+    // higher.
     std::partial_sum(to.begin.begin(), to.begin.end(), to.begin.begin());
     next.assign(to.begin.begin(), to.begin.end() - 1);
     to.keys.resize(request.rows.size());
@@ -190,6 +198,9 @@ PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
   return section;
 }
 
+// The order of the values in an answer is that of MakePullSection: dense partitions, then tables,
+// each array padded to kArrayAlignment. The answer has no names; ReplyBytes, Scatter and the ps
+// must agree about it.
 std::size_t ParameterLayout::ReplyBytes(ShardId shard, const RoutedPlan& plan) const {
   std::size_t bytes = 0;
   for (const DensePartition& partition : partitions_[shard]) {
@@ -233,6 +244,8 @@ Status ParameterLayout::Scatter(ShardId shard, std::span<const std::byte> values
   return OkStatus();
 }
 
+// The reverse of Scatter, once for all shards of a push and before any section is made: sections
+// refer to these arrays, also when one of them is pushed again.
 std::vector<ValueArray> ParameterLayout::GatherRows(const RoutedPlan& plan,
                                                     const StepUpdates& updates) const {
   std::vector<ValueArray> gathered;

@@ -60,6 +60,7 @@ void WorkPrefetcher::Run(const std::stop_token& stop) {
       status = prepared.status();
       break;
     }
+    // With the work in hand: one piece more than kDepth is prepared while nobody takes any.
     const MutexLock lock(mutex_);
     while (ready_.size() >= kDepth && !stop.stop_requested()) changed_.Wait(mutex_, stop);
     if (ready_.size() >= kDepth) break;
