@@ -11,6 +11,9 @@
 namespace pstrain {
 
 /// Where the cgroup file systems are mounted.
+/// What pstrain-agent is told, by its command line and by its environment, and how both are read.
+/// Read once, at the start; constants and pure functions, which any thread may call.
+
 inline constexpr std::string_view kCgroupRootEnv = "PSTRAIN_CGROUP_ROOT";
 
 /// drained or finished: what exit 0 of the program says after SIGTERM.

@@ -10,7 +10,7 @@
 
 namespace pstrain {
 
-/// How the training program ended. A value.
+/// How the training program ended. A value. The functions here are pure: any thread.
 struct ProgramExit {
   /// Set when it exited by itself, or could not be started (then kExitNotExecutable or
   /// kExitNotFound).

@@ -11,6 +11,9 @@
 
 namespace pstrain {
 
+/// What the agent says of its program's numbers. The page may change while it is read: each value
+/// is read at one moment, all of them are not. Otherwise pure; any thread.
+
 /// Every value of the page by its key; empty when the page cannot be read. A double that is not
 /// finite is null.
 Json ValuesJson(const StatsPage& page);

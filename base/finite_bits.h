@@ -8,7 +8,8 @@ namespace pstrain {
 
 /// Finds out whether floats are finite, in integers, which the compiler makes vectors of also where
 /// it must keep the order of float operations. A float is infinite or not a number when all bits of
-/// its exponent are 1 (IEEE 754, 3.4); one more then carries into the sign. A value.
+/// its exponent are 1 (IEEE 754, 3.4); one more then carries into the sign. A value. One thread at
+/// a time.
 class FiniteBits {
  public:
   void Add(const float* values, std::size_t count) {

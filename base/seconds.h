@@ -5,6 +5,8 @@
 
 namespace pstrain {
 
+/// How durations are written for people and for metrics. Pure; any thread.
+
 /// A duration as logs, metrics and results show it.
 constexpr double InSeconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();

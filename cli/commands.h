@@ -6,7 +6,7 @@
 namespace pstrain {
 
 /// The subcommands of `pstrain`, one file each. Each takes the arguments after its name, writes to
-/// stdout and stderr, and returns the exit code of the program.
+/// stdout and stderr, and returns the exit code of the program. Called once, by the main thread.
 
 /// `validate [--data] FILE...`: one line per error on stderr, one per good file on stdout. 0: all
 /// are good; 1: one is not; 2: wrong usage.

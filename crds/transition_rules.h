@@ -8,7 +8,7 @@ namespace pstrain {
 /// a job that has started: CEL over self and oldSelf for the root of the schema, with the words
 /// that the runtime refuses a resume with; and where the run is kept. A job has started when its
 /// chief has said how many examples there are: then the run directory holds the same fields. And
-/// the rules by which fields change only while the job is suspended. Pure.
+/// the rules by which fields change only while the job is suspended. Pure; any thread.
 Json TransitionRules();
 
 }  // namespace pstrain

@@ -12,6 +12,9 @@
 
 namespace pstrain::local {
 
+/// What `pstrain run` says at its end: of its result, as JSON and for a person. ReadRunResult and
+/// SkippedRecords read files of the run directory, the rest is pure; any thread.
+
 /// Everything that the final line is made of.
 struct RunOutcome {
   std::string job;

@@ -10,7 +10,7 @@
 namespace pstrain {
 
 /// Where the apiserver is and who we are: --kubeconfig, else $KUBECONFIG, else the service account
-/// of this pod.
+/// of this pod. Once, by the main thread, as RunOperator.
 Result<kube::ConnectionConfig> FindApiServer(const OperatorOptions& options);
 
 /// Everything between the command line and the exit: connections, caches, leader election, the

@@ -14,7 +14,8 @@
 namespace pstrain {
 
 /// Command line of pstrain-operator. Flags are --name=value or --name value; names that
-/// controller-runtime's operators have mean the same here.
+/// controller-runtime's operators have mean the same here. A value. The functions are pure: any
+/// thread.
 struct OperatorOptions {
   std::string kubeconfig;  // empty: $KUBECONFIG, else the pod's service account
   std::string context;

@@ -18,11 +18,11 @@ struct HttpRequest {
   std::string authorization;
 };
 
-/// The length of the head with its empty line; nothing while that has not come.
+/// The length of the head with its empty line; nothing while that has not come. Pure; any thread.
 std::optional<std::size_t> EndOfHttpHead(std::string_view bytes);
 
 /// Reads a head (RFC 9112, 2 to 5). INVALID_ARGUMENT, naming the line, for what is none, and for
-/// two Authorization headers. Pure.
+/// two Authorization headers. Pure; any thread.
 Result<HttpRequest> ParseHttpRequest(std::string_view head);
 
 }  // namespace pstrain

@@ -6,7 +6,7 @@
 
 namespace pstrain {
 
-/// The word as 16 hexadecimal digits, the highest first. Pure.
+/// The word as 16 hexadecimal digits, the highest first. Pure; any thread.
 inline std::string ToHex(std::uint64_t word) {
   constexpr int kDigits = 16;
   constexpr unsigned kBitsOfDigit = 4;

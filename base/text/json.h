@@ -15,6 +15,8 @@ namespace pstrain {
 /// A JSON value with the place in the text where it began. A value type: copies are deep and
 /// independent. Integers are kept exact: a number without point and exponent that fits int64 is
 /// kInt, else one that fits uint64 is kUint, everything else is kDouble. Members keep their order.
+/// Any number of threads may read one value; while one changes it, no other may use it. The
+/// functions below are pure: any thread.
 class Json {
  public:
   enum class Kind : std::uint8_t { kNull, kBool, kInt, kUint, kDouble, kString, kArray, kObject };

@@ -8,7 +8,7 @@
 namespace pstrain {
 
 /// The number that the whole text is, as std::from_chars reads it: no white space, no '+', in the
-/// range of T. Nothing for any other text, the empty one too. Pure.
+/// range of T. Nothing for any other text, the empty one too. Pure; any thread.
 template <typename T>
 std::optional<T> ParseNumber(std::string_view text) {
   T number{};

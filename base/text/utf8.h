@@ -8,7 +8,7 @@ namespace pstrain {
 
 /// The length in bytes (1 to 4) of the well-formed UTF-8 sequence that `text` begins with; 0 when
 /// it begins with none: overlong forms, surrogates, code points above U+10FFFF and the empty text
-/// are not well-formed. Source: Unicode 15, table 3-7.
+/// are not well-formed. Source: Unicode 15, table 3-7. All functions here are pure: any thread.
 std::size_t Utf8SequenceLength(std::string_view text);
 
 bool IsUtf8(std::string_view text);

@@ -12,6 +12,9 @@
 
 namespace pstrain::preflight {
 
+/// The CSV part of the preflight: a sample's records, and what is wrong with its columns and
+/// values. Pure but for CsvValues; any thread.
+
 /// One record of a sample, in texts of its own.
 struct CsvRow {
   std::vector<std::string> fields;
@@ -37,7 +40,7 @@ std::vector<std::string> CheckColumns(const CsvInput& input, const Training& tra
                                       const FileSample& sample, const CsvRow& first,
                                       std::vector<std::string>& columns);
 
-/// What is wrong with the values of columns, looked at over many records.
+/// What is wrong with the values of columns, looked at over many records. One thread at a time.
 class CsvValues {
  public:
   CsvValues(const CsvInput& input, const Training& training, std::vector<std::string> columns);

@@ -8,6 +8,9 @@
 
 namespace pstrain::preflight {
 
+/// The beginning of an input file, as the preflight looks at it. The functions read files and keep
+/// nothing; any thread.
+
 /// Most that is read of a file, and most that is looked at of what it unpacks to.
 inline constexpr std::size_t kSampleBytes = std::size_t{1} << 20;
 

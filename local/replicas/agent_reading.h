@@ -23,7 +23,7 @@ struct AgentReading {
   double Value(std::string_view key) const;
 };
 
-/// Parses the body of /progress. INVALID_ARGUMENT when it is not of that form.
+/// Parses the body of /progress. INVALID_ARGUMENT when it is not of that form. Pure; any thread.
 Result<AgentReading> ParseAgentReading(std::string_view body);
 
 }  // namespace pstrain::local

@@ -13,7 +13,8 @@
 namespace pstrain::local {
 
 /// The part of a role's pod template that means something on one machine: its training container
-/// (proto/contract/training_container.h) and the grace period.
+/// (proto/contract/training_container.h) and the grace period. All functions here are pure: any
+/// thread.
 struct PodTemplate {
   std::vector<std::string> command;                              // command and args
   std::vector<std::pair<std::string, std::string>> environment;  // literal values only

@@ -18,7 +18,7 @@ namespace pstrain::job {
 
 /// What the operator knows of a job beyond its caches: its own writes that the watch has not shown
 /// yet. Lost with the process, and nothing depends on it: names are deterministic and counts are in
-/// the status. Touched by the reconcile of its job only.
+/// the status. One thread at a time: the reconcile of its job touches it, and nothing else does.
 struct JobState {
   std::string uid;
   /// The status that the server has; `stored_known` once it was read.

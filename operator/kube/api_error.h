@@ -20,7 +20,8 @@ struct ApiCause {
   std::string field;
 };
 
-/// Why the apiserver (or the way to it) did not do what was asked. A value.
+/// Why the apiserver (or the way to it) did not do what was asked. A value. The functions here are
+/// pure: any thread.
 ///
 ///   HTTP          | code               | when
 ///   400, 422      | INVALID_ARGUMENT   | BadRequest, Invalid: details in causes

@@ -10,6 +10,9 @@
 
 namespace pstrain::kube {
 
+/// How members of an apiserver's objects are read: what is absent is no error, what has another
+/// type is. Pure; any thread.
+
 /// A JSON text of the apiserver. Deeper than what people write by hand is fine: an object with
 /// fields that the schema does not know may nest.
 Result<Json> ParseServerJson(std::string_view text);

@@ -11,6 +11,7 @@
 
 namespace pstrain::kube {
 
+/// An entry of metadata.ownerReferences. A value; the functions here are pure: any thread.
 struct OwnerReference {
   std::string api_version;
   std::string kind;

@@ -7,7 +7,8 @@
 
 namespace pstrain::kube {
 
-/// One kind of object and where the apiserver keeps it. A value.
+/// One kind of object and where the apiserver keeps it. A value. The functions here are pure, and
+/// what they refer to never changes: any thread.
 struct Resource {
   std::string group;  // "" for the core group
   std::string version;

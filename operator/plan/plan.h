@@ -68,9 +68,10 @@ struct PlanResult {
   JobStatus status;
 };
 
-/// Decides what to do about a job. Pure: no clock, no memory, no I/O; the same snapshot and time
-/// give the same plan. Counts live in the status, so a plan may be made by another process than the
-/// one before. Acting on a plan and planning again at the same time gives no action but RequeueAt.
+/// Decides what to do about a job. Pure: no clock, no memory, no I/O, any thread; the same snapshot
+/// and time give the same plan. Counts live in the status, so a plan may be made by another process
+/// than the one before. Acting on a plan and planning again at the same time gives no action but
+/// RequeueAt.
 PlanResult Plan(const Snapshot& snapshot, Time now);
 
 /// The same with other policies; tests replace one by a wrong one.

@@ -6,6 +6,10 @@
 
 namespace pstrain::plan {
 
+/// The policies of a plan: Plan calls them in the order of the fields of Policies, each decides one
+/// thing, and a comment begins with the file that it is in. What they know and decide is in the
+/// PlanBuilder, which belongs to one call of Plan: any thread, one for each builder.
+
 /// restart.cc. Writes each end that the status does not hold yet into the counts: a success, a
 /// crash (counts against backoffLimit), a disruption (free) or a stop that we asked for (no count),
 /// and makes the next attempt the one to start. Exit 85 is a disruption where the replica, or the

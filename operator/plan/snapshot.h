@@ -26,6 +26,9 @@ using pstrain::RoleFromName;
 using pstrain::RoleName;
 using pstrain::StatedFailure;
 
+/// What Plan is asked about: values, which the executor that made them owns. The functions here are
+/// pure; any thread.
+
 /// A replica of a role. It keeps its id while its attempts end and are replaced.
 struct ReplicaId {
   Role role = Role::kChief;

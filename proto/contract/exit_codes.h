@@ -3,7 +3,8 @@
 namespace pstrain {
 
 /// The exit codes that the programs of this repository give and read; docs/reference/exit-codes.md
-/// says who gives which, and what the operator and `pstrain run` do with it.
+/// says who gives which, and what the operator and `pstrain run` do with it. Constants and pure
+/// functions: any thread.
 
 /// The work is done.
 inline constexpr int kExitSuccess = 0;

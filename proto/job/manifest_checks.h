@@ -20,7 +20,8 @@ struct ManifestCheck {
   void (*run)(const PSTrainingJob& job, const Json& tree, std::vector<ManifestError>& errors);
 };
 
-/// Every check. REQUIRES of each: the job was decoded without an error.
+/// Every check. REQUIRES of each: the job was decoded without an error. The list never changes, and
+/// the checks are pure: any thread.
 const std::vector<ManifestCheck>& ManifestChecks();
 
 }  // namespace pstrain

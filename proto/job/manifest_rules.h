@@ -11,7 +11,8 @@ namespace pstrain {
 /// that carries the rule in psjob.proto.
 using RulePredicate = bool (*)(const google::protobuf::Message& message);
 
-/// The C++ side of every Rule in psjob.proto, by id.
+/// The C++ side of every Rule in psjob.proto, by id. It never changes, and the predicates are pure:
+/// any thread.
 const std::map<std::string_view, RulePredicate>& RulePredicates();
 
 }  // namespace pstrain

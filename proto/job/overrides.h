@@ -15,6 +15,7 @@ namespace pstrain {
 ///
 /// INVALID_ARGUMENT, with the override and the part that is wrong, when it has no `=`, when the
 /// path does not exist in the schema or the value is not YAML. Values are checked by the decoder.
+/// Changes only `manifest`; any thread.
 Status ApplyOverride(std::string_view override_text, Json& manifest);
 
 }  // namespace pstrain

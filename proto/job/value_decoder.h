@@ -8,6 +8,9 @@
 
 namespace pstrain {
 
+/// The part of the manifest's reader that knows single values, by the options in psjob.proto. Each
+/// function changes only what it is given; any thread.
+
 /// Sets a field that is not a message from one value, or adds an item when it is repeated. Checks
 /// type, range, bounds, length, pattern. Returns what is wrong; empty when the field was set.
 std::string DecodeScalar(const Json& value, const google::protobuf::FieldDescriptor& descriptor,

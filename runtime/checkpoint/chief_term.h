@@ -7,6 +7,9 @@
 
 namespace pstrain {
 
+/// How a chief takes its term, and finds out that it has lost it. Everything is in the files:
+/// nothing is kept, any thread may call. A call takes as long as the disk takes.
+
 /// One life of a chief.
 struct ChiefTerm {
   std::uint64_t number = 0;

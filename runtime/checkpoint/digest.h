@@ -22,7 +22,7 @@ struct CheckpointDigest {
 /// Digests of all variables, in their order, values before slots. Equal arrays have equal digests
 /// whatever the numbers of ps, shards and partitions: a sum over rows of a hash of (row, bytes). A
 /// row of a table that still has its initial values counts as absent. Errors as
-/// CheckpointChain::Open and Read.
+/// CheckpointChain::Open and Read. Reads files, and keeps nothing: any thread.
 Result<std::vector<CheckpointDigest>> DigestCheckpoint(const std::string& checkpoint_directory);
 
 }  // namespace pstrain

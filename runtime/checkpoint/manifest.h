@@ -10,6 +10,10 @@
 
 namespace pstrain {
 
+/// The file that makes a folder of checkpoint shards a checkpoint. The functions keep nothing: any
+/// thread, one at a time for the writing of one checkpoint. Those with a directory take as long as
+/// the disk takes.
+
 /// Version of the full checkpoint's format that this code writes and reads.
 inline constexpr std::uint32_t kCheckpointFormatVersion = 3;
 

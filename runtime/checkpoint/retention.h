@@ -10,6 +10,9 @@
 
 namespace pstrain {
 
+/// Which checkpoints are deleted, and their deletion (rule 10 of ARCHITECTURE.md, "The commit
+/// protocol"). Nothing is kept between calls: any thread, one at a time for one run directory.
+
 /// What deletion leaves alone, and on whose behalf it deletes.
 struct RetentionRule {
   /// Finished checkpoints to keep; less than 2 counts as 2.

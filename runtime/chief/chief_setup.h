@@ -35,7 +35,8 @@ struct ChiefSetup {
 /// Everything up to a running chief: run directory, what there is to do, variables and their
 /// placement, the checkpoint to continue from. The error names the field of the job or the file.
 /// Where the run was started before, a disk that is full or that may not be written to is waited
-/// for as one that fails is (TryAgain); a run that begins there ends immediately.
+/// for as one that fails is (TryAgain); a run that begins there ends immediately. One thread,
+/// before the chief serves; the functions below it are pure: any thread.
 Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job);
 /// The same with another way to wait between two tries.
 Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,

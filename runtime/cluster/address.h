@@ -8,6 +8,7 @@
 
 namespace pstrain {
 
+/// Addresses as text, taken apart. Pure but for ResolveAddress, which blocks; any thread.
 struct HostPort {
   /// Without the brackets of an IPv6 literal.
   std::string host;

@@ -10,7 +10,8 @@
 
 namespace pstrain {
 
-/// Who this process is and where the chief is, as TF_CONFIG says. A value.
+/// Who this process is and where the chief is, as TF_CONFIG says. A value. The functions here are
+/// pure: any thread.
 struct TaskIdentity {
   Role role = Role::kWorker;
   std::uint32_t index = 0;

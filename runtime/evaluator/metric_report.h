@@ -12,6 +12,7 @@ namespace pstrain {
 /// What the evaluator tells the chief of one evaluation: the metrics that the job lists, by the
 /// names `auc` (with `auc_200_thresholds`), `accuracy`, `log_loss` and `calibration`; always
 /// `records`, and `eval_loss`, the mean loss by which a resumed run shows that it was restored.
+/// Pure; any thread, as the next one.
 std::map<std::string, double> ReportedMetrics(const MetricValues& values,
                                               const Evaluation& evaluation);
 

@@ -5,6 +5,8 @@
 
 namespace pstrain {
 
+/// The hashes of texts and of crosses, as TensorFlow's. Pure; any thread.
+
 /// farmhash Fingerprint64: what tf.strings.to_hash_bucket_fast takes modulo the buckets.
 std::uint64_t Fingerprint(std::string_view text);
 

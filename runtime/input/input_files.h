@@ -18,7 +18,8 @@ struct InputFiles {
 };
 
 /// Unpacks the files where they are packed (plain_file.h, whose errors come through) and looks at
-/// their columns. INVALID_ARGUMENT: no file is named, or the files differ in their columns.
+/// their columns. INVALID_ARGUMENT: no file is named, or the files differ in their columns. Any
+/// thread; `scratch` is the caller's alone.
 Result<InputFiles> OpenInputFiles(const Input& input, const RecordSource& source,
                                   const std::filesystem::path& scratch);
 

@@ -18,7 +18,7 @@ namespace pstrain {
 ///   d constant/table[f mod rows][k] = sum of g(f, dense_size + k)
 /// Sums, not means. Both variables start as zeros, so after every record was applied `epochs` times
 /// by SGD with a power-of-two rate each weight is exactly -rate * epochs * (sum over the input),
-/// whatever the order, as long as the sums stay below 2^24.
+/// whatever the order, as long as the sums stay below 2^24. Immutable, as every Model: any thread.
 class ConstantGradientModel final : public Model {
  public:
   static constexpr std::uint32_t kDense = 0;

@@ -16,7 +16,7 @@ namespace pstrain {
 /// order.
 ///
 /// INVALID_ARGUMENT names the feature or field: an embedding of a feature without categories,
-/// embeddings of different dimensions, no embedding at all.
+/// embeddings of different dimensions, no embedding at all. Any thread.
 Result<std::unique_ptr<Model>> CreateDeepFm(const Training& training, const FeatureSet& set);
 
 }  // namespace pstrain

@@ -14,7 +14,7 @@ namespace pstrain {
 /// of LinearPart, DeepInput and Mlp, in this order.
 ///
 /// INVALID_ARGUMENT names the feature or field: an embedding of a feature without categories or
-/// beside no MLP, an MLP that no feature enters, no feature at all.
+/// beside no MLP, an MLP that no feature enters, no feature at all. Any thread.
 Result<std::unique_ptr<Model>> CreateWideAndDeep(const Training& training, const FeatureSet& set);
 
 }  // namespace pstrain

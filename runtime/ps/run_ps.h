@@ -10,7 +10,7 @@ namespace pstrain {
 /// loss of the chief (it registers with the next one). Returns the exit code: 0 when the job is
 /// finished, 85 when it was told to stop, 86 when it was replaced; or the error that it ends with
 /// (FAILED_PRECONDITION: the port is in use; DEADLINE_EXCEEDED: no chief within
-/// peerTimeoutSeconds).
+/// peerTimeoutSeconds). Runs on the thread that calls it, and starts others.
 Result<int> RunPs(const RoleContext& context, const PsJob& job);
 
 }  // namespace pstrain

@@ -9,7 +9,7 @@ namespace pstrain {
 
 /// The element type of a variable, and of what is read from it or written to it. The numbers are
 /// those of VariableSpec.dtype (proto/contract/checkpoint.proto), of the data plane and of
-/// checkpoint shards: they must never change.
+/// checkpoint shards: they must never change. All of this is constant: any thread.
 enum class DType : std::uint16_t { kFloat32 = 0, kFloat64 = 1, kInt32 = 2, kInt64 = 3 };
 inline constexpr DType kLastDType = DType::kInt64;
 

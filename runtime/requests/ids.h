@@ -6,6 +6,8 @@
 
 namespace pstrain {
 
+/// What names things on the data plane and in checkpoints. Values; any thread.
+
 /// A shard: the unit of ownership and movement of parameters. 0 <= id < strategy.shards.
 using ShardId = std::uint32_t;
 

@@ -9,6 +9,8 @@
 
 namespace pstrain {
 
+/// How a message of the data plane begins, and its codec. Pure; any thread.
+
 /// The header of every message of a data-plane stream; the body follows it in the same message.
 /// On the wire 32 bytes, little-endian, in this order:
 ///

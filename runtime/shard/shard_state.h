@@ -9,6 +9,8 @@
 
 namespace pstrain {
 
+/// The state of a shard as data, apart from the shard that serves it. Values; one thread at a time.
+
 /// A dense partition with its optimizer's slots, each as long as `values` and of its dtype.
 struct DenseState {
   VariableId variable = 0;

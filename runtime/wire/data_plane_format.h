@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// What the two sides of the data plane's codec share (data_plane.h has the layout).
+/// What the two sides of the data plane's codec share (data_plane.h has the layout). Constants.
 namespace pstrain::data_plane_format {
 
 /// First word of each body: "PSxn" by its bytes, n the version of that message.

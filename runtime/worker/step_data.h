@@ -9,6 +9,9 @@
 
 namespace pstrain {
 
+/// What a WorkerStep says, is given and gives back, without knowing of shards. Plain data: one
+/// thread at a time.
+
 /// Rows of one table that a step reads.
 struct RowAccess {
   VariableId variable = 0;

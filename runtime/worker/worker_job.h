@@ -11,7 +11,8 @@
 namespace pstrain {
 
 /// What a worker is told of its job beside RoleContext, whatever the job trains. Made from
-/// spec.training by runtime/model/training/training_jobs.h. A value.
+/// spec.training by runtime/model/training/training_jobs.h. A value. It does not change: any thread
+/// may read it.
 struct WorkerJob {
   /// What is not finite is left out (PushRequest::non_finite) instead of failing the job.
   bool leave_out_non_finite = false;

@@ -10,6 +10,9 @@
 
 namespace pstrain::job {
 
+/// The events that the operator writes about a job, as values: kube::EventRecorder sends them.
+/// Pure; any thread.
+
 /// The event that a replica has been created: ReplicaStarted, or ReplicaRestarted for a later
 /// attempt.
 kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& start);

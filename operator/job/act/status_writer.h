@@ -12,7 +12,8 @@ namespace pstrain::job {
 /// condition that nobody has changed the job since (its resourceVersion), so that of two operators
 /// that both believe to lead one fails. Nothing is sent when nothing differs. On ABORTED the state
 /// has been read again: plan again. OK with `state.deleting` set: the job is being deleted or gone,
-/// and nothing more may be done for it.
+/// and nothing more may be done for it. Waits for the apiserver; called by the thread that
+/// reconciles the job, as RefreshState is.
 Status WriteStatus(kube::ApiClient& client, const kube::ObjectKey& key, const JobStatus& status,
                    JobState& state, const std::stop_token& stop);
 

@@ -11,7 +11,7 @@ inline constexpr char kClusterKey[] = "cluster";
 
 /// The immutable ConfigMap of the job as it is now; metadata.name is `<job>-<hash of content>`.
 /// The job in it has no status and of its metadata only name and namespace, so that the content
-/// changes with the specification alone.
+/// changes with the specification alone. Pure; any thread.
 Json BuildConfigMap(const PSTrainingJob& job);
 
 }  // namespace pstrain::job

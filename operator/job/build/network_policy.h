@@ -9,7 +9,7 @@ namespace pstrain::job {
 /// else: the job's own pods, on the training port, or on any port where the job runs a program of
 /// its own, whose ports nobody knows; and `metrics_peers`, a list of NetworkPolicyPeer, on the port
 /// of the agents. Probes come from the pod's node, which every policy lets in. The name has a hash
-/// of the rest, so another policy is another object. Pure.
+/// of the rest, so another policy is another object. Pure; any thread.
 Json BuildNetworkPolicy(const PSTrainingJob& job, const Json& metrics_peers);
 
 }  // namespace pstrain::job

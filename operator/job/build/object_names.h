@@ -9,6 +9,9 @@
 
 namespace pstrain::job {
 
+/// The names that the operator gives to what it makes for a job: the same for the same job, so that
+/// an operator that starts again finds them. Pure; any thread.
+
 /// "<job>-<role>-<index>" for attempt 0, "...-<attempt>" after.
 std::string PodName(std::string_view job, const plan::ReplicaId& id, std::int32_t attempt);
 

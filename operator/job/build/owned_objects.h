@@ -8,7 +8,7 @@
 namespace pstrain::job {
 
 /// The owner reference that every object of a job carries: controller and blockOwnerDeletion, so
-/// that foreground deletion waits for them.
+/// that foreground deletion waits for them. Pure; any thread, as the next one.
 Json OwnerReferences(const PSTrainingJob& job);
 
 /// metadata of an object of the job: name, namespace, our labels and the owner.

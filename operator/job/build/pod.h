@@ -32,7 +32,7 @@ struct PodBuilderOptions {
 /// Security Standard asks for; of these the template may set all but name, owner, host name,
 /// subdomain, restartPolicy and our environment. The training container is the first one, or the
 /// one that the template's annotation names; the pod has that annotation in any case.
-/// INVALID_ARGUMENT names the field of a template that cannot be used. Pure.
+/// INVALID_ARGUMENT names the field of a template that cannot be used. Pure; any thread.
 Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32_t attempt,
                       const std::string& config_map, const PodBuilderOptions& options);
 

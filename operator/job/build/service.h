@@ -6,7 +6,8 @@
 namespace pstrain::job {
 
 /// The headless Service that gives every pod of a job its DNS name: `<job>`, with
-/// publishNotReadyAddresses, because replicas look for each other before they are ready. Pure.
+/// publishNotReadyAddresses, because replicas look for each other before they are ready. Pure; any
+/// thread.
 Json BuildService(const PSTrainingJob& job);
 
 }  // namespace pstrain::job

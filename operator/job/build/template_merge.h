@@ -8,6 +8,9 @@
 
 namespace pstrain::job {
 
+/// How the builders of a pod add to what the role's template says. Each changes only the object
+/// that it is given; any thread.
+
 inline Json Text(std::string_view text) { return Json::String(std::string(text)); }
 
 /// The member, made an empty object or array first when it is absent. REQUIRES: is_object().

@@ -31,7 +31,8 @@ struct TrainingContainer {
 /// agent before its command, our environment before its own, ports, probes of the agent unless it
 /// has its own, and the container's part of "restricted" Pod Security. A container without a
 /// command runs the image's entrypoint, which must be the agent, or with spec.training the agent
-/// with the built-in runtime. INVALID_ARGUMENT names the field that cannot be used.
+/// with the built-in runtime. INVALID_ARGUMENT names the field that cannot be used. Changes only
+/// `container`; any thread.
 Status CompleteContainer(const TrainingContainer& training, Json& container);
 
 }  // namespace pstrain::job

@@ -23,7 +23,8 @@ struct CheckpointCheck {
 
 /// Finds out whether all replicas see one checkpoint directory, into `check`: once for each
 /// generation of the job, and every five minutes while a claim is not as it should be or could not
-/// be read. One GET at most. Never fails: a job is not held up by it.
+/// be read. One GET at most. Never fails, so that it stops no job. One thread at a time for one
+/// `check`: the reconcile of its job.
 void CheckCheckpointVolume(kube::ApiClient& client, const PSTrainingJob& job, plan::Time now,
                            const std::stop_token& stop, CheckpointCheck& check);
 

@@ -14,7 +14,7 @@ inline constexpr char kCheckpointsFailing[] = "CheckpointsFailing";
 /// What a reading of the chief says: nothing when no checkpoint has failed for half a minute. The
 /// reason is the text of the error in CamelCase (NoSpaceLeftOnDevice), or CheckpointNotWritten
 /// where there is no errno. The message changes only when half a minute, ten minutes or an hour
-/// have passed, so that the status is not written with every reading.
+/// have passed, so that the status is not written with every reading. Pure; any thread.
 std::optional<Problem> CheckpointsFailing(const ProgressReading& reading);
 
 }  // namespace pstrain::job

@@ -23,12 +23,12 @@ struct CheckpointVolume {
   std::string claim = {};
 };
 
-/// Pure. A job without spec.training has no such directory: neither problem nor claim. Templates
-/// that cannot be read are left to who builds pods of them.
+/// Pure; any thread. A job without spec.training has no such directory: neither problem nor claim.
+/// Templates that cannot be read are left to who builds pods of them.
 CheckpointVolume FindCheckpointVolume(const PSTrainingJob& job);
 
 /// The problem with that claim, a PersistentVolumeClaim as the apiserver gives it: pods of one node
-/// alone can write to it. Nothing when it is ReadWriteMany. Pure.
+/// alone can write to it. Nothing when it is ReadWriteMany. Pure; any thread.
 std::optional<Problem> ProblemOfClaim(const Json& claim);
 
 }  // namespace pstrain::job

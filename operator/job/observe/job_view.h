@@ -9,6 +9,9 @@
 
 namespace pstrain::job {
 
+/// How the operator reads jobs, and what its caches have. The functions are pure: any thread; a
+/// Store locks for itself.
+
 /// pstrain.dev/v1alpha1 pstrainingjobs.
 const kube::Resource& JobResource();
 

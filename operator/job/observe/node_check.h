@@ -23,6 +23,7 @@ using NodeChecks = std::map<std::string, NodeCheck>;
 
 /// Looks at the Nodes of pods that should have gone 10 s ago, each at most every 30 s, and forgets
 /// the others. Never fails: a node that cannot be read counts as one that may still run its pods.
+/// Waits for the apiserver. One thread at a time for one `checks`: the reconcile of its job.
 /// Source: KEP-2268 (Non-graceful node shutdown).
 void CheckNodes(kube::ApiClient& client, const KnownPods& pods, plan::Time now,
                 const std::stop_token& stop, NodeChecks& checks);

@@ -12,7 +12,8 @@
 
 namespace pstrain::job {
 
-/// What the operator keeps of a Pod. Texts are as the apiserver writes them; empty when absent.
+/// What the operator keeps of a Pod. Texts are as the apiserver writes them; empty when absent. A
+/// value: those in a cache do not change, any thread reads them.
 struct PodView {
   std::string name;
   std::string name_space;

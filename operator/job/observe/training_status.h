@@ -12,7 +12,7 @@
 
 namespace pstrain::job {
 
-/// What the chief said of itself at one moment.
+/// What the chief said of itself at one moment. A value; the functions here are pure: any thread.
 struct ProgressReading {
   Json values;  // object: stat key -> number
   plan::Time at;

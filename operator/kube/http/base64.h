@@ -7,7 +7,7 @@
 namespace pstrain::kube {
 
 /// Decodes standard base64 (RFC 4648, 4) with padding; white space is skipped. nullopt for anything
-/// else.
+/// else. Pure; any thread.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
 }  // namespace pstrain::kube

@@ -9,6 +9,8 @@
 
 namespace pstrain::kube {
 
+/// Which part of a kubeconfig is meant. A value; the functions here read files and keep nothing:
+/// any thread.
 struct KubeconfigChoice {
   std::string context;         // empty: current-context
   std::string namespace_name;  // empty: the context's, else "default"

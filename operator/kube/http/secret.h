@@ -5,7 +5,8 @@
 
 namespace pstrain::kube {
 
-/// A token or key that must not reach a log: whoever needs the text calls Reveal(). A value.
+/// A token or key that must not reach a log: whoever needs the text calls Reveal(). A value. Any
+/// number of threads may read one.
 class Secret {
  public:
   Secret() = default;

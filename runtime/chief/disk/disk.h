@@ -7,8 +7,8 @@ namespace pstrain {
 /// Where the chief's parts have their work on the run's directory done: without the chief's lock,
 /// because a disk may take half a minute for a call (a network file system whose server restarts),
 /// and polls and heartbeats are answered meanwhile. One work at a time, in the order in which they
-/// came. The parts call Post under the chief's lock. An interface, so that tests do the work
-/// themselves.
+/// came. The parts call Post under the chief's lock, from whatever thread has it; the work runs on
+/// one thread of its own. An interface, so that tests do the work themselves.
 class Disk {
  public:
   /// Runs under the chief's lock, after the work.

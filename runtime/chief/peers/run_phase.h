@@ -7,7 +7,7 @@
 namespace pstrain {
 
 /// Where the run is: what the answer to a poll depends on beside the peer. A value; Chief makes one
-/// for each poll.
+/// for each poll, and any thread may read it.
 struct RunPhase {
   /// Everybody is told to end: with exit code 0 (finished), else 85.
   bool releasing = false;

@@ -9,6 +9,9 @@
 
 namespace pstrain {
 
+/// Takes the records of a CSV text apart, without I/O and without state of its own: any thread, one
+/// at a time for one cursor and record.
+
 /// How fields are set apart (spec.training.input.csv).
 struct CsvFormat {
   char delimiter = ',';

@@ -4,7 +4,8 @@
 
 namespace pstrain {
 
-/// Matrix products of a dense layer for one instruction set. Row-major, no aliasing.
+/// Matrix products of a dense layer for one instruction set. Row-major, no aliasing. Pure; any
+/// thread.
 struct DenseKernels {
   /// c[m, n] = a[m, k] * b[k, n]
   void (*multiply)(std::size_t m, std::size_t k, std::size_t n, const float* a, const float* b,

@@ -1,7 +1,7 @@
 #pragma once
 
 // Included by one file per instruction set, each of which gives Eigen's namespace another name, so
-// that the linker cannot mix their inline functions.
+// that the linker cannot mix their inline functions. Pure; any thread.
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Core>
 

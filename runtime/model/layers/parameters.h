@@ -5,6 +5,8 @@
 
 namespace pstrain {
 
+/// What a model is given and gives back in a step. Plain data; one thread at a time.
+
 /// The embedding rows that one batch touches, one entry per EMBEDDING variable.
 struct RowRequest {
   std::uint32_t variable = 0;

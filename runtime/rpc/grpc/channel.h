@@ -15,7 +15,8 @@ namespace pstrain {
 /// with other channels to the same address. Reconnects after 100 ms to 2 s, resolves the name again
 /// at most every 500 ms, ignores proxies, notices a dead peer by pings. Never null; connects when
 /// it is first used. Encrypted where the credentials say so (null: it is not). A reply of more than
-/// `most_bytes` is RESOURCE_EXHAUSTED; -1: there is no such limit.
+/// `most_bytes` is RESOURCE_EXHAUSTED; -1: there is no such limit. Any thread; gRPC's channel is
+/// used by any number of them.
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address,
                                            const Credentials* credentials = nullptr,
                                            int most_bytes = -1);

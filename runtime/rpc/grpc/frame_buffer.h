@@ -10,6 +10,9 @@
 
 namespace pstrain {
 
+/// From frames to gRPC's messages and back. Nothing is kept: any thread, one at a time for one
+/// buffer.
+
 /// A frame as it came from gRPC.
 struct ReceivedFrame {
   FrameHeader header;

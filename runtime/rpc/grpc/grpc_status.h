@@ -6,7 +6,7 @@
 
 namespace pstrain {
 
-/// The two Status types carry the same codes; the messages are kept.
+/// The two Status types carry the same codes; the messages are kept. Pure; any thread.
 inline grpc::Status ToGrpcStatus(const Status& status) {
   if (status.ok()) return grpc::Status::OK;
   return {static_cast<grpc::StatusCode>(status.code()), status.message()};

@@ -8,7 +8,8 @@
 namespace pstrain {
 
 /// A call that is answered with an error before anything of its messages is read: gRPC drops what
-/// comes of them. Deletes itself when gRPC is done with it.
+/// comes of them. Deletes itself when gRPC is done with it. Made, finished and deleted on threads
+/// of gRPC.
 class RefusedCall final : public grpc::ServerGenericBidiReactor {
  public:
   explicit RefusedCall(const Status& error) { Finish(ToGrpcStatus(error)); }

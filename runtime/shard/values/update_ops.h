@@ -10,7 +10,8 @@ namespace pstrain {
 /// values[i] = op(values[i], operands[i]) for `count` elements of `dtype`: every op of a push but
 /// the gradient, which is an optimizer's. Integers wrap around; what is not a number stays so.
 /// False when a value is infinite or not a number afterwards. REQUIRES: op is not kGradient, both
-/// arrays are aligned to their elements and do not overlap.
+/// arrays are aligned to their elements and do not overlap. Any thread; the arrays are the caller's
+/// alone.
 bool ApplyUpdate(UpdateOp op, DType dtype, std::byte* values, const std::byte* operands,
                  std::size_t count);
 
