@@ -58,7 +58,7 @@ TEST_F(BlockedJobTest, AWebhookThatDoesNotAnswer_IsQuiet) {
   ExpectQuietlyBlocked("CreateFailed");
 }
 
-TEST_F(BlockedJobTest, ATemplateThatCannotBeUsed_IsQuietUntilItIsMended) {
+TEST_F(BlockedJobTest, ATemplateThatCannotBeUsed_IsQuietUntilItIsCorrected) {
   fixture_.PutJob([](Json& job) {
     At(job, {"spec", "replicaSpecs", "chief", "template", "spec"})
         .Set("volumes", *ParseJson(R"([{"name": "pstrain-job", "emptyDir": {}}])"));
