@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "base/clock.h"
 #include "base/os/files.h"
 #include "base/text/json.h"
 #include "tests/agent/agent_process.h"
@@ -180,10 +181,9 @@ TEST(AgentEndpoints, WhenToldToStop_CountTheNotice) {
   AgentProcess agent({}, {kChild, "ignore-term"});
   agent.WaitForText("up ");
   agent.Signal(SIGTERM);
-  const auto deadline = std::chrono::steady_clock::now() + kTestDeadline;
+  const auto deadline = SteadyNow() + kTestDeadline;
   std::string body;
-  while (body.find("\"stopping\"") == std::string::npos &&
-         std::chrono::steady_clock::now() < deadline) {
+  while (body.find("\"stopping\"") == std::string::npos && SteadyNow() < deadline) {
     body = agent.Get("/progress").body;
   }
   EXPECT_THAT(body, HasSubstr("\"stopping\""));
@@ -195,12 +195,12 @@ TEST(AgentEndpoints, WhenProcessesAreOrphaned_TheAgentReapsThem) {
   AgentProcess agent(
       {}, {"sh", "-c", std::string("( : & ) ; ( : & ) ; exec ") + kChild + " ignore-term"});
   agent.WaitForText("up ");
-  const auto deadline = std::chrono::steady_clock::now() + kTestDeadline;
+  const auto deadline = SteadyNow() + kTestDeadline;
   const std::string wanted =
       "pstrain_agent_orphans_reaped_total{job_name=\"\",replica_type=\"\","
       "replica_index=\"0\"} 2\n";
   std::string body;
-  while (body.find(wanted) == std::string::npos && std::chrono::steady_clock::now() < deadline) {
+  while (body.find(wanted) == std::string::npos && SteadyNow() < deadline) {
     body = agent.Get("/metrics").body;
   }
   EXPECT_THAT(body, HasSubstr(wanted));

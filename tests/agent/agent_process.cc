@@ -17,10 +17,10 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace pstrain {
 namespace {
-
-using SteadyClock = std::chrono::steady_clock;
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -30,14 +30,13 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 }
 
 /// True when the descriptor became readable before the deadline.
-bool WaitReadable(int fd, SteadyClock::time_point deadline) {
+bool WaitReadable(int fd, SteadyTime deadline) {
   pollfd waited{fd, POLLIN, 0};
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyNow()).count();
   return left > 0 && poll(&waited, 1, static_cast<int>(left)) > 0;
 }
 
-bool WaitForExit(pid_t pid, SteadyClock::time_point deadline) {
+bool WaitForExit(pid_t pid, SteadyTime deadline) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (fd < 0) return errno == ESRCH;
   const bool ended = WaitReadable(fd, deadline);
@@ -82,7 +81,7 @@ AgentProcess::~AgentProcess() {
   close(pipe_);
 }
 
-bool AgentProcess::ReadMore(SteadyClock::time_point deadline) {
+bool AgentProcess::ReadMore(SteadyTime deadline) {
   if (!WaitReadable(pipe_, deadline)) return false;
   std::array<char, 4096> buffer{};
   const ssize_t got = read(pipe_, buffer.data(), buffer.size());
@@ -92,7 +91,7 @@ bool AgentProcess::ReadMore(SteadyClock::time_point deadline) {
 }
 
 std::string AgentProcess::WaitForText(std::string_view text) {
-  const auto deadline = SteadyClock::now() + kTestDeadline;
+  const auto deadline = SteadyNow() + kTestDeadline;
   while (true) {
     const std::size_t at = output_.find(text);
     const std::size_t end = at == std::string::npos ? at : output_.find('\n', at);
@@ -114,7 +113,7 @@ pid_t AgentProcess::WaitForPid(std::string_view text) {
 void AgentProcess::Signal(int signal) const { kill(pid_, signal); }
 
 int AgentProcess::Wait() {
-  const auto deadline = SteadyClock::now() + kTestDeadline;
+  const auto deadline = SteadyNow() + kTestDeadline;
   while (ReadMore(deadline)) {
   }
   if (!WaitForExit(pid_, deadline)) {
@@ -132,10 +131,10 @@ std::uint16_t AgentProcess::Port() {
 }
 
 void AgentProcess::WaitUntilRunning() {
-  const auto deadline = SteadyClock::now() + kTestDeadline;
+  const auto deadline = SteadyNow() + kTestDeadline;
   std::string progress;
   while (progress.find("\"state\":\"running\"") == std::string::npos) {
-    ASSERT_LT(SteadyClock::now(), deadline) << progress;
+    ASSERT_LT(SteadyNow(), deadline) << progress;
     progress = Get("/progress").body;
   }
 }
@@ -151,7 +150,7 @@ HttpReply AgentProcess::Ask(std::string_view method, std::string_view path) {
     const std::string request = std::string(method) + " " + std::string(path) +
                                 " HTTP/1.1\r\nHost: agent\r\nConnection: close\r\n\r\n";
     EXPECT_EQ(write(fd, request.data(), request.size()), static_cast<ssize_t>(request.size()));
-    const auto deadline = SteadyClock::now() + kTestDeadline;
+    const auto deadline = SteadyNow() + kTestDeadline;
     std::string answer;
     std::array<char, 65536> buffer{};
     while (WaitReadable(fd, deadline)) {
@@ -168,6 +167,6 @@ HttpReply AgentProcess::Ask(std::string_view method, std::string_view path) {
   return reply;
 }
 
-bool WaitUntilGone(pid_t pid) { return WaitForExit(pid, SteadyClock::now() + kTestDeadline); }
+bool WaitUntilGone(pid_t pid) { return WaitForExit(pid, SteadyNow() + kTestDeadline); }
 
 }  // namespace pstrain

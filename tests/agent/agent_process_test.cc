@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "base/clock.h"
 #include "base/os/files.h"
 #include "base/text/json.h"
 #include "proto/contract/stated_failure.h"
@@ -127,10 +128,10 @@ TEST(Agent, WhenTheProgramDoesNotStop_KillsItOneSecondBeforeTheGraceEnds) {
   AgentProcess agent({"--grace-seconds", "2", "--termination-log", temp.File("log")},
                      {kChild, "ignore-term"});
   const pid_t child = agent.WaitForPid("up ");
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = SteadyNow();
   agent.Signal(SIGTERM);
   EXPECT_EQ(agent.Wait(), 128 + SIGKILL);
-  const auto took = std::chrono::steady_clock::now() - begin;
+  const auto took = SteadyNow() - begin;
   EXPECT_GE(took, std::chrono::milliseconds(950));
   EXPECT_TRUE(WaitUntilGone(child));
   const Json log = ReadJson(temp.File("log"));

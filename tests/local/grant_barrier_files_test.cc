@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "base/os/files.h"
 #include "local/chaos.h"
 #include "local/replicas/launcher.h"
@@ -104,7 +105,7 @@ TEST_F(AwaitedKillsTest, WhenTheTargetNeverRuns_AreNotAwaitedForEver) {
   ChaosKill later = kill;
   later.percent = 60.5;
   Chaos chaos({kill, later});
-  const SteadyTime start = std::chrono::steady_clock::now();
+  const SteadyTime start = SteadyNow();
   chaos.Update(10, 100, nobody, start);
   chaos.Update(20, 100, nobody, start + seconds(1000));
   chaos.Update(25, 100, nobody, start + seconds(1059));

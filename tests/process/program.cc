@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/os/files.h"
 
 namespace pstrain {
@@ -77,9 +78,9 @@ std::string Program::Stderr() const { return Content(JoinPath(directory_, name_ 
 
 bool Eventually(const std::function<bool()>& condition, std::chrono::seconds limit) {
   constexpr int kPeriodMillis = 10;
-  const auto deadline = std::chrono::steady_clock::now() + limit;
+  const auto deadline = SteadyNow() + limit;
   while (!condition()) {
-    if (std::chrono::steady_clock::now() >= deadline) return false;
+    if (SteadyNow() >= deadline) return false;
     poll(nullptr, 0, kPeriodMillis);
   }
   return true;

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <utility>
 
+#include "base/clock.h"
 #include "local/replicas/agent_probe.h"
 #include "tests/process/program.h"
 
@@ -28,12 +29,12 @@ constexpr double kAucToleranceWithKills = 0.01;
 
 std::optional<local::AgentReading> Probe(std::uint16_t port) {
   local::AgentProbe probe(port);
-  probe.Begin(std::chrono::steady_clock::now());
+  probe.Begin(SteadyNow());
   std::optional<local::AgentReading> reading;
   while (probe.busy() && !reading) {
     pollfd wait{probe.fd(), probe.events(), 0};
     poll(&wait, 1, 100);
-    reading = probe.Advance(std::chrono::steady_clock::now());
+    reading = probe.Advance(SteadyNow());
   }
   return reading;
 }

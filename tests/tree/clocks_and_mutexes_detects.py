@@ -9,7 +9,9 @@ CLEAN = {
     "agent/a.cc": "// std::mutex is not used\nauto t = clock.Now();\n"
                   "const char* s = \"steady_clock::now()\";\n"
                   "std::chrono::steady_clock::time_point deadline;\nint time(int x);\n",
-    "tests/a_test.cc": "auto t = std::chrono::steady_clock::now();\nstd::mutex m;\n",
+    "tests/a_test.cc": "const SteadyTime t = SteadyNow();\nMutex m;\n",
+    "tests/runtime/simulation/posix_calls.cc": "int r = pthread_mutex_lock(&mutex);\n",
+    "bench/a.cc": "auto t = std::chrono::steady_clock::now();\nstd::mutex m;\n",
 }
 
 trees = Trees("clocks_and_mutexes.py")
@@ -30,6 +32,8 @@ for path, line in [
         ("proto/job/b.cc", "const auto t = std::time(nullptr);"),
         ("crds/b.cc", "clock_gettime(CLOCK_REALTIME, &spec);"),
         ("crds/b.cc", "gettimeofday(&now, nullptr);"),
+        ("tests/base/b_test.cc", "auto t = std::chrono::steady_clock::now();"),
+        ("tests/base/b.h", "std::mutex mutex_;"),
 ]:
     trees.refuses(f"{path}:2:", {**CLEAN, path: "\n" + line + "\n"})
 trees.refuses("0 sources", {"README.md": "no sources at all\n"})

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "runtime/ps/data_handler.h"
 #include "runtime/rpc/in_process/in_process_transport.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
@@ -12,9 +13,7 @@ namespace {
 
 constexpr std::uint32_t kShards = 3;
 
-std::chrono::steady_clock::time_point Soon() {
-  return std::chrono::steady_clock::now() + std::chrono::seconds(60);
-}
+SteadyTime Soon() { return SteadyNow() + std::chrono::seconds(60); }
 
 TEST(ShardTransfer, Messages_RoundTripAndRefuseDamage) {
   const auto fetch = ParseFetch(EncodeFetch({7, {3, 9}}));
