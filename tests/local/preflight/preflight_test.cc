@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/os/files.h"
+#include "proto/job/input_kind.h"
 #include "tests/runtime/input/gzip_file.h"
 #include "tests/runtime/input/test_input.h"
 
@@ -58,6 +59,19 @@ TEST_F(PreflightTest, WhenTheDataAreWhatTheJobSays_FindsNothing) {
   EXPECT_THAT(Findings(), IsEmpty());
   WriteGzipFile(path_, "label,age,city\n1,30,a\n");
   EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_F(PreflightTest, ForEachKindOfInput_TheContentOfFilesIsChecked) {
+  WriteTestFile(path_, "what no reader takes for a record with a label\n");
+  const google::protobuf::OneofDescriptor& kinds = *Input::descriptor()->FindOneofByName("kind");
+  for (int i = 0; i < kinds.field_count(); ++i) {
+    Input& input = *training().mutable_input();
+    input.Clear();
+    input.GetReflection()->MutableMessage(&input, kinds.field(i));
+    SetFilesOf(input, {path_});
+    EXPECT_THAT(Findings(), testing::Contains(HasSubstr("spec.training.input." + KindOf(input))))
+        << "kChecks in local/preflight/preflight.cc has no line for it";
+  }
 }
 
 TEST_F(PreflightTest, WhenTheFileGoesOnBehindTheSample_ItsCutRecordIsNoFinding) {
