@@ -37,7 +37,7 @@ fi
 TOOL
 tool ctest <<'TOOL'
 echo "100% tests passed"
-echo "simulation    =  61.50 sec*proc (3 tests)"
+echo "simulation    =  ${SIMULATED:-61.50} sec*proc (3 tests)"
 TOOL
 tool clang-tidy-19 <<<''
 tool dpkg-query <<<'echo installed'
@@ -90,6 +90,27 @@ if [[ $(grep -c '^the simulations took 61.50 s$' "$scratch/output") != 2 ]]; the
   failures=$((failures + 1))
 fi
 expect_calls '^ctest --test-dir build/dev .*-LE long' 1
+
+# expect_warning TIMES WHEN: whether the last run has said that the simulations take too long.
+expect_warning() {
+  if [[ $(grep -c '^WARNING: the simulations took ' "$scratch/output" || true) != "$1" ]]; then
+    echo "test.sh has not said $1 times that the simulations take too long: $2"
+    cat "$scratch/output"
+    failures=$((failures + 1))
+  fi
+}
+expect_warning 0 'dev and asan take 123 s together'
+SIMULATED=119.99 expect 0 '' ''
+expect_warning 0 'they take 239.98 s together'
+# A machine may be busy: it is said, and nothing fails.
+SIMULATED=120.01 expect 0 '' ''
+expect_warning 1 'they take 240.02 s together'
+if ! grep -q '^WARNING: the simulations took 240.02 s, .* 240 s' "$scratch/output"; then
+  echo "the warning does not say how long they took and how long they may take"
+  failures=$((failures + 1))
+fi
+SIMULATED=1000 expect 0 '' '' --all=unit
+expect_warning 0 'the long ones have no such limit'
 expect 0 '' '' --all
 expect_calls '^ctest --test-dir build/dev .*-L' 0
 expect_calls '^run.sh all' 1
