@@ -91,10 +91,12 @@ class NamedCheckpoints {
  public:
   /// All of it outlives this. `sequence`: of the last poll.
   NamedCheckpoints(const RoleContext& context, const Training& training, ChiefClient& chief,
-                   const Model& model, SequentialReader& input, std::uint64_t& sequence)
+                   ChiefPatience& patience, const Model& model, SequentialReader& input,
+                   std::uint64_t& sequence)
       : context_(context),
         training_(training),
         chief_(chief),
+        patience_(patience),
         model_(model),
         input_(input),
         sequence_(sequence) {}
@@ -123,11 +125,17 @@ class NamedCheckpoints {
     const PinKeeper keeper(
         [&] {
           reading.set_sequence(++sequence_);
-          static_cast<void>(chief_.PollEvaluator(reading));
+          Hear(chief_.PollEvaluator(reading).status());
         },
         kPinPause);
     return CheckpointEvaluation::Run(folder, model_, input_, training_.evaluation().input(),
                                      context_.stop);
+  }
+
+  /// A chief that is away does not end an evaluation; the poll after it says whether it is still.
+  void Hear(const Status& answer) {
+    if (answer.ok()) return patience_.Heard();
+    if (PeerIsAway(answer)) static_cast<void>(patience_.Check(answer));
   }
 
   Status Tell(const Result<MetricValues>& metrics, PollEvaluatorRequest& next) {
@@ -159,6 +167,7 @@ class NamedCheckpoints {
   const RoleContext& context_;
   const Training& training_;
   ChiefClient& chief_;
+  ChiefPatience& patience_;
   const Model& model_;
   SequentialReader& input_;
   std::uint64_t& sequence_;
@@ -178,13 +187,14 @@ Result<int> RunEvaluator(const RoleContext& context, const Training& training) {
       SequentialReader::Create(training.evaluation().input(), features, context.scratch);
   if (!input.ok()) return EndOfInput(context, input.status().WithContext(kInputField));
   ChiefClient chief(context.chief_address, nullptr, CredentialsOf(context.identity));
-  ChiefPatience patience(context);
+  const RealClock clock;
+  ChiefPatience patience(context, "evaluator", clock);
   stats.ready->Set(1);
   PollEvaluatorRequest request;
   request.set_process(RandomSeed());
   request.set_attempt(context.attempt);
   std::uint64_t sequence = 0;
-  NamedCheckpoints named(context, training, chief, *model, **input, sequence);
+  NamedCheckpoints named(context, training, chief, patience, *model, **input, sequence);
   const FixedDigests job = DigestsOf(context.job.spec);
   request.mutable_job()->insert(job.begin(), job.end());
   while (true) {
@@ -193,7 +203,7 @@ Result<int> RunEvaluator(const RoleContext& context, const Training& training) {
     request.set_sequence(++sequence);
     const Result<PollEvaluatorReply> reply = chief.PollEvaluator(request);
     if (reply.ok()) {
-      patience.Renew();
+      patience.Heard();
       if (!reply->refused().empty()) return FailedPreconditionError(reply->refused());
       request.clear_checkpoint();
       request.clear_metrics();
@@ -205,14 +215,14 @@ Result<int> RunEvaluator(const RoleContext& context, const Training& training) {
       if (!reply->checkpoint().empty()) {
         const Result<bool> evaluated = named.Evaluate(reply->checkpoint(), request);
         if (!evaluated.ok()) return EndOfInput(context, evaluated.status());
-        patience.Renew();  // the time of an evaluation is not time without an answer
         if (*evaluated) {
           own_stats.evaluations->Add();
           continue;
         }
       }
     } else {
-      PSTRAIN_RETURN_IF_ERROR(patience.Check());
+      if (!PeerIsAway(reply.status())) return reply.status().WithContext("poll the chief");
+      PSTRAIN_RETURN_IF_ERROR(patience.Check(reply.status()));
     }
     if (!PauseFor(kPoll, context.stop)) return kExitDrained;
   }

@@ -173,7 +173,8 @@ class Registration {
 // grace period is not waited for: the exit code has to be out before the kernel's SIGKILL.
 Result<int> Serve(const RoleContext& context, Registration& registration, const PsControl& control,
                   const std::function<void()>& publish) {
-  ChiefPatience patience(context);
+  const RealClock clock;
+  ChiefPatience patience(context, "ps", clock);
   SteadyTime next_step = SteadyNow();
   std::optional<SteadyTime> stopping;
   while (!control.released()) {
@@ -189,7 +190,7 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
       const Status status = registration.Step(stopping.has_value());
       PSTRAIN_RETURN_IF_ERROR(registration.refusal());
       if (registration.ended()) return *registration.ended();
-      if (status.ok()) patience.Renew();
+      if (status.ok()) patience.Heard();
       next_step = SteadyNow() + (status.ok() ? kHeartbeat : kAwayPause);
       if (status.code() == StatusCode::kFailedPrecondition) {
         // The chief wants it no more: a successor is there, or its word that the shards are safe
@@ -197,7 +198,7 @@ Result<int> Serve(const RoleContext& context, Registration& registration, const 
         return stopping ? kExitDrained : kExitDisrupted;
       }
       if (!status.ok() && !PeerIsAway(status)) return status.WithContext("register with the chief");
-      PSTRAIN_RETURN_IF_ERROR(patience.Check());
+      if (!status.ok()) PSTRAIN_RETURN_IF_ERROR(patience.Check(status));
     }
     publish();
     const auto pause = std::chrono::duration_cast<milliseconds>(next_step - SteadyNow());

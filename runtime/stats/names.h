@@ -17,6 +17,11 @@ inline constexpr StatDefinition kHeartbeat{
     "heartbeat", "pstrain_runtime_heartbeat_timestamp_seconds", "",
     "Unix time at which the runtime last showed a sign of life."};
 
+// Every role but the chief.
+inline constexpr StatDefinition kChiefSilence{
+    "chief_silence_seconds", "pstrain_runtime_chief_silence_seconds", "",
+    "How long the chief has not answered this replica, as of its last try; 0 while it answers."};
+
 // Chief and ps: in the order of RefusalReason (runtime/stats/refusals.h).
 inline constexpr char kRefusedName[] = "pstrain_refused_requests_total";
 inline constexpr char kRefusedHelp[] = "Requests of peers, or parts of them, that were refused.";

@@ -7,6 +7,8 @@ namespace pstrain {
 RuntimeStats::RuntimeStats(StatsWriter& writer)
     : ready(writer.AddGauge(stats::kReady)), heartbeat(writer.AddGauge(stats::kHeartbeat)) {}
 
+PeerStats::PeerStats(StatsWriter& writer) : chief_silence(writer.AddGauge(stats::kChiefSilence)) {}
+
 WorkerStats::WorkerStats(StatsWriter& writer)
     : examples(writer.AddCounter(stats::kWorkerExamples)),
       steps(writer.AddCounter(stats::kWorkerSteps)),

@@ -14,6 +14,13 @@ struct RuntimeStats {
   Gauge* heartbeat;  // Unix seconds
 };
 
+/// Of who speaks to the chief: ps, worker and evaluator.
+struct PeerStats {
+  explicit PeerStats(StatsWriter& writer);
+
+  Gauge* chief_silence;  // seconds
+};
+
 struct WorkerStats {
   explicit WorkerStats(StatsWriter& writer);
 

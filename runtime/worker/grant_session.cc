@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/seconds.h"
-#include "runtime/cluster/chief_patience.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/stats/role_stats.h"
@@ -36,6 +35,7 @@ GrantSession::GrantSession(const RoleContext& context, const PsProblems& problem
     : context_(context),
       problems_(problems),
       oldest_batch_(WorkerStats(context.stats).oldest_batch),
+      patience_(context, "worker", clock_),
       process_(RandomSeed()),
       job_(DigestsOf(context.job.spec)),
       client_(context.chief_address, nullptr, CredentialsOf(context.identity)) {}
@@ -279,7 +279,6 @@ void GrantSession::AwaitWork(const std::stop_token& stop) {
 }
 
 void GrantSession::Poll(const std::stop_token& stop) {
-  ChiefPatience patience(context_);
   SteadyTime next_poll = SteadyNow();
   while (true) {
     PollWorkerRequest request;
@@ -300,7 +299,7 @@ void GrantSession::Poll(const std::stop_token& stop) {
     next_poll = SteadyNow() + (away ? kAwayPoll : kHeartbeat);
     if (!away) {
       if (request.reports_size() > 0) context_.fail_points.Pass(FailPoint::kWorkerReportSent);
-      patience.Renew();
+      patience_.Heard();
     }
     {
       const MutexLock lock(mutex_);
@@ -311,7 +310,8 @@ void GrantSession::Poll(const std::stop_token& stop) {
     if (!PeerIsAway(reply.status())) {
       return End(SessionEnd::kFailed, reply.status().WithContext("poll the chief"));
     }
-    if (Status late = patience.Check(); !late.ok()) return End(SessionEnd::kFailed, late);
+    if (Status late = patience_.Check(reply.status()); !late.ok())
+      return End(SessionEnd::kFailed, late);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "proto/job/fixed_fields.h"
+#include "runtime/cluster/chief_patience.h"
 #include "runtime/cluster/role_context.h"
 #include "runtime/requests/ids.h"
 #include "runtime/rpc/chief_client.h"
@@ -92,6 +93,8 @@ class GrantSession {
   const RoleContext& context_;
   const PsProblems& problems_;
   Gauge* const oldest_batch_;
+  const RealClock clock_;
+  ChiefPatience patience_;  // the polling thread's
   const std::uint64_t process_;
   const FixedDigests job_;
   ChiefClient client_;

@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <memory>
+
 #include "tests/process/small_job.h"
 
 namespace pstrain {
@@ -49,9 +51,23 @@ class BadCluster : public SmallJob {
 
   /// The runtime alone, as `role` 0 of a cluster whose chief, ps and worker have these addresses.
   ProgramEnd StartRole(const std::string& role, const std::string& chief, const std::string& ps) {
-    const std::string cluster =
-        R"("chief":[")" + chief + R"("],"ps":[")" + ps + R"("],"worker":["127.0.0.1:3"])";
-    return Start("pstrain-runtime", {}, Environment(role, TfConfig(cluster, role)));
+    return Start("pstrain-runtime", {}, Environment(role, TfConfig(ClusterOf(chief, ps), role)));
+  }
+  static std::string ClusterOf(const std::string& chief, const std::string& ps) {
+    return R"("chief":[")" + chief + R"("],"ps":[")" + ps + R"("],"worker":["127.0.0.1:3"])";
+  }
+
+  /// The job has an evaluator too, and this patience.
+  void WriteJobWithEvaluator(int peer_timeout_seconds) {
+    WriteJob("    peerTimeoutSeconds: " + std::to_string(peer_timeout_seconds) +
+             "\n"
+             "    evaluation:\n"
+             "      input:\n"
+             "        csv: {files: [data.csv], columns: [label, age, city], labelColumn: label}\n");
+    std::string job = *ReadFile(dir_.File("job.yaml"));
+    const std::string worker = "    worker: {replicas: 1}\n";
+    job.insert(job.find(worker), "    evaluator: {replicas: 1}\n");
+    Write("job.yaml", job);
   }
 };
 
@@ -114,15 +130,7 @@ TEST_F(BadCluster, Port_OfTheAgent_WhenInUse_IsNamedAndTheProgramNotStarted) {
 }
 
 TEST_F(BadCluster, Chief_WhenItNeverComes_IsMissedByEveryRole) {
-  WriteJob(
-      "    peerTimeoutSeconds: 1\n"
-      "    evaluation:\n"
-      "      input:\n"
-      "        csv: {files: [data.csv], columns: [label, age, city], labelColumn: label}\n");
-  std::string job = *ReadFile(dir_.File("job.yaml"));
-  const std::string worker = "    worker: {replicas: 1}\n";
-  job.insert(job.find(worker), "    evaluator: {replicas: 1}\n");
-  Write("job.yaml", job);
+  WriteJobWithEvaluator(1);
   const TakenPort silent;
   for (const std::string role : {"ps", "worker", "evaluator"}) {
     const ProgramEnd end = StartRole(role, silent.address(), "127.0.0.1:0");
@@ -130,7 +138,29 @@ TEST_F(BadCluster, Chief_WhenItNeverComes_IsMissedByEveryRole) {
     EXPECT_THAT(end.err,
                 HasSubstr("pstrain-runtime: " + role + " 0: DEADLINE_EXCEEDED: the chief at " +
                           silent.address() +
-                          " did not answer within spec.training.peerTimeoutSeconds (1 s)\n"));
+                          " did not answer within spec.training.peerTimeoutSeconds (1 s); last "
+                          "error: UNAVAILABLE: no chief at " +
+                          silent.address() + ": "));
+  }
+}
+
+TEST_F(BadCluster, Chief_WhileItIsAway_EachRoleSaysSo) {
+  WriteJobWithEvaluator(3600);
+  const TakenPort silent;
+  std::vector<std::unique_ptr<Program>> programs;
+  for (const std::string role : {"ps", "worker", "evaluator"}) {
+    std::vector<std::string> command =
+        Environment(role, TfConfig(ClusterOf(silent.address(), "127.0.0.1:0"), role));
+    command.insert(command.begin(), "/usr/bin/env");
+    command.emplace_back(PSTRAIN_BIN_DIR "/pstrain-runtime");
+    programs.push_back(std::make_unique<Program>(std::move(command), dir_.path()));
+  }
+  for (const auto& program : programs) {
+    const auto warned = [&] {
+      return program->Stderr().find("the chief does not answer; asking it again chief=" +
+                                    silent.address()) != std::string::npos;
+    };
+    EXPECT_TRUE(Eventually(warned, std::chrono::seconds(60))) << program->Stderr();
   }
 }
 

@@ -33,8 +33,9 @@ void ExpectWellFormed(const StatsWriter& writer, std::size_t expected_slots) {
 TEST(RoleStats, WhenAWorkerRegisters_EverySlotIsWellFormed) {
   const auto writer = StatsWriter::InMemory();
   const RuntimeStats runtime(*writer);
+  const PeerStats peer(*writer);
   const WorkerStats worker(*writer);
-  constexpr std::size_t kPlain = 19;
+  constexpr std::size_t kPlain = 20;
   constexpr std::size_t kHistograms = 4;
   constexpr std::size_t kSlotsOfOne = 16;  // 14 bounds, one without, the sum
   ExpectWellFormed(*writer, kPlain + kHistograms * kSlotsOfOne);
@@ -44,15 +45,17 @@ TEST(RoleStats, WhenAWorkerRegisters_EverySlotIsWellFormed) {
 TEST(RoleStats, WhenAPsRegisters_EverySlotIsWellFormed) {
   const auto writer = StatsWriter::InMemory();
   const RuntimeStats runtime(*writer);
+  const PeerStats peer(*writer);
   const PsStats ps(*writer);
-  ExpectWellFormed(*writer, 14);
+  ExpectWellFormed(*writer, 15);
 }
 
 TEST(RoleStats, WhenAnEvaluatorRegisters_EverySlotIsWellFormed) {
   const auto writer = StatsWriter::InMemory();
   const RuntimeStats runtime(*writer);
+  const PeerStats peer(*writer);
   const EvaluatorStats evaluator(*writer);
-  ExpectWellFormed(*writer, 3);
+  ExpectWellFormed(*writer, 4);
 }
 
 TEST(RoleStats, WhenAChiefRegisters_EverySlotIsWellFormed) {

@@ -116,6 +116,18 @@ TEST_F(GrantSessionTest, TheAgeOfTheOldestBatch_IsOnTheStatsPageUntilTheBatchIsD
   EXPECT_EQ(reported.load(), 0);
 }
 
+TEST_F(GrantSessionTest, WhenTheChiefIsAway_EndsWithTheLastErrorAndShowsForHowLong) {
+  job_.peer_timeout = seconds(1);
+  TestChief chief([](const PollWorkerRequest&, PollWorkerReply*) {});
+  chief.Refuse(UnavailableError("this chief is being replaced"));
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_);
+  const Status end = session.Start().status();
+  EXPECT_EQ(end.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(end.message(), HasSubstr("; last error: UNAVAILABLE: this chief is being replaced"));
+  EXPECT_GT(PeerStats(*stats_).chief_silence->Value(), 1);
+}
+
 // The chief does so when another worker had reported it and a ps lost it.
 TEST_F(GrantSessionTest, WhatIsInFlightAndGrantedAgain_IsDoneOnce) {
   TestChief chief([](const PollWorkerRequest& poll, PollWorkerReply* reply) {

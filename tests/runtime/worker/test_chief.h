@@ -43,6 +43,7 @@ class TestChief final : public ControlService {
   }
   Status PollWorker(const ControlPeer&, const PollWorkerRequest& request, PollWorkerReply* reply) {
     const MutexLock lock(mutex_);
+    if (!refusal_.ok()) return refusal_;
     polls_.push_back(request);
     reports_ += request.reports_size();
     reply->set_chief_term(1);
@@ -51,6 +52,12 @@ class TestChief final : public ControlService {
     answer_(request, reply);
     changed_.NotifyAll();
     return OkStatus();
+  }
+
+  /// Answers each poll from now on with this error.
+  void Refuse(Status refusal) {
+    const MutexLock lock(mutex_);
+    refusal_ = std::move(refusal);
   }
 
   /// Keeps the call until Tell.
@@ -109,6 +116,7 @@ class TestChief final : public ControlService {
   Mutex mutex_;
   CondVar changed_;
   std::vector<PollWorkerRequest> polls_ PSTRAIN_GUARDED_BY(mutex_);
+  Status refusal_ PSTRAIN_GUARDED_BY(mutex_);
   int reports_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::vector<AwaitWorkRequest> awaited_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<std::function<void()>> waiting_ PSTRAIN_GUARDED_BY(mutex_);
