@@ -252,9 +252,11 @@ JobStatus JobReconciler::CompleteStatus(const ReconcileContext& context, JobStat
     SetProblemCondition(kCheckpointNotShared, "CheckpointShared", checkpoint.problem, generation,
                         context.now, status);
   }
-  SetProblemCondition(kCheckpointsFailing, "CheckpointsWritten",
-                      deps_.progress.CheckpointsFailing(context.state.uid), generation, context.now,
-                      status);
+  if (deps_.progress.Heard(context.state.uid)) {
+    SetProblemCondition(kCheckpointsFailing, "CheckpointsWritten",
+                        deps_.progress.CheckpointsFailing(context.state.uid), generation,
+                        context.now, status);
+  }
   if (!plan::IsFinished(status)) {
     SetProblemCondition(kPeersNotVerified, "PeersVerified",
                         executor_.peer_identity().ProblemOf(context), generation, context.now,

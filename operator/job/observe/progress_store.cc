@@ -29,6 +29,11 @@ std::optional<TrainingStatus> ProgressStore::Status(const std::string& job_uid,
   return MakeTrainingStatus(readings.last, readings.before ? &*readings.before : nullptr, former);
 }
 
+bool ProgressStore::Heard(const std::string& job_uid) const {
+  MutexLock lock(mutex_);
+  return jobs_.contains(job_uid);
+}
+
 std::optional<Problem> ProgressStore::CheckpointsFailing(const std::string& job_uid) const {
   MutexLock lock(mutex_);
   const auto known = jobs_.find(job_uid);

@@ -22,6 +22,9 @@ class ProgressStore {
   std::optional<TrainingStatus> Status(const std::string& job_uid,
                                        const TrainingStatus& former) const PSTRAIN_EXCLUDES(mutex_);
 
+  /// There is a reading: not before a new process of the operator has heard the chief.
+  bool Heard(const std::string& job_uid) const PSTRAIN_EXCLUDES(mutex_);
+
   /// What keeps checkpoints from being written, by the last reading.
   std::optional<Problem> CheckpointsFailing(const std::string& job_uid) const
       PSTRAIN_EXCLUDES(mutex_);
