@@ -72,7 +72,11 @@ Status LocalJob::Step() {
   replicas_.Observe(now, steady_now);
   bool acted = false;
   for (int round = 0; round < kRoundsPerStep; ++round) {
-    plan::Snapshot snapshot{.job = job_, .replicas = replicas_.Replicas(), .grace = grace_};
+    plan::Snapshot snapshot{.job = job_,
+                            .replicas = replicas_.Replicas(),
+                            .grace = grace_,
+                            // After the session: cli/run_ending.cc.
+                            .executor_checks_result = true};
     const plan::PlanResult plan = plan::Plan(snapshot, now);
     NoteCounts(snapshot, plan.status);
     PSTRAIN_RETURN_IF_ERROR(Act(plan, steady_now));

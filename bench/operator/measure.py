@@ -2,6 +2,7 @@
 
 import argparse
 
+import jobs
 import rig as r
 from at_rest import at_rest
 from creation import Creation, count_calls, print_calls
@@ -26,7 +27,8 @@ def finished(rig, operator):
     """Jobs from start to end: the calls for one, and that nothing is written afterwards."""
     count, runs_for = (5, "2s") if rig.quick else (100, "20s")
     mark = rig.audit.mark()
-    rig.start(rig.job(f"job-{i}", 7, {"fake.pstrain.dev/run-for": runs_for}) for i in range(count))
+    chief = {"fake.pstrain.dev/run-for": runs_for, "fake.pstrain.dev/last-words": jobs.PROVEN}
+    rig.start(rig.job(f"job-{i}", 7, chief) for i in range(count))
 
     def all_done():
         return all(item.get("status", {}).get("phase") == "Succeeded"

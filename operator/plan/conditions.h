@@ -9,10 +9,6 @@
 
 namespace pstrain::plan {
 
-/// Reason of the condition Succeeded of a job whose built-in chief has ended well without its
-/// executor having learnt the counts that prove it. Of all others it is JobSucceeded.
-inline constexpr char kCountsNotKnown[] = "CountsNotKnown";
-
 /// A metav1.Condition as one wants it. The functions here touch nothing but the status that they
 /// are given: any thread that may touch that.
 struct ConditionValue {

@@ -22,9 +22,9 @@ void CountEnds(PlanBuilder& builder);
 Time NextStart(const ReplicaRestarts& record);
 
 /// success.cc. The chief has exited 0, and so has every evaluator of a job that runs its own
-/// program (the built-in runtime's chief exits only when the final evaluation is in). Failed when
-/// the counts that the built-in chief has left behind do not agree; where they are not known, the
-/// reason of the success says so.
+/// program (the built-in runtime's chief exits only when the final evaluation is in). Success of
+/// the built-in chief is proven, not announced: Failed when the counts that it has left behind do
+/// not agree or are not known. A program of your own is believed.
 void DecideSuccess(PlanBuilder& builder);
 
 /// failure.cc. A replica has exited 87, more crashes than backoffLimit, or a crash in a role whose

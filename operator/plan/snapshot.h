@@ -124,6 +124,9 @@ struct Snapshot {
   std::vector<Replica> replicas;
   /// Time between SIGTERM and SIGKILL for a replica that may want to save its work.
   std::chrono::seconds grace{30};
+  /// The executor reads the result of a built-in chief that has exited 0 before it calls the job
+  /// succeeded, as `pstrain run` does: Replica::counts need not be known.
+  bool executor_checks_result = false;
 };
 
 /// True when the next attempt of a replica waits until the one before is gone: by default in a

@@ -67,9 +67,7 @@ std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatu
       std::string note = condition == nullptr ? type : condition->reason();
       if (condition != nullptr && !condition->message().empty())
         note += ": " + condition->message();
-      const bool proven =
-          succeeded && (condition == nullptr || condition->reason() != plan::kCountsNotKnown);
-      events.push_back(Make(job, proven ? kube::EventType::kNormal : kube::EventType::kWarning,
+      events.push_back(Make(job, succeeded ? kube::EventType::kNormal : kube::EventType::kWarning,
                             type, "FinishJob", std::move(note)));
       break;
     }

