@@ -8,8 +8,7 @@
 namespace pstrain {
 
 /// Whether nobody can use what was read of an input as it is: absent, not readable by this user, or
-/// of another form than the job says. Not what may pass by itself, nor a file that has changed
-/// since the run began: who puts that back helps the next attempt. Pure; any thread.
+/// of another form than the job says. Not what may pass by itself. Pure; any thread.
 inline bool IsInvalidInput(const Status& status) {
   return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNotFound ||
          status.code() == StatusCode::kPermissionDenied;
@@ -28,9 +27,12 @@ inline int EndForInvalidInput(const RoleContext& context, const Status& status) 
   return EndForGood(context, status, kInvalidInputReason);
 }
 
-/// EndForInvalidInput where IsInvalidInput, else the error, which another attempt may not meet.
+/// EndForInvalidInput where IsInvalidInput, or where what is read is damaged or has changed since
+/// the run began (DATA_LOSS): each attempt would find it so until a person puts the file back. Else
+/// the error, which another attempt may not meet.
 inline Result<int> EndOfInput(const RoleContext& context, const Status& status) {
-  if (IsInvalidInput(status)) return EndForInvalidInput(context, status);
+  const bool changed = status.code() == StatusCode::kDataLoss;
+  if (changed || IsInvalidInput(status)) return EndForInvalidInput(context, status);
   return status;
 }
 

@@ -34,9 +34,17 @@ TEST_F(PermanentFailureTest, EndOfInput_WhenNobodyCanUseIt_StatesWhyAndExits87) 
   }
 }
 
+// Each attempt would find it so, until somebody does something about it.
+TEST_F(PermanentFailureTest, EndOfInput_WhenAFileHasChangedUnderTheRun_StatesWhyAndExits87) {
+  const Result<int> end = EndOfInput(context_, DataLossError("a.csv has changed"));
+  ASSERT_TRUE(end.ok()) << end.status().ToString();
+  EXPECT_EQ(*end, kExitPermanent);
+  EXPECT_EQ(stated_, "InvalidInput: a.csv has changed");
+}
+
 TEST_F(PermanentFailureTest, EndOfInput_WhenAnotherAttemptMayNotMeetIt_IsTheError) {
-  for (const Status& status : {UnavailableError("a"), DataLossError("a"),
-                               ResourceExhaustedError("a"), DeadlineExceededError("a")}) {
+  for (const Status& status :
+       {UnavailableError("a"), ResourceExhaustedError("a"), DeadlineExceededError("a")}) {
     EXPECT_EQ(EndOfInput(context_, status).status(), status);
     EXPECT_EQ(stated_, "");
   }
