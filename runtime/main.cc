@@ -29,7 +29,9 @@
 #include "runtime/ps/run_ps.h"
 #include "runtime/rpc/grpc/tls.h"
 #include "runtime/rpc/identity/identity.h"
+#include "runtime/rpc/identity/token_watch.h"
 #include "runtime/rpc/system_resolver.h"
+#include "runtime/stats/role_stats.h"
 #include "runtime/worker/run_worker.h"
 
 namespace pstrain {
@@ -150,6 +152,10 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
   PSTRAIN_ASSIGN_OR_RETURN(const FailPoints fail_points, ReadFailPoints(task));
   const TaskIdentity& identity = task.identity;
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Identity> shown, ReadIdentity(task));
+  const TokenWatch watch(CredentialsOf(shown.get()),
+                         [&expires = *TokenStats(stats).expires](std::int64_t at) {
+                           expires.Set(static_cast<double>(at));
+                         });
   const JobSettings settings = SettingsOf(task.job);
   const RoleContext context{
       .job = settings,

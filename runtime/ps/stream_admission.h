@@ -11,8 +11,8 @@ namespace pstrain {
 /// with a newer token. Null, which admits anybody, without a verifier; it outlives the admission
 /// and what that returns. Any thread.
 ///
-/// Errors: UNAUTHENTICATED without a good token, or once it has expired; PERMISSION_DENIED for
-/// another role or op; otherwise those of VerifyBearer.
+/// Errors: those of VerifyBearer; UNAVAILABLE once the token has expired; PERMISSION_DENIED for
+/// another role or op.
 StreamAdmission AdmitStreams(CallerVerifier* verifier);
 
 }  // namespace pstrain

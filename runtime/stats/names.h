@@ -16,6 +16,9 @@ inline constexpr StatDefinition kReady{"ready", "pstrain_runtime_ready", "",
 inline constexpr StatDefinition kHeartbeat{
     "heartbeat", "pstrain_runtime_heartbeat_timestamp_seconds", "",
     "Unix time at which the runtime last showed a sign of life."};
+inline constexpr StatDefinition kTokenExpires{
+    "token_expires_at", "pstrain_runtime_token_expiry_timestamp_seconds", "",
+    "Unix time at which the first of this replica's projected tokens expires."};
 
 // Every role but the chief.
 inline constexpr StatDefinition kChiefSilence{
@@ -25,7 +28,7 @@ inline constexpr StatDefinition kChiefSilence{
 // Chief and ps: in the order of RefusalReason (runtime/stats/refusals.h).
 inline constexpr char kRefusedName[] = "pstrain_refused_requests_total";
 inline constexpr char kRefusedHelp[] = "Requests of peers, or parts of them, that were refused.";
-inline constexpr std::array<StatDefinition, 8> kRefused = {{
+inline constexpr std::array<StatDefinition, 9> kRefused = {{
     {"refused.malformed", kRefusedName, R"(reason="malformed")", kRefusedHelp},
     {"refused.out_of_range", kRefusedName, R"(reason="out_of_range")", kRefusedHelp},
     {"refused.too_much", kRefusedName, R"(reason="too_much")", kRefusedHelp},
@@ -34,6 +37,7 @@ inline constexpr std::array<StatDefinition, 8> kRefused = {{
     {"refused.unauthenticated", kRefusedName, R"(reason="unauthenticated")", kRefusedHelp},
     {"refused.permission_denied", kRefusedName, R"(reason="permission_denied")", kRefusedHelp},
     {"refused.unknown_key", kRefusedName, R"(reason="unknown_key")", kRefusedHelp},
+    {"refused.wrong_time", kRefusedName, R"(reason="wrong_time")", kRefusedHelp},
 }};
 
 // Worker.

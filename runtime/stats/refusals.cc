@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "runtime/stats/names.h"
 #include "runtime/stats/unknown_key.h"
+#include "runtime/stats/wrong_time.h"
 
 namespace pstrain {
 namespace {
@@ -41,6 +42,7 @@ std::optional<RefusalReason> RefusalOf(const Status& error) {
       return RefusalReason::kPermissionDenied;
     case StatusCode::kUnavailable:
       if (IsUnknownKey(error)) return RefusalReason::kUnknownKey;
+      if (IsWrongTime(error)) return RefusalReason::kWrongTime;
       return std::nullopt;
     default:
       return std::nullopt;

@@ -37,12 +37,14 @@ enum class RefusalReason : std::uint8_t {
   /// Somebody whose token is signed by a key that is not known here: forged, or newer than the
   /// keys.
   kUnknownKey,
+  /// Somebody whose token is right in all but the time: it has expired, or is not good yet.
+  kWrongTime,
 };
-inline constexpr std::size_t kRefusalReasons = 8;
+inline constexpr std::size_t kRefusalReasons = 9;
 
 /// The reason that a call's error stands for; nothing for errors that are no refusals (the peer
-/// should try again, or this process is at fault). An unknown key is one, though the peer should
-/// try again.
+/// should try again, or this process is at fault). An unknown key and a token of another time are
+/// refusals, though the peer should try again.
 std::optional<RefusalReason> RefusalOf(const Status& error);
 
 /// Counts what was refused and logs it: of each peer (its host, whatever the port) and reason one

@@ -8,6 +8,7 @@ RuntimeStats::RuntimeStats(StatsWriter& writer)
     : ready(writer.AddGauge(stats::kReady)), heartbeat(writer.AddGauge(stats::kHeartbeat)) {}
 
 PeerStats::PeerStats(StatsWriter& writer) : chief_silence(writer.AddGauge(stats::kChiefSilence)) {}
+TokenStats::TokenStats(StatsWriter& writer) : expires(writer.AddUnsetGauge(stats::kTokenExpires)) {}
 
 WorkerStats::WorkerStats(StatsWriter& writer)
     : examples(writer.AddCounter(stats::kWorkerExamples)),

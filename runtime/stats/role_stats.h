@@ -21,6 +21,12 @@ struct PeerStats {
   Gauge* chief_silence;  // seconds
 };
 
+struct TokenStats {
+  explicit TokenStats(StatsWriter& writer);
+
+  Gauge* expires;  // Unix seconds; not set where no token expires
+};
+
 struct WorkerStats {
   explicit WorkerStats(StatsWriter& writer);
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -57,6 +59,10 @@ class TlsCredentials final : public Credentials {
   TlsCredentials(std::unique_ptr<Credentials> tokens, const MutualTls* tls);
   Result<std::string> Token(Audience audience) const override;
   const MutualTls* tls() const override { return tls_; }
+  bool OthersRenew() const override { return tokens_ != nullptr && tokens_->OthersRenew(); }
+  std::optional<std::int64_t> Expires() const override {
+    return tokens_ == nullptr ? std::nullopt : tokens_->Expires();
+  }
 
  private:
   const std::unique_ptr<Credentials> tokens_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,11 @@ class Credentials {
   virtual Result<std::string> Token(Audience audience) const = 0;
   /// What its connections are encrypted with (runtime/rpc/grpc/tls.h); null: they are not.
   virtual const MutualTls* tls() const { return nullptr; }
+  /// Somebody else replaces the tokens before they expire, or does not.
+  virtual bool OthersRenew() const { return false; }
+  /// With OthersRenew: Unix seconds at which the first of its tokens expires; nothing when no token
+  /// says so.
+  virtual std::optional<std::int64_t> Expires() const { return std::nullopt; }
 };
 
 /// Whether a token is of a replica of this job, and of which. Of one audience. Any thread; must not
@@ -48,12 +54,13 @@ class Credentials {
 class CallerVerifier {
  public:
   virtual ~CallerVerifier() = default;
-  /// UNAUTHENTICATED: none, expired, or not signed by who may; the message says which.
+  /// UNAUTHENTICATED: none, or not signed by the issuer; the message says which.
   /// PERMISSION_DENIED: of another job, audience or pod. UNAVAILABLE: its key may be published soon
-  /// (runtime/stats/unknown_key.h).
+  /// (runtime/stats/unknown_key.h), or it is right in all but the time
+  /// (runtime/stats/wrong_time.h): the caller is to come again.
   virtual Result<Caller> Verify(std::string_view token) = 0;
-  /// UNAUTHENTICATED once the caller's token has expired: for streams, which outlive the call that
-  /// brought the token.
+  /// UNAVAILABLE, as by Verify, once the caller's token has expired: for streams, which outlive the
+  /// call that brought the token.
   virtual Status CheckStillGood(const Caller& caller) const = 0;
 };
 

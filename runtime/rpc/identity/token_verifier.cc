@@ -8,12 +8,13 @@
 #include "base/text/parse_number.h"
 #include "runtime/rpc/identity/unauthenticated.h"
 #include "runtime/stats/unknown_key.h"
+#include "runtime/stats/wrong_time.h"
 
 namespace pstrain {
 namespace {
 
-/// Good tokens that are remembered: more than a job has replicas, in two generations.
-constexpr std::size_t kMostKnown = 1 << 16;
+/// Each call remembers at most one token: so those that have expired become fewer.
+constexpr int kForgottenPerCall = 2;
 
 /// A whole number as std::to_string writes it.
 std::optional<std::uint32_t> ReadNumber(std::string_view text) {
@@ -63,10 +64,18 @@ Status TokenVerifier::CheckClaims(const Jwt& jwt) const {
   if (std::ranges::count(jwt.audiences, policy_.audience) == 0) {
     return PermissionDeniedError("the token is not for " + policy_.audience);
   }
+  return OkStatus();
+}
+
+Status TokenVerifier::CheckTimes(const Jwt& jwt) const {
   const std::int64_t now = Now();
-  if (now > jwt.expires + kLeeway.count()) return UnauthenticatedError("the token has expired");
+  if (now > jwt.expires + kLeeway.count()) {
+    return WrongTimeError("it expired " + std::to_string(now - jwt.expires) +
+                          " s ago; come again with the next one");
+  }
   if (now < jwt.not_before - kLeeway.count()) {
-    return UnauthenticatedError("the token is not good yet");
+    return WrongTimeError("it is good in " + std::to_string(jwt.not_before - now) +
+                          " s, by the clock here");
   }
   return OkStatus();
 }
@@ -89,9 +98,9 @@ Result<Caller> TokenVerifier::Read(const Jwt& jwt) const {
   return caller;
 }
 
-Status TokenVerifier::TakePod(const Caller& caller, const std::string& uid) {
-  const auto [pod, first] = pods_.try_emplace({caller.role, caller.index, caller.attempt}, uid);
-  if (first || pod->second == uid) return OkStatus();
+Status TokenVerifier::CheckPod(const Caller& caller, const std::string& uid) const {
+  const auto pod = pods_.find({caller.role, caller.index, caller.attempt});
+  if (pod == pods_.end() || pod->second == uid) return OkStatus();
   return PermissionDeniedError("another pod was " + PodNameOf(policy_.job_name, caller) +
                                " before");
 }
@@ -101,23 +110,50 @@ Result<Caller> TokenVerifier::Verify(std::string_view token) {
   std::string key(token);
   {
     const MutexLock lock(mutex_);
-    if (const auto known = known_.find(key); known != known_.end()) {
-      if (CheckStillGood(known->second).ok()) return known->second;
-      known_.erase(known);
-    }
+    if (const auto caller = Remembered(key)) return *caller;
   }
   PSTRAIN_ASSIGN_OR_RETURN(const Jwt jwt, ParseJwt(token));
   PSTRAIN_ASSIGN_OR_RETURN(const Caller caller, Read(jwt));
   const MutexLock lock(mutex_);
-  PSTRAIN_RETURN_IF_ERROR(TakePod(caller, jwt.pod_uid));
-  if (known_.size() >= kMostKnown) known_.clear();
-  known_.emplace(std::move(key), caller);
+  PSTRAIN_RETURN_IF_ERROR(CheckPod(caller, jwt.pod_uid));
+  // Last of all: who comes again with another token of the same pod is let in then.
+  PSTRAIN_RETURN_IF_ERROR(CheckTimes(jwt));
+  pods_.try_emplace({caller.role, caller.index, caller.attempt}, jwt.pod_uid);
+  Remember(std::move(key), caller);
   return caller;
+}
+
+std::optional<Caller> TokenVerifier::Remembered(const std::string& token) {
+  const std::int64_t now = Now();
+  for (int i = 0; i < kForgottenPerCall; ++i) {
+    if (by_expiry_.empty() || by_expiry_.begin()->first >= now) break;
+    ForgetFirst();
+  }
+  const auto known = known_.find(token);
+  if (known == known_.end() || !CheckStillGood(known->second).ok()) return std::nullopt;
+  return known->second;
+}
+
+void TokenVerifier::Remember(std::string token, const Caller& caller) {
+  if (known_.size() >= policy_.most_remembered) ForgetFirst();
+  const auto [known, is_new] = known_.try_emplace(std::move(token), caller);
+  if (is_new) by_expiry_.emplace(caller.expires, known->first);
+}
+
+void TokenVerifier::ForgetFirst() {
+  const auto first = by_expiry_.begin();
+  known_.erase(known_.find(std::string(first->second)));
+  by_expiry_.erase(first);
+}
+
+std::size_t TokenVerifier::remembered() const {
+  const MutexLock lock(mutex_);
+  return known_.size();
 }
 
 Status TokenVerifier::CheckStillGood(const Caller& caller) const {
   if (Now() <= caller.expires) return OkStatus();
-  return UnauthenticatedError("the caller's token has expired");
+  return WrongTimeError("the caller's has expired; come again with the next one");
 }
 
 }  // namespace pstrain

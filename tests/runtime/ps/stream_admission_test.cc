@@ -15,6 +15,7 @@
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/identity/key_set.h"
 #include "runtime/rpc/identity/token_verifier.h"
+#include "runtime/stats/wrong_time.h"
 #include "runtime/wire/data_op.h"
 
 namespace pstrain {
@@ -72,7 +73,7 @@ TEST_F(StreamAdmissionTest, OfEachRole_TakesItsOwnOpsUntilTheTokenHasExpired) {
   clock_.Advance(SharedKeyCredentials::kLifetime + TokenVerifier::kLeeway);
   expect(StatusCode::kOk);
   clock_.Advance(seconds(1));
-  expect(StatusCode::kUnauthenticated);
+  expect(StatusCode::kUnavailable);
 }
 
 TEST_F(StreamAdmissionTest, WhenItsTokenHasExpired_AStreamOpensWithANewerOneAlone) {
@@ -80,12 +81,12 @@ TEST_F(StreamAdmissionTest, WhenItsTokenHasExpired_AStreamOpensWithANewerOneAlon
   const Result<OpCheck> stream = admit_(first);
   ASSERT_TRUE(stream.ok()) << stream.status().ToString();
   clock_.Advance(SharedKeyCredentials::kLifetime + TokenVerifier::kLeeway + seconds(1));
-  EXPECT_EQ(admit_(first).status().code(), StatusCode::kUnauthenticated);
+  EXPECT_TRUE(IsWrongTime(admit_(first).status()));
   const Result<OpCheck> next = admit_(Authorization(Role::kWorker));
   ASSERT_TRUE(next.ok()) << next.status().ToString();
   EXPECT_EQ(Send(next, DataOp::kPush), StatusCode::kOk);
   // The one before stays ended.
-  EXPECT_EQ(Send(stream, DataOp::kPush), StatusCode::kUnauthenticated);
+  EXPECT_EQ(Send(stream, DataOp::kPush), StatusCode::kUnavailable);
 }
 
 TEST_F(StreamAdmissionTest, WhoShowsNoTokenOfThisPs_OpensNone) {

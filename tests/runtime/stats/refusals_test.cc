@@ -9,6 +9,7 @@
 #include "base/manual_clock.h"
 #include "runtime/stats/names.h"
 #include "runtime/stats/unknown_key.h"
+#include "runtime/stats/wrong_time.h"
 
 namespace pstrain {
 namespace {
@@ -77,6 +78,17 @@ TEST_F(RefusalsTest, ATokenOfAnUnknownKey_IsCountedAndLogged) {
   EXPECT_EQ(Counted(RefusalReason::kUnknownKey), 2u);
   EXPECT_NE(log.find("reason=unknown_key from=ipv4:10.0.0.1:5"), std::string::npos) << log;
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1) << log;
+}
+
+// Replicas come again with the next token, and somebody may try a stolen one: the count tells.
+TEST_F(RefusalsTest, ATokenOfAnotherTime_IsCountedByItself) {
+  const Status error = WrongTimeError("it expired 61 s ago");
+  refusals_.CountIfRefused("ipv4:10.0.0.1:5", error);
+  refusals_.CountIfRefused("ipv4:10.0.0.1:6", error.WithContext("PollWorker"));
+  EXPECT_EQ(Counted(RefusalReason::kWrongTime), 2u);
+  EXPECT_EQ(stats::kRefused[static_cast<std::size_t>(RefusalReason::kWrongTime)].labels,
+            R"(reason="wrong_time")");
+  EXPECT_EQ(Counted(RefusalReason::kUnauthenticated), 0u);
 }
 
 }  // namespace

@@ -7,7 +7,11 @@
 #include <memory>
 #include <thread>
 
+#include "base/manual_clock.h"
 #include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/identity/identity.h"
+#include "runtime/rpc/identity/key_set.h"
+#include "runtime/rpc/identity/token_verifier.h"
 #include "runtime/stats/role_stats.h"
 #include "tests/runtime/worker/test_chief.h"
 
@@ -275,6 +279,37 @@ TEST_F(GrantSessionTest, WhenTheJobCannotGoOn_TheChiefHearsWhyAndWhatIsWrong) {
   EXPECT_TRUE(last.leaving());
   ASSERT_EQ(last.unreachable_size(), 1);
   EXPECT_EQ(last.unreachable(0).ps(), 1u);
+}
+
+TEST_F(GrantSessionTest, WhenItsTokenExpiresAndIsRenewedLater_TheSessionGoesOn) {
+  ManualClock of_chief(seconds(1000), 0);
+  // Stands still while nothing renews tokens.
+  ManualClock of_token(seconds(1000), 0);
+  const std::string secret = "the secret of this run";
+  TokenVerifier verifier(
+      {.issuer = {}, .audience = AudienceText(Audience::kChief, "uid"), .job_name = "job"},
+      [keys = std::make_shared<const KeySet>(KeySet::Shared(secret))] { return keys; }, &of_chief);
+  TestChief chief(
+      [](const PollWorkerRequest&, PollWorkerReply* reply) {
+        reply->mutable_run()->set_run_id("run");
+        reply->mutable_membership()->set_number(5);
+      },
+      &verifier);
+  Identity identity;
+  identity.credentials =
+      std::make_unique<SharedKeyCredentials>(secret, "job", "uid", Caller{}, &of_token);
+  RoleContext context = Context(chief);
+  context.identity = &identity;
+  GrantSession session(context, problems_);
+  ASSERT_TRUE(session.Start().ok());
+  const seconds life = SharedKeyCredentials::kLifetime + TokenVerifier::kLeeway + seconds(1);
+  of_chief.Advance(life);
+  // More than the one call that may wait for work: a poll is among them.
+  EXPECT_TRUE(chief.WaitForRefused(4));
+  const std::size_t polls = chief.polls().size();
+  of_token.Advance(life);
+  EXPECT_TRUE(chief.WaitForPolls(polls + 1));
+  EXPECT_EQ(session.end(), SessionEnd::kNone) << session.status().ToString();
 }
 
 }  // namespace

@@ -23,13 +23,21 @@ class TestChief final : public ControlService {
  public:
   using Answer = std::function<void(const PollWorkerRequest& poll, PollWorkerReply* reply)>;
 
-  explicit TestChief(Answer answer)
+  /// `verifier`: null when it asks nobody who they are; outlives it.
+  explicit TestChief(Answer answer, CallerVerifier* verifier = nullptr)
       : ControlService("pstrain.ChiefControl"), answer_(std::move(answer)) {
     constexpr std::uint64_t kMostBytes = 1 << 20;
-    Serve("Hello", {}, kMostBytes, &TestChief::Hello);
-    Serve("PollWorker", {}, kMostBytes, &TestChief::PollWorker);
-    ServeLater("AwaitWork", {}, kMostBytes, &TestChief::AwaitWork);
-    auto started = GrpcServer::Start("127.0.0.1:0", {.services = {this}});
+    Serve("Hello", {Role::kWorker}, kMostBytes, &TestChief::Hello);
+    Serve("PollWorker", {Role::kWorker}, kMostBytes, &TestChief::PollWorker);
+    ServeLater("AwaitWork", {Role::kWorker}, kMostBytes, &TestChief::AwaitWork);
+    auto started = GrpcServer::Start(
+        "127.0.0.1:0", {.services = {this},
+                        .verifier = verifier,
+                        .options = {.on_error = [this](const std::string&, const Status&) {
+                          const MutexLock lock(mutex_);
+                          ++refused_;
+                          changed_.NotifyAll();
+                        }}});
     EXPECT_TRUE(started.ok()) << started.status().ToString();
     server_ = std::move(started).value();
   }
@@ -110,6 +118,14 @@ class TestChief final : public ControlService {
     }
     return polls_.size() >= count;
   }
+  /// Until so many calls have been refused.
+  bool WaitForRefused(int count) {
+    const SteadyTime deadline = SteadyNow() + std::chrono::seconds(30);
+    const MutexLock lock(mutex_);
+    while (refused_ < count && changed_.WaitUntil(mutex_, deadline)) {
+    }
+    return refused_ >= count;
+  }
 
  private:
   const Answer answer_;
@@ -118,6 +134,7 @@ class TestChief final : public ControlService {
   std::vector<PollWorkerRequest> polls_ PSTRAIN_GUARDED_BY(mutex_);
   Status refusal_ PSTRAIN_GUARDED_BY(mutex_);
   int reports_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  int refused_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::vector<AwaitWorkRequest> awaited_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<std::function<void()>> waiting_ PSTRAIN_GUARDED_BY(mutex_);
   bool told_ PSTRAIN_GUARDED_BY(mutex_) = false;

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "runtime/rpc/identity/caller.h"
+#include "runtime/stats/wrong_time.h"
 
 namespace pstrain {
 
@@ -18,7 +19,7 @@ class OneToken final : public CallerVerifier {
     return Caller{Role::kWorker, 0, 0, 0};
   }
   Status CheckStillGood(const Caller& /*caller*/) const override {
-    return expired ? Status(StatusCode::kUnauthenticated, "expired") : OkStatus();
+    return expired ? WrongTimeError("expired") : OkStatus();
   }
   std::atomic<bool> expired = false;
 };

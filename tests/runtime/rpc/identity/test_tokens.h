@@ -1,9 +1,11 @@
 #pragma once
 
+#include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/ecdsa.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/rsa.h>
 
 #include <cstdint>
@@ -32,6 +34,23 @@ class SigningKey {
     }
     return head + R"("kty":"EC","crv":"P-256","x":")" + Number(OSSL_PKEY_PARAM_EC_PUB_X, 32) +
            R"(","y":")" + Number(OSSL_PKEY_PARAM_EC_PUB_Y, 32) + "\"}";
+  }
+
+  /// The public key as OpenSSL writes it.
+  std::string Pem() const {
+    BIO* bio = BIO_new(BIO_s_mem());
+    PEM_write_bio_PUBKEY(bio, key_.get());
+    char* text = nullptr;
+    const long size = BIO_get_mem_data(bio, &text);
+    std::string pem(text, static_cast<std::size_t>(size));
+    BIO_free(bio);
+    return pem;
+  }
+  /// The same key by another name.
+  SigningKey Renamed(std::string id) const {
+    SigningKey key = *this;
+    key.id_ = std::move(id);
+    return key;
   }
 
   /// A token with these claims.

