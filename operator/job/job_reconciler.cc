@@ -258,9 +258,11 @@ JobStatus JobReconciler::CompleteStatus(const ReconcileContext& context, JobStat
                         context.now, status);
   }
   if (!plan::IsFinished(status)) {
-    SetProblemCondition(kPeersNotVerified, "PeersVerified",
-                        executor_.peer_identity().ProblemOf(context), generation, context.now,
-                        status);
+    const PeerIdentity& identity = executor_.peer_identity();
+    SetProblemCondition(kPeersNotVerified, "PeersVerified", identity.ProblemOf(context), generation,
+                        context.now, status);
+    SetProblemCondition(kIssuerKeysStale, "KeysRead", identity.StaleKeysOf(context), generation,
+                        context.now, status);
   }
   const auto& conflict = context.state.name_conflict;
   if (conflict || plan::FindCondition(status, "NameConflict") != nullptr) {

@@ -87,7 +87,8 @@ std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatu
 std::vector<kube::Event> EventsOfProblems(const PSTrainingJob& job, const JobStatus& before,
                                           const JobStatus& after) {
   std::vector<kube::Event> events;
-  for (const char* type : {kCheckpointNotShared, kCheckpointsFailing, kPeersNotVerified}) {
+  for (const char* type :
+       {kCheckpointNotShared, kCheckpointsFailing, kPeersNotVerified, kIssuerKeysStale}) {
     const Condition* now = plan::FindCondition(after, type);
     if (now == nullptr || now->status() != "True") continue;
     const Condition* known = plan::FindCondition(before, type);

@@ -137,6 +137,12 @@ std::optional<Problem> PeerIdentity::ProblemOf(const ReconcileContext& context) 
   return StartedWithoutTokens();
 }
 
+std::optional<Problem> PeerIdentity::StaleKeysOf(const ReconcileContext& context) const {
+  if (LivePodsAreIdentified(context.state) != true) return std::nullopt;
+  const std::optional<IssuerKeyReader::Reading> last = reader_.Last();
+  return last ? last->stale : std::nullopt;
+}
+
 std::optional<plan::Time> PeerIdentity::NextCheck(const ReconcileContext& context) const {
   const bool live = LivePodsAreIdentified(context.state).has_value();
   if (!context.job.spec().has_training() || !live) return std::nullopt;

@@ -15,6 +15,8 @@ namespace pstrain::job {
 
 /// The condition of a job whose replicas do not check who calls them, though they could.
 inline constexpr char kPeersNotVerified[] = "PeersNotVerified";
+/// That of a job whose replicas check it by keys that cannot be read again.
+inline constexpr char kIssuerKeysStale[] = "IssuerKeysStale";
 
 /// Lets the replicas of the built-in runtime know each other: decides whether a job's pods get
 /// tokens (build/identity_volume.h), and keeps the keys that these are checked by in a ConfigMap of
@@ -34,6 +36,9 @@ class PeerIdentity {
 
   /// Why the replicas run, or would run, without; nothing of a job that runs its own program.
   std::optional<Problem> ProblemOf(const ReconcileContext& context) const;
+  /// Why the keys that its replicas check each other by may be old; nothing of one that runs
+  /// without.
+  std::optional<Problem> StaleKeysOf(const ReconcileContext& context) const;
   /// When Prepare has something to do though nothing changes.
   std::optional<plan::Time> NextCheck(const ReconcileContext& context) const;
 

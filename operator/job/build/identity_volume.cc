@@ -12,8 +12,9 @@
 namespace pstrain::job {
 namespace {
 
-/// The kubelet asks for another token when a fifth of this is left.
-constexpr std::int64_t kTokenSeconds = 3600;
+/// 12 h. The kubelet asks for another token when a fifth of this is left: for so long an apiserver
+/// may be away, and the replicas still know each other.
+constexpr std::int64_t kTokenSeconds = 43200;
 
 /// As the runtime reads audiences (runtime/rpc/identity/caller.h); the file has the role's name.
 Json TokenSource(const PSTrainingJob& job, std::string_view role) {

@@ -30,6 +30,9 @@ class IssuerKeyReader {
     /// Null: nobody can know them, for this reason.
     std::shared_ptr<const IssuerKeys> keys;
     std::optional<Problem> problem;
+    /// Since two reads should have brought them, none has: replicas that have keys go on with them,
+    /// and do not hear of new ones. The next read that succeeds ends it.
+    std::optional<Problem> stale = std::nullopt;
   };
 
   /// `client` is not owned.
@@ -46,6 +49,8 @@ class IssuerKeyReader {
 
  private:
   kube::ApiResult<IssuerKeys> Fetch(const std::stop_token& stop);
+  std::optional<Problem> StaleAt(plan::Time now, const kube::ApiError& error) const
+      PSTRAIN_REQUIRES(mutex_);
   Result<Reading> Failed(const kube::ApiError& error, plan::Time now) PSTRAIN_REQUIRES(mutex_);
 
   kube::ApiClient& client_;
@@ -54,6 +59,8 @@ class IssuerKeyReader {
   std::optional<Reading> last_ PSTRAIN_GUARDED_BY(mutex_);
   plan::Time next_read_ PSTRAIN_GUARDED_BY(mutex_){};
   std::optional<plan::Time> failing_since_ PSTRAIN_GUARDED_BY(mutex_);
+  /// The last time that they were read; nothing before this operator has read them.
+  std::optional<plan::Time> read_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
 }  // namespace pstrain::job

@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "base/text/json.h"
 #include "operator/kube/resource.h"
+#include "operator/plan/snapshot.h"
 #include "proto/job/psjob.pb.h"
 #include "tests/operator/kube/api_fixture.h"
 
@@ -84,6 +85,8 @@ class ReconcilerFixture {
   void Settle();
   /// The same while time passes, with every requeue that a reconcile asked for.
   void RunFor(std::chrono::seconds duration);
+
+  plan::Time now() const { return plan::Time(std::chrono::milliseconds(clock_.UnixMillis())); }
 
   JobStatus StatusOfJob() const;
   /// "True" or "False", or "" when there is no such condition.

@@ -12,6 +12,7 @@
 #include "operator/job/observe/pod_view.h"
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
+#include "operator/plan/timestamp.h"
 #include "tests/operator/job/reconciler_fixture.h"
 
 namespace pstrain::job {
@@ -212,6 +213,52 @@ TEST_F(PeerIdentityTest, KeysThatWereReadOnce_StayWhenTheyCannotBeReadAgain) {
   fixture_.RunFor(seconds(60));
   EXPECT_TRUE(Identified("byo-worker-1-1"));
   EXPECT_EQ(Data("jwks.json"), R"({"keys":[{"kid":"a"}]})");
+}
+
+// The binding goes while jobs run: that is to be seen before the cluster changes its keys.
+TEST_F(PeerIdentityTest, WhenTheKeysCannotBeReadForLong_TheJobGoesOnAndSaysSo) {
+  fixture_.PublishKeys("a");
+  StartTraining();
+  const std::string read = plan::FormatTimestamp(fixture_.now());
+  Forbid(1000);
+  fixture_.RunFor(seconds(590));
+  EXPECT_EQ(fixture_.ConditionOf(kIssuerKeysStale), "");
+  fixture_.RunFor(seconds(20));
+  EXPECT_EQ(fixture_.ConditionOf(kIssuerKeysStale), "True");
+  const std::string message = fixture_.MessageOf(kIssuerKeysStale);
+  EXPECT_THAT(message, HasSubstr("KeysStale"));
+  EXPECT_THAT(message, HasSubstr("were last read at " + read));
+  EXPECT_THAT(message, HasSubstr("no rule"));
+  EXPECT_THAT(message, HasSubstr("bind the ClusterRole system:service-account-issuer-discovery"));
+  EXPECT_EQ(fixture_.ConditionOf(kPeersNotVerified), "");
+  EXPECT_EQ(Data("jwks.json"), R"({"keys":[{"kid":"a"}]})");
+  fixture_.RunFor(seconds(600));
+  EXPECT_EQ(fixture_.MessageOf(kIssuerKeysStale), message) << "nothing new to say";
+  EXPECT_THAT(fixture_.FinishEvents(), Contains("KeysStale").Times(1));
+}
+
+TEST_F(PeerIdentityTest, WhenTheKeysCanBeReadAgain_TheyAreNoLongerStale) {
+  fixture_.PublishKeys("a");
+  StartTraining();
+  // Missed at 300, 360 ... 660 s.
+  Forbid(7);
+  fixture_.RunFor(seconds(660));
+  ASSERT_EQ(fixture_.ConditionOf(kIssuerKeysStale), "True");
+  fixture_.PublishKeys("b");
+  fixture_.RunFor(seconds(120));
+  EXPECT_EQ(fixture_.ConditionOf(kIssuerKeysStale), "False");
+  EXPECT_EQ(Data("jwks.json"), R"({"keys":[{"kid":"b"}]})");
+}
+
+// The one before it had read them.
+TEST_F(PeerIdentityTest, WhenAnOperatorHasNeverReadTheKeysThatReplicasUse_TheyAreStaleToo) {
+  fixture_.PublishKeys("a");
+  StartTraining();
+  Forbid(1000);
+  fixture_.RestartOperator();
+  fixture_.RunFor(seconds(700));
+  EXPECT_EQ(fixture_.ConditionOf(kIssuerKeysStale), "True");
+  EXPECT_THAT(fixture_.MessageOf(kIssuerKeysStale), HasSubstr("since this operator began to"));
 }
 
 }  // namespace

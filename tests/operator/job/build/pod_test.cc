@@ -230,9 +230,9 @@ TEST(BuildPod, OfTheBuiltInRuntime_GetsTokensForThisJobAlone) {
   EXPECT_EQ(WriteJson(VolumeOf(*pod, kIdentityVolume)),
             R"({"name":"pstrain-identity","projected":{"sources":[)"
             R"({"serviceAccountToken":{"audience":"pstrain.dev/1234/chief",)"
-            R"("expirationSeconds":3600,"path":"chief"}},)"
+            R"("expirationSeconds":43200,"path":"chief"}},)"
             R"({"serviceAccountToken":{"audience":"pstrain.dev/1234/ps",)"
-            R"("expirationSeconds":3600,"path":"ps"}},)"
+            R"("expirationSeconds":43200,"path":"ps"}},)"
             R"({"configMap":{"name":"pstrain-issuer-keys",)"
             R"("items":[{"key":"jwks.json","path":"jwks.json"}]}}]}})");
   EXPECT_EQ(kube::TextOrEmpty(pod->Find("spec"), "serviceAccountName"), "mine");
