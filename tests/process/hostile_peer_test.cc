@@ -1,14 +1,10 @@
 // Peers that nobody invited, and invited ones that lie, against a live job: each call is refused,
 // and the final weights are those of the closed form.
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -33,20 +29,25 @@
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/identity/key_set.h"
 #include "runtime/rpc/identity/token_verifier.h"
+#include "runtime/stats/wrong_time.h"
 #include "tests/process/exact_fixture.h"
 #include "tests/process/hostile_client.h"
 #include "tests/process/hostile_methods.h"
+#include "tests/runtime/rpc/identity/test_tokens.h"
 #include "tests/runtime/rpc/test_peers.h"
 
 namespace pstrain {
 namespace {
 
+using identity_test::SigningKey;
 using testing::AnyOf;
 using testing::Eq;
 
 class HostilePeerTest : public ExactRunTest {
  protected:
   static constexpr Caller kWorker{Role::kWorker, 0, 0, 0};
+  /// In 2100.
+  static constexpr std::int64_t kFarAway = 4'102'444'800;
 
   void StartJob() {
     overrides_ = {"spec.training.epochs=40"};
@@ -114,17 +115,20 @@ class HostilePeerTest : public ExactRunTest {
   /// A token of the run's key as SharedKeyCredentials makes none.
   std::string Signed(const std::string& header, const Caller& caller, Audience audience,
                      const std::string& pod_uid) const {
-    const std::string claims = R"({"iss":"pstrain run","aud":")" + AudienceText(audience, run_id_) +
-                               R"(","exp":4102444800,"kubernetes.io":{"pod":{"name":")" +
-                               PodNameOf("exact", caller) + R"(","uid":")" + pod_uid + R"("}}})";
-    const std::string token = ToBase64Url(header) + "." + ToBase64Url(claims);
+    const std::string token =
+        ToBase64Url(header) + "." + ToBase64Url(SomeClaims(caller, audience, kFarAway, pod_uid));
     return Bearer(token + "." + ToBase64Url(SignShared(key_, token)));
+  }
+  std::string SomeClaims(const Caller& caller, Audience audience, std::int64_t expires,
+                         const std::string& pod_uid) const {
+    return R"({"iss":"pstrain run","aud":")" + AudienceText(audience, run_id_) + R"(","exp":)" +
+           std::to_string(expires) + R"(,"kubernetes.io":{"pod":{"name":")" +
+           PodNameOf("exact", caller) + R"(","uid":")" + pod_uid + R"("}}})";
   }
 
   /// Everything that is not the identity of who may call it.
   std::map<std::string, std::string> WrongIdentities(const Method& method) const {
     const Caller right{method.roles.front(), 0, 0, 0};
-    const ManualClock past(std::chrono::seconds(1), 0);
     std::map<std::string, std::string> wrong = {
         {"none", ""},
         {"garbage", Bearer("a.b.c")},
@@ -135,14 +139,15 @@ class HostilePeerTest : public ExactRunTest {
          Bearer(*SharedKeyCredentials(key_, "other", run_id_, right).Token(method.audience))},
         {"another key", Bearer(*SharedKeyCredentials(std::string(32, 'x'), "exact", run_id_, right)
                                     .Token(method.audience))},
-        {"expired",
-         Bearer(
-             *SharedKeyCredentials(key_, "exact", run_id_, right, &past).Token(method.audience))},
         {"another audience",
          Token(right, method.audience == Audience::kChief ? Audience::kPs : Audience::kChief)},
         {"a key that is not known",
          Signed(R"({"alg":"RS256","kid":"another"})", right, method.audience, "")},
         {"no algorithm", Signed(R"({"alg":"none"})", right, method.audience, "")},
+        {"RS256 by another key",
+         Bearer(rsa_.Token(SomeClaims(right, method.audience, kFarAway, "")))},
+        {"ES256 by another key",
+         Bearer(ec_.Token(SomeClaims(right, method.audience, kFarAway, "")))},
         {"another pod of its name",
          Signed(R"({"alg":"HS256"})", right, method.audience, "another")}};
     for (const Role role : kRoles) {
@@ -158,25 +163,9 @@ class HostilePeerTest : public ExactRunTest {
     return wrong;
   }
 
-  /// Connections that never say anything.
-  std::vector<UniqueFd> SilentConnections(const std::string& address, int count) {
-    std::vector<UniqueFd> connections;
-    const std::size_t colon = address.rfind(':');
-    std::uint16_t port = 0;
-    std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_port = htons(port);
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    for (int i = 0; i < count; ++i) {
-      connections.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      EXPECT_EQ(
-          connect(connections.back().get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name)),
-          0);
-    }
-    return connections;
-  }
-
+  /// Of nobody whom the job knows.
+  const SigningKey rsa_ = SigningKey::Rsa("");
+  const SigningKey ec_ = SigningKey::Ec("");
   std::optional<Program> program_;
   std::string run_id_;
   std::string key_;
@@ -202,6 +191,7 @@ TEST_F(HostilePeerTest, EveryMethod_WithEachWrongIdentity_IsRefused) {
   StartJob();
   ShowTheTrueReplicas();
   const std::vector<UniqueFd> silent = SilentConnections(Address(Audience::kChief), 50);
+  EXPECT_TRUE(std::ranges::all_of(silent, [](const UniqueFd& fd) { return fd.valid(); }));
   for (const Method& method : Methods()) {
     for (const auto& [who, authorization] : WrongIdentities(method)) {
       for (const std::string& request : WorstRequests(method)) {
@@ -210,11 +200,19 @@ TEST_F(HostilePeerTest, EveryMethod_WithEachWrongIdentity_IsRefused) {
             << method.name << " by " << who;
       }
     }
+    const ManualClock past(std::chrono::seconds(1), 0);
+    const SharedKeyCredentials expired(key_, "exact", run_id_, {method.roles.front(), 0, 0, 0},
+                                       &past);
+    for (const std::string& request : WorstRequests(method)) {
+      EXPECT_TRUE(IsWrongTime(Call(method, request, Bearer(*expired.Token(method.audience)))))
+          << method.name;
+    }
   }
   const auto chief = ReadChief("exact");
   ASSERT_TRUE(chief.has_value());
   EXPECT_GT(chief->Value("refused.unauthenticated"), 0);
   EXPECT_GT(chief->Value("refused.permission_denied"), 0);
+  EXPECT_GT(chief->Value("refused.wrong_time"), 0);
   const Ended ended = WaitFor(*program_);
   ExpectAllAppliedOnce(ended);
   ExpectClosedForm(ended);
