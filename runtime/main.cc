@@ -2,7 +2,9 @@
 // (proto/contract/task_env.h) says where its job, run and numbers are.
 
 #include <pthread.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -23,6 +25,7 @@
 #include "runtime/chief/run_chief.h"
 #include "runtime/cluster/cluster_resolver.h"
 #include "runtime/cluster/fail_points.h"
+#include "runtime/cluster/process_end.h"
 #include "runtime/cluster/role_context.h"
 #include "runtime/evaluator/run_evaluator.h"
 #include "runtime/model/training/training_jobs.h"
@@ -148,7 +151,7 @@ void StateFailure(const TaskIdentity& identity, std::string_view reason, const S
   }
 }
 
-Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) {
+Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop, ProcessEnd& end) {
   PSTRAIN_ASSIGN_OR_RETURN(const FailPoints fail_points, ReadFailPoints(task));
   const TaskIdentity& identity = task.identity;
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Identity> shown, ReadIdentity(task));
@@ -178,6 +181,7 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
       .state_failure = [&identity](
                            std::string_view reason,
                            const Status& status) { StateFailure(identity, reason, status); },
+      .end = &end,
   };
   switch (identity.role) {
     case Role::kChief:
@@ -190,6 +194,13 @@ Result<int> RunRole(const Task& task, StatsWriter& stats, std::stop_token stop) 
       return RunEvaluator(context, task.job.spec().training());
   }
   return InternalError("unknown role");
+}
+
+/// The exit code. An error is said on standard error, of which the agent tells the last line.
+int ExitCodeOf(const TaskIdentity& identity, const Result<int>& outcome) {
+  if (outcome.ok()) return *outcome;
+  PrintError(identity, outcome.status());
+  return kExitFailure;
 }
 
 int Main() {
@@ -212,10 +223,10 @@ int Main() {
     return kExitUsage;
   }
   const StopOnSignal stop;
-  const Result<int> outcome = RunRole(*task, **stats, stop.token());
-  if (outcome.ok()) return *outcome;
-  PrintError(task->identity, outcome.status());
-  return kExitFailure;
+  ProcessEnd end(
+      {.grace = std::chrono::seconds(task->env.grace_seconds), .stop = stop.token()},
+      [&task](const Result<int>& outcome) { _exit(ExitCodeOf(task->identity, outcome)); });
+  return ExitCodeOf(task->identity, RunRole(*task, **stats, stop.token(), end));
 }
 
 }  // namespace

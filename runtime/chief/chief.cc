@@ -101,7 +101,7 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
       stats_(context.stats),
       common_stats_(context.stats),
       protocol_(MakeProtocolOptions(context, setup_, clock_.Now())),
-      disk_(RunUnder(mutex_), options.clock),
+      disk_(RunUnder(mutex_), options.clock, context.end),
       dependencies_{context_, setup_, clock_, stats_, protocol_, disk_, options.refusals},
       grant_limit_(std::move(options.grant_limit)),
       wanted_ps_(std::move(options.wanted_ps)),

@@ -117,6 +117,7 @@ Result<int> RunChief(const RoleContext& context, const ChiefJob& job) {
                                          },
                                      .tls = TlsOf(context.identity)}}));
   Result<int> outcome = chief.Run();
+  context.Decided(outcome);
   server->Shutdown(std::chrono::milliseconds(500));
   return outcome;
 }

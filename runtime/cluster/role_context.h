@@ -13,6 +13,7 @@
 #include "runtime/cluster/fail_points.h"
 #include "runtime/cluster/job_settings.h"
 #include "runtime/cluster/limits.h"
+#include "runtime/cluster/process_end.h"
 #include "runtime/stats/stats_writer.h"
 
 namespace pstrain {
@@ -52,6 +53,14 @@ struct RoleContext {
   /// Told why no attempt can succeed, before the role returns kExitPermanent
   /// (runtime/cluster/permanent_failure.h). May be empty.
   std::function<void(std::string_view reason, const Status& status)> state_failure{};
+  /// Null: nobody ends the process when it does not end by itself.
+  ProcessEnd* end = nullptr;
+
+  /// As ProcessEnd::Decided. To be called as soon as it is known what the role returns: what is
+  /// destroyed after that may wait for a disk that hangs.
+  void Decided(const Result<int>& outcome) const {
+    if (end != nullptr) end->Decided(outcome);
+  }
 
   std::filesystem::path run_directory() const {
     return std::filesystem::path(job.checkpoint_directory) / run_id;

@@ -86,6 +86,14 @@ Result<std::string> FolderOf(const RoleContext& context, const std::string& chec
   return CheckpointDirectory(context.run_directory(), *id);
 }
 
+/// The exit code when a poll is answered so; nothing: the evaluator goes on.
+std::optional<int> EndBy(Directive directive) {
+  if (directive == FINISH) return kExitSuccess;
+  if (directive == DRAIN) return kExitDrained;
+  if (directive == REPLACED) return kExitDisrupted;
+  return std::nullopt;
+}
+
 /// Evaluates what the chief names, and writes into the next poll what became of it.
 class NamedCheckpoints {
  public:
@@ -125,7 +133,11 @@ class NamedCheckpoints {
     const PinKeeper keeper(
         [&] {
           reading.set_sequence(++sequence_);
-          Hear(chief_.PollEvaluator(reading).status());
+          const Result<PollEvaluatorReply> reply = chief_.PollEvaluator(reading);
+          Hear(reply.status());
+          if (!reply.ok()) return;
+          // Nobody waits for what is read now, and the disk may not give it.
+          if (const auto code = EndBy(reply->directive())) context_.Decided(*code);
         },
         kPinPause);
     return CheckpointEvaluation::Run(folder, model_, input_, training_.evaluation().input(),
@@ -209,9 +221,7 @@ Result<int> RunEvaluator(const RoleContext& context, const Training& training) {
       request.clear_metrics();
       request.clear_error();
       request.clear_failure();
-      if (reply->directive() == FINISH) return kExitSuccess;
-      if (reply->directive() == DRAIN) return kExitDrained;
-      if (reply->directive() == REPLACED) return kExitDisrupted;
+      if (const auto code = EndBy(reply->directive())) return *code;
       if (!reply->checkpoint().empty()) {
         const Result<bool> evaluated = named.Evaluate(reply->checkpoint(), request);
         if (!evaluated.ok()) return EndOfInput(context, evaluated.status());

@@ -245,6 +245,8 @@ Result<int> RunPs(const RoleContext& context, const PsJob& job) {
   common.ready->Set(1);
   Result<int> outcome =
       Serve(context, registration, control, [&] { PublishStats(engine, handler, stats); });
+  PublishStats(engine, handler, stats);
+  context.Decided(outcome);
   server->Shutdown(milliseconds(500));
   PublishStats(engine, handler, stats);
   return outcome;

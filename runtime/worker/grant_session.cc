@@ -145,6 +145,11 @@ void GrantSession::Leave() {
   changed_.NotifyAll();
 }
 
+bool GrantSession::leaving() const {
+  const MutexLock lock(mutex_);
+  return leaving_;
+}
+
 bool GrantSession::WorthPolling() const {
   if (!reports_.empty() || told_) return true;
   if (leaving_) return in_flight_.empty() || !failure_.empty();

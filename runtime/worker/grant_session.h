@@ -74,6 +74,8 @@ class GrantSession {
   Status status() const;
   /// No more grants; what is in flight is finished and reported, then the session ends as kDrained.
   void Leave();
+  /// It gives no more grants, for it was told to leave or has failed.
+  bool leaving() const;
 
  private:
   void Poll(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);

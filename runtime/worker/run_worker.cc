@@ -56,6 +56,21 @@ void Settle(const RoleContext& context, const GrantSession& session) {
   }
 }
 
+/// What the worker returns once its loop has ended with `status`; `step_error`: of the prefetcher.
+Result<int> OutcomeOf(const RoleContext& context, const GrantSession& session, const Status& status,
+                      const Status& step_error) {
+  // Told to stop, a worker waits for no disk: what it has not read was given back.
+  const bool given_up = context.stop.stop_requested() && TryAgain::ReadMayPass(status);
+  if (!status.ok() && !given_up) {
+    session.WaitForEnd(kLastWord);
+    // The same codes mean other things where they come from a ps.
+    if (status == step_error) return EndOfInput(context, status);
+    return status;
+  }
+  Settle(context, session);
+  return ExitOf(session);
+}
+
 }  // namespace
 
 Result<int> RunWorker(const RoleContext& context, const WorkerJob& job) {
@@ -86,25 +101,14 @@ Result<int> RunWorker(const RoleContext& context, const WorkerJob& job) {
   const FiniteCheck check({run->variables().begin(), run->variables().end()}, run->shards());
   LogInfo("worker", "training", {{"index", context.index}, {"run", run->run_id()}});
   std::stop_callback leave(context.stop, [&] { session.Leave(); });
-  Status status;
-  Status step_error;
-  {
-    WorkPrefetcher work(session, **step, *ps, stats.input_seconds);
-    StepLoop loop(context, session, work, *ps, **step, check, stats, job.leave_out_non_finite);
-    status = loop.Run();
-    step_error = work.step_error();
-    session.GiveBackAll();  // also what was read ahead
-  }
-  // Told to stop, a worker waits for no disk: what it has not read was given back.
-  const bool given_up = context.stop.stop_requested() && TryAgain::ReadMayPass(status);
-  if (!status.ok() && !given_up) {
-    session.WaitForEnd(kLastWord);
-    // The same codes mean other things where they come from a ps.
-    if (status == step_error) return EndOfInput(context, status);
-    return status;
-  }
-  Settle(context, session);
-  return ExitOf(session);
+  WorkPrefetcher work(session, **step, *ps, stats.input_seconds, context.end);
+  StepLoop loop(context, session, work, *ps, **step, check, stats, job.leave_out_non_finite);
+  const Status status = loop.Run();
+  session.GiveBackAll();  // also what was read ahead
+  Result<int> outcome = OutcomeOf(context, session, status, work.step_error());
+  // The prefetcher's thread may wait for a disk that hangs.
+  context.Decided(outcome);
+  return outcome;
 }
 
 }  // namespace pstrain

@@ -2,16 +2,25 @@
 
 #include <utility>
 
+#include "base/log.h"
+#include "base/seconds.h"
 #include "runtime/stats/phase_timer.h"
 
 namespace pstrain {
+namespace {
+
+/// Between two looks whether the session goes on, while nothing is ready.
+constexpr std::chrono::milliseconds kLook{200};
+
+}  // namespace
 
 WorkPrefetcher::WorkPrefetcher(GrantSession& session, WorkerStep& step, const PsClient& ps,
-                               SecondsCounter* busy)
+                               SecondsCounter* busy, ProcessEnd* end)
     : session_(session),
       step_(step),
       ps_(ps),
       busy_(busy),
+      end_(end),
       thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
 WorkPrefetcher::~WorkPrefetcher() {
@@ -19,9 +28,25 @@ WorkPrefetcher::~WorkPrefetcher() {
   changed_.NotifyAll();
 }
 
+// The session may give up what it has granted, but nothing gives a thread back that waits for a
+// disk: whoever waits for its work would wait as long.
+bool WorkPrefetcher::GivenUp(std::optional<SteadyTime>& leaving) const {
+  if (session_.end() != SessionEnd::kNone) return true;
+  if (!session_.leaving()) return false;
+  if (!leaving) leaving = SteadyNow();
+  if (SteadyNow() - *leaving < kLastRead) return false;
+  LogWarning("worker", "this worker leaves: what is being read does not come, and is given back",
+             {{"seconds", InSeconds(kLastRead)}});
+  return true;
+}
+
 Result<std::optional<ReadyWork>> WorkPrefetcher::Next() {
+  std::optional<SteadyTime> leaving;
   const MutexLock lock(mutex_);
-  while (ready_.empty() && !done_) changed_.Wait(mutex_);
+  while (ready_.empty() && !done_) {
+    if (changed_.WaitFor(mutex_, kLook)) continue;
+    if (GivenUp(leaving)) return std::optional<ReadyWork>();
+  }
   if (!ready_.empty()) {
     std::optional<ReadyWork> work(std::move(ready_.front()));
     ready_.pop_front();
@@ -40,6 +65,7 @@ Status WorkPrefetcher::step_error() const {
 Result<ReadyWork> WorkPrefetcher::Prepare(Grant grant) {
   PhaseTimer timer;
   const WorkId work_id{grant.work_id().epoch(), grant.work_id().batch()};
+  const ProcessEnd::Work work(end_, "read " + step_.Describe(work_id));
   Result<PreparedWork> prepared = step_.Prepare(work_id);
   if (!prepared.ok()) {
     const MutexLock lock(mutex_);

@@ -13,8 +13,8 @@ constexpr std::chrono::seconds kSlow{10};
 
 }  // namespace
 
-DiskThread::DiskThread(RunLocked run_locked, const Clock& clock)
-    : run_locked_(std::move(run_locked)), clock_(clock), thread_([this] { Run(); }) {}
+DiskThread::DiskThread(RunLocked run_locked, const Clock& clock, ProcessEnd* end)
+    : run_locked_(std::move(run_locked)), clock_(clock), end_(end), thread_([this] { Run(); }) {}
 
 DiskThread::~DiskThread() { Stop(); }
 
@@ -64,7 +64,11 @@ void DiskThread::Run() {
       posted_.pop_front();
       in_hand_ = InHand{next.what, clock_.Now()};
     }
-    const Then then = next.work();
+    Then then;
+    {
+      const ProcessEnd::Work work(end_, next.what);
+      then = next.work();
+    }
     Finished();
     run_locked_(then);
   }

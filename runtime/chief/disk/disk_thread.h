@@ -9,6 +9,7 @@
 #include "base/mutex.h"
 #include "runtime/chief/disk/disk.h"
 #include "runtime/chief/peers/ps_link.h"
+#include "runtime/cluster/process_end.h"
 
 namespace pstrain {
 
@@ -16,8 +17,9 @@ namespace pstrain {
 /// Post, Watch: any thread.
 class DiskThread final : public Disk {
  public:
-  /// Every `then` runs through `run_locked`. `clock` outlives it.
-  DiskThread(RunLocked run_locked, const Clock& clock);
+  /// Every `then` runs through `run_locked`. `clock` outlives it, and so does `end`, which may be
+  /// null: it knows the work in hand.
+  DiskThread(RunLocked run_locked, const Clock& clock, ProcessEnd* end);
   ~DiskThread() override;
 
   void Post(const char* what, Work work) override PSTRAIN_EXCLUDES(mutex_);
@@ -46,6 +48,7 @@ class DiskThread final : public Disk {
 
   const RunLocked run_locked_;
   const Clock& clock_;
+  ProcessEnd* const end_;
   Mutex mutex_;
   CondVar changed_;
   std::deque<Posted> posted_ PSTRAIN_GUARDED_BY(mutex_);

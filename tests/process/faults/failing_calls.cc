@@ -3,8 +3,9 @@
 //   CALLS ERRNO PERCENT PART
 // for example "write,fsync 28 100 /checkpoints/": these of open, read, write, fsync, rename, mkdir
 // and readdir fail with that errno, so many of a hundred, where the path has this part. The path of
-// a descriptor is that of /proc/self/fd. Unlike base/os/file_faults.h it reaches every call of the
-// process, also those of libraries.
+// a descriptor is that of /proc/self/fd. With the errno 0 such a call never returns, as on a disk
+// that hangs; the first one makes a file of the order's name with ".hangs.PID" behind it. Unlike
+// base/os/file_faults.h it reaches every call of the process, also those of libraries.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -42,6 +43,14 @@ bool ReadOrder(Order* order) {
                                 &order->percent, order->part.data()) == 4;
 }
 
+[[noreturn]] void Hang() {
+  std::array<char, 640> name{};
+  std::snprintf(name.data(), name.size(), "%s.hangs.%ld", std::getenv("PSTRAIN_FAILING_CALLS"),
+                static_cast<long>(syscall(SYS_getpid)));
+  syscall(SYS_close, syscall(SYS_openat, AT_FDCWD, name.data(), O_WRONLY | O_CREAT, 0600));
+  while (true) pause();
+}
+
 bool Fails(const char* call, const char* path) {
   const int before = errno;
   Order order;
@@ -52,6 +61,7 @@ bool Fails(const char* call, const char* path) {
   // Spread over the calls: 37 and 100 have no common factor.
   static std::atomic<unsigned> count{0};
   if (count++ * 37 % 100 >= order.percent) return false;
+  if (order.error == 0) Hang();
   errno = order.error;
   return true;
 }

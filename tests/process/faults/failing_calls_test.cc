@@ -10,11 +10,13 @@
 #include <ostream>
 #include <string>
 
+#include "proto/contract/exit_codes.h"
 #include "tests/process/replicas_fixture.h"
 
 namespace pstrain {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -156,6 +158,49 @@ INSTANTIATE_TEST_SUITE_P(With, ReplacedChiefTest,
                                          Failing{"EaccesOfOpen", "open", EACCES},
                                          Failing{"ErofsOfOpen", "open", EROFS}),
                          NameOf);
+
+/// A call of a replica that never returns, and what the replica says of it at its end.
+struct Hanging {
+  const char* role;
+  const char* call;
+  const char* part;
+  const char* work;
+};
+
+void PrintTo(const Hanging& hanging, std::ostream* out) { *out << hanging.role; }
+
+class HangingCallsTest : public ReplicasTest, public testing::WithParamInterface<Hanging> {
+ protected:
+  std::string OrderFile() const { return dir_.File("failing-calls"); }
+  bool Hangs(const Program& program) const {
+    return FileExists(OrderFile() + ".hangs." + std::to_string(program.pid()));
+  }
+};
+
+// The thread of such a call can be neither stopped nor joined.
+TEST_P(HangingCallsTest, Replica_WhenToldToStop_EndsWithItsCodeAndNamesTheWork) {
+  const Hanging& hanging = GetParam();
+  environment_ = {"LD_PRELOAD=" PSTRAIN_FAILING_CALLS, "PSTRAIN_FAILING_CALLS=" + OrderFile(),
+                  "PSTRAIN_GRACE_SECONDS=8"};
+  BarrierAt(10);
+  StartAll();
+  ASSERT_TRUE(
+      WriteFileAtomically(OrderFile(), std::string(hanging.call) + " 0 100 " + hanging.part).ok());
+  Continue(10);
+  Program& replica = Replica(hanging.role, 0);
+  ASSERT_TRUE(Eventually([&] { return Hangs(replica); }, kLimit)) << Logs();
+  replica.Signal(SIGTERM);
+  EXPECT_EQ(replica.Wait(kLimit), kExitDrained) << Logs();
+  EXPECT_THAT(replica.Stderr(),
+              ContainsRegex("work does not return.*" + std::string(hanging.work)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, HangingCallsTest,
+                         testing::Values(Hanging{"chief", "readdir", "checkpoints/",
+                                                 "look for a newer chief"},
+                                         Hanging{"ps", "write", "/shard-", "write checkpoint"},
+                                         Hanging{"worker", "read", "data.csv", "read epoch"}),
+                         [](const auto& one) { return std::string(one.param.role); });
 
 }  // namespace
 }  // namespace pstrain

@@ -1,6 +1,7 @@
 #include "runtime/chief/chief.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -24,6 +25,7 @@
 #include "runtime/model/training/training_input.h"
 #include "runtime/model/training/training_jobs.h"
 #include "runtime/stats/names.h"
+#include "tests/base/os/hanging_disk.h"
 
 namespace pstrain {
 namespace {
@@ -32,42 +34,6 @@ using std::chrono::seconds;
 
 /// Long enough for any machine, short of the test's own limit.
 constexpr seconds kLimit{60};
-
-/// A file system that hangs in one call until it is released.
-class HangingDisk {
- public:
-  HangingDisk(std::string call, std::string path_end)
-      : call_(std::move(call)), path_end_(std::move(path_end)) {}
-
-  int Fault(std::string_view call, const std::string& path) PSTRAIN_EXCLUDES(mutex_) {
-    const MutexLock lock(mutex_);
-    if (call != call_ || !path.ends_with(path_end_)) return 0;
-    hangs_ = true;
-    changed_.NotifyAll();
-    while (!released_) changed_.Wait(mutex_);
-    return 0;
-  }
-  bool WaitUntilItHangs() PSTRAIN_EXCLUDES(mutex_) {
-    const SteadyTime deadline = SteadyNow() + kLimit;
-    const MutexLock lock(mutex_);
-    while (!hangs_ && changed_.WaitUntil(mutex_, deadline)) {
-    }
-    return hangs_;
-  }
-  void Release() PSTRAIN_EXCLUDES(mutex_) {
-    const MutexLock lock(mutex_);
-    released_ = true;
-    changed_.NotifyAll();
-  }
-
- private:
-  const std::string call_;
-  const std::string path_end_;
-  Mutex mutex_;
-  CondVar changed_;
-  bool hangs_ PSTRAIN_GUARDED_BY(mutex_) = false;
-  bool released_ PSTRAIN_GUARDED_BY(mutex_) = false;
-};
 
 /// A chief without peers, which runs on a thread of its own.
 class ChiefTest : public testing::Test {
@@ -171,11 +137,11 @@ class ChiefTest : public testing::Test {
   std::future<Result<int>> outcome_;
 };
 
+using ChiefDeathTest = ChiefTest;
+
 TEST_F(ChiefTest, WhileTheDirectoryHangs_PollsAndHeartbeatsAreAnswered) {
-  HangingDisk disk("list", "/chiefs");
   Start();
-  const ScopedFileFaults faults(
-      [&](std::string_view call, const std::string& path) { return disk.Fault(call, path); });
+  HangingDisk disk("list", "/chiefs");
   const bool hangs = disk.WaitUntilItHangs();
   EXPECT_TRUE(hangs);
   EXPECT_TRUE(AnswersPolls());
@@ -189,8 +155,6 @@ TEST_F(ChiefTest, WhileTheEndIsWritten_PollsAndHeartbeatsAreAnswered) {
   Start();
   {
     HangingDisk disk("rename", "stopped.json");
-    const ScopedFileFaults faults(
-        [&](std::string_view call, const std::string& path) { return disk.Fault(call, path); });
     stop_.request_stop();
     EXPECT_TRUE(disk.WaitUntilItHangs());
     EXPECT_TRUE(AnswersPolls());
@@ -199,6 +163,25 @@ TEST_F(ChiefTest, WhileTheEndIsWritten_PollsAndHeartbeatsAreAnswered) {
     chief_.reset();
   }
   EXPECT_TRUE(FileExists(JoinPath(dir_.File("run"), "stopped.json")));
+}
+
+// Nothing gives a thread back that waits for a disk, so that the chief cannot be destroyed.
+TEST_F(ChiefDeathTest, WhenItsDiskNeverAnswers_TheProcessEndsWithItsCodeAndNamesTheWork) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto end_chief = [this] {
+    ProcessEnd end({.patience = std::chrono::milliseconds(1)},
+                   [](const Result<int>& outcome) { _exit(outcome.ok() ? *outcome : -1); });
+    context_.end = &end;
+    context_.grace = seconds(3);
+    Start();
+    HangingDisk disk("list", "/chiefs");
+    if (!disk.WaitUntilItHangs()) return;
+    stop_.request_stop();
+    context_.Decided(outcome_.get());
+    chief_.reset();
+  };
+  EXPECT_EXIT(end_chief(), testing::ExitedWithCode(kExitDrained),
+              "does not return.*look for a newer chief");
 }
 
 /// A link over which nothing is answered.

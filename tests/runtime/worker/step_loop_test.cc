@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,17 +80,21 @@ class StepLoopTest : public TwoPsTest {
     ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   }
 
+  RoleContext Context() {
+    return {.job = settings_,
+            .run_id = "run",
+            .chief_address = chief_.address(),
+            .stats = *stats_,
+            .fail_points = FailPoints::None()};
+  }
+
   Status Run(WorkerStep& step) {
-    const RoleContext context = {.job = settings_,
-                                 .run_id = "run",
-                                 .chief_address = chief_.address(),
-                                 .stats = *stats_,
-                                 .fail_points = FailPoints::None()};
+    const RoleContext context = Context();
     GrantSession session(context, problems_);
     PSTRAIN_RETURN_IF_ERROR(session.Start().status());
     WorkerStats stats(*stats_);
     const FiniteCheck check(SampleVariables(), kShards);
-    WorkPrefetcher work(session, step, *client_, stats.input_seconds);
+    WorkPrefetcher work(session, step, *client_, stats.input_seconds, nullptr);
     Status status = StepLoop(context, session, work, *client_, step, check, stats, true).Run();
     step_error_ = work.step_error();
     session.GiveBackAll();
@@ -110,6 +117,56 @@ class StepLoopTest : public TwoPsTest {
   PsProblems problems_{clock_};
   TestChief chief_;
 };
+
+/// Whose input lies on a disk that hangs until Release.
+class HangingStep final : public WorkerStep {
+ public:
+  Result<PreparedWork> Prepare(WorkId) override {
+    hangs_.set_value();
+    released_.get_future().wait();
+    return UnavailableError("too late");
+  }
+  StepOutcome Compute(const PreparedWork&, StepValues&) override { return {}; }
+  std::string Describe(WorkId work_id) const override {
+    return "batch " + std::to_string(work_id.batch);
+  }
+  void WaitUntilItHangs() { hangs_.get_future().wait(); }
+  void Release() { released_.set_value(); }
+
+ private:
+  std::promise<void> hangs_;
+  std::promise<void> released_;
+};
+
+/// The job is at its end while the worker reads what it was granted.
+class HangingReadTest : public StepLoopTest {
+ protected:
+  void Answer(const PollWorkerRequest& poll, PollWorkerReply* reply) override {
+    StepLoopTest::Answer(poll, reply);
+    if (over_) reply->set_directive(FINISH);
+  }
+  std::atomic<bool> over_{false};
+};
+
+TEST_F(HangingReadTest, WhenTheSessionEnds_WhatIsBeingReadIsNotWaitedFor) {
+  const RoleContext context = Context();
+  GrantSession session(context, problems_);
+  ASSERT_TRUE(session.Start().ok());
+  HangingStep step;
+  WorkerStats stats(*stats_);
+  WorkPrefetcher work(session, step, *client_, stats.input_seconds, nullptr);
+  step.WaitUntilItHangs();
+  auto next = std::async(std::launch::async, [&work] { return work.Next(); });
+  over_ = true;
+  const bool returns = next.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
+  EXPECT_TRUE(returns);
+  step.Release();
+  const Result<std::optional<ReadyWork>> got = next.get();
+  if (returns) {
+    ASSERT_TRUE(got.ok()) << got.status().ToString();
+    EXPECT_FALSE(got->has_value());
+  }
+}
 
 TEST_F(StepLoopTest, WhenNoShardHasTheGradient_TheBatchIsLeftOutByAll) {
   SampleStep step(1);
