@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <future>
 #include <map>
 #include <memory>
 #include <utility>
 
 #include "base/clock.h"
-#include "base/os/files.h"
 #include "runtime/checkpoint/checkpoint_chain.h"
 #include "runtime/checkpoint/checkpoint_file.h"
-#include "runtime/checkpoint/checkpoint_shard.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/cluster/limits.h"
 #include "runtime/ps/shard_transfer.h"
@@ -46,38 +43,12 @@ Status AsAnswer(const Status& status) {
   return {StatusCode::kInternal, status.message()};
 }
 
-/// Copies that the owner threads hand over, for the thread that writes them.
-class CopyQueue {
- public:
-  void Push(ShardState state) {
-    MutexLock lock(mutex_);
-    states_.push_back(std::move(state));
-    changed_.NotifyAll();
-  }
-  void Close(Status status) {
-    MutexLock lock(mutex_);
-    status_ = std::move(status);
-    changed_.NotifyAll();
-  }
-  /// The next copy; nothing when all are out; the error of the snapshot.
-  Result<std::optional<ShardState>> Pop() {
-    MutexLock lock(mutex_);
-    while (states_.empty() && !status_) changed_.Wait(mutex_);
-    if (!states_.empty()) {
-      std::optional<ShardState> state(std::move(states_.front()));
-      states_.pop_front();
-      return state;
-    }
-    if (!status_->ok()) return *status_;
-    return std::optional<ShardState>();
-  }
-
- private:
-  Mutex mutex_;
-  CondVar changed_;
-  std::deque<ShardState> states_ PSTRAIN_GUARDED_BY(mutex_);
-  std::optional<Status> status_ PSTRAIN_GUARDED_BY(mutex_);
-};
+/// INVALID_ARGUMENT for anything but a checkpoint's name.
+Result<CheckpointId> NamedCheckpoint(const std::string& checkpoint) {
+  if (const std::optional<CheckpointId> id = ParseCheckpointName(checkpoint)) return *id;
+  return InvalidArgumentError("a checkpoint's name of " + std::to_string(checkpoint.size()) +
+                              " bytes is malformed; a name is <chief term>-<number>");
+}
 
 }  // namespace
 
@@ -101,7 +72,7 @@ PsControl::PsControl(Options options, ShardEngine& engine, Transport& transports
       engine_(engine),
       transports_(transports),
       refusals_(refusals),
-      fail_points_(fail_points) {
+      writer_(options_.checkpoints, engine_, fail_points) {
   const std::uint64_t shards = options_.shards;
   Serve("Configure", {Role::kChief}, kDescription, &PsControl::Configure);
   Serve("AssignShards", {Role::kChief}, kShortest + shards * (kIds + kMostNameBytes),
@@ -157,15 +128,6 @@ Status PsControl::Answer(const ControlPeer& peer, const Status& status) {
     refusals_.CountIfRefused(peer.address, status);
   }
   return status;
-}
-
-Result<std::string> PsControl::CheckpointFolder(const std::string& checkpoint) const {
-  const std::optional<CheckpointId> id = ParseCheckpointName(checkpoint);
-  if (!id) {
-    return InvalidArgumentError("a checkpoint's name of " + std::to_string(checkpoint.size()) +
-                                " bytes is malformed; a name is <chief term>-<number>");
-  }
-  return CheckpointDirectory(options_.run_directory, *id);
 }
 
 Status PsControl::CheckChief(const ChiefTerm& chief) {
@@ -242,9 +204,10 @@ Status PsControl::ReadRestored(const AssignShardsRequest& request,
                                const std::vector<ShardAssignment>& assignments,
                                std::map<ShardId, ShardState>* states) const {
   std::optional<CheckpointChain> checkpoint;
+  const ProcessEnd::Work work(options_.checkpoints.end, "read checkpoint " + request.checkpoint());
   if (!request.checkpoint().empty()) {
-    PSTRAIN_ASSIGN_OR_RETURN(const std::string folder, CheckpointFolder(request.checkpoint()));
-    Result<CheckpointChain> read = CheckpointChain::Open(folder);
+    PSTRAIN_ASSIGN_OR_RETURN(const CheckpointId id, NamedCheckpoint(request.checkpoint()));
+    Result<CheckpointChain> read = CheckpointChain::Open(FolderOf(id));
     // DATA_LOSS makes the chief take the checkpoint before: only for what is proven.
     if (IsProvenDamage(read.status())) return DataLossError(read.status().message());
     if (!read.ok()) return read.status();
@@ -285,48 +248,21 @@ Status PsControl::WriteCheckpointShards(const ControlPeer& peer,
   return Answer(peer, status);
 }
 
-// The chief tells it once, and never uses a name again. A request that comes twice or late would
-// put a later state in place of what the manifest names.
-Status PsControl::BeginCheckpoint(const std::string& checkpoint) {
-  const std::optional<CheckpointId> id = ParseCheckpointName(checkpoint);
-  const MutexLock lock(mutex_);
-  if (newest_checkpoint_ && *id <= *newest_checkpoint_) {
-    return FailedPreconditionError("checkpoint " + checkpoint + " was begun before, or is older " +
-                                   "than " + CheckpointName(*newest_checkpoint_));
-  }
-  newest_checkpoint_ = id;
-  return OkStatus();
-}
-
-// Rule 5: the files and their names are on disk before the reply, because the chief renames the
-// manifest into place on the strength of it. Copies are written by this thread, one at a time,
-// while the owner threads serve; how many wait here is bounded by nothing but the number of shards.
 Status PsControl::DoWriteCheckpointShards(const WriteCheckpointShardsRequest& request,
                                           WriteCheckpointShardsReply* reply) {
-  PSTRAIN_ASSIGN_OR_RETURN(const std::string folder, CheckpointFolder(request.checkpoint()));
+  PSTRAIN_ASSIGN_OR_RETURN(const CheckpointId id, NamedCheckpoint(request.checkpoint()));
   if (!request.base().empty()) {
-    PSTRAIN_RETURN_IF_ERROR(CheckpointFolder(request.base()).status());
+    PSTRAIN_RETURN_IF_ERROR(NamedCheckpoint(request.base()).status());
   }
-  PSTRAIN_RETURN_IF_ERROR(BeginCheckpoint(request.checkpoint()));
-  CopyOrder order{{}, request.close_epochs_below(), request.checkpoint(), request.base()};
-  for (const WireShardInTerm& shard : request.shards()) order.shards.push_back(FromWire(shard));
-  // Shared with the owner threads: a failed write ends this call before the last copy is made.
-  auto queue = std::make_shared<CopyQueue>();
-  engine_.Snapshot(
-      std::move(order), [queue](ShardState state) { queue->Push(std::move(state)); },
-      [queue](Status status) { queue->Close(std::move(status)); });
-  while (true) {
-    PSTRAIN_ASSIGN_OR_RETURN(const std::optional<ShardState> state, queue->Pop());
-    if (!state) return AsAnswer(FsyncDirectory(folder));
-    if (reply->checkpoint_shards_size() > 0)
-      fail_points_.Pass(FailPoint::kPsBetweenCheckpointShards);
-    Result<CheckpointShard> written = WriteCheckpointShard(folder, *state);
-    if (!written.ok()) return AsAnswer(written.status());
-    *reply->add_checkpoint_shards() = std::move(written).value();
-    if (!request.final()) continue;
-    ToWire({state->shard, state->term, true, state->applied, state->examples, state->left_out},
-           reply->add_copies());
+  CheckpointWriter::Order order{
+      id,
+      FolderOf(id),
+      {{}, request.close_epochs_below(), request.checkpoint(), request.base()},
+      request.final()};
+  for (const WireShardInTerm& shard : request.shards()) {
+    order.copies.shards.push_back(FromWire(shard));
   }
+  return AsAnswer(writer_.Write(order, reply));
 }
 
 Status PsControl::Release(const ControlPeer& peer, const ReleaseRequest& request, ReleaseReply*) {

@@ -14,6 +14,7 @@
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/cluster/fail_points.h"
+#include "runtime/ps/checkpoint_writer.h"
 #include "runtime/rpc/grpc/control_service.h"
 #include "runtime/rpc/transport.h"
 #include "runtime/shard/shard_engine.h"
@@ -42,6 +43,7 @@ class PsControl final : public ControlService {
     /// How long a call waits for the answer to a registration, which was on its way when the chief
     /// called.
     std::chrono::milliseconds registration_patience{2000};
+    CheckpointWriter::Options checkpoints{};
   };
   /// What a chief has answered to RegisterPs.
   struct Registration {
@@ -91,16 +93,15 @@ class PsControl final : public ControlService {
   Status DoAssign(const AssignShardsRequest& request, AssignShardsReply* reply);
   Status DoWriteCheckpointShards(const WriteCheckpointShardsRequest& request,
                                  WriteCheckpointShardsReply* reply);
-  /// FAILED_PRECONDITION: it is not newer than the last one that was begun here.
-  Status BeginCheckpoint(const std::string& checkpoint);
-  /// INVALID_ARGUMENT for anything but a checkpoint's name.
-  Result<std::string> CheckpointFolder(const std::string& checkpoint) const;
+  std::string FolderOf(const CheckpointId& id) const {
+    return CheckpointDirectory(options_.run_directory, id);
+  }
 
   const Options options_;
   ShardEngine& engine_;
   Transport& transports_;
   Refusals& refusals_;
-  const FailPoints& fail_points_;
+  CheckpointWriter writer_;
   mutable Mutex mutex_;
   mutable CondVar changed_;
   /// Nothing while a registration is under way.
@@ -110,8 +111,6 @@ class PsControl final : public ControlService {
   /// The most epochs that this chief has named.
   std::uint32_t epochs_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::optional<bool> released_ PSTRAIN_GUARDED_BY(mutex_);
-  /// The newest that this ps was told to write.
-  std::optional<CheckpointId> newest_checkpoint_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
 /// All shards that the engine has, as RegisterPs says them.

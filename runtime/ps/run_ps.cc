@@ -221,7 +221,8 @@ Result<int> RunPs(const RoleContext& context, const PsJob& job) {
   Refusals refusals(context.stats);
   PsControl control({.run_id = context.run_id,
                      .run_directory = JoinPath(context.job.checkpoint_directory, context.run_id),
-                     .shards = static_cast<std::uint32_t>(context.job.spec.strategy().shards())},
+                     .shards = static_cast<std::uint32_t>(context.job.spec.strategy().shards()),
+                     .checkpoints = {.end = context.end}},
                     engine, transports, refusals, context.fail_points);
   const ServeOptions options{
       .limits = {.streams = MostStreams(context)},

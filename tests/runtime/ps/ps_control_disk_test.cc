@@ -1,27 +1,45 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "base/os/file_faults.h"
 #include "base/os/files.h"
 #include "runtime/ps/ps_control.h"
+#include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/control_shards.h"
 #include "runtime/rpc/in_process/in_process_transport.h"
 #include "runtime/stats/names.h"
+#include "tests/base/os/hanging_disk.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
+#include "tests/runtime/shard/shard_test_support.h"
 
 namespace pstrain {
 namespace {
 
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+/// Long enough for any machine, short of the test's own limit.
+constexpr std::chrono::seconds kLimit{60};
+
+constexpr std::uint32_t kShards = 4;
 constexpr PsControl::Registration kChief{.chief_term = 7, .incarnation = 5, .call_key = 77};
 
-/// A ps that is registered with a chief of term 7 and configured, and a checkpoint 1-1 of two
+/// A ps that is registered with a chief of term 7 and configured, and a checkpoint 1-1 of all
 /// shards. What fails below is its disk.
 class PsControlDiskTest : public testing::Test {
  protected:
-  PsControlDiskTest() {
-    checkpoint_ = checkpoint_test::WriteCheckpoint(run_.path(), {1, 1}, 2);
+  /// `wait`: for the disk to give back the checkpoint before.
+  explicit PsControlDiskTest(milliseconds wait = milliseconds(1)) : wait_(wait) {
+    checkpoint_ = checkpoint_test::WriteCheckpoint(run_.path(), {1, 1}, kShards);
     control_.Registered(kChief);
     EXPECT_TRUE(Configure().ok());
   }
@@ -40,9 +58,9 @@ class PsControlDiskTest : public testing::Test {
     request.set_epochs(3);
     request.mutable_run()->set_run_id("run");
     request.mutable_run()->set_run_directory(run_.path());
-    request.mutable_run()->set_shards(2);
+    request.mutable_run()->set_shards(kShards);
     request.mutable_run()->set_batches_per_epoch(checkpoint_test::kBatches);
-    for (const VariableSpec& spec : checkpoint_test::Variables(2)) {
+    for (const VariableSpec& spec : checkpoint_test::Variables(kShards)) {
       *request.mutable_run()->add_variables() = spec;
     }
     ConfigureReply reply;
@@ -71,6 +89,7 @@ class PsControlDiskTest : public testing::Test {
     return control_.WriteCheckpointShards({}, request, &reply).code();
   }
 
+  const milliseconds wait_;
   TempDir run_;
   std::string checkpoint_;
   std::uint64_t counter_ = 0;
@@ -78,8 +97,13 @@ class PsControlDiskTest : public testing::Test {
   Refusals refusals_{*stats_};
   ShardEngine engine_{ShardEngineOptions{}};
   InProcessTransport transport_;
-  PsControl control_{
-      {.run_id = "run", .run_directory = run_.path(), .shards = 2}, engine_, transport_, refusals_};
+  PsControl control_{{.run_id = "run",
+                      .run_directory = run_.path(),
+                      .shards = kShards,
+                      .checkpoints = {.wait = wait_}},
+                     engine_,
+                     transport_,
+                     refusals_};
 };
 
 // INTERNAL, not UNAVAILABLE: that would mean that the ps was not reached.
@@ -129,6 +153,110 @@ TEST_F(PsControlDiskTest, WhenDamageIsProven_TheAnswerIsDataLoss) {
   ASSERT_TRUE(WriteFileSynced(shard, good).ok());
   ASSERT_TRUE(RemoveFile(JoinPath(checkpoint_, "manifest")).ok());
   EXPECT_EQ(Restore(), StatusCode::kDataLoss);
+}
+
+/// Checkpoints of all shards, written while one call of the disk hangs.
+class PsControlHangingDiskTest : public PsControlDiskTest {
+ protected:
+  using PsControlDiskTest::PsControlDiskTest;
+
+  void SetUp() override {
+    auto request = Named<AssignShardsRequest>();
+    for (ShardId shard = 0; shard < kShards; ++shard) {
+      ToWire({shard, kTerm, AssignSource::kInitial}, request.add_shards());
+    }
+    AssignShardsReply reply;
+    ASSERT_TRUE(control_.AssignShards({}, request, &reply).ok());
+    for (std::uint64_t number = 1; number <= 3; ++number) {
+      ASSERT_TRUE(CreateCheckpointDirectory(run_.path(), {7, number}).ok());
+    }
+  }
+  Result<WriteCheckpointShardsReply> WriteAll(const std::string& checkpoint) {
+    auto request = Named<WriteCheckpointShardsRequest>();
+    request.set_checkpoint(checkpoint);
+    for (ShardId shard = 0; shard < kShards; ++shard) ToWire({shard, kTerm}, request.add_shards());
+    WriteCheckpointShardsReply reply;
+    PSTRAIN_RETURN_IF_ERROR(control_.WriteCheckpointShards({}, request, &reply));
+    return reply;
+  }
+  using Writing = std::future<Result<WriteCheckpointShardsReply>>;
+  Writing Begin(const std::string& checkpoint) {
+    return std::async(std::launch::async, [this, checkpoint] { return WriteAll(checkpoint); });
+  }
+  /// The newest that has begun: a name that is used twice is refused by it.
+  bool HasBegun(const std::string& checkpoint) {
+    const SteadyTime deadline = SteadyNow() + kLimit;
+    while (SteadyNow() < deadline) {
+      if (WriteAll("7-1").status().message().find(checkpoint) != std::string::npos) return true;
+      std::this_thread::yield();
+    }
+    return false;
+  }
+  /// The shards of a checkpoint that have the batch.
+  std::vector<bool> WithBatch(const WriteCheckpointShardsReply& reply, WorkId work_id) {
+    std::vector<bool> with;
+    for (const CheckpointShard& written : reply.checkpoint_shards()) {
+      const Result<ShardState> state =
+          ReadCheckpointShard(CheckpointDirectory(run_.path(), {7, 1}), written);
+      EXPECT_TRUE(state.ok()) << state.status().ToString();
+      with.push_back(state.ok() && state->applied.Contains(work_id));
+    }
+    return with;
+  }
+
+  static constexpr ShardTerm kTerm{7, 1};
+};
+
+// One shard is being written, the next one is copied; no more are in memory.
+TEST_F(PsControlHangingDiskTest, WhileTheDiskHangs_ShardsAreNotCopiedAhead) {
+  HangingDisk disk("rename", "7-1/shard-0");
+  Writing writing = Begin("7-1");
+  EXPECT_TRUE(disk.WaitUntilItHangs());
+  PushRequest push;
+  push.work_id = {0, 5};
+  for (ShardId shard = 0; shard < kShards; ++shard) push.sections.push_back({shard, kTerm, {}, {}});
+  const Result<PushReply> pushed = ps_test::Push(engine_, push);
+  EXPECT_TRUE(pushed.ok()) << pushed.status().ToString();
+  disk.Release();
+  const Result<WriteCheckpointShardsReply> written = writing.get();
+  ASSERT_TRUE(written.ok()) << written.status().ToString();
+  EXPECT_EQ(WithBatch(*written, push.work_id), (std::vector<bool>{false, false, true, true}));
+}
+
+TEST_F(PsControlHangingDiskTest, WhileTheDiskHangs_ANewerCheckpointEndsTheOneInHandAndIsRefused) {
+  HangingDisk disk("rename", "7-1/shard-0");
+  Writing older = Begin("7-1");
+  EXPECT_TRUE(disk.WaitUntilItHangs());
+  const Status newer = WriteAll("7-2").status();
+  EXPECT_EQ(newer.code(), StatusCode::kInternal) << newer.ToString();
+  EXPECT_THAT(newer.message(), HasSubstr("checkpoint 7-1 in hand"));
+  disk.Release();
+  const Status ended = older.get().status();
+  EXPECT_EQ(ended.code(), StatusCode::kAborted) << ended.ToString();
+  EXPECT_THAT(ended.message(), HasSubstr("checkpoint 7-2 has begun"));
+  EXPECT_FALSE(FileExists(JoinPath(CheckpointDirectory(run_.path(), {7, 1}), "shard-1")));
+  EXPECT_TRUE(WriteAll("7-3").ok());
+}
+
+class PatientPsControlTest : public PsControlHangingDiskTest {
+ protected:
+  PatientPsControlTest() : PsControlHangingDiskTest(kLimit) {}
+};
+
+TEST_F(PatientPsControlTest, WhenTheDiskAnswersAgain_TheNewestCheckpointAloneIsWritten) {
+  HangingDisk disk("rename", "7-1/shard-0");
+  Writing first = Begin("7-1");
+  EXPECT_TRUE(disk.WaitUntilItHangs());
+  Writing second = Begin("7-2");
+  EXPECT_TRUE(HasBegun("7-2"));
+  Writing third = Begin("7-3");
+  // It does not wait for the disk.
+  EXPECT_EQ(second.get().status().code(), StatusCode::kAborted);
+  disk.Release();
+  EXPECT_EQ(first.get().status().code(), StatusCode::kAborted);
+  const Result<WriteCheckpointShardsReply> written = third.get();
+  ASSERT_TRUE(written.ok()) << written.status().ToString();
+  EXPECT_EQ(written->checkpoint_shards_size(), static_cast<int>(kShards));
 }
 
 }  // namespace
