@@ -24,6 +24,12 @@ inline bool PeerIsAway(const Status& status) {
          status.code() == StatusCode::kDeadlineExceeded || status.code() == StatusCode::kCancelled;
 }
 
+/// A call that its peer did not let in: who called could not show that it may.
+inline bool CallIsRefused(const Status& status) {
+  return status.code() == StatusCode::kUnauthenticated ||
+         status.code() == StatusCode::kPermissionDenied;
+}
+
 /// What a ps, a worker or the evaluator says to the chief. Any thread; each call blocks until the
 /// answer or the deadline. An error that PeerIsAway means that the chief is away: call again.
 ///

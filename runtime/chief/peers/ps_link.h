@@ -11,7 +11,9 @@
 
 namespace pstrain {
 
-/// How the calls over a link have gone. A ps that answers with an error of its own was reached.
+/// How the calls over a link have gone. A ps that answers with an error of its own was reached; one
+/// that does not let the chief's calls in (UNAUTHENTICATED, PERMISSION_DENIED) was not: it does
+/// nothing of what the chief says.
 struct LinkHealth {
   /// Since when no call has reached the ps; nothing while calls do. A time of the chief's clock.
   std::optional<std::chrono::nanoseconds> failing_since;
@@ -22,9 +24,10 @@ struct LinkHealth {
 };
 
 /// The chief's line to one life of one ps. The calls return immediately; they are made one after
-/// the other, so a slow or dead ps delays nobody else. Every `done` runs on a thread of the link,
-/// under the chief's lock (RunLocked). Methods: any thread. An interface, so that tests answer for
-/// a ps.
+/// the other, but for those that write checkpoint shards: these wait for each other alone, so that
+/// a disk that hangs delays no other call. A slow or dead ps delays nobody else. Every `done` runs
+/// on a thread of the link, under the chief's lock (RunLocked). Methods: any thread. An interface,
+/// so that tests answer for a ps.
 class PsLink {
  public:
   using ConfigureDone = std::function<void(const Status&)>;
@@ -40,7 +43,8 @@ class PsLink {
   /// Cancels, and waits for the `done` that runs now. REQUIRES: the chief's lock is not held.
   virtual ~PsLink() = default;
 
-  /// These two are made again until the ps answers. Cancelled: `done` is not called.
+  /// These two are made again until they reach the ps and it answers. Cancelled: `done` is not
+  /// called.
   virtual void Configure(ConfigureRequest request, ConfigureDone done) = 0;
   virtual void AssignShards(AssignShardsRequest request, AssignDone done) = 0;
   /// These two are made once. Cancelled: `done` gets CANCELLED.

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/seconds.h"
+#include "runtime/rpc/chief_client.h"
 
 namespace pstrain {
 namespace {
@@ -21,6 +22,10 @@ constexpr std::chrono::seconds kEpochsWarning{10};
 constexpr std::chrono::seconds kShortestMoveLimit{15};
 
 std::string ToPs(std::uint32_t index) { return "chief -> ps " + std::to_string(index); }
+/// How a link is down.
+std::string HowDown(const Status& error) {
+  return CallIsRefused(error) ? "it has refused the chief's calls" : "no call has reached it";
+}
 std::string FromPs(std::uint32_t index) { return "ps " + std::to_string(index) + " -> chief"; }
 
 }  // namespace
@@ -202,8 +207,8 @@ std::string PsPeers::problem() const {
     }
     const LinkHealth health = peer.link->health();
     if (health.failing_since) {
-      return ToPs(index) + ": no call has reached it for " + WholeSeconds(DownFor(health)) + ", " +
-             health.error.ToString();
+      return ToPs(index) + ": " + HowDown(health.error) + " for " + WholeSeconds(DownFor(health)) +
+             ", " + health.error.ToString();
     }
     const std::string ps = "ps " + std::to_string(index);
     if (const std::string waits = peer.assigned.Describe(chief_.clock.Now()); !waits.empty()) {
@@ -265,12 +270,16 @@ void PsPeers::ExpireLink(std::uint32_t index, Peer& peer, const LinkHealth& heal
     LogWarning("chief", "calls do not reach a ps, though it is heard",
                {{"ps", index},
                 {"link", ToPs(index)},
+                {"how", HowDown(health.error)},
                 {"seconds", InSeconds(down)},
                 {"error", health.error}});
   }
   if (down <= kLinkDown || !chief_.protocol.AllActive()) return;
   LogWarning("chief", "a ps cannot be reached and counts as lost",
-             {{"ps", index}, {"link", ToPs(index)}, {"seconds", InSeconds(down)}});
+             {{"ps", index},
+              {"link", ToPs(index)},
+              {"how", HowDown(health.error)},
+              {"seconds", InSeconds(down)}});
   chief_.protocol.PsLost(index, peer.incarnation);
 }
 

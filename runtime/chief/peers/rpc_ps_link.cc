@@ -14,6 +14,9 @@ constexpr std::chrono::seconds kLongestPause{2};
 /// Without a call, the ps is asked whether it is there.
 constexpr std::chrono::seconds kProbe{5};
 
+/// The ps did not get the call, or did not let it in.
+bool DidNotReach(const Status& status) { return PeerIsAway(status) || CallIsRefused(status); }
+
 Status StatusOf(const Status& outcome) { return outcome; }
 template <typename Reply>
 Status StatusOf(const Result<Reply>& outcome) {
@@ -27,13 +30,17 @@ RpcPsLink::RpcPsLink(const std::string& address, RunLocked run_locked, const Clo
     : run_locked_(std::move(run_locked)),
       clock_(clock),
       client_(address, credentials),
+      write_client_(address, credentials),
       health_{.failing_since = std::nullopt, .last_answer = clock.Now(), .error = {}},
-      thread_([this](const std::stop_token& stop) { Run(stop); }) {}
+      writes_(nullptr),
+      calls_([this] { Probe(); }) {}
 
 RpcPsLink::~RpcPsLink() { Cancel(); }
 
 void RpcPsLink::Cancel() {
-  thread_.request_stop();
+  writes_.RequestStop();
+  calls_.RequestStop();
+  write_client_.Cancel();
   client_.Cancel();
 }
 
@@ -42,7 +49,7 @@ auto RpcPsLink::UntilAnswered(const std::stop_token& stop, Make make) {
   Backoff pauses({.initial = kShortestPause, .cap = kLongestPause});
   auto outcome = make();
   Note(StatusOf(outcome));
-  while (!stop.stop_requested() && !outcome.ok() && PeerIsAway(StatusOf(outcome))) {
+  while (!stop.stop_requested() && DidNotReach(StatusOf(outcome))) {
     Pause(pauses.Next(), stop);
     outcome = make();
     Note(StatusOf(outcome));
@@ -51,38 +58,47 @@ auto RpcPsLink::UntilAnswered(const std::stop_token& stop, Make make) {
 }
 
 void RpcPsLink::Configure(ConfigureRequest request, ConfigureDone done) {
-  Post([this, request = std::move(request), done = std::move(done)](const std::stop_token& stop) {
-    configured_ = request;
-    const Status status = UntilAnswered(stop, [&] { return client_.Configure(request); });
-    if (!stop.stop_requested()) run_locked_([&] { done(status); });
-  });
+  calls_.Post(
+      [this, request = std::move(request), done = std::move(done)](const std::stop_token& stop) {
+        configured_ = request;
+        const Status status = UntilAnswered(stop, [&] { return client_.Configure(request); });
+        if (!stop.stop_requested()) run_locked_([&] { done(status); });
+      });
 }
 
 void RpcPsLink::AssignShards(AssignShardsRequest request, AssignDone done) {
-  Post([this, request = std::move(request), done = std::move(done)](const std::stop_token& stop) {
-    const std::chrono::nanoseconds begin = clock_.Now();
-    const auto reply = UntilAnswered(stop, [&] { return client_.AssignShards(request); });
-    if (!stop.stop_requested()) run_locked_([&] { done(reply, clock_.Now() - begin); });
-  });
+  calls_.Post(
+      [this, request = std::move(request), done = std::move(done)](const std::stop_token& stop) {
+        const std::chrono::nanoseconds begin = clock_.Now();
+        const auto reply = UntilAnswered(stop, [&] { return client_.AssignShards(request); });
+        if (!stop.stop_requested()) run_locked_([&] { done(reply, clock_.Now() - begin); });
+      });
 }
 
 void RpcPsLink::WriteCheckpointShards(WriteCheckpointShardsRequest request, WriteDone done) {
-  Post([this, request = std::move(request), done = std::move(done)](const std::stop_token&) {
-    const auto reply = client_.WriteCheckpointShards(request);
-    Note(reply.status());
-    run_locked_([&] { done(reply); });
-  });
+  writes_.Post(
+      [this, request = std::move(request), done = std::move(done)](const std::stop_token&) {
+        const auto reply = write_client_.WriteCheckpointShards(request);
+        // That a disk takes its time says nothing of the link, and nothing else keeps this answer
+        // back.
+        if (reply.status().code() != StatusCode::kDeadlineExceeded) Note(reply.status());
+        run_locked_([&] { done(reply); });
+      });
 }
 
 void RpcPsLink::Release(ReleaseRequest request, ReleaseDone done) {
-  Post([this, request = std::move(request), done = std::move(done)](const std::stop_token&) {
+  calls_.Post([this, request = std::move(request), done = std::move(done)](const std::stop_token&) {
     const Status status = client_.Release(request);
     Note(status);
     run_locked_([&] { done(status); });
   });
 }
 
-void RpcPsLink::Post(Call call) {
+RpcPsLink::Line::Line(std::function<void()> when_idle)
+    : when_idle_(std::move(when_idle)),
+      thread_([this](const std::stop_token& stop) { Run(stop); }) {}
+
+void RpcPsLink::Line::Post(Call call) {
   const MutexLock lock(mutex_);
   calls_.push_back(std::move(call));
   changed_.NotifyAll();
@@ -95,7 +111,7 @@ void RpcPsLink::Pause(std::chrono::nanoseconds pause, const std::stop_token& sto
 
 void RpcPsLink::Note(const Status& status) {
   const MutexLock lock(mutex_);
-  if (!PeerIsAway(status)) {
+  if (!DidNotReach(status)) {
     health_ = {.failing_since = std::nullopt, .last_answer = clock_.Now(), .error = {}};
     return;
   }
@@ -113,9 +129,11 @@ void RpcPsLink::Probe() {
   if (configured_) Note(client_.Configure(*configured_));
 }
 
-void RpcPsLink::Run(const std::stop_token& stop) {
+void RpcPsLink::Line::Run(const std::stop_token& stop) {
   while (true) {
-    Call call = [this](const std::stop_token&) { Probe(); };
+    Call call = [this](const std::stop_token&) {
+      if (when_idle_) when_idle_();
+    };
     {
       const MutexLock lock(mutex_);
       // What was posted before the stop is still made, and ends CANCELLED: a checkpoint counts the

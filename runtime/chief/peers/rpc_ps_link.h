@@ -15,9 +15,11 @@
 
 namespace pstrain {
 
-/// The PsLink of a real job: calls over the control plane, on one thread of its own. When nothing
-/// was called for 5 s, it repeats Configure, which changes nothing: so it is known whether the ps
-/// can be reached before that matters. Owner: the chief.
+/// The PsLink of a real job: calls over the control plane, on two threads of its own, each with its
+/// own connection. One is for writing checkpoint shards, which takes as long as the ps' disk; all
+/// other calls go on beside it. When nothing else was called for 5 s, Configure is repeated, which
+/// changes nothing: so it is known whether the ps can be reached before that matters. Owner: the
+/// chief.
 class RpcPsLink final : public PsLink {
  public:
   /// `clock` outlives the link.
@@ -35,8 +37,24 @@ class RpcPsLink final : public PsLink {
  private:
   using Call = std::function<void(const std::stop_token& stop)>;
 
-  void Post(Call call) PSTRAIN_EXCLUDES(mutex_);
-  void Run(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
+  /// Calls that are made one after the other on a thread.
+  class Line {
+   public:
+    /// `when_idle`: called when nothing was posted for a while; may be empty.
+    explicit Line(std::function<void()> when_idle);
+    void Post(Call call) PSTRAIN_EXCLUDES(mutex_);
+    void RequestStop() { thread_.request_stop(); }
+
+   private:
+    void Run(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
+
+    const std::function<void()> when_idle_;
+    Mutex mutex_;
+    CondVar changed_;
+    std::deque<Call> calls_ PSTRAIN_GUARDED_BY(mutex_);
+    std::jthread thread_;
+  };
+
   /// Before a call is made again; a stop ends it.
   void Pause(std::chrono::nanoseconds pause, const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
   /// Remembers how a call has gone.
@@ -49,15 +67,15 @@ class RpcPsLink final : public PsLink {
   const RunLocked run_locked_;
   const Clock& clock_;
   ParameterServerClient client_;
-  /// The last one that was made. The link's thread alone uses it.
+  ParameterServerClient write_client_;
+  /// The last one that was made. The thread of `calls_` alone uses it.
   std::optional<ConfigureRequest> configured_;
   mutable Mutex mutex_;
   LinkHealth health_ PSTRAIN_GUARDED_BY(mutex_);
-  CondVar changed_;
   /// Never notified: what Pause waits on.
   CondVar pause_;
-  std::deque<Call> calls_ PSTRAIN_GUARDED_BY(mutex_);
-  std::jthread thread_;
+  Line writes_;
+  Line calls_;
 };
 
 }  // namespace pstrain

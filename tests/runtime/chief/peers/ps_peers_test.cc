@@ -339,6 +339,20 @@ TEST_F(PsPeersLinkTest, WhenCallsDoNotReachAPsThatIsHeard_IsLostAndTheLinkIsName
   EXPECT_EQ(ps().problem(), "");
 }
 
+TEST_F(PsPeersLinkTest, WhenAPsRefusesTheChiefsCalls_IsLostAndThatIsSaid) {
+  StartPs();
+  network_.health["ps-101"] = {.failing_since = clock_.Now(),
+                               .last_answer = clock_.Now(),
+                               .error = Status(StatusCode::kUnauthenticated, "expired")};
+  Pass(seconds(21), incarnations_[1]);
+  EXPECT_FALSE(protocol().PsKnown(1, incarnations_[1]));
+  RegisterPs(1, 101);
+  EXPECT_NE(ps().problem().find("chief -> ps 1: it has refused the chief's calls for 21 s, "
+                                "UNAUTHENTICATED: expired"),
+            std::string::npos)
+      << ps().problem();
+}
+
 TEST_F(PsPeersLinkTest, WhenTheLinkIsDownForAMoment_NobodyIsLost) {
   StartPs();
   for (int i = 0; i < 5; ++i) {
