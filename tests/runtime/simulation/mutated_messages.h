@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/rpc/bytes.h"
+#include "runtime/rpc/chief_client.h"
 #include "tests/runtime/simulation/mutations.h"
 
 namespace pstrain::simulation {
@@ -66,6 +67,10 @@ Result<Reply> Mutated(const Status& status) {
       Observed().damage_claimed = true;
       return DataLossError(status.message());
     }
+  }
+  // What the chief asks its ps when it has nothing else to say.
+  if constexpr (std::is_same_v<Reply, ConfigureReply>) {
+    if (ActiveMutations().dead_links_look_well && PeerIsAway(status)) return ConfigureReply();
   }
   return status;
 }

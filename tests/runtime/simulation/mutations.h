@@ -29,6 +29,8 @@ struct Mutations {
   bool later_chiefs_are_unseen = false;
   /// A worker for which there is nothing to do now is told that the job is finished.
   bool finish_is_told_early = false;
+  /// The chief takes a link over which no call arrives for a good one.
+  bool dead_links_look_well = false;
 };
 
 /// What runs now.

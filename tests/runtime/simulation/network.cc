@@ -127,6 +127,7 @@ void Network::Reply(const std::shared_ptr<PendingCall>& call, Result<Bytes> outc
 }
 
 void Network::Arrive(const std::shared_ptr<PendingCall>& call) {
+  if (calls_cut_.contains({call->from, call->to})) return;
   const auto found = endpoints_.find(call->address);
   if (found == endpoints_.end()) {
     return Reply(call, UnavailableError("connection refused: " + call->address));
@@ -158,7 +159,9 @@ Result<Bytes> Network::Call(const std::string& address, Time deadline, Handle ha
     // Pings are answered by a process that works, over a link that works.
     const auto endpoint = endpoints_.find(address);
     const bool up = endpoint != endpoints_.end() && !scheduler_.IsPaused(endpoint->second->process);
-    if (up && Reaches(call->from, call->to) && Reaches(call->to, call->from)) answered = now;
+    const bool cut = calls_cut_.contains({call->from, call->to}) ||
+                     !Reaches(call->from, call->to) || !Reaches(call->to, call->from);
+    if (up && !cut) answered = now;
     if (now - answered > kConnectionGivenUp) Break(*call);
   }
   return *std::move(call->outcome);

@@ -78,6 +78,8 @@ class Network {
   Weather weather;
   void Cut(const Host& from, const Host& to) { ++cuts_[{from, to}]; }
   void Repair(const Host& from, const Host& to) { --cuts_[{from, to}]; }
+  /// For ever: what one host calls the other for; the other one's calls are answered.
+  void CutCalls(const Host& from, const Host& to) { calls_cut_.insert({from, to}); }
 
  private:
   struct PendingCall;
@@ -99,6 +101,7 @@ class Network {
   std::map<Process, std::pair<Host, bool>> processes_;
   std::map<std::string, std::shared_ptr<Endpoint>> endpoints_;
   std::map<std::pair<Host, Host>, int> cuts_;
+  std::set<std::pair<Host, Host>> calls_cut_;
   /// Calls that a process works on, or that are on their way to it.
   std::map<Process, std::vector<std::weak_ptr<PendingCall>>> calls_;
 };

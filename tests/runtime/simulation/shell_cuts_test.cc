@@ -64,6 +64,29 @@ TEST_P(ShellCutsTest, ForEver_TheJobSurvivesOrNamesThePairInTime) {
   }
 }
 
+// As behind a firewall that lets the ps' connections out and none in. The ps is heard, and nothing
+// that the chief says arrives.
+const CutForEver kCallsCut{.from = "chief-0", .to = "ps-1", .calls_only = true};
+constexpr const char* kLinkNamed = "chief -> ps 1: no call has reached it for ";
+
+TEST(ShellCallsCut, ForEver_TheJobFailsInTimeAndNamesTheLink) {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    const ShellResult result = RunSeed(seed, {}, kCallsCut);
+    const std::string error = result.error;
+    EXPECT_EQ(result.faults, 1u) << "seed " << seed << ": the job does not train then: " << error;
+    EXPECT_LT(result.seconds_after_last_fault, kFails) << "seed " << seed << ": " << error;
+    EXPECT_NE(error.find(kLinkNamed), std::string::npos) << "seed " << seed << ": " << error;
+  }
+}
+
+TEST(ShellMutation, WhenALinkThatIsDownLooksWell_IsCaught) {
+  const ShellResult result = RunSeed(1, {.dead_links_look_well = true}, kCallsCut);
+  const std::string error = result.error;
+  EXPECT_TRUE(error.find(kLinkNamed) == std::string::npos ||
+              result.seconds_after_last_fault > kFails)
+      << error;
+}
+
 INSTANTIATE_TEST_SUITE_P(EachPair, ShellCutsTest, testing::ValuesIn(kCases),
                          [](const auto& one) { return NameOf(one.param); });
 

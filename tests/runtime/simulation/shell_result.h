@@ -37,6 +37,8 @@ struct CutForEver {
   std::string to;
   /// A replica that is told to stop when the link is cut, and started again: its shards move then.
   std::string stopped = {};
+  /// Only calls are lost: answers to those of the other side get through.
+  bool calls_only = false;
 };
 
 /// Runs a ShellSimulation (shell_simulation.h). REQUIRES: as there.

@@ -187,7 +187,11 @@ void ShellSimulation::PlanCut() {
     if (cluster_->finished() || cluster_->Sum(stats::kChiefCheckpoints) == 0) return;
     ++result_.faults;
     LogInfo("simulation", "cut for ever", {{"from", cut_->from}, {"to", cut_->to}});
-    network_.Cut(cut_->from, cut_->to);
+    if (cut_->calls_only) {
+      network_.CutCalls(cut_->from, cut_->to);
+    } else {
+      network_.Cut(cut_->from, cut_->to);
+    }
     for (std::size_t i = 0; i < cluster_->size(); ++i) {
       if (Cluster::HostOf(cluster_->replica(i)) == cut_->stopped) cluster_->Stop(i);
     }
