@@ -36,15 +36,19 @@ GrantWatch::GrantWatch(const ChiefDependencies& chief, PsPeers& ps,
       fail_(std::move(fail)),
       overdue_limit_(std::max(chief.context.peer_timeout() / 4, kLeastOverdue)),
       stall_limit_(std::max(chief.context.peer_timeout(), kLeastStall)),
-      able_since_(chief.clock.Now()),
-      checked_(able_since_) {}
+      checked_(chief.clock.Now()) {}
+
+// Whether the time since the last Check counts is seen by the next one.
+GrantWatch::AbleTime GrantWatch::AbleNow() const {
+  return able_ + std::min<AbleTime>(chief_.clock.Now() - checked_, kOwnPause);
+}
 
 void GrantWatch::Polled(const PollWorkerRequest& request, const std::set<WorkId>& in_flight) {
   Worker& worker = workers_[request.index()];
   std::erase_if(worker.batches,
                 [&](const auto& batch) { return !in_flight.contains(batch.first); });
   for (const WorkId work_id : in_flight) {
-    worker.batches.try_emplace(work_id, InFlight{chief_.clock.Now(), false});
+    worker.batches.try_emplace(work_id, InFlight{AbleNow(), false});
   }
   worker.wants = request.want() > 0;
   HearUnreachable(request, worker);
@@ -54,11 +58,11 @@ void GrantWatch::Polled(const PollWorkerRequest& request, const std::set<WorkId>
 // Also of a batch that the worker has still: another one had committed it, and a shard has lost it
 // since. Overdue counts once for each grant.
 void GrantWatch::Granted(std::uint32_t worker, WorkId work_id) {
-  workers_[worker].batches.insert_or_assign(work_id, InFlight{chief_.clock.Now(), false});
+  workers_[worker].batches.insert_or_assign(work_id, InFlight{AbleNow(), false});
 }
 
 void GrantWatch::Committed(std::uint32_t worker) {
-  committed_ = workers_[worker].committed = chief_.clock.Now();
+  committed_ = workers_[worker].committed = AbleNow();
 }
 
 // It stays here until the worker says something else: ten thousand texts of each worker would be
@@ -107,17 +111,17 @@ void GrantWatch::RegisterAgain(std::uint32_t worker, ShardInTerm shard) {
                               std::to_string(shard.shard) + ", which it owns"));
 }
 
-void GrantWatch::ShareOverdue(std::uint32_t index, Worker& worker, ProtocolTime now) {
+void GrantWatch::ShareOverdue(std::uint32_t index, Worker& worker) {
   std::size_t count = 0;
-  std::chrono::nanoseconds oldest{0};
+  AbleTime oldest{0};
   for (auto& [work_id, in_flight] : worker.batches) {
-    const ProtocolTime since = std::max({in_flight.since, worker.committed, able_since_});
-    if (in_flight.overdue || now - since <= overdue_limit_) continue;
+    const AbleTime since = std::max(in_flight.since, worker.committed);
+    if (in_flight.overdue || able_ - since <= overdue_limit_) continue;
     in_flight.overdue = true;
     if (chief_.protocol.Committed(work_id)) continue;
     chief_.protocol.Overdue(index, work_id);
     chief_.stats.batches_overdue->Add();
-    oldest = std::max(oldest, now - in_flight.since);
+    oldest = std::max(oldest, able_ - in_flight.since);
     ++count;
   }
   if (count == 0) return;
@@ -160,7 +164,9 @@ std::string GrantWatch::WhoStalls() const {
     const std::string why = WhyStalled(index, worker);
     if (!why.empty()) text += (text.empty() ? "" : ", ") + why;
   }
-  return text;
+  if (!text.empty()) return text;
+  return "all workers that are there (" + std::to_string(workers_.size()) +
+         ") ask for batches and have none that is open";
 }
 
 // A worker that hangs with a full window asks for nothing, also once others have committed all that
@@ -174,7 +180,7 @@ void GrantWatch::WarnIfNobodyAsks(std::chrono::nanoseconds stalled) {
   const bool unasked =
       stalled > overdue_limit_ && chief_.protocol.Progress().work_ids_in_flight == 0;
   if (unasked && !unasked_) {
-    LogWarning("chief", "batches are open, and no worker asks for them",
+    LogWarning("chief", "batches are open, and no worker has one of them",
                {{"seconds", InSeconds(stalled)}, {"reason", WhoStalls()}});
   }
   unasked_ = unasked;
@@ -182,13 +188,14 @@ void GrantWatch::WarnIfNobodyAsks(std::chrono::nanoseconds stalled) {
 
 void GrantWatch::Check(bool blocked) {
   const ProtocolTime now = chief_.clock.Now();
-  const bool own_pause = now - std::exchange(checked_, now) > kOwnPause;
+  const std::chrono::nanoseconds passed = now - std::exchange(checked_, now);
+  const bool own_pause = passed > kOwnPause;
   if (own_pause || Idle(blocked) || !chief_.protocol.AllActive() || chief_.protocol.draining()) {
-    able_since_ = now;
     return;
   }
-  for (auto& [index, worker] : workers_) ShareOverdue(index, worker, now);
-  const std::chrono::nanoseconds stalled = now - std::max(committed_, able_since_);
+  able_ += passed;
+  for (auto& [index, worker] : workers_) ShareOverdue(index, worker);
+  const AbleTime stalled = able_ - committed_;
   WarnIfNobodyAsks(stalled);
   if (stalled <= stall_limit_) return;
   fail_(DeadlineExceededError("no batch was committed for " + WholeSeconds(stalled) + ": " +

@@ -28,7 +28,9 @@ namespace pstrain {
 ///                                            | workers that ask for no batch though some are open
 ///
 /// Nothing stalls while there is nothing to do, nothing may be granted, or there is no worker
-/// (Ending::CheckPatience).
+/// (Ending::CheckPatience). The times above stand still then, and while a shard has no owner, the
+/// chief drains, or its process was paused: a job whose shards lose their owner again and again is
+/// watched in the time between.
 ///
 /// A quarter leaves the others the rest of the time, and is still far beyond what a batch takes.
 /// 5 s after a worker has begun to say so, a ps that refuses a shard which it owns by the
@@ -50,13 +52,16 @@ class GrantWatch {
   void Check(bool blocked);
 
  private:
+  /// How long workers have had, or could have had, batches that they could have pushed.
+  using AbleTime = std::chrono::nanoseconds;
+
   struct InFlight {
-    ProtocolTime since{};
+    AbleTime since{};
     bool overdue = false;
   };
   struct Worker {
     std::map<WorkId, InFlight> batches;
-    ProtocolTime committed{};
+    AbleTime committed{};
     /// It asks for batches.
     bool wants = false;
     std::vector<UnreachablePs> unreachable;
@@ -64,11 +69,12 @@ class GrantWatch {
     std::map<ShardId, std::pair<ShardTerm, ProtocolTime>> disowned;
   };
 
+  AbleTime AbleNow() const;
   /// Keeps of ps that are members what a person reads of it.
   void HearUnreachable(const PollWorkerRequest& request, Worker& worker) const;
   void HearDisowned(const PollWorkerRequest& request, Worker& worker);
   void RegisterAgain(std::uint32_t worker, ShardInTerm shard);
-  void ShareOverdue(std::uint32_t index, Worker& worker, ProtocolTime now);
+  void ShareOverdue(std::uint32_t index, Worker& worker);
   /// Nobody has to get on: no batch is with a worker, and none has to be.
   bool Idle(bool blocked) const;
   void WarnIfNobodyAsks(std::chrono::nanoseconds stalled);
@@ -81,12 +87,12 @@ class GrantWatch {
   const std::chrono::seconds overdue_limit_;
   const std::chrono::seconds stall_limit_;
   std::map<std::uint32_t, Worker> workers_;
-  /// Since when workers have, or could have, batches that they could have pushed.
-  ProtocolTime able_since_;
-  /// The log says that batches are open and nobody asks for them.
+  /// Up to the last Check.
+  AbleTime able_{0};
+  AbleTime committed_{0};  // by anybody
+  /// The log says that batches are open and nobody has one.
   bool unasked_ = false;
   ProtocolTime checked_;
-  ProtocolTime committed_{};  // by anybody
 };
 
 }  // namespace pstrain

@@ -152,9 +152,35 @@ TEST_F(GrantWatchTest, WhileAShardHasNoOwner_NobodyIsToBlame) {
   ASSERT_TRUE(RegisterPs(0, 102).ok());
   AnswerAssigns();
   ASSERT_TRUE(protocol().AllActive());
-  Pass(seconds(100));
+  Pass(seconds(10));
   EXPECT_EQ(chief_stats_.batches_overdue->Value(), 0u);
   EXPECT_TRUE(failures_.empty());
+  // What was before counts.
+  Pass(seconds(1));
+  EXPECT_EQ(chief_stats_.batches_overdue->Value(), 8u);
+}
+
+// A move that fails is tried again within 60 s, and each try takes a shard from its owner.
+TEST_F(GrantWatchTest, WhenAShardLosesItsOwnerAgainAndAgain_TheTimeBetweenCounts) {
+  Grant(0, 8);
+  const auto able_and_not = [this](std::uint64_t process) {
+    Pass(seconds(60));
+    protocol().PsLost(0, incarnations_[0]);
+    Pass(seconds(30));
+    incarnations_[0] = RegisterPs(0, process)->incarnation();
+    AnswerAssigns();
+    EXPECT_TRUE(protocol().AllActive());
+  };
+  able_and_not(102);
+  EXPECT_EQ(chief_stats_.batches_overdue->Value(), 0u);
+  for (std::uint64_t process = 103; process < 108; ++process) able_and_not(process);
+  EXPECT_EQ(chief_stats_.batches_overdue->Value(), 8u);
+  EXPECT_TRUE(failures_.empty()) << "360 s";
+  Pass(seconds(40));
+  EXPECT_TRUE(failures_.empty());
+  Pass(seconds(1));
+  ASSERT_EQ(failures_.size(), 1u);
+  EXPECT_THAT(failures_[0].message(), HasSubstr("no batch was committed for 401 s: worker 0 has "));
 }
 
 TEST_F(GrantWatchTest, WhenTheChiefItselfWasStopped_NobodyIsToBlame) {
@@ -163,6 +189,41 @@ TEST_F(GrantWatchTest, WhenTheChiefItselfWasStopped_NobodyIsToBlame) {
   watch_.Check(false);
   EXPECT_EQ(chief_stats_.batches_overdue->Value(), 0u);
   EXPECT_TRUE(failures_.empty());
+}
+
+TEST_F(GrantWatchTest, WhenTheChiefIsStoppedAgainAndAgain_TheTimeBetweenCounts) {
+  Grant(0, 8);
+  for (int i = 0; i < 3; ++i) {
+    Pass(seconds(40));
+    clock_.Advance(seconds(1000));
+    watch_.Check(false);
+  }
+  EXPECT_EQ(chief_stats_.batches_overdue->Value(), 8u);
+  EXPECT_TRUE(failures_.empty());
+}
+
+// The only worker goes and comes again, and nothing that it was granted is ever committed.
+TEST_F(GrantWatchTest, WhenTheOnlyWorkerGoesAndComesAgain_TheTimesThatItIsThereCount) {
+  for (std::uint64_t process = 20; process < 24; ++process) {
+    protocol().WorkerSeen(3, {process, static_cast<std::uint32_t>(process)}, {});
+    EXPECT_FALSE(Grant(3, 8).empty());
+    Pass(seconds(100));
+    protocol().WorkerLost(3, process);
+    watch_.Forget(3);
+    Pass(seconds(200));
+  }
+  EXPECT_TRUE(failures_.empty());
+  protocol().WorkerSeen(3, {24, 24}, {});
+  Grant(3, 8);
+  Pass(seconds(1));
+  EXPECT_EQ(failures_.size(), 1u);
+}
+
+TEST_F(GrantWatchTest, WhenAllAskAndNobodyIsGrantedAnything_TheMessageSaysSo) {
+  watch_.Polled(Polling(0, 8), {});
+  watch_.Polled(Polling(1, 8), {});
+  EXPECT_THAT(WhyItStalls(), HasSubstr("no batch was committed for 401 s: all workers that are "
+                                       "there (2) ask for batches and have none that is open; "));
 }
 
 TEST_F(GrantWatchTest, WhenNobodyReachesAPs_TheJobFailsAndNamesThePairs) {
