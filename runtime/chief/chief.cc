@@ -158,7 +158,7 @@ Result<int> Chief::RunToEnd() {
       if (ending_.failed_for_good()) return kExitPermanent;
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
-    if (ending_.Superseded() || ps_.superseded()) {
+    if (ending_.Superseded() || ps_.superseded() || end_file_.superseded()) {
       LogWarning("chief", "another chief has taken over");
       return kExitDisrupted;
     }
@@ -255,6 +255,7 @@ void Chief::EndIfOver() {
   const bool evaluated = evaluator_.Done(checkpointing_.newest());
   const bool finished = ending_.RunOver(checkpointing_.final_since(), evaluated);
   if (!finished && !ending_.DrainOver(DrainNow())) return;
+  if (end_file_.superseded()) return;  // RunToEnd ends with that
   if (ending_.TimeIsOut()) return BeginRelease(false);
   end_file_.Write(finished, [this]() PSTRAIN_REQUIRES(mutex_) { return ResultJson(Numbers()); });
   if (!end_file_.Done(finished)) return;

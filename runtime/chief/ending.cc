@@ -94,12 +94,21 @@ bool Ending::Superseded() {
   checking_term_ = true;
   disk_.Post("look for a newer chief", [this]() -> Disk::Then {
     const Result<bool> superseded = directory_.Superseded();
-    return [this, superseded] {
-      checking_term_ = false;
-      superseded_ = superseded_ || (superseded.ok() && *superseded);
-    };
+    return [this, superseded] { TermChecked(superseded); };
   });
   return superseded_;
+}
+
+// A directory that fails for an hour is one line, and one more at its end.
+void Ending::TermChecked(const Result<bool>& superseded) {
+  checking_term_ = false;
+  superseded_ = superseded_ || (superseded.ok() && *superseded);
+  if (!superseded.ok() && !unseen_) {
+    LogWarning("chief", "cannot see whether a newer chief has taken the run; looking again",
+               {{"every_seconds", kTermCheck.count()}, {"error", superseded.status()}});
+  }
+  if (superseded.ok() && unseen_) LogInfo("chief", "the run's directory can be looked at again");
+  unseen_ = !superseded.ok();
 }
 
 }  // namespace pstrain

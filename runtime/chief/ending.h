@@ -103,6 +103,8 @@ class Ending {
  private:
   using Time = std::chrono::nanoseconds;
 
+  void TermChecked(const Result<bool>& superseded);
+
   const Limits limits_;
   const RunDirectory& directory_;
   Disk& disk_;
@@ -116,6 +118,8 @@ class Ending {
   std::optional<Time> last_term_check_;
   bool checking_term_ = false;
   bool superseded_ = false;
+  /// The log says that the directory cannot be looked at.
+  bool unseen_ = false;
 };
 
 /// How long the evaluator may be silent before a drain ends without it, and peers before a release

@@ -37,6 +37,12 @@ std::size_t MostConnections(const RoleContext& context) {
   return 2 * (context.most_workers + (ps_may_change ? kMostReplicas : ps) + 1) + kReserve;
 }
 
+/// Another chief has taken the run before this one has begun.
+int EndAsSuperseded(const Status& status) {
+  LogWarning("chief", "another chief has taken over", {{"reason", status}});
+  return kExitDisrupted;
+}
+
 /// Of an error of PrepareChief. Nothing helps where what the job names is absent, damaged, of
 /// another form or of another run. What the disk refuses a run that was started before may pass; a
 /// full disk gets room.
@@ -47,6 +53,8 @@ Result<int> EndOfSetup(const RoleContext& context, const Status& status, bool wa
     case StatusCode::kFailedPrecondition:
     case StatusCode::kDataLoss:
       return EndForInvalidInput(context, status);
+    case StatusCode::kAborted:
+      return EndAsSuperseded(status);
     case StatusCode::kPermissionDenied:
     case StatusCode::kAlreadyExists:
       if (!was_started) return EndForInvalidInput(context, status);
@@ -73,12 +81,12 @@ Result<int> RunChief(const RoleContext& context, const ChiefJob& job) {
   if (!prepared.ok()) return EndOfSetup(context, prepared.status(), was_started);
   ChiefSetup setup = *std::move(prepared);
   const std::int64_t expected = ExamplesExpected(setup);
-  PSTRAIN_ASSIGN_OR_RETURN(
-      const std::optional<FinalCounts> finished,
-      TryAgain(context).Until(
-          [&] { return setup.directory.Finished(expected, job.evaluation_digest); },
-          TryAgain::ReadMayPass));
-  if (finished) return TellFinished(context, *finished, setup.directory.path());
+  const Result<std::optional<FinalCounts>> finished = TryAgain(context).Until(
+      [&] { return setup.directory.Finished(expected, job.evaluation_digest); },
+      TryAgain::ReadMayPass);
+  if (finished.status().code() == StatusCode::kAborted) return EndAsSuperseded(finished.status());
+  PSTRAIN_RETURN_IF_ERROR(finished.status());
+  if (*finished) return TellFinished(context, **finished, setup.directory.path());
   LogInfo("chief", "run opened",
           {{"run", setup.directory.path()},
            {"chief_term", setup.directory.chief_term()},

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/os/files.h"
+#include "base/text/hex.h"
 #include "base/text/json.h"
 #include "proto/contract/run_files.h"
 #include "proto/job/fixed_fields.h"
@@ -109,8 +110,30 @@ bool RunDirectory::WasStarted(const JobSettings& job, const std::string& run_id)
 
 std::string RunDirectory::MustBeWritable() const { return WritableHint(*job_); }
 
+// Rule 8: the run belongs to the chief of the highest term. The look comes last, when nothing but
+// the rename is to be done. The temporary file is this chief's alone.
 Status RunDirectory::Write(const char* name, const std::string& content) const {
-  return WriteFileAtomically(File(name), content).WithContext(MustBeWritable());
+  const std::string temporary =
+      File(name) + ".tmp." + std::to_string(term_.number) + "." + ToHex(term_.id);
+  Status written = WriteFileSynced(temporary, content);
+  if (written.ok()) written = CheckChiefTerm(path_, term_);
+  if (written.ok()) written = RenameFile(temporary, File(name));
+  if (written.ok()) return written;
+  if (const Status removed = RemoveAll(temporary); !removed.ok()) {
+    LogWarning("chief", "a temporary file stays", {{"error", removed}});
+  }
+  return Explained(written);
+}
+
+// The hint would mislead where the directory is well and another chief's.
+Status RunDirectory::Explained(const Status& status) const {
+  if (status.ok() || status.code() == StatusCode::kAborted) return status;
+  return status.WithContext(MustBeWritable());
+}
+
+Status RunDirectory::Remove(const char* name) const {
+  PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(path_, term_));
+  return RemoveAll(File(name));
 }
 
 Result<bool> RunDirectory::Superseded() const {
@@ -170,9 +193,9 @@ Result<std::optional<FinalCounts>> RunDirectory::Finished(
     if (same.ok()) return std::optional(*proven);
     proven = same;
   }
-  LogWarning("chief", "the run's result does not hold: it is removed, and the run continues",
+  PSTRAIN_RETURN_IF_ERROR(Explained(Remove(kRunResultFile)));
+  LogWarning("chief", "the run's result does not hold: it was removed, and the run continues",
              {{"run", path_}, {"reason", proven.status().message()}});
-  PSTRAIN_RETURN_IF_ERROR(RemoveAll(File(kRunResultFile)).WithContext(MustBeWritable()));
   return std::optional<FinalCounts>();
 }
 
@@ -198,16 +221,16 @@ std::optional<double> RunDirectory::RestoredEvalLoss() const {
 
 Status RunDirectory::WriteStopped(const std::string& json) const {
   PSTRAIN_RETURN_IF_ERROR(Write(kRunStoppedFile, json + "\n"));
-  return RemoveAll(File(kRestoredFile));
+  return Remove(kRestoredFile);
 }
 
-Status RunDirectory::ForgetStopped() const { return RemoveAll(File(kRunStoppedFile)); }
+Status RunDirectory::ForgetStopped() const { return Remove(kRunStoppedFile); }
 
 Status RunDirectory::WriteRestored(double eval_loss) const {
   Json json = Json::Object();
   json.Set(kEvalLoss, Json::Double(eval_loss));
   PSTRAIN_RETURN_IF_ERROR(Write(kRestoredFile, WriteJson(json) + "\n"));
-  return RemoveAll(File(kRunStoppedFile));
+  return Remove(kRunStoppedFile);
 }
 
 bool RunDirectory::AnnouncementAwaited() const { return FileExists(File(kRunAnnounceFile)); }

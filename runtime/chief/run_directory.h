@@ -32,6 +32,11 @@ Status CompareDescriptions(const RunDescription& stored, const RunDescription& f
 ///   checkpoints/      runtime/checkpoint
 ///   newest-checkpoint  runtime/checkpoint/newest_checkpoint.h
 ///
+/// A chief changes none of it once another one has taken the run: ABORTED. It looks for that right
+/// before it renames a file into its place or removes one. In the window between that look and the
+/// call, or where a network file system does not list the other one's term yet, it may change a
+/// file all the same: as if it had done so a moment before the other one came.
+///
 /// Owned by the chief; one thread at a time.
 class RunDirectory {
  public:
@@ -71,11 +76,12 @@ class RunDirectory {
   /// cannot be read or removed now.
   Result<std::optional<FinalCounts>> Finished(std::int64_t examples_expected,
                                               std::optional<std::uint32_t> evaluation) const;
+  /// ABORTED: another chief has taken the run.
   Status WriteResult(const std::string& json) const;
   /// The eval_loss with which the run was stopped; nothing when it was not stopped, was continued
   /// since, or had no evaluator.
   std::optional<double> StoppedEvalLoss() const;
-  /// The run is stopped now, whatever it was restored from.
+  /// The run is stopped now, whatever it was restored from. ABORTED as WriteResult.
   Status WriteStopped(const std::string& json) const;
   /// The run continues from where it was stopped, with a loss that nobody knows.
   Status ForgetStopped() const;
@@ -91,7 +97,12 @@ class RunDirectory {
   std::string File(const char* name) const;
   /// The description as it lies there. DATA_LOSS: the file is damaged.
   Result<RunDescription> Stored() const;
+  /// Errors: CheckChiefTerm, and of the disk.
   Status Write(const char* name, const std::string& content) const;
+  /// The same of a removal.
+  Status Remove(const char* name) const;
+  /// An error of the disk with what has to be done.
+  Status Explained(const Status& status) const;
   std::optional<double> NumberIn(const char* file, const char* key) const;
 
   const JobSettings* job_;

@@ -8,7 +8,7 @@
 namespace pstrain {
 
 void EndFile::Write(bool finished, const std::function<std::string()>& json) {
-  if (writing_ || Done(finished)) return;
+  if (writing_ || superseded_ || Done(finished)) return;
   if (finished && again_ && chief_.clock.Now() < *again_) return;
   writing_ = true;
   chief_.disk.Post(finished ? "write result.json" : "write stopped.json",
@@ -25,6 +25,12 @@ void EndFile::Written(bool finished, const Status& status) {
   if (status.ok()) {
     done_ = finished;
     failing_since_.reset();
+    return;
+  }
+  if (status.code() == StatusCode::kAborted) {
+    LogWarning("chief", "how the run ended is not written: it is another chief's",
+               {{"reason", status}});
+    superseded_ = true;
     return;
   }
   if (!finished) {

@@ -15,6 +15,7 @@ namespace pstrain {
 /// that cannot be written is tried again after 1, 2, 4 .. 30 s, for as long as it takes: the run is
 /// finished only with it, and the chief's page says meanwhile why it has not ended. stopped.json is
 /// tried once: a drain has little time, and without the file nothing is lost but a comparison.
+/// Nothing is written once another chief has taken the run.
 /// Touches the run's directory through Disk. The chief's lock guards it: one thread at a time.
 class EndFile {
  public:
@@ -27,6 +28,8 @@ class EndFile {
   void Write(bool finished, const std::function<std::string()>& json);
   /// Nothing more is to be done for that file.
   bool Done(bool finished) const { return done_ == finished; }
+  /// Another chief has taken the run: the end is its to write.
+  bool superseded() const { return superseded_; }
   /// Puts into `problem` what keeps the result of a finished run from being written; leaves it as
   /// it is when nothing does. It belongs there: the directory is the same, and so is what helps.
   void Report(CheckpointProblem& problem) const;
@@ -41,6 +44,7 @@ class EndFile {
   std::optional<ProtocolTime> failing_since_;
   Status error_;
   bool writing_ = false;
+  bool superseded_ = false;
   std::optional<bool> done_;
 };
 

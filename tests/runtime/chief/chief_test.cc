@@ -443,6 +443,18 @@ TEST_F(ChiefTest, WhenANewerChiefHasTakenTheRun_EndsAsSuperseded) {
   EXPECT_EQ(Outcome(), kExitDisrupted);
 }
 
+// It looks for another chief once a second, by a clock that stands still here: whoever is told to
+// stop between two looks finds out when it writes how the run has stopped.
+TEST_F(PausedChiefTest, WhenANewerChiefHasTakenTheRunAndItIsToldToStop_LeavesItsFilesAlone) {
+  chief_clock_ = &manual_clock_;
+  Start();
+  ASSERT_TRUE(TakeChiefTerm(dir_.File("run")).ok());
+  stop_.request_stop();
+  EXPECT_EQ(Outcome(), kExitDisrupted);
+  chief_.reset();
+  EXPECT_FALSE(FileExists(JoinPath(dir_.File("run"), "stopped.json")));
+}
+
 // On a file system that creates nothing exclusively two chiefs may take one term: who finds the id
 // of the other one in its file has lost.
 TEST_F(ChiefTest, WhenAnotherChiefHasWrittenOverItsTerm_EndsAsSuperseded) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
+#include "base/os/file_faults.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "tests/runtime/chief/chief_test_support.h"
 
@@ -134,6 +137,30 @@ TEST_F(EndingTest, WhenAHigherTermIsTaken_IsSuperseded) {
   EXPECT_FALSE(ending_.Superseded());  // Looks once a second.
   clock_.Advance(seconds(1) + milliseconds(1));
   EXPECT_TRUE(ending_.Superseded());
+}
+
+TEST_F(EndingTest, WhenTheDirectoryCannotBeLookedAt_TheLogSaysSoOnceAndWhenItCanBeAgain) {
+  const auto log_of = [this](int looks) {
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < looks; ++i) {
+      clock_.Advance(seconds(1) + milliseconds(1));
+      EXPECT_FALSE(ending_.Superseded());
+    }
+    return testing::internal::GetCapturedStderr();
+  };
+  const std::string blind = "cannot see whether a newer chief has taken the run";
+  const std::string again = "the run's directory can be looked at again";
+  {
+    const ScopedFileFaults faults([](std::string_view call, const std::string& path) {
+      return call == "list" && path.ends_with("/chiefs") ? EIO : 0;
+    });
+    const std::string log = log_of(3);
+    EXPECT_NE(log.find(blind), std::string::npos) << log;
+    EXPECT_EQ(log.find(blind), log.rfind(blind)) << log;
+  }
+  const std::string log = log_of(3);
+  EXPECT_NE(log.find(again), std::string::npos) << log;
+  EXPECT_EQ(log.find(again), log.rfind(again)) << log;
 }
 
 TEST_F(EndingTest, WhenAnotherChiefHasTheSameTerm_IsSuperseded) {

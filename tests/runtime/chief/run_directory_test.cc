@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/os/file_faults.h"
 #include "base/os/files.h"
@@ -145,6 +146,33 @@ TEST_F(RunDirectoryTest, ASecondChief_GoesOnWithWhereTheFirstHasPlacedSlices) {
   const Result<RunDescription> description = directory->Description(other);
   ASSERT_TRUE(description.ok()) << description.status().ToString();
   EXPECT_EQ(description->SerializeAsString(), fresh_.SerializeAsString());
+}
+
+// The former chief was paused, or its node was cut off, and goes on.
+TEST_F(RunDirectoryTest, WhenAnotherChiefHasTakenTheRun_TheFormerOneChangesNoneOfItsFiles) {
+  const Result<RunDirectory> former = RunDirectory::Open(job_, "run");
+  ASSERT_TRUE(former.ok()) << former.status().ToString();
+  ASSERT_TRUE(former->WriteStopped(R"({"eval_loss": 0.25})").ok());
+  const Result<RunDirectory> chief = RunDirectory::Open(job_, "run");
+  ASSERT_TRUE(chief.ok()) << chief.status().ToString();
+  ASSERT_TRUE(chief->WriteStopped(R"({"eval_loss": 0.5})").ok());
+  EXPECT_EQ(former->WriteStopped(R"({"eval_loss": 0.75})").code(), StatusCode::kAborted);
+  EXPECT_EQ(former->ForgetStopped().code(), StatusCode::kAborted);
+  EXPECT_EQ(former->WriteRestored(0.75).code(), StatusCode::kAborted);
+  EXPECT_EQ(chief->StoppedEvalLoss(), 0.5);
+  EXPECT_FALSE(chief->RestoredEvalLoss().has_value());
+  EXPECT_EQ(former->WriteResult("{}").code(), StatusCode::kAborted);
+  EXPECT_FALSE(FileExists(JoinPath(chief->path(), kRunResultFile)));
+  EXPECT_EQ(former->Description(fresh_).status().code(), StatusCode::kAborted);
+  EXPECT_FALSE(FileExists(chief->DescriptionFile()));
+  ASSERT_TRUE(chief->WriteResult("{}").ok());
+  EXPECT_EQ(former->Finished(1, std::nullopt).status().code(), StatusCode::kAborted);
+  EXPECT_EQ(ReadFile(JoinPath(chief->path(), kRunResultFile)).value(), "{}\n");
+  const Result<std::vector<std::string>> names = ListDirectory(chief->path());
+  ASSERT_TRUE(names.ok()) << names.status().ToString();
+  for (const std::string& name : *names) {
+    EXPECT_EQ(name.find(".tmp"), std::string::npos) << name;
+  }
 }
 
 // The chief looks up records by batch, and hands the rest to every ps.

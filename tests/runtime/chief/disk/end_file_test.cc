@@ -80,6 +80,21 @@ TEST_F(EndFileTest, WhenADrainCannotBeWrittenDown_IsNotTriedAgain) {
   EXPECT_FALSE(FileExists(RunFile(kRunStoppedFile)));
 }
 
+TEST_F(EndFileTest, WhenAnotherChiefHasTakenTheRun_NothingIsWrittenAndItIsNotDone) {
+  MakeSetup();
+  for (const bool finished : {false, true}) {
+    EndFile end_file(chief());
+    EXPECT_FALSE(end_file.superseded());
+    end_file.Write(finished, [] { return std::string("{}"); });
+    EXPECT_TRUE(end_file.superseded());
+    EXPECT_FALSE(end_file.Done(finished));
+    end_file.Write(finished, [] { return std::string("{}"); });
+    EXPECT_FALSE(end_file.Done(finished));
+  }
+  EXPECT_FALSE(FileExists(RunFile(kRunStoppedFile)));
+  EXPECT_FALSE(FileExists(RunFile(kRunResultFile)));
+}
+
 TEST_F(EndFileTest, WhileTheDiskHangs_OneWriteIsUnderWay) {
   disk_.Pause();
   Write(true);
