@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -142,8 +143,8 @@ class BenchChief {
     RegisterPsRequest ps;
     ps.set_process(1);
     ps.set_address("ps-0:2222");
-    const FixedDigests job = DigestsOf(job_.spec());
-    ps.mutable_job()->insert(job.begin(), job.end());
+    digests_ = DigestsOf(job_.spec());
+    ps.mutable_job()->insert(digests_.begin(), digests_.end());
     const RegisterPsReply registered = OrExit(chief_->RegisterPs(ps, ""));
     alive_.set_incarnation(registered.incarnation());
     alive_.set_call_key(registered.call_key());
@@ -159,6 +160,9 @@ class BenchChief {
     request.set_process(1000 + worker);
     request.set_sequence(++sequence_);
     request.set_chief_term_seen(chief_->chief_term());
+    if (known_.insert(worker).second) {
+      request.mutable_job()->insert(digests_.begin(), digests_.end());
+    }
     return request;
   }
   /// The chief's answer, through the bytes of both messages.
@@ -180,6 +184,9 @@ class BenchChief {
       .job = settings_, .run_id = "run", .stats = *stats_, .fail_points = FailPoints::None()};
   std::unique_ptr<Chief> chief_;
   HeartbeatPsRequest alive_;
+  FixedDigests digests_;
+  /// Workers that have shown them.
+  std::set<std::uint32_t> known_;
   std::uint64_t sequence_ = 0;
   std::jthread thread_;
 };

@@ -65,8 +65,8 @@ std::function<void(Status)> FailThrough(Ending& ending, CondVar& changed) {
   };
 }
 
-/// OK for a replica that was started with this job, or has shown that before: `known`. Errors:
-/// CheckDigests.
+/// OK for a replica that was started with this job, or has shown that to this chief before:
+/// `known`. Errors: CheckDigests.
 Status CheckJob(const google::protobuf::Map<std::string, std::uint32_t>& shown, bool known,
                 const FixedDigests& job) {
   if (!shown.empty()) return CheckDigests(job, {shown.begin(), shown.end()});
@@ -343,11 +343,11 @@ Result<HeartbeatPsReply> Chief::HeartbeatPs(const HeartbeatPsRequest& request) {
 Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
                                           const std::string& from) {
   PSTRAIN_RETURN_IF_ERROR(CheckRequest(request, bounds_));
-  const bool known = request.chief_term_seen() != 0;
-  PSTRAIN_ASSIGN_OR_RETURN(
-      auto refusal, RefusalOf<PollWorkerReply>(request, known, job_, from, dependencies_.refusals));
-  if (refusal) return *std::move(refusal);
   const MutexLock lock(mutex_);
+  PSTRAIN_ASSIGN_OR_RETURN(auto refusal,
+                           RefusalOf<PollWorkerReply>(request, workers_.Knows(request), job_, from,
+                                                      dependencies_.refusals));
+  if (refusal) return *std::move(refusal);
   PSTRAIN_RETURN_IF_ERROR(workers_.CheckAttempt(request, from));
   PollWorkerReply reply = workers_.Poll(request,
                                         {.releasing = ending_.releasing(),

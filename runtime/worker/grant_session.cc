@@ -170,7 +170,7 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_failure(failure_);
   problems_.Describe(&request);
   request.set_leaving(leaving_);
-  if (!run_) request.mutable_job()->insert(job_.begin(), job_.end());
+  if (show_job_) request.mutable_job()->insert(job_.begin(), job_.end());
   const auto in_flight = static_cast<std::uint32_t>(in_flight_.size());
   request.set_want(leaving_ || in_flight >= kWindow ? 0 : kWindow - in_flight);
   return request;
@@ -202,6 +202,7 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   if (reply.sequence() != request.sequence() && reply.directive() != REPLACED) return;
   reports_.erase(reports_.begin(), reports_.begin() + request.reports_size());
   chief_term_ = reply.chief_term();
+  if (run_ || reply.has_run()) show_job_ = false;
   DropVoid();
   if (reply.has_run()) run_ = std::move(*reply.mutable_run());
   const std::uint64_t known = membership_ ? membership_->number() : 0;
@@ -279,8 +280,15 @@ void GrantSession::AwaitWork(const std::stop_token& stop) {
     if (!told.ok()) next = SteadyNow() + kHeartbeat;
     const MutexLock lock(mutex_);
     told_ = told_ || told.ok();
+    show_job_ = show_job_ || !told.ok();
     changed_.NotifyAll();
   }
+}
+
+// The next chief has come between two calls that the last one and this one have answered.
+bool GrantSession::ShowsJobNext(const PollWorkerRequest& request) {
+  const MutexLock lock(mutex_);
+  return request.job().empty() && !std::exchange(show_job_, true);
 }
 
 void GrantSession::Poll(const std::stop_token& stop) {
@@ -298,6 +306,7 @@ void GrantSession::Poll(const std::stop_token& stop) {
     }
     Result<PollWorkerReply> reply = client_.PollWorker(request);
     if (reply.ok() && !reply->refused().empty()) {
+      if (ShowsJobNext(request)) continue;
       return End(SessionEnd::kFailed, FailedPreconditionError(reply->refused()));
     }
     const bool away = !reply.ok();
@@ -309,6 +318,7 @@ void GrantSession::Poll(const std::stop_token& stop) {
     {
       const MutexLock lock(mutex_);
       away_ = away;
+      show_job_ = show_job_ || away;
       if (!away) Absorb(request, std::move(reply).value());
     }
     if (!away) continue;

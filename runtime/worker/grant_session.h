@@ -79,6 +79,8 @@ class GrantSession {
 
  private:
   void Poll(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
+  /// True: the chief has refused a poll that did not show the job, so the next one does.
+  bool ShowsJobNext(const PollWorkerRequest& request) PSTRAIN_EXCLUDES(mutex_);
   void AwaitWork(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
   PollWorkerRequest NextRequest() PSTRAIN_REQUIRES(mutex_);
   /// Nothing changes by a reply to another poll, or to one that the chief did not take.
@@ -120,6 +122,9 @@ class GrantSession {
   /// Threads that wait for a newer membership.
   mutable int membership_waits_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   bool away_ PSTRAIN_GUARDED_BY(mutex_) = false;  // the chief did not answer the last poll
+  /// The chief of the next poll may not know which job this is: it is the first one that answers,
+  /// or may be another than that of the last poll, or it has said so.
+  bool show_job_ PSTRAIN_GUARDED_BY(mutex_) = true;
   /// The chief has said that a poll may bring something.
   bool told_ PSTRAIN_GUARDED_BY(mutex_) = false;
   bool leaving_ PSTRAIN_GUARDED_BY(mutex_) = false;

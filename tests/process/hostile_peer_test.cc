@@ -97,6 +97,16 @@ class HostilePeerTest : public ExactRunTest {
     return CallRaw(Address(audience), method, request.SerializeAsString(), Token(caller, audience));
   }
 
+  /// What a replica is started with is no secret in the job.
+  template <typename Request>
+  void ShowJob(Request& request) const {
+    const Result<PSTrainingJob> manifest =
+        LoadJobManifest(dir_.File(".pstrain/exact/job.json"), {.allow_test_only = true});
+    ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
+    const FixedDigests job = DigestsOf(manifest->spec());
+    request.mutable_job()->insert(job.begin(), job.end());
+  }
+
   /// Of an attempt the first pod that shows a token is the pod: a true one has come to chief and
   /// ps before another one of its name does.
   void ShowTheTrueReplicas() {
@@ -307,12 +317,7 @@ TEST_F(HostilePeerTest, AMemberOfTheJob_CannotNameWhatTheJobDoesNotHave) {
   ps.set_process(666);
   ps.set_address("127.0.0.1:1");
   ps.set_attempt(4'294'967'295);
-  // It knows the job: what a replica is started with is no secret in it.
-  const Result<PSTrainingJob> manifest =
-      LoadJobManifest(dir_.File(".pstrain/exact/job.json"), {.allow_test_only = true});
-  ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
-  const FixedDigests job = DigestsOf(manifest->spec());
-  ps.mutable_job()->insert(job.begin(), job.end());
+  ShowJob(ps);
   EXPECT_EQ(CallAs({Role::kPs, 0, 4'294'967'295, 0}, "/pstrain.ChiefControl/RegisterPs",
                    Audience::kChief, ps)
                 .code(),
@@ -366,6 +371,7 @@ TEST_F(HostilePeerTest, AWorkerThatReportsWhatItWasNotGranted_ChangesNothing) {
   poll.set_index(1);
   poll.set_process(666);
   poll.set_chief_term_seen(1);
+  ShowJob(poll);
   for (std::uint32_t batch = 0; batch < 64; ++batch) {
     WireWorkId work_id;
     work_id.set_epoch(39);

@@ -37,6 +37,11 @@ Status WorkerPeers::CheckAttempt(const PollWorkerRequest& request, std::string_v
   return late;
 }
 
+bool WorkerPeers::Knows(const PollWorkerRequest& request) const {
+  const auto newest = newest_poll_.find(request.index());
+  return newest != newest_poll_.end() && newest->second.first == request.process();
+}
+
 PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPhase& phase,
                                   std::string_view from) {
   PollWorkerReply reply;
@@ -96,9 +101,7 @@ std::vector<WorkId> WorkerPeers::InFlight(const PollWorkerRequest& request) cons
 
 // Of another process than the last: Admit decides which of the two is the older.
 bool WorkerPeers::InOrder(const PollWorkerRequest& request) const {
-  const auto newest = newest_poll_.find(request.index());
-  return newest == newest_poll_.end() || newest->second.first != request.process() ||
-         newest->second.second < request.sequence();
+  return !Knows(request) || newest_poll_.at(request.index()).second < request.sequence();
 }
 
 WorkerPeers::Peer* WorkerPeers::Admit(const PollWorkerRequest& request,

@@ -40,6 +40,9 @@ class WorkerPeers {
   /// Attempts::Check, before Poll. `from`: the peer's address, for the log.
   Status CheckAttempt(const PollWorkerRequest& request, std::string_view from) const;
 
+  /// That very process has been admitted by this chief, as the last one of its index.
+  bool Knows(const PollWorkerRequest& request) const;
+
   /// A poll that is not above the last one of its process was late or repeated: it changes nothing,
   /// and the reply's sequence says so.
   PollWorkerReply Poll(const PollWorkerRequest& request, const RunPhase& phase,

@@ -74,6 +74,49 @@ TEST_F(GrantSessionTest, WhenAReplyIsToAnotherPoll_ItChangesNothing) {
   EXPECT_GE(last, 6u) << "the report was kept until a poll was taken";
 }
 
+// Another chief has taken the run between two polls, and nobody noticed.
+TEST_F(GrantSessionTest, WhenTheChiefDoesNotKnowItsJob_ItIsShownWithTheNextPoll) {
+  std::atomic<int> refused = 0;
+  TestChief chief([&](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(5);
+    if (poll.reports_size() == 0 && poll.in_flight_size() == 0) AddGrant({0, 1}, reply);
+    if (poll.reports_size() > 0 && poll.job().empty() && refused++ == 0) {
+      reply->Clear();
+      reply->set_refused("it does not say with which job");
+    }
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_);
+  ASSERT_TRUE(session.Start().ok());
+  const std::optional<Grant> first = session.NextGrant();
+  ASSERT_TRUE(first.has_value());
+  Report report;
+  *report.mutable_work_id() = first->work_id();
+  session.Complete(std::move(report));
+  ASSERT_TRUE(session.NextGrant().has_value());
+  EXPECT_EQ(session.end(), SessionEnd::kNone);
+  EXPECT_EQ(refused, 1);
+  const std::vector<PollWorkerRequest> polls = chief.polls();
+  EXPECT_FALSE(polls.front().job().empty());
+  std::vector<bool> shown;
+  for (const PollWorkerRequest& poll : polls) {
+    if (poll.reports_size() > 0) shown.push_back(!poll.job().empty());
+  }
+  EXPECT_EQ(shown, (std::vector<bool>{false, true})) << "the refused poll, and the same again";
+}
+
+TEST_F(GrantSessionTest, WhenTheChiefRefusesTheJobThatItIsShown_TheSessionHasFailed) {
+  TestChief chief([](const PollWorkerRequest&, PollWorkerReply* reply) {
+    reply->set_refused("spec.training.seed is not that of the chief's job");
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_);
+  EXPECT_EQ(session.Start().status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(session.end(), SessionEnd::kFailed);
+  EXPECT_EQ(chief.polls().size(), 1u);
+}
+
 TEST_F(GrantSessionTest, WhatIsGivenBack_IsNoLongerInFlightAndNotReported) {
   TestChief chief([](const PollWorkerRequest& poll, PollWorkerReply* reply) {
     if (poll.chief_term_seen() == 0) {
