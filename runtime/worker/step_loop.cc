@@ -141,6 +141,7 @@ void StepLoop::PushStage() {
 }
 
 void StepLoop::Finish(const Step& step, Report report) {
+  given_back_.Finished(FromWire(step.work.grant.work_id()));
   *report.mutable_work_id() = step.work.grant.work_id();
   report.set_chief_term(step.work.grant.chief_term());
   if (!step.left_out) report.set_loss(step.outcome.loss);
@@ -247,7 +248,7 @@ Result<StepLoop::Outcome> StepLoop::Push(Step& step, Report* report) {
 Result<StepLoop::Outcome> StepLoop::GiveBack(const Step& step) {
   const WorkId work_id = FromWire(step.work.grant.work_id());
   const std::string batch = step_.Describe(work_id);
-  if (given_back_.insert(work_id).second) {
+  if (given_back_.Add(work_id)) {
     LogWarning("worker", "a batch that was to be left out is given back: a shard has its gradient",
                {{"batch", batch}});
     session_.GiveBack(step.work.grant);

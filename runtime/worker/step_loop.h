@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <set>
 #include <string>
 
 #include "base/bounded_queue.h"
@@ -13,6 +12,7 @@
 #include "runtime/cluster/role_context.h"
 #include "runtime/stats/role_stats.h"
 #include "runtime/worker/finite_check.h"
+#include "runtime/worker/given_back.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
 #include "runtime/worker/work_prefetcher.h"
@@ -99,7 +99,7 @@ class StepLoop {
   BoundedQueue<Step> computed_{1};
   std::atomic<bool> abandoned_{false};
   /// Of the push stage.
-  std::set<WorkId> given_back_;
+  GivenBack given_back_;
   Mutex mutex_;
   Status status_ PSTRAIN_GUARDED_BY(mutex_);
 };

@@ -25,21 +25,24 @@ using ::testing::HasSubstr;
 constexpr WorkId kWorkId{0, 0};
 constexpr std::uint32_t kRecords = 2;
 
-/// SampleGradients of the same rows for all work; the loss of the first `broken` steps is not a
-/// number.
+/// SampleGradients of the same rows for all work; the loss of some steps is not a number.
 class SampleStep final : public WorkerStep {
  public:
-  /// `between`: called in each step, after its pull and before its push.
+  /// Of the first `broken` steps. `between`: called in each step, after its pull and before its
+  /// push.
   explicit SampleStep(
       int broken, std::function<void()> between = [] {})
-      : broken_(broken), between_(std::move(between)) {}
+      : broken_(static_cast<std::size_t>(broken), true), between_(std::move(between)) {}
+  /// Of the steps that are named so.
+  explicit SampleStep(std::vector<bool> broken) : broken_(std::move(broken)), between_([] {}) {}
 
   Result<PreparedWork> Prepare(WorkId) override {
     return PreparedWork{SamplePlan({1, 2, 3, 500}), kRecords, 0, nullptr};
   }
   StepOutcome Compute(const PreparedWork& work, StepValues&) override {
     between_();
-    const bool broken = steps_++ < broken_;
+    const auto number = static_cast<std::size_t>(steps_++);
+    const bool broken = number < broken_.size() && broken_[number];
     return {broken ? std::numeric_limits<double>::quiet_NaN() : 0.5, SampleGradients(work.access)};
   }
   std::string Describe(WorkId work_id) const override {
@@ -48,7 +51,7 @@ class SampleStep final : public WorkerStep {
   int steps() const { return steps_; }
 
  private:
-  const int broken_;
+  const std::vector<bool> broken_;
   const std::function<void()> between_;
   std::atomic<int> steps_{0};
 };
@@ -207,6 +210,29 @@ TEST_F(StepLoopTest, WhenItsLossIsAgainNotFinite_TheJobFails) {
   EXPECT_THAT(ran.message(), HasSubstr("some shards have its gradient"));
   EXPECT_EQ(chief_.polls().back().failure(), ran.message());
   for (const PollWorkerRequest& poll : chief_.polls()) EXPECT_EQ(poll.reports_size(), 0);
+}
+
+/// The chief grants the work once more when it is done, as for a ps that has lost it.
+class StepLoopTwiceTest : public StepLoopTest {
+ protected:
+  void Answer(const PollWorkerRequest& poll, PollWorkerReply* reply) override {
+    reports_ += poll.reports_size();
+    StepLoopTest::Answer(poll, reply);
+    if (reports_ >= 2 || !poll.failure().empty()) return;
+    reply->set_directive(CONTINUE);
+    if (poll.in_flight_size() == 0 && reply->grants_size() == 0) AddGrant(kWorkId, reply);
+  }
+
+  std::atomic<int> reports_{0};
+};
+
+// Each time its first computation is not finite, and its second one is.
+TEST_F(StepLoopTwiceTest, WhenWorkThatWasGivenBackIsDone_TheNextTimeIsAFirstTime) {
+  PushToTheFirstPs();
+  SampleStep step({true, false, true, false});
+  const Status ran = Run(step);
+  EXPECT_TRUE(ran.ok()) << ran.ToString();
+  EXPECT_EQ(step.steps(), 4);
 }
 
 /// Its work cannot be prepared, or reads a variable that no ps has.
