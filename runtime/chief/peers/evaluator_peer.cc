@@ -127,17 +127,26 @@ void EvaluatorPeer::CheckRestored(std::optional<CheckpointId> newest, bool place
   if (announcing_ && restored_loss_) return CheckAnnouncement();
   if (!stopped_loss_ || restored_loss_ || !evaluated_ || !placed) return;
   if (evaluated_ != newest) return;
-  WriteRestored(metrics_[kEvalLoss]);
+  const auto loss = metrics_.find(kEvalLoss);
+  if (loss != metrics_.end()) return WriteRestored(loss->second);
+  LogWarning("chief",
+             "the evaluation of the restored state has no eval_loss; training continues without",
+             {{"checkpoint", CheckpointName(*evaluated_)}});
+  ContinueWithoutRestored();
 }
 
-// stopped.json goes: a later chief would take the loss of a later state for that of the restored
-// one.
 void EvaluatorPeer::GiveRestoredUp() {
   LogWarning("chief",
              "evaluator 0 has not evaluated the restored state within "
              "spec.training.evaluation.deadlineSeconds; training continues without its loss",
              {{"seconds", chief_.setup.job.evaluation_deadline.value_or(seconds(0)).count()},
               {"last_heard_seconds_ago", InSeconds(chief_.Since(seen_))}});
+  ContinueWithoutRestored();
+}
+
+// stopped.json goes: a later chief would take the loss of a later state for that of the restored
+// one.
+void EvaluatorPeer::ContinueWithoutRestored() {
   stopped_loss_.reset();
   announcing_ = false;
   chief_.disk.Post("remove stopped.json", [this]() -> Disk::Then {

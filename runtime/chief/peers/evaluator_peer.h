@@ -42,8 +42,9 @@ class EvaluatorPeer {
   PollEvaluatorReply Poll(const PollEvaluatorRequest& request, const RunPhase& phase,
                           std::string_view from = {});
 
-  /// Takes the evaluation of the restored state as the restored loss, once. `placed`: a checkpoint
-  /// of this chief is in place, so what was evaluated is the state after the restore.
+  /// Takes the evaluation of the restored state as the restored loss, once; where it has no
+  /// eval_loss, the run continues without. `placed`: a checkpoint of this chief is in place, so
+  /// what was evaluated is the state after the restore.
   void CheckRestored(std::optional<CheckpointId> newest, bool placed);
   /// Nothing may be granted: the restored loss is not known, or somebody has yet to show it.
   bool GrantsWait() const { return stopped_loss_.has_value() || announcing_; }
@@ -72,8 +73,9 @@ class EvaluatorPeer {
   std::optional<double> restored_loss() const { return restored_loss_; }
 
  private:
-  /// The run continues without the restored loss.
   void GiveRestoredUp();
+  /// The run continues without the restored loss.
+  void ContinueWithoutRestored();
   void CheckAnnouncement();
   void WriteRestored(double loss);
 

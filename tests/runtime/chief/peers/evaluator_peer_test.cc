@@ -61,6 +61,28 @@ TEST_F(EvaluatorPeerTest, WhenAStoppedRunIsResumed_GrantsWaitForTheScoreOfTheRes
   EXPECT_FALSE(setup_->directory.StoppedEvalLoss().has_value());
 }
 
+// Nobody has measured a loss of 0.
+TEST_F(EvaluatorPeerTest, WhenTheEvaluationHasNoLoss_TheRunContinuesWithoutOne) {
+  Stop(0.5);
+  Announce();
+  EvaluatorPeer evaluator(chief(), kFormer);
+  PollEvaluatorRequest request = Evaluated(kNewest, 0);
+  request.clear_metrics();
+  (*request.mutable_metrics())["auc"] = 0.75;
+  evaluator.Poll(Numbered(request), {.newest = kNewest});
+  testing::internal::CaptureStderr();
+  evaluator.CheckRestored(kNewest, true);
+  evaluator.CheckRestored(kNewest, true);
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(evaluator.restored_loss().has_value());
+  EXPECT_FALSE(setup_->directory.RestoredEvalLoss().has_value());
+  EXPECT_FALSE(setup_->directory.StoppedEvalLoss().has_value());
+  EXPECT_FALSE(evaluator.GrantsWait());
+  EXPECT_EQ(evaluator.metrics().size(), 1u);
+  EXPECT_NE(log.find("has no eval_loss"), std::string::npos) << log;
+  EXPECT_EQ(log.find("has no eval_loss"), log.rfind("has no eval_loss")) << log;
+}
+
 TEST_F(EvaluatorPeerTest, WhenACheckpointIsNotThereYet_ItsEvaluationCountsAsNotMade) {
   EvaluatorPeer evaluator(chief(), std::nullopt);
   evaluator.Poll(Numbered(Evaluated({9, 9}, 0.5)), {.newest = kNewest});
