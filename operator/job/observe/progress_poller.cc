@@ -48,18 +48,36 @@ std::vector<ProgressPoller::Target> ProgressPoller::Targets() const {
   return targets;
 }
 
+void ProgressPoller::Note(const Target& target, const Status& answer) {
+  const std::pair agent(target.pod_ip, target.attempt);
+  const MutexLock lock(mutex_);
+  if (!answer.ok() && away_.insert(agent).second) {
+    LogWarning("progress", "the chief's agent does not answer; the status of the job may be old",
+               {{"job", target.job.ToString()}, {"pod_ip", target.pod_ip}, {"error", answer}});
+  } else if (answer.ok() && away_.erase(agent) > 0) {
+    LogInfo("progress", "the chief's agent answers again",
+            {{"job", target.job.ToString()}, {"pod_ip", target.pod_ip}});
+  }
+}
+
+void ProgressPoller::ForgetOthers(const std::vector<Target>& targets) {
+  std::set<std::pair<std::string, std::int32_t>> asked;
+  for (const Target& target : targets) asked.insert({target.pod_ip, target.attempt});
+  const MutexLock lock(mutex_);
+  std::erase_if(away_, [&asked](const auto& agent) { return !asked.contains(agent); });
+}
+
 void ProgressPoller::PollOnce(const std::stop_token& stop) {
   const std::vector<Target> targets = Targets();
+  ForgetOthers(targets);
   kube::RunParallel(targets.size(), options_.parallel_calls, [&](std::size_t i) {
     const Target& target = targets[i];
     const auto body = fetch_(target.pod_ip, stop);
     const plan::Time now{std::chrono::milliseconds(clock_.UnixMillis())};
     auto reading = body.ok() ? ParseProgress(*body, now, target.attempt)
                              : Result<ProgressReading>(body.status());
-    if (!reading.ok()) {
-      LogDebug("progress", "the chief's agent did not answer",
-               {{"job", target.job.ToString()}, {"error", reading.status()}});
-    } else if (store_.Record(target.job_uid, std::move(*reading))) {
+    if (!stop.stop_requested()) Note(target, reading.status());
+    if (reading.ok() && store_.Record(target.job_uid, std::move(*reading))) {
       queue_.Add(target.job);
     }
     return !stop.stop_requested();

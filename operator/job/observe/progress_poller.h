@@ -3,11 +3,14 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "operator/controller/work_queue.h"
 #include "operator/job/observe/job_view.h"
@@ -46,6 +49,9 @@ class ProgressPoller {
     std::int32_t attempt = 0;
   };
   std::vector<Target> Targets() const;
+  /// The log has the beginning and the end of each time in which an agent does not answer.
+  void Note(const Target& target, const Status& answer) PSTRAIN_EXCLUDES(mutex_);
+  void ForgetOthers(const std::vector<Target>& targets) PSTRAIN_EXCLUDES(mutex_);
 
   const JobStore& jobs_;
   const PodStore& pods_;
@@ -54,6 +60,10 @@ class ProgressPoller {
   kube::WorkQueue& queue_;
   const Fetch fetch_;
   const Options options_;
+  /// Calls are parallel.
+  Mutex mutex_;
+  /// By address and attempt: the agents that did not answer when they were asked last.
+  std::set<std::pair<std::string, std::int32_t>> away_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
 }  // namespace pstrain::job

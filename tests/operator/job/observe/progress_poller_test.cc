@@ -14,6 +14,7 @@ namespace pstrain::job {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
@@ -130,6 +131,35 @@ TEST_F(ProgressPollerTest, NewsQueueTheJobOnceAndOtherAnswersDoNot) {
     EXPECT_THAT(TakeQueued(), IsEmpty()) << answer;
   }
   EXPECT_EQ(store_.Status("u1", {})->step(), 3);
+}
+
+TEST_F(ProgressPollerTest, AnAgentThatIsAway_IsInTheLogOnceForEachTime) {
+  PutJob(1);
+  PutPod(1, "chief", Running("fd00::1"));
+  const std::string away = "the chief's agent does not answer";
+  const std::string back = "the chief's agent answers again";
+  const auto log_of = [this](int polls) {
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < polls; ++i) Poll();
+    return testing::internal::GetCapturedStderr();
+  };
+  const std::string first = log_of(5);
+  EXPECT_THAT(first, HasSubstr("WARN"));
+  EXPECT_THAT(first, HasSubstr(away));
+  EXPECT_THAT(first, HasSubstr("job=ml/j1"));
+  EXPECT_EQ(first.find(away), first.rfind(away)) << first;
+  answers_["fd00::1"] = R"({"values": {"steps": 3}})";
+  const std::string again = log_of(5);
+  EXPECT_THAT(again, HasSubstr(back));
+  EXPECT_EQ(again.find(back), again.rfind(back)) << again;
+  EXPECT_THAT(log_of(5), IsEmpty());
+  answers_.clear();
+  EXPECT_THAT(log_of(1), HasSubstr(away));
+  // The pod is gone; another one that is away is another matter.
+  PutPod(1, "chief", R"({"phase": "Succeeded", "podIP": "fd00::1"})");
+  EXPECT_THAT(log_of(2), IsEmpty());
+  PutPod(1, "chief", Running("fd00::2"));
+  EXPECT_THAT(log_of(1), HasSubstr(away));
 }
 
 TEST_F(ProgressPollerTest, AChiefThatDoesNotAnswer_DoesNotHoldUpTheOthers) {
