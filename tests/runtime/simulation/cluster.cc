@@ -34,8 +34,12 @@ Result<int> RunRole(Role role, const RoleContext& context, const PSTrainingJob& 
 }  // namespace
 
 Cluster::Cluster(Scheduler& scheduler, Network& network, const PSTrainingJob& job,
-                 std::string scratch)
-    : scheduler_(scheduler), network_(network), job_(job), scratch_(std::move(scratch)) {
+                 const PSTrainingJob& chief_job, std::string scratch)
+    : scheduler_(scheduler),
+      network_(network),
+      job_(job),
+      chief_job_(chief_job),
+      scratch_(std::move(scratch)) {
   const auto& specs = job.spec().replica_specs();
   Add(Role::kChief, 1);
   Add(Role::kPs, static_cast<std::uint32_t>(specs.ps().replicas()));
@@ -82,7 +86,7 @@ void Cluster::Launch(Replica& replica) {
   network_.AddProcess(replica.process, host, replica.role == Role::kChief);
   // The attempt is in the address, because a former one may still serve at its own.
   const std::string address = host + ":" + std::to_string(2000 + replica.attempt);
-  const auto* context = new RoleContext{.job = *new JobSettings(SettingsOf(job_)),
+  const auto* context = new RoleContext{.job = *new JobSettings(SettingsOf(JobOf(replica.role))),
                                         .run_id = "run",
                                         .index = replica.index,
                                         .attempt = replica.attempt,
@@ -101,7 +105,7 @@ void Cluster::Launch(Replica& replica) {
 
 void Cluster::Run(Replica& replica, const RoleContext& context) {
   const Process process = scheduler_.process();
-  const Result<int> outcome = RunRole(replica.role, context, job_);
+  const Result<int> outcome = RunRole(replica.role, context, JobOf(replica.role));
   LogInfo("simulation", "a process has ended",
           {{"host", HostOf(process)},
            {"attempt", context.attempt},

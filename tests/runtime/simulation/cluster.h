@@ -35,8 +35,9 @@ class Cluster {
     bool surplus = false;
   };
 
-  /// All outlive it.
-  Cluster(Scheduler& scheduler, Network& network, const PSTrainingJob& job, std::string scratch);
+  /// All outlive it. `chief_job`: with which the chief is started.
+  Cluster(Scheduler& scheduler, Network& network, const PSTrainingJob& job,
+          const PSTrainingJob& chief_job, std::string scratch);
 
   /// The file that tells a chief how many ps the job wants; empty: that cannot change. To be set
   /// before Start.
@@ -89,10 +90,12 @@ class Cluster {
   void Ended(Replica& replica, Process process, const Result<int>& outcome);
   void LaunchLater(Replica& replica);
   void End(Process process);
+  const PSTrainingJob& JobOf(Role role) const { return role == Role::kChief ? chief_job_ : job_; }
 
   Scheduler& scheduler_;
   Network& network_;
   const PSTrainingJob& job_;
+  const PSTrainingJob& chief_job_;
   const std::string scratch_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::map<Process, Host> hosts_;

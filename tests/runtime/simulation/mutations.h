@@ -27,6 +27,11 @@ struct Mutations {
   bool late_polls_count = false;
   /// A chief never sees that another one has taken a later term.
   bool later_chiefs_are_unseen = false;
+  /// The chief waits for ever for workers that do not get on: it shares none of their batches, and
+  /// a job in which nobody gets on does not fail.
+  bool chief_waits_for_ever = false;
+  /// The chief waits for ever for the evaluation of the final checkpoint.
+  bool evaluation_has_no_deadline = false;
   /// A worker for which there is nothing to do now is told that the job is finished.
   bool finish_is_told_early = false;
   /// The chief takes a link over which no call arrives for a good one.

@@ -22,6 +22,7 @@ struct CutCase {
 
 std::string NameOf(const CutCase& one) {
   std::string name = one.cut.from + "To" + one.cut.to;
+  for (const auto& [from, to] : one.cut.more) name += "And" + from + "To" + to;
   std::erase(name, '-');
   return name;
 }
@@ -30,7 +31,7 @@ void PrintTo(const CutCase& one, std::ostream* out) { *out << NameOf(one); }
 // A ps whose calls the chief does not get, or whose answers do not come, gives the chief up after
 // peerTimeoutSeconds. The chief has given the ps up after 20 s at the most, and would fail the job
 // as long after that.
-constexpr double kPatience = ShellSimulation::kLinkPatience.count();
+constexpr double kPatience = kLinkPatience.count();
 constexpr double kFails = kPatience + 40;
 // What a worker that is cut off has goes to the other one after 15 s, and the job trains on.
 constexpr double kTrains = 120;
@@ -39,12 +40,16 @@ constexpr double kEnds = kTrains + 40;
 
 constexpr const char* kPsGivesUp = "ps-1 failed: DEADLINE_EXCEEDED: the chief at chief:2000";
 
+constexpr const char* kStalled = "no batch was committed for 60 s: worker 0 -> ps 1 (";
+const CutForEver kNobodyReachesPs1{"worker-0", "ps-1", "", {{"worker-1", "ps-1"}}};
+
 const CutCase kCases[] = {
     {{"chief-0", "ps-1"}, kPsGivesUp, kFails}, {{"ps-1", "chief-0"}, kPsGivesUp, kFails},
     {{"chief-0", "worker-1"}, "", kTrains},    {{"worker-1", "chief-0"}, "", kTrains},
     {{"chief-0", "evaluator-0"}, "", kEnds},   {{"evaluator-0", "chief-0"}, "", kEnds},
     {{"worker-1", "ps-1"}, "", kTrains},       {{"ps-1", "worker-1"}, "", kTrains},
     {{"ps-0", "ps-1", "ps-1"}, "", kTrains},   {{"ps-1", "ps-0", "ps-1"}, "", kTrains},
+    {kNobodyReachesPs1, kStalled, kFails},
 };
 
 class ShellCutsTest : public testing::TestWithParam<CutCase> {};
@@ -89,6 +94,27 @@ TEST(ShellMutation, WhenALinkThatIsDownLooksWell_IsCaught) {
 
 INSTANTIATE_TEST_SUITE_P(EachPair, ShellCutsTest, testing::ValuesIn(kCases),
                          [](const auto& one) { return NameOf(one.param); });
+
+// The cases above would see it, within two seeds.
+bool Caught(const Mutations& mutations, const CutForEver& cut, const std::string& names = {}) {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    const std::string error = RunSeed(seed, mutations, cut).error;
+    if (names.empty() ? !error.empty() : error.find(names) == std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(ShellCutMutation, WhenWhatAHangingWorkerHasIsNotShared_IsCaught) {
+  EXPECT_TRUE(Caught({.chief_waits_for_ever = true}, {"worker-1", "ps-1"}));
+}
+
+TEST(ShellCutMutation, WhenAJobInWhichNobodyGetsOnDoesNotFail_IsCaught) {
+  EXPECT_TRUE(Caught({.chief_waits_for_ever = true}, kNobodyReachesPs1, kStalled));
+}
+
+TEST(ShellCutMutation, WhenTheEndWaitsForEverForItsEvaluation_IsCaught) {
+  EXPECT_TRUE(Caught({.evaluation_has_no_deadline = true}, {"chief-0", "evaluator-0"}));
+}
 
 }  // namespace
 }  // namespace pstrain::simulation

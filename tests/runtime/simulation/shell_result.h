@@ -1,8 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/runtime/simulation/mutations.h"
 
@@ -30,7 +33,10 @@ struct ShellResult {
   double seconds_after_last_fault = 0;
 };
 
-/// A link that loses one direction for ever, the only fault of its seed.
+/// The peerTimeoutSeconds of a job that links are cut of.
+inline constexpr std::chrono::seconds kLinkPatience{60};
+
+/// Links that lose one direction for ever, the only fault of their seed.
 struct CutForEver {
   /// Hosts, as Network has them: "ps-1".
   std::string from;
@@ -39,6 +45,8 @@ struct CutForEver {
   std::string stopped = {};
   /// Only calls are lost: answers to those of the other side get through.
   bool calls_only = false;
+  /// Links that are cut at the same time.
+  std::vector<std::pair<std::string, std::string>> more = {};
 };
 
 /// Runs a ShellSimulation (shell_simulation.h). REQUIRES: as there.

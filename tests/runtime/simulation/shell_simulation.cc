@@ -30,6 +30,8 @@ constexpr std::chrono::seconds kLongFullDisk{600};
 constexpr std::int64_t kLinkRecords = 4000;
 constexpr std::chrono::milliseconds kLinkDelay{20};
 constexpr std::chrono::seconds kLinkEnds{3};
+/// Longer than any simulation.
+constexpr std::int32_t kForEverSeconds = 1'000'000;
 /// Of the number of ps that a job is scaled to.
 constexpr std::uint64_t kMostPs = 4;
 
@@ -108,14 +110,25 @@ Status ShellSimulation::MakeJob() {
       "    checkpoint: {directory: " + directory_ + "/checkpoints, everySteps: " + number(3, 40) +
       ", fullEvery: " + number(1, 5) + ", keep: " + number(2, 4) + "}\n";
   PSTRAIN_ASSIGN_OR_RETURN(job_, ReadJobManifest(text, {.allow_test_only = true}));
+  chief_job_ = JobOfChief();
   return OkStatus();
+}
+
+PSTrainingJob ShellSimulation::JobOfChief() const {
+  PSTrainingJob job = job_;
+  Training& training = *job.mutable_spec()->mutable_training();
+  if (ActiveMutations().chief_waits_for_ever) training.set_peer_timeout_seconds(kForEverSeconds);
+  if (ActiveMutations().evaluation_has_no_deadline) {
+    training.mutable_evaluation()->set_deadline_seconds(kForEverSeconds);
+  }
+  return job;
 }
 
 ShellResult ShellSimulation::Run() {
   if (const Status made = MakeJob(); !made.ok()) {
     Violated("no job: " + made.ToString());
   } else {
-    cluster_.emplace(scheduler_, network_, job_, directory_ + "/scratch");
+    cluster_.emplace(scheduler_, network_, job_, chief_job_, directory_ + "/scratch");
     disk_.emplace(scheduler_, [this](Process process) { return cluster_->HostOf(process); });
     disk_->files_not_synced = ActiveMutations().shards_not_synced;
     disk_->folders_not_synced = ActiveMutations().folders_not_synced;
@@ -192,6 +205,7 @@ void ShellSimulation::PlanCut() {
     } else {
       network_.Cut(cut_->from, cut_->to);
     }
+    for (const auto& [from, to] : cut_->more) network_.Cut(from, to);
     for (std::size_t i = 0; i < cluster_->size(); ++i) {
       if (Cluster::HostOf(cluster_->replica(i)) == cut_->stopped) cluster_->Stop(i);
     }

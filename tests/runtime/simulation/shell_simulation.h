@@ -36,14 +36,14 @@ class ShellSimulation {
   static constexpr std::chrono::seconds kLiveness{600};
 
   /// `directory`: empty, of this seed alone. With a `cut` the job has two ps, two workers and an
-  /// evaluator, peerTimeoutSeconds is kLinkPatience, and nothing else fails: a job that fails says
-  /// so in ShellResult::error.
+  /// evaluator, and nothing else fails: a job that fails says so in ShellResult::error.
   ShellSimulation(std::uint64_t seed, std::string directory, std::optional<CutForEver> cut);
-  static constexpr std::chrono::seconds kLinkPatience{60};
   ShellResult Run();
 
  private:
   Status MakeJob();
+  /// What the chief believes of it.
+  PSTrainingJob JobOfChief() const;
   void PlanFaults();
   void PlanCut();
   void Fault();
@@ -77,6 +77,7 @@ class ShellSimulation {
   Scheduler scheduler_;
   Network network_;
   PSTrainingJob job_;
+  PSTrainingJob chief_job_;
   std::int64_t records_ = 0;
   std::optional<Cluster> cluster_;
   std::optional<Disk> disk_;
