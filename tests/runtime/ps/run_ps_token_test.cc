@@ -1,6 +1,4 @@
 // The process of a ps, against a chief of the test that asks who calls.
-#include "runtime/ps/run_ps.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -13,6 +11,7 @@
 #include "base/mutex.h"
 #include "proto/contract/control.pb.h"
 #include "proto/contract/exit_codes.h"
+#include "runtime/ps/run_ps.h"
 #include "runtime/rpc/grpc/control_service.h"
 #include "runtime/rpc/grpc/server.h"
 #include "runtime/rpc/identity/identity.h"
