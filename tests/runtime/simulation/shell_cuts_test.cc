@@ -41,7 +41,8 @@ constexpr double kEnds = kTrains + 40;
 constexpr const char* kPsGivesUp = "ps-1 failed: DEADLINE_EXCEEDED: the chief at chief:2000";
 
 constexpr const char* kStalled = "no batch was committed for 60 s: worker 0 -> ps 1 (";
-const CutForEver kNobodyReachesPs1{"worker-0", "ps-1", "", {{"worker-1", "ps-1"}}};
+const CutForEver kNobodyReachesPs1{
+    .from = "worker-0", .to = "ps-1", .more = {{"worker-1", "ps-1"}}};
 
 const CutCase kCases[] = {
     {{"chief-0", "ps-1"}, kPsGivesUp, kFails}, {{"ps-1", "chief-0"}, kPsGivesUp, kFails},
