@@ -10,9 +10,8 @@
 #include "base/os/files.h"
 #include "proto/contract/control.pb.h"
 #include "proto/job/job_manifest.h"
-#include "runtime/rpc/grpc/control_service.h"
-#include "runtime/rpc/grpc/server.h"
 #include "runtime/stats/role_stats.h"
+#include "tests/runtime/rpc/grpc/fake_chief.h"
 
 namespace pstrain {
 namespace {
@@ -21,30 +20,20 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 
 /// A chief that answers every poll with one error.
-class RefusingChief final : public ControlService {
+class RefusingChief final : public FakeChief {
  public:
-  explicit RefusingChief(Status answer)
-      : ControlService("pstrain.ChiefControl"), answer_(std::move(answer)) {
-    constexpr std::uint64_t kMostBytes = 1 << 20;
-    Serve("Hello", {}, kMostBytes, &RefusingChief::Hello);
+  explicit RefusingChief(Status answer) : answer_(std::move(answer)) {
     Serve("PollEvaluator", {}, kMostBytes, &RefusingChief::Poll);
-    auto started = GrpcServer::Start("127.0.0.1:0", {.services = {this}});
-    EXPECT_TRUE(started.ok()) << started.status().ToString();
-    server_ = std::move(started).value();
+    Start();
   }
-  std::string address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
+  ~RefusingChief() override { Stop(); }
 
-  Status Hello(const ControlPeer&, const HelloRequest&, HelloReply* reply) {
-    reply->set_chief_term(1);
-    return OkStatus();
-  }
   Status Poll(const ControlPeer&, const PollEvaluatorRequest&, PollEvaluatorReply*) {
     return answer_;
   }
 
  private:
   const Status answer_;
-  std::unique_ptr<GrpcServer> server_;
 };
 
 class RunEvaluatorTest : public testing::Test {

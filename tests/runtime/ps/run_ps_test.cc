@@ -7,9 +7,8 @@
 #include <string>
 
 #include "proto/contract/control.pb.h"
-#include "runtime/rpc/grpc/control_service.h"
-#include "runtime/rpc/grpc/server.h"
 #include "runtime/stats/role_stats.h"
+#include "tests/runtime/rpc/grpc/fake_chief.h"
 
 namespace pstrain {
 namespace {
@@ -18,23 +17,14 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 
 /// A chief that registers a ps and cannot be reached by its heartbeats.
-class HalfDeafChief final : public ControlService {
+class HalfDeafChief final : public FakeChief {
  public:
-  HalfDeafChief() : ControlService("pstrain.ChiefControl") {
-    constexpr std::uint64_t kMostBytes = 1 << 20;
-    Serve("Hello", {}, kMostBytes, &HalfDeafChief::Hello);
+  HalfDeafChief() {
     Serve("RegisterPs", {}, kMostBytes, &HalfDeafChief::Register);
     Serve("HeartbeatPs", {}, kMostBytes, &HalfDeafChief::Heartbeat);
-    auto started = GrpcServer::Start("127.0.0.1:0", {.services = {this}});
-    EXPECT_TRUE(started.ok()) << started.status().ToString();
-    server_ = std::move(started).value();
+    Start();
   }
-  std::string address() const { return "127.0.0.1:" + std::to_string(server_->port()); }
 
-  Status Hello(const ControlPeer&, const HelloRequest&, HelloReply* reply) {
-    reply->set_chief_term(1);
-    return OkStatus();
-  }
   Status Register(const ControlPeer&, const RegisterPsRequest&, RegisterPsReply* reply) {
     reply->set_chief_term(1);
     reply->set_incarnation(1);
@@ -44,9 +34,6 @@ class HalfDeafChief final : public ControlService {
   Status Heartbeat(const ControlPeer&, const HeartbeatPsRequest&, HeartbeatPsReply*) {
     return UnavailableError("the way here is cut");
   }
-
- private:
-  std::unique_ptr<GrpcServer> server_;
 };
 
 TEST(RunPs, WhenHeartbeatsDoNotReachTheChief_EndsWithTheLastErrorAndShowsForHowLong) {

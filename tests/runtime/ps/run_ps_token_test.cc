@@ -12,12 +12,11 @@
 #include "proto/contract/control.pb.h"
 #include "proto/contract/exit_codes.h"
 #include "runtime/ps/run_ps.h"
-#include "runtime/rpc/grpc/control_service.h"
-#include "runtime/rpc/grpc/server.h"
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/identity/key_set.h"
 #include "runtime/rpc/identity/token_verifier.h"
 #include "runtime/stats/wrong_time.h"
+#include "tests/runtime/rpc/grpc/fake_chief.h"
 
 namespace pstrain {
 namespace {
@@ -27,30 +26,20 @@ using std::chrono::seconds;
 constexpr char kSecret[] = "the secret of this run";
 
 /// Knows each ps that comes, until Finish.
-class RegisteringChief final : public ControlService {
+class RegisteringChief final : public FakeChief {
  public:
-  explicit RegisteringChief(CallerVerifier& verifier) : ControlService("pstrain.ChiefControl") {
-    constexpr std::uint64_t kMostBytes = 1 << 20;
-    Serve("Hello", {Role::kPs}, kMostBytes, &RegisteringChief::Hello);
+  explicit RegisteringChief(CallerVerifier& verifier) : FakeChief({Role::kPs}) {
     Serve("RegisterPs", {Role::kPs}, kMostBytes, &RegisteringChief::RegisterPs);
     Serve("HeartbeatPs", {Role::kPs}, kMostBytes, &RegisteringChief::HeartbeatPs);
-    auto started = GrpcServer::Start(
-        "127.0.0.1:0", {.services = {this},
-                        .verifier = &verifier,
-                        .options = {.on_error = [this](const std::string&, const Status& error) {
-                          const MutexLock lock(mutex_);
-                          refused_ += IsWrongTime(error) ? 1 : 0;
-                          changed_.NotifyAll();
-                        }}});
-    EXPECT_TRUE(started.ok()) << started.status().ToString();
-    server_ = std::move(started).value();
+    Start({.verifier = &verifier,
+           .options = {.on_error = [this](const std::string&, const Status& error) {
+             const MutexLock lock(mutex_);
+             refused_ += IsWrongTime(error) ? 1 : 0;
+             changed_.NotifyAll();
+           }}});
   }
-  std::string address() const { return server_->address(); }
+  ~RegisteringChief() override { Stop(); }
 
-  Status Hello(const ControlPeer&, const HelloRequest&, HelloReply* reply) {
-    reply->set_chief_term(1);
-    return OkStatus();
-  }
   Status RegisterPs(const ControlPeer&, const RegisterPsRequest&, RegisterPsReply* reply) {
     const MutexLock lock(mutex_);
     reply->set_chief_term(1);
@@ -91,7 +80,6 @@ class RegisteringChief final : public ControlService {
   int heartbeats_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   int refused_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   bool finished_ PSTRAIN_GUARDED_BY(mutex_) = false;
-  std::unique_ptr<GrpcServer> server_;
 };
 
 TEST(RunPs, WhenItsTokenExpiresAndIsRenewedLater_GoesOn) {
