@@ -346,7 +346,7 @@ TEST_F(PsPeersLinkTest, WhenAPsRefusesTheChiefsCalls_IsLostAndThatIsSaid) {
                                .error = Status(StatusCode::kUnauthenticated, "expired")};
   Pass(seconds(21), incarnations_[1]);
   EXPECT_FALSE(protocol().PsKnown(1, incarnations_[1]));
-  RegisterPs(1, 101);
+  EXPECT_TRUE(RegisterPs(1, 101).ok());
   EXPECT_NE(ps().problem().find("chief -> ps 1: it has refused the chief's calls for 21 s, "
                                 "UNAUTHENTICATED: expired"),
             std::string::npos)
