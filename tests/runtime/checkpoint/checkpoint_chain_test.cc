@@ -154,7 +154,7 @@ TEST_F(CheckpointChainTest, Read_WhenACheckpointShardBuildsOnNothingOrOnAnotherT
   const auto other_term = CheckpointChain::Open(Checkpoint(4));
   ASSERT_TRUE(other_term.ok());
   EXPECT_TRUE(other_term->Read(0).ok());
-  EXPECT_NE(other_term->Read(1).status().message().find("another term"), std::string::npos);
+  EXPECT_NE(other_term->Read(1).status().message().find("another shard term"), std::string::npos);
   EXPECT_EQ(other_term->Check().code(), StatusCode::kDataLoss);
   std::vector<ShardState> checkpoint_shards = states_;
   checkpoint_shards[0].incremental = true;

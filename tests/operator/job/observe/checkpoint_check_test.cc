@@ -127,6 +127,8 @@ TEST_F(CheckpointCheckTest, AFinishedJob_IsNotLookedAt) {
   fixture_.Settle();
   fixture_.RunAllPods();
   fixture_.Settle();
+  fixture_.PollChief(0, R"("examples_expected": 80, "examples_committed": 80, "applied_min": 80,
+                           "applied_max": 80)");
   fixture_.EndPod("byo-chief-0", 0);
   fixture_.Settle();
   ASSERT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Succeeded);
