@@ -2,8 +2,9 @@
 # shellcheck shell=bash disable=SC2154 # variables of common.sh
 
 # Start time of a process in clock ticks: tells it from a later one with the same pid.
-# Prints nothing for a zombie: some init processes are slow to reap orphans.
-birth() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '$1 != "Z" { print $20 }'; }
+# Prints nothing for a zombie, since some init processes are slow to reap orphans; but one whose first
+# thread alone has ended still has its sockets, and counts as running.
+birth() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '$1 != "Z" || $18 > 1 { print $20 }'; }
 
 # pid of component $1 if it runs.
 pid_of() {
