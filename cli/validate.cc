@@ -20,7 +20,7 @@ constexpr const char* kUsage =
     "\n"
     "Checks manifests of PSTrainingJobs; one line per error, with file, line and field, and one "
     "line\n"
-    "for each that is good.\n"
+    "for each that is good. A field of a pod template that Kubernetes does not know is a warning.\n"
     "  --data             look at the data too, as pstrain run does before it starts anything: "
     "the\n"
     "                     files, their headers and their first records\n"
@@ -57,11 +57,15 @@ bool ValidateFile(const std::string& path, ValidateOptions& options) {
     return false;
   }
   options.read.file_name = path;
+  options.read.warn = true;
   const ManifestReading reading = ReadJobManifestAll(*text, options.read);
   for (const ManifestError& error : reading.errors) {
     std::fprintf(stderr, "%s\n", error.Format(path).c_str());
   }
   if (!reading.ok()) return false;
+  for (const ManifestError& warning : reading.warnings) {
+    std::fprintf(stderr, "%s\n", warning.Format(path).c_str());
+  }
   const std::string problems =
       options.data ? DataProblemsOf(reading.job, options.volumes, options.state_dir, path + ": ")
                    : std::string();

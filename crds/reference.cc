@@ -28,6 +28,20 @@ constexpr std::string_view kHead =
 The value under Default is filled in when the field is absent. A field without a default and not marked *required* may be absent.
 )";
 
+constexpr std::string_view kChanges = R"(
+## What may change
+
+What `kubectl edit` and `kubectl apply` can change of a job that has started. A path stands for all fields below it.
+
+- **live**: the operator acts on the change immediately.
+- **new pods**: what runs keeps what it was started with. A replica's next attempt has the change, and a replica that is added; to have it everywhere, suspend the job and resume it.
+- **while suspended**: refused while pods of the job may run. Set `spec.runPolicy.suspend`, change it, and resume the job.
+- **fixed**: refused once the job has started, that is, once its chief has said how many examples there are; the last column says what to do instead.
+
+| field | a change takes effect | |
+|---|---|---|
+)";
+
 constexpr std::string_view kRefusals = R"(
 ## What a refusal says
 
@@ -38,7 +52,7 @@ constexpr std::string_view kRefusals = R"(
 )";
 
 constexpr std::string_view kRules = R"(
-Of a `template` only three things are checked: that it is an object, that `terminationGracePeriodSeconds` lies between 0 and 86400, and the two rules on `env`. A rule of the table below says the same in both places; where it speaks of one element of a list, `pstrain validate` names that element and says more. Three things an apiserver cannot check: that the members of a crossed feature exist and have categories, that all embeddings have one dimension where the model asks for that, and that `TF_CONFIG` stays within what a program can be started with. Such a job is taken, and the operator answers with the condition `Accepted: False`.
+Of a `template` this is checked: that it is an object, that `terminationGracePeriodSeconds` lies between 0 and 86400, and the rules on what pstrain sets itself. What else is in it the apiserver says when it is asked for a pod of it: the operator asks before it makes anything of the job, and when the answer is no, the condition `Accepted: False` has the field and the apiserver's words. A rule of the table below says the same in both places; where it speaks of one element of a list, `pstrain validate` names that element and says more. Three things an apiserver cannot check: that the members of a crossed feature exist and have categories, that all embeddings have one dimension where the model asks for that, and that `TF_CONFIG` stays within what a program can be started with. Such a job is taken, and the operator answers with the condition `Accepted: False`.
 
 ## Rules
 
@@ -261,10 +275,31 @@ void WriteFixed(std::string& out) {
   }
 }
 
+std::string_view EffectName(ChangeEffect effect) {
+  switch (effect) {
+    case ChangeEffect::kFixed:
+      return "fixed";
+    case ChangeEffect::kWhileSuspended:
+      return "while suspended";
+    case ChangeEffect::kNewPods:
+      return "new pods";
+    case ChangeEffect::kLive:
+      return "live";
+  }
+  return {};
+}
+
+void WriteChanges(std::string& out) {
+  for (const FieldChange& change : ChangesOfSpec().fields) {
+    Row({Code(change.path), std::string(EffectName(change.effect)), std::string(change.message)},
+        out);
+  }
+}
+
 void WriteRules(const Sections& sections, std::string& out) {
   for (const pb::Descriptor* message : sections.order) {
     for (const Rule& rule : message->options().GetExtension(manifest_message).rules()) {
-      const std::string field = ManifestPathOf(*message, rule.field());
+      const std::string field = PathOfRule(*message, rule);
       Row({Code(rule.id()), message->name() + (field.empty() ? "" : " " + Code(field)),
            rule.message()},
           out);
@@ -288,6 +323,8 @@ std::string WriteReference(const Descriptions& descriptions) {
       all.order.push_back(message);
     }
   }
+  out += kChanges;
+  WriteChanges(out);
   out += kRefusals;
   for (const Refusal& refusal : kRefusalTable) {
     Row({std::string(refusal.fault), Code(refusal.validate), Code(refusal.apiserver)}, out);

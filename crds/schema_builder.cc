@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "proto/job/manifest_checks.h"
 #include "proto/job/psjob.pb.h"
 #include "proto/job/schema.h"
+#include "proto/template/template_checks.h"
 
 namespace pstrain {
 namespace {
@@ -63,24 +63,46 @@ Json ListOf(std::int64_t most, Json items) {
   return schema;
 }
 
-/// Of a PodTemplateSpec only what is checked has a schema: the names in `env`, with the bounds that
-/// keep their rule within CEL's budget, and the grace period.
+Json TextSchema() {
+  Json text = Json::Object();
+  text.Set("type", Json::String("string"));
+  text.Set("maxLength", Json::Int(1024));
+  return text;
+}
+
+Json IntegerSchema(std::string_view format, std::int64_t least, std::int64_t most) {
+  Json number = Json::Object();
+  number.Set("type", Json::String("integer"));
+  number.Set("format", Json::String(std::string(format)));
+  number.Set("minimum", Json::Int(least));
+  number.Set("maximum", Json::Int(most));
+  return number;
+}
+
+/// A list of objects with names, as `env`, `ports` and `volumes` are.
+Json NamedItems(std::string_view more, const Json& schema_of_more) {
+  Json item = WithProperty(Verbatim(), "name", TextSchema());
+  if (!more.empty()) item.FindMutable("properties")->Set(more, schema_of_more);
+  return ListOf(1024, std::move(item));
+}
+
+/// Of a PodTemplateSpec only what is checked has a schema, with the bounds that keep its rules
+/// within CEL's budget: names of variables, ports and volumes, the grace period, and what pstrain
+/// sets itself. All else is Kubernetes' own: a closed copy would prune what a newer one knows.
 Json PodTemplateSchema() {
-  Json name = Json::Object();
-  name.Set("type", Json::String("string"));
-  name.Set("maxLength", Json::Int(1024));
-  Json containers =
-      ListOf(64, WithProperty(Verbatim(), "env",
-                              ListOf(1024, WithProperty(Verbatim(), "name", std::move(name)))));
-  Json grace = Json::Object();
-  grace.Set("type", Json::String("integer"));
-  grace.Set("format", Json::String("int64"));
-  grace.Set("minimum", Json::Int(0));
-  grace.Set("maximum", Json::Int(kLongestGraceSeconds));
+  constexpr std::int64_t kLastPort = 65535;
+  Json container = WithProperty(Verbatim(), "env", NamedItems("", Json()));
+  container.FindMutable("properties")
+      ->Set("ports", NamedItems("containerPort", IntegerSchema("int32", 1, kLastPort)));
+  const Json containers = ListOf(64, std::move(container));
   Json pod = WithProperty(Verbatim(), "containers", containers);
   Json& properties = *pod.FindMutable("properties");
-  properties.Set("initContainers", std::move(containers));
-  properties.Set("terminationGracePeriodSeconds", std::move(grace));
+  properties.Set("initContainers", containers);
+  properties.Set("volumes", NamedItems("", Json()));
+  for (const std::string_view text : {"restartPolicy", "hostname", "subdomain"}) {
+    properties.Set(text, TextSchema());
+  }
+  properties.Set("terminationGracePeriodSeconds", IntegerSchema("int64", 0, kLongestGraceSeconds));
   return WithProperty(Verbatim(), "spec", std::move(pod));
 }
 
@@ -187,7 +209,7 @@ Json Validations(const pb::Descriptor& type) {
   Json validations = Json::Array();
   AddOneofRules(type, validations);
   for (const Rule& rule : type.options().GetExtension(manifest_message).rules()) {
-    validations.Append(Validation(rule.cel(), rule.message(), ManifestPathOf(type, rule.field())));
+    validations.Append(Validation(rule.cel(), rule.message(), PathOfRule(type, rule)));
   }
   return validations;
 }

@@ -13,9 +13,10 @@ install_operator() {
 upgrade_operator() { helm_operator upgrade --reset-values "$@"; }
 
 helm_operator() { # install|upgrade HELM-OPTION...
-  # On the first node, which no case takes away.
+  # On the first node, which no case takes away. Cases strike when a share of the examples is done:
+  # they have to see that share in time.
   helm "$1" pstrain "$root/helm/pstrain" --namespace "$operator_namespace" --wait --timeout 120s \
-    --set-string 'nodeSelector.kubernetes\.io/hostname=n1' "${@:2}" >/dev/null
+    --set-string 'nodeSelector.kubernetes\.io/hostname=n1' --set progressStatusPeriod=1s "${@:2}" >/dev/null
 }
 
 operator_pods() {

@@ -11,12 +11,12 @@
 #include "operator/controller/event_recorder.h"
 #include "operator/controller/informer.h"
 #include "operator/controller/work_queue.h"
-#include "operator/job/build/pod.h"
 #include "operator/job/change_router.h"
 #include "operator/job/job_reconciler.h"
 #include "operator/job/observe/agent_client.h"
 #include "operator/job/observe/progress_poller.h"
 #include "operator/job/well_known.h"
+#include "proto/contract/reserved_names.h"
 
 namespace pstrain {
 namespace {
@@ -99,11 +99,12 @@ class JobController::Impl {
              .parallel_calls = static_cast<std::size_t>(options.api_calls),
              .network_policies = network_policies_ ? &network_policies_->store() : nullptr,
              .network_policy_peers = options.job_network_policy_peers.value_or(Json::Array()),
-             .require_peer_identity = options.require_peer_identity}),
+             .require_peer_identity = options.require_peer_identity},
+            {.progress_period = options.progress_status_period}),
         poller_(jobs_.store(), pods_.store(), clock, progress_, queue_,
                 [](const std::string& pod_ip, const std::stop_token& stop) {
-                  return job::GetFromAgent(
-                      {.ip = pod_ip, .port = job::kAgentPort, .path = "/progress"}, stop);
+                  return job::GetFromAgent({.ip = pod_ip, .port = kAgentPort, .path = "/progress"},
+                                           stop);
                 },
                 {.period = options.progress_period}),
         controller_("pstrainingjob", options.workers, queue_,

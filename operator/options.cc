@@ -46,6 +46,13 @@ Status SetAddress(std::string_view value, std::string& host, std::uint16_t& port
   return OkStatus();
 }
 
+Status SetDuration(std::string_view value, std::chrono::milliseconds& target) {
+  const auto duration = ParseDuration(value);
+  if (!duration) return Bad(value, "a duration; write 500ms or 5s");
+  target = *duration;
+  return OkStatus();
+}
+
 Status SetSeconds(std::string_view value, std::chrono::seconds& seconds) {
   const auto duration = ParseDuration(value);
   if (!duration || *duration < std::chrono::seconds(1)) {
@@ -103,7 +110,7 @@ struct Flag {
 using Options = OperatorOptions;
 using Text = std::string_view;
 
-constexpr std::array<Flag, 24> kFlags = {{
+constexpr std::array<Flag, 25> kFlags = {{
     {"kubeconfig", "FILE", "kubeconfig file; default: $KUBECONFIG, else the pod's service account",
      [](Text v, Options& o) { return SetText(v, o.kubeconfig); }},
     {"context", "NAME", "context of the kubeconfig; default: its current-context",
@@ -137,7 +144,9 @@ constexpr std::array<Flag, 24> kFlags = {{
      [](Text v, Options& o) { return SetPositive(v, o.workers, kMostThreads); }},
     {"kube-api-calls", "N", "concurrent requests to the apiserver, at most; default 128",
      [](Text v, Options& o) { return SetPositive(v, o.api_calls, kMostThreads); }},
-    {"kube-api-qps", "N", "requests to the apiserver per second; default 500",
+    {"kube-api-qps", "N",
+     "requests to the apiserver per second; default: no bound of our own, and when the apiserver "
+     "answers 429 all wait for as long as it says",
      [](Text v, Options& o) {
        return SetPositive(v, o.api_qps, static_cast<double>(kMostRequests));
      }},
@@ -145,12 +154,10 @@ constexpr std::array<Flag, 24> kFlags = {{
      [](Text v, Options& o) { return SetPositive(v, o.api_burst, kMostRequests); }},
     {"progress-period", "TIME",
      "how often the operator asks each chief for its progress; default 5s",
-     [](Text v, Options& o) {
-       const auto duration = ParseDuration(v);
-       if (!duration) return Bad(v, "a duration; write 500ms or 5s");
-       o.progress_period = *duration;
-       return OkStatus();
-     }},
+     [](Text v, Options& o) { return SetDuration(v, o.progress_period); }},
+    {"progress-status-period", "TIME",
+     "how often progress alone changes a job's status; default 30s",
+     [](Text v, Options& o) { return SetDuration(v, o.progress_status_period); }},
     {"job-network-policy-peers", "JSON",
      "make a NetworkPolicy for each job, in which these peers, a list of NetworkPolicyPeer, may "
      "read "

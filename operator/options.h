@@ -32,11 +32,12 @@ struct OperatorOptions {
   std::chrono::seconds retry_period{2};
   std::string training_image = "pstrain/training:latest";
   std::string training_image_pull_policy;
-  int workers = 16;      // jobs reconciled concurrently
-  int api_calls = 128;   // concurrent requests to the apiserver
-  double api_qps = 500;  // requests per second
+  int workers = 16;     // jobs reconciled concurrently
+  int api_calls = 128;  // concurrent requests to the apiserver
+  double api_qps = 0;   // requests per second; 0: no bound but the apiserver's
   int api_burst = 1000;
   std::chrono::milliseconds progress_period{5000};
+  std::chrono::milliseconds progress_status_period{30000};
   /// Who may read the metrics of training pods, a list of NetworkPolicyPeer; nothing: jobs get no
   /// NetworkPolicy.
   std::optional<Json> job_network_policy_peers;

@@ -18,6 +18,8 @@ privileged|PodSecurityViolation|remove from the template what the namespace's le
 root|CreateContainerConfigError|the image runs as root: set securityContext.runAsUser
 gated|SchedulingGated|remove schedulingGates from the template
 init-image|ImagePullBackOff|name an image that the nodes can pull
+typo|InvalidTemplate|.template.spec.containers[0].imagee: Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "spec.containers[0].imagee"
+no-volume|InvalidTemplate|.template.spec.containers[0].volumeMounts[0].name: Pod "no-volume-
 unknown-feature|InvalidSpec|no_such_feature
 END
 }
@@ -29,7 +31,11 @@ run_case() {
     until_true 150 tells "$name" "$reason" "$advice" || tell_what_it_tells "$name" || return 1
   done < <(bad_jobs)
   count_calls
+  nothing_is_made typo || return 1
+  nothing_is_made no-volume || return 1
+  said_once typo || return 1
   advice_helps
+  refused_at_admission
   failed_starts
 }
 
@@ -88,12 +94,44 @@ END
   bad_job root "image: '$root_image', imagePullPolicy: Never, command: [/bin/sh, -c, sleep 100000]"
   bad_job gated "$program" 'schedulingGates: [{name: example.com/no-such-queue}]'
   bad_job init-image "$program" "initContainers: [{name: fetch, image: \"localhost/no-such-image:1\", $restricted}]"
+  bad_job typo "$program, imagee: x"
+  bad_job no-volume "$program, volumeMounts: [{name: data, mountPath: /data}]"
   # Beyond what the apiserver can check.
   adult_job '[{"op": "replace", "path": "/metadata/name", "value": "unknown-feature"},
     {"op": "add", "path": "/spec/training/features/-",
      "value": {"name": "crossed", "crossed": {"features": ["no_such_feature", "education"], "buckets": 10}}}]' |
     k apply -f -
 }
+# A template that no pod can be made of is found out before anything of its job is made.
+nothing_is_made() { # JOB
+  local made
+  made=$(k get pods,services,configmaps --ignore-not-found -o name | grep "/$1\(-\|\$\)" || true)
+  [[ -z $made ]] || fail "job $1 has $made"
+}
+said_once() { # JOB
+  local said
+  said=$(events_of "$1" | grep -c '^InvalidTemplate: ' || true)
+  ((said == 1)) || fail "job $1: $said events InvalidTemplate"
+}
+
+# What pstrain sets itself or cannot share is refused in the words of `pstrain validate`.
+refused_at_admission() {
+  local program
+  program=$(idle_program)
+  refused_job own-restart-policy 'restartPolicy: Always' 'set restartPolicy beside template' || return 1
+  refused_job own-hostname 'hostname: me' 'pstrain sets hostname itself' || return 1
+  refused_job own-subdomain 'subdomain: us' 'pstrain sets subdomain itself' || return 1
+  refused_job own-volume 'volumes: [{name: pstrain-job, emptyDir: {}}]' 'give the volume another name' || return 1
+  program="$program, ports: [{name: metrics, containerPort: 9100}]"
+  refused_job own-port '' 'give the port another name'
+}
+refused_job() { # NAME POD WORDS
+  local said
+  said=$(own_job "$1" "$(own_replicas 1 "$program" "$2")" | k apply -f - 2>&1) &&
+    { fail "job $1 is taken"; return 1; }
+  grep -qF -- "$3" <<<"$said" || fail "job $1: kubectl says: $said"
+}
+
 bad_job() { own_job "$1" "$(own_replicas 1 "${@:2}")" | k apply -f -; } # NAME CONTAINER [POD]
 
 tells() { # JOB REASON ADVICE
@@ -134,6 +172,10 @@ advice_helps() {
   k delete resourcequota no-gpus
   until_is 120 False blocked no-config-map
   until_is 120 Unschedulable reason_of over-quota # no node has such a device
+  own_job typo "$(own_replicas 1 "$(idle_program)")" | k apply -f -
+  until_is 60 True accepted typo
+  until_true 60 k get service typo
 }
+accepted() { field "pstj/$1" '{.status.conditions[?(@.type=="Accepted")].status}'; }
 blocked() { field "pstj/$1" '{.status.conditions[?(@.type=="Blocked")].status}'; }
 reason_of() { field "pstj/$1" '{.status.conditions[?(@.type=="Blocked")].reason}'; }

@@ -27,9 +27,9 @@ void RunBatch(std::size_t begin, std::size_t end, std::size_t threads,
 }  // namespace
 
 void RunParallel(std::size_t size, std::size_t threads,
-                 const std::function<bool(std::size_t index)>& work) {
+                 const std::function<bool(std::size_t index)>& work, std::size_t first) {
   std::atomic<bool> failed{false};
-  std::size_t batch = 1;
+  std::size_t batch = first;
   for (std::size_t begin = 0; begin < size && !failed.load();) {
     // From the full width on there is nothing more to learn: the rest is one batch.
     const std::size_t end = batch >= threads ? size : std::min(size, begin + batch);

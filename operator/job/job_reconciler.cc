@@ -23,8 +23,6 @@ using RequeueTime = std::optional<plan::Time>;
 /// Kubernetes' default; a pod's own is used where nothing shorter is asked for.
 constexpr std::chrono::seconds kGrace{30};
 constexpr std::int64_t kPodsOwnGrace = -1;
-/// Between two writes of a status for nothing but new counts of replicas.
-constexpr std::chrono::seconds kCountsPeriod{1};
 
 RequeueTime Earlier(RequeueTime a, RequeueTime b) {
   if (!a || !b) return a ? a : b;
@@ -33,7 +31,8 @@ RequeueTime Earlier(RequeueTime a, RequeueTime b) {
 
 }  // namespace
 
-JobReconciler::JobReconciler(Dependencies dependencies, Executor::Options options)
+JobReconciler::JobReconciler(Dependencies dependencies, Executor::Options options,
+                             StatusPace::Options pace)
     : deps_(dependencies),
       executor_(dependencies.client, dependencies.services, dependencies.config_maps,
                 dependencies.pods, dependencies.uncounted_pods, std::move(options),
@@ -43,7 +42,8 @@ JobReconciler::JobReconciler(Dependencies dependencies, Executor::Options option
                     deps_.metrics.ObserveReplacement(start.id.role, *age);
                   }
                   deps_.events.Record(EventOfStart(context.job, start));
-                }) {}
+                }),
+      pace_(pace) {}
 
 JobState& JobReconciler::StateOf(const kube::ObjectKey& key, const kube::ObjectMeta& meta) {
   MutexLock lock(mutex_);
@@ -110,7 +110,7 @@ Status JobReconciler::ReportInvalidSpec(const kube::ObjectKey& key, const JobSto
   const std::string reason = cached->object.status().message();
   JobStatus status = state.stored;
   status.set_observed_generation(cached->meta.generation);
-  plan::PutCondition({.type = "Accepted",
+  plan::PutCondition({.type = kAccepted,
                       .value = false,
                       .reason = "InvalidSpec",
                       .message = reason,
@@ -166,39 +166,55 @@ Result<RequeueTime> JobReconciler::ReconcileValid(const ReconcileContext& contex
   const std::vector<UncountedPod> gone = deps_.uncounted_pods.List(state.uid);
   const plan::Snapshot snapshot = Observe(context, gone);
   const plan::PlanResult plan = plan::Plan(snapshot, context.now);
-  const JobStatus before = state.stored;
-  PSTRAIN_ASSIGN_OR_RETURN(const RequeueTime counts_due,
-                           WriteOrDelay(context, CompleteStatus(context, plan.status)));
-  if (state.deleting) return RequeueTime();
-  if (!counts_due) deps_.uncounted_pods.MarkCounted(state.uid, gone);
-  for (const plan::CountedEnd& counted : plan.ends) {
-    deps_.events.Record(EventOfEnd(context.job, counted));
+  RequeueTime counts_due;
+  // What is counted is stored before anything is done about it. Of a new job nothing is: its first
+  // status can have what becomes of its first pods.
+  const bool nothing_counted = state.stored.phase() == JobStatus::PHASE_UNSPECIFIED &&
+                               plan.ends.empty() && gone.empty() && !plan::IsFinished(plan.status);
+  if (!nothing_counted) {
+    PSTRAIN_ASSIGN_OR_RETURN(counts_due, StoreCounts(context, plan, gone));
+    if (state.deleting) return RequeueTime();
   }
-  EmitEvents(context, before);
-  PSTRAIN_RETURN_IF_ERROR(Execute(context, plan, snapshot.grace));
+  const Status executed = Execute(context, plan, snapshot.grace);
+  if (!executed.ok() && !nothing_counted) return executed;
   // What was refused or found out just now shows in the status immediately.
-  const JobStatus written = state.stored;
-  PSTRAIN_RETURN_IF_ERROR(WriteOrDelay(context, CompleteStatus(context, written)).status());
+  const JobStatus before = state.stored;
+  const JobStatus& base = nothing_counted ? plan.status : before;
+  PSTRAIN_RETURN_IF_ERROR(WriteOrDelay(context, CompleteStatus(context, base)).status());
   if (state.deleting) return RequeueTime();
-  EmitEvents(context, written);
+  EmitEvents(context, before);
+  PSTRAIN_RETURN_IF_ERROR(executed);
   PSTRAIN_RETURN_IF_ERROR(executor_.DeleteUnusedObjects(context));
   PSTRAIN_ASSIGN_OR_RETURN(const RequeueTime expiry, DeleteExpired(context));
   return Earlier(counts_due, Earlier(expiry, NextRequeue(context, plan)));
 }
 
+Result<RequeueTime> JobReconciler::StoreCounts(const ReconcileContext& context,
+                                               const plan::PlanResult& plan,
+                                               const std::vector<UncountedPod>& gone) {
+  JobState& state = context.state;
+  const JobStatus before = state.stored;
+  PSTRAIN_ASSIGN_OR_RETURN(const RequeueTime due,
+                           WriteOrDelay(context, CompleteStatus(context, plan.status)));
+  if (state.deleting) return due;
+  if (!due) deps_.uncounted_pods.MarkCounted(state.uid, gone);
+  for (const plan::CountedEnd& counted : plan.ends) {
+    deps_.events.Record(EventOfEnd(context.job, counted));
+  }
+  EmitEvents(context, before);
+  return due;
+}
+
 Result<RequeueTime> JobReconciler::WriteOrDelay(const ReconcileContext& context,
                                                 const JobStatus& status) {
   JobState& state = context.state;
-  const bool written_recently = state.written_at && *state.written_at <= context.now &&
-                                context.now < *state.written_at + kCountsPeriod;
-  if (written_recently && OnlyCountsDiffer(state.stored, status)) {
-    return RequeueTime(*state.written_at + kCountsPeriod);
-  }
+  if (const auto due = pace_.Due(status, context.now, state)) return RequeueTime(*due);
   const kube::ObjectKey key{.name_space = context.job.metadata().namespace_(),
                             .name = context.job.metadata().name()};
   const std::string version = state.version;
+  const JobStatus before = state.stored;
   PSTRAIN_RETURN_IF_ERROR(WriteStatus(deps_.client, key, status, state, context.stop));
-  if (state.version != version) state.written_at = context.now;
+  if (state.version != version) StatusPace::Written(before, context.now, state);
   return RequeueTime();
 }
 
@@ -236,7 +252,7 @@ Status JobReconciler::TellChief(const ReconcileContext& context) {
 
 std::optional<Problem> JobReconciler::FindProblem(const ReconcileContext& context) const {
   if (plan::IsFinished(context.state.stored)) return std::nullopt;
-  if (context.state.refused) return context.state.refused;
+  if (context.state.refused && !context.state.RefusesSpec()) return context.state.refused;
   return FirstProblemOf(context.pods, context.now);
 }
 
@@ -273,15 +289,28 @@ JobStatus JobReconciler::CompleteStatus(const ReconcileContext& context, JobStat
                         .generation = generation},
                        context.now, status);
   }
-  if (plan::FindCondition(status, "Accepted") != nullptr) {
-    plan::PutCondition({.type = "Accepted",
-                        .value = true,
-                        .reason = "ValidSpec",
-                        .message = "",
-                        .generation = generation},
-                       context.now, status);
-  }
+  SetAcceptedCondition(context, status);
   return status;
+}
+
+void JobReconciler::SetAcceptedCondition(const ReconcileContext& context, JobStatus& status) {
+  const JobState& state = context.state;
+  const std::int64_t generation = context.job.metadata().generation();
+  const Condition* known = plan::FindCondition(status, kAccepted);
+  const bool refused = state.RefusesSpec() && !plan::IsFinished(status);
+  if (known == nullptr && !refused) return;
+  // Another process of the operator has found it out, and this one has not asked yet.
+  const bool still_refused =
+      known != nullptr && known->status() == "False" && known->reason() == kInvalidTemplate &&
+      known->observed_generation() == generation && state.accepted_generation != generation;
+  if (still_refused && !refused) return;
+  plan::PutCondition(
+      {.type = kAccepted,
+       .value = !refused,
+       .reason = refused ? std::string_view(state.refused->reason) : std::string_view("ValidSpec"),
+       .message = refused ? std::string_view(state.refused->message) : std::string_view(),
+       .generation = generation},
+      context.now, status);
 }
 
 void JobReconciler::EmitEvents(const ReconcileContext& context, const JobStatus& before) {

@@ -12,6 +12,7 @@
 #include "operator/controller/controller.h"
 #include "operator/controller/event_recorder.h"
 #include "operator/job/act/executor.h"
+#include "operator/job/act/status_pace.h"
 #include "operator/job/job_state.h"
 #include "operator/job/observe/job_view.h"
 #include "operator/job/observe/progress_store.h"
@@ -37,11 +38,12 @@ struct Dependencies {
 };
 
 /// Makes the objects in the cluster agree with a job's specification: caches and own memory ->
-/// Snapshot -> Plan -> status first, then pods. Any thread; the work queue lets no two threads
-/// reconcile one job.
+/// Snapshot -> Plan -> what is counted into the status, then pods. Any thread; the work queue lets
+/// no two threads reconcile one job.
 class JobReconciler {
  public:
-  JobReconciler(Dependencies dependencies, Executor::Options options);
+  JobReconciler(Dependencies dependencies, Executor::Options options,
+                StatusPace::Options pace = {});
 
   /// For a Controller.
   Result<kube::RequeueAfter> Reconcile(const kube::ObjectKey& key, const std::stop_token& stop);
@@ -59,15 +61,20 @@ class JobReconciler {
   Result<RequeueTime> ReconcileValid(const ReconcileContext& context);
   /// What the Plan looks at; `gone` are the pods that are gone and not counted.
   plan::Snapshot Observe(const ReconcileContext& context, const std::vector<UncountedPod>& gone);
+  /// Writes the plan's status, and then tells of the ends that it counts.
+  Result<RequeueTime> StoreCounts(const ReconcileContext& context, const plan::PlanResult& plan,
+                                  const std::vector<UncountedPod>& gone);
   Status Execute(const ReconcileContext& context, const plan::PlanResult& plan,
                  std::chrono::seconds grace);
   /// Lets a running chief know the number of ps.
   Status TellChief(const ReconcileContext& context);
-  /// Writes the status if it differs; a difference in nothing but counts of replicas may wait, and
-  /// then until when: the pods of a job get ready one by one, and each would be a write.
+  /// Writes the status if it differs; a difference in nothing but numbers may wait, and then until
+  /// when.
   Result<RequeueTime> WriteOrDelay(const ReconcileContext& context, const JobStatus& status);
   /// The Plan's status with what only the operator knows.
   JobStatus CompleteStatus(const ReconcileContext& context, JobStatus status) const;
+  /// False while the apiserver takes no pod of a template; True again after that. Absent before.
+  static void SetAcceptedCondition(const ReconcileContext& context, JobStatus& status);
   std::optional<Problem> FindProblem(const ReconcileContext& context) const;
   void EmitEvents(const ReconcileContext& context, const JobStatus& before);
   /// Deletes a job whose ttlSecondsAfterFinished is over; else when that will be.
@@ -76,6 +83,7 @@ class JobReconciler {
 
   const Dependencies deps_;
   Executor executor_;
+  StatusPace pace_;
   Mutex mutex_;
   std::map<kube::ObjectKey, std::unique_ptr<JobState>> states_ PSTRAIN_GUARDED_BY(mutex_);
 };

@@ -26,8 +26,11 @@ struct JobState {
   bool stored_known = false;
   /// The resourceVersion that our next write of the status builds on.
   std::string version;
-  /// When we last changed the status.
+  /// When we last changed the status, and its progress.
   std::optional<plan::Time> written_at;
+  std::optional<plan::Time> progress_written_at;
+  /// When it is this job's turn to write counts and progress (act/status_pace.h).
+  std::optional<plan::Time> write_place;
   /// Versions before `version`: a cache that shows one of them is behind.
   std::set<std::string> superseded_versions;
   /// The server says that the job is being deleted or gone; the cache may be behind.
@@ -38,6 +41,10 @@ struct JobState {
 
   /// The last create that was refused, and when to try again.
   std::optional<Problem> refused;
+  /// That the specification itself is refused: an invalid template.
+  bool RefusesSpec() const { return refused && refused->reason == kInvalidTemplate; }
+  /// metadata.generation of the specification that nothing was refused of.
+  std::int64_t accepted_generation = 0;
   int refusals = 0;
   plan::Time create_after{};
   /// metadata.generation of the specification that was refused; another is tried immediately.

@@ -20,11 +20,4 @@ inline constexpr std::string_view kKind = "PSTrainingJob";
 /// sees it as a file.
 inline constexpr std::string_view kPsReplicasAnnotation = "pstrain.dev/ps-replicas";
 
-/// The pod's volume that holds the job's ConfigMap, mounted at /etc/pstrain.
-inline constexpr std::string_view kJobVolume = "pstrain-job";
-
-/// The pod's volume with its tokens and the keys that they are checked by
-/// (build/identity_volume.h).
-inline constexpr std::string_view kIdentityVolume = "pstrain-identity";
-
 }  // namespace pstrain::job

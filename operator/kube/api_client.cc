@@ -178,6 +178,10 @@ ApiResult<HttpReply> ApiClient::Execute(const Call& call, const std::stop_token&
     ApiResult<HttpReply> reply = Attempt(call, stop);
     if (reply.ok()) return reply;
     const auto pause = RetryPause(call, reply.error(), attempt);
+    constexpr int kTooManyRequests = 429;
+    if (reply.error().http_status == kTooManyRequests && options_.lane == Lane::kNormal) {
+      limiter_.Hold(reply.error().retry_after.value_or(std::chrono::seconds(1)));
+    }
     if (!pause || !pause_.For(*pause, stop)) return reply;
   }
 }
@@ -216,7 +220,8 @@ std::optional<Json> ApiClient::CreatedBefore(const Resource& resource, const Obj
 }
 
 ApiResult<Json> ApiClient::Create(const Resource& resource, const std::string& name_space,
-                                  const Json& object, const std::stop_token& stop) {
+                                  const Json& object, const std::stop_token& stop,
+                                  const CreateOptions& options) {
   const Json* metadata = object.Find("metadata");
   const std::string name = metadata == nullptr ? "" : TextOrEmpty(*metadata, "name");
   if (name.empty()) {
@@ -224,12 +229,16 @@ ApiResult<Json> ApiClient::Create(const Resource& resource, const std::string& n
                                        ": metadata.name: must be given, so that a repeated try "
                                        "cannot create a second object"));
   }
-  Call call = Prepare(HttpMethod::kPost, resource, {name_space, ""});
+  std::vector<QueryItem> query;
+  if (options.dry_run) query.emplace_back("dryRun", "All");
+  if (options.strict) query.emplace_back("fieldValidation", "Strict");
+  Call call = Prepare(HttpMethod::kPost, resource, {name_space, ""}, {}, query);
   call.action += " " + ObjectKey{name_space, name}.ToString();
   call.request.content_type = kJsonType;
   call.request.body = WriteJson(object);
   ApiResult<Json> created = ExecuteForObject(call, stop);
-  if (created.ok() || created.error().status.code() != StatusCode::kAlreadyExists) {
+  if (created.ok() || options.dry_run ||
+      created.error().status.code() != StatusCode::kAlreadyExists) {
     return created;
   }
   auto before = CreatedBefore(resource, {name_space, name}, object, stop);

@@ -29,6 +29,14 @@ enum class PatchKind : std::uint8_t {
   kApply,  // server-side apply; needs field_manager
 };
 
+struct CreateOptions {
+  /// A field that the server does not know, or that is there twice, is INVALID_ARGUMENT; without it
+  /// the server drops it silently.
+  bool strict = false;
+  /// Everything is checked, and nothing is stored.
+  bool dry_run = false;
+};
+
 struct PatchOptions {
   PatchKind kind = PatchKind::kMerge;
   std::string subresource = {};    // e.g. "status"
@@ -99,9 +107,10 @@ class ApiClient {
 
   /// Creates `object`, which needs metadata.name (generateName is INVALID_ARGUMENT: a repeated try
   /// could create two). The object as stored, also when it was there before with the same
-  /// controller. ALREADY_EXISTS when the name is taken by anything else.
+  /// controller. ALREADY_EXISTS when the name is taken by anything else; of a dry run, by anything.
   ApiResult<Json> Create(const Resource& resource, const std::string& name_space,
-                         const Json& object, const std::stop_token& stop);
+                         const Json& object, const std::stop_token& stop,
+                         const CreateOptions& options = {});
 
   /// Asks a question that the server answers in the object's status and does not store, as a
   /// TokenReview: no name is needed, and to ask again is harmless.

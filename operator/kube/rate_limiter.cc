@@ -14,7 +14,7 @@ RateLimiter::Permit::~Permit() {
 }
 
 RateLimiter::RateLimiter(Options options)
-    : options_(options), tokens_(options.burst), refilled_at_(Now()) {}
+    : options_(options), tokens_(options.burst), refilled_at_(Now()), held_until_(Now()) {}
 
 int& RateLimiter::InUse(Lane lane) { return lane == Lane::kLease ? lease_in_use_ : normal_in_use_; }
 
@@ -22,7 +22,9 @@ CondVar& RateLimiter::Changed(Lane lane) {
   return lane == Lane::kLease ? lease_changed_ : normal_changed_;
 }
 
-RateLimiter::SteadyTime RateLimiter::TokenTime(SteadyTime now) {
+RateLimiter::SteadyTime RateLimiter::StartTime(SteadyTime now) {
+  if (held_until_ > now) return held_until_;
+  if (options_.per_second <= 0) return now;
   const std::chrono::duration<double> passed = now - refilled_at_;
   tokens_ = std::min<double>(options_.burst, tokens_ + passed.count() * options_.per_second);
   refilled_at_ = now;
@@ -43,17 +45,23 @@ Result<RateLimiter::Permit> RateLimiter::Acquire(Lane lane, const std::stop_toke
       continue;
     }
     const SteadyTime now = Now();
-    const SteadyTime token_at = lane == Lane::kLease ? now : TokenTime(now);
+    const SteadyTime token_at = lane == Lane::kLease ? now : StartTime(now);
     if (token_at > now) {
       changed.WaitUntil(mutex_, token_at, stop);
       continue;
     }
-    if (lane == Lane::kNormal) tokens_ -= 1;
+    if (lane == Lane::kNormal && options_.per_second > 0) tokens_ -= 1;
     if (++InUse(lane) < permits) changed.NotifyOne();
     return Permit(*this, lane);
   }
   changed.NotifyOne();  // what notified this thread may be for another
   return CancelledError("stopped while waiting for the rate limiter");
+}
+
+void RateLimiter::Hold(std::chrono::nanoseconds duration) {
+  const MutexLock lock(mutex_);
+  const SteadyTime until = Now() + std::min(duration, options_.longest_hold);
+  held_until_ = std::max(held_until_, until);
 }
 
 void RateLimiter::Release(Lane lane) {

@@ -71,7 +71,10 @@ std::string ReplicaName(std::string_view job, std::string_view role, int index);
 std::string KubernetesEndpoint(std::string_view job, std::string_view name_space,
                                std::string_view role, int index);
 
-/// Chief, ps and workers of the job at their Kubernetes endpoints; an empty namespace is "default".
+/// An empty namespace is "default".
+std::string_view NamespaceOf(const ObjectMeta& metadata);
+
+/// Chief, ps and workers of the job at their Kubernetes endpoints.
 ClusterAddresses KubernetesCluster(const PSTrainingJob& job);
 
 /// Whether the job's TF_CONFIG is written Sparse: by strategy.tfConfig, or because the longest

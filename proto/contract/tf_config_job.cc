@@ -17,13 +17,15 @@ int ReplicasOf(const PSTrainingJob& job, std::string_view role) {
 /// the last evaluator.
 std::size_t LongestBytes(const PSTrainingJob& job, const ClusterAddresses& cluster, bool sparse) {
   TfConfig config{.cluster = cluster, .sparse = sparse};
+  // The same for all of them, and long.
+  const std::string text = sparse ? WriteSparseClusterInner(cluster) : WriteClusterJson(cluster);
   std::size_t longest = 0;
   for (const Role role : kRoles) {
     const int replicas = DesiredReplicas(job.spec(), role);
     if (replicas < 1) continue;
     config.task_type = RoleName(role);
     config.task_index = replicas - 1;
-    longest = std::max(longest, WriteTfConfig(config).size());
+    longest = std::max(longest, WriteTfConfigAround(config, text).size());
   }
   return longest;
 }
@@ -40,10 +42,14 @@ std::string KubernetesEndpoint(std::string_view job, std::string_view name_space
          ".svc:" + std::to_string(kTrainingPort);
 }
 
+std::string_view NamespaceOf(const ObjectMeta& metadata) {
+  return metadata.namespace_().empty() ? std::string_view("default")
+                                       : std::string_view(metadata.namespace_());
+}
+
 ClusterAddresses KubernetesCluster(const PSTrainingJob& job) {
   ClusterAddresses cluster;
-  const std::string name_space =
-      job.metadata().namespace_().empty() ? "default" : job.metadata().namespace_();
+  const std::string_view name_space = NamespaceOf(job.metadata());
   for (const RoleTraits& role : kRoleTable) {
     if (!role.in_cluster_spec) continue;
     for (int i = 0; i < DesiredReplicas(job.spec(), role.role); ++i) {

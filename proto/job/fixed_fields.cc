@@ -5,6 +5,7 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -50,6 +51,70 @@ std::vector<FixedField> AllWith(const RefusalOption& option) {
   std::vector<FixedField> all;
   Collect(*JobSpec::descriptor(), option, {{}, std::string(kRoot), {}}, all);
   return all;
+}
+
+/// What the field says itself, of all below it too.
+std::optional<FieldChange> OwnChange(const pb::FieldDescriptor& field) {
+  const FieldOptions& options = OptionsOf(field);
+  if (options.has_fixed()) return FieldChange{{}, ChangeEffect::kFixed, options.fixed()};
+  if (options.has_fixed_in_cluster()) {
+    return FieldChange{{}, ChangeEffect::kFixed, options.fixed_in_cluster()};
+  }
+  if (options.has_while_suspended()) {
+    return FieldChange{{}, ChangeEffect::kWhileSuspended, options.while_suspended()};
+  }
+  if (options.takes_effect() == NewPods) return FieldChange{{}, ChangeEffect::kNewPods, {}};
+  if (options.takes_effect() == Live) return FieldChange{{}, ChangeEffect::kLive, {}};
+  return std::nullopt;
+}
+
+/// A field below this message says something itself.
+bool IsMixed(const pb::Descriptor& message) {
+  for (int i = 0; i < message.field_count(); ++i) {
+    const pb::FieldDescriptor& field = *message.field(i);
+    if (OptionsOf(field).may_change() || OwnChange(field)) return true;
+    if (IsSingleMessage(field) && IsMixed(*field.message_type())) return true;
+  }
+  return false;
+}
+
+/// One row in place of those of a message, from `first` on, where they are alike.
+void JoinAlike(const std::string& path, std::size_t first, std::vector<FieldChange>& fields) {
+  if (first >= fields.size()) return;
+  const FieldChange& one = fields[first];
+  const auto alike = [&one](const FieldChange& other) {
+    return other.effect == one.effect && other.message == one.message;
+  };
+  if (!std::all_of(fields.begin() + static_cast<std::ptrdiff_t>(first), fields.end(), alike))
+    return;
+  fields.resize(first + 1);
+  fields[first].path = path;
+}
+
+/// `above`: what counts for fields that say nothing; `allowed`: for those with
+/// FieldOptions.may_change.
+void CollectChanges(const pb::Descriptor& message, const std::string& path,
+                    const std::optional<FieldChange>& above,
+                    const std::optional<FieldChange>& allowed, FieldChanges& all) {
+  for (int i = 0; i < message.field_count(); ++i) {
+    const pb::FieldDescriptor& field = *message.field(i);
+    if (OptionsOf(field).test_only()) continue;
+    const std::string here = JoinMember(path, field.json_name());
+    const std::optional<FieldChange> own = OwnChange(field);
+    std::optional<FieldChange> change = OptionsOf(field).may_change() ? allowed : above;
+    if (own) change = own;
+    const bool refused = change && change->effect == ChangeEffect::kFixed;
+    if (IsSingleMessage(field) && IsMixed(*field.message_type())) {
+      const std::size_t first = all.fields.size();
+      const std::size_t without = all.without_effect.size();
+      CollectChanges(*field.message_type(), here, change, refused ? allowed : change, all);
+      if (all.without_effect.size() == without) JoinAlike(here, first, all.fields);
+    } else if (!change) {
+      all.without_effect.push_back(here);
+    } else {
+      all.fields.push_back({here, change->effect, change->message});
+    }
+  }
 }
 
 /// Leaves out what has FieldOptions.may_change.
@@ -232,6 +297,15 @@ const std::vector<FixedField>& FieldsFixedInCluster() {
   static const std::vector<FixedField> fields =
       AllWith({&FieldOptions::has_fixed_in_cluster, &FieldOptions::fixed_in_cluster});
   return fields;
+}
+
+const FieldChanges& ChangesOfSpec() {
+  static const FieldChanges changes = [] {
+    FieldChanges all;
+    CollectChanges(*JobSpec::descriptor(), std::string(kRoot), std::nullopt, std::nullopt, all);
+    return all;
+  }();
+  return changes;
 }
 
 bool HasExceptions(const pb::Descriptor& message) {

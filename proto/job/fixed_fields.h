@@ -30,6 +30,27 @@ const std::vector<FixedField>& FixedFields();
 /// Those with FieldOptions.fixed_in_cluster instead: where a run is kept, which is no part of what
 /// it is. Only an apiserver refuses an update of them.
 const std::vector<FixedField>& FieldsFixedInCluster();
+/// What a change of a field of `spec` does once the job has started.
+enum class ChangeEffect : std::uint8_t {
+  kFixed,           // refused: FieldOptions.fixed or fixed_in_cluster
+  kWhileSuspended,  // refused while pods may run: FieldOptions.while_suspended
+  kNewPods,         // FieldOptions.takes_effect NewPods
+  kLive,            // FieldOptions.takes_effect Live
+};
+struct FieldChange {
+  /// As a manifest has it. It stands for all fields below it.
+  std::string path;
+  ChangeEffect effect;
+  /// Of a refusal, what to do instead.
+  std::string_view message;
+};
+/// All of `spec`, each field once: by its own path, or by one above it below which all are alike.
+/// A field without an effect is in `without_effect` instead, for a test to find it.
+struct FieldChanges {
+  std::vector<FieldChange> fields;
+  std::vector<std::string> without_effect;
+};
+const FieldChanges& ChangesOfSpec();
 /// Whether a field of this message, or below it, has FieldOptions.may_change.
 bool HasExceptions(const google::protobuf::Descriptor& message);
 

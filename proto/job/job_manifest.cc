@@ -11,6 +11,7 @@
 #include "proto/job/message_encoder.h"
 #include "proto/job/overrides.h"
 #include "proto/job/yaml_scalar.h"
+#include "proto/template/unknown_pod_fields.h"
 
 namespace pstrain {
 namespace {
@@ -98,7 +99,7 @@ std::string ManifestError::Format(std::string_view file_name) const {
 ManifestReading ReadJobManifestAll(std::string_view text, const ReadOptions& options) {
   YamlReading source = ReadTree(text);
   if (!source.errors.empty() || !IsObject(source.tree, source.errors)) {
-    return {.job = {}, .errors = std::move(source.errors)};
+    return {.errors = std::move(source.errors)};
   }
   ManifestReading reading;
   for (const std::string& text_of_override : options.overrides) {
@@ -107,6 +108,9 @@ ManifestReading ReadJobManifestAll(std::string_view text, const ReadOptions& opt
     reading.errors.push_back({.line = ManifestError::kOverrideLine, .message = applied.message()});
   }
   DecodeTree(source.tree, options.allow_test_only, reading);
+  if (options.warn && reading.ok()) {
+    reading.warnings = UnknownPodFields(reading.job, source.tree);
+  }
   return reading;
 }
 

@@ -32,12 +32,16 @@ struct ReadOptions {
   bool allow_test_only = false;
   /// `PATH=VALUE` texts, applied in this order before decoding; see proto/job/overrides.h.
   std::vector<std::string> overrides = {};
+  /// Also looks for what may be wrong: ManifestReading::warnings.
+  bool warn = false;
 };
 
 /// A job and all that is wrong with its manifest; `job` is complete only when ok().
 struct ManifestReading {
-  PSTrainingJob job;
-  std::vector<ManifestError> errors;
+  PSTrainingJob job = {};
+  std::vector<ManifestError> errors = {};
+  /// What is no error: names in templates that Kubernetes may not know. Of a good text alone.
+  std::vector<ManifestError> warnings = {};
   bool ok() const { return errors.empty(); }
 };
 

@@ -1,22 +1,18 @@
 #include "proto/job/manifest_checks.h"
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "proto/contract/replica_specs.h"
 #include "proto/contract/roles.h"
-#include "proto/contract/task_env.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/manifest_path.h"
 #include "proto/job/model_kind.h"
 #include "proto/job/schema.h"
-#include "proto/job/value_decoder.h"
+#include "proto/template/template_checks.h"
 
 namespace pstrain {
 namespace {
@@ -206,59 +202,6 @@ void TfConfigFits(const PSTrainingJob& job, const Json& tree, Errors& errors) {
          errors);
 }
 
-void CheckContainers(const Json& containers, const std::string& path, const Json& tree,
-                     Errors& errors) {
-  for (std::size_t i = 0; i < containers.items().size(); ++i) {
-    const Json* env = containers.items()[i].Find("env");
-    if (env == nullptr) continue;
-    for (std::size_t j = 0; j < env->items().size(); ++j) {
-      const Json* name = env->items()[j].Find("name");
-      if (name == nullptr || !name->is_string()) continue;
-      if (*name->AsString() != kTfConfigEnv && *name->AsString() != kClusterEnv) continue;
-      Report(tree, JoinIndex(JoinIndex(path, i) + ".env", j),
-             "sets " + *name->AsString() + ", which pstrain sets itself; remove it", errors);
-    }
-  }
-}
-
-/// Calls `visit` with the spec of each role's template and where that stands.
-void ForPodSpecs(const PSTrainingJob& job,
-                 const std::function<void(const Json& spec, const std::string& path)>& visit) {
-  for (const Role role : kRoles) {
-    const ReplicaSpec* replica = FindReplicaSpec(job.spec(), role);
-    if (replica == nullptr || replica->template_().empty()) continue;
-    // That it is JSON is the decoder's doing.
-    const auto pod = ParseJson(replica->template_());
-    const Json* spec = pod.ok() ? pod->Find("spec") : nullptr;
-    if (spec != nullptr)
-      visit(*spec, "spec.replicaSpecs." + std::string(RoleName(role)) + ".template.spec");
-  }
-}
-
-void TemplatesLeaveTfConfig(const PSTrainingJob& job, const Json& tree, Errors& errors) {
-  ForPodSpecs(job, [&](const Json& spec, const std::string& path) {
-    for (const std::string_view list : {"containers", "initContainers"}) {
-      const Json* containers = spec.Find(list);
-      if (containers == nullptr) continue;
-      CheckContainers(*containers, path + "." + std::string(list), tree, errors);
-    }
-  });
-}
-
-void GracePeriodsCount(const PSTrainingJob& job, const Json& tree, Errors& errors) {
-  constexpr std::string_view kField = "terminationGracePeriodSeconds";
-  ForPodSpecs(job, [&](const Json& spec, const std::string& path) {
-    const Json* grace = spec.Find(kField);
-    if (grace == nullptr) return;
-    const std::optional<std::int64_t> seconds = grace->AsInt64();
-    if (seconds && *seconds >= 0 && *seconds <= kLongestGraceSeconds) return;
-    Report(tree, path + "." + std::string(kField),
-           "must be an integer from 0 to " + std::to_string(kLongestGraceSeconds) + "; " +
-               Found(*grace),
-           errors);
-  });
-}
-
 }  // namespace
 
 const std::vector<ManifestCheck>& ManifestChecks() {
@@ -271,6 +214,7 @@ const std::vector<ManifestCheck>& ManifestChecks() {
       {"tf-config-fits", TfConfigFits},
       {"templates-leave-tf-config", TemplatesLeaveTfConfig},
       {"grace-periods-count", GracePeriodsCount},
+      {"templates-leave-ours", TemplatesLeaveOurs},
   };
   return checks;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -8,9 +7,6 @@
 #include "proto/job/job_manifest.h"
 
 namespace pstrain {
-
-/// Most that a template's terminationGracePeriodSeconds may be: a day.
-inline constexpr std::int64_t kLongestGraceSeconds = 86400;
 
 /// Checks that reach over several messages: those that CEL cannot afford or express, and those
 /// whose rule in psjob.proto cannot name the very place. `tree` gives the lines.

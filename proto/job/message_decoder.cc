@@ -182,7 +182,7 @@ class Decoder {
   /// At the rule's field, or at the deepest node on the way to it that the text has.
   void ReportRule(const Json& tree, const std::string& path, const pb::Descriptor& type,
                   const Rule& rule) {
-    const std::string field_path = ManifestPathOf(type, rule.field());
+    const std::string field_path = PathOfRule(type, rule);
     const int line = LineAt(tree, field_path);
     const std::string whole = field_path.empty() ? path
                               : path.empty()     ? field_path

@@ -54,20 +54,24 @@ std::string JoinNames(const std::vector<std::string>& names, std::string_view la
   return text;
 }
 
+std::string NearestName(std::string_view name, const std::vector<std::string>& names) {
+  std::string best;
+  if (name.size() > kMaxComparedLength) return best;
+  std::size_t best_distance = std::max<std::size_t>(2, name.size() / 4) + 1;
+  for (const std::string& candidate : names) {
+    const std::size_t distance = EditDistance(name, candidate);
+    if (distance < best_distance && distance < candidate.size()) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
 std::string UnknownFieldMessage(const pb::Descriptor& message, std::string_view name,
                                 bool with_test_only) {
   const std::vector<std::string> names = ManifestNames(message, with_test_only);
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, name.size() / 4) + 1;
-  if (name.size() <= kMaxComparedLength) {
-    for (const std::string& candidate : names) {
-      const std::size_t distance = EditDistance(name, candidate);
-      if (distance < best_distance && distance < candidate.size()) {
-        best = candidate;
-        best_distance = distance;
-      }
-    }
-  }
+  const std::string best = NearestName(name, names);
   if (!best.empty()) return "unknown field; did you mean \"" + best + "\"?";
   if (names.empty()) return "unknown field; there are none here";
   if (names.size() > kMaxListedNames) return "unknown field";
@@ -90,6 +94,12 @@ std::string ManifestPathOf(const pb::Descriptor& message, std::string_view field
     current = descriptor->message_type();
     begin = end + 1;
   }
+  return path;
+}
+
+std::string PathOfRule(const pb::Descriptor& message, const Rule& rule) {
+  std::string path = ManifestPathOf(message, rule.field());
+  if (!rule.inside().empty()) path += (path.empty() ? "" : ".") + rule.inside();
   return path;
 }
 

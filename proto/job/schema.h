@@ -26,6 +26,9 @@ std::vector<std::string> ManifestNames(const google::protobuf::Descriptor& messa
 std::string UnknownFieldMessage(const google::protobuf::Descriptor& message, std::string_view name,
                                 bool with_test_only);
 
+/// The name that `name` may have been meant to be; empty when none is near.
+std::string NearestName(std::string_view name, const std::vector<std::string>& names);
+
 /// "a, b or c", with `last` for " or ".
 std::string JoinNames(const std::vector<std::string>& names, std::string_view last = " or ");
 
@@ -35,6 +38,9 @@ const FieldOptions& OptionsOf(const google::protobuf::FieldDescriptor& descripto
 /// "replicaSpecs.worker.minReplicas" for "replica_specs.worker.min_replicas" of `message`, the way
 /// a rule names its field.
 std::string ManifestPathOf(const google::protobuf::Descriptor& message, std::string_view field);
+
+/// Where an error of a rule of `message` is: ManifestPathOf its field, and inside that.
+std::string PathOfRule(const google::protobuf::Descriptor& message, const Rule& rule);
 
 /// Whether the message is a oneof and nothing else.
 bool IsUnion(const google::protobuf::Descriptor& message);

@@ -48,6 +48,7 @@ BAD_VALUES = {
     "trainingImagePullPolicy=x": "trainingImagePullPolicy",
     "leaderElection.leaseDuration=15": "leaseDuration",
     "progressPeriod=often": "progressPeriod",
+    "progressStatusPeriod=often": "progressStatusPeriod",
     "concurrentReconciles=0": "concurrentReconciles",
     "logLevel=loud": "logLevel",
     "extraArgs=--x": "extraArgs",

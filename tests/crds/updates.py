@@ -37,6 +37,10 @@ def _boundaries(spec):
 # Path of a fixed field -> changes of it.
 REFUSED = {
     "spec.strategy.shards": [lambda spec: spec["strategy"].update(shards=8)],
+    "spec.strategy.variablePartitioner": [
+        lambda spec: spec["strategy"].update(variablePartitioner={"fixedShards": {"numShards": 3}}),
+        lambda spec: spec["strategy"]["variablePartitioner"]["minSize"].update(maxShards=2),
+    ],
     "spec.training.model": [
         lambda spec: spec["training"]["model"]["wideAndDeep"].update(hiddenUnits=[4]),
         lambda spec: spec["training"].update(model={"deepFm": {}},

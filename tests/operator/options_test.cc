@@ -39,7 +39,8 @@ TEST(OperatorOptions, ValuesStandBehindEqualsOrNext) {
   const auto options = ParseOperatorOptions(
       {"--namespace=ml", "--kubeconfig", "/k", "--leader-elect", "--metrics-bind-address=:0",
        "--health-probe-bind-address", "127.0.0.1:9", "--progress-period=250ms",
-       "--leader-elect-lease-duration=1m", "--kube-api-qps=2.5", "--log-level=debug"});
+       "--progress-status-period", "2s", "--leader-elect-lease-duration=1m", "--kube-api-qps=2.5",
+       "--log-level=debug"});
   ASSERT_TRUE(options.ok()) << options.status().message();
   EXPECT_EQ(options->name_space, "ml");
   EXPECT_EQ(options->kubeconfig, "/k");
@@ -49,6 +50,7 @@ TEST(OperatorOptions, ValuesStandBehindEqualsOrNext) {
   EXPECT_EQ(options->health_address, "127.0.0.1");
   EXPECT_EQ(options->health_port, 9);
   EXPECT_EQ(options->progress_period, milliseconds(250));
+  EXPECT_EQ(options->progress_status_period, milliseconds(2000));
   EXPECT_EQ(options->lease_duration, seconds(60));
   EXPECT_EQ(options->api_qps, 2.5);
   EXPECT_EQ(options->log_level, LogLevel::kDebug);

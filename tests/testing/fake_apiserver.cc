@@ -41,6 +41,22 @@ int CountLines(const std::vector<std::string>& lines, std::string_view what) {
   return static_cast<int>(count);
 }
 
+/// Where the object has a member of one of the names, as an apiserver writes it; empty when
+/// nowhere.
+std::string PathOfAny(const std::set<std::string>& names, const Json& object) {
+  for (const Json::Member& member : object.members()) {
+    if (names.contains(member.first)) return member.first;
+    const std::string inner = PathOfAny(names, member.second);
+    if (inner.empty()) continue;
+    return member.first + (inner.starts_with("[") ? "" : ".") + inner;
+  }
+  for (std::size_t i = 0; i < object.items().size(); ++i) {
+    const std::string inner = PathOfAny(names, object.items()[i]);
+    if (!inner.empty()) return "[" + std::to_string(i) + "]." + inner;
+  }
+  return {};
+}
+
 std::string ExpiredBody() { return StatusBody(410, "Expired", "too old resource version"); }
 
 }  // namespace
@@ -176,9 +192,24 @@ void FakeApiserver::Erase(const std::string& collection, const ObjectKey& key) {
 
 FakeReply FakeApiserver::Create(const FakeTarget& target, Json object) {
   const ObjectKey key{target.name_space, MetaText(object, "name")};
+  const auto validation = target.query.find("fieldValidation");
+  if (validation != target.query.end() && validation->second == "Strict") {
+    const std::string path = PathOfAny(unknown_fields_, object);
+    if (!path.empty()) {
+      const std::string kind = TextOrEmpty(object, "kind");
+      return Failure(400, "BadRequest",
+                     kind + " in version \"v1\" cannot be handled as a " + kind +
+                         ": strict decoding error: unknown field \"" + path + "\"");
+    }
+  }
   if (key.name.empty()) return Failure(422, "Invalid", "metadata.name: Required value");
   if (collections_[target.collection].contains(key)) {
     return Failure(409, "AlreadyExists", key.name + " already exists");
+  }
+  if (target.query.contains("dryRun")) {
+    FakeReply reply = Ok(object);
+    reply.status = 201;
+    return reply;
   }
   FakeReply reply = Ok(Store(target.collection, key, std::move(object)));
   reply.status = 201;
@@ -298,6 +329,11 @@ std::vector<Json> FakeApiserver::All(const kube::Resource& resource) const {
 void FakeApiserver::LingerOnDelete(const kube::Resource& resource) {
   const MutexLock lock(mutex_);
   lingering_.insert(resource.group + "/" + resource.plural);
+}
+
+void FakeApiserver::KnowNoField(std::string name) {
+  const MutexLock lock(mutex_);
+  unknown_fields_.insert(std::move(name));
 }
 
 void FakeApiserver::FailNext(std::string what, FakeReply reply, int times) {

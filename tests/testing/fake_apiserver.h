@@ -99,6 +99,10 @@ class FakeApiserver {
   /// grace period; Remove ends it.
   void LingerOnDelete(const kube::Resource& resource) PSTRAIN_EXCLUDES(mutex_);
 
+  /// From now on no kind has a field of that name: a strict create of an object that has it, at any
+  /// depth, is refused.
+  void KnowNoField(std::string name) PSTRAIN_EXCLUDES(mutex_);
+
   /// The next `times` requests whose "METHOD target" contains `what` get this reply and do nothing.
   void FailNext(std::string what, FakeReply reply, int times = 1) PSTRAIN_EXCLUDES(mutex_);
   /// Forgets the history: older versions and continue tokens are 410 from now on, open watches get
@@ -166,6 +170,7 @@ class FakeApiserver {
   std::vector<Watch*> watches_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<Fault> faults_ PSTRAIN_GUARDED_BY(mutex_);
   std::set<std::string> lingering_ PSTRAIN_GUARDED_BY(mutex_);
+  std::set<std::string> unknown_fields_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<std::string> requests_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<std::string> opened_ PSTRAIN_GUARDED_BY(mutex_);
   std::int64_t version_ PSTRAIN_GUARDED_BY(mutex_) = 100;

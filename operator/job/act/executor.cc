@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -22,6 +23,8 @@ constexpr std::chrono::seconds kLongestRetry{60};
 
 /// Waits that grow with each refusal: a job that cannot run must not cost the apiserver much.
 plan::Time NextTry(const JobState& state, plan::Time now) {
+  // What is wrong with a template does not pass: another webhook or apiserver may see it otherwise.
+  if (state.RefusesSpec()) return now + kLongestRetry;
   const int doublings = std::min(state.refusals, 3);
   return now + std::min(kFirstRetry * (1 << doublings), kLongestRetry);
 }
@@ -40,6 +43,10 @@ bool HasLivePods(const JobState& state) {
                      [](const auto& entry) { return !ToReplica(*entry.second.view).Ended(); });
 }
 
+std::string NameOf(const Json& object) {
+  return kube::TextOrEmpty(object.Find("metadata"), "name");
+}
+
 kube::ObjectKey KeyIn(const PSTrainingJob& job, std::string name) {
   return {.name_space = job.metadata().namespace_(), .name = std::move(name)};
 }
@@ -56,7 +63,8 @@ Executor::Executor(kube::ApiClient& client, const OwnedObjectStore& services,
       uncounted_pods_(uncounted_pods),
       options_(std::move(options)),
       created_(std::move(created)),
-      peer_identity_(client, config_maps, options_.require_peer_identity) {}
+      peer_identity_(client, config_maps, options_.require_peer_identity),
+      trial_(client) {}
 
 Status Executor::CheckUnseenPods(const kube::ObjectKey& job, JobState& state, plan::Time now,
                                  const std::stop_token& stop) {
@@ -100,6 +108,39 @@ Status Executor::RecordRefusal(const ReconcileContext& context, const kube::Reso
   return OkStatus();
 }
 
+Status Executor::RecordPodRefusal(const ReconcileContext& context, const plan::StartReplica& start,
+                                  const kube::ApiError& error) {
+  const std::string name = PodName(context.job.metadata().name(), start.id, start.attempt);
+  const Status status = RecordRefusal(context, kube::PodResource(), name, error);
+  if (status.ok() && error.status.code() != StatusCode::kAlreadyExists) {
+    context.state.refused = ProblemOfRefusedPod(start.id.role, name, error);
+  }
+  return status;
+}
+
+Result<std::vector<plan::StartReplica>> Executor::TryTemplates(
+    const ReconcileContext& context, const std::vector<plan::StartReplica>& starts,
+    const std::optional<JobConfig>& config) {
+  if (starts.empty()) return starts;
+  const std::vector<TemplateTrial::Refusal> refusals =
+      trial_.Try(context, starts, *config, options_.pods);
+  std::set<plan::Role> refused;
+  // The condition names the first of them.
+  for (const TemplateTrial::Refusal& refusal : refusals | std::views::reverse) {
+    refused.insert(refusal.start.id.role);
+    if (refusal.problem) {
+      context.state.refused = refusal.problem;
+    } else {
+      PSTRAIN_RETURN_IF_ERROR(RecordPodRefusal(context, refusal.start, *refusal.error));
+    }
+  }
+  std::vector<plan::StartReplica> usable;
+  for (const plan::StartReplica& start : starts) {
+    if (!refused.contains(start.id.role)) usable.push_back(start);
+  }
+  return usable;
+}
+
 bool Executor::HasOwnedObject(const ReconcileContext& context, const OwnedObjectStore& store,
                               const kube::ObjectKey& key, const std::string& name) const {
   auto& created = context.state.created;
@@ -113,72 +154,70 @@ bool Executor::HasOwnedObject(const ReconcileContext& context, const OwnedObject
   return !cached && at != created.end() && context.now < at->second + kUnseenLimit;
 }
 
-Status Executor::CreateOwnedObject(const ReconcileContext& context, const kube::Resource& resource,
-                                   const Json& object) {
-  const std::string name = kube::TextOrEmpty(object.Find("metadata"), "name");
-  const auto created =
-      client_.Create(resource, context.job.metadata().namespace_(), object, context.stop);
-  if (!created.ok()) return RecordRefusal(context, resource, name, created.error());
-  context.state.created[resource.kind + "/" + name] = context.now;
-  return OkStatus();
-}
-
-Status Executor::EnsureService(const ReconcileContext& context) {
-  const kube::Resource& resource = kube::ServiceResource();
-  const std::string& name = context.job.metadata().name();
-  if (HasOwnedObject(context, services_, KeyIn(context.job, name), resource.kind + "/" + name)) {
-    return OkStatus();
-  }
-  return CreateOwnedObject(context, resource, BuildService(context.job));
-}
-
-Status Executor::EnsureNetworkPolicy(const ReconcileContext& context) {
-  if (options_.network_policies == nullptr) return OkStatus();
-  const kube::Resource& resource = kube::NetworkPolicyResource();
-  const Json policy = BuildNetworkPolicy(context.job, options_.network_policy_peers);
-  const std::string name = kube::TextOrEmpty(policy.Find("metadata"), "name");
-  if (HasOwnedObject(context, *options_.network_policies, KeyIn(context.job, name),
-                     resource.kind + "/" + name)) {
-    return OkStatus();
-  }
-  return CreateOwnedObject(context, resource, policy);
-}
-
-Result<std::string> Executor::EnsureConfigMap(const ReconcileContext& context, bool starts) {
-  const kube::Resource& resource = kube::ConfigMapResource();
-  const auto has = [&](const std::string& name) {
-    return HasOwnedObject(context, config_maps_, KeyIn(context.job, name),
-                          resource.kind + "/" + name);
-  };
+bool Executor::NeedsConfigMap(const ReconcileContext& context) const {
   const auto lacks = [&](const auto& entry) {
     const PodView& pod = *entry.second.view;
-    return !ToReplica(pod).Ended() && !pod.config_map.empty() && !has(pod.config_map);
+    return !ToReplica(pod).Ended() && !pod.config_map.empty() &&
+           !HasOwnedObject(context, config_maps_, KeyIn(context.job, pod.config_map),
+                           kube::ConfigMapResource().kind + "/" + pod.config_map);
   };
   const auto& pods = context.state.pods.by_uid;
-  if (!starts && std::none_of(pods.begin(), pods.end(), lacks)) return std::string();
-  const Json config_map = BuildConfigMap(context.job);
-  std::string name = kube::TextOrEmpty(config_map.Find("metadata"), "name");
-  const bool named = starts || std::any_of(pods.begin(), pods.end(), [&](const auto& entry) {
-                       return entry.second.view->config_map == name;
-                     });
-  if (named && !has(name)) {
-    PSTRAIN_RETURN_IF_ERROR(CreateOwnedObject(context, resource, config_map));
+  return std::any_of(pods.begin(), pods.end(), lacks);
+}
+
+void Executor::AddMissing(const ReconcileContext& context, const kube::Resource& resource,
+                          const OwnedObjectStore& store, Json object,
+                          std::vector<MissingObject>& missing) const {
+  const std::string name = NameOf(object);
+  if (HasOwnedObject(context, store, KeyIn(context.job, name), resource.kind + "/" + name)) return;
+  missing.push_back(
+      {.resource = &resource, .name = name, .object = std::move(object), .error = {}});
+}
+
+Status Executor::CreateMissing(const ReconcileContext& context,
+                               std::vector<MissingObject> missing) {
+  kube::RunParallel(missing.size(), missing.size(), [&](std::size_t i) {
+    MissingObject& one = missing[i];
+    auto created = client_.Create(*one.resource, context.job.metadata().namespace_(), one.object,
+                                  context.stop);
+    if (!created.ok()) one.error = created.TakeError();
+    return true;
+  });
+  Status first_error;
+  for (const MissingObject& one : missing) {
+    if (!one.error) {
+      context.state.created[one.resource->kind + "/" + one.name] = context.now;
+      continue;
+    }
+    const Status status = RecordRefusal(context, *one.resource, one.name, *one.error);
+    if (first_error.ok()) first_error = status;
   }
-  return name;
+  return first_error;
 }
 
 Status Executor::StartOrRefuse(const ReconcileContext& context,
-                               const std::vector<plan::StartReplica>& starts) {
+                               const std::vector<plan::StartReplica>& starts,
+                               const std::optional<JobConfig>& config) {
   const JobState& state = context.state;
-  PSTRAIN_RETURN_IF_ERROR(EnsureService(context));
-  if (IsRefused(state)) return OkStatus();
-  PSTRAIN_RETURN_IF_ERROR(EnsureNetworkPolicy(context));
-  if (IsRefused(state)) return OkStatus();
-  PSTRAIN_ASSIGN_OR_RETURN(const std::string config_map, EnsureConfigMap(context, !starts.empty()));
+  std::vector<MissingObject> missing;
+  AddMissing(context, kube::ServiceResource(), services_, BuildService(context.job), missing);
+  if (options_.network_policies != nullptr) {
+    AddMissing(context, kube::NetworkPolicyResource(), *options_.network_policies,
+               BuildNetworkPolicy(context.job, options_.network_policy_peers), missing);
+  }
+  const auto& pods = state.pods.by_uid;
+  const bool named =
+      config && (!starts.empty() || std::ranges::any_of(pods, [&](const auto& entry) {
+        return entry.second.view->config_map == config->name;
+      }));
+  if (named) {
+    AddMissing(context, kube::ConfigMapResource(), config_maps_, config->object, missing);
+  }
+  PSTRAIN_RETURN_IF_ERROR(CreateMissing(context, std::move(missing)));
   if (IsRefused(state)) return OkStatus();
   PSTRAIN_ASSIGN_OR_RETURN(const bool identified, peer_identity_.Prepare(context));
-  if (IsRefused(state)) return OkStatus();
-  return CreatePods(context, starts, config_map, identified);
+  if (IsRefused(state) || starts.empty()) return OkStatus();
+  return CreatePods(context, starts, *config, identified);
 }
 
 Status Executor::Start(const ReconcileContext& context,
@@ -190,14 +229,26 @@ Status Executor::Start(const ReconcileContext& context,
   if (idle || plan::IsFinished(state.stored)) {
     ForgetRefusal(state);
     state.refusals = 0;
+    state.accepted_generation = generation;
     return OkStatus();
   }
   const bool waits = IsRefused(state) && context.now < state.create_after;
   if (waits && !freed && generation == state.refused_generation) return OkStatus();
   ForgetRefusal(state);
-  PSTRAIN_RETURN_IF_ERROR(StartOrRefuse(context, starts));
+  std::optional<JobConfig> config;
+  if (!starts.empty() || NeedsConfigMap(context)) config = BuildJobConfig(context.job);
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<plan::StartReplica> usable,
+                           TryTemplates(context, starts, config));
+  // A new job is not made in part. What is wrong with one role of a running one does not keep the
+  // others from being replaced.
+  const std::optional<Problem> untaken = std::exchange(state.refused, std::nullopt);
+  if (!untaken || HasLivePods(state)) {
+    PSTRAIN_RETURN_IF_ERROR(StartOrRefuse(context, usable, config));
+  }
+  if (!state.refused) state.refused = untaken;
   if (!IsRefused(state)) {
     state.refusals = 0;
+    state.accepted_generation = generation;
     return OkStatus();
   }
   state.create_after = NextTry(state, context.now);
@@ -207,8 +258,8 @@ Status Executor::Start(const ReconcileContext& context,
 }
 
 Status Executor::CreatePods(const ReconcileContext& context,
-                            const std::vector<plan::StartReplica>& starts,
-                            const std::string& config_map, bool identified) {
+                            const std::vector<plan::StartReplica>& starts, const JobConfig& config,
+                            bool identified) {
   struct Outcome {
     std::optional<Json> pod;
     std::optional<kube::ApiError> error;
@@ -217,15 +268,15 @@ Status Executor::CreatePods(const ReconcileContext& context,
   std::vector<Outcome> outcomes(starts.size());
   PodBuilderOptions options = options_.pods;
   options.identified = identified;
-  kube::RunParallel(starts.size(), options_.parallel_calls, [&](std::size_t i) {
+  const auto create = [&](std::size_t i) {
     const plan::StartReplica& start = starts[i];
-    const auto pod = BuildPod(context.job, start.id, start.attempt, config_map, options);
+    const auto pod = BuildPod(context.job, start.id, start.attempt, config, options);
     if (!pod.ok()) {
       outcomes[i].template_error = pod.status();
       return false;
     }
     auto created = client_.Create(kube::PodResource(), context.job.metadata().namespace_(), *pod,
-                                  context.stop);
+                                  context.stop, {.strict = true});
     if (!created.ok()) {
       outcomes[i].error = created.TakeError();
       return false;
@@ -233,7 +284,10 @@ Status Executor::CreatePods(const ReconcileContext& context,
     outcomes[i].pod = std::move(created).value();
     created_(context, start);
     return true;
-  });
+  };
+  // One that was refused before is asked about alone.
+  kube::RunParallel(starts.size(), options_.parallel_calls, create,
+                    context.state.refusals > 0 ? 1 : kube::kFirstBatch);
   Status first_error;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     Outcome& outcome = outcomes[i];
@@ -247,12 +301,9 @@ Status Executor::CreatePods(const ReconcileContext& context,
     }
     Status status;
     if (outcome.error) {
-      const plan::StartReplica& start = starts[i];
-      status = RecordRefusal(context, kube::PodResource(),
-                             PodName(context.job.metadata().name(), start.id, start.attempt),
-                             *outcome.error);
+      status = RecordPodRefusal(context, starts[i], *outcome.error);
     } else if (!outcome.template_error.ok()) {
-      context.state.refused = Problem{"InvalidTemplate", outcome.template_error.message()};
+      context.state.refused = Problem{kInvalidTemplate, outcome.template_error.message()};
     }
     if (first_error.ok()) first_error = status;
   }
@@ -315,17 +366,14 @@ Status Executor::DeleteAllBut(const ReconcileContext& context, const kube::Resou
 }
 
 Status Executor::DeleteUnusedObjects(const ReconcileContext& context) {
-  const auto name_of = [](const Json& object) {
-    return kube::TextOrEmpty(object.Find("metadata"), "name");
-  };
   const OwnedObjectStore* policies = options_.network_policies;
   if (policies != nullptr && policies->ByOwner(context.state.uid).size() > 1) {
     const Json present = BuildNetworkPolicy(context.job, options_.network_policy_peers);
     PSTRAIN_RETURN_IF_ERROR(
-        DeleteAllBut(context, kube::NetworkPolicyResource(), *policies, {name_of(present)}));
+        DeleteAllBut(context, kube::NetworkPolicyResource(), *policies, {NameOf(present)}));
   }
   if (config_maps_.ByOwner(context.state.uid).size() <= 1) return OkStatus();
-  std::set<std::string> named = {name_of(BuildConfigMap(context.job))};
+  std::set<std::string> named = {BuildJobConfig(context.job).name};
   for (const auto& [uid, pod] : context.state.pods.by_uid) named.insert(pod.view->config_map);
   return DeleteAllBut(context, kube::ConfigMapResource(), config_maps_, named);
 }

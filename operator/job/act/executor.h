@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -11,6 +12,8 @@
 
 #include "base/status.h"
 #include "operator/job/act/peer_identity.h"
+#include "operator/job/act/template_trial.h"
+#include "operator/job/build/config_map.h"
 #include "operator/job/build/pod.h"
 #include "operator/job/job_state.h"
 #include "operator/job/observe/job_view.h"
@@ -54,7 +57,8 @@ class Executor {
   Status CheckUnseenPods(const kube::ObjectKey& job, JobState& state, plan::Time now,
                          const std::stop_token& stop);
 
-  /// Creates the Service, the NetworkPolicy, the ConfigMaps and then the pods of the starts. All
+  /// Tries the templates of the starts (template_trial.h), and creates the Service, the
+  /// NetworkPolicy, the ConfigMaps and then the pods. All
   /// but the pods are created again for live pods when somebody has deleted them.
   Status Start(const ReconcileContext& context, const std::vector<plan::StartReplica>& starts);
 
@@ -73,24 +77,41 @@ class Executor {
   /// True when the job has it, or created it so recently that the cache need not show it yet.
   bool HasOwnedObject(const ReconcileContext& context, const OwnedObjectStore& store,
                       const kube::ObjectKey& key, const std::string& name) const;
-  Status CreateOwnedObject(const ReconcileContext& context, const kube::Resource& resource,
-                           const Json& object);
-  Status EnsureService(const ReconcileContext& context);
-  Status EnsureNetworkPolicy(const ReconcileContext& context);
+  /// A live pod's ConfigMap is gone.
+  bool NeedsConfigMap(const ReconcileContext& context) const;
+  struct MissingObject {
+    const kube::Resource* resource = nullptr;
+    std::string name;
+    Json object;
+    std::optional<kube::ApiError> error;
+  };
+  /// Unless the job has an object of its kind and name.
+  void AddMissing(const ReconcileContext& context, const kube::Resource& resource,
+                  const OwnedObjectStore& store, Json object,
+                  std::vector<MissingObject>& missing) const;
+  /// Side by side.
+  Status CreateMissing(const ReconcileContext& context, std::vector<MissingObject> missing);
   /// Deletes what the job owns of that kind, but the names to keep.
   Status DeleteAllBut(const ReconcileContext& context, const kube::Resource& resource,
                       const OwnedObjectStore& store, const std::set<std::string>& keep);
-  /// The job's ConfigMap as it is now, if a start or a live pod needs it; its name.
-  Result<std::string> EnsureConfigMap(const ReconcileContext& context, bool starts);
   /// Records what does not pass by itself; the error otherwise.
   Status RecordRefusal(const ReconcileContext& context, const kube::Resource& resource,
                        const std::string& name, const kube::ApiError& error);
   bool CacheHas(const JobState::ConflictingObject& object) const;
   Status CreatePods(const ReconcileContext& context, const std::vector<plan::StartReplica>& starts,
-                    const std::string& config_map, bool identified);
-  /// All that pods need; they are not created when something is refused.
+                    const JobConfig& config, bool identified);
+  /// The same of a pod; an invalid one is the template's fault.
+  Status RecordPodRefusal(const ReconcileContext& context, const plan::StartReplica& start,
+                          const kube::ApiError& error);
+  /// The starts whose templates can be used; what is wrong with the others goes into the state.
+  Result<std::vector<plan::StartReplica>> TryTemplates(
+      const ReconcileContext& context, const std::vector<plan::StartReplica>& starts,
+      const std::optional<JobConfig>& config);
+  /// All that pods need, and then the pods; they are not created when something is refused. The
+  /// ConfigMap is there with starts.
   Status StartOrRefuse(const ReconcileContext& context,
-                       const std::vector<plan::StartReplica>& starts);
+                       const std::vector<plan::StartReplica>& starts,
+                       const std::optional<JobConfig>& config);
 
   kube::ApiClient& client_;
   const OwnedObjectStore& services_;
@@ -100,6 +121,7 @@ class Executor {
   const Options options_;
   const Created created_;
   PeerIdentity peer_identity_;
+  TemplateTrial trial_;
 };
 
 }  // namespace pstrain::job

@@ -26,6 +26,20 @@ kube::Event Make(const PSTrainingJob& job, kube::EventType type, std::string rea
           .note = std::move(note)};
 }
 
+/// The warning that a template cannot be used, once for what is wrong with it.
+std::optional<kube::Event> EventOfTemplate(const PSTrainingJob& job, const JobStatus& before,
+                                           const JobStatus& after) {
+  const Condition* now = plan::FindCondition(after, kAccepted);
+  if (now == nullptr || now->status() != "False" || now->reason() != kInvalidTemplate) {
+    return std::nullopt;
+  }
+  const Condition* known = plan::FindCondition(before, kAccepted);
+  const bool said =
+      known != nullptr && known->status() == "False" && known->message() == now->message();
+  if (said) return std::nullopt;
+  return Warning(job, now->reason(), now->message());
+}
+
 }  // namespace
 
 kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& start) {
@@ -96,6 +110,7 @@ std::vector<kube::Event> EventsOfProblems(const PSTrainingJob& job, const JobSta
         known != nullptr && known->status() == "True" && known->reason() == now->reason();
     if (!said) events.push_back(Warning(job, now->reason(), now->message()));
   }
+  if (auto refused = EventOfTemplate(job, before, after)) events.push_back(std::move(*refused));
   return events;
 }
 

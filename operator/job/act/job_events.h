@@ -29,8 +29,9 @@ std::vector<kube::Event> EventsOfStatus(const PSTrainingJob& job, const JobStatu
                                         const JobStatus& after);
 
 /// The warnings that replicas do not see one checkpoint directory, that checkpoints cannot be
-/// written, and that replicas do not check who calls them: each once for each reason; after a new
-/// start of the operator too.
+/// written, and that replicas do not check who calls them: each once for each reason; and that no
+/// pod can be made of a template, once for each thing that is wrong: after a new start of the
+/// operator too.
 std::vector<kube::Event> EventsOfProblems(const PSTrainingJob& job, const JobStatus& before,
                                           const JobStatus& after);
 

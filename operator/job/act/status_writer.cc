@@ -49,16 +49,6 @@ Json EncodeStatus(const JobStatus& status) {
   return encoded == nullptr ? Json::Object() : *encoded;
 }
 
-bool OnlyCountsDiffer(const JobStatus& a, const JobStatus& b) {
-  using google::protobuf::util::MessageDifferencer;
-  if (MessageDifferencer::Equals(a, b)) return false;
-  JobStatus left = a;
-  JobStatus right = b;
-  left.clear_replica_statuses();
-  right.clear_replica_statuses();
-  return MessageDifferencer::Equals(left, right);
-}
-
 Status WriteStatus(kube::ApiClient& client, const kube::ObjectKey& key, const JobStatus& status,
                    JobState& state, const std::stop_token& stop) {
   if (google::protobuf::util::MessageDifferencer::Equals(state.stored, status)) return OkStatus();

@@ -25,7 +25,4 @@ Status RefreshState(kube::ApiClient& client, const kube::ObjectKey& key, JobStat
 /// The status as the API has it.
 Json EncodeStatus(const JobStatus& status);
 
-/// They differ, and in nothing but replicaStatuses.
-bool OnlyCountsDiffer(const JobStatus& a, const JobStatus& b);
-
 }  // namespace pstrain::job

@@ -1,6 +1,7 @@
 #include "operator/job/build/config_map.h"
 
 #include <string_view>
+#include <utility>
 
 #include "operator/job/build/object_names.h"
 #include "operator/job/build/owned_objects.h"
@@ -12,10 +13,8 @@ namespace pstrain::job {
 namespace {
 
 /// The text that stands for $(PSTRAIN_CLUSTER) in the pods' TF_CONFIG.
-std::string ClusterText(const PSTrainingJob& job) {
-  const ClusterAddresses cluster = KubernetesCluster(job);
-  return UsesSparseTfConfig(job, cluster) ? WriteSparseClusterInner(cluster)
-                                          : WriteClusterJson(cluster);
+std::string ClusterText(const ClusterAddresses& cluster, bool sparse) {
+  return sparse ? WriteSparseClusterInner(cluster) : WriteClusterJson(cluster);
 }
 
 std::string JobText(PSTrainingJob job) {
@@ -35,20 +34,22 @@ std::string JobText(PSTrainingJob job) {
 
 }  // namespace
 
-Json BuildConfigMap(const PSTrainingJob& job) {
+JobConfig BuildJobConfig(const PSTrainingJob& job) {
+  const ClusterAddresses addresses = KubernetesCluster(job);
+  const bool sparse = UsesSparseTfConfig(job, addresses);
   const std::string job_text = JobText(job);
-  const std::string cluster = ClusterText(job);
+  const std::string cluster = ClusterText(addresses, sparse);
+  std::string name = HashedName(job.metadata().name(), job_text + cluster);
   Json data = Json::Object();
   data.Set(kJobKey, Text(job_text));
   data.Set(kClusterKey, Text(cluster));
   Json config_map = Json::Object();
   config_map.Set("apiVersion", Text("v1"));
   config_map.Set("kind", Text("ConfigMap"));
-  config_map.Set("metadata",
-                 OwnedObjectMetadata(job, HashedName(job.metadata().name(), job_text + cluster)));
+  config_map.Set("metadata", OwnedObjectMetadata(job, name));
   config_map.Set("immutable", Json::Bool(true));
   config_map.Set("data", std::move(data));
-  return config_map;
+  return {.object = std::move(config_map), .name = std::move(name), .sparse_tf_config = sparse};
 }
 
 }  // namespace pstrain::job

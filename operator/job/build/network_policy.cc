@@ -4,10 +4,9 @@
 
 #include "operator/job/build/object_names.h"
 #include "operator/job/build/owned_objects.h"
-#include "operator/job/build/pod.h"
 #include "operator/job/build/template_merge.h"
 #include "operator/job/well_known.h"
-#include "proto/contract/tf_config.h"
+#include "proto/contract/reserved_names.h"
 
 namespace pstrain::job {
 namespace {

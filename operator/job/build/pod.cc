@@ -10,7 +10,7 @@
 #include "operator/job/build/training_container.h"
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
-#include "proto/contract/task_env.h"
+#include "proto/contract/reserved_names.h"
 #include "proto/contract/training_container.h"
 
 namespace pstrain::job {
@@ -99,14 +99,6 @@ Status AddVolumes(const Volumes& wanted, const std::string& path, Json& spec, Js
   if (!volumes.is_array() || !mounts.is_array()) {
     return InvalidArgumentError("template.spec: volumes and volumeMounts must be lists");
   }
-  for (const Json& volume : volumes.items()) {
-    const std::string name = kube::TextOrEmpty(volume, "name");
-    if (name == kJobVolume || name == kScratchVolume || name == kPsCountVolume ||
-        name == kIdentityVolume || name == kTlsVolume) {
-      return InvalidArgumentError("template.spec.volumes: the name " + name +
-                                  " is reserved for pstrain; choose another name");
-    }
-  }
   for (const std::string_view ours :
        {kJobDirectory, kPsCountDirectory, kIdentityDirectory, kTlsDirectory}) {
     if (!Mounts(mounts, ours)) continue;
@@ -178,7 +170,7 @@ std::chrono::seconds GracePeriod(const Json& spec) {
 }  // namespace
 
 Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32_t attempt,
-                      const std::string& config_map, const PodBuilderOptions& options) {
+                      const JobConfig& config, const PodBuilderOptions& options) {
   const ReplicaSpec* replica = plan::FindReplicaSpec(job.spec(), id.role);
   if (replica == nullptr) return InternalError("no specification for " + plan::ReplicaKey(id));
   const std::string path = "spec.replicaSpecs." + std::string(plan::RoleName(id.role));
@@ -201,13 +193,14 @@ Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::
                                    .id = id,
                                    .path = found->path,
                                    .attempt = attempt,
-                                   .config_map = config_map,
+                                   .config_map = config.name,
+                                   .sparse_tf_config = config.sparse_tf_config,
                                    .grace = GracePeriod(spec),
                                    .identified = identified,
                                    .image = options.training_image,
                                    .image_pull_policy = options.image_pull_policy};
   for (const Status& status : {SetPodSecurity(spec), CompleteContainer(training, container),
-                               AddVolumes({.config_map = config_map,
+                               AddVolumes({.config_map = config.name,
                                            .identity = identified ? IdentityVolume(job) : Json(),
                                            .tls = TlsVolume(job.spec()),
                                            .scratch = job.spec().has_training(),

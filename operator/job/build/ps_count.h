@@ -14,8 +14,7 @@ namespace pstrain::job {
 /// kPsReplicasAnnotation of its pod, which it reads through a downwardAPI volume. Pure functions;
 /// any thread.
 
-/// The downwardAPI volume of the chief's pod, and the file in it.
-inline constexpr std::string_view kPsCountVolume = "pstrain-ps-count";
+/// Where the downwardAPI volume kPsCountVolume of the chief's pod is, and the file in it.
 inline constexpr std::string_view kPsCountDirectory = "/etc/pstrain-ps-count";
 inline constexpr std::string_view kPsCountFile = "/etc/pstrain-ps-count/ps-replicas";
 

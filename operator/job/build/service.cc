@@ -3,7 +3,7 @@
 #include "operator/job/build/owned_objects.h"
 #include "operator/job/build/template_merge.h"
 #include "operator/job/well_known.h"
-#include "proto/contract/tf_config.h"
+#include "proto/contract/reserved_names.h"
 
 namespace pstrain::job {
 
@@ -11,8 +11,8 @@ Json BuildService(const PSTrainingJob& job) {
   Json selector = Json::Object();
   selector.Set(kJobNameLabel, Text(job.metadata().name()));
   Json port = Json::Object();
-  port.Set("name", Text("training"));
-  port.Set("port", Json::Int(kTrainingPort));
+  port.Set("name", Text(kNamedTrainingPort.name));
+  port.Set("port", Json::Int(kNamedTrainingPort.number));
   port.Set("protocol", Text("TCP"));
   Json ports = Json::Array();
   ports.Append(std::move(port));

@@ -6,10 +6,10 @@
 #include "operator/job/build/config_map.h"
 #include "operator/job/build/env_entry.h"
 #include "operator/job/build/identity_volume.h"
-#include "operator/job/build/pod.h"
 #include "operator/job/build/ps_count.h"
 #include "operator/job/build/template_merge.h"
 #include "operator/kube/json_fields.h"
+#include "proto/contract/reserved_names.h"
 #include "proto/contract/task_env.h"
 #include "proto/contract/tf_config.h"
 
@@ -19,12 +19,16 @@ namespace {
 constexpr std::string_view kAgentProgram = "pstrain-agent";
 
 /// TF_CONFIG with $(PSTRAIN_CLUSTER), which the kubelet replaces.
-std::string TfConfigReference(const PSTrainingJob& job, const plan::ReplicaId& id) {
+std::string TfConfigReference(const TrainingContainer& training) {
+  const plan::ReplicaId& id = training.id;
+  const ObjectMeta& metadata = training.job->metadata();
   TfConfig config;
-  config.cluster = KubernetesCluster(job);
   config.task_type = plan::RoleName(id.role);
   config.task_index = id.index;
-  config.sparse = UsesSparseTfConfig(job, config.cluster);
+  config.sparse = training.sparse_tf_config;
+  // Of the cluster the text around it has no more than the task's own address.
+  config.cluster[config.task_type][id.index] =
+      KubernetesEndpoint(metadata.name(), NamespaceOf(metadata), config.task_type, id.index);
   return WriteTfConfigAround(config, "$(" + std::string(kClusterEnv) + ")");
 }
 
@@ -46,7 +50,7 @@ TaskEnv TaskOf(const TrainingContainer& training) {
 Status SetEnvironment(const TrainingContainer& training, Json& container) {
   Json env = Json::Array();
   env.Append(EnvFromConfigMap(kClusterEnv, training.config_map, kClusterKey));
-  env.Append(EnvValue(kTfConfigEnv, TfConfigReference(*training.job, training.id)));
+  env.Append(EnvValue(kTfConfigEnv, TfConfigReference(training)));
   for (const auto& [name, value] : ToEnvironment(TaskOf(training))) {
     env.Append(EnvValue(name, value));
   }
@@ -94,10 +98,10 @@ Status SetCommand(const TrainingContainer& training, Json& container) {
   return OkStatus();
 }
 
-Json Port(std::string_view name, int number) {
+Json Port(const ReservedPort& named) {
   Json port = Json::Object();
-  port.Set("name", Text(name));
-  port.Set("containerPort", Json::Int(number));
+  port.Set("name", Text(named.name));
+  port.Set("containerPort", Json::Int(named.number));
   port.Set("protocol", Text("TCP"));
   return port;
 }
@@ -114,8 +118,8 @@ Status SetPorts(const TrainingContainer& training, Json& container) {
     has_training |= kube::IntegerOrZero(port, "containerPort") == kTrainingPort;
     has_metrics |= kube::IntegerOrZero(port, "containerPort") == kAgentPort;
   }
-  if (listens && !has_training) ports.Append(Port("training", kTrainingPort));
-  if (!has_metrics) ports.Append(Port("metrics", kAgentPort));
+  if (listens && !has_training) ports.Append(Port(kNamedTrainingPort));
+  if (!has_metrics) ports.Append(Port(kNamedAgentPort));
   return OkStatus();
 }
 

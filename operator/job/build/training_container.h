@@ -18,7 +18,9 @@ struct TrainingContainer {
   /// Where it stands in the role's template, for messages.
   std::string path = "template.spec.containers[0]";
   std::int32_t attempt = 0;
+  /// The job's ConfigMap, and the form of TF_CONFIG that it is for.
   std::string config_map;
+  bool sparse_tf_config = false;
   std::chrono::seconds grace{30};
   /// It has the volume of identity_volume.h.
   bool identified = false;

@@ -6,6 +6,7 @@
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/timestamp.h"
+#include "proto/contract/reserved_names.h"
 #include "proto/contract/training_container.h"
 
 namespace pstrain::job {

@@ -172,6 +172,21 @@ std::optional<Problem> ProblemOfStart(const PodView& pod) {
       .message = ProblemMessage(pod, DescribeState("", container.reason, container.message), hint)};
 }
 
+/// The field of a pod that an apiserver has refused: what it names as the cause, or as unknown.
+std::string FieldOf(const kube::ApiError& error) {
+  for (const kube::ApiCause& cause : error.causes) {
+    if (!cause.field.empty()) return cause.field;
+  }
+  for (const std::string_view before : {"unknown field \"", "duplicate field \""}) {
+    const std::size_t at = error.message.find(before);
+    if (at == std::string::npos) continue;
+    const std::size_t begin = at + before.size();
+    const std::size_t end = error.message.find('"', begin);
+    if (end != std::string::npos) return error.message.substr(begin, end - begin);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view StartHintOf(const PodView& pod) {
@@ -244,10 +259,16 @@ Problem ProblemOfRefusedCreate(const std::string& object, const kube::ApiError& 
                 "; grant the operator's service account what the chart's ClusterRole lists, or "
                 "change what the admission policy refuses"};
   }
-  if (error.status.code() == StatusCode::kInvalidArgument) {
-    return {"InvalidTemplate", what + "; correct the role's template"};
-  }
   return {"CreateFailed", what};
+}
+
+Problem ProblemOfRefusedPod(plan::Role role, const std::string& pod, const kube::ApiError& error) {
+  if (error.status.code() != StatusCode::kInvalidArgument) {
+    return ProblemOfRefusedCreate(kube::PodResource().kind + " " + pod, error);
+  }
+  std::string field = "spec.replicaSpecs." + std::string(plan::RoleName(role)) + ".template";
+  if (const std::string inside = FieldOf(error); !inside.empty()) field += "." + inside;
+  return {kInvalidTemplate, field + ": " + error.Words() + "; correct the template"};
 }
 
 void SetProblemCondition(std::string_view type, std::string_view without,

@@ -38,9 +38,18 @@ std::string_view StartHintOf(const PodView& pod);
 /// When ProblemOf may change though the pod does not.
 std::optional<plan::Time> NextProblemCheck(const PodView& pod, plan::Time now);
 
-/// The problem that a refused create stands for: quota, Pod Security, an invalid template, missing
-/// permission of the operator, or the server's own words.
+/// The problem that a refused create stands for: quota, Pod Security, missing permission of the
+/// operator, or the server's own words.
 Problem ProblemOfRefusedCreate(const std::string& object, const kube::ApiError& error);
+
+/// The reason of a template that the apiserver, or the operator, can make no pod of: it is the
+/// specification that is wrong, so that it belongs to the condition Accepted.
+inline constexpr char kInvalidTemplate[] = "InvalidTemplate";
+inline constexpr char kAccepted[] = "Accepted";
+
+/// The same for the create of a pod, which is made of a role's template: an invalid one is named by
+/// its field of the specification.
+Problem ProblemOfRefusedPod(plan::Role role, const std::string& pod, const kube::ApiError& error);
 
 /// Writes a condition that is True while there is a problem, and False with reason `without` once
 /// there is none and there was one.

@@ -61,16 +61,17 @@ TEST_F(BlockedJobTest, AWebhookThatDoesNotAnswer_IsQuiet) {
 TEST_F(BlockedJobTest, ATemplateThatCannotBeUsed_IsQuietUntilItIsCorrected) {
   fixture_.PutJob([](Json& job) {
     At(job, {"spec", "replicaSpecs", "chief", "template", "spec"})
-        .Set("volumes", *ParseJson(R"([{"name": "pstrain-job", "emptyDir": {}}])"));
+        .Set("volumes", *ParseJson(R"({"data": {}})"));
   });
   fixture_.RunFor(seconds(60));
-  EXPECT_THAT(fixture_.MessageOf("Blocked"), HasSubstr("InvalidTemplate: spec.replicaSpecs.chief"));
+  EXPECT_THAT(fixture_.MessageOf("Accepted"),
+              HasSubstr("InvalidTemplate: spec.replicaSpecs.chief"));
   EXPECT_LE(fixture_.Calls(), 10);
   fixture_.EditJob([](Json& job) {
     At(job, {"spec", "replicaSpecs", "chief", "template", "spec"}).Set("volumes", Json::Array());
   });
   fixture_.Settle();  // immediately, though the next try was due later
-  EXPECT_EQ(fixture_.ConditionOf("Blocked"), "False");
+  EXPECT_EQ(fixture_.ConditionOf("Accepted"), "True");
   EXPECT_EQ(fixture_.PodNames().size(), 4U);
   EXPECT_THAT(fixture_.FinishEvents(), Contains("InvalidTemplate").Times(1));
 }

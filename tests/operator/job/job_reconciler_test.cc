@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "operator/kube/json_fields.h"
 #include "tests/operator/job/reconciler_fixture.h"
@@ -187,6 +189,46 @@ TEST_F(JobReconcilerTest, NewCountsAlone_AreWrittenOnceASecond) {
   fixture_.RunPod("byo-worker-1");
   fixture_.Settle();
   EXPECT_EQ(fixture_.ConditionOf("Running"), "True") << "immediately";
+}
+
+TEST_F(JobReconcilerTest, ProgressAlone_IsWrittenEachHalfMinute) {
+  fixture_.StartJob(Train);
+  const auto writes = [this] { return fixture_.CallsOf("PATCH /apis/pstrain.dev"); };
+  const int before = writes();
+  for (int i = 1; i <= 24; ++i) {  // two minutes, as the poller asks
+    fixture_.PollChief(
+        0, R"("examples_expected": 8000, "examples_committed": )" + std::to_string(80 * i));
+    EXPECT_TRUE(fixture_.ReconcileOnce().ok());
+    fixture_.RunFor(seconds(5));
+  }
+  EXPECT_GE(writes() - before, 4);
+  EXPECT_LE(writes() - before, 5);
+  EXPECT_GE(fixture_.StatusOfJob().training().examples_committed(), 80 * 18);
+}
+
+// Ten pods, Service and ConfigMap are twelve; one dry run, as all templates are alike, and two
+// writes of the status.
+TEST_F(JobReconcilerTest, AJobOfTenPods_RunsAfterFifteenCalls) {
+  fixture_.StartJob([](Json& job) { SetWorkers(job, 8); });
+  EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Running);
+  EXPECT_EQ(fixture_.CallsOf("POST /api/v1/namespaces/ml/pods?fieldValidation"), 10);
+  EXPECT_EQ(fixture_.CallsOf("dryRun=All"), 1);
+  EXPECT_EQ(fixture_.CallsOf("PATCH /apis/pstrain.dev"), 2);
+  EXPECT_LE(fixture_.Calls(), 15);
+}
+
+TEST_F(JobReconcilerTest, ANewJob_CountsNothingAndMakesItsPodsBeforeItsStatus) {
+  fixture_.PutJob();
+  fixture_.SyncJobs();
+  EXPECT_TRUE(fixture_.ReconcileOnce().ok());
+  const std::vector<std::string> requests = fixture_.server().requests();
+  const auto of = [](const std::string& what) {
+    return [what](const std::string& request) { return request.find(what) != std::string::npos; };
+  };
+  const auto status = std::ranges::find_if(requests, of("/status"));
+  ASSERT_NE(status, requests.end());
+  EXPECT_EQ(std::count_if(requests.begin(), status, of("ml/pods?fieldValidation")), 4);
+  EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Pending);
 }
 
 TEST_F(JobReconcilerTest, ANameConflict_CostsFewCalls) {

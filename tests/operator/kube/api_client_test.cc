@@ -122,6 +122,20 @@ TEST(ApiClient, Any_WhenTheServerIsBusy_WaitsAsItSaysElseDoubling) {
   EXPECT_THAT(f.pause().pauses(), ElementsAre(seconds(3), seconds(1), seconds(2)));
 }
 
+TEST(ApiClient, Any_WhenTheServerHasTooManyRequests_AllOthersWaitToo) {
+  testing::FakeApiserver server;
+  testing::InProcessTransport transport(server);
+  RateLimiter limiter({.per_second = 0, .longest_hold = std::chrono::milliseconds(50)});
+  testing::RecordingPause pause;
+  ApiClient client(transport, limiter, pause, {.retries = 0});
+  server.FailNext("GET", {429, StatusBody(429, "TooManyRequests", "later"), 600});
+  const RealClock clock;
+  const std::chrono::nanoseconds begin = clock.Now();
+  EXPECT_FALSE(client.Get(PodResource(), kKey, {}).ok());
+  EXPECT_EQ(client.Get(PodResource(), kKey, {}).status().code(), StatusCode::kNotFound);
+  EXPECT_GE(clock.Now() - begin, std::chrono::milliseconds(50));
+}
+
 TEST(ApiClient, Any_WhenTheServerStaysBusy_GivesUpAfterThreeRetries) {
   ApiFixture f;
   f.server().FailNext("GET", {503, "upstream is away", {}}, 100);

@@ -18,7 +18,11 @@ class ApiFixture {
  public:
   explicit ApiFixture(ApiClient::Options options = {})
       : transport_(server_),
-        limiter_({.per_second = 1e6, .burst = 1'000'000, .permits = 16, .lease_permits = 2}),
+        limiter_({.per_second = 1e6,
+                  .burst = 1'000'000,
+                  .permits = 16,
+                  .lease_permits = 2,
+                  .longest_hold = std::chrono::nanoseconds(0)}),
         client_(transport_, limiter_, pause_, options) {}
 
   testing::FakeApiserver& server() { return server_; }

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <thread>
 #include <vector>
+
+#include "base/clock.h"
 
 namespace pstrain::kube {
 namespace {
@@ -41,6 +44,21 @@ TEST(RateLimiter, LeaseLane_DoesNotWaitForAFullNormalLaneOrAnEmptyBucket) {
   ASSERT_TRUE(normal.ok());
   EXPECT_TRUE(limiter.Acquire(Lane::kLease, {}).ok());
   EXPECT_TRUE(limiter.Acquire(Lane::kLease, {}).ok());
+}
+
+TEST(RateLimiter, WithoutARate_StartsAsManyAsThereArePermitsFor) {
+  RateLimiter limiter({.per_second = 0, .burst = 1, .permits = 1});
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(limiter.Acquire(Lane::kNormal, {}).ok());
+}
+
+TEST(RateLimiter, Hold_KeepsTheNormalLaneWaitingAndNotTheLease) {
+  RateLimiter limiter({.per_second = 0, .longest_hold = std::chrono::milliseconds(50)});
+  const RealClock clock;
+  const std::chrono::nanoseconds begin = clock.Now();
+  limiter.Hold(std::chrono::hours(1));  // bounded
+  EXPECT_TRUE(limiter.Acquire(Lane::kLease, {}).ok());
+  EXPECT_TRUE(limiter.Acquire(Lane::kNormal, {}).ok());
+  EXPECT_GE(clock.Now() - begin, std::chrono::milliseconds(50));
 }
 
 TEST(RateLimiter, Acquire_WhenStopped_IsCancelled) {

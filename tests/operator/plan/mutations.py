@@ -1,6 +1,7 @@
 """Plants each fault of mutations.txt into its policy; the plan's tests must fail with every one.
 
 usage: mutations.py ROOT BUILD [FILE.cc]
+       mutations.py ROOT --lines: looks only whether each mutation's line is there
 
 A faulty file is compiled with the command that the build has for the original and linked in front of
 the plan's library, so that one mutation costs one compile and one link. The tree and the build stay
@@ -79,6 +80,7 @@ def notices(build, source, old, new, scratch):
 def main():
     root, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     only = sys.argv[3] if len(sys.argv) > 3 else None
+    lines_only = sys.argv[2] == "--lines"
     folder = root / "operator" / "plan"
     mutations = list(read_mutations(root / "tests" / "operator" / "plan" / "mutations.txt"))
 
@@ -86,6 +88,13 @@ def main():
     without = sorted(policies - {name for name, _, _ in mutations})
     if not policies or without:
         sys.exit(f"policies without a mutation in tests/operator/plan/mutations.txt: {without}")
+
+    # All of them first: trying them takes minutes.
+    for name, old, new in mutations:
+        mutate(folder / name, old, new)
+    if lines_only:
+        print(f"{len(mutations)} mutations of {len(policies)} policies, each line is there")
+        return False
 
     tried = survivors = 0
     with tempfile.TemporaryDirectory() as scratch:

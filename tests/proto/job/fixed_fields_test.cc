@@ -99,6 +99,13 @@ const std::vector<std::pair<std::string, Change>>& Changes() {
        [](JobSpec& spec) {
          TrainingOf(spec).mutable_optimizer()->mutable_adagrad()->set_learning_rate(0.5);
        }},
+      {"spec.strategy.variablePartitioner",
+       [](JobSpec& spec) {
+         spec.mutable_strategy()
+             ->mutable_variable_partitioner()
+             ->mutable_fixed_shards()
+             ->set_num_shards(3);
+       }},
       {"spec.training.batchSize was 16 when the job started and is 32 now: the batch size",
        [](JobSpec& spec) { TrainingOf(spec).set_batch_size(32); }},
       {"spec.training.blockSize was 4096 when the job started and is 99 now",
@@ -141,6 +148,38 @@ TEST(FixedFields, WhenAnythingElseChanges_NothingIsSaid) {
   CsvOf(is).set_bad_records(Input::Skip);
   EXPECT_TRUE(CheckFixed(was, is).ok()) << CheckFixed(was, is).message();
   EXPECT_EQ(DigestsOf(was), DigestsOf(is));
+}
+
+ChangeEffect EffectOf(const std::string& path) {
+  const auto& fields = ChangesOfSpec().fields;
+  const auto found = std::ranges::find(fields, path, &FieldChange::path);
+  EXPECT_NE(found, fields.end()) << path;
+  return found == fields.end() ? ChangeEffect::kFixed : found->effect;
+}
+
+TEST(ChangesOfSpec, EachField_HasAnEffect) {
+  EXPECT_THAT(ChangesOfSpec().without_effect, testing::IsEmpty());
+  EXPECT_EQ(EffectOf("spec.replicaSpecs.ps.replicas"), ChangeEffect::kLive);
+  EXPECT_EQ(EffectOf("spec.replicaSpecs.ps.template"), ChangeEffect::kNewPods);
+  EXPECT_EQ(EffectOf("spec.runPolicy"), ChangeEffect::kLive);
+  EXPECT_EQ(EffectOf("spec.training.epochs"), ChangeEffect::kNewPods);
+  EXPECT_EQ(EffectOf("spec.training.input.csv.files"), ChangeEffect::kFixed);
+  EXPECT_EQ(EffectOf("spec.training.input.csv.badRecords"), ChangeEffect::kNewPods);
+  EXPECT_EQ(EffectOf("spec.training.checkpoint.directory"), ChangeEffect::kFixed);
+  EXPECT_EQ(EffectOf("spec.training.checkpoint.keep"), ChangeEffect::kNewPods);
+  EXPECT_EQ(EffectOf("spec.security"), ChangeEffect::kWhileSuspended);
+}
+
+TEST(ChangesOfSpec, FixedFields_AreThereWithTheirWords) {
+  for (const auto* fields : {&FixedFields(), &FieldsFixedInCluster()}) {
+    for (const FixedField& fixed : *fields) {
+      const auto says = [&fixed](const FieldChange& change) {
+        return change.effect == ChangeEffect::kFixed && change.message == fixed.message &&
+               change.path.starts_with(fixed.path);
+      };
+      EXPECT_TRUE(std::ranges::any_of(ChangesOfSpec().fields, says)) << fixed.path;
+    }
+  }
 }
 
 TEST(FixedFields, Digests_WhenOneDiffers_NameTheSection) {

@@ -11,6 +11,7 @@
 #include "operator/job/observe/pod_view.h"
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
+#include "proto/contract/reserved_names.h"
 #include "proto/contract/task_env.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/job_manifest.h"
@@ -33,7 +34,7 @@ spec:
         metadata: {labels: {team: ads, pstrain.dev/job-name: stolen}}
         spec:
           terminationGracePeriodSeconds: 90
-          restartPolicy: Always
+          restartPolicy: Never
           containers:
           - name: main
             image: mine
@@ -53,6 +54,7 @@ PSTrainingJob OwnProgram(const std::string& form = "Dense") {
 }
 
 const plan::ReplicaId kWorker1{plan::Role::kWorker, 1};
+const JobConfig kConfig{.object = Json::Object(), .name = "byo-hash"};
 
 const Json& Container(const Json& pod) {
   return pod.Find("spec")->Find("containers")->items().front();
@@ -66,7 +68,7 @@ std::string EnvOf(const Json& pod, std::string_view name) {
 }
 
 TEST(BuildPod, KeepsTheTemplateAndAddsWhatMakesAReplica) {
-  const auto pod = BuildPod(OwnProgram(), kWorker1, 2, "byo-hash", {});
+  const auto pod = BuildPod(OwnProgram(), kWorker1, 2, kConfig, {});
   ASSERT_TRUE(pod.ok()) << pod.status().message();
   const Json& metadata = *pod->Find("metadata");
   EXPECT_EQ(kube::TextOrEmpty(metadata, "name"), "byo-worker-1-2");
@@ -90,7 +92,7 @@ TEST(BuildPod, KeepsTheTemplateAndAddsWhatMakesAReplica) {
 }
 
 TEST(BuildPod, MeetsRestrictedPodSecurity) {
-  const auto pod = BuildPod(OwnProgram(), kWorker1, 0, "byo-hash", {});
+  const auto pod = BuildPod(OwnProgram(), kWorker1, 0, kConfig, {});
   const Json& context = *pod->Find("spec")->Find("securityContext");
   EXPECT_EQ(WriteJson(*context.Find("runAsNonRoot")), "true");
   EXPECT_EQ(kube::TextOrEmpty(context.Find("seccompProfile"), "type"), "RuntimeDefault");
@@ -103,15 +105,15 @@ TEST(BuildPod, MeetsRestrictedPodSecurity) {
 /// What the kubelet makes of the reference must be what the codec writes.
 void ExpectExpandsToTfConfig(const std::string& form) {
   const PSTrainingJob job = OwnProgram(form);
-  const Json config_map = BuildConfigMap(job);
-  const auto pod = BuildPod(job, kWorker1, 0, "x", {});
+  const JobConfig config = BuildJobConfig(job);
+  const auto pod = BuildPod(job, kWorker1, 0, config, {});
   const Json& first = Container(*pod).Find("env")->items()[0];
   EXPECT_EQ(kube::TextOrEmpty(first, "name"), "PSTRAIN_CLUSTER");
   EXPECT_EQ(kube::TextOrEmpty(&Container(*pod).Find("env")->items()[1], "name"), "TF_CONFIG");
   std::string text = EnvOf(*pod, "TF_CONFIG");
   constexpr std::string_view kReference = "$(PSTRAIN_CLUSTER)";
   text.replace(text.find(kReference), kReference.size(),
-               kube::TextOrEmpty(config_map.Find("data"), kClusterKey));
+               kube::TextOrEmpty(config.object.Find("data"), kClusterKey));
   const auto expected = TfConfigOf(job, KubernetesCluster(job), "worker", 1);
   ASSERT_TRUE(expected.ok());
   EXPECT_EQ(text, *expected);
@@ -121,7 +123,7 @@ TEST(BuildPod, ReferenceExpandsToDenseTfConfig) { ExpectExpandsToTfConfig("Dense
 TEST(BuildPod, ReferenceExpandsToSparseTfConfig) { ExpectExpandsToTfConfig("Sparse"); }
 
 TEST(BuildPod, ReadsBackAsTheSameReplica) {
-  auto pod = BuildPod(OwnProgram(), kWorker1, 3, "byo-hash", {});
+  auto pod = BuildPod(OwnProgram(), kWorker1, 3, kConfig, {});
   pod->FindMutable("metadata")->Set("uid", Json::String("u"));
   const auto view = DecodePod(*pod);
   ASSERT_TRUE(view.ok()) << view.status().message();
@@ -135,7 +137,7 @@ TEST(BuildPod, ReadsBackAsTheSameReplica) {
 TEST(BuildPod, NamesItsTrainingContainerForWhoeverPutsOthersFirst) {
   PSTrainingJob job = OwnProgram();
   const auto named = [&job](const plan::ReplicaId& id) {
-    const auto pod = BuildPod(job, id, 0, "byo-hash", {});
+    const auto pod = BuildPod(job, id, 0, kConfig, {});
     EXPECT_TRUE(pod.ok()) << pod.status().message();
     return kube::TextOrEmpty(pod->Find("metadata")->Find("annotations"),
                              "pstrain.dev/training-container");
@@ -152,7 +154,7 @@ TEST(BuildPod, TakesTheTrainingContainerThatTheTemplateNames) {
   ps.set_template_(
       R"({"metadata":{"annotations":{"pstrain.dev/training-container":"main"}},"spec":{
         "containers":[{"name":"log","image":"y"},{"name":"main","image":"x","command":["a"]}]}})");
-  const auto pod = BuildPod(job, {plan::Role::kPs, 0}, 0, "byo-hash", {});
+  const auto pod = BuildPod(job, {plan::Role::kPs, 0}, 0, kConfig, {});
   ASSERT_TRUE(pod.ok()) << pod.status().message();
   const auto& containers = pod->Find("spec")->Find("containers")->items();
   EXPECT_EQ(WriteJson(containers[0]), R"({"name":"log","image":"y"})");
@@ -164,7 +166,7 @@ TEST(BuildPod, WithFaultsInTheTrainingContainer_NamesTheField) {
   ReplicaSpec& ps = *job.mutable_spec()->mutable_replica_specs()->mutable_ps();
   const auto refusal = [&](const char* pod_template) {
     ps.set_template_(pod_template);
-    return BuildPod(job, {plan::Role::kPs, 0}, 0, "byo-hash", {}).status().message();
+    return BuildPod(job, {plan::Role::kPs, 0}, 0, kConfig, {}).status().message();
   };
   EXPECT_EQ(refusal(R"({"metadata":{"annotations":{"pstrain.dev/training-container":"man"}},
                         "spec":{"containers":[{"name":"main","image":"x"}]}})"),
@@ -182,7 +184,7 @@ TEST(BuildPod, OfAChiefOfTheBuiltInRuntime_ShowsItTheNumberOfPs) {
   job.mutable_spec()->mutable_training()->set_epochs(1);
   job.mutable_spec()->mutable_replica_specs()->mutable_chief()->set_template_(
       R"({"metadata":{"annotations":{"team":"ads"}},"spec":{"containers":[{"image":"x"}]}})");
-  auto pod = BuildPod(job, {plan::Role::kChief, 0}, 0, "byo-hash", {});
+  auto pod = BuildPod(job, {plan::Role::kChief, 0}, 0, kConfig, {});
   ASSERT_TRUE(pod.ok()) << pod.status().message();
   const Json* annotations = pod->Find("metadata")->Find("annotations");
   EXPECT_EQ(WriteJson(*annotations), R"({"team":"ads","pstrain.dev/ps-replicas":"2",)"
@@ -195,12 +197,12 @@ TEST(BuildPod, OfAChiefOfTheBuiltInRuntime_ShowsItTheNumberOfPs) {
   pod->FindMutable("metadata")->Set("uid", Json::String("u"));
   EXPECT_EQ(DecodePod(*pod)->ps_replicas, "2");
   // Nobody else is told.
-  const auto ps = BuildPod(job, {plan::Role::kPs, 0}, 0, "byo-hash", {});
+  const auto ps = BuildPod(job, {plan::Role::kPs, 0}, 0, kConfig, {});
   EXPECT_EQ(EnvOf(*ps, "PSTRAIN_PS_REPLICAS_FILE"), "absent");
   EXPECT_EQ(WriteJson(*ps->Find("metadata")->Find("annotations")),
             R"({"pstrain.dev/training-container":"c"})");
   job.mutable_spec()->clear_training();
-  const auto own = BuildPod(job, {plan::Role::kChief, 0}, 0, "byo-hash", {});
+  const auto own = BuildPod(job, {plan::Role::kChief, 0}, 0, kConfig, {});
   EXPECT_EQ(EnvOf(*own, "PSTRAIN_PS_REPLICAS_FILE"), "absent");
 }
 
@@ -225,7 +227,7 @@ TEST(BuildPod, OfTheBuiltInRuntime_GetsTokensForThisJobAlone) {
   job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_template_(
       R"({"spec":{"serviceAccountName":"mine","automountServiceAccountToken":false,)"
       R"("containers":[{"image":"x"}]}})");
-  auto pod = BuildPod(job, kWorker1, 0, "byo-hash", Identified());
+  auto pod = BuildPod(job, kWorker1, 0, kConfig, Identified());
   ASSERT_TRUE(pod.ok()) << pod.status().message();
   EXPECT_EQ(WriteJson(VolumeOf(*pod, kIdentityVolume)),
             R"({"name":"pstrain-identity","projected":{"sources":[)"
@@ -251,7 +253,7 @@ TEST(BuildPod, OfTheBuiltInRuntime_GetsTokensForThisJobAlone) {
   EXPECT_TRUE(DecodePod(*pod)->identified);
   // A program of your own gets none.
   job.mutable_spec()->clear_training();
-  const auto own = BuildPod(job, kWorker1, 0, "byo-hash", Identified());
+  const auto own = BuildPod(job, kWorker1, 0, kConfig, Identified());
   EXPECT_TRUE(VolumeOf(*own, kIdentityVolume).is_null());
   EXPECT_EQ(EnvOf(*own, "PSTRAIN_JOB_UID"), "absent");
 }
@@ -260,7 +262,7 @@ TEST(BuildPod, WithACertificate_MountsItsSecret) {
   PSTrainingJob job = OwnProgram();
   job.mutable_spec()->mutable_training()->set_epochs(1);
   job.mutable_spec()->mutable_security()->mutable_tls()->set_secret_name("certificates");
-  const auto pod = BuildPod(job, kWorker1, 0, "byo-hash", {});
+  const auto pod = BuildPod(job, kWorker1, 0, kConfig, {});
   ASSERT_TRUE(pod.ok()) << pod.status().message();
   EXPECT_EQ(WriteJson(VolumeOf(*pod, kTlsVolume)),
             R"({"name":"pstrain-tls","secret":{"secretName":"certificates"}})");
@@ -269,7 +271,7 @@ TEST(BuildPod, WithACertificate_MountsItsSecret) {
             std::string::npos);
   EXPECT_EQ(EnvOf(*pod, "PSTRAIN_TLS_DIR"), "/etc/pstrain-tls");
   job.mutable_spec()->clear_security();
-  const auto without = BuildPod(job, kWorker1, 0, "byo-hash", {});
+  const auto without = BuildPod(job, kWorker1, 0, kConfig, {});
   EXPECT_TRUE(VolumeOf(*without, kTlsVolume).is_null());
   EXPECT_EQ(EnvOf(*without, "PSTRAIN_TLS_DIR"), "absent");
 }
@@ -279,7 +281,7 @@ TEST(BuildPod, OfATemplateThatSaysItselfWhoItIs_IsRefused) {
   job.mutable_spec()->mutable_training()->set_epochs(1);
   job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_template_(
       R"({"spec":{"containers":[{"image":"x","env":[{"name":"PSTRAIN_IDENTITY_ISSUER"}]}]}})");
-  const auto pod = BuildPod(job, kWorker1, 0, "x", Identified());
+  const auto pod = BuildPod(job, kWorker1, 0, kConfig, Identified());
   ASSERT_FALSE(pod.ok());
   EXPECT_NE(pod.status().message().find("sets PSTRAIN_IDENTITY_ISSUER"), std::string::npos);
 }
@@ -288,7 +290,7 @@ TEST(BuildPod, OfATemplateThatSetsOurEnvironment_NamesTheVariable) {
   PSTrainingJob job = OwnProgram();
   job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_template_(
       R"({"spec":{"containers":[{"image":"x","env":[{"name":"PSTRAIN_RUN_ID","value":"1"}]}]}})");
-  const auto pod = BuildPod(job, kWorker1, 0, "x", {});
+  const auto pod = BuildPod(job, kWorker1, 0, kConfig, {});
   ASSERT_FALSE(pod.ok());
   EXPECT_NE(pod.status().message().find("spec.replicaSpecs.worker"), std::string::npos);
   EXPECT_NE(pod.status().message().find("sets PSTRAIN_RUN_ID"), std::string::npos);
@@ -297,26 +299,27 @@ TEST(BuildPod, OfATemplateThatSetsOurEnvironment_NamesTheVariable) {
 TEST(BuildPod, WithoutAnImageAndWithoutTraining_NamesTheField) {
   PSTrainingJob job = OwnProgram();
   job.mutable_spec()->mutable_replica_specs()->mutable_worker()->clear_template_();
-  const auto pod = BuildPod(job, kWorker1, 0, "x", {});
+  const auto pod = BuildPod(job, kWorker1, 0, kConfig, {});
   ASSERT_FALSE(pod.ok());
   EXPECT_NE(pod.status().message().find("containers[0].image"), std::string::npos);
 }
 
-TEST(BuildConfigMap, NameFollowsTheSpecificationOnly) {
+TEST(BuildJobConfig, NameFollowsTheSpecificationOnly) {
   PSTrainingJob job = OwnProgram();
-  const std::string name = kube::TextOrEmpty(BuildConfigMap(job).Find("metadata"), "name");
+  const std::string name = BuildJobConfig(job).name;
   job.mutable_metadata()->set_resource_version("77");
   job.mutable_status()->set_phase(JobStatus::Running);
   job.mutable_spec()->mutable_run_policy()->set_suspend(true);
-  EXPECT_EQ(kube::TextOrEmpty(BuildConfigMap(job).Find("metadata"), "name"), name);
+  EXPECT_EQ(BuildJobConfig(job).name, name);
   job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(3);
-  EXPECT_NE(kube::TextOrEmpty(BuildConfigMap(job).Find("metadata"), "name"), name);
+  EXPECT_NE(BuildJobConfig(job).name, name);
   EXPECT_EQ(name.size(), std::string("byo-").size() + 13);
 }
 
-TEST(BuildConfigMap, HoldsAJobThatTheRuntimeReads) {
-  const Json config_map = BuildConfigMap(OwnProgram());
-  const auto job = ReadJobManifest(kube::TextOrEmpty(config_map.Find("data"), kJobKey));
+TEST(BuildJobConfig, HoldsAJobThatTheRuntimeReads) {
+  const JobConfig config = BuildJobConfig(OwnProgram());
+  EXPECT_EQ(kube::TextOrEmpty(config.object.Find("metadata"), "name"), config.name);
+  const auto job = ReadJobManifest(kube::TextOrEmpty(config.object.Find("data"), kJobKey));
   ASSERT_TRUE(job.ok()) << job.status().message();
   EXPECT_EQ(job->metadata().name(), "byo");
 }

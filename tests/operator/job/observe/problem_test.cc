@@ -1,5 +1,6 @@
 #include "operator/job/observe/problem.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -189,8 +190,32 @@ TEST(ProblemOfRefusedCreate, TellsQuotaFromPodSecurityFromRbac) {
   EXPECT_EQ(reason(PermissionDeniedError("violates PodSecurity \"restricted:latest\"")),
             "PodSecurityViolation");
   EXPECT_EQ(reason(PermissionDeniedError("User cannot create")), "CreateForbidden");
-  EXPECT_EQ(reason(InvalidArgumentError("spec.x: Invalid value")), "InvalidTemplate");
+  EXPECT_EQ(reason(InvalidArgumentError("spec.x: Invalid value")), "CreateFailed");
   EXPECT_EQ(reason(InternalError("boom")), "CreateFailed");
+}
+
+TEST(ProblemOfRefusedPod, AnInvalidOne_NamesTheFieldOfTheTemplate) {
+  kube::ApiError error;
+  error.status = InvalidArgumentError("HTTP 400");
+  error.message = "strict decoding error: unknown field \"spec.nodeSelectr\"";
+  Problem problem = ProblemOfRefusedPod(plan::Role::kPs, "a", error);
+  EXPECT_EQ(problem.reason, "InvalidTemplate");
+  EXPECT_EQ(problem.message,
+            "spec.replicaSpecs.ps.template.spec.nodeSelectr: strict decoding error: unknown field "
+            "\"spec.nodeSelectr\"; correct the template");
+  error.message = "json: cannot unmarshal string into Go struct field";
+  problem = ProblemOfRefusedPod(plan::Role::kPs, "a", error);
+  EXPECT_EQ(problem.message,
+            "spec.replicaSpecs.ps.template: json: cannot unmarshal string into Go struct field; "
+            "correct the template");
+  error.causes = {{"FieldValueInvalid", "too long", "spec.x"}, {"", "", "spec.y"}};
+  EXPECT_THAT(ProblemOfRefusedPod(plan::Role::kPs, "a", error).message,
+              ::testing::StartsWith("spec.replicaSpecs.ps.template.spec.x: json"));
+  error.status = PermissionDeniedError("exceeded quota: q");
+  error.message = "exceeded quota: q";
+  problem = ProblemOfRefusedPod(plan::Role::kPs, "a", error);
+  EXPECT_EQ(problem.reason, "QuotaExceeded");
+  EXPECT_THAT(problem.message, ::testing::StartsWith("Pod a: "));
 }
 
 TEST(SetBlockedCondition, AppearsWithTheFirstProblemAndTurnsFalseAfter) {

@@ -1,0 +1,74 @@
+#include "operator/job/act/status_pace.h"
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace pstrain::job {
+namespace {
+
+using google::protobuf::util::MessageDifferencer;
+
+/// The same but for counts of replicas and progress.
+bool SameButForNumbers(const JobStatus& a, const JobStatus& b) {
+  JobStatus left = a;
+  JobStatus right = b;
+  for (JobStatus* status : {&left, &right}) {
+    status->clear_replica_statuses();
+    // That there are examples says that the job has started: from then on fields are fixed.
+    const std::int64_t expected = status->training().examples_expected();
+    status->clear_training();
+    status->mutable_training()->set_examples_expected(expected);
+  }
+  return MessageDifferencer::Equals(left, right);
+}
+
+bool SameCounts(const JobStatus& a, const JobStatus& b) {
+  JobStatus left;
+  JobStatus right;
+  *left.mutable_replica_statuses() = a.replica_statuses();
+  *right.mutable_replica_statuses() = b.replica_statuses();
+  return MessageDifferencer::Equals(left, right);
+}
+
+bool SameProgress(const JobStatus& a, const JobStatus& b) {
+  return a.has_training() == b.has_training() &&
+         MessageDifferencer::Equals(a.training(), b.training());
+}
+
+}  // namespace
+
+plan::Time StatusPace::TakePlace(plan::Time now) {
+  const MutexLock lock(mutex_);
+  next_place_ = std::max(next_place_, now - options_.burst * options_.period) + options_.period;
+  return next_place_;
+}
+
+std::optional<plan::Time> StatusPace::Due(const JobStatus& status, plan::Time now,
+                                          JobState& state) {
+  const JobStatus& stored = state.stored;
+  const bool same_counts = SameCounts(stored, status);
+  const bool same_progress = SameProgress(stored, status);
+  const bool quiet = SameButForNumbers(stored, status) && !(same_counts && same_progress);
+  if (!quiet) {
+    state.write_place.reset();
+    return std::nullopt;
+  }
+  const std::optional<plan::Time>& last =
+      same_counts ? state.progress_written_at : state.written_at;
+  const auto period = same_counts ? options_.progress_period : options_.counts_period;
+  // A clock that was set back makes nobody wait for longer than the period.
+  if (last && *last <= now && now < *last + period) return *last + period;
+  if (!state.write_place) state.write_place = TakePlace(now);
+  if (*state.write_place > now) return state.write_place;
+  return std::nullopt;
+}
+
+void StatusPace::Written(const JobStatus& before, plan::Time now, JobState& state) {
+  state.written_at = now;
+  state.write_place.reset();
+  if (!SameProgress(before, state.stored)) state.progress_written_at = now;
+}
+
+}  // namespace pstrain::job
