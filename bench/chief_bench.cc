@@ -195,16 +195,12 @@ class BenchChief {
 class Workers {
  public:
   explicit Workers(BenchChief& chief) : chief_(chief), grants_(kWorkers) {
-    while (shards_.shards().empty()) {
+    shards_.mutable_shards()->set_count(kShards);
+    while (shards_.membership() == 0) {
       PollWorkerRequest request = chief_.Request(0);
       const PollWorkerReply reply = chief_.Poll(request);
-      std::uint32_t shard = 0;
-      for (const ShardOwner& owner : reply.membership().shards()) {
-        WireShardInTerm* to = shards_.add_shards();
-        to->set_shard(shard++);
-        *to->mutable_term() = owner.term();
-      }
-      if (shards_.shards().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      shards_.set_membership(reply.membership().number());
+      if (shards_.membership() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
 

@@ -82,12 +82,13 @@ class Store {
 
   void Push(WorkId work_id, std::uint32_t records, const RoutedPlan& plan,
             const StepUpdates& updates) {
-    const std::vector<ValueArray> rows = layout_.GatherRows(plan, updates);
+    const GatheredUpdates gathered = layout_.Gather(plan, updates);
     PushRequest request;
     request.work_id = work_id;
     request.records = records;
     for (ShardId s = 0; s < layout_.shards(); ++s) {
-      const PushSection section = layout_.MakePushSection(s, ShardTerm{1, 1}, plan, updates, rows);
+      const PushSection section =
+          layout_.MakePushSection(s, ShardTerm{1, 1}, plan, updates, gathered);
       const MutexLock lock(mutexes_[s]);
       shards_[s]->Apply(request, section);
     }
@@ -164,7 +165,7 @@ int Run(const std::string& job_path, const std::string& data, std::uint32_t epoc
   const auto shards = static_cast<std::uint32_t>(strategy.shards());
   std::vector<VariableSpec> variables = model->variables();
   if (const Status placed = PlacePartitions(strategy.variable_partitioner(), strategy.placement(),
-                                            shards, &variables);
+                                            shards, 0, &variables);
       !placed.ok()) {
     Exit(placed);
   }

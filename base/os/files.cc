@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +15,7 @@
 
 #include "base/os/file_faults.h"
 #include "base/os/unique_fd.h"
+#include "base/random.h"
 
 namespace pstrain {
 namespace {
@@ -71,9 +71,22 @@ Status CreateWithContent(const std::string& path, int flags, std::string_view co
   return status;
 }
 
+// Not of the pid: two pods that share a directory may have the same one.
 std::string TemporaryName(const std::string& path) {
-  static std::atomic<unsigned> counter{0};
-  return path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++);
+  return path + ".tmp." + std::to_string(RandomSeed());
+}
+
+/// WriteFileAtomically without the last step.
+Status Replace(const std::string& path, std::string_view content,
+               const std::function<Status()>& last_check) {
+  const std::string temporary = TemporaryName(path);
+  PSTRAIN_RETURN_IF_ERROR(CreateWithContent(temporary, O_EXCL, content));
+  Status status = last_check ? last_check() : OkStatus();
+  if (status.ok() && (Fails("rename", path) || ::rename(temporary.c_str(), path.c_str()) != 0)) {
+    status = PathError(errno, "rename to", path);
+  }
+  if (!status.ok()) ::unlink(temporary.c_str());
+  return status;
 }
 
 /// Errors name `asked`, the path that the caller wants, also when a parent is in the way.
@@ -119,18 +132,12 @@ Result<std::string> ReadFile(const std::string& path) {
 }
 
 Status ReplaceFile(const std::string& path, std::string_view content) {
-  const std::string temporary = TemporaryName(path);
-  PSTRAIN_RETURN_IF_ERROR(CreateWithContent(temporary, O_EXCL, content));
-  if (Fails("rename", path) || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error_number = errno;
-    ::unlink(temporary.c_str());
-    return PathError(error_number, "rename to", path);
-  }
-  return OkStatus();
+  return Replace(path, content, {});
 }
 
-Status WriteFileAtomically(const std::string& path, std::string_view content) {
-  PSTRAIN_RETURN_IF_ERROR(ReplaceFile(path, content));
+Status WriteFileAtomically(const std::string& path, std::string_view content,
+                           const std::function<Status()>& last_check) {
+  PSTRAIN_RETURN_IF_ERROR(Replace(path, content, last_check));
   return FsyncDirectory(ParentPath(path));
 }
 

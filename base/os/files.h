@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +19,11 @@ namespace pstrain {
 Result<std::string> ReadFile(const std::string& path);
 
 /// Writes `content` so that `path` holds either all of it or what it held before, also across a
-/// crash: a temporary name in the same directory, fsync, rename, fsync of the directory. On error
+/// crash: a temporary name in the same directory that no other process has, fsync, `last_check`,
+/// rename, fsync of the directory. On error, also one of `last_check`, which is returned as it is,
 /// the temporary file is removed. The directory must exist.
-Status WriteFileAtomically(const std::string& path, std::string_view content);
+Status WriteFileAtomically(const std::string& path, std::string_view content,
+                           const std::function<Status()>& last_check = {});
 
 /// As WriteFileAtomically without the last step: the content is durable, the name is once the
 /// directory has been fsynced, so that many files share one fsync of it (FsyncDirectory).

@@ -79,8 +79,8 @@ class RowMerge {
 };
 
 Status AddOlderRows(ShardState older, ShardState* state) {
-  if (older.tables.size() != state->tables.size())
-    return DataLossError("its base has other tables");
+  // Later tables are of variables that were declared since.
+  if (older.tables.size() > state->tables.size()) return DataLossError("its base has other tables");
   for (std::size_t i = 0; i < older.tables.size(); ++i) {
     TableState& table = state->tables[i];
     if (older.tables[i].keys.empty()) continue;

@@ -91,7 +91,7 @@ Result<std::vector<float>> CheckpointReader::Rows(const std::string& name,
       return OutOfRangeError(name + " has no row " + std::to_string(rows[i]));
     }
     PSTRAIN_ASSIGN_OR_RETURN(const LoadedShard* checkpoint_shard,
-                             Load(ShardOfRow(id, rows[i], catalog_->shards())));
+                             Load(ShardOfRow(variable->route, rows[i], catalog_->shards())));
     const std::span<float> out(&values[i * dimension], dimension);
     const auto table = checkpoint_shard->tables.find(id);
     const Table none;

@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little,
               "checkpoint shards are written as they lie");
 
 constexpr std::string_view kMagic = "PSTPIECE";
-constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersion = 5;
 /// Of the batch in a number that stands for a work id.
 constexpr int kBatchBits = 32;
 /// Without values a slot has no bytes, so that the size of a checkpoint shard does not bound their
@@ -175,6 +175,8 @@ std::string SerializeCheckpointShard(const ShardState& state) {
   out.U32(static_cast<std::uint32_t>(state.left_out.size()));
   out.U32(static_cast<std::uint32_t>(state.dense.size()));
   out.U32(static_cast<std::uint32_t>(state.tables.size()));
+  out.U32(state.variables);
+  out.U32(0);
   out.U64(applied.size());
   out.Bytes(applied);
   for (const WorkId work_id : state.left_out) {
@@ -266,6 +268,8 @@ Result<ShardState> ParseCheckpointShard(std::string_view bytes) {
   const std::uint32_t left_out = in.U32();
   const std::uint32_t dense = in.U32();
   const std::uint32_t tables = in.U32();
+  state.variables = in.U32();
+  if (in.U32() != 0) in.Refuse();
   const std::uint64_t applied_bytes = in.U64();
   PSTRAIN_ASSIGN_OR_RETURN(state.applied, AppliedSet::Parse(in.Bytes(applied_bytes)));
   state.left_out = ReadWorkIds(in, left_out);

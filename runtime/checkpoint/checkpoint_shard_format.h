@@ -10,9 +10,9 @@ namespace pstrain {
 
 /// What the file of one shard in a checkpoint holds. Little-endian, every part at a multiple of 8:
 ///
-///   "PSTPIECE", u32 version = 4, u32 shard, u64 term.chief_term, u64 term.counter, i64 examples,
+///   "PSTPIECE", u32 version = 5, u32 shard, u64 term.chief_term, u64 term.counter, i64 examples,
 ///   i64 skipped, i64 non_finite, u32 incremental (0 or 1), u32 left out, u32 dense, u32 tables,
-///   u64 bytes of the applied set, applied set (AppliedSet::Serialize)
+///   u32 variables, u32 0, u64 bytes of the applied set, applied set (AppliedSet::Serialize)
 ///   u64 epoch * 2^32 + batch x left out, ascending
 ///   dense  x {u32 variable, u32 partition, u32 slots, u32 dtype, u64 elements, values, slot...}
 ///   tables x {u32 variable, u32 dimension, u32 slots, u32 dtype, u64 rows, u64 key x rows, values,

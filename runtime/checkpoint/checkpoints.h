@@ -59,7 +59,8 @@ Result<std::vector<CheckpointId>> ListCheckpoints(const std::string& run_directo
 /// What a checkpoint must be of; empty or absent: anything.
 struct CheckpointExpectation {
   std::string run_id;
-  /// Names, kinds, shapes, optimizers and partitions must be these.
+  /// Names, kinds, shapes, optimizers and partitions must be these; those of later generations than
+  /// the checkpoint's may be missing in it.
   std::optional<std::vector<VariableSpec>> variables;
   std::optional<std::uint32_t> shards;
   std::optional<std::uint64_t> batches_per_epoch;

@@ -1,27 +1,17 @@
 #include "runtime/checkpoint/manifest.h"
 
-#include <cstring>
 #include <string_view>
 #include <vector>
 
-#include "base/crc32c.h"
 #include "base/os/files.h"
+#include "runtime/checkpoint/checked_message.h"
 #include "runtime/checkpoint/checkpoint_file.h"
 
 namespace pstrain {
 namespace {
 
 constexpr std::string_view kMagic = "PSTMANIF";
-constexpr std::size_t kHeaderBytes = 16;
 constexpr const char* kName = "manifest";
-constexpr const char* kTemporaryName = "manifest.tmp";
-
-std::string WithHeader(const std::string& message) {
-  const std::uint32_t words[2] = {Crc32c(message), 0};
-  std::string bytes(kMagic);
-  bytes.append(reinterpret_cast<const char*>(words), sizeof(words));
-  return bytes + message;
-}
 
 Status CheckCheckpointShards(const CheckpointManifest& manifest) {
   std::vector<bool> seen(manifest.shards());
@@ -45,13 +35,8 @@ Status CheckCheckpointShards(const CheckpointManifest& manifest) {
 }  // namespace
 
 Result<CheckpointManifest> ParseManifest(std::string_view bytes) {
-  if (bytes.size() < kHeaderBytes || !bytes.starts_with(kMagic)) {
-    return DataLossError("truncated or not a manifest");
-  }
-  std::uint32_t crc = 0;
-  std::memcpy(&crc, bytes.data() + kMagic.size(), sizeof(crc));
-  const std::string_view message = bytes.substr(kHeaderBytes);
-  if (Crc32c(message) != crc) return DataLossError("corrupt, its checksum differs");
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string_view message,
+                           OpenCheckedMessage(kMagic, bytes, kName));
   CheckpointManifest manifest;
   if (!manifest.ParseFromArray(message.data(), static_cast<int>(message.size()))) {
     return DataLossError("its message cannot be read");
@@ -67,6 +52,10 @@ Result<CheckpointManifest> ParseManifest(std::string_view bytes) {
                          " checkpoint shards for " + std::to_string(manifest.shards()) + " shards");
   }
   PSTRAIN_RETURN_IF_ERROR(CheckCheckpointShards(manifest));
+  for (const VariableSpec& variable : manifest.variables()) {
+    if (variable.generation() <= manifest.generation()) continue;
+    return DataLossError("variable " + variable.name() + " is of a later generation than it holds");
+  }
   return manifest;
 }
 
@@ -75,17 +64,10 @@ Status WriteManifest(const std::string& checkpoint_directory, CheckpointManifest
   manifest.set_format_version(kCheckpointFormatVersion);
   PSTRAIN_RETURN_IF_ERROR(
       CheckCheckpointShards(manifest).WithContext("manifest of " + checkpoint_directory));
-  const std::string temporary = JoinPath(checkpoint_directory, kTemporaryName);
-  PSTRAIN_RETURN_IF_ERROR(WriteFileSynced(temporary, WithHeader(manifest.SerializeAsString())));
   PSTRAIN_RETURN_IF_ERROR(FsyncDirectory(checkpoint_directory));
   PSTRAIN_RETURN_IF_ERROR(FsyncDirectory(ParentPath(checkpoint_directory)));
-  if (last_check) {
-    if (Status status = last_check(); !status.ok()) {
-      PSTRAIN_RETURN_IF_ERROR(RemoveAll(temporary));
-      return status;
-    }
-  }
-  return RenameFile(temporary, JoinPath(checkpoint_directory, kName));
+  return WriteFileAtomically(JoinPath(checkpoint_directory, kName),
+                             CheckedMessage(kMagic, manifest.SerializeAsString()), last_check);
 }
 
 Result<CheckpointManifest> ReadManifest(const std::string& checkpoint_directory) {

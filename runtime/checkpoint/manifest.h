@@ -15,7 +15,7 @@ namespace pstrain {
 /// the disk takes.
 
 /// Version of the full checkpoint's format that this code writes and reads.
-inline constexpr std::uint32_t kCheckpointFormatVersion = 3;
+inline constexpr std::uint32_t kCheckpointFormatVersion = 4;
 
 /// Makes the checkpoint exist: the checkpoint shards' names are made durable, the manifest is
 /// written under a temporary name and fsynced, `last_check` is asked (a higher chief term, a

@@ -75,7 +75,7 @@ std::chrono::nanoseconds Checkpointing::Pause() const {
 
 bool Checkpointing::Due() const {
   const CommitProtocol& protocol = chief_.protocol;
-  if (in_progress_ || final_ || !protocol.AllActive()) return false;
+  if (in_progress_ || final_ || !protocol.AllActive() || !ps_.AllInformed()) return false;
   if (failures_ > 0 && chief_.Since(failed_at_) < Pause()) return false;
   if (protocol.AllCommitted() || protocol.CheckpointWanted()) return true;
   if (evaluator_.RestoredStateWanted() && placed_ == 0) return true;
@@ -95,9 +95,10 @@ void Checkpointing::Start() {
   in_progress_.emplace(InProgress{});
   in_progress_->id = id;
   in_progress_->plan = std::move(*plan);
+  in_progress_->generation = chief_.run.generation();
   in_progress_->work_ids = chief_.protocol.Progress().work_ids_committed;
   chief_.disk.Post("make a checkpoint's folder",
-                   [this, id, run_directory = chief_.setup.run.run_directory()]() -> Disk::Then {
+                   [this, id, run_directory = chief_.run.run_directory()]() -> Disk::Then {
                      const Status made = CreateCheckpointDirectory(run_directory, id).status();
                      return [this, id, made] { HaveShardsWritten(id, made); };
                    });
@@ -162,6 +163,7 @@ void Checkpointing::NotInTerm(std::uint32_t ps, const Status& status) {
 
 bool Checkpointing::Overtaken() const {
   if (in_progress_->refused) return false;
+  if (in_progress_->generation != chief_.run.generation()) return true;
   // What the shards of a final one lacked is granted again first.
   if (in_progress_->plan.final && !chief_.protocol.AllCommitted()) return true;
   return !std::ranges::all_of(in_progress_->plan.ps,
@@ -173,9 +175,10 @@ CheckpointManifest Checkpointing::MakeManifest() const {
   manifest.set_run_id(chief_.context.run_id);
   manifest.set_chief_term(in_progress_->id.chief_term);
   manifest.set_number(in_progress_->id.number);
-  manifest.set_shards(chief_.setup.run.shards());
-  manifest.set_batches_per_epoch(chief_.setup.run.batches_per_epoch());
-  *manifest.mutable_variables() = chief_.setup.run.variables();
+  manifest.set_shards(chief_.run.shards());
+  manifest.set_batches_per_epoch(chief_.run.batches_per_epoch());
+  *manifest.mutable_variables() = chief_.run.variables();
+  manifest.set_generation(chief_.run.generation());
   manifest.set_created_unix_ms(chief_.clock.UnixMillis());
   const CommitProgress progress = chief_.protocol.Progress();
   manifest.set_examples_committed(progress.examples_committed);
@@ -214,11 +217,15 @@ std::vector<WrittenCheckpointShard> Checkpointing::Written() const {
 // one, could use it: each copy in it was an owner's, and says itself what it has applied.
 void Checkpointing::PlaceManifest() {
   std::ranges::sort(in_progress_->checkpoint_shards, {}, &CheckpointShard::shard);
+  // Of the shards, some may have been copied before the declaration and some after it.
+  if (in_progress_->generation != chief_.run.generation()) {
+    return Abandon(AbortedError("variables were declared while it was taken"));
+  }
   if (Status fits = chief_.protocol.FinishCheckpoint(Written()); !fits.ok()) return Abandon(fits);
   in_progress_->with_disk = true;
   chief_.disk.Post(
       "write a manifest",
-      [this, id = in_progress_->id, run_directory = chief_.setup.run.run_directory(),
+      [this, id = in_progress_->id, run_directory = chief_.run.run_directory(),
        term = chief_.setup.directory.term(), manifest = MakeManifest()]() -> Disk::Then {
         const FailPoints& points = chief_.context.fail_points;
         const auto last_check = [&]() -> Status {
@@ -251,16 +258,16 @@ void Checkpointing::Abandon(const Status& status) {
               {"failed_in_a_row", failures_},
               {"no_checkpoint_for_seconds", InSeconds(chief_.Since(newest_since_))},
               {"again_in_seconds", overtaken ? 0.0 : InSeconds(Pause())}});
-  chief_.disk.Post("remove an abandoned checkpoint",
-                   [this, id = in_progress_->id,
-                    run_directory = chief_.setup.run.run_directory()]() -> Disk::Then {
-                     const Status removed = RemoveCheckpoint(run_directory, id);
-                     return [this, id, removed] {
-                       if (removed.ok()) return;
-                       LogWarning("chief", "abandoned checkpoint stays", {{"error", removed}});
-                       leftovers_.push_back(id);
-                     };
-                   });
+  chief_.disk.Post(
+      "remove an abandoned checkpoint",
+      [this, id = in_progress_->id, run_directory = chief_.run.run_directory()]() -> Disk::Then {
+        const Status removed = RemoveCheckpoint(run_directory, id);
+        return [this, id, removed] {
+          if (removed.ok()) return;
+          LogWarning("chief", "abandoned checkpoint stays", {{"error", removed}});
+          leftovers_.push_back(id);
+        };
+      });
   in_progress_.reset();
   ps_.Dispatch();
 }
@@ -308,7 +315,7 @@ void Checkpointing::ManifestPlaced(Status status, const CheckpointManifest& mani
 
 void Checkpointing::NoteNewest(CheckpointId id) {
   chief_.disk.Post("note the newest checkpoint",
-                   [id, run_directory = chief_.setup.run.run_directory()]() -> Disk::Then {
+                   [id, run_directory = chief_.run.run_directory()]() -> Disk::Then {
                      const Status noted = NoteNewestCheckpoint(run_directory, id);
                      return [noted] {
                        if (noted.ok()) return;
@@ -327,7 +334,7 @@ void Checkpointing::Retain() {
   if (evaluator_.pinned()) rule.pinned.insert(*evaluator_.pinned());
   chief_.disk.Post("delete old checkpoints",
                    [this, rule, leftovers = std::exchange(leftovers_, {}),
-                    run_directory = chief_.setup.run.run_directory()]() -> Disk::Then {
+                    run_directory = chief_.run.run_directory()]() -> Disk::Then {
                      Result<std::vector<CheckpointId>> removed =
                          ApplyRetention(run_directory, rule);
                      for (const CheckpointId& id : leftovers) {

@@ -77,6 +77,8 @@ class Checkpointing {
     /// A ps has refused a shard that it owns.
     bool refused = false;
     std::uint64_t work_ids = 0;
+    /// Of the catalog, when it was started.
+    std::uint32_t generation = 0;
     Status status;
     // Of the manifest in place.
     std::string base;

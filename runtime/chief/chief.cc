@@ -1,10 +1,9 @@
 #include "runtime/chief/chief.h"
 
-#include <google/protobuf/map.h>
-
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -65,23 +64,13 @@ std::function<void(Status)> FailThrough(Ending& ending, CondVar& changed) {
   };
 }
 
-/// OK for a replica that was started with this job, or has shown that to this chief before:
-/// `known`. Errors: CheckDigests.
-Status CheckJob(const google::protobuf::Map<std::string, std::uint32_t>& shown, bool known,
-                const FixedDigests& job) {
-  if (!shown.empty()) return CheckDigests(job, {shown.begin(), shown.end()});
-  if (known) return OkStatus();
-  return FailedPreconditionError(
-      "it does not say with which job; start all replicas from one version of the runtime");
-}
-
 /// The answer to a replica that was started with another job; nothing to one that was not. Errors:
 /// CheckShownJob.
 template <typename Reply, typename Request>
 Result<std::optional<Reply>> RefusalOf(const Request& request, bool known, const FixedDigests& job,
                                        const std::string& from, Refusals& refusals) {
   PSTRAIN_RETURN_IF_ERROR(CheckShownJob(request.job()));
-  const Status same = CheckJob(request.job(), known, job);
+  const Status same = CheckSameJob({request.job().begin(), request.job().end()}, known, job);
   if (same.ok()) return std::optional<Reply>();
   refusals.Count(RefusalReason::kOutdated, from,
                  same.WithContext("a replica that was started with another job"));
@@ -100,9 +89,10 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
       clock_(options.clock),
       stats_(context.stats),
       common_stats_(context.stats),
+      run_(setup_.run),
       protocol_(MakeProtocolOptions(context, setup_, clock_.Now())),
       disk_(RunUnder(mutex_), options.clock, context.end),
-      dependencies_{context_, setup_, clock_, stats_, protocol_, disk_, options.refusals},
+      dependencies_{context_, setup_, run_, clock_, stats_, protocol_, disk_, options.refusals},
       grant_limit_(std::move(options.grant_limit)),
       wanted_ps_(std::move(options.wanted_ps)),
       ending_(LimitsOf(context, setup_.job), setup_.directory, disk_, clock_),
@@ -112,6 +102,7 @@ Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
       evaluator_(dependencies_, IdOf(setup_.checkpoint)),
       checkpointing_(dependencies_, ps_, evaluator_),
       end_file_(dependencies_),
+      declarations_(dependencies_, run_, [this]() PSTRAIN_REQUIRES(mutex_) { ps_.Dispatch(); }),
       last_tick_(clock_.Now()),
       publisher_(stats_) {
   if (chief_term() > 1) stats_.chief_recoveries->Add();
@@ -133,6 +124,8 @@ Result<int> Chief::Run() {
   {
     const MutexLock lock(mutex_);
     waiters_.Close();
+    ended_ = true;
+    changed_.NotifyAll();
     failure = ending_.failure();
   }
   if (!outcome.ok() || *outcome != kExitPermanent) return outcome;
@@ -194,7 +187,7 @@ void Chief::Tick() {
   ps_.Retry();
   if (!ending_.releasing()) workers_.Expire(evaluator_.GrantsWait());
   ps_.Dispatch();
-  ps_.WatchEpochs();
+  ps_.WatchInformed();
   checkpointing_.Finish();
   checkpointing_.Watch();
   disk_wait_ = disk_.Watch();
@@ -358,6 +351,22 @@ Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
   // What it has given back may be for others.
   TellWaiters();
   return reply;
+}
+
+Status Chief::Declare(std::vector<VariableSpec> variables) {
+  // Shared: when the wait ends first, what was posted has somewhere to answer to.
+  const auto outcome = std::make_shared<std::optional<Status>>();
+  const MutexLock lock(mutex_);
+  if (ended_ || ending_.releasing() || checkpointing_.final_manifest()) {
+    return UnavailableError("the run ends: nothing can be declared any more");
+  }
+  declarations_.Declare(std::move(variables), [this, outcome](const Status& status) {
+    *outcome = status;
+    changed_.NotifyAll();
+  });
+  while (!*outcome && !ended_) changed_.Wait(mutex_);
+  return *outcome ? **outcome
+                  : UnavailableError("this chief has ended before it has declared the variables");
 }
 
 Status Chief::AwaitWork(const AwaitWorkRequest& request, WorkWaiters::Done done) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/freezable_clock.h"
@@ -16,6 +17,7 @@
 #include "runtime/chief/checkpointing.h"
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/chief_setup.h"
+#include "runtime/chief/disk/declarations.h"
 #include "runtime/chief/disk/disk_thread.h"
 #include "runtime/chief/disk/end_file.h"
 #include "runtime/chief/ending.h"
@@ -67,6 +69,12 @@ class Chief {
   /// error (exit code 1).
   Result<int> Run() PSTRAIN_EXCLUDES(mutex_);
 
+  /// Declares variables, as Declarations::Declare: they are durable when it returns, and in the
+  /// description that each worker has before it is granted anything that comes after. Waits for the
+  /// disk. Any thread. UNAVAILABLE: the run ends, or this chief has ended and whether they are
+  /// declared is not known.
+  Status Declare(std::vector<VariableSpec> variables) PSTRAIN_EXCLUDES(mutex_);
+
   std::uint64_t chief_term() const { return setup_.directory.chief_term(); }
   /// Of the job: what requests may name.
   const JobBounds& bounds() const { return bounds_; }
@@ -94,7 +102,7 @@ class Chief {
   void DrainIfToldTo() PSTRAIN_REQUIRES(mutex_);
   void CheckPatience() PSTRAIN_REQUIRES(mutex_);
   bool GrantsWait() const PSTRAIN_REQUIRES(mutex_) {
-    return evaluator_.GrantsWait() || !ps_.KnowAllEpochs();
+    return evaluator_.GrantsWait() || !ps_.AllInformed();
   }
   void EndIfOver() PSTRAIN_REQUIRES(mutex_);
   Ending::DrainState DrainNow() const PSTRAIN_REQUIRES(mutex_);
@@ -115,8 +123,10 @@ class Chief {
   ChiefStats stats_;
   RuntimeStats common_stats_;
   Mutex mutex_;
-  /// Notified when the job fails.
+  /// Notified when the job fails, when variables are declared and when Run returns.
   CondVar changed_;
+  /// As setup_.run, with what was declared since.
+  RunDescription run_ PSTRAIN_GUARDED_BY(mutex_);
   CommitProtocol protocol_ PSTRAIN_GUARDED_BY(mutex_);
   /// Its work ends under the lock. Stopped before the parts end.
   DiskThread disk_;
@@ -130,6 +140,9 @@ class Chief {
   EvaluatorPeer evaluator_ PSTRAIN_GUARDED_BY(mutex_);
   Checkpointing checkpointing_ PSTRAIN_GUARDED_BY(mutex_);
   EndFile end_file_ PSTRAIN_GUARDED_BY(mutex_);
+  Declarations declarations_ PSTRAIN_GUARDED_BY(mutex_);
+  /// Run has returned.
+  bool ended_ PSTRAIN_GUARDED_BY(mutex_) = false;
   /// When Tick was called last, and how long this process was paused in all.
   ProtocolTime last_tick_ PSTRAIN_GUARDED_BY(mutex_);
   std::chrono::nanoseconds gaps_ PSTRAIN_GUARDED_BY(mutex_){0};

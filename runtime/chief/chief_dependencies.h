@@ -20,6 +20,8 @@ namespace pstrain {
 struct ChiefDependencies {
   const RoleContext& context;
   const ChiefSetup& setup;
+  /// As it is now: Declarations adds variables.
+  const RunDescription& run;
   const Clock& clock;
   ChiefStats& stats;
   CommitProtocol& protocol;

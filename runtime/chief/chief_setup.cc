@@ -79,8 +79,8 @@ Result<RunDescription> Describe(const RoleContext& context, const RunDirectory& 
   const Strategy& strategy = context.job.spec.strategy();
   const auto shards = static_cast<std::uint32_t>(strategy.shards());
   std::vector<VariableSpec> variables = work.variables;
-  PSTRAIN_RETURN_IF_ERROR(
-      PlacePartitions(strategy.variable_partitioner(), strategy.placement(), shards, &variables));
+  PSTRAIN_RETURN_IF_ERROR(PlacePartitions(strategy.variable_partitioner(), strategy.placement(),
+                                          shards, 0, &variables));
   RunDescription fresh;
   fresh.set_run_id(context.run_id);
   fresh.set_run_directory(directory.path());
@@ -142,10 +142,15 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
       std::move(names),     age};
 }
 
+// What was declared since lies in shards by name: these stay where they are, also when the next
+// chief computes the homes.
 std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,
                                          std::uint32_t ps_count) {
-  return PlaceShards({setup.run.variables().begin(), setup.run.variables().end()},
-                     context.job.spec.strategy().placement(), setup.run.shards(), ps_count,
+  std::vector<VariableSpec> first;
+  for (const VariableSpec& variable : setup.run.variables()) {
+    if (variable.generation() == 0) first.push_back(variable);
+  }
+  return PlaceShards(first, context.job.spec.strategy().placement(), setup.run.shards(), ps_count,
                      setup.job.batch_size);
 }
 

@@ -18,7 +18,8 @@
 
 namespace pstrain {
 
-/// What the chief prepares before it serves. Does not change afterwards.
+/// What the chief prepares before it serves. Does not change afterwards; what of `run` does while
+/// variables are declared is ChiefDependencies::run.
 struct ChiefSetup {
   RunDirectory directory;
   ChiefJob job;
@@ -42,7 +43,7 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job)
 Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
                                 const TryAgain::Pause& pause);
 
-/// PlaceShards for that number of ps.
+/// PlaceShards for that number of ps, by the variables that the run began with.
 std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,
                                          std::uint32_t ps_count);
 

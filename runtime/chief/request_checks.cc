@@ -6,6 +6,7 @@
 
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/cluster/address.h"
+#include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
 namespace {
@@ -51,6 +52,16 @@ Status CheckWorker(std::uint32_t index, const JobBounds& job) {
   if (index < job.workers) return OkStatus();
   return OutOfRangeError(NameOfWorker(index) + ": the job has at most " +
                          std::to_string(job.workers));
+}
+
+/// The membership's own number only the chief knows (WorkerPeers).
+Status CheckReport(const Report& report, const JobBounds& job) {
+  PSTRAIN_RETURN_IF_ERROR(CheckShardSet(report.shards(), job.shards));
+  PSTRAIN_RETURN_IF_ERROR(CheckShardSet(report.early(), job.shards).WithContext("early"));
+  const std::uint64_t chief_term = report.membership() >> 32;
+  if (chief_term <= job.chief_term) return OkStatus();
+  return OutOfRangeError("a membership of chief term " + std::to_string(chief_term) +
+                         ", and this is " + std::to_string(job.chief_term));
 }
 
 /// What a worker says that keeps it from its work.
@@ -134,13 +145,7 @@ Status CheckRequest(const PollWorkerRequest& request, const JobBounds& job) {
   PSTRAIN_RETURN_IF_ERROR(
       TooMany(who, "batches in flight", request.in_flight_size(), kMostInFlight));
   for (const Report& report : request.reports()) {
-    PSTRAIN_RETURN_IF_ERROR(
-        TooMany(who, "shards of a report", report.shards_size() + report.early_size(), job.shards));
-    for (const auto* shards : {&report.shards(), &report.early()}) {
-      for (const WireShardInTerm& shard : *shards) {
-        PSTRAIN_RETURN_IF_ERROR(CheckShard(who, shard.shard(), shard.term(), job));
-      }
-    }
+    PSTRAIN_RETURN_IF_ERROR(CheckReport(report, job).WithContext(who + "'s report"));
   }
   return CheckProblems(who, request, job);
 }
@@ -178,6 +183,13 @@ Status CheckShownJob(const google::protobuf::Map<std::string, std::uint32_t>& di
                                   std::to_string(path.size()) + " bytes");
   }
   return OkStatus();
+}
+
+Status CheckSameJob(const FixedDigests& shown, bool known, const FixedDigests& job) {
+  if (!shown.empty()) return CheckDigests(job, shown);
+  if (known) return OkStatus();
+  return FailedPreconditionError(
+      "it does not say with which job; start all replicas from one version of the runtime");
 }
 
 }  // namespace pstrain

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
+#include "proto/job/fixed_fields.h"
 #include "runtime/cluster/limits.h"
 
 namespace pstrain {
@@ -52,5 +53,9 @@ Status CheckRequest(const PollEvaluatorRequest& request, const JobBounds& job);
 /// RESOURCE_EXHAUSTED: more digests, or longer paths, than a replica of any job has. Of any,
 /// because one that was started with another job is told what differs, whatever else it asks for.
 Status CheckShownJob(const google::protobuf::Map<std::string, std::uint32_t>& digests);
+
+/// OK for a replica that was started with this job, or has shown that to this chief before:
+/// `known`. Errors: CheckDigests.
+Status CheckSameJob(const FixedDigests& shown, bool known, const FixedDigests& job);
 
 }  // namespace pstrain

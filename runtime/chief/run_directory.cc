@@ -1,16 +1,15 @@
 #include "runtime/chief/run_directory.h"
 
-#include <google/protobuf/util/message_differencer.h>
-
 #include <string>
 #include <utility>
 
 #include "base/log.h"
 #include "base/os/files.h"
-#include "base/text/hex.h"
 #include "base/text/json.h"
 #include "proto/contract/run_files.h"
 #include "proto/job/fixed_fields.h"
+#include "runtime/chief/disk/generation_file.h"
+#include "runtime/chief/disk/variable_difference.h"
 #include "runtime/shard/catalog.h"
 
 namespace pstrain {
@@ -18,6 +17,7 @@ namespace {
 
 constexpr char kIndexFile[] = "index";
 constexpr char kRunFile[] = "run";
+constexpr char kVariablesFolder[] = "variables";
 constexpr char kRestoredFile[] = "restored.json";
 constexpr char kEvalLoss[] = "eval_loss";
 
@@ -37,14 +37,14 @@ Status CompareDescriptions(const RunDescription& stored, const RunDescription& f
                                    std::to_string(stored.shards()) +
                                    "; set it back or start a new run");
   }
-  using google::protobuf::util::MessageDifferencer;
   bool same = stored.variables_size() == fresh.variables_size();
   std::string what;
   for (int i = 0; same && i < stored.variables_size(); ++i) {
-    MessageDifferencer differencer;
-    differencer.IgnoreField(VariableSpec::descriptor()->FindFieldByName("partitions"));
-    same = differencer.Compare(stored.variables(i), fresh.variables(i));
-    if (!same) what = " (variable " + stored.variables(i).name() + ")";
+    const VariableSpec& variable = stored.variables(i);
+    const std::string difference = VariableDifference(variable, fresh.variables(i));
+    same = variable.name() == fresh.variables(i).name() && difference.empty();
+    if (same) continue;
+    what = " (variable " + variable.name() + (difference.empty() ? "" : ": " + difference) + ")";
   }
   if (!same) {
     return FailedPreconditionError(
@@ -93,7 +93,13 @@ Status CheckEvaluation(const std::string& text, std::optional<std::uint32_t> eva
 
 }  // namespace
 
-std::string RunDirectory::File(const char* name) const { return JoinPath(path_, name); }
+std::string RunDirectory::File(std::string_view name) const {
+  return JoinPath(path_, std::string(name));
+}
+
+std::string RunDirectory::GenerationName(std::uint32_t generation) {
+  return JoinPath(kVariablesFolder, std::to_string(generation));
+}
 
 Result<RunDirectory> RunDirectory::Open(const JobSettings& job, const std::string& run_id) {
   const std::string path = JoinPath(job.checkpoint_directory, run_id);
@@ -111,18 +117,10 @@ bool RunDirectory::WasStarted(const JobSettings& job, const std::string& run_id)
 std::string RunDirectory::MustBeWritable() const { return WritableHint(*job_); }
 
 // Rule 8: the run belongs to the chief of the highest term. The look comes last, when nothing but
-// the rename is to be done. The temporary file is this chief's alone.
-Status RunDirectory::Write(const char* name, const std::string& content) const {
-  const std::string temporary =
-      File(name) + ".tmp." + std::to_string(term_.number) + "." + ToHex(term_.id);
-  Status written = WriteFileSynced(temporary, content);
-  if (written.ok()) written = CheckChiefTerm(path_, term_);
-  if (written.ok()) written = RenameFile(temporary, File(name));
-  if (written.ok()) return written;
-  if (const Status removed = RemoveAll(temporary); !removed.ok()) {
-    LogWarning("chief", "a temporary file stays", {{"error", removed}});
-  }
-  return Explained(written);
+// the rename is to be done.
+Status RunDirectory::Write(std::string_view name, const std::string& content) const {
+  return Explained(
+      WriteFileAtomically(File(name), content, [this] { return CheckChiefTerm(path_, term_); }));
 }
 
 // The hint would mislead where the directory is well and another chief's.
@@ -175,7 +173,41 @@ Result<RunDescription> RunDirectory::Description(RunDescription fresh) const {
   // Every reply to a poll has the description; a vocabulary may be long.
   stored->clear_job();
   stored->set_run_directory(fresh.run_directory());
+  PSTRAIN_RETURN_IF_ERROR(AddGenerations(&*stored));
   return stored;
+}
+
+// By name, one after the other: a listing of a network file system may lack the newest.
+Status RunDirectory::AddGenerations(RunDescription* run) const {
+  while (true) {
+    const std::uint32_t next = run->generation() + 1;
+    const std::string file = File(GenerationName(next));
+    const Result<std::string> bytes = ReadFile(file);
+    if (bytes.status().code() == StatusCode::kNotFound) return OkStatus();
+    if (!bytes.ok()) return bytes.status();
+    Result<CatalogGeneration> generation = ParseGeneration(*bytes);
+    if (!generation.ok()) return generation.status().WithContext(file);
+    if (generation->generation() != next || generation->run_id() != run->run_id()) {
+      return DataLossError(file + " is of another run or generation; restore it");
+    }
+    for (VariableSpec& variable : *generation->mutable_variables()) {
+      *run->add_variables() = std::move(variable);
+    }
+    run->set_generation(next);
+    const Status whole = Catalog::Create({run->variables().begin(), run->variables().end()},
+                                         run->shards(), run->batches_per_epoch())
+                             .status();
+    if (!whole.ok()) return DataLossError(file + ": " + whole.message() + "; restore it");
+  }
+}
+
+// The second look makes sure that a chief which has come in between, and has read what there is
+// before this file was in its place, is the only one that anybody hears of variables from.
+Status RunDirectory::WriteGeneration(const CatalogGeneration& generation) const {
+  PSTRAIN_RETURN_IF_ERROR(Explained(CreateDirectories(File(kVariablesFolder))));
+  PSTRAIN_RETURN_IF_ERROR(
+      Write(GenerationName(generation.generation()), SerializeGeneration(generation)));
+  return CheckChiefTerm(path_, term_);
 }
 
 std::string RunDirectory::IndexFile() const { return File(kIndexFile); }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -25,6 +26,7 @@ Status CompareDescriptions(const RunDescription& stored, const RunDescription& f
 ///   chiefs/<n>        one file per chief, created exclusively: the chief term, and its id in it
 ///   index             the input index
 ///   run               the RunDescription and what a resume must not change
+///   variables/<n>     what was declared while the run trained (disk/generation_file.h)
 ///   stopped.json      a drain ended here; its eval_loss
 ///   restored.json     the run was continued after a drain; the loss of the restored state
 ///   announce, barrier-*, bad-records/  proto/contract/run_files.h
@@ -62,9 +64,13 @@ class RunDirectory {
   Status CheckJob() const;
   /// Where the index of the work lies: ChiefJob::Place.
   std::string IndexFile() const;
-  /// The description: stored by the first chief, from the `fresh` one; the stored one afterwards.
-  /// Errors: CompareDescriptions.
+  /// The description: stored by the first chief, from the `fresh` one; the stored one afterwards,
+  /// with all variables that were declared since. Errors: CompareDescriptions; DATA_LOSS and
+  /// FAILED_PRECONDITION also name the file of a generation that is damaged or of another format.
   Result<RunDescription> Description(RunDescription fresh) const;
+  /// Makes the next generation of the catalog durable. ABORTED: another chief has taken the run;
+  /// whether the file is there then is not known, and nobody may be told of it.
+  Status WriteGeneration(const CatalogGeneration& generation) const;
 
   /// Where Description keeps it; written once, by the run's first chief.
   std::string DescriptionFile() const;
@@ -94,11 +100,13 @@ class RunDirectory {
  private:
   RunDirectory(const JobSettings& job, std::string path, const ChiefTerm& term)
       : job_(&job), path_(std::move(path)), term_(term) {}
-  std::string File(const char* name) const;
+  std::string File(std::string_view name) const;
+  static std::string GenerationName(std::uint32_t generation);
+  Status AddGenerations(RunDescription* run) const;
   /// The description as it lies there. DATA_LOSS: the file is damaged.
   Result<RunDescription> Stored() const;
   /// Errors: CheckChiefTerm, and of the disk.
-  Status Write(const char* name, const std::string& content) const;
+  Status Write(std::string_view name, const std::string& content) const;
   /// The same of a removal.
   Status Remove(const char* name) const;
   /// An error of the disk with what has to be done.

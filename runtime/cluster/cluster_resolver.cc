@@ -42,8 +42,8 @@ Result<TaskIdentity> ResolveTask(std::string_view tf_config) {
 Result<TaskIdentity> ResolveTask(const TfConfig& config) {
   const std::optional<Role> role = ParseRole(config.task_type);
   if (!role) {
-    return InvalidArgumentError("TF_CONFIG: task type \"" + config.task_type + "\" must be " +
-                                std::string(kRoleNames));
+    return InvalidArgumentError("TF_CONFIG: task type must be " + std::string(kRoleNames) +
+                                "; found \"" + config.task_type + "\"");
   }
   if (config.task_index < 0) return InvalidArgumentError("TF_CONFIG: negative task index");
   TaskIdentity task;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/os/unique_fd.h"
+#include "base/text/fnv.h"
 
 namespace pstrain {
 namespace {
@@ -69,17 +70,12 @@ Status Unpack(const std::string& path, const std::filesystem::path& target) {
   return OkStatus();
 }
 
-/// A name that changes when the packed file does. FNV-1a, 64 bits.
+/// A name that changes when the packed file does.
 std::string ScratchName(const std::string& path, const struct stat& info) {
   const std::string key = path + '\n' + std::to_string(info.st_size) + '\n' +
                           std::to_string(info.st_mtim.tv_sec) + '.' +
                           std::to_string(info.st_mtim.tv_nsec);
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : key) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3ULL;
-  }
-  return std::to_string(hash) + ".plain";
+  return std::to_string(Fnv1a(key)) + ".plain";
 }
 
 }  // namespace

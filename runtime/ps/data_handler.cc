@@ -14,20 +14,20 @@ namespace {
 /// A request from its arrival to its answer. The parsed request is a view of `body`; the engine
 /// shares the ownership of both (std::shared_ptr's aliasing constructor), so one allocation lives
 /// as long as any owner thread may read it.
-template <typename Request>
+template <typename Message>
 struct Exchange {
   Exchange(Bytes bytes, Responder answer) : body(std::move(bytes)), responder(std::move(answer)) {}
 
   const Bytes body;
   Responder responder;
-  Request request;
+  Message message;
 };
 
-struct PullExchange : Exchange<PullRequest> {
+struct PullExchange : Exchange<PullMessage> {
   using Exchange::Exchange;
   PullReplyWriter writer;
 };
-using PushExchange = Exchange<PushRequest>;
+using PushExchange = Exchange<PushMessage>;
 
 /// A finished message, sent from where it lies.
 void Answer(Responder& responder, WireBuffer reply, DataHandlerStats& stats) {
@@ -41,16 +41,16 @@ void Answer(Responder& responder, WireBuffer reply, DataHandlerStats& stats) {
 
 void PsDataHandler::Pull(Bytes body, Responder responder) {
   auto pull = std::make_shared<PullExchange>(std::move(body), std::move(responder));
-  Result<PullRequest> request = ParsePullRequest(pull->body.span());
-  if (!request.ok()) return pull->responder.Fail(request.status());
-  pull->request = std::move(*request);
+  Result<PullMessage> message = ParsePullRequest(pull->body.span());
+  if (!message.ok()) return pull->responder.Fail(message.status());
+  pull->message = std::move(*message);
   const auto room = [&pull](std::span<const std::size_t> bytes) {
-    pull->writer = PullReplyWriter(pull->request, bytes);
+    pull->writer = PullReplyWriter(bytes);
     std::vector<std::span<std::byte>> sections(bytes.size());
     for (std::size_t i = 0; i < bytes.size(); ++i) sections[i] = pull->writer.values(i);
     return sections;
   };
-  engine_.Pull(std::shared_ptr<const PullRequest>(pull, &pull->request), room,
+  engine_.Pull(std::shared_ptr<const std::vector<PullRequest>>(pull, &pull->message.works), room,
                [pull, stats = stats_](Result<PullResult> result) {
                  if (!result.ok()) return pull->responder.Fail(result.status());
                  PullReplyWriter& writer = pull->writer;
@@ -66,10 +66,10 @@ void PsDataHandler::Pull(Bytes body, Responder responder) {
 void PsDataHandler::Push(Bytes body, Responder responder) {
   fail_points_.Pass(FailPoint::kPsBeforeApply);
   auto push = std::make_shared<PushExchange>(std::move(body), std::move(responder));
-  Result<PushRequest> request = ParsePushRequest(push->body.span());
-  if (!request.ok()) return push->responder.Fail(request.status());
-  push->request = std::move(*request);
-  engine_.Push(std::shared_ptr<const PushRequest>(push, &push->request),
+  Result<PushMessage> message = ParsePushRequest(push->body.span());
+  if (!message.ok()) return push->responder.Fail(message.status());
+  push->message = std::move(*message);
+  engine_.Push(std::shared_ptr<const std::vector<PushRequest>>(push, &push->message.works),
                [push, stats = stats_, &points = fail_points_](Result<PushReply> reply) {
                  if (!reply.ok()) return push->responder.Fail(reply.status());
                  points.Pass(FailPoint::kPsBeforeReply);

@@ -17,7 +17,11 @@ namespace pstrain {
 /// bytes on, keeps alive until the reply is there. Nothing here checks whether an id exists or a
 /// size fits: Catalog::Check does. Any thread may read a request that nobody changes.
 
-/// A dense partition, by its position in VariableSpec.partitions.
+/// In place of a partition's position: all variables of the pack (VariableSpec.pack) whose first
+/// one is named, whole, by ascending id, as one array.
+inline constexpr std::uint32_t kWholePack = 0xffffffff;
+
+/// A dense partition, by its position in VariableSpec.partitions, or a pack.
 struct PartitionRef {
   VariableId variable = 0;
   std::uint32_t partition = 0;
@@ -33,7 +37,8 @@ struct DensePartition {
   std::uint64_t count = 0;
 };
 
-/// A dense partition that is to be read, and the dtype that the asker takes its variable to have.
+/// A dense partition or a pack that is to be read, and the dtype that the asker takes its variable
+/// to have.
 struct DenseRead {
   VariableId variable = 0;
   std::uint32_t partition = 0;
@@ -41,7 +46,8 @@ struct DenseRead {
   friend bool operator==(const DenseRead&, const DenseRead&) = default;
 };
 
-/// Rows of an embedding table that are to be read; global row ids, strictly ascending.
+/// Rows of an embedding table, or of axis 0 of a dense variable, that are to be read: those that
+/// lie in the shard; global row ids, strictly ascending.
 struct RowKeys {
   VariableId variable = 0;
   std::span<const std::uint64_t> keys;
@@ -54,8 +60,13 @@ struct PullSection {
   ShardId shard = 0;
   ShardTerm term;
   std::vector<DenseRead> dense;
+  /// Ascending by variable; several of one variable stay in their order. The answer has the values
+  /// in this order.
   std::vector<RowKeys> tables;
 };
+
+/// Pieces of work in one message, at most: as many as a worker has in flight.
+inline constexpr std::size_t kMostWorksInMessage = 64;
 
 /// Under what the work was granted that a pull or a push is for.
 struct GrantContext {
@@ -67,8 +78,10 @@ struct GrantContext {
   friend bool operator==(const GrantContext&, const GrantContext&) = default;
 };
 
-/// A pull: the values that one piece of work needs from one ps.
+/// A pull: the values that one piece of work needs from one ps. Pulls for several pieces of small
+/// work go out in one message, a vector of these; so do pushes.
 struct PullRequest {
+  /// Ascending by shard.
   std::vector<PullSection> sections;
   GrantContext grant = {};
 };
@@ -80,7 +93,8 @@ enum class PullStatus : std::uint32_t {
   /// ignored.
   kNotOwner = 1,
   /// The shard lacks a work id below GrantContext::after, as one has that was restored from an
-  /// older checkpoint; zeros likewise, and nothing was changed.
+  /// older checkpoint, or its ps has not heard of a variable yet (no values then); zeros likewise,
+  /// and nothing was changed.
   kEarly = 2,
   /// The shard term is of another chief term than GrantContext::chief_term; zeros likewise.
   kOtherChief = 3,
@@ -106,8 +120,8 @@ constexpr const char* NameOf(UpdateOp op) {
   return op <= kLastUpdateOp ? kNames[static_cast<std::size_t>(op)] : "an unknown op";
 }
 
-/// What a push does to a whole partition, row-major. The dtype of `values` is the variable's; an
-/// optimizer's slots are touched by gradients only.
+/// What a push does to a whole partition, row-major, or to each variable of a pack. The dtype of
+/// `values` is the variable's; an optimizer's slots are touched by gradients only.
 struct DenseUpdate {
   VariableId variable = 0;
   std::uint32_t partition = 0;
@@ -115,8 +129,8 @@ struct DenseUpdate {
   UpdateOp op = UpdateOp::kGradient;
 };
 
-/// What a push does to rows of a table, each of which it names once; gradients are summed over
-/// duplicates already.
+/// What a push does to rows of a table or of axis 0 of a dense variable, each of which it names
+/// once; gradients are summed over duplicates already.
 struct RowUpdates {
   VariableId variable = 0;
   /// Global row ids, strictly ascending; at least one.
@@ -132,6 +146,7 @@ struct PushSection {
   ShardTerm term;
   /// Carried out in this order, then the tables in theirs. Only what there is something for.
   std::vector<DenseUpdate> dense;
+  /// Ascending by variable; several of one variable stay in their order.
   std::vector<RowUpdates> tables;
 };
 
@@ -147,7 +162,7 @@ struct PushRequest {
   /// other values, either every shard gets the gradient in the end or none.
   std::uint32_t non_finite = 0;
   GrantContext grant = {};
-  /// One per shard that is to have the work id, also when it carries nothing.
+  /// One per shard that is to have the work id, also when it carries nothing; ascending by shard.
   std::vector<PushSection> sections;
 };
 
@@ -166,18 +181,12 @@ enum class PushStatus : std::uint32_t {
   kOtherChief = 5,
 };
 
-/// The answer of one shard to a push.
-struct PushReplySection {
-  ShardId shard = 0;
-  PushStatus status = PushStatus::kApplied;
-  friend bool operator==(const PushReplySection&, const PushReplySection&) = default;
-};
-
-/// One section per section of the request, in its order.
+/// The answer to the pushes of one message.
 struct PushReply {
   /// Number of the membership that the ps knows; 0: none.
   std::uint64_t membership = 0;
-  std::vector<PushReplySection> sections;
+  /// One per section of each piece of work, in their order.
+  std::vector<PushStatus> statuses;
   /// Pushes that this ps has applied since it started, on average over the shards that it has. The
   /// growth from a pull to a push is what the gradient did not know of.
   std::uint64_t updates = 0;

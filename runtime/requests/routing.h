@@ -1,16 +1,32 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/random.h"
+#include "base/text/fnv.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {
 
-/// The shard of a row of an embedding table: Mix64(variable, row) mod shards. It is part of every
-/// checkpoint's meaning: it must never change. Pure; any thread. REQUIRES: shards > 0.
-constexpr ShardId ShardOfRow(VariableId variable, std::uint64_t row, std::uint32_t shards) {
-  return static_cast<ShardId>(Mix64(variable, row) % shards);
+/// Where parameters lie, by the name of their variable alone: a variable that is declared later
+/// moves none that exists. All of it is part of every checkpoint's meaning: it must never change.
+/// Pure; any thread. REQUIRES: shards > 0.
+
+/// What the shards of a variable follow from: FNV-1a of its name.
+constexpr std::uint64_t RouteOf(std::string_view name) { return Fnv1a(name); }
+
+/// The shard of a row of an embedding table: Mix64(route, row) mod shards.
+constexpr ShardId ShardOfRow(std::uint64_t route, std::uint64_t row, std::uint32_t shards) {
+  return static_cast<ShardId>(Mix64(route, row) % shards);
+}
+
+/// The shard of a partition of a dense variable: from one that the name chooses on, partition after
+/// partition, so that two of one variable meet only where there are more of them than shards.
+constexpr ShardId ShardOfPartition(std::uint64_t route, std::uint32_t partition,
+                                   std::uint32_t shards) {
+  constexpr std::uint64_t kFirst = ~std::uint64_t{0};  // no row
+  return static_cast<ShardId>((Mix64(route, kFirst) % shards + partition) % shards);
 }
 
 }  // namespace pstrain

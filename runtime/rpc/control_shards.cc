@@ -1,5 +1,8 @@
 #include "runtime/rpc/control_shards.h"
 
+#include <bit>
+#include <string>
+
 #include "runtime/rpc/control_ids.h"
 
 namespace pstrain {
@@ -85,6 +88,50 @@ Result<ShardAssignment> FromWire(const WireShardAssignment& wire) {
     assignment.from_term = FromWire(wire.from_term());
   }
   return assignment;
+}
+
+void ToWire(const ShardSet& set, WireShardSet* wire) {
+  const std::uint32_t count = set.count();
+  wire->set_count(count);
+  if (count == 0 || count == set.shards()) return;
+  wire->mutable_words()->Assign(set.words().begin(), set.words().end());
+}
+
+Status CheckShardSet(const WireShardSet& wire, std::uint32_t shards) {
+  const auto number = [](std::uint64_t n) { return std::to_string(n); };
+  if (wire.count() > shards) {
+    return OutOfRangeError("a set of " + number(wire.count()) + " shards of " + number(shards));
+  }
+  const auto words = static_cast<std::size_t>(wire.words_size());
+  if (words == 0) {
+    if (wire.count() == 0 || wire.count() == shards) return OkStatus();
+    return InvalidArgumentError("a set of " + number(wire.count()) + " of " + number(shards) +
+                                " shards does not say which");
+  }
+  if (words != ShardSet::WordsFor(shards)) {
+    return InvalidArgumentError("a set of shards has " + number(words) + " words of bits; " +
+                                number(shards) + " shards need " +
+                                number(ShardSet::WordsFor(shards)));
+  }
+  std::uint64_t count = 0;
+  for (std::size_t w = 0; w < words; ++w) {
+    const std::uint64_t bits = wire.words(static_cast<int>(w));
+    if (const std::uint64_t beyond = bits & ~ShardSet::Existing(shards, w); beyond != 0) {
+      return OutOfRangeError(
+          "a set names shard " +
+          number(w * ShardSet::kWordBits + static_cast<std::size_t>(std::countr_zero(beyond))) +
+          " of " + number(shards));
+    }
+    count += static_cast<std::uint64_t>(std::popcount(bits));
+  }
+  if (count == wire.count()) return OkStatus();
+  return InvalidArgumentError("a set of " + number(wire.count()) + " shards has " + number(count) +
+                              " bits");
+}
+
+ShardSet FromWire(const WireShardSet& wire, std::uint32_t shards) {
+  if (wire.words().empty()) return wire.count() == 0 ? ShardSet(shards) : ShardSet::All(shards);
+  return ShardSet::Of(shards, {wire.words().begin(), wire.words().end()});
 }
 
 }  // namespace pstrain

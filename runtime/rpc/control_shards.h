@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
+#include "runtime/requests/shard_set.h"
 #include "runtime/shard/shard_copy.h"
 
 namespace pstrain {
@@ -20,6 +22,15 @@ Result<ShardCopy> FromWire(const WireShardCopy& wire);
 void ToWire(const ShardAssignment& assignment, WireShardAssignment* wire);
 /// INVALID_ARGUMENT: a source that this program does not know.
 Result<ShardAssignment> FromWire(const WireShardAssignment& wire);
+
+/// Without words for none and for all, which is what nearly every report says.
+void ToWire(const ShardSet& set, WireShardSet* wire);
+/// Whether it is a set of shards of a run that has so many. OUT_OF_RANGE: a shard that the run does
+/// not have; INVALID_ARGUMENT: words for another number of shards, or bits that are not as many as
+/// it says.
+Status CheckShardSet(const WireShardSet& wire, std::uint32_t shards);
+/// REQUIRES: CheckShardSet is OK.
+ShardSet FromWire(const WireShardSet& wire, std::uint32_t shards);
 
 /// All of a repeated field, or the first error.
 template <typename T, typename Wire>

@@ -2,10 +2,13 @@
 
 #include <google/protobuf/util/message_differencer.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <string>
 #include <utility>
+
+#include "runtime/requests/routing.h"
 
 namespace pstrain {
 namespace {
@@ -98,6 +101,7 @@ Result<CatalogVariable> ReadVariable(const VariableSpec& spec, std::uint32_t pos
     return Error(spec, "its kind is unknown");
   }
   variable.embedding = spec.kind() == VariableSpec::EMBEDDING;
+  variable.route = RouteOf(spec.name());
   PSTRAIN_RETURN_IF_ERROR(ReadShape(&variable));
   PSTRAIN_RETURN_IF_ERROR(ReadPartitions(shards, &variable));
   PSTRAIN_RETURN_IF_ERROR(ReadDType(&variable));
@@ -106,6 +110,23 @@ Result<CatalogVariable> ReadVariable(const VariableSpec& spec, std::uint32_t pos
 }
 
 }  // namespace
+
+// A part that names a pack is one array in one shard, of which each variable has its own piece.
+Status Catalog::JoinPack(const CatalogVariable& variable) {
+  const VariableSpec& spec = variable.spec;
+  if (spec.pack() == 0) return OkStatus();
+  const VariableId id = spec.pack() - 1;
+  if (id >= variables_.size()) return Error(spec, "its pack begins with no variable before it");
+  CatalogVariable& first = variables_[id];
+  if (first.spec.pack() != spec.pack()) return Error(spec, "its pack has another first variable");
+  const bool fits = variable.partitions.size() == 1 && first.partitions.size() == 1 &&
+                    variable.partitions[0].shard == first.partitions[0].shard &&
+                    variable.dtype == first.dtype && spec.generation() == first.spec.generation();
+  if (!fits) return Error(spec, "it does not fit its pack");
+  first.pack.push_back(spec.id());
+  first.pack_elements += variable.partitions[0].count;
+  return OkStatus();
+}
 
 Result<std::shared_ptr<const Catalog>> Catalog::Create(const std::vector<VariableSpec>& variables,
                                                        std::uint32_t shards,
@@ -125,8 +146,15 @@ Result<std::shared_ptr<const Catalog>> Catalog::Create(const std::vector<Variabl
       catalog->dense_of_[partition.shard].push_back(partition.ref);
     }
     catalog->variables_.push_back(std::move(variable));
+    PSTRAIN_RETURN_IF_ERROR(catalog->JoinPack(catalog->variables_.back()));
   }
   return std::shared_ptr<const Catalog>(std::move(catalog));
+}
+
+std::uint32_t CatalogVariable::PartitionOf(std::uint64_t row) const {
+  const auto behind =
+      std::ranges::upper_bound(partitions, row * dimension, {}, &DensePartition::first);
+  return static_cast<std::uint32_t>(behind - partitions.begin()) - 1;
 }
 
 const CatalogVariable* Catalog::FindByName(const std::string& name) const {
@@ -136,14 +164,14 @@ const CatalogVariable* Catalog::FindByName(const std::string& name) const {
   return nullptr;
 }
 
-bool Catalog::Equals(const Catalog& other) const {
-  if (shards_ != other.shards_ || batches_per_epoch_ != other.batches_per_epoch_ ||
-      variables_.size() != other.variables_.size()) {
+bool Catalog::Extends(const Catalog& older) const {
+  if (shards_ != older.shards_ || batches_per_epoch_ != older.batches_per_epoch_ ||
+      variables_.size() < older.variables_.size()) {
     return false;
   }
-  for (std::size_t i = 0; i < variables_.size(); ++i) {
+  for (std::size_t i = 0; i < older.variables_.size(); ++i) {
     if (!google::protobuf::util::MessageDifferencer::Equals(variables_[i].spec,
-                                                            other.variables_[i].spec)) {
+                                                            older.variables_[i].spec)) {
       return false;
     }
   }

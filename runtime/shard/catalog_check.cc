@@ -40,11 +40,26 @@ Status CheckLeftOut(const PushRequest& request) {
   return OkStatus();
 }
 
+/// All variables that it names have ids below `variables`.
+template <typename Section>
+bool NamesBelow(const Section& section, std::size_t variables) {
+  const auto known = [variables](const auto& part) { return part.variable < variables; };
+  return std::ranges::all_of(section.dense, known) && std::ranges::all_of(section.tables, known);
+}
+
 std::string Text(WorkId work_id) {
   return "(" + std::to_string(work_id.epoch) + ", " + std::to_string(work_id.batch) + ")";
 }
 
 }  // namespace
+
+bool Catalog::Knows(const PullSection& section) const {
+  return NamesBelow(section, variables_.size());
+}
+
+bool Catalog::Knows(const PushSection& section) const {
+  return NamesBelow(section, variables_.size());
+}
 
 Status Catalog::CheckGrant(const GrantContext& grant) const {
   if (grant.after.batch < batches_per_epoch_) return OkStatus();
@@ -69,6 +84,10 @@ Status Catalog::CheckPartition(ShardId shard, const PartitionRef& ref) const {
     return InvalidArgumentError(Name(shard, ref.variable) + ": no such dense variable");
   }
   const auto& partitions = variables_[ref.variable].partitions;
+  if (ref.partition == kWholePack) {
+    if (!variables_[ref.variable].pack.empty() && partitions[0].shard == shard) return OkStatus();
+    return InvalidArgumentError(Name(shard, ref.variable) + ": no pack of this shard begins there");
+  }
   if (ref.partition >= partitions.size() || partitions[ref.partition].shard != shard) {
     return InvalidArgumentError(Name(shard, ref.variable) + ": partition " +
                                 std::to_string(ref.partition) + " is not in this shard");
@@ -76,17 +95,19 @@ Status Catalog::CheckPartition(ShardId shard, const PartitionRef& ref) const {
   return OkStatus();
 }
 
+ShardId Catalog::ShardOf(const CatalogVariable& variable, std::uint64_t row) const {
+  if (variable.embedding) return ShardOfRow(variable.route, row, shards_);
+  return variable.partitions[variable.PartitionOf(row)].shard;
+}
+
 Status Catalog::CheckKeys(ShardId shard, const RowKeys& keys) const {
-  if (keys.variable >= variables_.size() || !variables_[keys.variable].embedding) {
-    return InvalidArgumentError(Name(shard, keys.variable) + ": no such embedding");
-  }
-  const std::uint64_t rows = variables_[keys.variable].rows;
+  const CatalogVariable& variable = variables_[keys.variable];
   for (std::size_t i = 0; i < keys.keys.size(); ++i) {
     const std::uint64_t key = keys.keys[i];
     if (i > 0 && key <= keys.keys[i - 1]) {
       return InvalidArgumentError(Name(shard, keys.variable) + ": rows do not ascend");
     }
-    if (key >= rows || ShardOfRow(keys.variable, key, shards_) != shard) {
+    if (key >= variable.rows || ShardOf(variable, key) != shard) {
       return InvalidArgumentError(Name(shard, keys.variable) + ": row " + std::to_string(key) +
                                   " is not in this shard");
     }
@@ -99,6 +120,7 @@ Status Catalog::Check(const PullRequest& request) const {
   std::vector<bool> seen(shards_);
   for (const PullSection& section : request.sections) {
     PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));
+    if (!Knows(section)) continue;
     for (const DenseRead& read : section.dense) {
       PSTRAIN_RETURN_IF_ERROR(CheckPartition(section.shard, {read.variable, read.partition}));
       PSTRAIN_RETURN_IF_ERROR(CheckDType(section.shard, read.variable, read.dtype));
@@ -132,9 +154,12 @@ Status Catalog::CheckForm(ShardId shard, VariableId variable, const ValueView& v
 Status Catalog::CheckDense(ShardId shard, const DenseUpdate& dense) const {
   PSTRAIN_RETURN_IF_ERROR(CheckPartition(shard, {dense.variable, dense.partition}));
   PSTRAIN_RETURN_IF_ERROR(CheckForm(shard, dense.variable, dense.values, dense.op));
-  if (dense.values.size() == variables_[dense.variable].partitions[dense.partition].count) {
-    return OkStatus();
+  if (dense.partition == kWholePack) {
+    for (const VariableId member : variables_[dense.variable].pack) {
+      PSTRAIN_RETURN_IF_ERROR(CheckForm(shard, member, dense.values, dense.op));
+    }
   }
+  if (dense.values.size() == CountOf(dense.variable, dense.partition)) return OkStatus();
   return InvalidArgumentError(Name(shard, dense.variable) + ": the " + NameOf(dense.op) +
                               " has another size");
 }
@@ -169,6 +194,7 @@ Status Catalog::Check(const PushRequest& request) const {
   std::vector<bool> seen(shards_);
   for (const PushSection& section : request.sections) {
     PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));
+    if (!Knows(section)) continue;
     for (const DenseUpdate& dense : section.dense) {
       PSTRAIN_RETURN_IF_ERROR(CheckDense(section.shard, dense));
     }
@@ -181,9 +207,9 @@ Status Catalog::Check(const PushRequest& request) const {
 
 std::size_t Catalog::ReplyBytes(const PullSection& section) const {
   std::size_t bytes = 0;
+  if (!Knows(section)) return bytes;
   for (const DenseRead& read : section.dense) {
-    bytes += AlignedBytes(variables_[read.variable].partitions[read.partition].count *
-                          SizeOf(read.dtype));
+    bytes += AlignedBytes(CountOf(read.variable, read.partition) * SizeOf(read.dtype));
   }
   for (const RowKeys& rows : section.tables) {
     bytes +=

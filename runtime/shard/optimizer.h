@@ -17,11 +17,11 @@ namespace pstrain {
 struct OptimizerSlot {
   /// As TensorFlow's optimizers call it, e.g. "accumulator"; lives as long as the program.
   std::string_view name;
-  float initial_value = 0;
+  double initial_value = 0;
 };
 
 /// One optimizer with its numbers: what a step does to values and slots, as TensorFlow's kernels
-/// compute it; in float32, and where Takes says so in float64. Which ones there are:
+/// compute it, in the dtype of the variable. Which ones there are:
 /// runtime/shard/optimizers/optimizer_table.h; an optimizer may have any number of slots, which
 /// tables, checkpoints and moves carry without knowing what they mean. Immutable; any thread.
 class OptimizerRule {

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "runtime/requests/routing.h"
+#include "runtime/shard/values/dense_rows.h"
+#include "runtime/shard/values/initial_state.h"
 #include "runtime/shard/values/update_ops.h"
 
 namespace pstrain {
@@ -27,7 +28,7 @@ bool Fit(const CatalogVariable& variable, std::size_t elements, const ValueArray
 }
 
 Status CheckDense(const Catalog& catalog, const ShardState& state) {
-  const std::vector<PartitionRef>& expected = catalog.DenseOf(state.shard);
+  const std::span<const PartitionRef> expected = DenseBelow(catalog, state.shard, state.variables);
   if (state.dense.size() != expected.size()) {
     return Misfit(state.shard, std::to_string(state.dense.size()) + " dense partitions, not " +
                                    std::to_string(expected.size()));
@@ -52,7 +53,7 @@ Status CheckTable(const Catalog& catalog, const ShardState& state, const TableSt
     return Misfit(state.shard, "the rows of " + variable.spec.name() + " differ in size or dtype");
   }
   for (const std::uint64_t key : table.keys) {
-    if (key >= variable.rows || ShardOfRow(table.variable, key, catalog.shards()) != state.shard) {
+    if (key >= variable.rows || ShardOfRow(variable.route, key, catalog.shards()) != state.shard) {
       return Misfit(state.shard, "row " + std::to_string(key) + " of " + variable.spec.name() +
                                      " is not in this shard");
     }
@@ -68,6 +69,11 @@ Status CheckTable(const Catalog& catalog, const ShardState& state, const TableSt
 Status CheckState(const Catalog& catalog, const ShardState& state) {
   if (state.shard >= catalog.shards()) return Misfit(state.shard, "no such shard");
   if (state.incremental) return Misfit(state.shard, "it is incremental and lacks its base");
+  if (state.variables > catalog.variables().size()) {
+    return AbortedError("state of shard " + std::to_string(state.shard) + ": it is of " +
+                        std::to_string(state.variables) + " variables, and this ps has heard of " +
+                        std::to_string(catalog.variables().size()) + " yet");
+  }
   if (state.applied.batches_per_epoch() != catalog.batches_per_epoch()) {
     return Misfit(state.shard, "its applied set is of epochs of " +
                                    std::to_string(state.applied.batches_per_epoch()) + " batches");
@@ -78,7 +84,8 @@ Status CheckState(const Catalog& catalog, const ShardState& state) {
   }
   PSTRAIN_RETURN_IF_ERROR(CheckDense(catalog, state));
   std::size_t next = 0;
-  for (const CatalogVariable& variable : catalog.variables()) {
+  for (VariableId id = 0; id < state.variables; ++id) {
+    const CatalogVariable& variable = catalog.variables()[id];
     if (!variable.embedding) continue;
     if (next == state.tables.size() || state.tables[next].variable != variable.spec.id()) {
       return Misfit(state.shard, "table " + variable.spec.name() + " is missing");
@@ -92,34 +99,32 @@ Status CheckState(const Catalog& catalog, const ShardState& state) {
 
 }  // namespace
 
-Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id)
-    : catalog_(std::move(catalog)), id_(id), table_of_(catalog_->variables().size()) {
-  for (const CatalogVariable& variable : catalog_->variables()) {
-    if (!variable.embedding) continue;
-    table_of_[variable.spec.id()] = tables_.size();
-    tables_.push_back(std::make_unique<TableShard>(variable));
+Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term)
+    : id_(id), term_(term) {
+  catalog_ = catalog;
+  applied_ = AppliedSet(catalog->batches_per_epoch());
+  Extend(std::move(catalog));
+}
+
+void Shard::AddTables(std::uint32_t end) {
+  for (auto id = static_cast<VariableId>(table_of_.size()); id < end; ++id) {
+    table_of_.push_back(tables_.size());
+    const CatalogVariable& variable = catalog_->variables()[id];
+    if (variable.embedding) tables_.push_back(std::make_unique<TableShard>(variable));
   }
 }
 
-Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term)
-    : Shard(std::move(catalog), id) {
-  term_ = term;
-  applied_ = AppliedSet(catalog_->batches_per_epoch());
-  for (const PartitionRef& ref : catalog_->DenseOf(id)) {
-    const CatalogVariable& variable = catalog_->variables()[ref.variable];
-    const DensePartition& partition = variable.partitions[ref.partition];
-    DenseState& dense = dense_.emplace_back();
-    dense.variable = ref.variable;
-    dense.partition = ref.partition;
-    dense.values = ValueArray(variable.dtype, partition.count);
-    variable.initial.Fill(partition.first, variable.dtype, dense.values.bytes());
-    for (const OptimizerSlot& slot : variable.slots()) {
-      WithElement(variable.dtype, [&]<typename T>(std::type_identity<T>) {
-        dense.slots.emplace_back(
-            std::vector<T>(partition.count, static_cast<T>(slot.initial_value)));
-      });
-    }
+// What a variable begins with follows from its declaration alone, so a shard that hears of it late,
+// or is restored from before it, has what every other one began with. Nothing was applied to it
+// here: a push that names what the shard does not know changes nothing (early).
+void Shard::Extend(std::shared_ptr<const Catalog> catalog) {
+  const std::size_t known = table_of_.size();
+  if (catalog->variables().size() <= known) return;
+  catalog_ = std::move(catalog);
+  for (const PartitionRef& ref : catalog_->DenseOf(id_)) {
+    if (ref.variable >= known) dense_.push_back(InitialDense(*catalog_, ref));
   }
+  AddTables(static_cast<std::uint32_t>(catalog_->variables().size()));
   bytes_ = MeasureBytes();
 }
 
@@ -128,13 +133,15 @@ Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term)
 Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> catalog,
                                               ShardTerm term, ShardState state) {
   PSTRAIN_RETURN_IF_ERROR(CheckState(*catalog, state));
-  std::unique_ptr<Shard> shard(new Shard(std::move(catalog), state.shard));
-  shard->term_ = term;
+  std::unique_ptr<Shard> shard(new Shard(state.shard, term));
+  shard->catalog_ = catalog;
   shard->dense_ = std::move(state.dense);
+  shard->AddTables(state.variables);
   for (const TableState& table : state.tables) {
     shard->Table(table.variable).Load(table);
     shard->rows_ += table.keys.size();
   }
+  shard->Extend(std::move(catalog));
   shard->bytes_ = shard->MeasureBytes();
   shard->applied_ = std::move(state.applied);
   shard->examples_ = state.examples;
@@ -160,12 +167,19 @@ DenseState& Shard::Dense(VariableId variable, std::uint32_t partition) {
   return *std::lower_bound(dense_.begin(), dense_.end(), std::pair(variable, partition), before);
 }
 
+template <typename Work>
+void Shard::ForEachDense(VariableId variable, std::uint32_t partition, Work work) {
+  if (partition != kWholePack) return work(Dense(variable, partition));
+  for (const VariableId member : catalog_->variables()[variable].pack) work(Dense(member, 0));
+}
+
 // Three passes over all tables instead of one over each: rows are scattered over memory, and while
 // one is on its way from there the next can be asked for (docs/performance-profile.md).
 template <typename Tables>
 void Shard::Locate(const Tables& tables, std::uint32_t mark) {
   std::size_t count = 0;
   for (const auto& rows : tables) {
+    if (IsDense(rows.variable)) continue;
     Table(rows.variable).Prefetch(rows.keys);
     count += rows.keys.size();
   }
@@ -173,6 +187,7 @@ void Shard::Locate(const Tables& tables, std::uint32_t mark) {
   std::span<std::byte*> places(located_);
   std::size_t made = 0;
   for (const auto& rows : tables) {
+    if (IsDense(rows.variable)) continue;
     made += Table(rows.variable).Locate(rows.keys, places, mark);
     places = places.subspan(rows.keys.size());
   }
@@ -191,18 +206,48 @@ void Shard::Read(const PullSection& section, std::span<std::byte> out) {
     next += AlignedBytes(bytes);
   };
   for (const DenseRead& read : section.dense) {
-    const auto values = std::as_const(Dense(read.variable, read.partition)).values.bytes();
-    std::memcpy(next, values.data(), values.size());
-    end_array(values.size());
+    std::size_t bytes = 0;
+    ForEachDense(read.variable, read.partition, [&](const DenseState& dense) {
+      const auto values = dense.values.bytes();
+      std::memcpy(next + bytes, values.data(), values.size());
+      bytes += values.size();
+    });
+    end_array(bytes);
   }
   Locate(section.tables, TableShard::kUnmarked);
   std::span<std::byte* const> places(located_);
   for (const RowKeys& rows : section.tables) {
-    Table(rows.variable).Read(places.first(rows.keys.size()), next);
-    places = places.subspan(rows.keys.size());
+    if (IsDense(rows.variable)) {
+      ReadDenseRows(rows, next);
+    } else {
+      Table(rows.variable).Read(places.first(rows.keys.size()), next);
+      places = places.subspan(rows.keys.size());
+    }
     end_array(rows.keys.size() * catalog_->variables()[rows.variable].dimension *
               SizeOf(rows.dtype));
   }
+}
+
+void Shard::ReadDenseRows(const RowKeys& rows, std::byte* out) {
+  const CatalogVariable& variable = catalog_->variables()[rows.variable];
+  const std::size_t size = SizeOf(variable.dtype);
+  ForEachRun(variable, rows.keys, [&](const DenseRun& run) {
+    const DenseState& dense = Dense(rows.variable, run.partition);
+    std::memcpy(out, dense.values.bytes().data() + run.first * size, run.count * size);
+    out += run.count * size;
+  });
+}
+
+bool Shard::ApplyDenseRows(const RowUpdates& rows) {
+  const CatalogVariable& variable = catalog_->variables()[rows.variable];
+  std::size_t next = 0;
+  bool finite = true;
+  ForEachRun(variable, rows.keys, [&](const DenseRun& run) {
+    finite &= ApplyRun(variable, run, rows.op, rows.values.Part(next, run.count),
+                       &Dense(rows.variable, run.partition));
+    next += run.count;
+  });
+  return finite;
 }
 
 // Rule 3 of the commit protocol, Apply. The work id goes in first, and nothing between it and the
@@ -229,18 +274,25 @@ PushStatus Shard::Apply(const PushRequest& request, const PushSection& section) 
 
 void Shard::ApplyUpdates(WorkId work_id, const PushSection& section) {
   for (const DenseUpdate& update : section.dense) {
-    DenseState& dense = Dense(update.variable, update.partition);
-    const bool finite =
-        update.op == UpdateOp::kGradient
-            ? catalog_->variables()[update.variable].optimizer->Apply(dense.values, dense.slots,
-                                                                      update.values)
-            : ApplyUpdate(update.op, update.values.dtype(), dense.values.bytes().data(),
-                          update.values.bytes().data(), update.values.size());
-    if (!finite) NoteNonFinite(update.variable, work_id);
+    std::size_t next = 0;
+    ForEachDense(update.variable, update.partition, [&](DenseState& dense) {
+      const ValueView values = update.values.Part(next, dense.values.size());
+      next += values.size();
+      const bool finite = update.op == UpdateOp::kGradient
+                              ? catalog_->variables()[dense.variable].optimizer->Apply(
+                                    dense.values, dense.slots, values)
+                              : ApplyUpdate(update.op, values.dtype(), dense.values.bytes().data(),
+                                            values.bytes().data(), values.size());
+      if (!finite) NoteNonFinite(dense.variable, work_id);
+    });
   }
   Locate(section.tables, mark_);
   std::span<std::byte* const> places(located_);
   for (const RowUpdates& rows : section.tables) {
+    if (IsDense(rows.variable)) {
+      if (!ApplyDenseRows(rows)) NoteNonFinite(rows.variable, work_id);
+      continue;
+    }
     if (!Table(rows.variable).Apply(places.first(rows.keys.size()), rows.op, rows.values)) {
       NoteNonFinite(rows.variable, work_id);
     }
@@ -269,6 +321,7 @@ ShardState Shard::CopyWithoutRows() const {
   ShardState state;
   state.shard = id_;
   state.term = term_;
+  state.variables = static_cast<std::uint32_t>(table_of_.size());
   state.dense = dense_;
   state.applied = applied_;
   state.examples = examples_;

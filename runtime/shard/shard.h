@@ -26,10 +26,15 @@ class Shard {
  public:
   /// Initial values, nothing applied.
   Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term);
-  /// INVALID_ARGUMENT when the state does not fit the catalog: other partitions, tables, sizes,
-  /// rows of another shard, an applied set of other epochs.
+  /// What was declared after the state was copied has its initial values. INVALID_ARGUMENT when the
+  /// state does not fit the catalog: other partitions, tables, sizes, rows of another shard, an
+  /// applied set of other epochs. ABORTED: it has variables that the catalog does not have yet.
   static Result<std::unique_ptr<Shard>> Restore(std::shared_ptr<const Catalog> catalog,
                                                 ShardTerm term, ShardState state);
+
+  /// Adds what `catalog` has and the shard has not, with initial values. REQUIRES: it begins with
+  /// the variables of the shard's own, or the other way round, which changes nothing.
+  void Extend(std::shared_ptr<const Catalog> catalog);
 
   ShardId id() const { return id_; }
   ShardTerm term() const { return term_; }
@@ -65,26 +70,35 @@ class Shard {
   ShardState CopyForCheckpoint(const std::string& checkpoint, const std::string& base);
 
  private:
-  Shard(std::shared_ptr<const Catalog> catalog, ShardId id);
+  /// Without a catalog.
+  Shard(ShardId id, ShardTerm term) : id_(id), term_(term) {}
+  /// The tables of the variables with ids below `end` that are not here yet.
+  void AddTables(std::uint32_t end);
   ShardState CopyWithoutRows() const;
   DenseState& Dense(VariableId variable, std::uint32_t partition);
+  /// Of the partition, or of each variable of the pack in turn.
+  template <typename Work>
+  void ForEachDense(VariableId variable, std::uint32_t partition, Work work);
   std::size_t MeasureBytes() const;
+  bool IsDense(VariableId variable) const { return !catalog_->variables()[variable].embedding; }
+  void ReadDenseRows(const RowKeys& rows, std::byte* out);
+  bool ApplyDenseRows(const RowUpdates& rows);
   /// Makes the rows of all tables that are not there, marks all with `mark` and puts the place of
-  /// each into located_.
+  /// each into located_. Rows of dense variables are passed over.
   template <typename Tables>
   void Locate(const Tables& tables, std::uint32_t mark);
   void ApplyUpdates(WorkId work_id, const PushSection& section);
   void NoteNonFinite(VariableId variable, WorkId work_id);
   TableShard& Table(VariableId variable) { return *tables_[table_of_[variable]]; }
 
-  const std::shared_ptr<const Catalog> catalog_;
+  std::shared_ptr<const Catalog> catalog_;
   const ShardId id_;
   ShardTerm term_;
   bool frozen_ = false;
   std::vector<DenseState> dense_;                    // in the order of Catalog::DenseOf
   std::vector<std::unique_ptr<TableShard>> tables_;  // by variable
-  std::vector<std::size_t> table_of_;                // variable -> place in tables_
-  std::size_t rows_ = 0;                             // of all tables
+  std::vector<std::size_t> table_of_;  // variable -> place in tables_; as many as are known here
+  std::size_t rows_ = 0;               // of all tables
   std::size_t bytes_ = 0;
   std::vector<std::byte*> located_;  // scratch
   AppliedSet applied_;

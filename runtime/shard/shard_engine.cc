@@ -38,20 +38,25 @@ ShardEngine::ShardEngine(const ShardEngineOptions& options, const Clock* clock)
 // The threads touch the other members until they are joined.
 ShardEngine::~ShardEngine() { threads_.clear(); }
 
-// The first declaration counts for the life of the process: shards and workers depend on every id,
-// shape and partition of it, so that a different one can only be a mistake of the caller. Not so
-// the epochs: a resumed job may have more of them.
+// What was declared counts for the life of the process: shards and workers depend on every id,
+// shape and partition of it, so that a different one can only be a mistake of the caller. More may
+// come, and a call with fewer may come late; the shards take what is new with the next request or
+// copy (Shard::Extend). Not so the epochs: a resumed job may have more or fewer of them.
 Status ShardEngine::Configure(const ShardEngineConfig& config) {
   if (config.epochs == 0) return InvalidArgumentError("a run has at least one epoch");
   PSTRAIN_ASSIGN_OR_RETURN(
       auto catalog, Catalog::Create(config.variables, config.shards, config.batches_per_epoch));
   MutexLock lock(mutex_);
-  if (catalog_ != nullptr && !catalog_->Equals(*catalog)) {
+  const bool grows = catalog_ != nullptr && catalog->Extends(*catalog_);
+  if (catalog_ != nullptr && !grows && !catalog_->Extends(*catalog)) {
     return AlreadyExistsError("other variables, shards or batches are declared already");
   }
   epochs_.store(config.epochs, std::memory_order_relaxed);
   most_epochs_.store(std::max(config.epochs, most_epochs_.load(std::memory_order_relaxed)),
                      std::memory_order_relaxed);
+  if (grows && catalog->variables().size() > catalog_->variables().size()) {
+    catalog_ = std::move(catalog);
+  }
   if (catalog_ != nullptr) return OkStatus();
   shards_.resize(config.shards);
   dropped_.resize(config.shards);
@@ -183,7 +188,6 @@ Status ShardEngine::Carry(const ShardAssignment& assignment, ShardState* state,
 
 /// Each owner thread writes only the outcomes, copies and states of its own shards.
 struct ShardEngine::AssignCall {
-  std::shared_ptr<const Catalog> catalog;
   std::vector<ShardAssignment> assignments;
   std::map<ShardId, ShardState> states;
   /// Parallel to `assignments`; no copy where nothing is active.
@@ -192,12 +196,14 @@ struct ShardEngine::AssignCall {
 };
 
 void ShardEngine::AssignOn(std::uint32_t thread, AssignCall& call) {
+  // Of now: a state may have been copied after this call has come.
+  const auto catalog = this->catalog();
   for (std::size_t i = 0; i < call.assignments.size(); ++i) {
     const ShardAssignment& assignment = call.assignments[i];
     if (ThreadOf(assignment.shard) != thread) continue;
     const auto state = call.states.find(assignment.shard);
     call.outcomes[i] =
-        Carry(assignment, state == call.states.end() ? nullptr : &state->second, call.catalog);
+        Carry(assignment, state == call.states.end() ? nullptr : &state->second, catalog);
     if (!call.outcomes[i].ok() || assignment.source == AssignSource::kDrop) continue;
     call.copies[i] = shards_[assignment.shard]->Describe();
   }
@@ -213,7 +219,6 @@ void ShardEngine::Assign(std::vector<ShardAssignment> assignments,
     threads[ThreadOf(assignment.shard)] = true;
   }
   auto call = std::make_shared<AssignCall>();
-  call->catalog = catalog;
   call->outcomes.resize(assignments.size());
   call->copies.resize(assignments.size());
   call->assignments = std::move(assignments);

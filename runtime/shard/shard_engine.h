@@ -31,7 +31,7 @@ struct ShardEngineOptions {
   std::uint32_t queue_capacity = 256;
 };
 
-/// What the parameters are, the same for the whole run, and how many epochs the job has.
+/// What the parameters are, of which there may be more later, and how many epochs the job has.
 struct ShardEngineConfig {
   std::vector<VariableSpec> variables;
   std::uint32_t shards = 0;
@@ -45,7 +45,7 @@ struct PullResult {
   /// As in PushReply.
   std::uint64_t membership = 0;
   std::uint64_t updates = 0;
-  /// One per section of the request, in its order.
+  /// One per section of each piece of work, in their order.
   std::vector<PullStatus> statuses;
 };
 
@@ -86,7 +86,8 @@ struct ShardEngineStats {
 /// one moment. Different shards of one request are independent. Nothing is lost or repeated by
 /// calling again after an error. Nothing survives the process: that is what checkpoints are for.
 /// What a request's GrantContext does not allow is answered kEarly or kOtherChief by each shard
-/// that it touches, which stays as it was.
+/// that it touches, which stays as it was. So is, kEarly, a section with a variable that was not
+/// declared here yet.
 ///
 /// Threads. Each shard is touched by one owner thread only, so values have no locks. Any thread may
 /// call; callbacks run on an owner thread, or on the caller's when a request is refused
@@ -102,7 +103,8 @@ struct ShardEngineStats {
 ///   (active -> frozen: Freeze)
 class ShardEngine {
  public:
-  /// Room for the values of a pull: gets the number of bytes of each section and returns as many
+  /// Room for the values of a pull: gets the number of bytes of each section, of all pieces of work
+  /// one after the other, and returns as many
   /// spans of that size, each at a multiple of kArrayAlignment, which stay valid until the pull is
   /// done. Called once, on the caller's thread, when the request has passed its checks. So the
   /// owner threads write values directly where the transport sends them from, and the engine knows
@@ -123,23 +125,27 @@ class ShardEngine {
   ShardEngine(const ShardEngine&) = delete;
   ShardEngine& operator=(const ShardEngine&) = delete;
 
-  /// Once before anything else. Again with the same is OK, and so is another number of epochs,
-  /// which holds from then on; any other difference is ALREADY_EXISTS. Specs that do not hold
-  /// together, or no epochs, are INVALID_ARGUMENT.
+  /// Once before anything else. Again with the same is OK; so is one with more variables after
+  /// those that are there, or with fewer of them, which changes nothing; so is another number of
+  /// epochs, which holds from then on. Any other difference is ALREADY_EXISTS. Specs that do not
+  /// hold together, or no epochs, are INVALID_ARGUMENT.
   Status Configure(const ShardEngineConfig& config);
   bool configured() const;
 
-  /// Reads values. The owner of `request` also keeps what its spans refer to. INVALID_ARGUMENT for
+  /// Reads values for some pieces of work, in their order. The owner of `works` also keeps what its
+  /// spans refer to. INVALID_ARGUMENT for
   /// a request that does not fit the variables (also: a partition or row of another shard),
   /// FAILED_PRECONDITION before Configure, UNAVAILABLE when the engine ends. Rows that do not exist
   /// yet get their initial values. Values of a section that is not kOk are zeros.
-  void Pull(std::shared_ptr<const PullRequest> request, const PullRoom& room, PullDone done);
+  void Pull(std::shared_ptr<const std::vector<PullRequest>> works, const PullRoom& room,
+            PullDone done);
 
-  /// Carries out the updates; errors as Pull, and then nothing was touched. INVALID_ARGUMENT also
+  /// Carries out the updates of some pieces of work, each shard in their order; errors as Pull, and
+  /// then nothing was touched. INVALID_ARGUMENT also
   /// for a work id of an epoch that the job never had: no chief could continue what remembers it.
   /// One of an epoch that is gone is another chief's (kOtherChief), in every shard that is active
   /// here.
-  void Push(std::shared_ptr<const PushRequest> request, PushDone done);
+  void Push(std::shared_ptr<const std::vector<PushRequest>> works, PushDone done);
 
   /// Carries out assignments; `states` has the state of each shard whose source is kRestore or
   /// kMove. The reply lists the shards of `assignments` that are active now, in their order,

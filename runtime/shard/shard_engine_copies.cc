@@ -47,6 +47,7 @@ void ShardEngine::Freeze(ShardInTerm wanted, StateDone done) {
     Shard* shard = shards_[wanted.shard].get();
     if (shard == nullptr || shard->term() != wanted.term) return (*shared)(NotInTerm(wanted));
     if (!shard->health().ok()) return (*shared)(shard->health());
+    shard->Extend(this->catalog());
     shard->Freeze();
     (*shared)(shard->Copy());
   };
@@ -93,6 +94,8 @@ void ShardEngine::CopyOne(const ShardInTerm& wanted, SnapshotCall& call) {
   if (shard == nullptr) return call.Arrive(NotInTerm(wanted));
   if (!shard->health().ok()) return call.Arrive(shard->health());
   const CopyOrder& order = call.order;
+  // A checkpoint holds all that its generation declares.
+  shard->Extend(this->catalog());
   shard->CloseEpochsBelow(order.close_epochs_below);
   call.sink(order.checkpoint.empty() ? shard->Copy()
                                      : shard->CopyForCheckpoint(order.checkpoint, order.base));

@@ -31,7 +31,7 @@ struct Tally {
     Add(stats.not_owner, not_owner);
     Add(stats.rows_read, rows_read);
     Add(stats.rows_written, rows_written);
-    if (rows_made == 0) return;
+    if (rows_made == 0 && bytes_made == 0) return;
     stats.rows.fetch_add(rows_made, std::memory_order_relaxed);
     stats.state_bytes.fetch_add(bytes_made, std::memory_order_relaxed);
   }
@@ -54,36 +54,49 @@ std::size_t Rows(const Section& section) {
   return rows;
 }
 
+/// Calls `visit` with the position of the work, that of the section in the whole message, and the
+/// section. A shard so gets the pieces of work in their order.
+template <typename Request, typename Visit>
+void ForEachSection(const std::vector<Request>& works, Visit visit) {
+  std::size_t at = 0;
+  for (std::size_t w = 0; w < works.size(); ++w) {
+    for (const auto& section : works[w].sections) visit(w, at++, section);
+  }
+}
+
 /// Why the shard that is active in the term that was asked for (null: none is) does not serve work
-/// of this grant; nothing: it does. It decides by its own term and applied set alone: the chief may
-/// not know yet that a shard was restored from an older checkpoint, and a worker need not know that
-/// there is another chief.
+/// of this grant; nothing: it does. It decides by its own term, applied set and variables (`known`:
+/// it has all that the section names) alone: the chief may not know yet that a shard was restored
+/// from an older checkpoint, and a worker need not know that there is another chief.
 template <typename SectionStatus>
-std::optional<SectionStatus> Refusal(const Shard* shard, const GrantContext& grant) {
+std::optional<SectionStatus> Refusal(const Shard* shard, const GrantContext& grant, bool known) {
   if (shard == nullptr) return SectionStatus::kNotOwner;
   if (grant.chief_term != 0 && grant.chief_term != shard->term().chief_term) {
     return SectionStatus::kOtherChief;
   }
-  if (!shard->HasAllBelow(grant.after)) return SectionStatus::kEarly;
+  if (!known || !shard->HasAllBelow(grant.after)) return SectionStatus::kEarly;
   return std::nullopt;
 }
 
 }  // namespace
 
-/// One pull between its arrival and its answer. Each owner thread touches only the sections of its
-/// own shards, so that no two threads write the same part and none needs a lock.
+/// The pulls of one message between its arrival and its answer. Each owner thread touches only the
+/// sections of its own shards, so that no two threads write the same part and none needs a lock.
 struct ShardEngine::PullCall {
-  std::shared_ptr<const PullRequest> request;
+  /// That the works were checked against.
+  std::shared_ptr<const Catalog> catalog;
+  std::shared_ptr<const std::vector<PullRequest>> works;
   std::vector<std::span<std::byte>> values;
   PullResult result;
 };
 
 /// As PullCall, for a push.
 struct ShardEngine::PushCall {
-  std::shared_ptr<const PushRequest> request;
+  std::shared_ptr<const Catalog> catalog;
+  std::shared_ptr<const std::vector<PushRequest>> works;
   PushReply reply;
-  /// The job does not have its epoch any more.
-  bool gone = false;
+  /// By work: the job does not have its epoch any more.
+  std::vector<bool> gone;
 };
 
 std::uint64_t ShardEngine::Updates() const {
@@ -94,43 +107,48 @@ std::uint64_t ShardEngine::Updates() const {
 
 void ShardEngine::ReadOn(std::uint32_t thread, PullCall& call) {
   Tally tally;
-  for (std::size_t i = 0; i < call.request->sections.size(); ++i) {
-    const PullSection& section = call.request->sections[i];
-    if (ThreadOf(section.shard) != thread) continue;
-    const std::span<std::byte> values = call.values[i];
+  ForEachSection(*call.works, [&](std::size_t w, std::size_t at, const PullSection& section) {
+    if (ThreadOf(section.shard) != thread) return;
+    const std::span<std::byte> values = call.values[at];
     Shard* shard = Find(section.shard, section.term);
-    if (const auto refusal = Refusal<PullStatus>(shard, call.request->grant)) {
+    const bool known = call.catalog->Knows(section);
+    if (const auto refusal = Refusal<PullStatus>(shard, (*call.works)[w].grant, known)) {
       // The room is not initialised: what another request left there must not leave the process.
       std::fill(values.begin(), values.end(), std::byte{0});
-      call.result.statuses[i] = *refusal;
+      call.result.statuses[at] = *refusal;
       if (shard == nullptr) ++tally.not_owner;
-      continue;
+      return;
     }
     const std::size_t rows = Rows(section);
-    Measured(shard, &tally, [&] { shard->Read(section, values); });
+    Measured(shard, &tally, [&] {
+      shard->Extend(call.catalog);
+      shard->Read(section, values);
+    });
     tally.rows_read += rows;
-  }
+  });
   tally.AddTo(stats_);
 }
 
-void ShardEngine::Pull(std::shared_ptr<const PullRequest> request, const PullRoom& room,
+void ShardEngine::Pull(std::shared_ptr<const std::vector<PullRequest>> works, const PullRoom& room,
                        PullDone done) {
   const auto catalog = this->catalog();
   if (catalog == nullptr) return done(NotConfigured());
-  if (Status status = catalog->Check(*request); !status.ok()) {
-    return done(status.WithContext("pull request"));
+  for (const PullRequest& work : *works) {
+    if (Status status = catalog->Check(work); !status.ok()) {
+      return done(status.WithContext("pull request"));
+    }
   }
   std::vector<std::size_t> bytes;
-  bytes.reserve(request->sections.size());
   ThreadSet threads(threads_.size());
-  for (const PullSection& section : request->sections) {
+  ForEachSection(*works, [&](std::size_t, std::size_t, const PullSection& section) {
     bytes.push_back(catalog->ReplyBytes(section));
     threads[ThreadOf(section.shard)] = true;
-  }
+  });
   auto call = std::make_shared<PullCall>();
+  call->catalog = catalog;
   call->values = room(bytes);
-  call->result.statuses.resize(request->sections.size(), PullStatus::kOk);
-  call->request = std::move(request);
+  call->result.statuses.resize(bytes.size(), PullStatus::kOk);
+  call->works = std::move(works);
   const auto work = [this, call](std::uint32_t thread) { ReadOn(thread, *call); };
   Dispatch(threads, work, [this, call, done = std::move(done)](Status status) {
     if (!status.ok()) return done(std::move(status));
@@ -145,25 +163,28 @@ void ShardEngine::Pull(std::shared_ptr<const PullRequest> request, const PullRoo
 // pushes only what is missing again.
 void ShardEngine::ApplyOn(std::uint32_t thread, PushCall& call) {
   Tally tally;
-  for (std::size_t i = 0; i < call.request->sections.size(); ++i) {
-    const PushSection& section = call.request->sections[i];
-    if (ThreadOf(section.shard) != thread) continue;
+  ForEachSection(*call.works, [&](std::size_t w, std::size_t at, const PushSection& section) {
+    if (ThreadOf(section.shard) != thread) return;
+    const PushRequest& work = (*call.works)[w];
     Shard* shard = Find(section.shard, section.term);
-    PushStatus& status = call.reply.sections[i].status;
-    auto refusal = Refusal<PushStatus>(shard, call.request->grant);
-    if (call.gone && shard != nullptr) refusal = PushStatus::kOtherChief;
+    PushStatus& status = call.reply.statuses[at];
+    auto refusal = Refusal<PushStatus>(shard, work.grant, call.catalog->Knows(section));
+    if (call.gone[w] && shard != nullptr) refusal = PushStatus::kOtherChief;
     if (refusal) {
       status = *refusal;
       if (shard == nullptr) ++tally.not_owner;
-      continue;
+      return;
     }
     const std::size_t rows = Rows(section);
-    Measured(shard, &tally, [&] { status = shard->Apply(*call.request, section); });
+    Measured(shard, &tally, [&] {
+      shard->Extend(call.catalog);
+      status = shard->Apply(work, section);
+    });
     const bool applied = status == PushStatus::kApplied;
     ++(applied ? tally.applied : tally.duplicates);
     if (applied) tally.rows_written += rows;
     if (applied && !shard->health().ok()) NoteHealth(shard->health());
-  }
+  });
   tally.AddTo(stats_);
 }
 
@@ -185,23 +206,25 @@ Result<bool> ShardEngine::IsGone(const PushRequest& request) const {
                               std::to_string(epochs));
 }
 
-// The whole request is checked before any thread starts, so that a malformed one changes nothing:
+// The whole message is checked before any thread starts, so that a malformed one changes nothing:
 // what was applied in part could never be told from what was applied.
-void ShardEngine::Push(std::shared_ptr<const PushRequest> request, PushDone done) {
+void ShardEngine::Push(std::shared_ptr<const std::vector<PushRequest>> works, PushDone done) {
   const auto catalog = this->catalog();
   if (catalog == nullptr) return done(NotConfigured());
-  const Result<bool> gone = IsGone(*request);
-  const Status fits = gone.ok() ? catalog->Check(*request) : gone.status();
-  if (!fits.ok()) return done(fits.WithContext("push request"));
   auto call = std::make_shared<PushCall>();
-  call->gone = *gone;
-  call->reply.sections.reserve(request->sections.size());
-  ThreadSet threads(threads_.size());
-  for (const PushSection& section : request->sections) {
-    call->reply.sections.push_back({section.shard, PushStatus::kNotOwner});
-    threads[ThreadOf(section.shard)] = true;
+  call->catalog = catalog;
+  for (const PushRequest& work : *works) {
+    const Result<bool> gone = IsGone(work);
+    const Status fits = gone.ok() ? catalog->Check(work) : gone.status();
+    if (!fits.ok()) return done(fits.WithContext("push request"));
+    call->gone.push_back(*gone);
   }
-  call->request = std::move(request);
+  ThreadSet threads(threads_.size());
+  ForEachSection(*works, [&](std::size_t, std::size_t, const PushSection& section) {
+    call->reply.statuses.push_back(PushStatus::kNotOwner);
+    threads[ThreadOf(section.shard)] = true;
+  });
+  call->works = std::move(works);
   const auto work = [this, call](std::uint32_t thread) { ApplyOn(thread, *call); };
   Dispatch(threads, work, [this, call, done = std::move(done)](Status status) {
     if (!status.ok()) return done(std::move(status));

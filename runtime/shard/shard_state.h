@@ -38,9 +38,12 @@ struct TableState {
 struct ShardState {
   ShardId shard = 0;
   ShardTerm term;
+  /// Of the catalog under which it was copied: it has all of the variables with ids below, and
+  /// nothing of those that were declared later.
+  std::uint32_t variables = 0;
   /// By (variable, partition).
   std::vector<DenseState> dense;
-  /// By variable; every table of the run, also without rows.
+  /// By variable; every table, also without rows.
   std::vector<TableState> tables;
   AppliedSet applied;
   /// Records of the work ids in `applied`, and how many of them were bad and left out.

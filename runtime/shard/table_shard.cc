@@ -27,7 +27,7 @@ inline void AskFor(const std::byte* bytes, std::size_t count) {
 }
 
 /// One value of an optimizer's slot, in every element of it.
-void FillSlot(DType dtype, float value, std::byte* slot, std::size_t bytes) {
+void FillSlot(DType dtype, double value, std::byte* slot, std::size_t bytes) {
   WithElement(dtype, [&]<typename T>(std::type_identity<T>) {
     std::fill_n(reinterpret_cast<T*>(slot), bytes / sizeof(T), static_cast<T>(value));
   });

@@ -17,7 +17,6 @@ namespace pstrain {
 /// made, with its initial values, when it is first read or written. Owner: Shard; one thread.
 class TableShard {
  public:
-  /// `variable` must outlive this.
   explicit TableShard(const CatalogVariable& variable);
 
   VariableId variable() const { return variable_.spec.id(); }
@@ -67,7 +66,7 @@ class TableShard {
   using Slab = std::unique_ptr<std::byte[], FreeSlab>;
   static Slab MakeSlab(std::size_t bytes);
 
-  const CatalogVariable& variable_;
+  const CatalogVariable variable_;
   const std::size_t row_bytes_;  // of its values, and of each of its slots
   const std::size_t stride_;     // bytes of a row with its slots
   std::uint32_t rows_per_slab_log2_ = 0;

@@ -5,8 +5,7 @@
 
 #include "base/log.h"
 #include "runtime/stats/names.h"
-#include "runtime/stats/unknown_key.h"
-#include "runtime/stats/wrong_time.h"
+#include "runtime/stats/token_errors.h"
 
 namespace pstrain {
 namespace {
@@ -41,8 +40,8 @@ std::optional<RefusalReason> RefusalOf(const Status& error) {
     case StatusCode::kPermissionDenied:
       return RefusalReason::kPermissionDenied;
     case StatusCode::kUnavailable:
-      if (IsUnknownKey(error)) return RefusalReason::kUnknownKey;
-      if (IsWrongTime(error)) return RefusalReason::kWrongTime;
+      if (IsPassingTokenError(kUnknownKey, error)) return RefusalReason::kUnknownKey;
+      if (IsPassingTokenError(kWrongTime, error)) return RefusalReason::kWrongTime;
       return std::nullopt;
     default:
       return std::nullopt;

@@ -5,213 +5,206 @@
 
 #include "runtime/wire/data_plane.h"
 #include "runtime/wire/data_plane_format.h"
+#include "runtime/wire/row_columns.h"
+#include "runtime/wire/wire_writer.h"
 
 namespace pstrain {
 namespace {
 
-using data_plane_format::Kind;
+using namespace data_plane_format;
 
-constexpr std::size_t kSectionBytes = 32;
-constexpr std::size_t kReplyHeaderBytes = 24;
-constexpr std::size_t kPullReplySectionBytes = 16;
+static_assert(std::endian::native == std::endian::little, "the data plane is written as it lies");
 
-/// Writes one part after the other into a buffer that is large enough: each message is measured
-/// first, so that it is allocated once and its arrays are copied once.
-class Writer {
- public:
-  explicit Writer(std::size_t size) : buffer_(size) {}
-
-  void U16(std::uint16_t value) { Raw(&value, sizeof(value)); }
-  void U32(std::uint32_t value) { Raw(&value, sizeof(value)); }
-  void U64(std::uint64_t value) { Raw(&value, sizeof(value)); }
-  void Header(Kind kind, std::size_t sections) {
-    U32(static_cast<std::uint32_t>(kind));
-    U32(static_cast<std::uint32_t>(sections));
+void WriteKeys(WireWriter& out, const KeyList& list) {
+  for (const ShardKeys& shard : list.shards) {
+    if (list.wide) {
+      out.Raw(shard.keys.data(), shard.keys.size_bytes());
+    } else {
+      for (const std::uint64_t key : shard.keys) out.U32(static_cast<std::uint32_t>(key));
+    }
   }
-  void Grant(const GrantContext& grant) {
-    U64(grant.chief_term);
-    U32(grant.after.epoch);
-    U32(grant.after.batch);
-  }
-  /// Padded to kArrayAlignment, so that the reader uses the array where it lies, without a copy.
-  /// The padding is written: the buffer begins with whatever the memory had.
-  template <typename T>
-  void Array(std::span<const T> values) {
-    if (values.empty()) return;
-    Raw(values.data(), values.size_bytes());
-    constexpr std::byte kZeros[8] = {};
-    Raw(kZeros, AlignedBytes(values.size_bytes()) - values.size_bytes());
-  }
-  /// How an update's values are to be read: dtype and op, which a pull has no need of.
-  void Form(const ValueView& values, UpdateOp op) {
-    U16(static_cast<std::uint16_t>(values.dtype()));
-    U16(static_cast<std::uint16_t>(op));
-  }
-  template <typename Section>
-  void SectionHeader(const Section& section) {
-    U32(section.shard);
-    U32(static_cast<std::uint32_t>(section.dense.size()));
-    U64(section.term.chief_term);
-    U64(section.term.counter);
-    U32(static_cast<std::uint32_t>(section.tables.size()));
-    U32(0);
-  }
-  WireBuffer Take() { return std::move(buffer_); }
-
- private:
-  void Raw(const void* data, std::size_t size) {
-    if (size == 0) return;
-    std::memcpy(buffer_.data() + position_, data, size);
-    position_ += size;
-  }
-
-  WireBuffer buffer_;
-  std::size_t position_ = 0;
-};
-
-void Store32(WireBuffer& buffer, std::size_t offset, std::uint32_t value) {
-  std::memcpy(buffer.data() + offset, &value, sizeof(value));
+  out.Pad();
 }
+
+void WriteList(WireWriter& out, const KeyList& list, std::size_t shards) {
+  out.U64(list.keys);
+  out.U32(list.wide ? 8 : 4);
+  out.U32(0);
+  std::vector<std::uint64_t> mask(MaskWords(shards));
+  for (const ShardKeys& shard : list.shards) {
+    mask[shard.place / kMaskBits] |= std::uint64_t{1} << (shard.place % kMaskBits);
+  }
+  out.Array(std::span<const std::uint64_t>(mask));
+  for (const ShardKeys& shard : list.shards) out.Size32(shard.keys.size());
+  out.Pad();
+  WriteKeys(out, list);
+}
+
+void WriteHead(WireWriter& out, Kind kind, const MessagePlan& plan, std::uint64_t chief_term) {
+  out.U32(static_cast<std::uint32_t>(kind));
+  out.Size32(plan.works.size());
+  out.U64(chief_term);
+  out.Size32(plan.shards.size());
+  out.Size32(plan.lists.size());
+  for (const ShardInTerm& shard : plan.shards) {
+    out.U64(shard.term.chief_term);
+    out.U64(shard.term.counter);
+  }
+  for (const ShardInTerm& shard : plan.shards) out.U32(shard.shard);
+  out.Pad();
+  for (const KeyList& list : plan.lists) WriteList(out, list, plan.shards.size());
+}
+
+/// What a pull and a push say of a piece of work in the same way.
+template <typename Request>
+void WriteWorkHead(WireWriter& out, const Request& work, const WorkPlan& plan) {
+  out.U32(work.grant.after.epoch);
+  out.U32(work.grant.after.batch);
+  out.Size32(plan.dense);
+  out.Size32(plan.columns.size());
+  out.Array(std::span<const std::uint64_t>(plan.mask));
+}
+
+void WriteWork(WireWriter& out, const PullRequest& work, const WorkPlan& plan) {
+  WriteWorkHead(out, work, plan);
+  for (std::size_t s = 0; s < work.sections.size(); ++s) {
+    for (const DenseRead& dense : work.sections[s].dense) {
+      out.U32(plan.places[s]);
+      out.U32(dense.variable);
+      out.U32(dense.partition);
+      out.U32(static_cast<std::uint32_t>(dense.dtype));
+    }
+  }
+  for (const RowColumn& column : plan.columns) {
+    out.U32(column.variable);
+    out.U32(column.list);
+    out.U32(static_cast<std::uint32_t>(column.dtype));
+    out.U32(0);
+  }
+}
+
+void WriteWork(WireWriter& out, const PushRequest& work, const WorkPlan& plan) {
+  out.U32(work.work_id.epoch);
+  out.U32(work.work_id.batch);
+  out.U32(work.records);
+  out.U32(work.skipped);
+  out.U32(work.non_finite);
+  out.U32(0);
+  WriteWorkHead(out, work, plan);
+  for (std::size_t s = 0; s < work.sections.size(); ++s) {
+    for (const DenseUpdate& dense : work.sections[s].dense) {
+      out.U32(plan.places[s]);
+      out.U32(dense.variable);
+      out.U32(dense.partition);
+      out.U16(static_cast<std::uint16_t>(dense.values.dtype()));
+      out.U16(static_cast<std::uint16_t>(dense.op));
+      out.U64(dense.values.size());
+      out.Array(dense.values.bytes());
+    }
+  }
+  for (const RowColumn& column : plan.columns) {
+    out.U32(column.variable);
+    out.U32(column.list);
+    out.U16(static_cast<std::uint16_t>(column.dtype));
+    out.U16(static_cast<std::uint16_t>(column.op));
+    out.U32(0);
+    out.U64(column.elements);
+    for (const ValueView& values : column.values) {
+      out.Raw(values.bytes().data(), values.bytes().size());
+    }
+    out.Pad();
+  }
+}
+
+template <typename Request>
+WireBuffer EncodeRequests(Kind kind, std::span<const Request> works) {
+  const MessagePlan plan = PlanOf(works);
+  const std::uint64_t chief_term = works.empty() ? 0 : works.front().grant.chief_term;
+  return Written([&](WireWriter& out) {
+    WriteHead(out, kind, plan, chief_term);
+    for (std::size_t w = 0; w < works.size(); ++w) WriteWork(out, works[w], plan.works[w]);
+  });
+}
+
+void WriteReplyHead(WireWriter& out, Kind kind, std::size_t sections, std::uint64_t membership,
+                    std::uint64_t updates) {
+  out.U32(static_cast<std::uint32_t>(kind));
+  out.Size32(sections);
+  out.U64(membership);
+  out.U64(updates);
+}
+
+constexpr std::size_t kReplyHeadBytes = 24;
+
+void WriteStatus(WireWriter& out, std::uint32_t status) {
+  const auto byte = static_cast<std::uint8_t>(status);
+  out.Raw(&byte, 1);
+}
+
 void Store64(WireBuffer& buffer, std::size_t offset, std::uint64_t value) {
   std::memcpy(buffer.data() + offset, &value, sizeof(value));
 }
 
 }  // namespace
 
-static_assert(std::endian::native == std::endian::little, "the data plane is written as it lies");
+WireBuffer EncodePullRequest(std::span<const PullRequest> works) {
+  return EncodeRequests(Kind::kPullRequest, works);
+}
 
-WireBuffer EncodePullRequest(const PullRequest& request) {
-  std::size_t size = 24;
-  for (const PullSection& section : request.sections) {
-    size += kSectionBytes + section.dense.size() * 16;
-    for (const RowKeys& rows : section.tables) size += 16 + rows.keys.size_bytes();
-  }
-  Writer out(size);
-  out.Header(Kind::kPullRequest, request.sections.size());
-  out.Grant(request.grant);
-  for (const PullSection& section : request.sections) {
-    out.SectionHeader(section);
-    for (const DenseRead& dense : section.dense) {
-      out.U32(dense.variable);
-      out.U32(dense.partition);
-      out.U32(static_cast<std::uint32_t>(dense.dtype));
-      out.U32(0);
-    }
-    for (const RowKeys& rows : section.tables) {
-      out.U32(rows.variable);
-      out.U32(static_cast<std::uint32_t>(rows.dtype));
-      out.U64(rows.keys.size());
-      out.Array(rows.keys);
-    }
-  }
-  return out.Take();
+WireBuffer EncodePushRequest(std::span<const PushRequest> works) {
+  return EncodeRequests(Kind::kPushRequest, works);
 }
 
 WireBuffer EncodePullReply(const PullReply& reply) {
-  std::size_t size = kReplyHeaderBytes;
-  for (const PullReplySection& section : reply.sections) {
-    size += kPullReplySectionBytes + AlignedBytes(section.values.size_bytes());
-  }
-  Writer out(size);
-  out.Header(Kind::kPullReply, reply.sections.size());
-  out.U64(reply.membership);
-  out.U64(reply.updates);
-  for (const PullReplySection& section : reply.sections) {
-    out.U32(section.shard);
-    out.U32(static_cast<std::uint32_t>(section.status));
-    out.U64(section.values.size());
-    out.Array(section.values);
-  }
-  return out.Take();
-}
-
-WireBuffer EncodePushRequest(const PushRequest& request) {
-  std::size_t size = 48;
-  for (const PushSection& section : request.sections) {
-    size += kSectionBytes;
-    for (const DenseUpdate& dense : section.dense) {
-      size += 24 + AlignedBytes(dense.values.bytes().size());
+  return Written([&](WireWriter& out) {
+    WriteReplyHead(out, Kind::kPullReply, reply.sections.size(), reply.membership, reply.updates);
+    for (const PullReplySection& section : reply.sections) {
+      WriteStatus(out, static_cast<std::uint32_t>(section.status));
     }
-    for (const RowUpdates& rows : section.tables) {
-      size += 24 + rows.keys.size_bytes() + AlignedBytes(rows.values.bytes().size());
-    }
-  }
-  Writer out(size);
-  out.Header(Kind::kPushRequest, request.sections.size());
-  out.Grant(request.grant);
-  out.U32(request.work_id.epoch);
-  out.U32(request.work_id.batch);
-  out.U32(request.records);
-  out.U32(request.skipped);
-  out.U32(request.non_finite);
-  out.U32(0);
-  for (const PushSection& section : request.sections) {
-    out.SectionHeader(section);
-    for (const DenseUpdate& dense : section.dense) {
-      out.U32(dense.variable);
-      out.U32(dense.partition);
-      out.Form(dense.values, dense.op);
-      out.U32(0);
-      out.U64(dense.values.size());
-      out.Array(dense.values.bytes());
-    }
-    for (const RowUpdates& rows : section.tables) {
-      out.U32(rows.variable);
-      out.Form(rows.values, rows.op);
-      out.U64(rows.keys.size());
-      out.U64(rows.values.size());
-      out.Array(rows.keys);
-      out.Array(rows.values.bytes());
-    }
-  }
-  return out.Take();
+    out.Pad();
+    for (const PullReplySection& section : reply.sections) out.U64(section.values.size());
+    for (const PullReplySection& section : reply.sections) out.Array(section.values);
+  });
 }
 
 WireBuffer EncodePushReply(const PushReply& reply) {
-  Writer out(kReplyHeaderBytes + reply.sections.size() * 8);
-  out.Header(Kind::kPushReply, reply.sections.size());
-  out.U64(reply.membership);
-  out.U64(reply.updates);
-  for (const PushReplySection& section : reply.sections) {
-    out.U32(section.shard);
-    out.U32(static_cast<std::uint32_t>(section.status));
-  }
-  return out.Take();
+  return Written([&](WireWriter& out) {
+    WriteReplyHead(out, Kind::kPushReply, reply.statuses.size(), reply.membership, reply.updates);
+    for (const PushStatus status : reply.statuses) {
+      WriteStatus(out, static_cast<std::uint32_t>(status));
+    }
+    out.Pad();
+  });
 }
 
 // The values of a reply are most of the data plane's bytes. They are not encoded from arrays: the
 // frame is laid out first, and the engine's owner threads write each value where it is sent from.
 // Status, membership and updates are known only afterwards, and are stored into their places then.
-PullReplyWriter::PullReplyWriter(const PullRequest& request, std::span<const std::size_t> bytes) {
-  const std::vector<PullSection>& sections = request.sections;
-  std::size_t size = kReplyHeaderBytes;
-  offsets_.reserve(sections.size());
+PullReplyWriter::PullReplyWriter(std::span<const std::size_t> bytes) {
+  const std::size_t sizes = kReplyHeadBytes + AlignedBytes(bytes.size());
+  std::size_t end = sizes + bytes.size() * sizeof(std::uint64_t);
+  places_.reserve(bytes.size());
   for (const std::size_t count : bytes) {
-    offsets_.push_back(size);
-    size += kPullReplySectionBytes + AlignedBytes(count);
+    places_.push_back({end, count});
+    end += AlignedBytes(count);
   }
-  buffer_ = WireBuffer(size);
-  Store32(buffer_, 0, static_cast<std::uint32_t>(Kind::kPullReply));
-  Store32(buffer_, 4, static_cast<std::uint32_t>(sections.size()));
-  Store64(buffer_, 8, 0);
-  Store64(buffer_, 16, 0);
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    Store32(buffer_, offsets_[i], sections[i].shard);
-    Store32(buffer_, offsets_[i] + 4, static_cast<std::uint32_t>(PullStatus::kOk));
-    Store64(buffer_, offsets_[i] + 8, bytes[i]);
-    std::byte* const end = buffer_.data() + offsets_[i] + kPullReplySectionBytes + bytes[i];
-    std::fill_n(end, AlignedBytes(bytes[i]) - bytes[i], std::byte{0});
+  buffer_ = WireBuffer(end);
+  std::fill_n(buffer_.data(), sizes, std::byte{0});
+  const auto kind = static_cast<std::uint64_t>(Kind::kPullReply);
+  Store64(buffer_, 0, kind | static_cast<std::uint64_t>(bytes.size()) << 32);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    Store64(buffer_, sizes + i * sizeof(std::uint64_t), bytes[i]);
+    std::byte* const padding = buffer_.data() + places_[i].first + bytes[i];
+    std::fill_n(padding, AlignedBytes(bytes[i]) - bytes[i], std::byte{0});
   }
 }
 
 std::span<std::byte> PullReplyWriter::values(std::size_t section) {
-  std::uint64_t count = 0;
-  std::memcpy(&count, buffer_.data() + offsets_[section] + 8, sizeof(count));
-  return {buffer_.data() + offsets_[section] + kPullReplySectionBytes, count};
+  return {buffer_.data() + places_[section].first, places_[section].second};
 }
 
 void PullReplyWriter::set_status(std::size_t section, PullStatus status) {
-  Store32(buffer_, offsets_[section] + 4, static_cast<std::uint32_t>(status));
+  buffer_.data()[kReplyHeadBytes + section] = static_cast<std::byte>(status);
 }
 
 void PullReplyWriter::set_membership(std::uint64_t number) { Store64(buffer_, 8, number); }

@@ -35,13 +35,20 @@ std::size_t FirstNotFinite(const ValueArray& values) {
 }  // namespace
 
 FiniteCheck::FiniteCheck(std::vector<VariableSpec> variables, std::uint32_t shards)
-    : variables_(std::move(variables)), shards_(shards) {}
+    : variables_(std::make_shared<const Variables>(std::move(variables))), shards_(shards) {}
 
-ShardId FiniteCheck::ShardOfDense(const VariableSpec& variable, std::size_t element,
-                                  std::size_t count) const {
-  const auto rows = static_cast<std::size_t>(variable.shape_size() > 0 ? variable.shape(0) : 1);
-  const std::size_t row_floats = std::max<std::size_t>(count / std::max<std::size_t>(rows, 1), 1);
-  const auto row = static_cast<std::int64_t>(element / row_floats);
+void FiniteCheck::Extend(std::vector<VariableSpec> variables) {
+  const MutexLock lock(mutex_);
+  variables_ = std::make_shared<const Variables>(std::move(variables));
+}
+
+std::shared_ptr<const FiniteCheck::Variables> FiniteCheck::variables() const {
+  const MutexLock lock(mutex_);
+  return variables_;
+}
+
+ShardId FiniteCheck::ShardOfDense(const VariableSpec& variable, std::uint64_t of_row) const {
+  const auto row = static_cast<std::int64_t>(of_row);
   for (const Partition& partition : variable.partitions()) {
     if (row >= partition.begin() && row < partition.begin() + partition.size()) {
       return partition.shard();
@@ -51,11 +58,15 @@ ShardId FiniteCheck::ShardOfDense(const VariableSpec& variable, std::size_t elem
 }
 
 std::optional<FiniteCheck::Place> FiniteCheck::Find(const StepAccess& access,
-                                                    const StepValues& values) const {
+                                                    const StepValues& values,
+                                                    const Variables& variables) const {
   for (std::uint32_t id = 0; id < values.dense.size(); ++id) {
     const ValueArray& array = values.dense[id];
     if (AllFinite(array)) continue;
-    return Place{id, ShardOfDense(variables_[id], FirstNotFinite(array), array.size())};
+    const VariableSpec& variable = variables[id];
+    const auto rows = static_cast<std::size_t>(variable.shape_size() > 0 ? variable.shape(0) : 1);
+    const std::size_t row_size = std::max<std::size_t>(array.size() / rows, 1);
+    return Place{id, ShardOfDense(variable, FirstNotFinite(array) / row_size)};
   }
   for (std::size_t i = 0; i < values.rows.size(); ++i) {
     const ValueArray& array = values.rows[i];
@@ -63,17 +74,23 @@ std::optional<FiniteCheck::Place> FiniteCheck::Find(const StepAccess& access,
     const RowAccess& request = access.requests[i];
     const std::size_t dimension = array.size() / request.rows.size();
     const std::uint64_t row = request.rows[FirstNotFinite(array) / dimension];
-    return Place{request.variable, ShardOfRow(request.variable, row, shards_)};
+    const VariableSpec& variable = variables[request.variable];
+    if (variable.kind() == VariableSpec::DENSE) {
+      return Place{request.variable, ShardOfDense(variable, row)};
+    }
+    const std::uint64_t route = RouteOf(variable.name());
+    return Place{request.variable, ShardOfRow(route, row, shards_)};
   }
   return std::nullopt;
 }
 
 std::optional<std::string> FiniteCheck::OfStep(const StepOutcome& outcome,
                                                const StepAccess& access) const {
+  const auto variables = this->variables();
   std::string what = std::isfinite(outcome.loss) ? "" : "the loss";
   const auto add = [&](UpdateOp op, VariableId variable) {
     what += (what.empty() ? "" : " and ") + ("the " + std::string(NameOf(op))) + " of variable " +
-            variables_[variable].name();
+            (*variables)[variable].name();
     return what;
   };
   for (const StepUpdates::Dense& update : outcome.updates.dense) {
@@ -88,9 +105,10 @@ std::optional<std::string> FiniteCheck::OfStep(const StepOutcome& outcome,
 
 std::optional<std::string> FiniteCheck::OfValues(const StepAccess& access, const StepValues& values,
                                                  const Membership& membership) const {
-  const std::optional<Place> place = Find(access, values);
+  const auto variables = this->variables();
+  const std::optional<Place> place = Find(access, values, *variables);
   if (!place) return std::nullopt;
-  std::string where = "variable " + variables_[place->variable].name() + " in shard " +
+  std::string where = "variable " + (*variables)[place->variable].name() + " in shard " +
                       std::to_string(place->shard);
   const auto shard = static_cast<int>(place->shard);
   if (shard < membership.shards_size()) {

@@ -109,6 +109,11 @@ void GrantSession::WaitForEnd(std::chrono::milliseconds timeout) const {
   }
 }
 
+std::shared_ptr<const RunDescription> GrantSession::run() const {
+  const MutexLock lock(mutex_);
+  return run_;
+}
+
 std::shared_ptr<const Membership> GrantSession::membership() const {
   const MutexLock lock(mutex_);
   return membership_;
@@ -164,6 +169,7 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_attempt(context_.attempt);
   request.set_membership_seen(membership_ ? membership_->number() : 0);
   request.set_chief_term_seen(run_ ? chief_term_ : 0);
+  request.set_generation_seen(run_ ? run_->generation() : 0);
   for (const Report& report : reports_) *request.add_reports() = report;
   for (const auto& [work_id, grant] : in_flight_) ToWire(work_id, request.add_in_flight());
   request.set_sequence(++sequence_);
@@ -204,7 +210,9 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   chief_term_ = reply.chief_term();
   if (run_ || reply.has_run()) show_job_ = false;
   DropVoid();
-  if (reply.has_run()) run_ = std::move(*reply.mutable_run());
+  if (reply.has_run()) {
+    run_ = std::make_shared<const RunDescription>(std::move(*reply.mutable_run()));
+  }
   const std::uint64_t known = membership_ ? membership_->number() : 0;
   if (reply.has_membership() && reply.membership().number() > known) {
     membership_ = std::make_shared<const Membership>(std::move(*reply.mutable_membership()));

@@ -65,6 +65,9 @@ class GrantSession {
   /// Waits for the session's end, at most `timeout`.
   void WaitForEnd(std::chrono::milliseconds timeout) const;
 
+  /// As the chief described the run last; more variables come with the grants that need them. Null
+  /// before Start.
+  std::shared_ptr<const RunDescription> run() const;
   std::shared_ptr<const Membership> membership() const;
   /// Waits for a membership newer than `number`, at most `timeout`, or for the session's end.
   std::shared_ptr<const Membership> WaitForMembership(std::uint64_t number,
@@ -114,7 +117,7 @@ class GrantSession {
   std::map<WorkId, InFlight> in_flight_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<Report> reports_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const Membership> membership_ PSTRAIN_GUARDED_BY(mutex_);
-  std::optional<RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);
+  std::shared_ptr<const RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);
   std::uint64_t chief_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::uint64_t sequence_ PSTRAIN_GUARDED_BY(mutex_) = 0;  // of the last poll
   std::string failure_ PSTRAIN_GUARDED_BY(mutex_);

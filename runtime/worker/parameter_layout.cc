@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -38,6 +40,15 @@ inline void CopyRow(const std::byte* from, std::size_t bytes, std::byte* to) {
   }
 }
 
+/// 0 .. count - 1, ascending by variable; those of one variable stay in their order.
+template <typename VariableOf>
+std::vector<std::uint32_t> ByVariable(std::size_t count, VariableOf variable_of) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, variable_of);
+  return order;
+}
+
 }  // namespace
 
 Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>& variables,
@@ -46,10 +57,12 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
   ParameterLayout layout;
   layout.partitions_.resize(shards);
   layout.parts_of_.resize(variables.size());
+  layout.pack_of_.assign(variables.size(), kNoPack);
   for (std::size_t id = 0; id < variables.size(); ++id) {
     const VariableSpec& spec = variables[id];
     if (spec.id() != id) return Bad(spec, "its id is not its position");
     if (!VariableSpec::DataType_IsValid(spec.dtype())) return Bad(spec, "an unknown dtype");
+    layout.route_.push_back(RouteOf(spec.name()));
     layout.dtype_.push_back(static_cast<DType>(spec.dtype()));
     PSTRAIN_ASSIGN_OR_RETURN(const std::size_t elements, Elements(spec));
     if (spec.kind() == VariableSpec::EMBEDDING) {
@@ -58,9 +71,9 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
       layout.elements_.push_back(0);
       continue;
     }
-    layout.dimension_.push_back(0);
     layout.elements_.push_back(elements);
     const std::size_t axis = spec.shape_size() == 0 ? 1 : static_cast<std::size_t>(spec.shape(0));
+    layout.dimension_.push_back(elements / axis);
     // In order, without gaps: Scatter and MakePushSection address a variable's values by
     // partition.first alone.
     std::size_t begin = 0;
@@ -81,14 +94,43 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
       begin += size;
     }
     if (begin != axis) return Bad(spec, "its partitions do not cover it");
+    PSTRAIN_RETURN_IF_ERROR(layout.JoinPack(spec));
   }
   return layout;
 }
 
-std::size_t RoutedPlan::rows() const {
-  std::size_t rows = 0;
-  for (const RoutedRequest& request : requests) rows += request.keys.size();
-  return rows;
+Status ParameterLayout::JoinPack(const VariableSpec& spec) {
+  if (spec.pack() == 0) return OkStatus();
+  const std::vector<DensePartition>& parts = parts_of_[spec.id()];
+  const VariableId first = spec.pack() - 1;
+  if (first == spec.id()) packs_.emplace_back();
+  pack_of_[spec.id()] = first == spec.id()  ? packs_.size() - 1
+                        : first < spec.id() ? pack_of_[first]
+                                            : kNoPack;
+  if (pack_of_[spec.id()] == kNoPack || parts.size() != 1) return Bad(spec, "it fits no pack");
+  Pack& pack = packs_[pack_of_[spec.id()]];
+  const bool fits = pack.partitions.empty() || (pack.partitions[0].shard == parts[0].shard &&
+                                                dtype_[first] == dtype_[spec.id()]);
+  if (!fits) return Bad(spec, "it does not fit its pack");
+  pack.partitions.push_back(parts[0]);
+  pack.elements += parts[0].count;
+  return OkStatus();
+}
+
+template <typename Part>
+void ParameterLayout::ForEachPart(ShardId shard, const RoutedPlan& plan, Part part) const {
+  for (const DensePartition& partition : partitions_[shard]) {
+    const VariableId variable = partition.ref.variable;
+    if (!plan.Reads(variable)) continue;
+    const std::size_t pack = pack_of_[variable];
+    if (!plan.ReadsPack(pack)) {
+      part(DenseRead{variable, partition.ref.partition, dtype_[variable]},
+           std::span(&partition, 1));
+    } else if (packs_[pack].partitions.front().ref == partition.ref) {
+      part(DenseRead{variable, kWholePack, dtype_[variable]},
+           std::span<const DensePartition>(packs_[pack].partitions));
+    }
+  }
 }
 
 bool ParameterLayout::Untouched(ShardId shard, const RoutedPlan& plan) const {
@@ -99,21 +141,40 @@ bool ParameterLayout::Untouched(ShardId shard, const RoutedPlan& plan) const {
                      [shard](const RoutedRequest& request) { return request.count(shard) == 0; });
 }
 
+ShardId ParameterLayout::ShardOf(VariableId variable, std::uint64_t row) const {
+  if (!IsDense(variable)) return ShardOfRow(route_[variable], row, shards());
+  const std::vector<DensePartition>& parts = parts_of_[variable];
+  const auto behind =
+      std::ranges::upper_bound(parts, row * dimension_[variable], {}, &DensePartition::first);
+  return std::prev(behind)->shard;
+}
+
 Result<RoutedPlan> ParameterLayout::Route(const StepAccess& access) const {
   RoutedPlan routed;
   routed.reads.resize(dimension_.size());
   for (const VariableId variable : access.dense) {
-    if (variable >= dimension_.size() || dimension_[variable] != 0) {
+    if (!IsDense(variable)) {
       return InvalidArgumentError("variable " + std::to_string(variable) + " is not dense");
     }
     routed.reads[variable] = true;
+  }
+  for (const Pack& pack : packs_) {
+    routed.packs.push_back(std::ranges::all_of(pack.partitions, [&](const DensePartition& member) {
+      return routed.Reads(member.ref.variable);
+    }));
   }
   std::vector<ShardId> shard_of;
   std::vector<std::uint32_t> next;
   for (const RowAccess& request : access.requests) {
     const VariableId variable = request.variable;
-    if (variable >= dimension_.size() || dimension_[variable] == 0) {
-      return InvalidArgumentError("variable " + std::to_string(variable) + " is not a table");
+    if (variable >= dimension_.size()) {
+      return InvalidArgumentError("there is no variable " + std::to_string(variable));
+    }
+    // Of a table the ps knows how many there are.
+    if (IsDense(variable) && !request.rows.empty() &&
+        request.rows.back() >= elements_[variable] / dimension_[variable]) {
+      return InvalidArgumentError("variable " + std::to_string(variable) + " has no row " +
+                                  std::to_string(request.rows.back()));
     }
     RoutedRequest& to = routed.requests.emplace_back();
     to.variable = variable;
@@ -122,7 +183,7 @@ Result<RoutedPlan> ParameterLayout::Route(const StepAccess& access) const {
     to.begin.assign(shards() + 1, 0);
     shard_of.clear();
     for (const std::uint64_t row : request.rows) {
-      shard_of.push_back(ShardOfRow(variable, row, shards()));
+      shard_of.push_back(ShardOf(variable, row));
       ++to.begin[shard_of.back() + 1];
     }
     // A counting sort by shard: rows of one shard lie together, in the order of the request, so
@@ -138,6 +199,8 @@ Result<RoutedPlan> ParameterLayout::Route(const StepAccess& access) const {
       to.places[at] = i;
     }
   }
+  routed.order = ByVariable(routed.requests.size(),
+                            [&](std::uint32_t r) { return routed.requests[r].variable; });
   return routed;
 }
 
@@ -163,7 +226,7 @@ Status ParameterLayout::CheckUpdates(const RoutedPlan& plan, const StepUpdates& 
                                 std::to_string(elements) + " of " + NameOf(dtype));
   };
   for (const StepUpdates::Dense& update : updates.dense) {
-    if (update.variable >= elements_.size() || dimension_[update.variable] != 0) {
+    if (!IsDense(update.variable)) {
       return InvalidArgumentError("variable " + std::to_string(update.variable) + " is not dense");
     }
     PSTRAIN_RETURN_IF_ERROR(misfit(update.variable, update.op, update.values,
@@ -183,12 +246,11 @@ Status ParameterLayout::CheckUpdates(const RoutedPlan& plan, const StepUpdates& 
 PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
                                              const RoutedPlan& plan) const {
   PullSection section{shard, term, {}, {}};
-  for (const DensePartition& partition : partitions_[shard]) {
-    if (!plan.Reads(partition.ref.variable)) continue;
-    const VariableId variable = partition.ref.variable;
-    section.dense.push_back({variable, partition.ref.partition, dtype_[variable]});
-  }
-  for (const RoutedRequest& request : plan.requests) {
+  ForEachPart(shard, plan, [&](const DenseRead& read, std::span<const DensePartition>) {
+    section.dense.push_back(read);
+  });
+  for (const std::uint32_t r : plan.order) {
+    const RoutedRequest& request = plan.requests[r];
     if (request.count(shard) == 0) continue;
     section.tables.push_back(
         {request.variable,
@@ -203,10 +265,11 @@ PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
 // must agree about it.
 std::size_t ParameterLayout::ReplyBytes(ShardId shard, const RoutedPlan& plan) const {
   std::size_t bytes = 0;
-  for (const DensePartition& partition : partitions_[shard]) {
-    if (!plan.Reads(partition.ref.variable)) continue;
-    bytes += AlignedBytes(partition.count * SizeOf(dtype_[partition.ref.variable]));
-  }
+  ForEachPart(shard, plan, [&](const DenseRead& read, std::span<const DensePartition> parts) {
+    std::size_t elements = 0;
+    for (const DensePartition& partition : parts) elements += partition.count;
+    bytes += AlignedBytes(elements * SizeOf(read.dtype));
+  });
   for (const RoutedRequest& request : plan.requests) {
     bytes += AlignedBytes(request.count(shard) * request.row_bytes());
   }
@@ -222,15 +285,17 @@ Status ParameterLayout::Scatter(ShardId shard, std::span<const std::byte> values
                          std::to_string(expected));
   }
   const std::byte* next = values.data();
-  for (const DensePartition& partition : partitions_[shard]) {
-    if (!plan.Reads(partition.ref.variable)) continue;
-    const VariableId variable = partition.ref.variable;
-    const std::size_t size = SizeOf(dtype_[variable]);
-    std::memcpy(to.dense[variable].bytes().data() + partition.first * size, next,
-                partition.count * size);
-    next += AlignedBytes(partition.count * size);
-  }
-  for (std::size_t r = 0; r < plan.requests.size(); ++r) {
+  ForEachPart(shard, plan, [&](const DenseRead& read, std::span<const DensePartition> parts) {
+    const std::size_t size = SizeOf(read.dtype);
+    std::size_t bytes = 0;
+    for (const DensePartition& partition : parts) {
+      std::byte* const there = to.dense[partition.ref.variable].bytes().data();
+      std::memcpy(there + partition.first * size, next + bytes, partition.count * size);
+      bytes += partition.count * size;
+    }
+    next += AlignedBytes(bytes);
+  });
+  for (const std::uint32_t r : plan.order) {
     const RoutedRequest& request = plan.requests[r];
     std::byte* const rows = to.rows[r].bytes().data();
     const std::size_t row_bytes = request.row_bytes();
@@ -246,28 +311,68 @@ Status ParameterLayout::Scatter(ShardId shard, std::span<const std::byte> values
 
 // The reverse of Scatter, once for all shards of a push and before any section is made: sections
 // refer to these arrays, also when one of them is pushed again.
-std::vector<ValueArray> ParameterLayout::GatherRows(const RoutedPlan& plan,
-                                                    const StepUpdates& updates) const {
-  std::vector<ValueArray> gathered;
-  gathered.reserve(updates.rows.size());
+GatheredUpdates ParameterLayout::Gather(const RoutedPlan& plan, const StepUpdates& updates) const {
+  GatheredUpdates gathered;
+  gathered.rows.reserve(updates.rows.size());
   for (const StepUpdates::Rows& update : updates.rows) {
     const RoutedRequest& request = plan.requests[update.request];
     const std::size_t row_bytes = request.row_bytes();
     const std::byte* const from = update.values.bytes().data();
-    std::byte* to = gathered.emplace_back(request.dtype, update.values.size()).bytes().data();
+    std::byte* to = gathered.rows.emplace_back(request.dtype, update.values.size()).bytes().data();
     for (const std::uint32_t place : request.places) {
       CopyRow(from + place * row_bytes, row_bytes, to);
       to += row_bytes;
     }
   }
+  gathered.order = ByVariable(updates.rows.size(), [&](std::uint32_t u) {
+    return plan.requests[updates.rows[u].request].variable;
+  });
+  GatherPacks(updates, &gathered);
   return gathered;
+}
+
+// Only whole packs: for an optimizer with slots, zeros are not the same as no gradient.
+void ParameterLayout::GatherPacks(const StepUpdates& updates, GatheredUpdates* gathered) const {
+  gathered->packed.resize(updates.dense.size());
+  std::map<std::size_t, std::vector<std::size_t>> found;  // by pack: places in updates.dense
+  for (std::size_t i = 0; i < updates.dense.size(); ++i) {
+    const std::size_t pack = pack_of_[updates.dense[i].variable];
+    if (pack != kNoPack) found[pack].push_back(i);
+  }
+  for (auto& [pack, places] : found) {
+    const std::vector<DensePartition>& members = packs_[pack].partitions;
+    const auto variable = [&updates](std::size_t i) { return updates.dense[i].variable; };
+    std::ranges::sort(places, {}, variable);
+    const UpdateOp op = updates.dense[places.front()].op;
+    const bool whole =
+        std::ranges::equal(places, members, [&](std::size_t i, const DensePartition& member) {
+          return variable(i) == member.ref.variable && updates.dense[i].op == op;
+        });
+    if (!whole) continue;
+    ValueArray values(dtype_[members.front().ref.variable], packs_[pack].elements);
+    std::byte* to = values.bytes().data();
+    for (const std::size_t i : places) {
+      const std::span<const std::byte> from = updates.dense[i].values.bytes();
+      std::memcpy(to, from.data(), from.size());
+      to += from.size();
+      gathered->packed[i] = true;
+    }
+    gathered->packs.push_back({pack, op, std::move(values)});
+  }
 }
 
 PushSection ParameterLayout::MakePushSection(ShardId shard, ShardTerm term, const RoutedPlan& plan,
                                              const StepUpdates& updates,
-                                             const std::vector<ValueArray>& rows) const {
+                                             const GatheredUpdates& gathered) const {
   PushSection section{shard, term, {}, {}};
-  for (const StepUpdates::Dense& update : updates.dense) {
+  for (const GatheredUpdates::Pack& update : gathered.packs) {
+    const DensePartition& first = packs_[update.pack].partitions.front();
+    if (first.shard != shard) continue;
+    section.dense.push_back({first.ref.variable, kWholePack, update.values.view(), update.op});
+  }
+  for (std::size_t i = 0; i < updates.dense.size(); ++i) {
+    if (gathered.packed[i]) continue;
+    const StepUpdates::Dense& update = updates.dense[i];
     for (const DensePartition& partition : parts_of_[update.variable]) {
       if (partition.shard != shard) continue;
       section.dense.push_back({update.variable, partition.ref.partition,
@@ -275,15 +380,15 @@ PushSection ParameterLayout::MakePushSection(ShardId shard, ShardTerm term, cons
                                update.op});
     }
   }
-  for (std::size_t r = 0; r < updates.rows.size(); ++r) {
-    const RoutedRequest& request = plan.requests[updates.rows[r].request];
+  for (const std::uint32_t u : gathered.order) {
+    const RoutedRequest& request = plan.requests[updates.rows[u].request];
     const std::size_t first = request.begin[shard];
     const std::size_t count = request.count(shard);
     if (count == 0) continue;
     section.tables.push_back(
         {request.variable, std::span(request.keys).subspan(first, count),
-         rows[r].view().Part(first * request.dimension, count * request.dimension),
-         updates.rows[r].op});
+         gathered.rows[u].view().Part(first * request.dimension, count * request.dimension),
+         updates.rows[u].op});
   }
   return section;
 }

@@ -34,12 +34,37 @@ struct RoutedRequest {
 struct RoutedPlan {
   /// By variable: it is dense, and read. May be shorter.
   std::vector<bool> reads;
+  /// By pack: all of its variables are read. May be shorter.
+  std::vector<bool> packs;
   /// Parallel to StepAccess::requests.
   std::vector<RoutedRequest> requests;
+  /// Positions in `requests`, ascending by variable: the order of a section's tables.
+  std::vector<std::uint32_t> order;
 
+  bool ReadsPack(std::size_t pack) const { return pack < packs.size() && packs[pack]; }
   bool Reads(VariableId variable) const { return variable < reads.size() && reads[variable]; }
   /// Rows of all requests.
-  std::size_t rows() const;
+  std::size_t rows() const {
+    std::size_t rows = 0;
+    for (const RoutedRequest& request : requests) rows += request.keys.size();
+    return rows;
+  }
+};
+
+/// What a push brings that has to be put together first. A value.
+struct GatheredUpdates {
+  struct Pack {
+    std::size_t pack = 0;
+    UpdateOp op = UpdateOp::kGradient;
+    ValueArray values;
+  };
+  /// Parallel to StepUpdates::rows, each in the order of RoutedRequest::keys.
+  std::vector<ValueArray> rows;
+  /// Positions in StepUpdates::rows, ascending by variable; several of one stay in their order.
+  std::vector<std::uint32_t> order;
+  std::vector<Pack> packs;
+  /// Parallel to StepUpdates::dense: it is in one of `packs`.
+  std::vector<bool> packed;
 };
 
 /// Where the parameters of a run lie: which shard has which partition of which variable. Immutable
@@ -54,7 +79,7 @@ class ParameterLayout {
   /// True when the shard has neither a dense partition that the plan reads nor a row of it.
   bool Untouched(ShardId shard, const RoutedPlan& plan) const;
 
-  /// INVALID_ARGUMENT: rows of a variable that is not a table, or a table among the dense ones.
+  /// INVALID_ARGUMENT: rows that a dense variable does not have, or a table among the dense ones.
   Result<RoutedPlan> Route(const StepAccess& access) const;
   /// Room for every value that the plan reads.
   StepValues Allocate(const RoutedPlan& plan) const;
@@ -70,20 +95,41 @@ class ParameterLayout {
   Status Scatter(ShardId shard, std::span<const std::byte> values, const RoutedPlan& plan,
                  StepValues& to) const;
 
-  /// The updates of rows, each in the order of RoutedRequest::keys. REQUIRES: CheckUpdates is OK.
-  std::vector<ValueArray> GatherRows(const RoutedPlan& plan, const StepUpdates& updates) const;
-  /// What a push brings the shard; refers to `plan`, `updates` and `rows`, which is what GatherRows
+  /// Updates of rows, and of packs of which all variables are updated by the same op, once.
+  /// REQUIRES: CheckUpdates is OK.
+  GatheredUpdates Gather(const RoutedPlan& plan, const StepUpdates& updates) const;
+  /// What a push brings the shard; refers to `plan`, `updates` and `gathered`, which is what Gather
   /// made of them.
   PushSection MakePushSection(ShardId shard, ShardTerm term, const RoutedPlan& plan,
-                              const StepUpdates& updates,
-                              const std::vector<ValueArray>& rows) const;
+                              const StepUpdates& updates, const GatheredUpdates& gathered) const;
 
  private:
+  /// Variables that share a part, by ascending id.
+  struct Pack {
+    std::vector<DensePartition> partitions;
+    std::size_t elements = 0;
+  };
+  static constexpr std::size_t kNoPack = ~std::size_t{0};
+
+  Status JoinPack(const VariableSpec& spec);
+  /// Calls part(DenseRead, its partitions) for each dense part that a pull asks of the shard.
+  template <typename Part>
+  void ForEachPart(ShardId shard, const RoutedPlan& plan, Part part) const;
+  void GatherPacks(const StepUpdates& updates, GatheredUpdates* gathered) const;
+
+  std::vector<Pack> packs_;                              // in the order of their first variables
+  std::vector<std::size_t> pack_of_;                     // by variable; kNoPack: it has none
   std::vector<std::vector<DensePartition>> partitions_;  // by shard
   // By variable.
   std::vector<std::vector<DensePartition>> parts_of_;
+  std::vector<std::uint64_t> route_;
   std::vector<DType> dtype_;
-  std::vector<std::size_t> dimension_;  // of a row; 0 for a dense one
+  ShardId ShardOf(VariableId variable, std::uint64_t row) const;
+  bool IsDense(VariableId variable) const {
+    return variable < elements_.size() && elements_[variable] != 0;
+  }
+
+  std::vector<std::size_t> dimension_;  // of a row
   std::vector<std::size_t> elements_;   // of all of it; 0 for tables
 };
 

@@ -29,43 +29,6 @@ Status CheckMembership(const Membership& membership, std::uint32_t shards) {
                       " does not name every shard");
 }
 
-/// What goes to one ps in one message.
-template <typename Request>
-struct Outgoing {
-  std::uint32_t ps = 0;
-  Request request;
-  /// Parallel to the sections: what the caller calls them.
-  std::vector<std::size_t> asked;
-};
-
-/// Puts sections into messages.
-template <typename Request>
-class Packer {
- public:
-  /// `bytes`: what the section adds to the larger of request and reply.
-  template <typename Section>
-  void Add(std::uint32_t ps, Section section, std::size_t bytes, std::size_t asked) {
-    const auto [at, first] = open_.try_emplace(ps);
-    if (first || at->second.bytes + bytes > PsClient::kMessageBytes) {
-      at->second = {messages_.size(), 0};
-      messages_.push_back({ps, {}, {}});
-    }
-    at->second.bytes += bytes;
-    Outgoing<Request>& message = messages_[at->second.message];
-    message.request.sections.push_back(std::move(section));
-    message.asked.push_back(asked);
-  }
-  std::vector<Outgoing<Request>>& messages() { return messages_; }
-
- private:
-  struct Open {
-    std::size_t message = 0;
-    std::size_t bytes = 0;
-  };
-  std::vector<Outgoing<Request>> messages_;
-  std::map<std::uint32_t, Open> open_;  // by ps
-};
-
 std::size_t PushBytes(const PushSection& section) {
   std::size_t bytes = 0;
   for (const DenseUpdate& dense : section.dense) bytes += dense.values.bytes().size();
@@ -75,13 +38,30 @@ std::size_t PushBytes(const PushSection& section) {
   return bytes;
 }
 
-/// Fills the outcomes of one ps from its reply.
-Status ReadPushReply(const Result<Bytes>& bytes, const Outgoing<PushRequest>& message,
-                     PushOutcome& outcome) {
-  const std::vector<std::size_t>& asked = message.asked;
-  std::vector<ShardPush>& outcomes = outcome.shards;
+ShardOutcome OutcomeOf(PushStatus status) {
+  switch (status) {
+    case PushStatus::kApplied:
+      return ShardOutcome::kApplied;
+    case PushStatus::kDuplicate:
+      return ShardOutcome::kDuplicate;
+    case PushStatus::kNotOwner:
+      return ShardOutcome::kNotOwner;
+    case PushStatus::kHasGradient:
+      return ShardOutcome::kHasGradient;
+    case PushStatus::kEarly:
+      return ShardOutcome::kEarly;
+    case PushStatus::kOtherChief:
+      return ShardOutcome::kOtherChief;
+  }
+  return ShardOutcome::kUnreachable;
+}
+
+/// Fills the outcomes of one message from its reply.
+Status ReadPushReply(const Result<Bytes>& bytes, const OutgoingMessage<PushRequest>& message,
+                     std::vector<PushOutcome>& outcomes) {
+  const std::vector<SectionOrigin>& origins = message.origins;
   const auto set_all = [&](ShardOutcome what) {
-    for (const std::size_t i : asked) outcomes[i].outcome = what;
+    for (const SectionOrigin& at : origins) outcomes[at.work].shards[at.section].outcome = what;
     return OkStatus();
   };
   const StatusCode code = bytes.status().code();
@@ -90,31 +70,12 @@ Status ReadPushReply(const Result<Bytes>& bytes, const Outgoing<PushRequest>& me
   if (code == StatusCode::kFailedPrecondition) return set_all(ShardOutcome::kNotOwner);
   if (code != StatusCode::kOk) return set_all(ShardOutcome::kUnreachable);
   PSTRAIN_ASSIGN_OR_RETURN(const PushReply reply, ParsePushReply(bytes->span()));
-  if (reply.sections.size() != asked.size()) return InternalError("push reply of another request");
-  outcome.updates[message.ps] = reply.updates;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    ShardPush& push = outcomes[asked[i]];
-    if (reply.sections[i].shard != push.shard) return InternalError("push reply out of order");
-    switch (reply.sections[i].status) {
-      case PushStatus::kApplied:
-        push.outcome = ShardOutcome::kApplied;
-        break;
-      case PushStatus::kDuplicate:
-        push.outcome = ShardOutcome::kDuplicate;
-        break;
-      case PushStatus::kNotOwner:
-        push.outcome = ShardOutcome::kNotOwner;
-        break;
-      case PushStatus::kHasGradient:
-        push.outcome = ShardOutcome::kHasGradient;
-        break;
-      case PushStatus::kEarly:
-        push.outcome = ShardOutcome::kEarly;
-        break;
-      case PushStatus::kOtherChief:
-        push.outcome = ShardOutcome::kOtherChief;
-        break;
-    }
+  if (reply.statuses.size() != origins.size())
+    return InternalError("push reply of another request");
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    PushOutcome& outcome = outcomes[origins[i].work];
+    outcome.updates[message.ps] = reply.updates;
+    outcome.shards[origins[i].section].outcome = OutcomeOf(reply.statuses[i]);
   }
   return OkStatus();
 }
@@ -161,7 +122,10 @@ Result<std::unique_ptr<PsClient>> PsClient::Create(const std::vector<VariableSpe
 }
 
 PsClient::PsClient(ParameterLayout layout, Transport& transports, PsClientOptions options)
-    : layout_(std::move(layout)), transports_(transports), options_(std::move(options)) {}
+    : shards_(layout.shards()),
+      transports_(transports),
+      options_(std::move(options)),
+      layout_(std::make_shared<const ParameterLayout>(std::move(layout))) {}
 
 /// Messages that are on their way to ps at the same time, and their replies.
 class PsClient::Exchange {
@@ -243,86 +207,133 @@ class PsClient::Exchange {
 
 Result<PullOutcome> PsClient::Pull(const RoutedPlan& plan, const Membership& membership,
                                    const GrantContext& grant) {
-  PSTRAIN_RETURN_IF_ERROR(CheckMembership(membership, layout_.shards()));
-  Packer<PullRequest> packer;
-  for (ShardId shard = 0; shard < layout_.shards(); ++shard) {
-    if (layout_.Untouched(shard, plan)) continue;
-    const ShardOwner& owner = membership.shards(static_cast<int>(shard));
-    if (!owner.active()) return AbortedError("shard " + std::to_string(shard) + " has no owner");
-    packer.Add(owner.ps(), layout_.MakePullSection(shard, TermOf(owner), plan),
-               layout_.ReplyBytes(shard, plan), shard);
+  const WorkToPull work{plan, grant};
+  PSTRAIN_ASSIGN_OR_RETURN(std::vector<PullOutcome> outcomes, Pull({&work, 1}, membership));
+  return std::move(outcomes.front());
+}
+
+Result<std::vector<PullOutcome>> PsClient::Pull(std::span<const WorkToPull> works,
+                                                const Membership& membership) {
+  PSTRAIN_RETURN_IF_ERROR(CheckMembership(membership, shards_));
+  const std::shared_ptr<const ParameterLayout> layout = this->layout();
+  MessagePacker<PullRequest> packer(kMessageBytes);
+  std::vector<PullOutcome> outcomes;
+  for (std::size_t w = 0; w < works.size(); ++w) {
+    const RoutedPlan& plan = works[w].plan;
+    outcomes.push_back({layout->Allocate(plan), {}});
+    for (ShardId shard = 0; shard < shards_; ++shard) {
+      if (layout->Untouched(shard, plan)) continue;
+      const ShardOwner& owner = membership.shards(static_cast<int>(shard));
+      if (!owner.active()) return AbortedError("shard " + std::to_string(shard) + " has no owner");
+      packer.Add(owner.ps(), {{}, works[w].grant},
+                 layout->MakePullSection(shard, TermOf(owner), plan),
+                 layout->ReplyBytes(shard, plan), {w, shard});
+    }
   }
   auto& messages = packer.messages();
   Exchange exchange(*this, DataOp::kPull, membership);
-  for (auto& message : messages) {
-    message.request.grant = grant;
-    exchange.Send(message.ps, EncodePullRequest(message.request));
-  }
-  PullOutcome outcome{layout_.Allocate(plan), {}};
+  for (auto& message : messages) exchange.Send(message.ps, EncodePullRequest(message.works));
   std::vector<Result<Bytes>> replies;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     NoteAnswer(messages[i].ps, replies.emplace_back(exchange.Reply(i)).status());
   }
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const std::string who = "pull from ps " + std::to_string(messages[i].ps);
-    const Result<Bytes>& bytes = replies[i];
-    if (!bytes.ok()) return PullError(bytes.status()).WithContext(who);
-    PSTRAIN_ASSIGN_OR_RETURN(const PullReply reply, ParsePullReply(bytes->span()));
-    // Of several messages that with the oldest values counts.
-    outcome.updates.try_emplace(messages[i].ps, reply.updates);
-    const auto& asked = messages[i].request.sections;
-    if (reply.sections.size() != asked.size()) return InternalError(who + ": another request's");
-    for (std::size_t s = 0; s < asked.size(); ++s) {
-      const PullReplySection& section = reply.sections[s];
-      const ShardId shard = asked[s].shard;
-      if (section.shard != shard) return InternalError(who + ": out of order");
-      NoteOwner(messages[i].ps, {shard, asked[s].term}, section.status != PullStatus::kNotOwner);
-      if (section.status == PullStatus::kEarly) {
-        return PullOutcome{{}, {}, PullAnswer::kEarly, {shard, asked[s].term}};
-      }
-      if (section.status == PullStatus::kOtherChief) {
-        return PullOutcome{{}, {}, PullAnswer::kOtherChief, {shard, asked[s].term}};
+    if (!replies[i].ok()) return PullError(replies[i].status()).WithContext(who);
+    const Status read = TakePullReply(*replies[i], messages[i], *layout, works, outcomes);
+    if (!read.ok()) return read.WithContext(who);
+  }
+  for (const WorkToPull& work : works) stats_.rows_pulled += work.plan.rows();
+  return outcomes;
+}
+
+Status PsClient::TakePullReply(const Bytes& bytes, const OutgoingMessage<PullRequest>& message,
+                               const ParameterLayout& layout, std::span<const WorkToPull> works,
+                               std::vector<PullOutcome>& outcomes) {
+  PSTRAIN_ASSIGN_OR_RETURN(const PullReply reply, ParsePullReply(bytes.span()));
+  if (reply.sections.size() != message.origins.size()) return InternalError("another request's");
+  std::size_t at = 0;
+  for (const PullRequest& request : message.works) {
+    for (const PullSection& asked : request.sections) {
+      const PullReplySection& section = reply.sections[at];
+      const std::size_t w = message.origins[at++].work;
+      PullOutcome& outcome = outcomes[w];
+      NoteOwner(message.ps, {asked.shard, asked.term}, section.status != PullStatus::kNotOwner);
+      if (outcome.answer != PullAnswer::kValues) continue;
+      // Of several messages that with the oldest values counts.
+      outcome.updates.try_emplace(message.ps, reply.updates);
+      if (section.status == PullStatus::kEarly || section.status == PullStatus::kOtherChief) {
+        const bool early = section.status == PullStatus::kEarly;
+        outcome = {{},
+                   {},
+                   early ? PullAnswer::kEarly : PullAnswer::kOtherChief,
+                   {asked.shard, asked.term}};
+        continue;
       }
       if (section.status != PullStatus::kOk) {
-        return AbortedError(who + ": it does not own shard " + std::to_string(shard));
+        return AbortedError("it does not own shard " + std::to_string(asked.shard));
       }
-      PSTRAIN_RETURN_IF_ERROR(layout_.Scatter(shard, section.values, plan, outcome.values));
+      PSTRAIN_RETURN_IF_ERROR(
+          layout.Scatter(asked.shard, section.values, works[w].plan, outcome.values));
     }
   }
-  stats_.rows_pulled += plan.rows();
-  return outcome;
+  return OkStatus();
 }
 
 Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& plan,
                                    const StepUpdates& updates, const Membership& membership,
                                    std::span<const ShardId> shards) {
-  PSTRAIN_RETURN_IF_ERROR(CheckMembership(membership, layout_.shards()));
-  const bool left_out = batch.non_finite > 0;
-  std::vector<ValueArray> rows;
-  if (!left_out) {
-    PSTRAIN_RETURN_IF_ERROR(layout_.CheckUpdates(plan, updates));
-    rows = layout_.GatherRows(plan, updates);
-  }
-  PushOutcome outcome;
-  Packer<PushRequest> packer;
+  const WorkToPush work{batch, plan, updates, shards};
+  PSTRAIN_ASSIGN_OR_RETURN(std::vector<PushOutcome> outcomes, Push({&work, 1}, membership));
+  return std::move(outcomes.front());
+}
+
+Status PsClient::PackPush(const WorkToPush& work, std::size_t w, const Membership& membership,
+                          const ParameterLayout& layout, const GatheredUpdates& gathered,
+                          MessagePacker<PushRequest>& packer, PushOutcome& outcome) {
+  const PushedBatch& batch = work.batch;
+  const PushRequest head{batch.work_id,    batch.records, batch.skipped,
+                         batch.non_finite, batch.grant,   {}};
   std::uint64_t rows_sent = 0;
-  const std::size_t count = shards.empty() ? layout_.shards() : shards.size();
+  const std::size_t count = work.shards.empty() ? shards_ : work.shards.size();
   for (std::size_t i = 0; i < count; ++i) {
-    const ShardId shard = shards.empty() ? static_cast<ShardId>(i) : shards[i];
-    if (shard >= layout_.shards()) return InvalidArgumentError("no such shard");
+    const ShardId shard = work.shards.empty() ? static_cast<ShardId>(i) : work.shards[i];
+    if (shard >= shards_) return InvalidArgumentError("no such shard");
     const ShardOwner& owner = membership.shards(static_cast<int>(shard));
     outcome.shards.push_back({shard, TermOf(owner), ShardOutcome::kNotOwner});
     if (!owner.active()) continue;
     PushSection section{shard, TermOf(owner), {}, {}};
-    if (!left_out) section = layout_.MakePushSection(shard, section.term, plan, updates, rows);
+    if (batch.non_finite == 0) {
+      section = layout.MakePushSection(shard, section.term, work.plan, work.updates, gathered);
+    }
     for (const RowUpdates& table : section.tables) rows_sent += table.keys.size();
     const std::size_t bytes = PushBytes(section);
-    packer.Add(owner.ps(), std::move(section), bytes, i);
+    packer.Add(owner.ps(), head, std::move(section), bytes, {w, i});
+  }
+  stats_.rows_pushed += rows_sent;
+  return OkStatus();
+}
+
+Result<std::vector<PushOutcome>> PsClient::Push(std::span<const WorkToPush> works,
+                                                const Membership& membership) {
+  PSTRAIN_RETURN_IF_ERROR(CheckMembership(membership, shards_));
+  const std::shared_ptr<const ParameterLayout> layout = this->layout();
+  std::vector<PushOutcome> outcomes(works.size());
+  // Sections refer to them.
+  std::vector<GatheredUpdates> gathered(works.size());
+  MessagePacker<PushRequest> packer(kMessageBytes);
+  for (std::size_t w = 0; w < works.size(); ++w) {
+    if (works[w].batch.non_finite == 0) {
+      PSTRAIN_RETURN_IF_ERROR(layout->CheckUpdates(works[w].plan, works[w].updates));
+      gathered[w] = layout->Gather(works[w].plan, works[w].updates);
+    }
+    PSTRAIN_RETURN_IF_ERROR(
+        PackPush(works[w], w, membership, *layout, gathered[w], packer, outcomes[w]));
   }
   auto& messages = packer.messages();
   if (options_.between_pushes) {
     std::sort(messages.begin(), messages.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.ps, a.asked.front()) < std::tie(b.ps, b.asked.front());
+      return std::tie(a.ps, a.origins.front()) < std::tie(b.ps, b.origins.front());
     });
   }
   Exchange exchange(*this, DataOp::kPush, membership);
@@ -331,28 +342,21 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
       exchange.WaitForAll();
       options_.between_pushes();
     }
-    PushRequest& request = messages[i].request;
-    request.work_id = batch.work_id;
-    request.records = batch.records;
-    request.skipped = batch.skipped;
-    request.non_finite = batch.non_finite;
-    request.grant = batch.grant;
-    exchange.Send(messages[i].ps, EncodePushRequest(request));
+    exchange.Send(messages[i].ps, EncodePushRequest(messages[i].works));
   }
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const std::uint32_t ps = messages[i].ps;
     const Result<Bytes> reply = exchange.Reply(i);
     NoteAnswer(ps, reply.status());
-    const Status read = ReadPushReply(reply, messages[i], outcome);
+    const Status read = ReadPushReply(reply, messages[i], outcomes);
     if (!read.ok()) return read.WithContext("push to ps " + std::to_string(ps));
-    for (const std::size_t asked : messages[i].asked) {
-      const ShardPush& push = outcome.shards[asked];
+    for (const SectionOrigin& at : messages[i].origins) {
+      const ShardPush& push = outcomes[at.work].shards[at.section];
       if (push.outcome == ShardOutcome::kUnreachable) continue;
       NoteOwner(ps, {push.shard, push.term}, push.outcome != ShardOutcome::kNotOwner);
     }
   }
-  stats_.rows_pushed += rows_sent;
-  return outcome;
+  return outcomes;
 }
 
 void PsClient::NoteAnswer(std::uint32_t ps, const Status& status) {

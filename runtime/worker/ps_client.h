@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -16,6 +17,7 @@
 #include "runtime/requests/ids.h"
 #include "runtime/rpc/transport.h"
 #include "runtime/stats/stats_writer.h"
+#include "runtime/worker/message_packer.h"
 #include "runtime/worker/parameter_layout.h"
 #include "runtime/worker/ps_problems.h"
 #include "runtime/worker/step_data.h"
@@ -92,6 +94,19 @@ struct PushedBatch {
   GrantContext grant = {};
 };
 
+/// A piece of work of one call of Pull, and of Push. What they refer to outlives the call.
+struct WorkToPull {
+  const RoutedPlan& plan;
+  GrantContext grant = {};
+};
+struct WorkToPush {
+  const PushedBatch& batch;
+  const RoutedPlan& plan;
+  const StepUpdates& updates;
+  /// Only these (ascending); empty: all.
+  std::span<const ShardId> shards = {};
+};
+
 struct PsClientOptions {
   /// From sending a request to a ps to its reply.
   std::chrono::milliseconds deadline{10'000};
@@ -129,13 +144,22 @@ class PsClient {
                                                   std::uint32_t shards, Transport& transports,
                                                   PsClientOptions options = {});
 
+  /// There are more variables; plans that were routed before stay good. INVALID_ARGUMENT as
+  /// ParameterLayout::Create. REQUIRES: they begin with those that are known.
+  Status Extend(const std::vector<VariableSpec>& variables) {
+    PSTRAIN_ASSIGN_OR_RETURN(ParameterLayout layout, ParameterLayout::Create(variables, shards_));
+    const MutexLock lock(mutex_);
+    layout_ = std::make_shared<const ParameterLayout>(std::move(layout));
+    return OkStatus();
+  }
+
   /// Where what a step reads lies, for its pull and its push. INVALID_ARGUMENT: rows of a variable
   /// that is not a table, or the other way round.
-  Result<RoutedPlan> Route(const StepAccess& access) const { return layout_.Route(access); }
+  Result<RoutedPlan> Route(const StepAccess& access) const { return layout()->Route(access); }
 
   /// INVALID_ARGUMENT: what a step changes does not fit the variables or the rows that it reads.
   Status CheckUpdates(const RoutedPlan& plan, const StepUpdates& updates) const {
-    return layout_.CheckUpdates(plan, updates);
+    return layout()->CheckUpdates(plan, updates);
   }
 
   /// The dense variables, whole, and the rows of the plan. UNAVAILABLE: a ps did not answer;
@@ -152,6 +176,13 @@ class PsClient {
                            const StepUpdates& updates, const Membership& membership,
                            std::span<const ShardId> shards = {});
 
+  /// The same for several pieces of small work, which share messages: one outcome each, in their
+  /// order. A ps that does not answer, or does not own a shard, fails a pull of all of them.
+  Result<std::vector<PullOutcome>> Pull(std::span<const WorkToPull> works,
+                                        const Membership& membership);
+  Result<std::vector<PushOutcome>> Push(std::span<const WorkToPush> works,
+                                        const Membership& membership);
+
   const PsClientStats& stats() const { return stats_; }
 
  private:
@@ -166,6 +197,14 @@ class PsClient {
 
   PsClient(ParameterLayout layout, Transport& transports, PsClientOptions options);
 
+  Status TakePullReply(const Bytes& bytes, const OutgoingMessage<PullRequest>& message,
+                       const ParameterLayout& layout, std::span<const WorkToPull> works,
+                       std::vector<PullOutcome>& outcomes);
+  /// Makes the sections of the work, which is the `w`-th of its call.
+  Status PackPush(const WorkToPush& work, std::size_t w, const Membership& membership,
+                  const ParameterLayout& layout, const GatheredUpdates& gathered,
+                  MessagePacker<PushRequest>& packer, PushOutcome& outcome);
+
   /// Tells PsClientOptions::problems how a request to the ps has ended.
   void NoteAnswer(std::uint32_t ps, const Status& status);
   void NoteOwner(std::uint32_t ps, ShardInTerm shard, bool owned);
@@ -173,11 +212,17 @@ class PsClient {
   /// Null when the membership has no such ps.
   std::shared_ptr<Connection> ConnectionTo(std::uint32_t ps, const Membership& membership);
 
-  const ParameterLayout layout_;
+  std::shared_ptr<const ParameterLayout> layout() const {
+    const MutexLock lock(mutex_);
+    return layout_;
+  }
+
+  const std::uint32_t shards_;
   Transport& transports_;
   const PsClientOptions options_;
   PsClientStats stats_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
+  std::shared_ptr<const ParameterLayout> layout_ PSTRAIN_GUARDED_BY(mutex_);
   std::map<std::uint32_t, Peer> peers_ PSTRAIN_GUARDED_BY(mutex_);
 };
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <stop_token>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -98,10 +99,16 @@ Result<int> RunWorker(const RoleContext& context, const WorkerJob& job) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<PsClient> ps,
                            PsClient::Create({run->variables().begin(), run->variables().end()},
                                             run->shards(), transports, std::move(options)));
-  const FiniteCheck check({run->variables().begin(), run->variables().end()}, run->shards());
+  FiniteCheck check({run->variables().begin(), run->variables().end()}, run->shards());
   LogInfo("worker", "training", {{"index", context.index}, {"run", run->run_id()}});
   std::stop_callback leave(context.stop, [&] { session.Leave(); });
-  WorkPrefetcher work(session, **step, *ps, stats.input_seconds, context.end);
+  const auto declared = [&](const RunDescription& now) -> Status {
+    const std::vector<VariableSpec> variables(now.variables().begin(), now.variables().end());
+    PSTRAIN_RETURN_IF_ERROR(ps->Extend(variables));
+    check.Extend(variables);
+    return (*step)->Declared(variables);
+  };
+  WorkPrefetcher work(session, **step, *ps, declared, stats.input_seconds, context.end);
   StepLoop loop(context, session, work, *ps, **step, check, stats, job.leave_out_non_finite);
   const Status status = loop.Run();
   session.GiveBackAll();  // also what was read ahead

@@ -12,7 +12,8 @@ namespace pstrain {
 /// What a WorkerStep says, is given and gives back, without knowing of shards. Plain data: one
 /// thread at a time.
 
-/// Rows of one table that a step reads.
+/// Rows of one table, or of axis 0 of one dense variable, that a step reads: of the latter, only
+/// the shards that have them are asked.
 struct RowAccess {
   VariableId variable = 0;
   /// Ascending, each once.
@@ -24,7 +25,7 @@ struct RowAccess {
 struct StepAccess {
   /// Ids of dense variables, ascending; each is read whole.
   std::vector<VariableId> dense;
-  /// Several may be of one table.
+  /// Several may be of one variable.
   std::vector<RowAccess> requests;
 };
 

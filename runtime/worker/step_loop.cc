@@ -8,6 +8,7 @@
 #include "runtime/rpc/control_ids.h"
 #include "runtime/stats/phase_timer.h"
 #include "runtime/worker/push_progress.h"
+#include "runtime/worker/report_shards.h"
 
 namespace pstrain {
 namespace {
@@ -178,7 +179,7 @@ Result<StepLoop::Outcome> StepLoop::Pull(Step& step) {
     if (pulled.ok()) {
       std::vector<ShardInTerm> early;
       if (pulled->answer == PullAnswer::kEarly) early.push_back(pulled->shard);
-      return GiveBackRefused(grant, membership->number(), {}, early);
+      return GiveBackRefused(grant, *membership, {}, early);
     }
     if (!Passing(pulled.status())) return pulled.status().WithContext("pull");
     // A batch that was only granted may be given back when this process is to stop.
@@ -190,7 +191,7 @@ Result<StepLoop::Outcome> StepLoop::Pull(Step& step) {
 // grants the work again once the shard has the rest. A shard of another chief has heard of it
 // first: the next poll says what became of the grant. Until then the chief that granted it may do
 // so again, which is why this waits.
-StepLoop::Outcome StepLoop::GiveBackRefused(const Grant& grant, std::uint64_t membership,
+StepLoop::Outcome StepLoop::GiveBackRefused(const Grant& grant, const Membership& membership,
                                             const std::vector<ShardInTerm>& have,
                                             const std::vector<ShardInTerm>& early) {
   LogWarning("worker",
@@ -198,15 +199,14 @@ StepLoop::Outcome StepLoop::GiveBackRefused(const Grant& grant, std::uint64_t me
                            : "work is given back: a shard lacks what it waits for",
              {{"epoch", grant.work_id().epoch()}, {"batch", grant.work_id().batch()}});
   if (early.empty()) {
-    if (!WaitForChange(membership)) return Outcome::kGivenUp;
+    if (!WaitForChange(membership.number())) return Outcome::kGivenUp;
     session_.GiveBack(grant);
     return Outcome::kGivenBack;
   }
   Report report;
   *report.mutable_work_id() = grant.work_id();
   report.set_chief_term(grant.chief_term());
-  for (const ShardInTerm& shard : have) ToWire(shard, report.add_shards());
-  for (const ShardInTerm& shard : early) ToWire(shard, report.add_early());
+  SetShards(membership, have, early, &report);
   session_.Complete(std::move(report));
   return Outcome::kGivenBack;
 }
@@ -230,13 +230,15 @@ Result<StepLoop::Outcome> StepLoop::Push(Step& step, Report* report) {
     progress.Add(*pushed);
     if (progress.has_gradient()) return GiveBack(step);
     if (progress.refused()) {
-      return GiveBackRefused(grant, membership->number(), progress.have(), progress.early());
+      return GiveBackRefused(grant, *membership, progress.have(), progress.early());
     }
-    if (progress.done()) break;
+    if (progress.done()) {
+      SetShards(*membership, progress.have(), {}, report);
+      break;
+    }
     // What some shards have and others lack is no loss: the chief grants it again, they refuse it.
     if (!WaitForChange(membership->number())) return Outcome::kGivenUp;
   }
-  for (const ShardInTerm& shard : progress.have()) ToWire(shard, report->add_shards());
   const auto staleness = progress.Staleness(step.pulled.updates);
   if (staleness && !step.left_out) stats_.staleness->Observe(static_cast<double>(*staleness));
   return Outcome::kDone;

@@ -72,7 +72,7 @@ class StepLoop {
   Result<Outcome> GiveBack(const Step& step);
   /// Of work that a shard does not serve now. `early`: what those are that answered so; empty: the
   /// shard is another chief's. `have`: shards that have the batch all the same.
-  Outcome GiveBackRefused(const Grant& grant, std::uint64_t membership,
+  Outcome GiveBackRefused(const Grant& grant, const Membership& membership,
                           const std::vector<ShardInTerm>& have,
                           const std::vector<ShardInTerm>& early);
   /// Leaves a step out that has computed what is not finite, or says why the job cannot go on.

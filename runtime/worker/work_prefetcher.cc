@@ -15,10 +15,11 @@ constexpr std::chrono::milliseconds kLook{200};
 }  // namespace
 
 WorkPrefetcher::WorkPrefetcher(GrantSession& session, WorkerStep& step, const PsClient& ps,
-                               SecondsCounter* busy, ProcessEnd* end)
+                               Declared declared, SecondsCounter* busy, ProcessEnd* end)
     : session_(session),
       step_(step),
       ps_(ps),
+      declared_(std::move(declared)),
       busy_(busy),
       end_(end),
       thread_([this](const std::stop_token& stop) { Run(stop); }) {}
@@ -62,8 +63,20 @@ Status WorkPrefetcher::step_error() const {
   return step_error_;
 }
 
+// The description comes with the poll that brings the grant, or with one before it.
+Status WorkPrefetcher::TellOfVariables() {
+  const std::shared_ptr<const RunDescription> run = session_.run();
+  if (run == nullptr || (run_ != nullptr && run_->variables_size() == run->variables_size())) {
+    return OkStatus();
+  }
+  PSTRAIN_RETURN_IF_ERROR(declared_(*run));
+  run_ = run;
+  return OkStatus();
+}
+
 Result<ReadyWork> WorkPrefetcher::Prepare(Grant grant) {
   PhaseTimer timer;
+  PSTRAIN_RETURN_IF_ERROR(TellOfVariables());
   const WorkId work_id{grant.work_id().epoch(), grant.work_id().batch()};
   const ProcessEnd::Work work(end_, "read " + step_.Describe(work_id));
   Result<PreparedWork> prepared = step_.Prepare(work_id);

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -31,10 +33,14 @@ class WorkPrefetcher {
   /// For what is being read when the session begins to leave.
   static constexpr std::chrono::seconds kLastRead{5};
 
+  /// Is told of the run before the first work is prepared, and again when it has more variables. An
+  /// error ends the work.
+  using Declared = std::function<Status(const RunDescription& run)>;
+
   /// `busy`: takes the time that reading and planning took. `end`, which may be null, knows what
   /// is being read. All outlives this.
-  WorkPrefetcher(GrantSession& session, WorkerStep& step, const PsClient& ps, SecondsCounter* busy,
-                 ProcessEnd* end);
+  WorkPrefetcher(GrantSession& session, WorkerStep& step, const PsClient& ps, Declared declared,
+                 SecondsCounter* busy, ProcessEnd* end);
   /// REQUIRES: the session has ended or is leaving (NextGrant returns nothing).
   ~WorkPrefetcher();
 
@@ -48,6 +54,7 @@ class WorkPrefetcher {
  private:
   void Run(const std::stop_token& stop);
   Result<ReadyWork> Prepare(Grant grant);
+  Status TellOfVariables();
   /// Nothing is ready, and what is being read is waited for no longer. `leaving`: since when the
   /// session was seen to leave.
   bool GivenUp(std::optional<SteadyTime>& leaving) const;
@@ -55,6 +62,8 @@ class WorkPrefetcher {
   GrantSession& session_;
   WorkerStep& step_;
   const PsClient& ps_;
+  const Declared declared_;
+  std::shared_ptr<const RunDescription> run_;  // the last that was told of; of the thread
   SecondsCounter* const busy_;
   ProcessEnd* const end_;
   mutable Mutex mutex_;

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
+#include "proto/contract/checkpoint.pb.h"
 #include "runtime/requests/ids.h"
 #include "runtime/worker/step_data.h"
 
@@ -44,6 +46,13 @@ class WorkerStep {
  public:
   virtual ~WorkerStep() = default;
 
+  /// All variables of the run, by id: before the first Prepare, and again, with more at the end,
+  /// before the first work that the chief grants after it has declared them. From the thread of
+  /// Prepare. An error ends the worker.
+  virtual Status Declared(const std::vector<VariableSpec>& variables) {
+    static_cast<void>(variables);
+    return OkStatus();
+  }
   /// Reads what the work is done with; may wait for a disk. An error ends the worker, and the job
   /// where IsInvalidInput of it (runtime/cluster/permanent_failure.h).
   virtual Result<PreparedWork> Prepare(WorkId work_id) = 0;

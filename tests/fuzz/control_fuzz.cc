@@ -53,8 +53,13 @@ void Check(const PollWorkerRequest& request) {
   if (!CheckRequest(request, kJob).ok()) return;
   Require(request.index() < kJob.workers);
   for (const Report& report : request.reports()) {
-    for (const WireShardInTerm& shard : report.shards()) Require(shard.shard() < kJob.shards);
-    for (const WireShardInTerm& shard : report.early()) Require(shard.shard() < kJob.shards);
+    for (const WireShardSet& wire : {report.shards(), report.early()}) {
+      const ShardSet set = FromWire(wire, kJob.shards);
+      Require(set.count() == wire.count() && set.words().size() == 1);
+      WireShardSet written;
+      ToWire(set, &written);
+      Require(CheckShardSet(written, kJob.shards).ok() && FromWire(written, kJob.shards) == set);
+    }
   }
   Require(FailureOf(request).ok() == request.failure().empty());
 }

@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const pstrain::ManifestReading reading =
-      pstrain::ReadJobManifestAll(text, {.allow_test_only = true});
+      pstrain::ReadJobManifestAll(text, {.allow_test_only = true, .warn = true});
   if (!reading.ok()) return 0;
   const pstrain::ManifestReading again = pstrain::ReadJobManifestAll(
       pstrain::WriteJobManifest(reading.job), {.allow_test_only = true});

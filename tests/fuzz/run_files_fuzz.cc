@@ -2,13 +2,17 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/job/fixed_fields.h"
+#include "runtime/chief/disk/generation_file.h"
 #include "runtime/chief/disk/ps_count_file.h"
+#include "runtime/chief/disk/variable_difference.h"
 #include "runtime/chief/protocol/placement.h"
 #include "runtime/chief/run_directory.h"
 #include "runtime/cluster/limits.h"
+#include "runtime/shard/catalog.h"
 #include "tests/fuzz/checked_frame.h"
 
 namespace {
@@ -42,15 +46,34 @@ void CheckRunFile(const std::string& bytes) {
   }
 }
 
+/// What a run that begins with Fresh's variable has declared since.
+void CheckGeneration(std::string_view bytes) {
+  const Result<CatalogGeneration> generation = ParseGeneration(bytes);
+  if (!generation.ok()) return;
+  if (generation->variables().empty()) std::abort();
+  RunDescription run = Fresh();
+  run.mutable_variables(0)->add_partitions()->set_size(4);
+  run.mutable_variables()->MergeFrom(generation->variables());
+  const auto catalog =
+      Catalog::Create({run.variables().begin(), run.variables().end()}, run.shards(), 8);
+  if (!catalog.ok()) return;
+  for (const VariableSpec& variable : generation->variables()) {
+    if (!VariableDifference(variable, variable).empty()) std::abort();
+  }
+}
+
 }  // namespace
 
-/// Files of a run that the chief finds: the description that a former chief has left, and the
-/// number of ps that the kubelet writes.
+/// Files of a run that the chief finds: the description that a former chief has left, what was
+/// declared while the run trained, and the number of ps that the kubelet writes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   SilenceProtobuf();
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   const auto count = ParsePsCount(bytes);
   if (count && (*count == 0 || *count > kMostReplicas)) std::abort();
   CheckRunFile(bytes);
+  CheckGeneration(bytes);
+  constexpr std::size_t kHeaderBytes = 16;
+  CheckGeneration(WithRightChecksum(data, size, kHeaderBytes));
   return 0;
 }

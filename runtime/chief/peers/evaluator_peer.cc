@@ -100,7 +100,7 @@ PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, cons
     return reply;
   }
   TakeEvaluation(request, phase.newest, from);
-  *reply.mutable_run() = chief_.setup.run;
+  *reply.mutable_run() = chief_.run;
   pinned_.reset();
   if (phase.releasing || request.leaving()) {
     reply.set_directive(phase.finished ? FINISH : DRAIN);

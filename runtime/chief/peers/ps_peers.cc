@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kPsSilence{10};
 /// Calls to a ps that is heard. gRPC gives a connection up after 15 s without an answer.
 constexpr std::chrono::seconds kLinkDown{20};
 constexpr std::chrono::seconds kLinkWarning{5};
-constexpr std::chrono::seconds kEpochsWarning{10};
+constexpr std::chrono::seconds kNewsWarning{10};
 constexpr std::chrono::seconds kShortestMoveLimit{15};
 
 std::string ToPs(std::uint32_t index) { return "chief -> ps " + std::to_string(index); }
@@ -87,68 +87,78 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
   return reply;
 }
 
+// A program may begin without work.
+PsPeers::Knowledge PsPeers::Newest() const {
+  return {std::max(1u, chief_.protocol.epochs()), chief_.run.generation()};
+}
+
 void PsPeers::Configure(std::uint32_t index, Peer& peer) {
-  // A program may begin without work.
-  peer.epochs_told = std::max(1u, chief_.protocol.epochs());
+  peer.told = Newest();
   ConfigureRequest request;
   request.set_chief_term(chief_.chief_term());
   request.set_incarnation(peer.incarnation);
   request.set_call_key(peer.call_key);
   request.set_chief_id(chief_.setup.directory.term().id);
-  request.set_epochs(peer.epochs_told);
-  *request.mutable_run() = chief_.setup.run;
+  request.set_epochs(peer.told.epochs);
+  *request.mutable_run() = chief_.run;
   peer.link->Configure(std::move(request), [this, index, incarnation = peer.incarnation,
-                                            told = peer.epochs_told](const Status& status) {
+                                            told = peer.told](const Status& status) {
     Peer* const known = Find(index, incarnation);
-    if (status.ok() && known != nullptr) known->epochs_known = told;
+    if (status.ok() && known != nullptr) known->known = told;
     Configured(index, incarnation, status);
   });
 }
 
-void PsPeers::TellOfEpochs() {
+void PsPeers::TellNews() {
+  const Knowledge newest = Newest();
   for (auto& [index, peer] : ps_) {
-    const bool told = peer.epochs_told >= chief_.protocol.epochs();
+    const bool told =
+        peer.told.epochs >= newest.epochs && peer.told.generation >= newest.generation;
     if (told || !chief_.protocol.PsKnown(index, peer.incarnation)) continue;
-    if (!peer.epochs_asked) peer.epochs_asked = chief_.clock.Now();
+    if (!peer.asked) peer.asked = chief_.clock.Now();
     Configure(index, peer);
   }
 }
 
 // One that is not configured yet owns no shard: its first assignment comes after that call.
-bool PsPeers::LacksEpochs(std::uint32_t index, const Peer& peer) const {
-  return peer.epochs_known > 0 && peer.epochs_known < chief_.protocol.epochs() &&
-         chief_.protocol.PsKnown(index, peer.incarnation);
+bool PsPeers::LacksNews(std::uint32_t index, const Peer& peer) const {
+  const Knowledge newest = Newest();
+  const bool lacks = peer.known.epochs < newest.epochs || peer.known.generation < newest.generation;
+  return peer.known.epochs > 0 && lacks && chief_.protocol.PsKnown(index, peer.incarnation);
 }
 
-bool PsPeers::KnowAllEpochs() const {
+bool PsPeers::AllInformed() const {
   return std::ranges::none_of(
-      ps_, [this](const auto& entry) { return LacksEpochs(entry.first, entry.second); });
+      ps_, [this](const auto& entry) { return LacksNews(entry.first, entry.second); });
 }
 
 // A ps may be heard all the time while it answers no call: no other deadline looks at it then, as
 // all shards have their owners, and nothing is in flight that could be late.
-void PsPeers::WatchEpochs() {
+void PsPeers::WatchInformed() {
   std::chrono::nanoseconds longest{0};
+  const Knowledge newest = Newest();
   for (auto& [index, peer] : ps_) {
-    if (!LacksEpochs(index, peer)) {
-      peer.epochs_asked.reset();
-      peer.epochs_late = false;
+    if (!LacksNews(index, peer)) {
+      peer.asked.reset();
+      peer.late = false;
     }
-    if (!peer.epochs_asked || chief_.protocol.draining()) continue;
-    const std::chrono::nanoseconds waited = chief_.Since(*peer.epochs_asked);
+    if (!peer.asked || chief_.protocol.draining()) continue;
+    const std::chrono::nanoseconds waited = chief_.Since(*peer.asked);
     longest = std::max(longest, waited);
-    if (waited > kEpochsWarning && !std::exchange(peer.epochs_late, true)) {
-      LogWarning("chief", "a ps does not confirm the number of epochs; nothing is granted",
+    if (waited > kNewsWarning && !std::exchange(peer.late, true)) {
+      LogWarning("chief",
+                 "a ps does not confirm the number of epochs or new variables; nothing is granted",
                  {{"ps", index},
                   {"link", ToPs(index)},
-                  {"epochs", chief_.protocol.epochs()},
+                  {"epochs", newest.epochs},
+                  {"generation", newest.generation},
                   {"seconds", InSeconds(waited)}});
     }
     if (waited <= chief_.context.peer_timeout()) continue;
     fail_(DeadlineExceededError(
         "ps " + std::to_string(index) + " has not confirmed for " + WholeSeconds(waited) +
-        " that the job has " + std::to_string(chief_.protocol.epochs()) + " epochs (" +
-        ToPs(index) +
+        " that the job has " + std::to_string(newest.epochs) + " epochs and the variables of " +
+        std::to_string(newest.generation) + " declarations (" + ToPs(index) +
         "), and nothing is granted before; see why in its log, check the network between them, or "
         "raise spec.training.peerTimeoutSeconds"));
   }
@@ -187,7 +197,7 @@ HeartbeatPsReply PsPeers::Heartbeat(const HeartbeatPsRequest& request) {
 }
 
 void PsPeers::Dispatch() {
-  TellOfEpochs();
+  TellNews();
   for (const ProtocolAction& action : chief_.protocol.TakeActions()) {
     if (const auto* assign = std::get_if<AssignShardsAction>(&action)) {
       Assign(*assign);
@@ -288,7 +298,7 @@ void PsPeers::ForgiveGap(std::chrono::nanoseconds gap) {
   gap_end_ = chief_.clock.Now();
   for (auto& [index, peer] : ps_) {
     peer.seen = chief_.Forgiven(peer.seen, gap);
-    if (peer.epochs_asked) peer.epochs_asked = chief_.Forgiven(*peer.epochs_asked, gap);
+    if (peer.asked) peer.asked = chief_.Forgiven(*peer.asked, gap);
     peer.assigned.Forgive([&](ProtocolTime since) { return chief_.Forgiven(since, gap); });
   }
 }

@@ -40,14 +40,16 @@ class PsPeers {
                                    std::string_view from = {});
   HeartbeatPsReply Heartbeat(const HeartbeatPsRequest& request);
 
-  /// Carries out what the protocol wants done, and tells ps of epochs that were added. Call after
-  /// each event of the protocol.
+  /// Carries out what the protocol wants done, and tells ps of epochs and variables that were
+  /// added. Call after each event of the protocol, and when variables were declared.
   void Dispatch();
-  /// Every ps that may own shards takes pushes of all epochs: nothing is to be granted before.
-  bool KnowAllEpochs() const;
-  /// Names each ps that has not confirmed the number of epochs for more than 10 s; fails the job
-  /// after peerTimeoutSeconds, and names it again. Not while the run only ends. Call at each tick.
-  void WatchEpochs();
+  /// Every ps that may own shards takes pushes of all epochs and to all variables: nothing is to be
+  /// granted and no checkpoint taken before.
+  bool AllInformed() const;
+  /// Names each ps that has not confirmed the number of epochs or the variables for more than 10 s;
+  /// fails the job after peerTimeoutSeconds, and names it again. Not while the run only ends. Call
+  /// at each tick.
+  void WatchInformed();
   /// A ps that was not heard for more than 10 s is lost. So is one that is heard, but that no call
   /// of the chief has reached for more than 20 s: it registers again, under a new incarnation, and
   /// gets its shards when calls reach it; else the job fails for want of an owner (Ending), naming
@@ -91,18 +93,24 @@ class PsPeers {
   std::vector<std::unique_ptr<PsLink>> TakeAll();
 
  private:
+  /// Of what of a run may grow.
+  struct Knowledge {
+    std::uint32_t epochs = 0;
+    /// Of the catalog.
+    std::uint32_t generation = 0;
+  };
   struct Peer {
     std::unique_ptr<PsLink> link;
     Incarnation incarnation = 0;
     /// Known to this chief and that life of the ps alone: what both name to each other.
     std::uint64_t call_key = 0;
-    /// How many epochs it was told that there are, and has confirmed: none before it is configured.
-    std::uint32_t epochs_told = 0;
-    std::uint32_t epochs_known = 0;
+    /// What it was told of the run, and has confirmed: no epochs before it is configured.
+    Knowledge told;
+    Knowledge known;
     /// Since when it could have confirmed what it was told, while it has not, and whether the log
     /// says so.
-    std::optional<ProtocolTime> epochs_asked;
-    bool epochs_late = false;
+    std::optional<ProtocolTime> asked;
+    bool late = false;
     ProtocolTime seen{};
     bool released = false;
     /// Assignments that have failed one after the other, and the pauses between them.
@@ -125,9 +133,11 @@ class PsPeers {
   Peer* Find(std::uint32_t index, Incarnation incarnation);
   void Configure(std::uint32_t index, Peer& peer);
   void Configured(std::uint32_t index, Incarnation incarnation, const Status& status);
-  void TellOfEpochs();
-  /// It has shards, or may get some, and takes no pushes of the newest epochs.
-  bool LacksEpochs(std::uint32_t index, const Peer& peer) const;
+  /// All that there is to know.
+  Knowledge Newest() const;
+  void TellNews();
+  /// It has shards, or may get some, and takes no pushes of the newest epochs or variables.
+  bool LacksNews(std::uint32_t index, const Peer& peer) const;
   void Assign(const AssignShardsAction& action);
   void Assigned(const AssignShardsAction& action, const Result<AssignShardsReply>& reply);
   void GiveUpMoves();

@@ -62,7 +62,7 @@ void PsPeers::AssignFailed(const AssignShardsAction& action, const Status& statu
   if (status.code() != StatusCode::kDataLoss || action.checkpoint.empty()) {
     return AssignAgain(action, status, false);
   }
-  const auto read = [this, action, status, run = chief_.setup.run.run_directory()] {
+  const auto read = [this, action, status, run = chief_.run.run_directory()] {
     return [this, action, status, found = ReadToRestore(run, action)] {
       const bool proven = IsProvenDamage(found);
       AssignAgain(action, proven ? found : status, proven);

@@ -12,6 +12,7 @@
 #include "base/seconds.h"
 #include "runtime/cluster/limits.h"
 #include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/control_shards.h"
 
 namespace pstrain {
 namespace {
@@ -22,12 +23,6 @@ constexpr std::chrono::seconds kWorkerSilence{10};
 constexpr double kNewestLoss = 0.02;
 /// Of lost workers in one message.
 constexpr std::size_t kMostNamed = 16;
-
-std::vector<ShardInTerm> CopiesOf(const google::protobuf::RepeatedPtrField<WireShardInTerm>& wire) {
-  std::vector<ShardInTerm> copies;
-  for (const WireShardInTerm& copy : wire) copies.push_back(FromWire(copy));
-  return copies;
-}
 
 }  // namespace
 
@@ -63,7 +58,9 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
   AbsorbReports(request, from, *worker);
   TakeBack(request.index(), in_flight, from, *worker);
   watch_.Polled(request, worker->granted_work.in_flight());
-  if (request.chief_term_seen() == 0) *reply.mutable_run() = chief_.setup.run;
+  if (request.chief_term_seen() == 0 || request.generation_seen() < chief_.run.generation()) {
+    *reply.mutable_run() = chief_.run;
+  }
   // The first membership that a worker sees is one that it can work with.
   if (request.membership_seen() < MembershipNumber() &&
       (request.membership_seen() > 0 || chief_.protocol.AllActive())) {
@@ -168,6 +165,7 @@ std::string WorkerPeers::Lost() const {
 void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_view from,
                                 Peer& worker) {
   if (request.reports_size() > 0) worker.granted_work.BeginReports();
+  const std::uint32_t shards = chief_.setup.run.shards();
   for (const Report& report : request.reports()) {
     const WorkId work_id = FromWire(report.work_id());
     const bool void_now = report.chief_term() != chief_.protocol.GrantTerm(work_id);
@@ -182,8 +180,17 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
                                   std::to_string(work_id.batch)));
       continue;
     }
+    if (report.membership() > MembershipNumber()) {
+      chief_.refusals.Count(
+          RefusalReason::kOutOfRange, from,
+          OutOfRangeError("worker " + std::to_string(request.index()) +
+                          " reports under membership " + std::to_string(report.membership()) +
+                          ", and the newest is " + std::to_string(MembershipNumber())));
+      continue;
+    }
     const ReportResult result = chief_.protocol.Report(
-        request.index(), work_id, CopiesOf(report.shards()), CopiesOf(report.early()));
+        request.index(), work_id, {report.membership(), FromWire(report.shards(), shards)},
+        FromWire(report.early(), shards));
     for (const ShardId shard : result.asked) {
       LogWarning("chief",
                  "a shard lacks work that was reported as applied; it is asked what it has",
@@ -232,7 +239,7 @@ void WorkerPeers::AddGrants(const PollWorkerRequest& request, Peer& worker,
 }
 
 std::uint64_t WorkerPeers::MembershipNumber() const {
-  return (chief_.chief_term() << 32) + chief_.protocol.membership().number;
+  return chief_.protocol.membership().published_number();
 }
 
 void WorkerPeers::FillMembership(Membership* wire) const {

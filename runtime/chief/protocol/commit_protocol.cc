@@ -124,6 +124,8 @@ void CommitProtocol::ShardsActivated(std::uint32_t index, Incarnation incarnatio
     if (BeyondTheRun(copy)) return;
     shard.phase = ShardPhase::kActive;
     shard.last_active = copy.term;
+    // Publish comes before anybody hears of it.
+    shard.active_since = last_activation_ = view_.number + 1;
     ++active_;
     ledger_.SetShard(copy.shard, copy.applied);
     // The end of a move: only now the source may forget its copy.
@@ -212,6 +214,25 @@ void CommitProtocol::ReturnGrants(std::uint32_t worker, const std::vector<WorkId
   for (const WorkId work_id : work_ids) ledger_.Return(worker, work_id);
 }
 
+// Rule 4. A shard has had its term since the membership that first named it active; so the number
+// of the worker's membership tells which term the worker means. Invariant: a shard is taken only
+// when that term is its current active one. Numbers of another chief name none.
+ShardSet CommitProtocol::Current(const ShardsInMembership& shards) const {
+  ShardSet current(options_.shards);
+  if (shards.membership > view_.published_number() ||
+      shards.membership >> 32 != options_.chief_term) {
+    return current;
+  }
+  const std::uint64_t number = shards.membership - (options_.chief_term << 32);
+  // The usual report: nothing has changed since.
+  if (active_ == options_.shards && number >= last_activation_) return shards.shards;
+  shards.shards.ForEach([&](ShardId s) {
+    const Shard& shard = shards_[s];
+    if (shard.phase == ShardPhase::kActive && shard.active_since <= number) current.Add(s);
+  });
+  return current;
+}
+
 // Rule 4. Nothing that a shard has to have first is granted before it was reported; so a shard that
 // is early was restored since the grant, and what it lacks is open. Or somebody has reported what
 // it never had: nobody would be granted that again, and everybody would be early for ever.
@@ -219,25 +240,23 @@ void CommitProtocol::ReturnGrants(std::uint32_t worker, const std::vector<WorkId
 // current active term. A push under an older term went into a copy that may be gone; that shard is
 // stale, and gets the push again.
 ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
-                                    const std::vector<ShardInTerm>& shards,
-                                    const std::vector<ShardInTerm>& early) {
+                                    const ShardsInMembership& has, const ShardSet& early) {
   ReportResult result;
-  if (!ledger_.Valid(work_id)) return result;
+  if (!ledger_.Valid(work_id) || has.membership > view_.published_number()) return result;
   if (ledger_.Committed(work_id)) {
     result.outcome = ReportResult::Outcome::kDuplicate;
     return result;
   }
-  std::vector<ShardId> have;
-  for (const ShardInTerm& copy : shards) {
-    if (copy.shard >= options_.shards) continue;
-    const Shard& shard = shards_[copy.shard];
-    const bool current = shard.phase == ShardPhase::kActive && shard.term == copy.term;
-    (current ? have : result.stale).push_back(copy.shard);
+  const ShardSet have = Current(has);
+  if (have != has.shards) {
+    has.shards.ForEach([&](ShardId s) {
+      if (!have.Contains(s)) result.stale.push_back(s);
+    });
   }
   const bool committed = ledger_.Report(worker, work_id, have);
   result.outcome = committed ? ReportResult::Outcome::kCommitted : ReportResult::Outcome::kOpen;
   if (!early.empty() && ledger_.Waits(work_id) && ledger_.MayBegin(work_id))
-    result.asked = AskAgain(early);
+    result.asked = AskAgain(Current({has.membership, early}));
   return result;
 }
 

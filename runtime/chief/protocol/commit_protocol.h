@@ -112,10 +112,11 @@ class CommitProtocol {
   }
   /// The worker gives work ids back unreported.
   void ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids);
-  /// Rule 4. Counts whoever reports: the terms prove what was applied. `early`: shards that lack a
-  /// work id below GrantedWorkId::after; the work id is open again, whatever others have taken.
-  ReportResult Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardInTerm>& shards,
-                      const std::vector<ShardInTerm>& early = {});
+  /// Rule 4. Counts whoever reports: the terms prove what was applied. `early`: shards, in the same
+  /// terms, that lack a work id below GrantedWorkId::after; it is open again, whatever others have
+  /// taken. REQUIRES: sets of options.shards; `early` may be of none.
+  ReportResult Report(std::uint32_t worker, WorkId work_id, const ShardsInMembership& has,
+                      const ShardSet& early = {});
 
   // ---- checkpoints ----
 
@@ -176,8 +177,10 @@ class CommitProtocol {
   AssignShardsAction NewAction(std::uint32_t index) const;
   void Emit(AssignShardsAction action);
   void Vacate(ShardId shard);
-  /// Their owners say again what they have, and keep them. Returns those that are in these terms.
-  std::vector<ShardId> AskAgain(const std::vector<ShardInTerm>& shards);
+  /// Those that are active in the very term that the membership names.
+  ShardSet Current(const ShardsInMembership& shards) const;
+  /// Their owners say again what they have, and keep them. REQUIRES: they are active.
+  std::vector<ShardId> AskAgain(const ShardSet& shards);
   void ForgetPs(std::uint32_t index);
 
   // commit_protocol_moves.cc
@@ -227,10 +230,9 @@ class CommitProtocol {
   /// Final checkpoints that lacked work ids.
   std::uint32_t incomplete_finals_ = 0;
   CheckpointIncrements chain_;
-  /// Epochs below this are whole in a checkpoint in place: a restore cannot lack them any more.
-  std::uint32_t closed_epochs_ = 0;
-  /// How many shards are kActive.
-  std::uint32_t active_ = 0;
+  std::uint32_t closed_epochs_ = 0;    // those below are whole in a checkpoint in place
+  std::uint32_t active_ = 0;           // shards that are kActive
+  std::uint64_t last_activation_ = 0;  // the highest ShardOwnership::active_since
   std::uint64_t next_term_ = 1;
   std::uint64_t next_incarnation_ = 1;
   /// A move has failed. The next change of the members makes moves possible again, or the end of a

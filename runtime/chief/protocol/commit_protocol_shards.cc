@@ -94,18 +94,15 @@ void CommitProtocol::Vacate(ShardId shard) {
 // Rule 4. The answer to an assignment has the copy's applied set, and what that lacks is open
 // again, whatever was reported. Invariant: until then the shard is not active, so nothing is
 // granted by what was reported wrongly, and a report in the old term is stale.
-std::vector<ShardId> CommitProtocol::AskAgain(const std::vector<ShardInTerm>& shards) {
+std::vector<ShardId> CommitProtocol::AskAgain(const ShardSet& shards) {
   std::vector<ShardId> asked;
   Actions actions;
-  for (const ShardInTerm& copy : shards) {
-    if (copy.shard >= options_.shards) continue;
-    const Shard& shard = shards_[copy.shard];
-    if (shard.phase != ShardPhase::kActive || shard.term != copy.term) continue;
-    Vacate(copy.shard);
-    Assign(copy.shard, AssignSource::kKeep,
-           &actions.try_emplace(shard.ps, NewAction(shard.ps)).first->second);
-    asked.push_back(copy.shard);
-  }
+  shards.ForEach([&](ShardId s) {
+    const std::uint32_t ps = shards_[s].ps;
+    Vacate(s);
+    Assign(s, AssignSource::kKeep, &actions.try_emplace(ps, NewAction(ps)).first->second);
+    asked.push_back(s);
+  });
   if (asked.empty()) return asked;
   EmitAll(std::move(actions));
   Publish();

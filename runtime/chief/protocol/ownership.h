@@ -29,6 +29,9 @@ struct ShardOwnership {
   ShardTerm term;
   /// Highest term under which a copy was known to be active.
   ShardTerm last_active;
+  /// MembershipView::number of the first one that names `term` as active. Meaningless unless
+  /// kActive: a shard that was vacated since has another term.
+  std::uint64_t active_since = 0;
   std::optional<Origin> origin;
 };
 

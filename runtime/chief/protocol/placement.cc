@@ -3,12 +3,23 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
+#include <map>
 #include <numeric>
+#include <utility>
+
+#include "runtime/requests/routing.h"
 
 namespace pstrain {
 namespace {
 
 constexpr std::int64_t kValueBytes = sizeof(float);
+
+// Bytes of an element. No rule: a change of form.
+std::int64_t ElementBytes(const VariableSpec& variable) {
+  const bool wide = variable.dtype() == VariableSpec::FLOAT64 ||  //
+                    variable.dtype() == VariableSpec::INT64;
+  return wide ? 8 : 4;
+}
 
 // The quotient of two numbers >= 0, rounded up, without the overflow of (a + b - 1) / b.
 std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
@@ -79,6 +90,33 @@ void Divide(const VariablePartitioner& partitioner, VariableSpec* variable) {
   }
 }
 
+// Rules 2 and 3: one part of a push instead of one for each bias. Invariant: the variables of a
+// pack are all of one call, so that none is ever added to a pack that exists, and lie in one shard.
+class Packer {
+ public:
+  void Add(VariableSpec* variable) {
+    if (variable->partitions_size() != 1) return;
+    const std::int64_t bytes =
+        variable->partitions(0).size() * RowValues(ShapeOf(*variable)) * ElementBytes(*variable);
+    if (bytes > kMostPackedBytes) return;
+    Pack& pack = packs_[{variable->dtype(), variable->has_optimizer()}];
+    if (pack.first == nullptr || pack.bytes + bytes > kMostPackBytes) pack = {variable, 0};
+    pack.bytes += bytes;
+    if (pack.first == variable) return;
+    // One alone makes no pack.
+    pack.first->set_pack(pack.first->id() + 1);
+    variable->set_pack(pack.first->id() + 1);
+    variable->mutable_partitions(0)->set_shard(pack.first->partitions(0).shard());
+  }
+
+ private:
+  struct Pack {
+    VariableSpec* first = nullptr;
+    std::int64_t bytes = 0;
+  };
+  std::map<std::pair<int, bool>, Pack> packs_;
+};
+
 }  // namespace
 
 // The numbers of tf.distribute.experimental.partitioners, so that a variable is divided as there.
@@ -116,14 +154,15 @@ std::int64_t PartitionCount(const VariablePartitioner& partitioner,
   return 1;
 }
 
-// Once for a run: an applied set says what is in the values of its own shard, so a partition that
-// changed its shard later would lose batches or have them twice. Invariant: every partition lies in
-// one shard below `shards`.
+// Once for a variable: an applied set says what is in the values of its own shard, so a partition
+// that changed its shard later would lose batches or have them twice. By name, so that it does not
+// matter with which others, before or after which, a variable is declared; which ps has how much
+// then is PlaceShards' matter. Invariant: every partition lies in one shard below `shards`.
 Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placement placement,
-                       std::uint32_t shards, std::vector<VariableSpec>* variables) {
+                       std::uint32_t shards, std::uint64_t placed,
+                       std::vector<VariableSpec>* variables) {
   if (shards == 0) return InvalidArgumentError("placement: a run needs at least one shard");
-  std::vector<Partition*> partitions;
-  std::vector<std::int64_t> bytes;
+  Packer packer;
   for (VariableSpec& variable : *variables) {
     if (variable.kind() != VariableSpec::DENSE) continue;
     if (std::ranges::any_of(variable.shape(), [](std::int64_t d) { return d < 0; })) {
@@ -131,16 +170,17 @@ Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placeme
                                   " has a negative dimension");
     }
     Divide(partitioner, &variable);
-    const std::int64_t row_bytes = RowValues(ShapeOf(variable)) * kValueBytes;
-    for (Partition& partition : *variable.mutable_partitions()) {
-      partitions.push_back(&partition);
-      bytes.push_back(partition.size() * row_bytes);
+    const std::uint64_t route = RouteOf(variable.name());
+    for (int i = 0; i < variable.partitions_size(); ++i) {
+      const auto in_turn = static_cast<ShardId>(placed++ % shards);
+      variable.mutable_partitions(i)->set_shard(
+          placement == Strategy::RoundRobin
+              ? in_turn
+              : ShardOfPartition(route, static_cast<std::uint32_t>(i), shards));
     }
+    // Where variables take turns, each has its own.
+    if (placement != Strategy::RoundRobin) packer.Add(&variable);
   }
-  const std::vector<std::uint32_t> shard_of = placement == Strategy::RoundRobin
-                                                  ? InTurn(partitions.size(), shards)
-                                                  : Balance(bytes, shards);
-  for (std::size_t i = 0; i < partitions.size(); ++i) partitions[i]->set_shard(shard_of[i]);
   return OkStatus();
 }
 

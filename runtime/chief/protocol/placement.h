@@ -11,8 +11,8 @@
 namespace pstrain {
 
 /// Pure functions that say where parameters lie. Any thread. Two steps: partition -> shard, once
-/// per run and then read from the manifest; shard -> ps, by every chief for the ps that the job has
-/// now.
+/// when a variable is declared and then read from its description; shard -> ps, by every chief for
+/// the ps that the job has now.
 
 /// Partitions along axis 0 that the partitioner makes of a float32 variable, as
 /// tf.distribute.experimental.partitioners counts them; 1 for a scalar. A partitioner that is not
@@ -20,12 +20,21 @@ namespace pstrain {
 std::int64_t PartitionCount(const VariablePartitioner& partitioner,
                             const std::vector<std::int64_t>& shape);
 
+/// Of a variable in a pack at most, and of a pack: small enough that a step which needs a part of
+/// it loses nothing by the rest, large enough that the frame of a part is nothing beside it.
+inline constexpr std::int64_t kMostPackedBytes = 4 << 10;
+inline constexpr std::int64_t kMostPackBytes = 64 << 10;
+
 /// Fills `partitions` of every DENSE variable: they differ by at most one row, the longer
-/// ones first, and the shard of each. LoadAware: the largest one to the shard with the fewest
-/// bytes. RoundRobin: one after the other, through all variables. Same input, same output.
-/// INVALID_ARGUMENT: no shards, or a variable with a negative dimension.
+/// ones first, and the shard of each. LoadAware: ShardOfPartition of its name, whatever else there
+/// is; but small variables of one partition and one dtype, all with or all without an optimizer,
+/// make packs, each of which lies where the name of its first one says. RoundRobin: one after the
+/// other, through all variables, after the `placed` partitions of the variables that were declared
+/// before. Same input, same output. INVALID_ARGUMENT: no shards, or a variable with a negative
+/// dimension. REQUIRES: the ids are set.
 Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placement placement,
-                       std::uint32_t shards, std::vector<VariableSpec>* variables);
+                       std::uint32_t shards, std::uint64_t placed,
+                       std::vector<VariableSpec>* variables);
 
 /// The bytes of a step that each shard moves one way: all of its dense values, and an equal share
 /// of the embedding rows that a batch of that many records touches at most.

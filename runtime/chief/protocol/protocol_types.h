@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "runtime/requests/ids.h"
+#include "runtime/requests/shard_set.h"
 #include "runtime/shard/shard_copy.h"
 
 namespace pstrain {
@@ -104,6 +105,8 @@ struct MembershipView {
   };
   std::uint64_t number = 1;
   std::uint64_t chief_term = 0;
+  /// The number as peers see it: those of a later chief are higher.
+  std::uint64_t published_number() const { return (chief_term << 32) + number; }
   /// By index, only those that are registered now.
   std::vector<Ps> ps;
   /// One per shard.
@@ -143,7 +146,7 @@ struct ReportResult {
     kDuplicate,
     /// Some shard lacks it; it will be granted again, naming those shards.
     kOpen,
-    /// Not a work id of this run.
+    /// Not a work id of this run, or a membership that this chief has not published.
     kUnknown,
   };
   Outcome outcome = Outcome::kUnknown;

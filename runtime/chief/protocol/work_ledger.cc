@@ -48,6 +48,7 @@ void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
       std::uint64_t common = has & ~committed;
       own.Remove(chunk, word, ~common);
       own.Add(chunk, word, common);
+      in_parts_.Add(chunk, word, common);
       if (known_count_ < shards_) continue;
       // What this copy has and no other shard lacks is committed: this copy was the last one.
       for (ShardId s = 0; s < shards_ && common != 0; ++s) common &= partial_[s].Word(chunk, word);
@@ -69,16 +70,18 @@ std::uint64_t WorkLedger::Existing(std::uint32_t chunk, std::size_t word) const 
 
 // Rule 4. Invariant: a work id is committed with the report after which no shard lacks it, and not
 // before.
-bool WorkLedger::Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardId>& shards) {
+bool WorkLedger::Report(std::uint32_t worker, WorkId work_id, const ShardSet& shards) {
   // The usual report names every shard: then no sparse set is touched.
-  std::vector<bool> has(shards_, false);
-  for (const ShardId shard : shards) has[shard] = true;
-  bool complete = true;
-  for (ShardId s = 0; s < shards_ && complete; ++s)
-    complete = has[s] || partial_[s].Contains(work_id);
+  bool complete = shards.full();
+  if (!complete && in_parts_.Contains(work_id)) {
+    complete = true;
+    for (ShardId s = 0; s < shards_ && complete; ++s)
+      complete = shards.Contains(s) || partial_[s].Contains(work_id);
+  }
   if (!complete) {
     // Remembered, so that the next grant names only the shards that lack it.
-    for (const ShardId shard : shards) partial_[shard].Insert(work_id);
+    shards.ForEach([&](ShardId s) { partial_[s].Insert(work_id); });
+    if (!shards.empty()) in_parts_.Insert(work_id);
     Return(worker, work_id);
     return false;
   }
@@ -92,7 +95,10 @@ bool WorkLedger::Report(std::uint32_t worker, WorkId work_id, const std::vector<
 // answered duplicate.
 void WorkLedger::Commit(std::uint32_t chunk, std::size_t word, std::uint64_t bits) {
   if (bits == 0) return;
-  for (WorkIdSet& own : partial_) own.Remove(chunk, word, bits);
+  if ((in_parts_.Word(chunk, word) & bits) != 0) {
+    for (WorkIdSet& own : partial_) own.Remove(chunk, word, bits);
+    in_parts_.Remove(chunk, word, bits);
+  }
   committed_.Add(chunk, word, bits);
   const auto count = static_cast<std::uint64_t>(std::popcount(bits));
   committed_count_ += count;
@@ -124,6 +130,7 @@ void WorkLedger::Reopen(ShardId lacking, std::uint32_t chunk, std::size_t word,
                         std::uint64_t bits) {
   if (bits == 0) return;
   committed_.Remove(chunk, word, bits);
+  in_parts_.Add(chunk, word, bits);
   for (ShardId s = 0; s < shards_; ++s) {
     if (s != lacking) partial_[s].Add(chunk, word, bits);
   }
@@ -231,8 +238,9 @@ std::vector<GrantedWorkId> WorkLedger::Grant(std::uint32_t worker, std::size_t w
 // Rule 1. Invariant: a grant names all shards that lack the work id, so its report can commit it.
 // The current copies of the others have it.
 void WorkLedger::Give(std::uint32_t worker, WorkId work_id, std::vector<GrantedWorkId>* grants) {
-  std::vector<ShardId> lacking = Lacking(work_id);
   // Empty means all: the usual grant stays small on the wire.
+  std::vector<ShardId> lacking;
+  if (in_parts_.Contains(work_id)) lacking = Lacking(work_id);
   if (lacking.size() == shards_) lacking.clear();
   AddInFlight(worker, work_id);
   grants->push_back(

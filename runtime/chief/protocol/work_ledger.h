@@ -14,6 +14,7 @@
 #include "runtime/chief/protocol/work_id_set.h"
 #include "runtime/chief/protocol/work_source.h"
 #include "runtime/requests/ids.h"
+#include "runtime/requests/shard_set.h"
 #include "runtime/shard/applied_set.h"
 
 namespace pstrain {
@@ -23,14 +24,16 @@ namespace pstrain {
 /// (ARCHITECTURE.md, "The commit protocol"). Owned by CommitProtocol, which decides what counts;
 /// one thread at a time.
 ///
-/// Two kinds of bitmaps, one bit for each work id (bit b of word w of a chunk: batch 64 w + b):
+/// Three kinds of bitmaps, one bit for each work id (bit b of word w of a chunk: batch 64 w + b):
 ///
 ///   committed_ has the bit    every shard has applied that work id
 ///   partial_[s] has the bit   shard s has applied it, some other shard has not
+///   in_parts_ has the bit     some partial_[s] has it, or has had it
 ///
 /// Invariants:
-/// - The two are disjoint: no partial_[s] has a bit of committed_. A shard "has" a work id when one
-///   of them has the bit. The usual work id is reported by all shards together: one bit in all.
+/// - The first two are disjoint: no partial_[s] has a bit of committed_. A shard "has" a work id
+///   when one of them has the bit. The usual work id is reported by all shards together: one bit in
+///   all, and the many sets are not looked at, as in_parts_ says that there is nothing.
 /// - What a shard has is a subset of what its current copy has applied. A bit too few costs a push
 ///   that is answered as a duplicate; a bit too many would lose an example.
 /// - A work id that is neither committed nor in flight has been returned, or the source still has
@@ -47,8 +50,8 @@ class WorkLedger {
   void SetShard(ShardId shard, const AppliedSet& applied);
   /// The shards that are named have the work id. True if that makes it committed; then it is with
   /// no worker any more. Otherwise it is no longer with `worker`, and will be granted again when it
-  /// is with no other. REQUIRES: Valid(work id), !Committed(work id).
-  bool Report(std::uint32_t worker, WorkId work_id, const std::vector<ShardId>& shards);
+  /// is with no other. REQUIRES: Valid(work id), !Committed(work id), a set of all shards.
+  bool Report(std::uint32_t worker, WorkId work_id, const ShardSet& shards);
 
   /// Work ids that are neither committed nor with a worker, or that are to be shared; they are with
   /// `worker` afterwards. Shared ones are first, then work ids that came back, then those that the
@@ -128,6 +131,7 @@ class WorkLedger {
   /// See the class comment for what the bits mean.
   WorkIdSet committed_;
   std::vector<WorkIdSet> partial_;
+  WorkIdSet in_parts_;
   /// Shards that have had a SetShard. Before that, nothing is known of a shard: nothing may count
   /// as committed until all are known.
   std::vector<bool> known_;

@@ -55,9 +55,9 @@ class CallerVerifier {
  public:
   virtual ~CallerVerifier() = default;
   /// UNAUTHENTICATED: none, or not signed by the issuer; the message says which.
-  /// PERMISSION_DENIED: of another job, audience or pod. UNAVAILABLE: its key may be published soon
-  /// (runtime/stats/unknown_key.h), or it is right in all but the time
-  /// (runtime/stats/wrong_time.h): the caller is to come again.
+  /// PERMISSION_DENIED: of another job, audience or pod. UNAVAILABLE: its key may be published
+  /// soon, or it is right in all but the time (runtime/stats/token_errors.h): the caller is to come
+  /// again.
   virtual Result<Caller> Verify(std::string_view token) = 0;
   /// UNAVAILABLE, as by Verify, once the caller's token has expired: for streams, which outlive the
   /// call that brought the token.

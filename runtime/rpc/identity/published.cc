@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/os/files.h"
 #include "runtime/rpc/identity/jwt.h"
-#include "runtime/stats/wrong_time.h"
+#include "runtime/stats/token_errors.h"
 
 namespace pstrain {
 
@@ -60,7 +60,7 @@ Status TokenFiles::TakeText(const Result<std::string>& text, Kept& kept) const {
   PSTRAIN_RETURN_IF_ERROR(jwt.status());
   const std::int64_t late = clock_.UnixMillis() / 1000 - jwt->expires;
   if (late < 0) return OkStatus();
-  return WrongTimeError("it expired " + std::to_string(late) + " s ago");
+  return PassingTokenError(kWrongTime, "it expired " + std::to_string(late) + " s ago");
 }
 
 PublishedKeys::PublishedKeys(std::string file, const Clock* clock)

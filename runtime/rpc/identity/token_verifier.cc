@@ -7,8 +7,7 @@
 
 #include "base/text/parse_number.h"
 #include "runtime/rpc/identity/unauthenticated.h"
-#include "runtime/stats/unknown_key.h"
-#include "runtime/stats/wrong_time.h"
+#include "runtime/stats/token_errors.h"
 
 namespace pstrain {
 namespace {
@@ -70,22 +69,22 @@ Status TokenVerifier::CheckClaims(const Jwt& jwt) const {
 Status TokenVerifier::CheckTimes(const Jwt& jwt) const {
   const std::int64_t now = Now();
   if (now > jwt.expires + kLeeway.count()) {
-    return WrongTimeError("it expired " + std::to_string(now - jwt.expires) +
-                          " s ago; come again with the next one");
+    return PassingTokenError(kWrongTime, "it expired " + std::to_string(now - jwt.expires) +
+                                             " s ago; come again with the next one");
   }
   if (now < jwt.not_before - kLeeway.count()) {
-    return WrongTimeError("it is good in " + std::to_string(jwt.not_before - now) +
-                          " s, by the clock here");
+    return PassingTokenError(kWrongTime, "it is good in " + std::to_string(jwt.not_before - now) +
+                                             " s, by the clock here");
   }
   return OkStatus();
 }
 
 Result<Caller> TokenVerifier::Read(const Jwt& jwt) const {
   const std::shared_ptr<const KeySet> keys = keys_();
-  if (keys == nullptr) return UnknownKeyError("there are no keys yet");
+  if (keys == nullptr) return PassingTokenError(kUnknownKey, "there are no keys yet");
   const Status signature = keys->Check(jwt);
   if (signature.code() == StatusCode::kNotFound) {
-    return UnknownKeyError("it may be published soon; try again");
+    return PassingTokenError(kUnknownKey, "it may be published soon; try again");
   }
   PSTRAIN_RETURN_IF_ERROR(signature);
   PSTRAIN_RETURN_IF_ERROR(CheckClaims(jwt));
@@ -153,7 +152,7 @@ std::size_t TokenVerifier::remembered() const {
 
 Status TokenVerifier::CheckStillGood(const Caller& caller) const {
   if (Now() <= caller.expires) return OkStatus();
-  return WrongTimeError("the caller's has expired; come again with the next one");
+  return PassingTokenError(kWrongTime, "the caller's has expired; come again with the next one");
 }
 
 }  // namespace pstrain

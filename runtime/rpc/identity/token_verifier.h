@@ -44,7 +44,7 @@ using CurrentKeys = std::function<std::shared_ptr<const KeySet>()>;
 /// the pod: another one is refused. A token that was good is remembered until it expires, so that
 /// its signature is checked once and not for each call; each call forgets at most two that have
 /// expired. A token that is right in all but the time is to come again
-/// (runtime/stats/wrong_time.h). Any thread.
+/// (runtime/stats/token_errors.h). Any thread.
 class TokenVerifier final : public CallerVerifier {
  public:
   /// `clock`: null for the machine's; outlives it.

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <concepts>
 
 #include "runtime/shard/optimizers/kernel_rule.h"
 #include "runtime/shard/optimizers/optimizer_table.h"
@@ -13,16 +14,19 @@ namespace {
 /// epsilon is outside the root, as in the raw kernels; tf.keras has it inside.
 struct AdagradKernel {
   static constexpr std::size_t kSlots = 1;
-  float learning_rate = 0;
-  float epsilon = 0;
+  double learning_rate = 0;
+  double epsilon = 0;
 
-  void Step(float* __restrict values, float* __restrict accumulators,
-            const float* __restrict gradients, std::size_t count) const {
+  template <std::floating_point T>
+  void Step(T* __restrict values, T* __restrict accumulators, const T* __restrict gradients,
+            std::size_t count) const {
+    const auto rate = static_cast<T>(learning_rate);
+    const auto bias = static_cast<T>(epsilon);
     for (std::size_t i = 0; i < count; ++i) {
-      const float gradient = gradients[i];
-      const float accumulator = accumulators[i] + gradient * gradient;
+      const T gradient = gradients[i];
+      const T accumulator = accumulators[i] + gradient * gradient;
       accumulators[i] = accumulator;
-      values[i] -= learning_rate * gradient / (std::sqrt(accumulator) + epsilon);
+      values[i] -= rate * gradient / (std::sqrt(accumulator) + bias);
     }
   }
 };
@@ -34,10 +38,10 @@ Result<std::shared_ptr<const OptimizerRule>> CreateAdagrad(const Adagrad& number
   PSTRAIN_ASSIGN_OR_RETURN(kernel.learning_rate,
                            AboveZero(numbers.learning_rate(), "learningRate"));
   PSTRAIN_ASSIGN_OR_RETURN(kernel.epsilon, ZeroOrAbove(numbers.epsilon(), "epsilon"));
-  PSTRAIN_ASSIGN_OR_RETURN(const float initial, ZeroOrAbove(numbers.initial_accumulator_value(),
-                                                            "initialAccumulatorValue"));
+  PSTRAIN_ASSIGN_OR_RETURN(const double initial, ZeroOrAbove(numbers.initial_accumulator_value(),
+                                                             "initialAccumulatorValue"));
   // 0 / 0 would turn a value into NaN on the first zero gradient.
-  if (kernel.epsilon == 0 && initial == 0) {
+  if (static_cast<float>(kernel.epsilon) == 0 && static_cast<float>(initial) == 0) {
     return InvalidArgumentError("optimizer: epsilon and initialAccumulatorValue are both 0");
   }
   return MakeRule(kernel, {OptimizerSlot{"accumulator", initial}});

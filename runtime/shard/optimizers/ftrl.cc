@@ -1,4 +1,5 @@
 #include <cmath>
+#include <concepts>
 
 #include "runtime/shard/optimizers/kernel_rule.h"
 #include "runtime/shard/optimizers/optimizer_table.h"
@@ -16,40 +17,43 @@ namespace {
 /// The value is made from the slots alone: what it was initialised to is gone after its first step.
 struct FtrlKernel {
   static constexpr std::size_t kSlots = 2;
-  float learning_rate = 0;
-  float learning_rate_power = 0;
-  float l1 = 0;
-  float l2 = 0;
-  float l2_shrinkage = 0;
+  double learning_rate = 0;
+  double learning_rate_power = 0;
+  double l1 = 0;
+  double l2 = 0;
+  double l2_shrinkage = 0;
 
-  void Step(float* __restrict values, float* __restrict accumulators, float* __restrict linears,
-            const float* __restrict gradients, std::size_t count) const {
+  template <std::floating_point T>
+  void Step(T* __restrict values, T* __restrict accumulators, T* __restrict linears,
+            const T* __restrict gradients, std::size_t count) const {
     // As TensorFlow does: the usual power is a root, which is exact and many times faster.
-    if (learning_rate_power == -0.5f) {
-      const auto root = [](float sum) { return std::sqrt(sum); };
+    const auto exponent = static_cast<T>(-learning_rate_power);
+    if (exponent == T{0.5}) {
+      const auto root = [](T sum) { return std::sqrt(sum); };
       return StepWith(root, values, accumulators, linears, gradients, count);
     }
-    const auto power = [p = -learning_rate_power](float sum) { return std::pow(sum, p); };
+    const auto power = [exponent](T sum) { return std::pow(sum, exponent); };
     StepWith(power, values, accumulators, linears, gradients, count);
   }
 
-  template <typename Power>
-  void StepWith(Power power, float* __restrict values, float* __restrict accumulators,
-                float* __restrict linears, const float* __restrict gradients,
-                std::size_t count) const {
+  template <typename Power, typename T>
+  void StepWith(Power power, T* __restrict values, T* __restrict accumulators,
+                T* __restrict linears, const T* __restrict gradients, std::size_t count) const {
+    const auto rate = static_cast<T>(learning_rate);
+    const auto lasso = static_cast<T>(l1);
+    const auto ridge = static_cast<T>(l2);
+    const auto shrinkage = static_cast<T>(l2_shrinkage);
     for (std::size_t i = 0; i < count; ++i) {
-      const float gradient = gradients[i];
-      const float value = values[i];
-      const float sum = accumulators[i] + gradient * gradient;
-      const float sum_power = power(sum);
-      const float shrunk = gradient + 2 * l2_shrinkage * value;
-      const float linear =
-          linears[i] + (shrunk - (sum_power - power(accumulators[i])) / learning_rate * value);
-      const float step =
-          (std::copysign(l1, linear) - linear) / (sum_power / learning_rate + 2 * l2);
+      const T gradient = gradients[i];
+      const T value = values[i];
+      const T sum = accumulators[i] + gradient * gradient;
+      const T sum_power = power(sum);
+      const T shrunk = gradient + 2 * shrinkage * value;
+      const T linear = linears[i] + (shrunk - (sum_power - power(accumulators[i])) / rate * value);
+      const T step = (std::copysign(lasso, linear) - linear) / (sum_power / rate + 2 * ridge);
       accumulators[i] = sum;
       linears[i] = linear;
-      values[i] = std::abs(linear) > l1 ? step : 0.0f;
+      values[i] = std::abs(linear) > lasso ? step : T{0};
     }
   }
 };
@@ -61,7 +65,7 @@ Result<std::shared_ptr<const OptimizerRule>> CreateFtrl(const Ftrl& numbers) {
   PSTRAIN_ASSIGN_OR_RETURN(kernel.learning_rate,
                            AboveZero(numbers.learning_rate(), "learningRate"));
   // The field is at most 0; the other functions know only numbers from 0 on.
-  PSTRAIN_ASSIGN_OR_RETURN(const float power,
+  PSTRAIN_ASSIGN_OR_RETURN(const double power,
                            ZeroOrAbove(-numbers.learning_rate_power(), "minus learningRatePower"));
   kernel.learning_rate_power = -power;
   PSTRAIN_ASSIGN_OR_RETURN(
@@ -71,10 +75,10 @@ Result<std::shared_ptr<const OptimizerRule>> CreateFtrl(const Ftrl& numbers) {
   PSTRAIN_ASSIGN_OR_RETURN(kernel.l2_shrinkage,
                            ZeroOrAbove(numbers.l2_shrinkage_regularization_strength(),
                                        "l2ShrinkageRegularizationStrength"));
-  PSTRAIN_ASSIGN_OR_RETURN(const float initial, ZeroOrAbove(numbers.initial_accumulator_value(),
-                                                            "initialAccumulatorValue"));
+  PSTRAIN_ASSIGN_OR_RETURN(const double initial, ZeroOrAbove(numbers.initial_accumulator_value(),
+                                                             "initialAccumulatorValue"));
   // A gradient whose square is 0 in float32 would divide by zero.
-  if (initial == 0 && kernel.l2 == 0 && power > 0) {
+  if (static_cast<float>(initial) == 0 && static_cast<float>(kernel.l2) == 0 && power > 0) {
     return InvalidArgumentError(
         "optimizer: initialAccumulatorValue and l2RegularizationStrength are both 0");
   }

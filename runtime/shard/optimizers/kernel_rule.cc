@@ -5,15 +5,14 @@
 
 namespace pstrain {
 
-Result<float> ZeroOrAbove(double value, const char* name) {
-  const auto narrow = static_cast<float>(value);
-  if (!std::isfinite(narrow) || value < 0) {
+Result<double> ZeroOrAbove(double value, const char* name) {
+  if (!std::isfinite(static_cast<float>(value)) || value < 0) {
     return InvalidArgumentError(std::string("optimizer: ") + name + " is " + std::to_string(value));
   }
-  return narrow;
+  return value;
 }
 
-Result<float> AboveZero(double value, const char* name) {
+Result<double> AboveZero(double value, const char* name) {
   if (value == 0) return InvalidArgumentError(std::string("optimizer: ") + name + " is 0");
   return ZeroOrAbove(value, name);
 }

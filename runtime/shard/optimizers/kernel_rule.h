@@ -17,20 +17,21 @@ namespace pstrain {
 ///
 ///   struct MomentumKernel {
 ///     static constexpr std::size_t kSlots = 1;
-///     float learning_rate = 0;
-///     float momentum = 0;
+///     double learning_rate = 0;
+///     double momentum = 0;
 ///
 ///     // One step of `count` elements. None of the arrays overlap.
-///     void Step(float* __restrict values, float* __restrict accumulators,
-///               const float* __restrict gradients, std::size_t count) const;
+///     template <std::floating_point T>
+///     void Step(T* __restrict values, T* __restrict accumulators,
+///               const T* __restrict gradients, std::size_t count) const;
 ///   };
 ///
-/// Step takes as many arrays of slots as kSlots says. A kernel that has a Step over double as well
-/// can train variables of float64. The same Step runs over a whole dense
-/// partition and over one row of a table, whose slots lie behind its values; it is inlined into
-/// both loops, so a row costs no call through a pointer. What Step wrote is looked at while it is
-/// still in the cache: a value that overflowed is known with the push that made it. Immutable; any
-/// thread.
+/// Step takes as many arrays of slots as kSlots says. It computes in the dtype of the variable,
+/// with the job's numbers rounded to it once; a kernel can train variables of each dtype that it
+/// has a Step over. The same Step runs over a whole dense partition and over one row of a table,
+/// whose slots lie behind its values; it is inlined into both loops, so a row costs no call through
+/// a pointer. What Step wrote is looked at while it is still in the cache: a value that overflowed
+/// is known with the push that made it. Immutable; any thread.
 template <typename Kernel>
 class KernelRule final : public OptimizerRule {
  public:
@@ -112,10 +113,10 @@ std::shared_ptr<const OptimizerRule> MakeRule(
   return std::make_shared<const KernelRule<Kernel>>(kernel, slots);
 }
 
-/// A number of the manifest as float32. INVALID_ARGUMENT with `name`, which is the field's name in
-/// a manifest, when it is negative or not finite, and for AboveZero when it is zero. Checked again
+/// A number of the manifest. INVALID_ARGUMENT with `name`, which is the field's name in a manifest,
+/// when it is negative or not finite as float32, and for AboveZero when it is zero. Checked again
 /// here because variables also come out of checkpoints.
-Result<float> AboveZero(double value, const char* name);
-Result<float> ZeroOrAbove(double value, const char* name);
+Result<double> AboveZero(double value, const char* name);
+Result<double> ZeroOrAbove(double value, const char* name);
 
 }  // namespace pstrain

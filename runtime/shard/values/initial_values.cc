@@ -6,21 +6,9 @@
 #include <string>
 
 #include "base/random.h"
+#include "base/text/fnv.h"
 
 namespace pstrain {
-namespace {
-
-/// FNV-1a, 64 bits.
-std::uint64_t HashName(const std::string& name) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : name) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  }
-  return hash;
-}
-
-}  // namespace
-
 Result<InitialValues> InitialValues::Create(const VariableSpec& variable) {
   const Initializer& initializer = variable.initializer();
   InitialValues values;
@@ -41,7 +29,7 @@ Result<InitialValues> InitialValues::Create(const VariableSpec& variable) {
     return InvalidArgumentError("variable " + variable.name() + ": initializer scale is " +
                                 std::to_string(values.scale_));
   }
-  values.stream_ = Mix64(static_cast<std::uint64_t>(initializer.seed()), HashName(variable.name()));
+  values.stream_ = Mix64(static_cast<std::uint64_t>(initializer.seed()), Fnv1a(variable.name()));
   return values;
 }
 

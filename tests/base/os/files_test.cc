@@ -60,6 +60,18 @@ TEST(Files, WriteFileAtomically_WhenTheRenameFails_LeavesNothing) {
   EXPECT_THAT(ListDirectory(dir.path()).value(), ElementsAre("taken"));
 }
 
+TEST(Files, WriteFileAtomically_WhenTheLastCheckRefuses_KeepsTheOld) {
+  const TempDir dir;
+  ASSERT_TRUE(WriteFileAtomically(dir.File("x"), "old").ok());
+  const auto refuse = [&] {
+    EXPECT_EQ(ListDirectory(dir.path()).value().size(), 2U);
+    return AbortedError("another one's");
+  };
+  EXPECT_EQ(WriteFileAtomically(dir.File("x"), "new", refuse), AbortedError("another one's"));
+  EXPECT_EQ(ReadFile(dir.File("x")).value(), "old");
+  EXPECT_THAT(ListDirectory(dir.path()).value(), ElementsAre("x"));
+}
+
 TEST(Files, WriteFileAtomically_WhenTheFileMayNotGrow_KeepsTheOld) {
   const TempDir dir;
   ASSERT_TRUE(WriteFileAtomically(dir.File("x"), "old").ok());

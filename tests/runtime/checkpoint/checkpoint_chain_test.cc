@@ -129,6 +129,28 @@ TEST_F(CheckpointChainTest, NewestGoodCheckpoint_WhenABaseIsDamaged_PassesOverAl
   EXPECT_NE(good->warnings[0].find("1-2/shard-1: missing"), std::string::npos) << good->warnings[0];
 }
 
+TEST_F(CheckpointChainTest, Read_WhenATableWasDeclaredSinceTheBase_HasItsRowsToo) {
+  for (ShardState& state : states_) {
+    state.variables = 3;
+    state.tables.push_back({2, {5}, std::vector<float>{0.5F}, {}});
+  }
+  Write({1, 4}, {0}, "1-3");
+  const auto chain = CheckpointChain::Open(Checkpoint(4));
+  ASSERT_TRUE(chain.ok()) << chain.status().ToString();
+  for (ShardId shard = 0; shard < kShards; ++shard) {
+    const auto state = chain->Read(shard);
+    ASSERT_TRUE(state.ok()) << state.status().ToString();
+    EXPECT_EQ(*state, states_[shard]);
+  }
+  // The other way round, a table would have been forgotten.
+  for (ShardState& state : states_) {
+    state.variables = 2;
+    state.tables.pop_back();
+  }
+  Write({1, 5}, {0}, "1-4");
+  EXPECT_EQ(CheckpointChain::Open(Checkpoint(5))->Read(0).status().code(), StatusCode::kDataLoss);
+}
+
 TEST_F(CheckpointChainTest, Open_WhenABaseIsGone_NamesIt) {
   ASSERT_TRUE(RemoveCheckpoint(run_.path(), {1, 1}).ok());
   const Status status = CheckpointChain::Open(Checkpoint(3)).status();

@@ -45,6 +45,7 @@ TEST(CheckpointShardFormat, WhenArraysAreOfAnyDType_ReadsThemBackAsSuch) {
   state.tables.push_back({1, {5}, std::vector<double>{0.1}, {std::vector<double>{1e300}}});
   state.dense.push_back({2, 0, std::vector<std::int32_t>{1, -2, 3}, {}});
   state.dense.push_back({3, 0, std::vector<float>{0.5F}, {std::vector<float>{2.0F}}});
+  state.variables = 4;
   const auto read = ParseCheckpointShard(SerializeCheckpointShard(state));
   ASSERT_TRUE(read.ok()) << read.status().ToString();
   EXPECT_EQ(*read, state);
@@ -57,10 +58,10 @@ TEST(CheckpointShardFormat, WhenADTypeOrTheVersionIsUnknown_IsDataLossThatNamesT
   dtype[dtype.size() - sizeof(std::uint64_t) - sizeof(std::uint32_t)] = 4;
   EXPECT_EQ(ParseCheckpointShard(dtype).status().code(), StatusCode::kDataLoss);
   // Behind the magic.
-  ASSERT_EQ(bytes[8], 4);
-  bytes[8] = 3;
+  ASSERT_EQ(bytes[8], 5);
+  bytes[8] = 4;
   EXPECT_EQ(ParseCheckpointShard(bytes).status(),
-            DataLossError("format version 3, this program reads 4"));
+            DataLossError("format version 4, this program reads 5"));
 }
 
 TEST(CheckpointShardFormat, WhenKeysDoNotAscend_IsDataLoss) {

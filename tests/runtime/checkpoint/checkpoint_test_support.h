@@ -51,6 +51,7 @@ inline ShardState State(const Catalog& catalog, ShardId shard, float offset = 0)
   ShardState state;
   state.shard = shard;
   state.term = {1, shard + 1};
+  state.variables = static_cast<std::uint32_t>(catalog.variables().size());
   for (const PartitionRef& ref : catalog.DenseOf(shard)) {
     const DensePartition& partition = catalog.variables()[ref.variable].partitions[ref.partition];
     DenseState& dense = state.dense.emplace_back();
@@ -66,7 +67,7 @@ inline ShardState State(const Catalog& catalog, ShardId shard, float offset = 0)
   table.slots.resize(1);
   for (int key = 98; key >= 0; key -= 7) {
     const auto row = static_cast<std::uint64_t>(key);
-    if (ShardOfRow(1, row, catalog.shards()) != shard) continue;
+    if (ShardOfRow(RouteOf("table"), row, catalog.shards()) != shard) continue;
     table.keys.push_back(row);
     for (int i = 0; i < 3; ++i) {
       table.values.of<float>().push_back(static_cast<float>(10 * key + i));

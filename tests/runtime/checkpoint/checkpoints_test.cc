@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/os/files.h"
+#include "runtime/checkpoint/checked_message.h"
 #include "runtime/checkpoint/manifest.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
 
@@ -93,6 +94,42 @@ TEST(Checkpoints, OpenCheckpoint_WhenForeign_NamesWhatDiffers) {
   variables.push_back(variables[0]);
   variables.back().set_name("other");
   refused({"", variables, {}, {}, {}}, "other");
+}
+
+// Of a run that declares variables while it trains.
+TEST(Checkpoints, OpenCheckpoint_WhenAVariableWasDeclaredSince_IsGood) {
+  const TempDir run;
+  const std::string checkpoint = WriteCheckpoint(run.path(), {1, 1}, 3);
+  CheckpointManifest manifest = *ReadManifest(checkpoint);
+  manifest.set_generation(2);
+  ASSERT_TRUE(WriteManifest(checkpoint, manifest, [] { return OkStatus(); }).ok());
+  CheckpointExpectation expectation;
+  expectation.variables = Variables(3);
+  VariableSpec late = expectation.variables->front();
+  late.set_name("late");
+  late.set_generation(3);
+  expectation.variables->push_back(late);
+  EXPECT_TRUE(OpenCheckpoint(checkpoint, expectation).ok());
+  // It says that it holds that generation.
+  expectation.variables->back().set_generation(2);
+  EXPECT_EQ(OpenCheckpoint(checkpoint, expectation).status().code(),
+            StatusCode::kFailedPrecondition);
+  manifest.mutable_variables(1)->set_generation(3);
+  ASSERT_TRUE(WriteManifest(checkpoint, manifest, [] { return OkStatus(); }).ok());
+  EXPECT_EQ(ReadManifest(checkpoint).status().code(), StatusCode::kDataLoss);
+}
+
+TEST(Checkpoints, OpenCheckpoint_WhenOfAFormerFormat_IsRefusedAndNotPassedOver) {
+  const TempDir run;
+  const std::string checkpoint = WriteCheckpoint(run.path(), {1, 1}, 1);
+  CheckpointManifest manifest = *ReadManifest(checkpoint);
+  manifest.set_format_version(kCheckpointFormatVersion - 1);
+  const std::string bytes = CheckedMessage("PSTMANIF", manifest.SerializeAsString());
+  ASSERT_TRUE(WriteFileSynced(JoinPath(checkpoint, "manifest"), bytes).ok());
+  const Status status = NewestGoodCheckpoint(run.path(), {}).status();
+  EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("format version 3, this program reads 4"), std::string::npos)
+      << status.ToString();
 }
 
 TEST(Checkpoints, NewestGoodCheckpoint_PassesOverBadOnesWithAWarning) {

@@ -106,6 +106,34 @@ TEST_F(CheckpointingTest, IsDueBySecondsOnceSomethingIsNew) {
   EXPECT_TRUE(checkpointing_.Due());
 }
 
+// Some of its shards may have been copied before the declaration, some after it.
+TEST_F(CheckpointingTest, WhenVariablesAreDeclaredMeanwhile_IsAbandonedAndTakenAgain) {
+  checkpoint_rule().every_steps = 2;
+  StartPs();
+  for (const FakeNetwork::Configure& call : network_.configures) call.done(OkStatus());
+  network_.configures.clear();
+  Commit(2);
+  ASSERT_TRUE(checkpointing_.Due());
+  checkpointing_.Start();
+  run_.add_variables()->set_name("late");
+  run_.mutable_variables(0)->set_generation(1);
+  run_.set_generation(1);
+  AnswerWrites();
+  checkpointing_.Finish();
+  EXPECT_TRUE(InPlace().empty());
+  EXPECT_EQ(checkpointing_.problem().failing.count(), 0) << "nobody has failed";
+  EXPECT_FALSE(checkpointing_.Due()) << "no ps has heard of them yet";
+  ps().Dispatch();
+  for (const FakeNetwork::Configure& call : network_.configures) call.done(OkStatus());
+  ASSERT_TRUE(checkpointing_.Due());
+  Take();
+  ASSERT_EQ(InPlace().size(), 1u);
+  const auto manifest = ReadManifest(CheckpointDirectory(setup_->directory.path(), InPlace()[0]));
+  ASSERT_TRUE(manifest.ok()) << manifest.status().ToString();
+  EXPECT_EQ(manifest->generation(), 1u);
+  EXPECT_EQ(manifest->variables_size(), 1);
+}
+
 TEST_F(CheckpointingTest, WhenAllPsLeave_IsDueAndReleasesThem) {
   StartPs();
   Heartbeat(0, incarnations_[0], true);

@@ -113,6 +113,7 @@ class ChiefPartsTest : public testing::Test {
     settings_ = SettingsOf(job_);
     for (int i = 0; i < former_chiefs; ++i) MakeSetup();
     setup_.emplace(MakeSetup());
+    run_ = setup_->run;
     ProtocolOptions options = protocol_test::Options();
     options.chief_term = setup_->directory.chief_term();
     options.started = clock_.Now();
@@ -149,7 +150,7 @@ class ChiefPartsTest : public testing::Test {
   }
 
   ChiefDependencies chief() {
-    return {context_, *setup_, clock_, chief_stats_, *protocol_, disk_, refusals_};
+    return {context_, *setup_, run_, clock_, chief_stats_, *protocol_, disk_, refusals_};
   }
   CommitProtocol& protocol() { return *protocol_; }
   PsPeers& ps() { return *ps_; }
@@ -207,7 +208,7 @@ class ChiefPartsTest : public testing::Test {
   void Commit(std::uint32_t batches) {
     protocol().WorkerSeen(9, {9}, {});
     for (const GrantedWorkId& grant : protocol().Grants(9, batches)) {
-      protocol().Report(9, grant.work_id, protocol_test::AllTerms(protocol()));
+      protocol().Report(9, grant.work_id, protocol_test::AllNow(protocol()));
     }
   }
 
@@ -225,6 +226,7 @@ class ChiefPartsTest : public testing::Test {
   RoleContext context_{
       .job = settings_, .run_id = "run", .stats = *stats_, .fail_points = FailPoints::None()};
   std::optional<ChiefSetup> setup_;
+  RunDescription run_;
   std::uint32_t batches_per_epoch_ = 4;
   std::optional<CommitProtocol> protocol_;
   PausableDisk disk_;

@@ -9,7 +9,7 @@
 namespace pstrain {
 namespace {
 
-using protocol_test::AllTerms;
+using protocol_test::AllNow;
 
 class GrantBarriersTest : public testing::Test {
  protected:
@@ -95,7 +95,7 @@ TEST_F(GrantBarriersTest, WhateverBecomesOfGrantedWorkIds_CountsThemOnce) {
   const GrantBarriers barriers = Find();
   const auto granted = barriers.Grants(protocol(), 0, 1000);
   ASSERT_EQ(granted.size(), 10u);
-  protocol().Report(0, granted[0].work_id, AllTerms(protocol()));
+  protocol().Report(0, granted[0].work_id, AllNow(protocol()));
   EXPECT_EQ(protocol().Progress().examples_in_flight, 90);
   EXPECT_EQ(GrantsAll(barriers), 0u);
   // The same work ids in two hands, after a change of chief, are no more examples.

@@ -13,23 +13,6 @@ constexpr JobBounds kJob{.shards = 4, .workers = 1, .chief_term = 3, .has_evalua
 TEST(RequestChecks, OfAWorker_RefuseWhatTheJobDoesNotHave) {
   PollWorkerRequest request;
   EXPECT_TRUE(CheckRequest(request, kJob).ok());
-  WireShardInTerm* shard = request.add_reports()->add_shards();
-  shard->set_shard(3);
-  shard->mutable_term()->set_chief_term(3);
-  EXPECT_TRUE(CheckRequest(request, kJob).ok());
-  shard->mutable_term()->set_chief_term(4);
-  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
-  shard->mutable_term()->set_chief_term(3);
-  shard->set_shard(4);
-  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
-  shard->set_shard(3);
-  WireShardInTerm* early = request.mutable_reports(0)->add_early();
-  EXPECT_TRUE(CheckRequest(request, kJob).ok());
-  early->set_shard(4);
-  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kOutOfRange);
-  early->set_shard(0);
-  for (int i = 0; i < 3; ++i) request.mutable_reports(0)->add_early();
-  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
   request.Clear();
   request.set_index(1);
   EXPECT_EQ(CheckRequest(request, kJob), OutOfRangeError("worker 1: the job has at most 1"));
@@ -41,6 +24,34 @@ TEST(RequestChecks, OfAWorker_RefuseWhatTheJobDoesNotHave) {
   request.Clear();
   for (std::uint32_t i = 0; i <= kMostInFlight; ++i) request.add_reports();
   EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
+}
+
+TEST(RequestChecks, OfAReport_RefuseShardsAndMembershipsThatTheJobDoesNotHave) {
+  PollWorkerRequest request;
+  Report* const report = request.add_reports();
+  report->set_membership((std::uint64_t{3} << 32) + 7);
+  WireShardSet* const shards = report->mutable_shards();
+  shards->set_count(4);
+  EXPECT_TRUE(CheckRequest(request, kJob).ok());
+  shards->set_count(5);
+  EXPECT_EQ(CheckRequest(request, kJob),
+            OutOfRangeError("worker 0's report: a set of 5 shards of 4"));
+  shards->set_count(2);
+  shards->add_words(0b1001);
+  EXPECT_TRUE(CheckRequest(request, kJob).ok());
+  shards->set_words(0, 0b10001);
+  EXPECT_EQ(CheckRequest(request, kJob),
+            OutOfRangeError("worker 0's report: a set names shard 4 of 4"));
+  shards->clear_words();
+  shards->set_count(0);
+  report->mutable_early()->set_count(1);
+  EXPECT_EQ(CheckRequest(request, kJob),
+            InvalidArgumentError("worker 0's report: early: a set of 1 of 4 shards does not say "
+                                 "which"));
+  report->clear_early();
+  report->set_membership((std::uint64_t{4} << 32) + 1);
+  EXPECT_EQ(CheckRequest(request, kJob),
+            OutOfRangeError("worker 0's report: a membership of chief term 4, and this is 3"));
 }
 
 TEST(RequestChecks, OfAWorkersProblems_RefuseMoreThanAWorkerCanHave) {
@@ -139,19 +150,25 @@ TEST(RequestChecks, OfTheEvaluator_RefuseNamesThatAreNoCheckpoints) {
 }
 
 TEST(BoundsOfMessages, OfAWorker_HaveRoomForAllThatItMaySay) {
-  const JobBounds job{.shards = 300, .workers = 1, .chief_term = ~std::uint64_t{0}};
+  const JobBounds job{.shards = 300, .workers = 1, .chief_term = ~std::uint32_t{0}};
   PollWorkerRequest request;
   request.set_failure(std::string(kMostTextBytes, 'x'));
   for (std::uint32_t i = 0; i < kMostInFlight; ++i) {
     request.add_in_flight()->set_batch(~std::uint32_t{0});
     Report* report = request.add_reports();
     report->mutable_work_id()->set_batch(~std::uint32_t{0});
-    for (std::uint32_t shard = 0; shard < job.shards; ++shard) {
-      WireShardInTerm* copy = report->add_shards();
-      copy->set_shard(shard);
-      copy->mutable_term()->set_chief_term(job.chief_term);
-      copy->mutable_term()->set_counter(~std::uint64_t{0});
+    report->set_membership(~std::uint64_t{0});
+    for (WireShardSet* set : {report->mutable_shards(), report->mutable_early()}) {
+      set->set_count(150);
+      for (int word = 0; word < 5; ++word)
+        set->add_words(word < 4 ? ~std::uint64_t{0} >> 28 : 0x3f);
     }
+  }
+  for (std::uint32_t shard = 0; shard < job.shards; ++shard) {
+    WireShardInTerm* copy = request.add_disowned();
+    copy->set_shard(shard);
+    copy->mutable_term()->set_chief_term(job.chief_term);
+    copy->mutable_term()->set_counter(~std::uint64_t{0});
   }
   ASSERT_TRUE(CheckRequest(request, job).ok());
   EXPECT_LT(request.ByteSizeLong(), BoundsOfMessages(job.shards, 1, 1).poll);

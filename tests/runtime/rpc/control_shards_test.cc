@@ -53,5 +53,38 @@ TEST(ControlShards, Assignments_WhenTheirSourceIsUnknown_AreRefused) {
   EXPECT_EQ(AllFromWire<ShardAssignment>(wire).status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(ControlShards, Sets_WhenRoundTripped_AreTheSame) {
+  for (const std::uint32_t shards : {1U, 63U, 64U, 65U, 4096U}) {
+    ShardSet last(shards);
+    last.Add(shards - 1);
+    for (const ShardSet& set : {ShardSet(shards), ShardSet::All(shards), last}) {
+      WireShardSet wire;
+      ToWire(set, &wire);
+      ASSERT_TRUE(CheckShardSet(wire, shards).ok()) << CheckShardSet(wire, shards).ToString();
+      EXPECT_EQ(FromWire(wire, shards), set);
+      const bool plain = set.empty() || set.full();
+      EXPECT_EQ(wire.words_size(), plain ? 0 : static_cast<int>(ShardSet::WordsFor(shards)));
+    }
+  }
+}
+
+TEST(ControlShards, Sets_WhenTheyAreNoneOfTheRun_AreRefusedWithTheReason) {
+  const auto check = [](std::uint32_t count, std::vector<std::uint64_t> words) {
+    WireShardSet wire;
+    wire.set_count(count);
+    for (const std::uint64_t word : words) wire.add_words(word);
+    return CheckShardSet(wire, 70);
+  };
+  EXPECT_EQ(check(2, {1, 0b100000}), OkStatus());
+  EXPECT_EQ(check(71, {}), OutOfRangeError("a set of 71 shards of 70"));
+  EXPECT_EQ(check(69, {}), InvalidArgumentError("a set of 69 of 70 shards does not say which"));
+  EXPECT_EQ(check(1, {1}),
+            InvalidArgumentError("a set of shards has 1 words of bits; 70 shards need 2"));
+  EXPECT_EQ(check(1, {1, 0, 0}),
+            InvalidArgumentError("a set of shards has 3 words of bits; 70 shards need 2"));
+  EXPECT_EQ(check(1, {0, 0b1000000}), OutOfRangeError("a set names shard 70 of 70"));
+  EXPECT_EQ(check(3, {1, 1}), InvalidArgumentError("a set of 3 shards has 2 bits"));
+}
+
 }  // namespace
 }  // namespace pstrain

@@ -102,7 +102,7 @@ std::byte* BytesAt(float* row) { return reinterpret_cast<std::byte*>(row); }
 Arrays Start(const OptimizerRule& rule, const Json& values) {
   Arrays arrays{Flat(values), {}};
   for (const OptimizerSlot& slot : rule.slots()) {
-    arrays.slots.emplace_back(arrays.values.size(), slot.initial_value);
+    arrays.slots.emplace_back(arrays.values.size(), static_cast<float>(slot.initial_value));
   }
   return arrays;
 }
@@ -276,8 +276,9 @@ TEST(OptimizerRule, Rows_EqualADenseStepBitByBit) {
     std::vector<float> row = values;
     std::vector<std::vector<float>> slots;
     for (const OptimizerSlot& slot : (*rule)->slots()) {
-      slots.emplace_back(kCount, slot.initial_value);
-      row.insert(row.end(), kCount, slot.initial_value);
+      const auto initial = static_cast<float>(slot.initial_value);
+      slots.emplace_back(kCount, initial);
+      row.insert(row.end(), kCount, initial);
     }
     std::byte* const rows[] = {BytesAt(row.data())};
     for (int step = 0; step < 3; ++step) {

@@ -105,7 +105,6 @@ TEST_F(ShardEngineTest, Push_WhenOneSectionIsMalformed_TouchesNothing) {
   const std::vector<float> row(4);
   EXPECT_TRUE(refused({1, kTerm, {{0, 1, short_gradient}}, {}}));
   EXPECT_TRUE(refused({1, kTerm, {{0, 0, gradient_}}, {}})) << "partition of another shard";
-  EXPECT_TRUE(refused({1, kTerm, {{9, 0, gradient_}}, {}})) << "unknown variable";
   EXPECT_TRUE(refused({1, kTerm, {}, {{1, foreign, row}}})) << "row of another shard";
   EXPECT_TRUE(refused({0, kTerm, {}, {}})) << "a shard twice";
   EXPECT_TRUE(refused({kShards, kTerm, {}, {}}));

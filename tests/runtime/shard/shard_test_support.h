@@ -108,16 +108,18 @@ inline Result<std::vector<PulledSection>> Pull(ShardEngine& engine, const PullRe
     }
     return spans;
   };
-  const auto result = Await<Result<PullResult>>(
-      [&](auto done) { engine.Pull(std::make_shared<const PullRequest>(request), room, done); });
+  const auto result = Await<Result<PullResult>>([&](auto done) {
+    engine.Pull(std::make_shared<const std::vector<PullRequest>>(1, request), room, done);
+  });
   if (!result.ok()) return result.status();
   for (std::size_t i = 0; i < sections->size(); ++i) (*sections)[i].status = result->statuses.at(i);
   return std::move(*sections);
 }
 
 inline Result<PushReply> Push(ShardEngine& engine, const PushRequest& request) {
-  return Await<Result<PushReply>>(
-      [&](auto done) { engine.Push(std::make_shared<const PushRequest>(request), done); });
+  return Await<Result<PushReply>>([&](auto done) {
+    engine.Push(std::make_shared<const std::vector<PushRequest>>(1, request), done);
+  });
 }
 
 inline Result<std::vector<ShardCopy>> Assign(ShardEngine& engine,
@@ -138,17 +140,14 @@ inline Result<std::vector<ShardCopy>> AssignAll(ShardEngine& engine, std::uint32
 
 /// Statuses of a push reply, or what went wrong as an empty list.
 inline std::vector<PushStatus> Statuses(const Result<PushReply>& reply) {
-  std::vector<PushStatus> statuses;
-  if (!reply.ok()) return statuses;
-  for (const PushReplySection& section : reply->sections) statuses.push_back(section.status);
-  return statuses;
+  return reply.ok() ? reply->statuses : std::vector<PushStatus>();
 }
 
 /// Rows of the table that lie in a shard, ascending, below `limit`.
 inline std::vector<std::uint64_t> KeysOf(ShardId shard, std::uint32_t shards, std::uint64_t limit) {
   std::vector<std::uint64_t> keys;
   for (std::uint64_t key = 0; key < limit; ++key) {
-    if (ShardOfRow(1, key, shards) == shard) keys.push_back(key);
+    if (ShardOfRow(RouteOf("table"), key, shards) == shard) keys.push_back(key);
   }
   return keys;
 }

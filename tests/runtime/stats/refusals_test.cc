@@ -8,8 +8,7 @@
 
 #include "base/manual_clock.h"
 #include "runtime/stats/names.h"
-#include "runtime/stats/unknown_key.h"
-#include "runtime/stats/wrong_time.h"
+#include "runtime/stats/token_errors.h"
 
 namespace pstrain {
 namespace {
@@ -71,7 +70,7 @@ TEST_F(RefusalsTest, WhatShouldBeTriedAgain_IsNoRefusal) {
 // makes.
 TEST_F(RefusalsTest, ATokenOfAnUnknownKey_IsCountedAndLogged) {
   testing::internal::CaptureStderr();
-  const Status error = UnknownKeyError("it may be published soon");
+  const Status error = PassingTokenError(kUnknownKey, "it may be published soon");
   refusals_.CountIfRefused("ipv4:10.0.0.1:5", error);
   refusals_.CountIfRefused("ipv4:10.0.0.1:6", error.WithContext("PollWorker"));
   const std::string log = testing::internal::GetCapturedStderr();
@@ -82,7 +81,7 @@ TEST_F(RefusalsTest, ATokenOfAnUnknownKey_IsCountedAndLogged) {
 
 // Replicas come again with the next token, and somebody may try a stolen one: the count tells.
 TEST_F(RefusalsTest, ATokenOfAnotherTime_IsCountedByItself) {
-  const Status error = WrongTimeError("it expired 61 s ago");
+  const Status error = PassingTokenError(kWrongTime, "it expired 61 s ago");
   refusals_.CountIfRefused("ipv4:10.0.0.1:5", error);
   refusals_.CountIfRefused("ipv4:10.0.0.1:6", error.WithContext("PollWorker"));
   EXPECT_EQ(Counted(RefusalReason::kWrongTime), 2u);

@@ -59,7 +59,7 @@ TEST_F(FiniteCheckTest, WhenAnotherOpOrDTypeIsNot_NamesItToo) {
 TEST_F(FiniteCheckTest, WhenAPulledValueIsNot_NamesVariableShardAndPs) {
   const Membership membership = SampleMembership({"a", "b"});
   values_.rows[0].of<float>()[3 + 2] = kNaN;  // of row 7
-  const ShardId shard = ShardOfRow(kTable, 7, kShards);
+  const ShardId shard = ShardOfRow(RouteOf("table"), 7, kShards);
   EXPECT_EQ(
       check_.OfValues(access_, values_, membership),
       "variable table in shard " + std::to_string(shard) + " of ps " + std::to_string(shard % 2));

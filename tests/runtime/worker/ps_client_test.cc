@@ -386,9 +386,13 @@ TEST_F(PsClientTest, Route_OfATableAmongTheDenseOnes_IsInvalid) {
   }
 }
 
-TEST_F(PsClientTest, Route_OfADenseVariable_IsInvalid) {
+TEST_F(PsClientTest, Route_OfRowsThatADenseVariableDoesNotHave_IsInvalid) {
   StepAccess plan;
-  plan.requests.push_back({kDense, {1}});
+  plan.requests.push_back({kDense, {5}});
+  EXPECT_TRUE(client_->Route(plan).ok());
+  plan.requests[0].rows = {5, 6};
+  EXPECT_EQ(client_->Route(plan).status().code(), StatusCode::kInvalidArgument);
+  plan.requests[0] = {VariableId{2}, {0}};
   EXPECT_EQ(client_->Route(plan).status().code(), StatusCode::kInvalidArgument);
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/rpc/control_shards.h"
 #include "tests/runtime/worker/test_chief.h"
 #include "tests/runtime/worker/two_ps_test.h"
 
@@ -56,6 +57,9 @@ class SampleStep final : public WorkerStep {
   std::atomic<int> steps_{0};
 };
 
+/// The test's client has all variables.
+Status KnowsAll(const RunDescription&) { return OkStatus(); }
+
 /// A worker's step loop between two ps and a chief of the test, which grants one piece of work
 /// whenever it is not in flight, and ends the job with its report or the worker's failure.
 class StepLoopTest : public TwoPsTest {
@@ -97,7 +101,7 @@ class StepLoopTest : public TwoPsTest {
     PSTRAIN_RETURN_IF_ERROR(session.Start().status());
     WorkerStats stats(*stats_);
     const FiniteCheck check(SampleVariables(), kShards);
-    WorkPrefetcher work(session, step, *client_, stats.input_seconds, nullptr);
+    WorkPrefetcher work(session, step, *client_, KnowsAll, stats.input_seconds, nullptr);
     Status status = StepLoop(context, session, work, *client_, step, check, stats, true).Run();
     step_error_ = work.step_error();
     session.GiveBackAll();
@@ -157,7 +161,7 @@ TEST_F(HangingReadTest, WhenTheSessionEnds_WhatIsBeingReadIsNotWaitedFor) {
   ASSERT_TRUE(session.Start().ok());
   HangingStep step;
   WorkerStats stats(*stats_);
-  WorkPrefetcher work(session, step, *client_, stats.input_seconds, nullptr);
+  WorkPrefetcher work(session, step, *client_, KnowsAll, stats.input_seconds, nullptr);
   step.WaitUntilItHangs();
   auto next = std::async(std::launch::async, [&work] { return work.Next(); });
   over_ = true;
@@ -194,7 +198,7 @@ TEST_F(StepLoopTest, WhenAShardHasTheGradient_TheBatchIsGivenBackAndComputedAgai
   for (const PollWorkerRequest& poll : chief_.polls()) {
     for (const Report& report : poll.reports()) {
       ++reported;
-      EXPECT_EQ(report.shards_size(), static_cast<int>(kShards));
+      EXPECT_EQ(report.shards().count(), kShards);
       EXPECT_EQ(report.loss(), 0.5);
     }
   }
@@ -292,7 +296,7 @@ class StepLoopPhaseTest : public StepLoopTest {
     if (!poll.failure().empty()) return reply->set_directive(FINISH);
     for (const Report& report : poll.reports()) {
       reports_.push_back(report);
-      if (report.shards_size() == static_cast<int>(kShards)) return reply->set_directive(FINISH);
+      if (report.shards().count() == kShards) return reply->set_directive(FINISH);
       PushTheFirst(membership_);
     }
     if (poll.in_flight_size() > 0) return;
@@ -346,10 +350,10 @@ TEST_F(StepLoopPhaseTest, WhenAShardIsEarlyForAPull_TheChiefHearsItAndNothingIsC
   EXPECT_EQ(ValuesNow().rows, twice.rows);
   const MutexLock lock(mutex_);
   ASSERT_EQ(reports_.size(), 2U);
-  EXPECT_EQ(reports_[0].shards_size(), 0);
-  ASSERT_EQ(reports_[0].early_size(), 1);
-  EXPECT_EQ(FromWire(reports_[0].early(0)).term, kSampleTerm);
-  EXPECT_EQ(reports_[1].early_size(), 0);
+  EXPECT_EQ(reports_[0].shards().count(), 0U);
+  EXPECT_EQ(reports_[0].early().count(), 1U);
+  EXPECT_EQ(reports_[0].membership(), membership_.number());
+  EXPECT_EQ(reports_[1].early().count(), 0U);
 }
 
 TEST_F(StepLoopPhaseTest, WhenAShardIsEarlyForAPush_TheReportHasThoseThatTookItToo) {
@@ -366,11 +370,13 @@ TEST_F(StepLoopPhaseTest, WhenAShardIsEarlyForAPush_TheReportHasThoseThatTookItT
   EXPECT_EQ(ValuesNow().rows, twice.rows);
   const MutexLock lock(mutex_);
   ASSERT_EQ(reports_.size(), 2U);
-  ASSERT_EQ(reports_[0].shards_size(), 2);
-  EXPECT_EQ(FromWire(reports_[0].shards(0)), (ShardInTerm{0, kSampleTerm}));
-  EXPECT_EQ(FromWire(reports_[0].shards(1)), (ShardInTerm{2, kSampleTerm}));
-  ASSERT_EQ(reports_[0].early_size(), 2);
-  EXPECT_EQ(FromWire(reports_[0].early(0)), (ShardInTerm{1, {1, kSampleTerm.counter + 1}}));
+  EXPECT_EQ(reports_[0].membership(), 2U) << "in whose terms the second ps was early";
+  const ShardSet have = FromWire(reports_[0].shards(), kShards);
+  EXPECT_EQ(have.count(), 2U);
+  EXPECT_TRUE(have.Contains(0) && have.Contains(2));
+  const ShardSet early = FromWire(reports_[0].early(), kShards);
+  EXPECT_EQ(early.count(), 2U);
+  EXPECT_TRUE(early.Contains(1) && early.Contains(3));
 }
 
 TEST_F(StepLoopPhaseTest, WhenTheShardsAreAnotherChiefs_TheWorkIsGivenBackUnreported) {

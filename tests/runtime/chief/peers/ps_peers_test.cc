@@ -70,23 +70,47 @@ class PsPeersOfAProgramTest : public chief_test::ChiefPartsTest {
 
 TEST_F(PsPeersOfAProgramTest, WhenWorkIsAdded_EachPsIsToldBeforeAnyOfItIsGranted) {
   ASSERT_TRUE(RegisterPs(0, 100).ok());
-  EXPECT_TRUE(ps().KnowAllEpochs()) << "it owns nothing yet";
+  EXPECT_TRUE(ps().AllInformed()) << "it owns nothing yet";
   ASSERT_TRUE(RegisterPs(1, 101).ok());
   EXPECT_EQ(AnswerConfigure(), 1u) << "of a program that has no work yet";
   EXPECT_EQ(AnswerConfigure(), 1u);
   AddAChunk();
   ps().Dispatch();
   EXPECT_TRUE(network_.configures.empty());
-  EXPECT_TRUE(ps().KnowAllEpochs());
+  EXPECT_TRUE(ps().AllInformed());
   AddAChunk();
-  EXPECT_FALSE(ps().KnowAllEpochs());
+  EXPECT_FALSE(ps().AllInformed());
   ps().Dispatch();
   ps().Dispatch();
   ASSERT_EQ(network_.configures.size(), 2u) << "each is told once";
   EXPECT_EQ(AnswerConfigure(), 2u);
-  EXPECT_FALSE(ps().KnowAllEpochs());
+  EXPECT_FALSE(ps().AllInformed());
   EXPECT_EQ(AnswerConfigure(), 2u);
-  EXPECT_TRUE(ps().KnowAllEpochs());
+  EXPECT_TRUE(ps().AllInformed());
+}
+
+TEST_F(PsPeersOfAProgramTest, WhenVariablesAreDeclared_EachPsIsToldBeforeAnythingIsGranted) {
+  ASSERT_TRUE(RegisterPs(0, 100).ok());
+  AnswerConfigure();
+  ASSERT_TRUE(ps().AllInformed());
+  run_.add_variables()->set_name("late");
+  run_.set_generation(1);
+  EXPECT_FALSE(ps().AllInformed());
+  ps().Dispatch();
+  ps().Dispatch();
+  ASSERT_EQ(network_.configures.size(), 1u) << "it is told once";
+  EXPECT_EQ(network_.configures[0].request.run().variables(0).name(), "late");
+  EXPECT_EQ(network_.configures[0].request.run().generation(), 1u);
+  // What comes while it is told is told again.
+  run_.set_generation(2);
+  ps().Dispatch();
+  AnswerConfigure();
+  EXPECT_FALSE(ps().AllInformed());
+  AnswerConfigure();
+  EXPECT_TRUE(ps().AllInformed());
+  // One that comes now has all of it from the start.
+  ASSERT_TRUE(RegisterPs(1, 101).ok());
+  EXPECT_EQ(network_.configures[0].request.run().generation(), 2u);
 }
 
 TEST_F(PsPeersOfAProgramTest, WhenAPsDoesNotConfirmTheWork_IsNamedAndTheJobFailsInTime) {
@@ -94,7 +118,7 @@ TEST_F(PsPeersOfAProgramTest, WhenAPsDoesNotConfirmTheWork_IsNamedAndTheJobFails
   ASSERT_TRUE(RegisterPs(1, 101).ok());
   AnswerConfigure();
   AnswerConfigure();
-  ps().WatchEpochs();
+  ps().WatchInformed();
   EXPECT_EQ(chief_stats_.epochs_wait->Value(), 0);
   AddAChunk();
   AddAChunk();
@@ -102,8 +126,8 @@ TEST_F(PsPeersOfAProgramTest, WhenAPsDoesNotConfirmTheWork_IsNamedAndTheJobFails
   AnswerConfigure();
   testing::internal::CaptureStderr();
   clock_.Advance(seconds(400));
-  ps().WatchEpochs();
-  ps().WatchEpochs();
+  ps().WatchInformed();
+  ps().WatchInformed();
   const std::string log = testing::internal::GetCapturedStderr();
   const std::string_view line = "a ps does not confirm the number of epochs";
   EXPECT_NE(log.find(line), std::string::npos) << log;
@@ -112,7 +136,7 @@ TEST_F(PsPeersOfAProgramTest, WhenAPsDoesNotConfirmTheWork_IsNamedAndTheJobFails
   EXPECT_EQ(chief_stats_.epochs_wait->Value(), 400);
   EXPECT_TRUE(failures_.empty());
   clock_.Advance(seconds(1));
-  ps().WatchEpochs();
+  ps().WatchInformed();
   ASSERT_EQ(failures_.size(), 1u);
   EXPECT_EQ(failures_[0].code(), StatusCode::kDeadlineExceeded);
   EXPECT_EQ(failures_[0].message().find("ps 1 has not confirmed for 401 s that the job has 2"), 0u)
@@ -127,16 +151,16 @@ TEST_F(PsPeersOfAProgramTest, WhenAPsConfirmsTheWorkOrTheChiefStoodStill_TheJobG
   ps().Dispatch();
   clock_.Advance(seconds(500));
   ps().ForgiveGap(seconds(300));
-  ps().WatchEpochs();
+  ps().WatchInformed();
   EXPECT_EQ(chief_stats_.epochs_wait->Value(), 200);
   AnswerConfigure();
-  ps().WatchEpochs();
+  ps().WatchInformed();
   EXPECT_EQ(chief_stats_.epochs_wait->Value(), 0);
   // The next number has all the time again.
   AddAChunk();
   ps().Dispatch();
   clock_.Advance(seconds(399));
-  ps().WatchEpochs();
+  ps().WatchInformed();
   EXPECT_EQ(chief_stats_.epochs_wait->Value(), 399);
   EXPECT_TRUE(failures_.empty());
 }
@@ -147,11 +171,11 @@ TEST_F(PsPeersOfAProgramTest, WhenAPsIsLostThatDoesNotKnowOfTheWork_NobodyWaitsF
   AnswerConfigure();
   AddAChunk();
   AddAChunk();
-  EXPECT_FALSE(ps().KnowAllEpochs());
+  EXPECT_FALSE(ps().AllInformed());
   protocol().PsLost(0, registered->incarnation());
   ps().Dispatch();
   EXPECT_TRUE(network_.configures.empty());
-  EXPECT_TRUE(ps().KnowAllEpochs());
+  EXPECT_TRUE(ps().AllInformed());
 }
 
 TEST_F(PsPeersTest, WhenTheDataPlaneHasItsOwnAddress_WorkersAreToldThatOne) {

@@ -55,15 +55,31 @@ class WorkerPeersTest : public chief_test::ChiefPartsTest {
     Report* report = request->add_reports();
     ToWire(work_id, report->mutable_work_id());
     report->set_loss(loss);
-    for (const ShardInTerm& shard : protocol_test::AllTerms(protocol())) {
-      ToWire(shard, report->add_shards());
-    }
+    report->set_membership(workers_.MembershipNumber());
+    report->mutable_shards()->set_count(2);
   }
 
   std::uint64_t sequence_ = 0;
   WorkerPeers workers_{chief(), ps(), nullptr,
                        [this](const Status& status) { failures_.push_back(status); }};
 };
+
+TEST_F(WorkerPeersTest, WhenVariablesWereDeclared_APollOfBeforeBringsTheDescription) {
+  StartPs();
+  EXPECT_TRUE(workers_.Poll(Request(0, 7, 0), {}).has_run()) << "it asks for it";
+  const auto poll = [this](std::uint32_t generation) {
+    PollWorkerRequest request = Request(0, 7, 1);
+    request.set_chief_term_seen(chief().chief_term());
+    request.set_generation_seen(generation);
+    return workers_.Poll(request, {});
+  };
+  EXPECT_FALSE(poll(0).has_run());
+  run_.set_generation(1);
+  const PollWorkerReply reply = poll(0);
+  EXPECT_EQ(reply.run().generation(), 1u);
+  EXPECT_EQ(reply.grants_size(), 1) << "what it is granted may need them";
+  EXPECT_FALSE(poll(1).has_run());
+}
 
 TEST_F(WorkerPeersTest, WhichAreNotThereAnyMore_AreNamedWithTheirLinks) {
   StartPs();
@@ -333,6 +349,23 @@ TEST_F(WorkerPeersTest, WhenALatePollComesAfterTheWorkerHasLeft_ItDoesNotComeBac
   EXPECT_TRUE(workers_.empty());
 }
 
+TEST_F(WorkerPeersTest, WhenAReportNamesAMembershipThatIsNotThereYet_ItIsRefused) {
+  StartPs();
+  const std::set<WorkId> granted = GrantsOf(workers_.Poll(Request(0, 7, 1), {}));
+  PollWorkerRequest request = Request(0, 7, 0, granted);
+  AddReport(*granted.begin(), 1, &request);
+  request.mutable_reports(0)->set_membership(workers_.MembershipNumber() + 1);
+  workers_.Poll(request, {});
+  EXPECT_EQ(protocol().Progress().work_ids_committed, 0U);
+  EXPECT_EQ(protocol().Progress().work_ids_in_flight, 1U);
+  EXPECT_EQ(Refused(RefusalReason::kOutOfRange), 1U);
+  request.set_sequence(++sequence_);
+  request.clear_in_flight();
+  request.mutable_reports(0)->set_membership(workers_.MembershipNumber());
+  workers_.Poll(request, {});
+  EXPECT_EQ(protocol().Progress().work_ids_committed, 1U);
+}
+
 TEST_F(WorkerPeersTest, WhenALossIsNotANumber_TheMeanDoesNotTakeIt) {
   StartPs();
   const std::set<WorkId> granted = GrantsOf(workers_.Poll(Request(0, 7, 2), {}));
@@ -390,8 +423,12 @@ TEST_F(ProgramWorkerTest, WhatShardsAnsweredEarly_IsGrantedAgainOnceTheyWereAske
   AddReport({0, 1}, 0.5, &request);
   Report* const report = request.mutable_reports(0);
   report->set_chief_term(setup_->directory.chief_term());
-  *report->add_early() = report->shards(1);
-  report->mutable_shards()->RemoveLast();
+  const std::pair<WireShardSet*, int> sets[] = {{report->mutable_shards(), 0},
+                                                {report->mutable_early(), 1}};
+  for (const auto& [set, shard] : sets) {
+    set->set_count(1);
+    set->add_words(std::uint64_t{1} << shard);
+  }
   EXPECT_EQ(workers_.Poll(request, {}).grants_size(), 0);
   EXPECT_FALSE(protocol().AllActive());
   EXPECT_EQ(Refused(RefusalReason::kNotGranted), 0U);

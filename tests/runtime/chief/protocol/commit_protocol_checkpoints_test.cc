@@ -6,7 +6,7 @@ namespace pstrain {
 namespace {
 
 using protocol_test::AllCheckpointShards;
-using protocol_test::AllTerms;
+using protocol_test::AllNow;
 using protocol_test::Answer;
 using protocol_test::Options;
 using protocol_test::Register;
@@ -30,7 +30,7 @@ TEST(Checkpoint, WhenATermChangesBeforeTheRename_IsAbandoned) {
 TEST(Checkpoint, WhenInPlace_ClosesEpochsThatWereCompleteAtItsStart) {
   Started s;
   for (const GrantedWorkId& grant : s.protocol.Grants(0, 4)) {
-    s.protocol.Report(0, grant.work_id, AllTerms(s.protocol));
+    s.protocol.Report(0, grant.work_id, AllNow(s.protocol));
   }
   const auto first = s.protocol.StartCheckpoint();
   ASSERT_TRUE(first.has_value());
@@ -110,7 +110,7 @@ TEST(Base, OfTheFirstCheckpointOfAChiefAndOfTheFinalOne_IsNone) {
   Started s(options);
   EXPECT_EQ(TakeCheckpoint(&s.protocol, "3-1"), "");
   for (const GrantedWorkId& grant : s.protocol.Grants(0, 8)) {
-    s.protocol.Report(0, grant.work_id, AllTerms(s.protocol));
+    s.protocol.Report(0, grant.work_id, AllNow(s.protocol));
   }
   const auto plan = s.protocol.StartCheckpoint();
   EXPECT_TRUE(plan->final);

@@ -9,7 +9,9 @@ namespace pstrain {
 namespace {
 
 using protocol_test::AllCheckpointShards;
+using protocol_test::AllNow;
 using protocol_test::AllTerms;
+using protocol_test::Now;
 using Outcome = ReportResult::Outcome;
 
 /// Two shards on two ps; work ids 0 and 1, then a phase with 2 and 3.
@@ -35,12 +37,11 @@ class EarlyTest : public testing::Test {
     return ids;
   }
   Outcome Report(std::uint32_t number) {
-    return protocol_->Report(0, {0, number}, AllTerms(*protocol_)).outcome;
+    return protocol_->Report(0, {0, number}, AllNow(*protocol_)).outcome;
   }
   /// Shard 0 has taken it, shard 1 was early.
   ReportResult ReportEarly(std::uint32_t number) {
-    const std::vector<ShardInTerm> terms = AllTerms(*protocol_);
-    return protocol_->Report(0, {0, number}, {terms[0]}, {terms[1]});
+    return protocol_->Report(0, {0, number}, Now(*protocol_, {0}), Now(*protocol_, {1}).shards);
   }
   /// All that the first phase has is reported, and one of the second is with the worker.
   void BeginTheSecondPhase() {
@@ -69,8 +70,8 @@ TEST_F(EarlyTest, WhenWhatTheShardLacksIsOpen_TheWorkIdWaitsForIt) {
                                {{0, assign.shards.at(0).term, true, restored, 0}});
   }
   ASSERT_TRUE(protocol_->AllActive());
-  const std::vector<ShardInTerm> terms = AllTerms(*protocol_);
-  const ReportResult result = protocol_->Report(0, {0, 2}, {terms[1]}, {terms[0]});
+  const ReportResult result =
+      protocol_->Report(0, {0, 2}, Now(*protocol_, {1}), Now(*protocol_, {0}).shards);
   EXPECT_EQ(result.outcome, Outcome::kOpen);
   EXPECT_TRUE(result.asked.empty());
   EXPECT_TRUE(protocol_->AllActive());
@@ -107,12 +108,11 @@ TEST_F(EarlyTest, WhenByTheReportsTheShardLacksNothing_ItIsAskedWhatItHas) {
 
 TEST_F(EarlyTest, WhenTheShardHasGotANewTermSince_ItIsNotAsked) {
   BeginTheSecondPhase();
-  std::vector<ShardInTerm> early = {AllTerms(*protocol_)[1]};
+  const ShardsInMembership before = Now(*protocol_, {});
+  const ShardSet early = Now(*protocol_, {1}).shards;
   EXPECT_EQ(ReportEarly(2).asked.size(), 1U);
   EXPECT_EQ(protocol_test::Answer(protocol_.get(), all_).size(), 1U);
-  EXPECT_TRUE(protocol_->Report(0, {0, 3}, {}, early).asked.empty());
-  early.push_back({99, early[0].term});
-  EXPECT_TRUE(protocol_->Report(0, {0, 3}, {}, early).asked.empty());
+  EXPECT_TRUE(protocol_->Report(0, {0, 3}, before, early).asked.empty());
   EXPECT_TRUE(protocol_->AllActive());
 }
 

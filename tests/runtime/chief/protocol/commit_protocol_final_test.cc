@@ -13,7 +13,7 @@ namespace {
 
 using protocol_test::AllApplied;
 using protocol_test::AllCheckpointShards;
-using protocol_test::AllTerms;
+using protocol_test::AllNow;
 using protocol_test::Applied;
 using protocol_test::kExamples;
 using protocol_test::Started;
@@ -27,7 +27,7 @@ class FinalCheckpointTest : public testing::Test {
   void ReportAll() {
     for (const GrantedWorkId& grant : protocol().Grants(0, 8)) {
       granted_.push_back(grant);
-      protocol().Report(0, grant.work_id, AllTerms(protocol()));
+      protocol().Report(0, grant.work_id, AllNow(protocol()));
     }
   }
   Status Finish(const AppliedSet& first, const AppliedSet& second,

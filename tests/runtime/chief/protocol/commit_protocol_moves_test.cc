@@ -6,7 +6,7 @@ namespace pstrain {
 namespace {
 
 using protocol_test::AllCheckpointShards;
-using protocol_test::AllTerms;
+using protocol_test::AllNow;
 using protocol_test::Answer;
 using protocol_test::Applied;
 using protocol_test::Register;
@@ -171,7 +171,7 @@ TEST(Move, WhenDrainingOrAllIsCommitted_IsLeftToTheCheckpoint) {
   draining.protocol.Drain();
   Started committed;
   for (const GrantedWorkId& grant : committed.protocol.Grants(0, 8)) {
-    committed.protocol.Report(0, grant.work_id, AllTerms(committed.protocol));
+    committed.protocol.Report(0, grant.work_id, AllNow(committed.protocol));
   }
   ASSERT_TRUE(committed.protocol.AllCommitted());
   for (Started* s : {&draining, &committed}) {

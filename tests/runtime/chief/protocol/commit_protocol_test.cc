@@ -9,9 +9,10 @@
 namespace pstrain {
 namespace {
 
-using protocol_test::AllTerms;
+using protocol_test::AllNow;
 using protocol_test::Answer;
 using protocol_test::Applied;
+using protocol_test::Now;
 using protocol_test::Options;
 using protocol_test::Register;
 using protocol_test::Started;
@@ -36,30 +37,64 @@ TEST(CommitProtocol, WhenEveryWorkIdIsReported_CountsRecordsAndIsComplete) {
   Started s;
   for (const GrantedWorkId& grant : s.protocol.Grants(0, 100)) {
     EXPECT_TRUE(grant.shards.empty());
-    EXPECT_EQ(s.protocol.Report(0, grant.work_id, AllTerms(s.protocol)).outcome,
-              Outcome::kCommitted);
-    EXPECT_EQ(s.protocol.Report(0, grant.work_id, AllTerms(s.protocol)).outcome,
-              Outcome::kDuplicate);
+    EXPECT_EQ(s.protocol.Report(0, grant.work_id, AllNow(s.protocol)).outcome, Outcome::kCommitted);
+    EXPECT_EQ(s.protocol.Report(0, grant.work_id, AllNow(s.protocol)).outcome, Outcome::kDuplicate);
   }
   EXPECT_TRUE(s.protocol.AllCommitted());
   EXPECT_EQ(s.protocol.Progress().examples_expected, 70);
   EXPECT_EQ(s.protocol.Progress().examples_committed, 70);
-  EXPECT_EQ(s.protocol.Report(0, {2, 0}, {}).outcome, Outcome::kUnknown);
+  EXPECT_EQ(s.protocol.Report(0, {2, 0}, AllNow(s.protocol)).outcome, Outcome::kUnknown);
 }
 
 TEST(CommitProtocol, WhenAReportIsOfAnOlderTerm_ThatShardIsStaleAndGrantedAgainAlone) {
   Started s;
   const GrantedWorkId grant = s.protocol.Grants(0, 1).at(0);
-  std::vector<ShardInTerm> terms = AllTerms(s.protocol);
-  terms[1].term.counter = 0;
-  const ReportResult result = s.protocol.Report(0, grant.work_id, terms);
+  const ShardsInMembership before = AllNow(s.protocol);
+  s.protocol.PsLost(1, s.ps1);
+  Register(&s.protocol, 1, {201});
+  Answer(&s.protocol);
+  ASSERT_TRUE(s.protocol.AllActive());
+  const ReportResult result = s.protocol.Report(0, grant.work_id, before);
   EXPECT_EQ(result.outcome, Outcome::kOpen);
   EXPECT_EQ(result.stale, (std::vector<ShardId>{1}));
   const GrantedWorkId again = s.protocol.Grants(0, 1).at(0);
   EXPECT_EQ(again.work_id, grant.work_id);
   EXPECT_EQ(again.shards, (std::vector<ShardId>{1}));
-  EXPECT_EQ(s.protocol.Report(0, again.work_id, {AllTerms(s.protocol)[1]}).outcome,
-            Outcome::kCommitted);
+  EXPECT_EQ(s.protocol.Report(0, again.work_id, Now(s.protocol, {1})).outcome, Outcome::kCommitted);
+}
+
+// The shard's new owner has answered, and nobody can have heard of it yet.
+TEST(CommitProtocol, WhenAShardIsActivated_OnlyMembershipsFromThenOnNameItsTerm) {
+  Started s;
+  const GrantedWorkId grant = s.protocol.Grants(0, 1).at(0);
+  s.protocol.PsLost(1, s.ps1);
+  const ShardsInMembership vacant = AllNow(s.protocol);
+  Register(&s.protocol, 1, {201});
+  const ShardsInMembership assigned = AllNow(s.protocol);
+  Answer(&s.protocol);
+  for (const ShardsInMembership& before : {vacant, assigned}) {
+    EXPECT_EQ(s.protocol.Report(0, grant.work_id, before).stale, (std::vector<ShardId>{1}));
+  }
+  // Another change does not give it another term.
+  const ShardsInMembership active = AllNow(s.protocol);
+  s.protocol.PsLost(0, s.ps0);
+  EXPECT_GT(AllNow(s.protocol).membership, active.membership);
+  EXPECT_EQ(s.protocol.Report(0, grant.work_id, active).stale, (std::vector<ShardId>{0}));
+}
+
+TEST(CommitProtocol, WhenAReportNamesNoMembershipOfThisChief_NothingIsTaken) {
+  Started s;
+  const GrantedWorkId grant = s.protocol.Grants(0, 1).at(0);
+  ShardsInMembership unknown = AllNow(s.protocol);
+  ++unknown.membership;
+  EXPECT_EQ(s.protocol.Report(0, grant.work_id, unknown).outcome, Outcome::kUnknown);
+  EXPECT_EQ(s.protocol.Progress().work_ids_in_flight, 1U);
+  ShardsInMembership former = AllNow(s.protocol);
+  former.membership -= std::uint64_t{1} << 32;
+  const ReportResult result = s.protocol.Report(0, grant.work_id, former);
+  EXPECT_EQ(result.outcome, Outcome::kOpen);
+  EXPECT_EQ(result.stale, (std::vector<ShardId>{0, 1}));
+  EXPECT_TRUE(s.protocol.Grants(0, 1).at(0).shards.empty()) << "all shards lack it";
 }
 
 TEST(CommitProtocol, WhenAWorkerIsLost_ItsWorkIdsGoToAnother) {
@@ -84,8 +119,7 @@ TEST(CommitProtocol, WhenAWorkerIsReplaced_TheFormerProcessIsRefused) {
 TEST(CommitProtocol, WhenAPsIsLost_WorkIdsNotInTheCheckpointAreOpenedForItsShardAlone) {
   Started s;
   const auto grants = s.protocol.Grants(0, 8);
-  for (const GrantedWorkId& grant : grants)
-    s.protocol.Report(0, grant.work_id, AllTerms(s.protocol));
+  for (const GrantedWorkId& grant : grants) s.protocol.Report(0, grant.work_id, AllNow(s.protocol));
   ASSERT_TRUE(s.protocol.AllCommitted());
   s.protocol.CheckpointPlaced("3-1");
   s.protocol.PsLost(1, s.ps1);
@@ -103,7 +137,7 @@ TEST(CommitProtocol, WhenAPsIsLost_WorkIdsNotInTheCheckpointAreOpenedForItsShard
   EXPECT_EQ(reopened[0].work_id, (WorkId{0, 3}));
   for (const GrantedWorkId& grant : reopened) {
     EXPECT_EQ(grant.shards, (std::vector<ShardId>{1}));
-    s.protocol.Report(0, grant.work_id, {AllTerms(s.protocol)[1]});
+    s.protocol.Report(0, grant.work_id, Now(s.protocol, {1}));
   }
   EXPECT_TRUE(s.protocol.AllCommitted());
 }
@@ -225,7 +259,7 @@ TEST(Drain, WhenWorkIdsAreReportedOrReturned_IsDrainedAndGrantsNoMore) {
   s.protocol.Drain();
   EXPECT_TRUE(s.protocol.Grants(0, 1).empty());
   EXPECT_FALSE(s.protocol.Drained());
-  s.protocol.Report(0, grants[0].work_id, AllTerms(s.protocol));
+  s.protocol.Report(0, grants[0].work_id, AllNow(s.protocol));
   s.protocol.ReturnGrants(0, {grants[1].work_id});
   EXPECT_TRUE(s.protocol.Drained());
 }

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <set>
 #include <sstream>
 #include <string>
+
+#include "runtime/requests/routing.h"
 
 namespace pstrain {
 namespace {
@@ -58,7 +61,8 @@ TEST(PlacePartitions, WhenRowsDoNotDivide_CoversAxisZeroWithTheLongerSlicesFirst
   std::vector<VariableSpec> variables{Variable(VariableSpec::DENSE, {11, 2}),
                                       Variable(VariableSpec::DENSE, {}),
                                       Variable(VariableSpec::EMBEDDING, {100, 4})};
-  ASSERT_TRUE(PlacePartitions(Partitioner("fixed", 3, 0), Strategy::LoadAware, 8, &variables).ok());
+  ASSERT_TRUE(
+      PlacePartitions(Partitioner("fixed", 3, 0), Strategy::LoadAware, 8, 0, &variables).ok());
   ASSERT_EQ(variables[0].partitions_size(), 3);
   EXPECT_EQ(variables[0].partitions(0).size(), 4);
   EXPECT_EQ(variables[0].partitions(1).begin(), 4);
@@ -69,28 +73,126 @@ TEST(PlacePartitions, WhenRowsDoNotDivide_CoversAxisZeroWithTheLongerSlicesFirst
   EXPECT_EQ(variables[2].partitions_size(), 0);
 }
 
-TEST(PlacePartitions, WhenThereAreFewerPartitionsThanShards_EachGetsItsOwn) {
+std::vector<std::uint32_t> ShardsOf(const VariableSpec& variable) {
+  std::vector<std::uint32_t> shards;
+  for (const Partition& partition : variable.partitions()) shards.push_back(partition.shard());
+  return shards;
+}
+
+// Whether a run ends as it would have ended may not depend on what else its program declares.
+TEST(PlacePartitions, WhateverElseIsDeclared_AVariableLiesWhereItsNameSays) {
+  const auto place = [](const std::vector<std::string>& names) {
+    std::vector<VariableSpec> variables;
+    for (const std::string& name : names) {
+      variables.push_back(Variable(VariableSpec::DENSE, {7}));
+      variables.back().set_name(name);
+    }
+    EXPECT_TRUE(
+        PlacePartitions(Partitioner("fixed", 3, 0), Strategy::LoadAware, 64, 0, &variables).ok());
+    std::map<std::string, std::vector<std::uint32_t>> shards;
+    for (const VariableSpec& variable : variables) shards[variable.name()] = ShardsOf(variable);
+    return shards;
+  };
+  const auto alone = place({"w"});
+  const auto among = place({"b", "w", "late"});
+  EXPECT_EQ(among.at("w"), alone.at("w"));
+  EXPECT_NE(among.at("b"), alone.at("w"));
+  // What is stored on disk somewhere must be found again.
+  EXPECT_EQ(RouteOf("w"), 0xaf63ea4c86020456ULL);
+  EXPECT_EQ(ShardOfRow(RouteOf("w"), 7, 64), ShardOfRow(0xaf63ea4c86020456ULL, 7, 64));
+  EXPECT_NE(ShardOfRow(RouteOf("w"), 7, 1 << 20), ShardOfRow(RouteOf("b"), 7, 1 << 20));
+}
+
+TEST(PlacePartitions, WhenThereAreFewerPartitionsThanShards_NoTwoOfOneVariableMeet) {
   std::vector<VariableSpec> variables;
   for (int i = 1; i <= 10; ++i) variables.push_back(Variable(VariableSpec::DENSE, {i * 100}));
-  ASSERT_TRUE(PlacePartitions({}, Strategy::LoadAware, 64, &variables).ok());
-  std::set<std::uint32_t> shards;
-  for (const VariableSpec& variable : variables) shards.insert(variable.partitions(0).shard());
-  EXPECT_EQ(shards.size(), 10u);
+  for (int i = 0; i < 10; ++i)
+    variables[static_cast<std::size_t>(i)].set_name("v" + std::to_string(i));
+  ASSERT_TRUE(
+      PlacePartitions(Partitioner("fixed", 60, 0), Strategy::LoadAware, 64, 0, &variables).ok());
+  for (const VariableSpec& variable : variables) {
+    const std::vector<std::uint32_t> shards = ShardsOf(variable);
+    EXPECT_EQ(std::set<std::uint32_t>(shards.begin(), shards.end()).size(), 60u);
+  }
+}
+
+TEST(PlacePartitions, WhenThereAreManyVariables_FillsTheShardsEvenly) {
+  std::vector<VariableSpec> variables;
+  for (int i = 0; i < 6400; ++i) {
+    variables.push_back(Variable(VariableSpec::DENSE, {2000}));
+    variables.back().set_name("tower/layer_" + std::to_string(i) + "/bias");
+  }
+  ASSERT_TRUE(PlacePartitions({}, Strategy::LoadAware, 64, 0, &variables).ok());
+  std::vector<int> counts(64, 0);
+  for (const VariableSpec& variable : variables) ++counts[variable.partitions(0).shard()];
+  EXPECT_GT(*std::ranges::min_element(counts), 60);
+  EXPECT_LT(*std::ranges::max_element(counts), 145);
 }
 
 TEST(PlacePartitions, WhenRoundRobin_GoesThroughTheShardsInTurn) {
   std::vector<VariableSpec> variables(5, Variable(VariableSpec::DENSE, {7}));
-  ASSERT_TRUE(PlacePartitions({}, Strategy::RoundRobin, 3, &variables).ok());
+  ASSERT_TRUE(PlacePartitions({}, Strategy::RoundRobin, 3, 0, &variables).ok());
   for (std::uint32_t i = 0; i < 5; ++i) EXPECT_EQ(variables[i].partitions(0).shard(), i % 3);
   EXPECT_EQ(PlaceShards(variables, Strategy::RoundRobin, 5, 2, 1),
             (std::vector<std::uint32_t>{0, 1, 0, 1, 0}));
+  std::vector<VariableSpec> later(1, Variable(VariableSpec::DENSE, {7}));
+  ASSERT_TRUE(PlacePartitions({}, Strategy::RoundRobin, 3, 5, &later).ok());
+  EXPECT_EQ(later[0].partitions(0).shard(), 2u);
+}
+
+/// Dense variables of these numbers of float32, named by their ids.
+std::vector<VariableSpec> DenseOf(const std::vector<std::int64_t>& sizes) {
+  std::vector<VariableSpec> variables;
+  for (const std::int64_t size : sizes) {
+    VariableSpec& variable = variables.emplace_back(Variable(VariableSpec::DENSE, {size}));
+    variable.set_id(static_cast<std::uint32_t>(variables.size()) - 1);
+    variable.set_name("v" + std::to_string(variable.id()));
+    variable.mutable_optimizer()->mutable_sgd();
+  }
+  return variables;
+}
+std::vector<std::uint32_t> PacksOf(const std::vector<VariableSpec>& variables) {
+  std::vector<std::uint32_t> packs;
+  for (const VariableSpec& variable : variables) packs.push_back(variable.pack());
+  return packs;
+}
+
+TEST(PlacePartitions, SmallVariablesOfOneKind_MakeAPackInTheShardOfItsFirst) {
+  std::vector<VariableSpec> variables = DenseOf({5000, 1, 1024, 1025, 3, 4, 2});
+  variables[4].set_dtype(VariableSpec::FLOAT64);
+  variables[5].clear_optimizer();
+  ASSERT_TRUE(PlacePartitions({}, Strategy::LoadAware, 64, 0, &variables).ok());
+  // Without the large ones, and one alone of each other kind.
+  EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{0, 2, 2, 0, 0, 0, 2}));
+  const std::uint32_t shard = variables[1].partitions(0).shard();
+  EXPECT_EQ(shard, ShardOfPartition(RouteOf("v1"), 0, 64));
+  EXPECT_EQ(variables[2].partitions(0).shard(), shard);
+  EXPECT_EQ(variables[6].partitions(0).shard(), shard);
+  EXPECT_EQ(variables[0].partitions(0).shard(), ShardOfPartition(RouteOf("v0"), 0, 64));
+}
+
+TEST(PlacePartitions, WhenAPackIsFull_TheNextOneBegins) {
+  std::vector<VariableSpec> variables = DenseOf(std::vector<std::int64_t>(40, 1024));
+  ASSERT_TRUE(PlacePartitions({}, Strategy::LoadAware, 64, 0, &variables).ok());
+  std::map<std::uint32_t, int> sizes;
+  for (const VariableSpec& variable : variables) ++sizes[variable.pack()];
+  EXPECT_EQ(sizes, (std::map<std::uint32_t, int>{{1, 16}, {17, 16}, {33, 8}}));
+}
+
+TEST(PlacePartitions, WhatIsPartitionedOrTakesTurns_IsInNoPack) {
+  std::vector<VariableSpec> variables = DenseOf({8, 8});
+  ASSERT_TRUE(
+      PlacePartitions(Partitioner("fixed", 2, 0), Strategy::LoadAware, 64, 0, &variables).ok());
+  EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{0, 0}));
+  ASSERT_TRUE(PlacePartitions({}, Strategy::RoundRobin, 64, 0, &variables).ok());
+  EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{0, 0}));
 }
 
 TEST(PlacePartitions, WhenThereIsNoShardOrANegativeDimension_IsInvalid) {
   std::vector<VariableSpec> variables{Variable(VariableSpec::DENSE, {-1})};
-  EXPECT_EQ(PlacePartitions({}, Strategy::LoadAware, 0, &variables).code(),
+  EXPECT_EQ(PlacePartitions({}, Strategy::LoadAware, 0, 0, &variables).code(),
             StatusCode::kInvalidArgument);
-  EXPECT_EQ(PlacePartitions({}, Strategy::LoadAware, 4, &variables).code(),
+  EXPECT_EQ(PlacePartitions({}, Strategy::LoadAware, 4, 0, &variables).code(),
             StatusCode::kInvalidArgument);
 }
 
@@ -110,9 +212,10 @@ TEST(PlaceShards, WhenThereAreFewDenseVariables_TrafficOverPsIsWithinTwiceTheMea
   for (const auto& shape :
        std::vector<std::vector<std::int64_t>>{{136, 100}, {100}, {100, 50}, {50}, {50, 1}, {1}}) {
     variables.push_back(Variable(VariableSpec::DENSE, shape));
+    variables.back().set_name("layer" + std::to_string(variables.size()));
   }
   ASSERT_TRUE(
-      PlacePartitions(Partitioner("min", 16384, 2), Strategy::LoadAware, 64, &variables).ok());
+      PlacePartitions(Partitioner("min", 16384, 2), Strategy::LoadAware, 64, 0, &variables).ok());
   for (const std::uint32_t ps_count : {1u, 2u, 3u, 4u}) {
     const std::vector<std::int64_t> load = LoadOfPs(variables, 64, ps_count);
     const std::int64_t total = std::accumulate(load.begin(), load.end(), std::int64_t{0});

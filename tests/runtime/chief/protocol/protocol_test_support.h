@@ -74,6 +74,18 @@ inline std::vector<ShardInTerm> AllTerms(const CommitProtocol& protocol) {
   return copies;
 }
 
+/// These shards in the terms that they have now.
+inline ShardsInMembership Now(const CommitProtocol& protocol, const std::vector<ShardId>& shards) {
+  const MembershipView& view = protocol.membership();
+  ShardSet set(static_cast<std::uint32_t>(view.shards.size()));
+  for (const ShardId shard : shards) set.Add(shard);
+  return {view.published_number(), std::move(set)};
+}
+inline ShardsInMembership AllNow(const CommitProtocol& protocol) {
+  const MembershipView& view = protocol.membership();
+  return {view.published_number(), ShardSet::All(static_cast<std::uint32_t>(view.shards.size()))};
+}
+
 inline std::vector<WrittenCheckpointShard> AllCheckpointShards(const CommitProtocol& protocol,
                                                                bool incremental = false,
                                                                std::uint64_t bytes = 100) {

@@ -275,6 +275,8 @@ class Simulation {
     /// All that the worker holds.
     std::map<WorkId, Job> jobs;
     std::uint32_t want = 0;
+    /// What the worker's reports refer to.
+    MembershipView view = {};
   };
   void OnPoll(Process chief, const Poll& poll);
   bool Welcome(Chief* chief, const Poll& poll);
@@ -283,7 +285,11 @@ class Simulation {
   void OnPollReply(const Poll& poll, const std::vector<GrantedWorkId>& grants,
                    const MembershipView& view);
   void CheckGrant(const Chief& chief);
-  std::vector<ShardInTerm> TermsOf(const Chief& chief, const Job& job) const;
+  /// What the worker reports of a job: the shards that answered in the terms that its membership
+  /// still names.
+  static ShardsInMembership Reported(const MembershipView& view,
+                                     const std::vector<ShardInTerm>& shards);
+  ReportResult TakeReport(Chief* chief, const Poll& poll, WorkId work_id, const Job& job) const;
 
   // simulation_peers.cc: ps and workers
   void PsStep(Process process);

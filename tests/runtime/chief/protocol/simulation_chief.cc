@@ -208,14 +208,29 @@ void Simulation::Detect(Process process) {
   }
 }
 
-std::vector<ShardInTerm> Simulation::TermsOf(const Chief& chief, const Job& job) const {
-  std::vector<ShardInTerm> copies;
-  for (const auto& [shard, term] : job.answered) {
-    copies.push_back({shard, mutations_.chief_ignores_terms
-                                 ? chief.protocol.membership().shards[shard].term
-                                 : term});
+ShardsInMembership Simulation::Reported(const MembershipView& view,
+                                        const std::vector<ShardInTerm>& shards) {
+  ShardsInMembership reported{view.published_number(),
+                              ShardSet(static_cast<std::uint32_t>(view.shards.size()))};
+  for (const ShardInTerm& shard : shards) {
+    if (view.IsActive(shard)) reported.shards.Add(shard.shard);
   }
-  return copies;
+  return reported;
+}
+
+ReportResult Simulation::TakeReport(Chief* chief, const Poll& poll, WorkId work_id,
+                                    const Job& job) const {
+  const std::uint32_t index = workers_.at(poll.worker).index;
+  std::vector<ShardInTerm> answered;
+  for (const auto& [shard, term] : job.answered) answered.push_back({shard, term});
+  ShardsInMembership has = Reported(poll.view, answered);
+  if (mutations_.chief_ignores_terms) {
+    has.membership = chief->protocol.membership().published_number();
+    for (const ShardInTerm& shard : answered) has.shards.Add(shard.shard);
+  }
+  const bool early = !mutations_.chief_ignores_early;
+  return chief->protocol.Report(index, work_id, has,
+                                early ? Reported(poll.view, job.early).shards : ShardSet());
 }
 
 // False: the worker has been replaced.
@@ -254,8 +269,7 @@ void Simulation::OnPoll(Process to, const Poll& poll) {
   const std::uint32_t index = sender->second.index;
   for (const auto& [work_id, job] : poll.jobs) {
     if (!job.reported) continue;
-    const auto early = mutations_.chief_ignores_early ? std::vector<ShardInTerm>() : job.early;
-    result_.asked += chief.protocol.Report(index, work_id, TermsOf(chief, job), early).asked.size();
+    result_.asked += TakeReport(&chief, poll, work_id, job).asked.size();
     chief.granted[index].erase(work_id);
     chief.in_flight.erase({index, work_id});
   }

@@ -158,8 +158,12 @@ void Simulation::WorkerStep(Process process) {
   worker.poll = next_id_++;
   // One that hangs fills its window.
   const bool full = worker.hangs && worker.jobs.size() >= 3;
-  const Poll poll{worker.poll, process, !worker.registered, worker.jobs,
-                  full ? 0 : static_cast<std::uint32_t>(Random(4))};
+  const Poll poll{worker.poll,
+                  process,
+                  !worker.registered,
+                  worker.jobs,
+                  full ? 0 : static_cast<std::uint32_t>(Random(4)),
+                  worker.view};
   Send([this, to = worker.chief, poll] { OnPoll(to, poll); });
 }
 

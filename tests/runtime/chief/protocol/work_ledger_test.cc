@@ -11,6 +11,13 @@
 namespace pstrain {
 namespace {
 
+/// Of a run with so many shards, these.
+ShardSet Set(std::uint32_t shards, const std::vector<ShardId>& named) {
+  ShardSet set(shards);
+  for (const ShardId shard : named) set.Add(shard);
+  return set;
+}
+
 /// Of an input without blocks.
 WorkLedger Ledger(std::uint32_t shards, std::uint32_t epochs, std::uint32_t batches) {
   return {shards,
@@ -93,7 +100,7 @@ TEST(WorkLedger, Open_CountsWhatNobodyHoldsAndWhatIsToBeShared) {
   ledger.SetShard(0, AppliedSet(8));
   ledger.Grant(0, 3);
   EXPECT_EQ(ledger.open(), 5U);
-  EXPECT_TRUE(ledger.Report(0, {0, 0}, {0}));
+  EXPECT_TRUE(ledger.Report(0, {0, 0}, ShardSet::All(1)));
   EXPECT_EQ(ledger.open(), 5U);
   ledger.Share(0, {0, 1});
   EXPECT_EQ(ledger.open(), 6U);
@@ -108,7 +115,7 @@ TEST(WorkLedger, WhenAShardIsRestored_ReservedWorkIdsAreGrantedOnce) {
   ledger.SetShard(0, AppliedSet(8));
   EXPECT_EQ(ledger.Grant(0, 1).size(), 1u);
   EXPECT_EQ(ledger.Grant(1, 1).size(), 1u);
-  EXPECT_TRUE(ledger.Report(0, {0, 0}, {0}));
+  EXPECT_TRUE(ledger.Report(0, {0, 0}, ShardSet::All(1)));
   ledger.SetShard(0, AppliedSet(8));  // lost batch 0, and the cursor is back at the start
   std::multiset<std::uint32_t> granted{4};
   for (const std::uint32_t worker : {0U, 1U, 2U}) {
@@ -150,7 +157,7 @@ TEST(WorkLedger, WhenAWorkIdInFlightIsCommittedByAnother_ItIsWithNobody) {
   ledger.SetShard(0, AppliedSet(2));
   ledger.AddInFlight(0, {0, 0});
   ledger.AddInFlight(1, {0, 0});
-  EXPECT_TRUE(ledger.Report(1, {0, 0}, {0}));
+  EXPECT_TRUE(ledger.Report(1, {0, 0}, ShardSet::All(1)));
   EXPECT_EQ(ledger.in_flight(), 0u);
   EXPECT_EQ(ledger.in_flight_of(0), 0u);
 }
@@ -181,7 +188,7 @@ TEST(WorkLedger, WhenTwoMillionBatchesAreReopenedForOneShard_GrantsThemAllOnce) 
   const auto grants = ledger.Grant(0, 3);
   ASSERT_EQ(grants.size(), 3u);
   EXPECT_EQ(grants[0].shards, (std::vector<ShardId>{2}));
-  for (std::uint32_t b = 0; b < kBatches; ++b) ledger.Report(0, {0, b}, {2});
+  for (std::uint32_t b = 0; b < kBatches; ++b) ledger.Report(0, {0, b}, Set(4, {2}));
   EXPECT_TRUE(ledger.AllCommitted());
 }
 
@@ -197,7 +204,7 @@ TEST(WorkLedger, WhenAWorkIdIsShared_OneOtherWorkerGetsItAndTheFirstReportCounts
   EXPECT_TRUE(ledger.Grant(2, 3).empty()) << "worker 1 is not overdue";
   EXPECT_EQ(ledger.in_flight(), 3u);
   EXPECT_EQ(ledger.examples_in_flight(), 3);
-  EXPECT_TRUE(ledger.Report(1, {0, 1}, {0, 1}));
+  EXPECT_TRUE(ledger.Report(1, {0, 1}, ShardSet::All(2)));
   EXPECT_EQ(ledger.in_flight_of(0), 2u);
   EXPECT_EQ(ledger.in_flight_of(1), 0u);
   EXPECT_EQ(ledger.examples_in_flight(), 2);
@@ -209,7 +216,7 @@ TEST(WorkLedger, WhenASharedWorkIdHasLanded_IsNotGrantedTwice) {
   ASSERT_EQ(ledger.Grant(0, 2).size(), 2u);
   ledger.Share(0, {0, 0});
   ledger.Share(0, {0, 1});
-  ASSERT_TRUE(ledger.Report(0, {0, 0}, {0}));
+  ASSERT_TRUE(ledger.Report(0, {0, 0}, ShardSet::All(1)));
   ledger.ReturnAll(0);
   EXPECT_EQ(Batches(ledger.Grant(1, 3)), (std::vector<std::uint32_t>{1}));
   EXPECT_TRUE(ledger.Grant(2, 3).empty());
@@ -229,7 +236,7 @@ TEST(WorkLedger, WhenASharedWorkIdComesBack_TheNextWorkerGetsIt) {
   ledger.ReturnAll(2);
   EXPECT_EQ(Batches(ledger.Grant(1, 2)), (std::vector<std::uint32_t>{1}));
   // Shard 1 has a new copy, which lacks it.
-  EXPECT_FALSE(ledger.Report(1, {0, 1}, {0}));
+  EXPECT_FALSE(ledger.Report(1, {0, 1}, Set(2, {0})));
   const std::vector<GrantedWorkId> again = ledger.Grant(1, 2);
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(again[0].shards, (std::vector<ShardId>{1}));
@@ -254,7 +261,7 @@ TEST(WorkLedger, WhileOneOfThoseWhoHaveAWorkIdIsNotOverdue_NobodyElseGetsIt) {
   EXPECT_TRUE(ledger.Grant(3, 1).empty());
   ledger.Return(0, {0, 0});
   EXPECT_TRUE(ledger.Grant(3, 1).empty());
-  EXPECT_TRUE(ledger.Report(2, {0, 0}, {0}));
+  EXPECT_TRUE(ledger.Report(2, {0, 0}, ShardSet::All(1)));
   EXPECT_EQ(ledger.in_flight(), 0U);
   EXPECT_EQ(ledger.open(), 0U);
 }
@@ -271,7 +278,9 @@ class ClosureLedgerTest : public testing::Test {
   std::vector<std::uint32_t> Granted(std::uint32_t worker, std::size_t want) {
     return Batches(ledger_.Grant(worker, want));
   }
-  void Report(std::uint32_t number) { EXPECT_TRUE(ledger_.Report(0, {0, number}, {0})); }
+  void Report(std::uint32_t number) {
+    EXPECT_TRUE(ledger_.Report(0, {0, number}, ShardSet::All(1)));
+  }
 
   const std::shared_ptr<ClosureSource> source_ = std::make_shared<ClosureSource>();
   WorkLedger ledger_{1, source_};
@@ -369,7 +378,7 @@ TEST_F(ClosureLedgerTest, WhenAnIdIsSharedAndHasToWaitAgain_NobodyElseGetsIt) {
   ledger_.Share(0, {0, 1});
   ledger_.SetShard(0, AppliedSet(ClosureSource::kChunkSize));
   EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{0}));
-  EXPECT_TRUE(ledger_.Report(1, {0, 0}, {0}));
+  EXPECT_TRUE(ledger_.Report(1, {0, 0}, ShardSet::All(1)));
   EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{1}));
 }
 
@@ -387,7 +396,7 @@ TEST_F(ClosureLedgerTest, WhenAnIdOfAFormerPhaseIsOpenAgain_LaterPhasesWaitForIt
   ledger_.SetShard(0, restored);
   ledger_.Return(0, {0, 3});
   EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{1}));
-  EXPECT_TRUE(ledger_.Report(1, {0, 1}, {0}));
+  EXPECT_TRUE(ledger_.Report(1, {0, 1}, ShardSet::All(1)));
   EXPECT_EQ(Granted(1, 10), (std::vector<std::uint32_t>{3, 4}));
 }
 

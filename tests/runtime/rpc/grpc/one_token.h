@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "runtime/rpc/identity/caller.h"
-#include "runtime/stats/wrong_time.h"
+#include "runtime/stats/token_errors.h"
 
 namespace pstrain {
 
@@ -19,7 +19,7 @@ class OneToken final : public CallerVerifier {
     return Caller{Role::kWorker, 0, 0, 0};
   }
   Status CheckStillGood(const Caller& /*caller*/) const override {
-    return expired ? WrongTimeError("expired") : OkStatus();
+    return expired ? PassingTokenError(kWrongTime, "expired") : OkStatus();
   }
   std::atomic<bool> expired = false;
 };

@@ -11,7 +11,7 @@
 #include "base/os/files.h"
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/identity/published.h"
-#include "runtime/stats/unknown_key.h"
+#include "runtime/stats/token_errors.h"
 #include "tests/runtime/rpc/identity/test_tokens.h"
 
 namespace pstrain {
@@ -131,11 +131,12 @@ TEST_F(TokenVerifierTest, WhenTheKeyIsNotPublishedYet_IsToComeAgain) {
   const SigningKey next = SigningKey::Ec("next");
   const std::string token = next.Token(Claims().Text());
   EXPECT_EQ(Code(token), StatusCode::kUnavailable);
-  EXPECT_TRUE(IsUnknownKey(verifier_.Verify(token).status()));
+  EXPECT_TRUE(IsPassingTokenError(kUnknownKey, verifier_.Verify(token).status()));
   Publish(Jwks(next.Jwk()));
   EXPECT_TRUE(verifier_.Verify(token).ok());
   keys_ = nullptr;
-  EXPECT_TRUE(IsUnknownKey(verifier_.Verify(ec_.Token(Claims().Text())).status()));
+  EXPECT_TRUE(
+      IsPassingTokenError(kUnknownKey, verifier_.Verify(ec_.Token(Claims().Text())).status()));
 }
 
 TEST_F(TokenVerifierTest, ATokenIsReadOnce) {

@@ -20,7 +20,7 @@
 #include "runtime/rpc/identity/published.h"
 #include "runtime/rpc/identity/token_verifier.h"
 #include "runtime/rpc/identity/token_watch.h"
-#include "runtime/stats/wrong_time.h"
+#include "runtime/stats/token_errors.h"
 #include "tests/runtime/rpc/identity/test_tokens.h"
 
 namespace pstrain {
@@ -92,14 +92,14 @@ INSTANTIATE_TEST_SUITE_P(Algorithms, TokenTimesTest, testing::Values(0, 1, 2),
 // An apiserver that is away renews nothing, and clocks differ: neither may fail a job.
 TEST_P(TokenTimesTest, RightInAllButTheTime_IsToComeAgain) {
   const Claims claims{.expires = 2000, .not_before = 1500};
-  EXPECT_TRUE(IsWrongTime(Verify(claims))) << Verify(claims).ToString();
+  EXPECT_TRUE(IsPassingTokenError(kWrongTime, Verify(claims))) << Verify(claims).ToString();
   MoveTo(1500);
   const Result<Caller> caller = verifier_.Verify(Sign(claims));
   ASSERT_TRUE(caller.ok()) << caller.status().ToString();
   MoveTo(2061);
-  EXPECT_TRUE(IsWrongTime(verifier_.CheckStillGood(*caller)));
+  EXPECT_TRUE(IsPassingTokenError(kWrongTime, verifier_.CheckStillGood(*caller)));
   const Status late = Verify(claims);
-  EXPECT_TRUE(IsWrongTime(late)) << late.ToString();
+  EXPECT_TRUE(IsPassingTokenError(kWrongTime, late)) << late.ToString();
   EXPECT_THAT(late.message(), HasSubstr("it expired 61 s ago"));
   EXPECT_TRUE(Verify({.expires = 3000}).ok()) << "the pod's next token";
 }
@@ -124,7 +124,7 @@ TEST_P(TokenTimesTest, WrongInMoreThanTheTime_IsRefusedForThat) {
 // A token of another pod that has expired says nothing of who the attempt is.
 TEST_P(TokenTimesTest, OfAnAttempt_ATokenOfAnotherTimeDoesNotTakeThePlace) {
   MoveTo(3000);
-  EXPECT_TRUE(IsWrongTime(Verify({.expires = 2000, .uid = "pod-2"})));
+  EXPECT_TRUE(IsPassingTokenError(kWrongTime, Verify({.expires = 2000, .uid = "pod-2"})));
   EXPECT_TRUE(Verify({.uid = "pod-1"}).ok());
 }
 
@@ -134,7 +134,7 @@ TEST_P(TokenTimesTest, WhenAPodHasANewerToken_TheOlderOneIsGoodUntilItExpires) {
   EXPECT_TRUE(Verify({.expires = 3000}).ok());
   EXPECT_TRUE(Verify({.expires = 2000}).ok());
   MoveTo(2061);
-  EXPECT_TRUE(IsWrongTime(Verify({.expires = 2000})));
+  EXPECT_TRUE(IsPassingTokenError(kWrongTime, Verify({.expires = 2000})));
   EXPECT_TRUE(Verify({.expires = 3000}).ok());
 }
 
