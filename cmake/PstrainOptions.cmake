@@ -12,7 +12,9 @@ option(PSTRAIN_FUZZ "Build the fuzz targets (clang only)" OFF)
 option(PSTRAIN_TSAN_NO_GRPC "Leave out what links gRPC (its packages are not instrumented)" OFF)
 
 add_library(pstrain_base_flags INTERFACE)
-target_include_directories(pstrain_base_flags INTERFACE "${CMAKE_SOURCE_DIR}")
+# include/ has what programs of our users include, as <pstrain/NAME.h>.
+target_include_directories(pstrain_base_flags INTERFACE "${CMAKE_SOURCE_DIR}"
+                           "${CMAKE_SOURCE_DIR}/include")
 if(PSTRAIN_SANITIZE)
   target_compile_options(pstrain_base_flags INTERFACE
     -fsanitize=${PSTRAIN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

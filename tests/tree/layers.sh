@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$1"
 
 folders=()
-for folder in base proto crds operator agent runtime local cli tests bench; do
+for folder in include base proto crds operator agent runtime local cli tests bench; do
   if [[ -d $folder ]]; then folders+=("$folder"); fi
 done
 
@@ -80,7 +80,10 @@ grep -rnE '^[[:space:]]*#[[:space:]]*include' --include='*.h' --include='*.cc' "
         check_own(place, file, header)
         check_foreign(place, file, header)
       } else if (match($0, /<[^>]+>/)) {
-        check_foreign(place, file, substr($0, RSTART + 1, RLENGTH - 2))
+        header = substr($0, RSTART + 1, RLENGTH - 2)
+        # Ours as our users write it.
+        if (header ~ /^pstrain\//) check_own(place, file, "include/" header)
+        check_foreign(place, file, header)
       }
     }
     END {
