@@ -31,7 +31,7 @@ PushRequest SmallPush() {
 }
 
 std::vector<std::string> MalformedPulls() {
-  const std::string pull = TextOf(EncodePullRequest({{{0, kTerm, {{0, 0}}, {}}}}));
+  const std::string pull = TextOf(EncodePullRequest(PullRequest{{{0, kTerm, {{0, 0}}, {}}}}));
   PullRequest waits_for_ever{{{0, kTerm, {{0, 0}}, {}}}};
   waits_for_ever.grant.after.batch = ~std::uint32_t{0};
   return {"",
@@ -40,9 +40,8 @@ std::vector<std::string> MalformedPulls() {
           pull + std::string(8, '\0'),
           std::string(64, '\xff'),
           TextOf(EncodePushRequest(SmallPush())),
-          TextOf(EncodePullRequest({{{kBeyond, kTerm, {}, {}}}})),
-          TextOf(EncodePullRequest({{{0, kTerm, {{kBeyond, 0}}, {}}}})),
-          TextOf(EncodePullRequest({{{0, kTerm, {}, {}}, {0, kTerm, {}, {}}}})),
+          TextOf(EncodePullRequest(PullRequest{{{kBeyond, kTerm, {}, {}}}})),
+          TextOf(EncodePullRequest(PullRequest{{{0, kTerm, {}, {}}, {0, kTerm, {}, {}}}})),
           TextOf(EncodePullRequest(waits_for_ever))};
 }
 
@@ -56,19 +55,16 @@ std::vector<std::string> MalformedPushes() {
   no_such_shard.sections[0].shard = kBeyond;
   PushRequest a_shard_twice = SmallPush();
   a_shard_twice.sections.push_back({0, kTerm, {}, {}});
-  PushRequest no_such_variable = SmallPush();
-  no_such_variable.sections[0].dense.push_back({kBeyond, 0, kOneValue});
   return {"",
           "x",
           push.substr(0, push.size() - 8),
           push + std::string(8, '\0'),
           std::string(64, '\xff'),
-          TextOf(EncodePullRequest({{{0, kTerm, {}, {}}}})),
+          TextOf(EncodePullRequest(PullRequest{{{0, kTerm, {}, {}}}})),
           TextOf(EncodePushRequest(skips_too_much)),
           TextOf(EncodePushRequest(no_such_batch)),
           TextOf(EncodePushRequest(no_such_shard)),
-          TextOf(EncodePushRequest(a_shard_twice)),
-          TextOf(EncodePushRequest(no_such_variable))};
+          TextOf(EncodePushRequest(a_shard_twice))};
 }
 
 /// Of 24 bytes with a magic number (runtime/ps/shard_transfer.h).
@@ -173,6 +169,16 @@ std::vector<std::string> MalformedFrames() {
           with(kFlags, 2),
           with(kFlags, 1),
           with(kStatus, 3)};
+}
+
+std::string PullOfAnUndeclaredVariable() {
+  return TextOf(EncodePullRequest(PullRequest{{{0, kTerm, {{kBeyond, 0}}, {}}}}));
+}
+
+std::string PushOfAnUndeclaredVariable() {
+  PushRequest push = SmallPush();
+  push.sections[0].dense.push_back({kBeyond, 0, kOneValue});
+  return TextOf(EncodePushRequest(push));
 }
 
 std::vector<MalformedBody> MalformedBodies() {

@@ -47,4 +47,9 @@ struct MalformedBody {
 };
 std::vector<MalformedBody> MalformedBodies();
 
+/// Requests of shard 0 that a worker would send of a variable which the chief has declared and the
+/// ps has not heard of yet; no chief has declared this one.
+std::string PullOfAnUndeclaredVariable();
+std::string PushOfAnUndeclaredVariable();
+
 }  // namespace pstrain

@@ -29,7 +29,8 @@
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/identity/key_set.h"
 #include "runtime/rpc/identity/token_verifier.h"
-#include "runtime/stats/wrong_time.h"
+#include "runtime/stats/token_errors.h"
+#include "runtime/wire/data_plane.h"
 #include "tests/process/exact_fixture.h"
 #include "tests/process/hostile_client.h"
 #include "tests/process/hostile_methods.h"
@@ -85,11 +86,11 @@ class HostilePeerTest : public ExactRunTest {
     return CallRaw(Address(Audience::kPs), kStream, message, Token(caller, Audience::kPs));
   }
   /// A request of the data plane as our own clients make it.
-  Status Ask(const Caller& caller, DataOp op, const std::string& body) {
+  Result<Bytes> Ask(const Caller& caller, DataOp op, const std::string& body) {
     const SharedKeyCredentials credentials(key_, "exact", run_id_, caller);
     GrpcTransport transport(std::make_shared<PendingCalls>(), &credentials);
     const auto connection = transport.Connect(Address(Audience::kPs));
-    return CallAndWait(*connection, static_cast<std::uint16_t>(op), body).status();
+    return CallAndWait(*connection, static_cast<std::uint16_t>(op), body);
   }
   template <typename Request>
   Status CallAs(const Caller& caller, const char* method, Audience audience,
@@ -214,7 +215,8 @@ TEST_F(HostilePeerTest, EveryMethod_WithEachWrongIdentity_IsRefused) {
     const SharedKeyCredentials expired(key_, "exact", run_id_, {method.roles.front(), 0, 0, 0},
                                        &past);
     for (const std::string& request : WorstRequests(method)) {
-      EXPECT_TRUE(IsWrongTime(Call(method, request, Bearer(*expired.Token(method.audience)))))
+      EXPECT_TRUE(IsPassingTokenError(
+          kWrongTime, Call(method, request, Bearer(*expired.Token(method.audience)))))
           << method.name;
     }
   }
@@ -280,13 +282,13 @@ TEST_F(HostilePeerTest, EveryMethod_WithMalformedBytes_IsRefused) {
     ++malformed;
   }
   for (const MalformedBody& request : MalformedBodies()) {
-    EXPECT_EQ(Ask({request.role, 0, 0, 0}, request.op, request.body).code(),
+    EXPECT_EQ(Ask({request.role, 0, 0, 0}, request.op, request.body).status().code(),
               StatusCode::kInvalidArgument)
         << "op " << static_cast<int>(request.op) << ", " << request.body.size()
         << " bytes, request " << malformed;
     ++malformed;
   }
-  EXPECT_EQ(Ask(kWorker, static_cast<DataOp>(99), "").code(), StatusCode::kUnimplemented);
+  EXPECT_EQ(Ask(kWorker, static_cast<DataOp>(99), "").status().code(), StatusCode::kUnimplemented);
   for (const char* method : {"/pstrain.ParameterServer/Other", "/pstrain.DataPlane/Other"}) {
     EXPECT_EQ(CallRaw(Address(Audience::kPs), method, "", Token(kWorker, Audience::kPs)).code(),
               StatusCode::kUnimplemented)
@@ -364,6 +366,27 @@ TEST_F(HostilePeerTest, AMemberOfTheJob_CannotNameWhatTheJobDoesNotHave) {
   ExpectClosedForm(ended);
 }
 
+// The chief may have declared it since the ps was told: the request is in order, and early.
+TEST_F(HostilePeerTest, ARequestOfAVariableThatNobodyDeclared_ChangesNothing) {
+  StartJob();
+  const auto pulled = Ask(kWorker, DataOp::kPull, PullOfAnUndeclaredVariable());
+  ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
+  const auto values = ParsePullReply(pulled->span());
+  ASSERT_TRUE(values.ok()) << values.status().ToString();
+  ASSERT_EQ(values->sections.size(), 1U);
+  EXPECT_THAT(values->sections[0].status, AnyOf(PullStatus::kEarly, PullStatus::kNotOwner));
+  EXPECT_TRUE(values->sections[0].values.empty());
+  const auto pushed = Ask(kWorker, DataOp::kPush, PushOfAnUndeclaredVariable());
+  ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  const auto statuses = ParsePushReply(pushed->span());
+  ASSERT_TRUE(statuses.ok()) << statuses.status().ToString();
+  ASSERT_EQ(statuses->statuses.size(), 1U);
+  EXPECT_THAT(statuses->statuses[0], AnyOf(PushStatus::kEarly, PushStatus::kNotOwner));
+  const Ended ended = WaitFor(*program_);
+  ExpectAllAppliedOnce(ended);
+  ExpectClosedForm(ended);
+}
+
 TEST_F(HostilePeerTest, AWorkerThatReportsWhatItWasNotGranted_ChangesNothing) {
   StartJob();
   // Takes the place of worker 1, whose next attempt takes it back.
@@ -380,12 +403,8 @@ TEST_F(HostilePeerTest, AWorkerThatReportsWhatItWasNotGranted_ChangesNothing) {
     Report* report = poll.add_reports();
     *report->mutable_work_id() = work_id;
     report->set_loss(1e9);
-    for (std::uint32_t shard = 0; shard < 64; ++shard) {
-      WireShardInTerm* copy = report->add_shards();
-      copy->set_shard(shard);
-      copy->mutable_term()->set_chief_term(1);
-      copy->mutable_term()->set_counter(shard + 1);
-    }
+    report->set_membership((std::uint64_t{1} << 32) + 1);
+    report->mutable_shards()->set_count(64);
   }
   EXPECT_TRUE(
       CallAs({Role::kWorker, 1, 0, 0}, "/pstrain.ChiefControl/PollWorker", Audience::kChief, poll)
