@@ -3,6 +3,7 @@
 # machine, by role. Fails when a job hangs. Needs root for namespaces of its own; takes about an hour.
 # What it has found is kept beside the build (faults.jsonl): interrupted, it goes on from there.
 #   PSTRAIN_SOAK_BUILD  a build folder to use instead of build/release, which is built otherwise
+# --only REGEX takes the cells in whose "ROLE: FAULT" it is found, e.g. '^ps: .*for ever'.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -212,18 +212,45 @@ def run_table(options):
     wanted = [(row, role) for row, (_, _, roles) in enumerate(ROWS) for role in roles]
     cells = {(row, role): results.cells[ROWS[row][0], role] for row, role in wanted
              if (ROWS[row][0], role) in results.cells}
+    todo = _open_cells(options, wanted, cells)
+    begun = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
-        running = {pool.submit(_cell, options, row, role): (row, role) for row, role in wanted
-                   if (row, role) not in cells}
-        for done in concurrent.futures.as_completed(running):
+        running = {pool.submit(_cell, options, row, role): (row, role) for row, role in todo}
+        for number, done in enumerate(concurrent.futures.as_completed(running), 1):
             row, role = running[done]
             cells[row, role] = done.result()
             results.add(ROWS[row][0], role, cells[row, role])
-            print(f"faults: {role}: {ROWS[row][0]}: {_words(cells[row, role], undisturbed)}",
-                  file=sys.stderr, flush=True)
-    write_table(options, cells, undisturbed)
+            print(f"faults: {number} of {len(todo)}, {time.monotonic() - begun:.0f} s: {role}: "
+                  f"{ROWS[row][0]}: {_words(cells[row, role], undisturbed)} "
+                  f"(the job took {cells[row, role]['seconds']:.0f} s)", file=sys.stderr, flush=True)
+    lacking = len(wanted) - len(cells)
+    if lacking == 0:
+        write_table(options, cells, undisturbed)
     if any(_wrong(cell) for cell in cells.values()):
         sys.exit("faults: a job hangs, or ends with wrong counts")
+    if lacking > 0:
+        print(f"faults: {lacking} of {len(wanted)} cells are not known yet; the table stays as it is",
+              file=sys.stderr)
+
+
+def _open_cells(options, wanted, known):
+    """What has to be found: the jobs that take longest first, so that none of them is alone at the
+    end."""
+    chosen = [cell for cell in wanted if cell not in known and
+              (options.only is None or options.only.search(f"{cell[1]}: {ROWS[cell[0]][0]}"))]
+    if options.only is not None and not chosen and not any(
+            options.only.search(f"{role}: {ROWS[row][0]}") for row, role in wanted):
+        sys.exit(f"faults: no cell matches {options.only.pattern}")
+    return sorted(chosen, key=lambda cell: -_expected_seconds(ROWS[cell[0]][0]))
+
+
+def _expected_seconds(text):
+    """How much longer a job takes with that fault, by the row's words: a guess."""
+    if text.endswith("for ever"):
+        # An attempt after the other waits for its peers.
+        return (BACKOFF_LIMIT + 1) * PEER_TIMEOUT_S
+    lasts = re.search(r"for (\d+) s$", text)
+    return int(lasts.group(1)) if lasts else 0
 
 
 def _complaint(lines):
@@ -262,6 +289,9 @@ def main():
     parser.add_argument("--row", type=int)
     parser.add_argument("--role")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--only", type=re.compile, metavar="REGEX",
+                        help="the cells whose \"ROLE: FAULT\" it is found in; the table is written "
+                        "when all are known")
     options = parser.parse_args()
     if options.check:
         check_table(options)

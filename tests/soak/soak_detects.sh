@@ -123,4 +123,19 @@ for what, bad in (
     except SystemExit:
         continue
     sys.exit(f"soak_detects: the table is taken though {what}")
+
+# Of the cells that are not known those that --only names, the longest jobs first.
+wanted = [(row, role) for row, (_, _, roles) in enumerate(fault_table.ROWS) for role in roles]
+texts = [text for text, _, _ in fault_table.ROWS]
+killed, paused = texts.index("the process is killed"), texts.index("the process is paused for 60 s")
+options.only = fault_table.re.compile("^ps: the process is")
+found = fault_table._open_cells(options, wanted, {(killed, "ps"): cell})
+if found[0] != (paused, "ps") or (killed, "ps") in found or {role for _, role in found} != {"ps"}:
+    sys.exit(f"soak_detects: --only takes {found}")
+options.only = fault_table.re.compile("^ps: nobody has heard of it")
+try:
+    fault_table._open_cells(options, wanted, {})
+except SystemExit:
+    sys.exit(0)
+sys.exit("soak_detects: --only takes what names no cell")
 EOF

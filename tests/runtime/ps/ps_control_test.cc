@@ -83,7 +83,7 @@ class PsControlTest : public testing::Test {
   StatusCode Push(std::uint32_t epoch) { return PushOf(epoch).status().code(); }
   bool IsOfAnotherChief(std::uint32_t epoch) {
     const Result<PushReply> reply = PushOf(epoch);
-    return reply.ok() && reply->sections.at(0).status == PushStatus::kOtherChief;
+    return reply.ok() && reply->statuses.at(0) == PushStatus::kOtherChief;
   }
   void RegisterWith(const PsControl::Registration& chief) {
     control_.BeginRegistration();

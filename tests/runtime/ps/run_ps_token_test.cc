@@ -15,7 +15,7 @@
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/identity/key_set.h"
 #include "runtime/rpc/identity/token_verifier.h"
-#include "runtime/stats/wrong_time.h"
+#include "runtime/stats/token_errors.h"
 #include "tests/runtime/rpc/grpc/fake_chief.h"
 
 namespace pstrain {
@@ -34,7 +34,7 @@ class RegisteringChief final : public FakeChief {
     Start({.verifier = &verifier,
            .options = {.on_error = [this](const std::string&, const Status& error) {
              const MutexLock lock(mutex_);
-             refused_ += IsWrongTime(error) ? 1 : 0;
+             refused_ += IsPassingTokenError(kWrongTime, error) ? 1 : 0;
              changed_.NotifyAll();
            }}});
   }

@@ -15,7 +15,7 @@
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/identity/key_set.h"
 #include "runtime/rpc/identity/token_verifier.h"
-#include "runtime/stats/wrong_time.h"
+#include "runtime/stats/token_errors.h"
 #include "runtime/wire/data_op.h"
 
 namespace pstrain {
@@ -81,7 +81,7 @@ TEST_F(StreamAdmissionTest, WhenItsTokenHasExpired_AStreamOpensWithANewerOneAlon
   const Result<OpCheck> stream = admit_(first);
   ASSERT_TRUE(stream.ok()) << stream.status().ToString();
   clock_.Advance(SharedKeyCredentials::kLifetime + TokenVerifier::kLeeway + seconds(1));
-  EXPECT_TRUE(IsWrongTime(admit_(first).status()));
+  EXPECT_TRUE(IsPassingTokenError(kWrongTime, admit_(first).status()));
   const Result<OpCheck> next = admit_(Authorization(Role::kWorker));
   ASSERT_TRUE(next.ok()) << next.status().ToString();
   EXPECT_EQ(Send(next, DataOp::kPush), StatusCode::kOk);

@@ -10,6 +10,7 @@
 #include "runtime/model/training/training_jobs.h"
 #include "runtime/ps/run_ps.h"
 #include "runtime/worker/run_worker.h"
+#include "tests/runtime/simulation/mutations.h"
 
 namespace pstrain::simulation {
 namespace {
@@ -86,21 +87,47 @@ void Cluster::Launch(Replica& replica) {
   network_.AddProcess(replica.process, host, replica.role == Role::kChief);
   // The attempt is in the address, because a former one may still serve at its own.
   const std::string address = host + ":" + std::to_string(2000 + replica.attempt);
-  const auto* context = new RoleContext{.job = *new JobSettings(SettingsOf(JobOf(replica.role))),
-                                        .run_id = "run",
-                                        .index = replica.index,
-                                        .attempt = replica.attempt,
-                                        .listen_address = address,
-                                        .own_address = address,
-                                        .chief_address = "chief:2000",
-                                        .scratch = scratch_,
-                                        .ps_replicas_file = ps_count_file,
-                                        .grace = kGrace,
-                                        .stats = *replica.stats,
-                                        .fail_points = FailPoints::None(),
-                                        .stop = replica.stop.get_token()};
+  auto* context = new RoleContext{.job = *new JobSettings(SettingsOf(JobOf(replica.role))),
+                                  .run_id = "run",
+                                  .index = replica.index,
+                                  .attempt = replica.attempt,
+                                  .listen_address = address,
+                                  .own_address = address,
+                                  .chief_address = "chief:2000",
+                                  .scratch = scratch_,
+                                  .ps_replicas_file = ps_count_file,
+                                  .grace = kGrace,
+                                  .stats = *replica.stats,
+                                  .fail_points = FailPoints::None(),
+                                  .stop = replica.stop.get_token()};
   ++replica.attempt;
-  scheduler_.Start(replica.process, [this, &replica, context] { Run(replica, *context); });
+  scheduler_.Start(replica.process, [this, &replica, context] {
+    Identify(replica, *context);
+    Run(replica, *context);
+  });
+}
+
+// By the process itself: what it reads it reads again by its own clock.
+void Cluster::Identify(const Replica& replica, RoleContext& context) {
+  if (issuer == nullptr) return;
+  const Caller said{replica.role, replica.index, context.attempt, 0};
+  Caller pod = said;
+  pod.attempt = replica.stolen_from.value_or(said.attempt);
+  Result<std::unique_ptr<Identity>> identity = OpenIdentity(issuer->SettingsFor(pod, said));
+  if (!identity.ok()) return void(failure_ = identity.status().ToString());
+  context.identity = identity->release();
+}
+
+void Cluster::StartImpostor(std::size_t i) {
+  const Replica& robbed = *replicas_[i];
+  if (robbed.process == 0) return;
+  LogInfo("simulation", "an impostor", {{"host", HostOf(robbed)}});
+  Replica& impostor = *impostors_.emplace_back(std::make_unique<Replica>());
+  impostor.role = robbed.role;
+  impostor.index = robbed.index;
+  impostor.attempt = robbed.attempt;
+  impostor.stolen_from = robbed.attempt - 1;
+  Launch(impostor);
 }
 
 void Cluster::Run(Replica& replica, const RoleContext& context) {
@@ -117,6 +144,7 @@ void Cluster::Run(Replica& replica, const RoleContext& context) {
 void Cluster::Ended(Replica& replica, Process process, const Result<int>& outcome) {
   End(process);
   if (replica.role == Role::kChief && outcome.ok() && *outcome == kExitSuccess) finished_ = true;
+  if (replica.stolen_from) return;
   const bool may_end = outcome.ok() ? *outcome != kExitPermanent : excused(HostOf(process));
   if (!may_end && failure_.empty()) {
     failure_ = HostOf(process) + " failed: " +
@@ -160,8 +188,23 @@ void Cluster::Pause(std::size_t i, Time duration) {
   const Process process = replicas_[i]->process;
   if (process == 0 || scheduler_.IsPaused(process)) return;
   LogInfo("simulation", "paused", {{"host", HostOf(process)}});
+  if (ActiveMutations().pauses_of_chief_count && replicas_[i]->role == Role::kChief) {
+    return CutOff(HostOf(process), duration);
+  }
   scheduler_.Pause(process);
   scheduler_.At(scheduler_.now() + duration, [this, process] { scheduler_.Resume(process); });
+}
+
+// From everybody, in both directions.
+void Cluster::CutOff(const Host& host, Time duration) {
+  for (const auto& replica : replicas_) {
+    const Host other = HostOf(*replica);
+    if (other == host) continue;
+    for (const auto& [from, to] : {std::pair(host, other), std::pair(other, host)}) {
+      network_.Cut(from, to);
+      scheduler_.At(scheduler_.now() + duration, [this, from, to] { network_.Repair(from, to); });
+    }
+  }
 }
 
 // A stop's callbacks take locks: it comes from a thread of that process.

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -13,6 +14,7 @@
 #include "proto/contract/stats_page.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/cluster/role_context.h"
+#include "tests/runtime/simulation/issuer.h"
 #include "tests/runtime/simulation/network.h"
 #include "tests/runtime/simulation/scheduler.h"
 
@@ -31,6 +33,9 @@ class Cluster {
     Process process = 0;
     std::stop_source stop;
     std::shared_ptr<StatsWriter> stats;
+    /// Whose tokens it has where it is not that attempt of the replica: it may fail, and nobody
+    /// starts it again.
+    std::optional<std::uint32_t> stolen_from = std::nullopt;
     /// A ps beyond the number that the job wants: it does not come back.
     bool surplus = false;
   };
@@ -42,6 +47,8 @@ class Cluster {
   /// The file that tells a chief how many ps the job wants; empty: that cannot change. To be set
   /// before Start.
   std::string ps_count_file;
+  /// What processes show each other; null: nothing. Outlives it. To be set before Start.
+  Issuer* issuer = nullptr;
   /// Called before a process starts on that host.
   std::function<void(const Host& host)> on_launch;
   /// A process of that host may fail now; it is started again like any other that has ended.
@@ -70,6 +77,9 @@ class Cluster {
   /// The next attempt starts while this one goes on, unseen by the executor.
   void Abandon(std::size_t i);
 
+  /// Somebody has the tokens of the attempt that runs, and says to be the next one.
+  void StartImpostor(std::size_t i);
+
   // What a user does.
 
   /// The job wants so many ps: new ones start, those beyond it are told to stop after `patience`,
@@ -87,6 +97,8 @@ class Cluster {
   void Add(Role role, std::uint32_t count);
   void Launch(Replica& replica);
   void Run(Replica& replica, const RoleContext& context);
+  void Identify(const Replica& replica, RoleContext& context);
+  void CutOff(const Host& host, Time duration);
   void Ended(Replica& replica, Process process, const Result<int>& outcome);
   void LaunchLater(Replica& replica);
   void End(Process process);
@@ -98,6 +110,7 @@ class Cluster {
   const PSTrainingJob& chief_job_;
   const std::string scratch_;
   std::vector<std::unique_ptr<Replica>> replicas_;
+  std::vector<std::unique_ptr<Replica>> impostors_;
   std::map<Process, Host> hosts_;
   std::set<Process> running_;
   std::vector<std::shared_ptr<StatsWriter>> all_stats_;

@@ -86,7 +86,7 @@ void Disk::EndMisreading() {
 int Disk::Call(std::string_view call, const std::string& path) {
   EndMisreading();
   const Process process = scheduler_.process();
-  if (process == 0 || looking) return 0;
+  if (process == 0 || looking || (is_elsewhere && is_elsewhere(path))) return 0;
   const Host host = host_of_(process);
   const auto hang = hangs_.find(host);
   if (hang != hangs_.end() && hang->second > scheduler_.now()) {
@@ -97,6 +97,7 @@ int Disk::Call(std::string_view call, const std::string& path) {
     scheduler_.SleepFor(
         Time(scheduler_.random().Uniform(static_cast<std::uint64_t>(most.count()))));
   }
+  if (newest_not_noted && call == "open" && path.ends_with("/newest-checkpoint")) return ENOENT;
   const int error_number = FailsWith(call, host);
   if (error_number != 0) {
     ++failed_;

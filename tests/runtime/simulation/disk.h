@@ -57,12 +57,17 @@ class Disk {
   /// The simulation itself looks at the files: nothing fails.
   bool looking = false;
 
+  /// Files of a node's own, which none of this concerns. Null: there are none.
+  std::function<bool(const std::string& path)> is_elsewhere;
+
   // Mutations.
   /// The product would not sync these.
   bool files_not_synced = false;
   bool folders_not_synced = false;
   /// The product would not look who has taken a chief term.
   bool chief_terms_unseen = false;
+  /// The product would not note which checkpoint is the newest.
+  bool newest_not_noted = false;
   /// What a process of that host reads of this file now is not what is there. Null: it always is.
   std::function<bool(const Host& host, const std::string& path)> misreads;
 

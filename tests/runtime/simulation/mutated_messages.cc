@@ -1,5 +1,6 @@
 #include "tests/runtime/simulation/mutated_messages.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -58,6 +59,10 @@ void Mutate(PollWorkerReply& reply) {
 }
 
 void Observe(const AssignShardsRequest& request) {
+  const bool restores = std::ranges::any_of(request.shards(), [](const auto& shard) {
+    return shard.source() == WireShardAssignment::RESTORE;
+  });
+  Observed().restores += restores ? 1 : 0;
   for (const WireShardAssignment& shard : request.shards()) {
     const bool restored = shard.source() == WireShardAssignment::RESTORE;
     if (!restored && shard.source() != WireShardAssignment::INITIAL) continue;
@@ -76,8 +81,13 @@ void ObserveAnswered(const WriteCheckpointShardsRequest& request,
   }
 }
 
+void Mutate(RegisterPsRequest& request) {
+  if (ActiveMutations().attempts_are_not_told) request.clear_attempt();
+}
+
 // The chief's numbers of polls only grow; the worker's own come back to it.
 void Mutate(PollWorkerRequest& request) {
+  if (ActiveMutations().attempts_are_not_told) request.clear_attempt();
   if (!ActiveMutations().late_polls_count) return;
   constexpr std::uint64_t kScale = 1 << 20;
   static std::uint64_t count = 0;
@@ -86,6 +96,7 @@ void Mutate(PollWorkerRequest& request) {
 
 // Room for one of ours after each of the evaluator's.
 void Mutate(PollEvaluatorRequest& request) {
+  if (ActiveMutations().attempts_are_not_told) request.clear_attempt();
   if (ActiveMutations().pins_are_ignored) request.set_sequence(2 * request.sequence());
 }
 
@@ -101,11 +112,11 @@ Result<Bytes> MutatedData(std::uint16_t op, const Bytes& request, const Status& 
       op != static_cast<std::uint16_t>(DataOp::kPush)) {
     return status;
   }
-  const Result<PushRequest> push = ParsePushRequest(request.span());
+  const Result<PushMessage> push = ParsePushRequest(request.span());
   if (!push.ok()) return status;
   PushReply reply;
-  for (const PushSection& section : push->sections) {
-    reply.sections.push_back({section.shard, PushStatus::kApplied});
+  for (const PushRequest& work : push->works) {
+    reply.statuses.resize(reply.statuses.size() + work.sections.size(), PushStatus::kApplied);
   }
   WireBuffer encoded = EncodePushReply(reply);
   auto owner = std::make_shared<const WireBuffer>(std::move(encoded));

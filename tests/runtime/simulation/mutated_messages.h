@@ -20,6 +20,8 @@ struct ObservedMessages {
   std::uint64_t evaluations = 0;
   /// A ps has told the chief that a checkpoint is damaged, and the chief has not looked yet.
   bool damage_claimed = false;
+  /// Calls that have a ps restore shards from a checkpoint.
+  std::uint64_t restores = 0;
   /// Of the input, in all epochs; and why a final checkpoint had others, though every batch was
   /// reported.
   std::int64_t examples_expected = 0;
@@ -47,6 +49,7 @@ void ObserveAnswered(const RegisterPsRequest& request, const RegisterPsReply& re
 // On their way to a process.
 template <typename Message>
 void Mutate(Message&) {}
+void Mutate(RegisterPsRequest& request);
 void Mutate(PollWorkerRequest& request);
 void Mutate(PollEvaluatorRequest& request);
 void Mutate(HeartbeatPsReply& reply);

@@ -34,6 +34,18 @@ struct Mutations {
   bool evaluation_has_no_deadline = false;
   /// A worker for which there is nothing to do now is told that the job is finished.
   bool finish_is_told_early = false;
+  /// A pause of the chief is none to it: its time goes on, and nobody is heard.
+  bool pauses_of_chief_count = false;
+  /// Nobody's pauses grow before something is tried again.
+  bool pauses_do_not_grow = false;
+  /// The file that names the newest checkpoint is not there for a chief that starts.
+  bool newest_is_not_noted = false;
+  /// Nobody is asked for a token.
+  bool callers_are_believed = false;
+  /// A token that has expired is refused for good.
+  bool expired_is_for_good = false;
+  /// Nobody says which attempt it is.
+  bool attempts_are_not_told = false;
   /// The chief takes a link over which no call arrives for a good one.
   bool dead_links_look_well = false;
 };

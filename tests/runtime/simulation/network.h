@@ -11,7 +11,9 @@
 
 #include "base/status.h"
 #include "runtime/rpc/bytes.h"
+#include "runtime/rpc/identity/caller.h"
 #include "runtime/rpc/request_handler.h"
+#include "runtime/rpc/serve_options.h"
 #include "tests/runtime/simulation/scheduler.h"
 
 namespace pstrain {
@@ -29,6 +31,10 @@ struct Endpoint {
   Host host{};
   std::vector<const ControlService*> services{};
   RequestHandler* data_plane = nullptr;
+  /// Who may call, and who is told of calls that were refused; null: anybody, nobody.
+  CallerVerifier* verifier = nullptr;
+  StreamAdmission admit = nullptr;
+  ErrorObserver on_error = nullptr;
   /// Handlers that run now.
   int inside = 0;
 };

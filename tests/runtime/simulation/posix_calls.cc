@@ -19,6 +19,7 @@
 #include <random>
 
 #include "tests/runtime/simulation/scheduler.h"
+#include "tests/runtime/simulation/simulated_clock.h"
 
 namespace pstrain::simulation {
 namespace {
@@ -112,6 +113,11 @@ long Futex(Scheduler& scheduler, const int* word, int operation, int value,
 }
 
 }  // namespace
+
+std::int64_t WallSeconds(Time now) {
+  return WallBegin() + std::chrono::floor<std::chrono::seconds>(now).count();
+}
+
 }  // namespace pstrain::simulation
 
 // NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)

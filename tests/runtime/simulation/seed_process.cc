@@ -18,14 +18,14 @@ namespace {
 constexpr unsigned kLimitSeconds = 120;
 
 [[noreturn]] void RunChild(std::uint64_t seed, const Mutations& mutations,
-                           const std::optional<CutForEver>& cut, const std::string& directory,
+                           const std::optional<PlannedFault>& planned, const std::string& directory,
                            int out) {
   alarm(kLimitSeconds);
   if (std::getenv("PSTRAIN_SIMULATION_LOG") == nullptr) {
     SetLogLevel(LogLevel::kError);
     if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(2);
   }
-  const ShellResult result = RunShellSimulation(seed, directory, mutations, cut);
+  const ShellResult result = RunShellSimulation(seed, directory, mutations, planned);
   const bool told = write(out, &result, sizeof(result)) == static_cast<ssize_t>(sizeof(result));
   _exit(told ? 0 : 2);
 }
@@ -33,7 +33,7 @@ constexpr unsigned kLimitSeconds = 120;
 }  // namespace
 
 ShellResult RunSeed(std::uint64_t seed, const Mutations& mutations,
-                    const std::optional<CutForEver>& cut) {
+                    const std::optional<PlannedFault>& planned) {
   // Files of a simulation need no disk.
   if (FileExists("/dev/shm")) setenv("TMPDIR", "/dev/shm", /*overwrite=*/0);
   const TempDir directory;
@@ -42,7 +42,7 @@ ShellResult RunSeed(std::uint64_t seed, const Mutations& mutations,
   if (pipe(ends) != 0) std::abort();
   const pid_t child = fork();
   if (child < 0) std::abort();
-  if (child == 0) RunChild(seed, mutations, cut, directory.path(), ends[1]);
+  if (child == 0) RunChild(seed, mutations, planned, directory.path(), ends[1]);
   close(ends[1]);
   const bool told = read(ends[0], &result, sizeof(result)) == static_cast<ssize_t>(sizeof(result));
   close(ends[0]);

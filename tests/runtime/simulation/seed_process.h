@@ -11,6 +11,6 @@ namespace pstrain::simulation {
 /// destroyed, and so that a seed that crashes or hangs is one that fails. Its log is dropped unless
 /// PSTRAIN_SIMULATION_LOG is set. Not from several threads.
 ShellResult RunSeed(std::uint64_t seed, const Mutations& mutations = {},
-                    const std::optional<CutForEver>& cut = std::nullopt);
+                    const std::optional<PlannedFault>& planned = std::nullopt);
 
 }  // namespace pstrain::simulation

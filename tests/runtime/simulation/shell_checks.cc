@@ -34,8 +34,12 @@ void ShellSimulation::CheckEnd() {
   result_.abandoned = cluster_->Sum(stats::kChiefCheckpointsAbandoned);
   result_.reopened = cluster_->Sum(stats::kChiefBatchesReopened);
   result_.duplicates = cluster_->Sum(stats::kPsDuplicatesRefused);
-  result_.refused =
-      cluster_->Sum(stats::kRefused[static_cast<std::size_t>(RefusalReason::kNotGranted)]);
+  result_.refused = Refused(RefusalReason::kNotGranted);
+  result_.refused_expired = Refused(RefusalReason::kWrongTime);
+  result_.refused_others = Refused(RefusalReason::kPermissionDenied);
+  result_.lost_peers =
+      cluster_->Sum(stats::kChiefRecoveriesPs) + cluster_->Sum(stats::kChiefRecoveriesWorker);
+  result_.restores = Observed().restores;
   result_.evaluations = Observed().evaluations;
   result_.disk_errors = disk_->failed();
   result_.disk_lost = disk_->lost();
@@ -56,6 +60,10 @@ void ShellSimulation::CheckEnd() {
   for (const Status& status : {CheckResultFile(), CheckFinals(), CheckWeights()}) {
     if (!status.ok()) Violated(status.ToString());
   }
+}
+
+std::uint64_t ShellSimulation::Refused(RefusalReason reason) const {
+  return cluster_->Sum(stats::kRefused[static_cast<std::size_t>(reason)]);
 }
 
 std::vector<std::string> ShellSimulation::ReadableCheckpoints() {

@@ -25,6 +25,13 @@ struct ShellResult {
   std::uint64_t duplicates = 0;
   std::uint64_t evaluations = 0;
   std::uint64_t refused = 0;
+  /// Calls whose token had expired, and calls of somebody else than the token says.
+  std::uint64_t refused_expired = 0;
+  std::uint64_t refused_others = 0;
+  /// Peers that a chief had given up and that came back.
+  std::uint64_t lost_peers = 0;
+  /// Calls that have a ps restore shards.
+  std::uint64_t restores = 0;
   std::uint64_t disk_errors = 0;
   std::uint64_t disk_lost = 0;
   std::uint64_t names_hidden = 0;
@@ -33,24 +40,41 @@ struct ShellResult {
   double seconds_after_last_fault = 0;
 };
 
-/// The peerTimeoutSeconds of a job that links are cut of.
-inline constexpr std::chrono::seconds kLinkPatience{60};
+/// The peerTimeoutSeconds of a job whose only fault is a planned one.
+inline constexpr std::chrono::seconds kPlannedPatience{60};
 
-/// Links that lose one direction for ever, the only fault of their seed.
-struct CutForEver {
-  /// Hosts, as Network has them: "ps-1".
-  std::string from;
-  std::string to;
-  /// A replica that is told to stop when the link is cut, and started again: its shards move then.
-  std::string stopped = {};
-  /// Only calls are lost: answers to those of the other side get through.
+/// What happens at one moment while the job trains, the only fault of its seed. Hosts are as
+/// Network has them: "ps-1".
+struct PlannedFault {
+  /// Links that lose one direction for ever: from, to.
+  std::vector<std::pair<std::string, std::string>> cut = {};
+  /// Of these only calls are lost: answers to those of the other side get through.
   bool calls_only = false;
-  /// Links that are cut at the same time.
-  std::vector<std::pair<std::string, std::string>> more = {};
+  /// A replica that is told to stop, and started again: its shards move.
+  std::string stopped = {};
+  /// Replicas that are killed, and started again: their shards are restored.
+  std::vector<std::string> killed = {};
+  /// A replica whose next attempt starts while this one goes on.
+  std::string abandoned = {};
+  /// A replica that stands still for `lasts`.
+  std::string paused = {};
+  /// Hosts whose disks answer with `error_number` for `lasts`; only to writing, when that is
+  /// ENOSPC.
+  std::vector<std::string> failing_disks = {};
+  int error_number = 0;
+  std::chrono::seconds lasts{0};
+  /// Replicas show tokens, as in a cluster; for so long none is replaced.
+  bool identified = false;
+  std::chrono::seconds no_new_tokens{0};
+  /// A replica that runs; with its tokens somebody says to be its next attempt.
+  std::string impostor = {};
+  /// From the beginning on, listings lack for so long what another node has made.
+  std::chrono::seconds stale_listings{0};
 };
 
 /// Runs a ShellSimulation (shell_simulation.h). REQUIRES: as there.
 ShellResult RunShellSimulation(std::uint64_t seed, const std::string& directory,
-                               const Mutations& mutations, const std::optional<CutForEver>& cut);
+                               const Mutations& mutations,
+                               const std::optional<PlannedFault>& planned);
 
 }  // namespace pstrain::simulation

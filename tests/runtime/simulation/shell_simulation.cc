@@ -26,10 +26,10 @@ constexpr std::uint64_t kLongFaults = 2;
 constexpr std::chrono::seconds kLongPause{60};
 constexpr std::chrono::seconds kLongCut{60};
 constexpr std::chrono::seconds kLongFullDisk{600};
-/// A job that a link is cut of: how long it takes to get to that, and what is left then.
-constexpr std::int64_t kLinkRecords = 4000;
-constexpr std::chrono::milliseconds kLinkDelay{20};
-constexpr std::chrono::seconds kLinkEnds{3};
+/// A job with a planned fault: how long it takes to get to that, and what is left then.
+constexpr std::int64_t kPlannedRecords = 4000;
+constexpr std::chrono::milliseconds kPlannedDelay{20};
+constexpr std::chrono::seconds kPlannedBegins{3};
 /// Longer than any simulation.
 constexpr std::int32_t kForEverSeconds = 1'000'000;
 /// Of the number of ps that a job is scaled to.
@@ -38,10 +38,10 @@ constexpr std::uint64_t kMostPs = 4;
 }  // namespace
 
 ShellSimulation::ShellSimulation(std::uint64_t seed, std::string directory,
-                                 std::optional<CutForEver> cut)
+                                 std::optional<PlannedFault> planned)
     : directory_(std::move(directory)),
-      long_faults_(!cut && seed % kLongFaultSeeds == 0),
-      cut_(std::move(cut)),
+      long_faults_(!planned && seed % kLongFaultSeeds == 0),
+      planned_(std::move(planned)),
       scheduler_(seed),
       network_(scheduler_) {
   Network::SetRunning(&network_);
@@ -58,8 +58,8 @@ Status ShellSimulation::MakeJob() {
   const auto number = [&random](std::uint64_t least, std::uint64_t most) {
     return std::to_string(least + random.Uniform(most - least + 1));
   };
-  records_ = cut_ ? kLinkRecords : static_cast<std::int64_t>(100 + random.Uniform(900));
-  const auto replicas = [&](std::uint64_t most) { return cut_ ? "2" : number(1, most); };
+  records_ = planned_ ? kPlannedRecords : static_cast<std::int64_t>(100 + random.Uniform(900));
+  const auto replicas = [&](std::uint64_t most) { return planned_ ? "2" : number(1, most); };
   std::string data;
   for (std::int64_t i = 0; i < records_; ++i) {
     data += std::to_string(i % 2) + "," + std::to_string(i * 7919 % 10007) + "\n";
@@ -67,14 +67,14 @@ Status ShellSimulation::MakeJob() {
   PSTRAIN_RETURN_IF_ERROR(WriteFileAtomically(directory_ + "/data.csv", data));
   const std::string csv =
       "{csv: {files: [" + directory_ + "/data.csv], columns: [label, key], labelColumn: label}}";
-  const bool evaluated = cut_ || random.Uniform(2) == 0;
+  const bool evaluated = planned_ || random.Uniform(2) == 0;
   std::string text =
       "apiVersion: pstrain.dev/v1alpha1\n"
       "kind: PSTrainingJob\n"
       "metadata: {name: simulated}\n"
       "spec:\n"
       "  strategy: {shards: " +
-      (cut_ ? "4" : number(1, 5)) +
+      (planned_ ? "4" : number(1, 5)) +
       "}\n"
       "  replicaSpecs:\n"
       "    ps: {replicas: " +
@@ -100,7 +100,7 @@ Status ShellSimulation::MakeJob() {
       "\n"
       // A chief that is started while the disk is full waits for it.
       "    peerTimeoutSeconds: " +
-      std::to_string(cut_           ? kLinkPatience.count()
+      std::to_string(planned_       ? kPlannedPatience.count()
                      : long_faults_ ? 1000
                                     : 400) +
       "\n"
@@ -129,10 +129,18 @@ ShellResult ShellSimulation::Run() {
     Violated("no job: " + made.ToString());
   } else {
     cluster_.emplace(scheduler_, network_, job_, chief_job_, directory_ + "/scratch");
+    if (planned_ && planned_->identified) {
+      issuer_ = std::make_unique<Issuer>(scheduler_, directory_ + "/identity", "simulated");
+      cluster_->issuer = issuer_.get();
+    }
     disk_.emplace(scheduler_, [this](Process process) { return cluster_->HostOf(process); });
+    disk_->is_elsewhere = [this](const std::string& path) {
+      return issuer_ != nullptr && issuer_->Has(path);
+    };
     disk_->files_not_synced = ActiveMutations().shards_not_synced;
     disk_->folders_not_synced = ActiveMutations().folders_not_synced;
     disk_->chief_terms_unseen = ActiveMutations().later_chiefs_are_unseen;
+    disk_->newest_not_noted = ActiveMutations().newest_is_not_noted;
     disk_->misreads = [](const Host& host, const std::string& path) {
       return ActiveMutations().damage_is_believed && host.starts_with("chief") &&
              path.find("/shard-") != std::string::npos &&
@@ -165,7 +173,7 @@ ShellResult ShellSimulation::Run() {
 // A third of the seeds have no faults but the weather.
 void ShellSimulation::PlanFaults() {
   Rng& random = scheduler_.random();
-  if (cut_) return PlanCut();
+  if (planned_) return PlanTheFault();
   network_.weather.longest = std::chrono::milliseconds(5 + random.Uniform(150));
   disk_->longest = std::chrono::milliseconds(random.Uniform(20));
   disk_->longest_of_evaluator =
@@ -193,21 +201,34 @@ void ShellSimulation::PlanFaults() {
 
 // While the job trains: what was decided by then is that there is a chief, that all are registered,
 // and that there is a checkpoint to go back to.
-void ShellSimulation::PlanCut() {
-  network_.weather.longest = kLinkDelay;
-  last_fault_ = kLinkEnds;
-  scheduler_.At(kLinkEnds, [this] {
+void ShellSimulation::PlanTheFault() {
+  network_.weather.longest = kPlannedDelay;
+  disk_->stale = planned_->stale_listings;
+  last_fault_ = kPlannedBegins + std::max(planned_->lasts, planned_->no_new_tokens);
+  scheduler_.At(kPlannedBegins, [this] {
     if (cluster_->finished() || cluster_->Sum(stats::kChiefCheckpoints) == 0) return;
     ++result_.faults;
-    LogInfo("simulation", "cut for ever", {{"from", cut_->from}, {"to", cut_->to}});
-    if (cut_->calls_only) {
-      network_.CutCalls(cut_->from, cut_->to);
-    } else {
-      network_.Cut(cut_->from, cut_->to);
+    for (const auto& [from, to] : planned_->cut) {
+      LogInfo("simulation", "cut for ever", {{"from", from}, {"to", to}});
+      if (planned_->calls_only) {
+        network_.CutCalls(from, to);
+      } else {
+        network_.Cut(from, to);
+      }
     }
-    for (const auto& [from, to] : cut_->more) network_.Cut(from, to);
+    for (const Host& host : planned_->failing_disks) {
+      disk_->Fail(host, {.until = scheduler_.now() + planned_->lasts,
+                         .error_number = planned_->error_number,
+                         .writing_only = planned_->error_number == ENOSPC});
+    }
+    if (issuer_ != nullptr) issuer_->FallSilent(scheduler_.now() + planned_->no_new_tokens);
     for (std::size_t i = 0; i < cluster_->size(); ++i) {
-      if (Cluster::HostOf(cluster_->replica(i)) == cut_->stopped) cluster_->Stop(i);
+      const Host host = Cluster::HostOf(cluster_->replica(i));
+      if (host == planned_->stopped) cluster_->Stop(i);
+      if (std::ranges::count(planned_->killed, host) > 0) cluster_->Kill(i);
+      if (host == planned_->paused) cluster_->Pause(i, planned_->lasts);
+      if (host == planned_->abandoned) cluster_->Abandon(i);
+      if (host == planned_->impostor) cluster_->StartImpostor(i);
     }
   });
 }
@@ -316,9 +337,10 @@ void ShellSimulation::PowerLoss(std::size_t i) {
 }
 
 ShellResult RunShellSimulation(std::uint64_t seed, const std::string& directory,
-                               const Mutations& mutations, const std::optional<CutForEver>& cut) {
+                               const Mutations& mutations,
+                               const std::optional<PlannedFault>& planned) {
   ActiveMutations() = mutations;
-  return (new ShellSimulation(seed, directory, cut))->Run();
+  return (new ShellSimulation(seed, directory, planned))->Run();
 }
 
 }  // namespace pstrain::simulation

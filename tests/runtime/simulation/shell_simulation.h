@@ -1,14 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "proto/job/psjob.pb.h"
+#include "runtime/stats/refusals.h"
 #include "tests/runtime/simulation/cluster.h"
 #include "tests/runtime/simulation/disk.h"
+#include "tests/runtime/simulation/issuer.h"
 #include "tests/runtime/simulation/network.h"
 #include "tests/runtime/simulation/scheduler.h"
 #include "tests/runtime/simulation/shell_result.h"
@@ -35,9 +38,9 @@ class ShellSimulation {
   /// How long a job may go on after its last fault.
   static constexpr std::chrono::seconds kLiveness{600};
 
-  /// `directory`: empty, of this seed alone. With a `cut` the job has two ps, two workers and an
-  /// evaluator, and nothing else fails: a job that fails says so in ShellResult::error.
-  ShellSimulation(std::uint64_t seed, std::string directory, std::optional<CutForEver> cut);
+  /// `directory`: empty, of this seed alone. With a `planned` fault the job has two ps, two workers
+  /// and an evaluator, and nothing else fails: a job that fails says so in ShellResult::error.
+  ShellSimulation(std::uint64_t seed, std::string directory, std::optional<PlannedFault> planned);
   ShellResult Run();
 
  private:
@@ -45,7 +48,7 @@ class ShellSimulation {
   /// What the chief believes of it.
   PSTrainingJob JobOfChief() const;
   void PlanFaults();
-  void PlanCut();
+  void PlanTheFault();
   void Fault();
   void FaultOfProcess(std::uint64_t what, std::size_t i);
   void FaultOfLink(std::size_t i);
@@ -59,6 +62,8 @@ class ShellSimulation {
   /// The checkpoints in place that can be read, whole.
   std::vector<std::string> ReadableCheckpoints();
   void CheckEnd();
+  /// By all processes, for that reason.
+  std::uint64_t Refused(RefusalReason reason) const;
   Status CheckResultFile() const;
   Status CheckWeights() const;
   Status CheckFinals() const;
@@ -73,12 +78,14 @@ class ShellSimulation {
   const std::string directory_;
   /// Some faults outlast what the others wait for.
   const bool long_faults_;
-  const std::optional<CutForEver> cut_;
+  const std::optional<PlannedFault> planned_;
   Scheduler scheduler_;
   Network network_;
   PSTrainingJob job_;
   PSTrainingJob chief_job_;
   std::int64_t records_ = 0;
+  /// Null: replicas show no tokens.
+  std::unique_ptr<Issuer> issuer_;
   std::optional<Cluster> cluster_;
   std::optional<Disk> disk_;
   ShellResult result_;

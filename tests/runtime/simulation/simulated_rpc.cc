@@ -15,10 +15,12 @@
 #include "proto/contract/control.pb.h"
 #include "runtime/rpc/chief_client.h"
 #include "runtime/rpc/current_chief.h"
+#include "runtime/rpc/grpc/call_identity.h"
 #include "runtime/rpc/grpc/connection_gate.h"
 #include "runtime/rpc/grpc/control_service.h"
 #include "runtime/rpc/grpc/grpc_transport.h"
 #include "runtime/rpc/grpc/server.h"
+#include "runtime/rpc/identity/unauthenticated.h"
 #include "tests/runtime/simulation/mutated_messages.h"
 #include "tests/runtime/simulation/network.h"
 
@@ -31,15 +33,44 @@ using simulation::Time;
 
 Time Now() { return Network::Running().scheduler().now(); }
 
-/// Nobody is asked who they are.
-void CarryOut(const Endpoint& endpoint, const std::string& method, const std::string& request,
+/// A message as it travels.
+struct Sent {
+  std::string message;
+  /// The header: who it is from, as its token says.
+  std::string authorization;
+};
+
+Result<std::string> AuthorizationFor(const Credentials* credentials, Audience audience) {
+  if (credentials == nullptr) return std::string();
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string token, credentials->Token(audience));
+  return token.empty() ? std::string() : Bearer(token);
+}
+
+/// As ControlCalls.
+Result<ControlPeer> Admit(const Endpoint& endpoint, const ControlMethod& method,
+                          const std::string& authorization) {
+  if (simulation::ActiveMutations().callers_are_believed) return ControlPeer();
+  Result<std::optional<Caller>> caller =
+      AdmitCaller(endpoint.verifier, authorization, method.roles);
+  if (caller.ok()) return ControlPeer{.caller = *caller};
+  if (endpoint.on_error) endpoint.on_error("", caller.status());
+  const bool passes = caller.status().code() == StatusCode::kUnavailable;
+  if (passes && simulation::ActiveMutations().expired_is_for_good) {
+    return UnauthenticatedError(caller.status().message());
+  }
+  return caller.status();
+}
+
+void CarryOut(const Endpoint& endpoint, const std::string& method, const Sent& request,
               const ControlAnswer& answer) {
   for (const ControlService* service : endpoint.services) {
     for (const ControlMethod& candidate : service->methods()) {
       if (candidate.name != method) continue;
-      google::protobuf::io::ArrayInputStream stream(request.data(),
-                                                    static_cast<int>(request.size()));
-      if (const Status readable = candidate.carry_out({}, stream, answer); !readable.ok()) {
+      const Result<ControlPeer> peer = Admit(endpoint, candidate, request.authorization);
+      if (!peer.ok()) return answer(peer.status());
+      google::protobuf::io::ArrayInputStream stream(request.message.data(),
+                                                    static_cast<int>(request.message.size()));
+      if (const Status readable = candidate.carry_out(*peer, stream, answer); !readable.ok()) {
         answer(readable);
       }
       return;
@@ -50,8 +81,7 @@ void CarryOut(const Endpoint& endpoint, const std::string& method, const std::st
 
 /// The same of a method that is answered before its handler returns.
 template <typename Reply>
-Result<Reply> Answered(const Endpoint& endpoint, const std::string& method,
-                       const std::string& request) {
+Result<Reply> Answered(const Endpoint& endpoint, const std::string& method, const Sent& request) {
   Result<std::string> bytes = InternalError("no answer");
   CarryOut(endpoint, method, request,
            [&bytes](Result<std::string> answer) { bytes = std::move(answer); });
@@ -64,21 +94,22 @@ Result<Reply> Answered(const Endpoint& endpoint, const std::string& method,
 /// One call of a method, its messages as bytes.
 template <typename Reply, typename Request>
 Result<Reply> Unary(const std::string& address, std::chrono::milliseconds deadline,
-                    const char* method, const Request& request,
+                    const char* method, const Request& request, const std::string& authorization,
                     const std::function<bool()>& cancelled = nullptr) {
   simulation::Observe(request);
-  const Network::Handle handle = [method, sent = request.SerializeAsString()](
+  const Network::Handle handle = [method, authorization, sent = request.SerializeAsString()](
                                      Endpoint& endpoint, const Network::Answer& answer) {
     Request received;
     received.ParseFromString(sent);
     simulation::Mutate(received);
-    const std::string bytes = received.SerializeAsString();
-    const Result<Reply> outcome = Answered<Reply>(endpoint, method, bytes);
+    const Result<Reply> outcome =
+        Answered<Reply>(endpoint, method, {received.SerializeAsString(), authorization});
     Reply reply = outcome.ok() ? *outcome : Reply();
     simulation::Mutate(reply);
     simulation::ObserveAnswered(received, reply);
     if (simulation::Again(received)) {
-      static_cast<void>(Answered<Reply>(endpoint, method, received.SerializeAsString()));
+      static_cast<void>(
+          Answered<Reply>(endpoint, method, {received.SerializeAsString(), authorization}));
     }
     if (!outcome.ok()) return answer(outcome.status());
     answer(Bytes::FromString(reply.SerializeAsString()));
@@ -91,10 +122,13 @@ Result<Reply> Unary(const std::string& address, std::chrono::milliseconds deadli
   return reply;
 }
 
-Result<std::uint64_t> AskForTerm(const std::string& address, std::chrono::milliseconds timeout) {
-  PSTRAIN_ASSIGN_OR_RETURN(
-      const HelloReply reply,
-      Unary<HelloReply>(address, timeout, "/pstrain.ChiefControl/Hello", HelloRequest()));
+Result<std::uint64_t> AskForTerm(const Credentials* credentials, const std::string& address,
+                                 std::chrono::milliseconds timeout) {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::string authorization,
+                           AuthorizationFor(credentials, Audience::kChief));
+  PSTRAIN_ASSIGN_OR_RETURN(const HelloReply reply,
+                           Unary<HelloReply>(address, timeout, "/pstrain.ChiefControl/Hello",
+                                             HelloRequest(), authorization));
   return reply.chief_term();
 }
 
@@ -102,21 +136,31 @@ Result<std::uint64_t> AskForTerm(const std::string& address, std::chrono::millis
 
 class ChiefClient::Calls {
  public:
-  Calls(std::string chief_address, ChiefFinder::Resolve resolve)
-      : chief_(std::move(chief_address), AskForTerm, std::move(resolve),
-               [](const std::string& address) { return std::make_shared<std::string>(address); }) {}
+  Calls(std::string chief_address, ChiefFinder::Resolve resolve, const Credentials* credentials)
+      : credentials_(credentials),
+        chief_(
+            std::move(chief_address),
+            [credentials](const std::string& address, std::chrono::milliseconds timeout) {
+              return AskForTerm(credentials, address, timeout);
+            },
+            std::move(resolve),
+            [](const std::string& address) { return std::make_shared<std::string>(address); }) {}
 
   template <typename Reply, typename Request>
   Result<Reply> Call(const char* method, const Request& request) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<std::string> address, chief_.Get());
-    Result<Reply> reply = Unary<Reply>(*address, kControlDeadline, method, request);
+    PSTRAIN_ASSIGN_OR_RETURN(const std::string authorization,
+                             AuthorizationFor(credentials_, Audience::kChief));
+    Result<Reply> reply = Unary<Reply>(*address, kControlDeadline, method, request, authorization);
     if (PeerIsAway(reply.status())) chief_.Forget(address);
     return reply;
   }
 
   Status AwaitWork(const AwaitWorkRequest& request) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<std::string> address, chief_.Get());
-    const Network::Handle handle = [sent = request.SerializeAsString()](
+    PSTRAIN_ASSIGN_OR_RETURN(const std::string authorization,
+                             AuthorizationFor(credentials_, Audience::kChief));
+    const Network::Handle handle = [sent = Sent{request.SerializeAsString(), authorization}](
                                        Endpoint& endpoint, const Network::Answer& answer) {
       CarryOut(endpoint, "/pstrain.ChiefControl/AwaitWork", sent,
                [answer](const Result<std::string>& reply) {
@@ -133,16 +177,19 @@ class ChiefClient::Calls {
   void StopWaiting() { stopped_ = true; }
 
  private:
+  const Credentials* const credentials_;
   CurrentChief<std::string> chief_;
   bool stopped_ = false;
 };
 
 ChiefClient::ChiefClient(std::string chief_address, ChiefFinder::Resolve /*resolve*/,
-                         const Credentials* /*credentials*/)
-    : chief_(std::make_unique<Calls>(std::move(chief_address),
-                                     [](const std::string&) -> Result<std::vector<std::string>> {
-                                       return Network::Running().ChiefAddresses();
-                                     })) {}
+                         const Credentials* credentials)
+    : chief_(std::make_unique<Calls>(
+          std::move(chief_address),
+          [](const std::string&) -> Result<std::vector<std::string>> {
+            return Network::Running().ChiefAddresses();
+          },
+          credentials)) {}
 ChiefClient::~ChiefClient() = default;
 
 Result<RegisterPsReply> ChiefClient::RegisterPs(const RegisterPsRequest& request) {
@@ -167,16 +214,20 @@ struct ParameterServerClient::Stub {
   Result<Reply> Call(const char* method, const Request& request,
                      std::chrono::milliseconds deadline) {
     if (cancelled) return CancelledError("the chief has given this ps up");
-    return Unary<Reply>(address, deadline, method, request, [this] { return cancelled; });
+    PSTRAIN_ASSIGN_OR_RETURN(const std::string authorization,
+                             AuthorizationFor(credentials, Audience::kPs));
+    return Unary<Reply>(address, deadline, method, request, authorization,
+                        [this] { return cancelled; });
   }
 
   std::string address;
+  const Credentials* credentials = nullptr;
   bool cancelled = false;
 };
 
 ParameterServerClient::ParameterServerClient(const std::string& ps_address,
-                                             const Credentials* /*credentials*/)
-    : stub_(std::make_unique<Stub>(Stub{ps_address})) {}
+                                             const Credentials* credentials)
+    : stub_(std::make_unique<Stub>(Stub{ps_address, credentials})) {}
 ParameterServerClient::~ParameterServerClient() = default;
 
 Status ParameterServerClient::Configure(const ConfigureRequest& request) {
@@ -211,10 +262,13 @@ GrpcServer::~GrpcServer() { Shutdown(std::chrono::milliseconds(0)); }
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& address,
                                                       const Services& services) {
-  PSTRAIN_RETURN_IF_ERROR(
-      Network::Running()
-          .Serve(address, {.services = services.services, .data_plane = services.data_plane})
-          .status());
+  PSTRAIN_RETURN_IF_ERROR(Network::Running()
+                              .Serve(address, {.services = services.services,
+                                               .data_plane = services.data_plane,
+                                               .verifier = services.verifier,
+                                               .admit = services.options.admit,
+                                               .on_error = services.options.on_error})
+                              .status());
   std::unique_ptr<GrpcServer> server(new GrpcServer());
   server->address_ = address;
   return server;
@@ -228,9 +282,28 @@ void GrpcServer::Shutdown(std::chrono::milliseconds) {
 
 namespace {
 
+/// A stream of the data plane: opened with one token, and ended with the first refusal.
+struct Stream {
+  std::string authorization;
+  /// Which process has admitted it.
+  simulation::Process process = 0;
+  OpCheck check = nullptr;
+  bool ended = false;
+};
+
+Status Admit(const Endpoint& endpoint, std::uint16_t op, Stream& stream) {
+  if (endpoint.admit == nullptr) return OkStatus();
+  if (stream.process != endpoint.process) {
+    PSTRAIN_ASSIGN_OR_RETURN(stream.check, endpoint.admit(stream.authorization));
+    stream.process = endpoint.process;
+  }
+  return stream.check(op);
+}
+
 class SimulatedConnection final : public Connection {
  public:
-  explicit SimulatedConnection(std::string address) : address_(std::move(address)) {}
+  SimulatedConnection(std::string address, const Credentials* credentials)
+      : address_(std::move(address)), credentials_(credentials) {}
   ~SimulatedConnection() override { Close(); }
 
   void Call(std::uint16_t op, std::vector<Bytes> parts, SteadyTime deadline,
@@ -241,8 +314,20 @@ class SimulatedConnection final : public Connection {
     simulation::Scheduler& scheduler = Network::Running().scheduler();
     const Time until = scheduler.now() + (deadline - SteadyNow());
     const Bytes body = Bytes::Join(parts);
-    const Network::Handle handle = [op, body](Endpoint& endpoint, const Network::Answer& answer) {
+    if (stream_ == nullptr || stream_->ended) {
+      // Without its token the server refuses the stream, and says so.
+      stream_ = std::make_shared<Stream>();
+      Result<std::string> authorization = AuthorizationFor(credentials_, Audience::kPs);
+      if (authorization.ok()) stream_->authorization = *std::move(authorization);
+    }
+    const Network::Handle handle = [op, body, stream = stream_](Endpoint& endpoint,
+                                                                const Network::Answer& answer) {
       if (endpoint.data_plane == nullptr) return answer(UnimplementedError("no data plane"));
+      if (const Status admitted = Admit(endpoint, op, *stream); !admitted.ok()) {
+        stream->ended = true;
+        if (endpoint.on_error) endpoint.on_error("", admitted);
+        return answer(admitted);
+      }
       endpoint.data_plane->OnRequest(
           op, body, Responder([answer](Status status, const std::vector<Bytes>& reply) {
             answer(status.ok() ? Result<Bytes>(Bytes::Join(reply)) : Result<Bytes>(status));
@@ -273,6 +358,8 @@ class SimulatedConnection final : public Connection {
   }
 
   const std::string address_;
+  const Credentials* const credentials_;
+  std::shared_ptr<Stream> stream_;
   bool closed_ = false;
   int inside_ = 0;
   std::set<std::shared_ptr<ReplyCallback>> calls_;
@@ -288,7 +375,7 @@ Result<std::unique_ptr<TransportServer>> GrpcTransport::Serve(const std::string&
   return UnimplementedError("a simulated process serves by GrpcServer");
 }
 std::unique_ptr<Connection> GrpcTransport::Connect(const std::string& address) {
-  return std::make_unique<SimulatedConnection>(address);
+  return std::make_unique<SimulatedConnection>(address, credentials_);
 }
 
 }  // namespace pstrain
