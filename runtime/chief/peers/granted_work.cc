@@ -34,9 +34,9 @@ GrantedWork::Change GrantedWork::Keep(const std::vector<WorkId>& in_flight) {
   Change change;
   std::set<WorkId> kept;
   for (const WorkId work_id : in_flight) {
-    if (WasGranted(work_id)) {
+    if (MayReport(work_id)) {
       kept.insert(work_id);
-    } else if (!reported_.contains(work_id) && !reported_before_.contains(work_id)) {
+    } else {
       change.unknown.push_back(work_id);
     }
   }

@@ -31,7 +31,8 @@ class GrantedWork {
   };
   /// What it has: granted and not reported, and named by its last poll.
   const std::set<WorkId>& in_flight() const { return granted_; }
-  /// What the worker says that it has in flight.
+  /// What the worker says that it has in flight. What it has reported and names again was granted
+  /// once more while it was in flight, and is so still.
   Change Keep(const std::vector<WorkId>& in_flight);
 
  private:

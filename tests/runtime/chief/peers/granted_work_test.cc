@@ -45,5 +45,23 @@ TEST(GrantedWork, WhatWasReported_MayComeAgainUntilTheReportsAfterTheNext) {
   EXPECT_FALSE(granted_work.MayReport(kFirst));
 }
 
+// The chief grants what a ps has lost again, also to the worker that has it in flight; the report
+// of the first attempt and the grant of the second meet on the way.
+TEST(GrantedWork, WhenGrantedAgainWhileInFlight_MayBeReportedTwice) {
+  GrantedWork granted_work;
+  granted_work.Grant(kFirst);
+  granted_work.Keep({kFirst});
+  granted_work.Grant(kFirst);
+  granted_work.BeginReports();
+  granted_work.Reported(kFirst);
+  EXPECT_TRUE(granted_work.Keep({kFirst}).unknown.empty());
+  for (int polls = 0; polls < 3; ++polls) {
+    granted_work.BeginReports();
+    EXPECT_TRUE(granted_work.Keep({kFirst}).unknown.empty()) << polls;
+  }
+  EXPECT_TRUE(granted_work.MayReport(kFirst));
+  EXPECT_EQ(granted_work.Keep({}).returned, std::vector<WorkId>{kFirst});
+}
+
 }  // namespace
 }  // namespace pstrain
