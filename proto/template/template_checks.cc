@@ -99,9 +99,9 @@ void FindPorts(const Json& spec, const std::string& path, Breaches& breaches) {
        {std::pair{"containers", "containers-leave-port-names"},
         std::pair{"initContainers", "init-containers-leave-port-names"}}) {
     const bool init = std::string_view(list) == "initContainers";
-    ForItems(spec, list, path, [&, rule = rule](const Json& container, const std::string& place) {
+    ForItems(spec, list, path, [&, named = rule](const Json& container, const std::string& place) {
       ForItems(container, "ports", place, [&](const Json& port, const std::string& port_place) {
-        if (TakesPortName(port, init)) breaches.push_back({rule, port_place});
+        if (TakesPortName(port, init)) breaches.push_back({named, port_place});
       });
     });
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "proto/contract/replica_specs.h"
@@ -68,7 +69,9 @@ std::vector<ManifestError> UnknownPodFields(const PSTrainingJob& job, const Json
                 "spec.replicaSpecs." + std::string(RoleName(role)) + ".template");
   }
   std::vector<ManifestError> warnings = finder.TakeWarnings();
-  std::ranges::stable_sort(warnings, {}, &ManifestError::line);
+  std::ranges::sort(warnings, {}, [](const ManifestError& warning) {
+    return std::tie(warning.line, warning.path);
+  });
   return warnings;
 }
 

@@ -111,7 +111,7 @@ std::vector<ShardInTerm> ShardsOf(std::span<const Request> works) {
     for (const auto& section : works[w].sections) shards.push_back({section.shard, section.term});
   }
   if (works.size() == 1) return shards;
-  std::ranges::stable_sort(shards, {}, &ShardInTerm::shard);
+  std::ranges::sort(shards, {}, &ShardInTerm::shard);
   const auto again = std::ranges::unique(shards, {}, &ShardInTerm::shard);
   shards.erase(again.begin(), again.end());
   return shards;

@@ -45,7 +45,7 @@ template <typename VariableOf>
 std::vector<std::uint32_t> ByVariable(std::size_t count, VariableOf variable_of) {
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, variable_of);
+  std::ranges::sort(order, {}, [&](std::uint32_t i) { return std::pair(variable_of(i), i); });
   return order;
 }
 
