@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pstrain/dtype.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -7,31 +9,13 @@
 
 namespace pstrain {
 
-/// The element type of a variable, and of what is read from it or written to it. The numbers are
-/// those of VariableSpec.dtype (proto/contract/checkpoint.proto), of the data plane and of
-/// checkpoint shards: they must never change. All of this is constant: any thread.
-enum class DType : std::uint16_t { kFloat32 = 0, kFloat64 = 1, kInt32 = 2, kInt64 = 3 };
+/// Of the dtypes of <pstrain/dtype.h>, those that a variable on a ps may have, and what is read
+/// from it or written to it. All of this is constant: any thread.
 inline constexpr DType kLastDType = DType::kInt64;
 
-namespace dtype_internal {
+/// A C++ type that is the element of such a dtype.
 template <typename T>
-struct DTypeOf;
-template <>
-struct DTypeOf<float> : std::integral_constant<DType, DType::kFloat32> {};
-template <>
-struct DTypeOf<double> : std::integral_constant<DType, DType::kFloat64> {};
-template <>
-struct DTypeOf<std::int32_t> : std::integral_constant<DType, DType::kInt32> {};
-template <>
-struct DTypeOf<std::int64_t> : std::integral_constant<DType, DType::kInt64> {};
-}  // namespace dtype_internal
-
-/// A C++ type that is the element of some DType.
-template <typename T>
-concept Element = requires { dtype_internal::DTypeOf<T>::value; };
-
-template <Element T>
-inline constexpr DType kDTypeOf = dtype_internal::DTypeOf<T>::value;
+concept StoredElement = TensorElement<T> && kDTypeOf<T> <= kLastDType;
 
 /// Calls `work` with std::type_identity of the C++ type. REQUIRES: dtype <= kLastDType.
 template <typename Work>
@@ -44,6 +28,8 @@ constexpr decltype(auto) WithElement(DType dtype, Work&& work) {
     case DType::kInt64:
       return std::forward<Work>(work)(std::type_identity<std::int64_t>());
     case DType::kFloat32:
+    case DType::kBool:
+    case DType::kString:
       break;
   }
   return std::forward<Work>(work)(std::type_identity<float>());
@@ -55,9 +41,6 @@ constexpr std::size_t SizeOf(DType dtype) {
 }
 
 /// As a message names it: "float32".
-constexpr const char* NameOf(DType dtype) {
-  constexpr const char* kNames[] = {"float32", "float64", "int32", "int64"};
-  return dtype <= kLastDType ? kNames[static_cast<std::size_t>(dtype)] : "an unknown dtype";
-}
+constexpr const char* NameOf(DType dtype) { return DTypeName(dtype); }
 
 }  // namespace pstrain

@@ -29,7 +29,7 @@ class ValueView {
   ValueView(DType dtype, std::span<const std::byte> bytes) : dtype_(dtype), bytes_(bytes) {}
   /// Of a vector, array or span of elements.
   template <std::ranges::contiguous_range Range>
-    requires Element<std::ranges::range_value_t<Range>>
+    requires StoredElement<std::ranges::range_value_t<Range>>
   ValueView(const Range& values)
       : dtype_(kDTypeOf<std::ranges::range_value_t<Range>>),
         bytes_(std::as_bytes(std::span(std::ranges::data(values), std::ranges::size(values)))) {}
@@ -40,7 +40,7 @@ class ValueView {
   std::size_t size() const { return bytes_.size() / SizeOf(dtype_); }
   bool empty() const { return bytes_.empty(); }
   /// REQUIRES: T is the element of dtype().
-  template <Element T>
+  template <StoredElement T>
   std::span<const T> of() const {
     return {reinterpret_cast<const T*>(bytes_.data()), bytes_.size() / sizeof(T)};
   }
@@ -60,7 +60,7 @@ class ValueArray {
  public:
   /// Of float32, without elements.
   ValueArray() = default;
-  template <Element T>
+  template <StoredElement T>
   ValueArray(std::vector<T> values) : elements_(std::move(values)) {}
   /// Zeros.
   ValueArray(DType dtype, std::size_t count) {
@@ -75,11 +75,11 @@ class ValueArray {
   }
   bool empty() const { return size() == 0; }
   /// REQUIRES: T is the element of dtype().
-  template <Element T>
+  template <StoredElement T>
   std::vector<T>& of() {
     return *std::get_if<std::vector<T>>(&elements_);
   }
-  template <Element T>
+  template <StoredElement T>
   const std::vector<T>& of() const {
     return *std::get_if<std::vector<T>>(&elements_);
   }

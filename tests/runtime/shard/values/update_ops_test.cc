@@ -14,13 +14,13 @@ namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-template <Element T>
+template <StoredElement T>
 struct Outcome {
   std::vector<T> values;
   bool finite = false;
 };
 
-template <Element T>
+template <StoredElement T>
 Outcome<T> Apply(UpdateOp op, std::vector<T> before, const std::vector<T>& operands) {
   ValueArray values(std::move(before));
   const bool finite = ApplyUpdate(op, kDTypeOf<T>, values.bytes().data(),
