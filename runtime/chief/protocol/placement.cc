@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "runtime/requests/partition_count.h"
 #include "runtime/requests/routing.h"
 
 namespace pstrain {
@@ -20,9 +21,6 @@ std::int64_t ElementBytes(const VariableSpec& variable) {
                     variable.dtype() == VariableSpec::INT64;
   return wide ? 8 : 4;
 }
-
-// The quotient of two numbers >= 0, rounded up, without the overflow of (a + b - 1) / b.
-std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 // Floats in one step along axis 0: the product of the other dimensions. Invariant: a scalar is one
 // row of one value, so that it is placed like all others.
@@ -119,12 +117,7 @@ class Packer {
 
 }  // namespace
 
-// The numbers of tf.distribute.experimental.partitioners, so that a variable is divided as there.
-// Invariant: at least 1 and at most one for each row, but for a variable without rows. Of r rows of
-// b bytes each:
-//   fixed shards n:        min(n, r)
-//   min size s, at most m: max(1, min(r, m, ceil(r b / s)))
-//   max size s, at most m: min(m, ceil(r / max(1, floor(s / b))))
+// Invariant: at least 1 and at most one for each row, but for a variable without rows.
 std::int64_t PartitionCount(const VariablePartitioner& partitioner,
                             const std::vector<std::int64_t>& shape) {
   if (shape.empty()) return 1;
@@ -132,21 +125,15 @@ std::int64_t PartitionCount(const VariablePartitioner& partitioner,
   const std::int64_t row_bytes = RowValues(shape) * kValueBytes;
   switch (partitioner.kind_case()) {
     case VariablePartitioner::kFixedShards:
-      return std::min<std::int64_t>(partitioner.fixed_shards().num_shards(), rows);
+      return FixedShardsCount(rows, partitioner.fixed_shards().num_shards());
     case VariablePartitioner::kMinSize: {
       const MinSizePartitioner& min_size = partitioner.min_size();
-      const std::int64_t fitting = CeilDiv(rows * row_bytes, min_size.min_shard_bytes());
-      return std::max<std::int64_t>(1,
-                                    std::min({rows, std::int64_t{min_size.max_shards()}, fitting}));
+      return MinSizeCount(rows, row_bytes, min_size.min_shard_bytes(), min_size.max_shards());
     }
     case VariablePartitioner::kMaxSize: {
       const MaxSizePartitioner& max_size = partitioner.max_size();
       if (rows == 0 || row_bytes == 0) return 1;
-      const std::int64_t rows_per_shard =
-          std::max<std::int64_t>(1, max_size.max_shard_bytes() / row_bytes);
-      const std::int64_t needed = CeilDiv(rows, rows_per_shard);
-      return max_size.has_max_shards() ? std::min<std::int64_t>(needed, max_size.max_shards())
-                                       : needed;
+      return MaxSizeCount(rows, row_bytes, max_size.max_shard_bytes(), max_size.max_shards());
     }
     case VariablePartitioner::KIND_NOT_SET:
       break;
