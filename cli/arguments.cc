@@ -1,17 +1,14 @@
 #include "cli/arguments.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text/edit_distance.h"
 
 namespace pstrain {
-namespace {
-
-constexpr std::size_t kLargestTypo = 3;
-
-}  // namespace
 
 void ArgumentParser::AddFlag(std::string_view name, bool& target) {
   options_.push_back({.name = std::string(name), .flag = &target});
@@ -33,17 +30,11 @@ const ArgumentParser::Option* ArgumentParser::Find(std::string_view name) const 
 }
 
 Status ArgumentParser::UnknownOption(std::string_view name) const {
-  const Option* nearest = nullptr;
-  std::size_t distance = kLargestTypo + 1;
-  for (const Option& option : options_) {
-    const std::size_t d = EditDistance(name, option.name);
-    if (d < distance) {
-      distance = d;
-      nearest = &option;
-    }
-  }
+  std::vector<std::string> names;
+  for (const Option& option : options_) names.push_back(option.name);
+  const std::string nearest = NearestName(name, names);
   std::string message = "unknown option " + std::string(name);
-  if (nearest != nullptr) message += "; did you mean " + nearest->name + "?";
+  if (!nearest.empty()) message += "; did you mean " + nearest + "?";
   return InvalidArgumentError(std::move(message));
 }
 

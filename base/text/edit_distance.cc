@@ -6,6 +6,9 @@
 namespace pstrain {
 namespace {
 
+/// The time grows with the product of the lengths.
+constexpr std::size_t kLongestName = 256;
+
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
@@ -23,6 +26,19 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+std::string NearestName(std::string_view text, const std::vector<std::string>& names) {
+  std::size_t best = std::max<std::size_t>(2, text.size() / 4) + 1;
+  std::string nearest;
+  for (const std::string& name : names) {
+    if (name.size() > kLongestName || text.size() > kLongestName) continue;
+    const std::size_t distance = EditDistance(text, name);
+    if (distance >= best || distance >= std::max(text.size(), name.size())) continue;
+    best = distance;
+    nearest = name;
+  }
+  return nearest;
 }
 
 }  // namespace pstrain

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/text/utf8.h"
 #include "operator/kube/json_fields.h"
 
 namespace pstrain::kube {
@@ -47,7 +48,7 @@ StatusCode CodeOf(int http_status, std::string_view reason) {
 /// A body that is no Status object, e.g. a proxy's page: its beginning, on one line.
 std::string Excerpt(std::string_view body) {
   constexpr std::size_t kLongest = 200;
-  std::string text(body.substr(0, kLongest));
+  std::string text(Utf8Prefix(body, kLongest));
   std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
   return text;
 }

@@ -1,5 +1,6 @@
 #include "operator/plan/conditions.h"
 
+#include "base/text/utf8.h"
 #include "operator/plan/timestamp.h"
 
 namespace pstrain::plan {
@@ -33,7 +34,7 @@ void PutCondition(const ConditionValue& wanted, plan::Time now, JobStatus& statu
     condition.set_last_transition_time(FormatTimestamp(now));
   }
   condition.set_reason(std::string(wanted.reason));
-  condition.set_message(std::string(wanted.message.substr(0, kLongestMessage)));
+  condition.set_message(std::string(Utf8Prefix(wanted.message, kLongestMessage)));
   condition.set_observed_generation(wanted.generation);
 }
 

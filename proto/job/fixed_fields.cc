@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/crc32c.h"
+#include "base/text/utf8.h"
 #include "proto/job/manifest_path.h"
 #include "proto/job/schema.h"
 
@@ -162,7 +163,7 @@ using Found = std::optional<Difference>;
 std::string Show(const pb::Message& message, const pb::FieldDescriptor& field, int index) {
   std::string text;
   pb::TextFormat::PrintFieldValueToString(message, &field, index, &text);
-  if (text.size() > kMostShown) text = text.substr(0, kMostShown) + "...";
+  if (text.size() > kMostShown) text = std::string(Utf8Prefix(text, kMostShown)) + "...";
   return text;
 }
 

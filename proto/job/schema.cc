@@ -15,8 +15,6 @@ constexpr std::array<std::string_view, 6> kServerMetadata = {
     "selfLink",   "managedFields", "ownerReferences",
     "finalizers", "generateName",  "deletionGracePeriodSeconds"};
 
-/// Names longer than this are not compared letter by letter.
-constexpr std::size_t kMaxComparedLength = 64;
 /// More names than this are not listed in a message.
 constexpr std::size_t kMaxListedNames = 14;
 
@@ -52,20 +50,6 @@ std::string JoinNames(const std::vector<std::string>& names, std::string_view la
     text += names[i];
   }
   return text;
-}
-
-std::string NearestName(std::string_view name, const std::vector<std::string>& names) {
-  std::string best;
-  if (name.size() > kMaxComparedLength) return best;
-  std::size_t best_distance = std::max<std::size_t>(2, name.size() / 4) + 1;
-  for (const std::string& candidate : names) {
-    const std::size_t distance = EditDistance(name, candidate);
-    if (distance < best_distance && distance < candidate.size()) {
-      best = candidate;
-      best_distance = distance;
-    }
-  }
-  return best;
 }
 
 std::string UnknownFieldMessage(const pb::Descriptor& message, std::string_view name,

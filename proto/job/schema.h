@@ -26,9 +26,6 @@ std::vector<std::string> ManifestNames(const google::protobuf::Descriptor& messa
 std::string UnknownFieldMessage(const google::protobuf::Descriptor& message, std::string_view name,
                                 bool with_test_only);
 
-/// The name that `name` may have been meant to be; empty when none is near.
-std::string NearestName(std::string_view name, const std::vector<std::string>& names);
-
 /// "a, b or c", with `last` for " or ".
 std::string JoinNames(const std::vector<std::string>& names, std::string_view last = " or ");
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text/edit_distance.h"
 #include "proto/contract/replica_specs.h"
 #include "proto/contract/roles.h"
 #include "proto/job/manifest_path.h"

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/text/utf8.h"
 #include "runtime/rpc/grpc/channel_settings.h"
 #include "runtime/rpc/grpc/connection_gate.h"
 #include "runtime/rpc/grpc/control_calls.h"
@@ -70,8 +71,8 @@ class IncomingCalls final : public grpc::CallbackGenericService {
     if (data_plane_ && context->method() == kDataPlaneMethod) return data_plane_->Open(*context);
     if (grpc::ServerGenericBidiReactor* call = control_.Open(*context)) return call;
     constexpr std::size_t kMostMethodBytes = 128;  // of a name, for the log and the answer
-    const Status error =
-        UnimplementedError("no such method: " + context->method().substr(0, kMostMethodBytes));
+    const Status error = UnimplementedError(
+        "no such method: " + std::string(Utf8Prefix(context->method(), kMostMethodBytes)));
     if (on_error_) on_error_(context->peer(), error);
     return new RefusedCall(error);
   }

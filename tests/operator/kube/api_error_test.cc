@@ -10,6 +10,7 @@
 namespace pstrain::kube {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 ApiError FromStatus(int http, const std::string& reason) {
@@ -69,6 +70,8 @@ TEST(ApiError, Body_ThatIsNoStatus_IsQuotedOnOneLine) {
   EXPECT_EQ(error.status.code(), StatusCode::kUnavailable);
   EXPECT_THAT(error.message, HasSubstr("<html> bad gateway"));
   EXPECT_LE(error.message.size(), 200U);
+  reply.body = std::string(199, 'x') + "é";
+  EXPECT_THAT(ErrorFromReply(reply, "x").message, EndsWith("xx")) << "no half of a letter";
 }
 
 }  // namespace
