@@ -60,9 +60,11 @@ Status CsvReader::Refill() {
     return InvalidArgumentError(name_ + ":" + std::to_string(cursor_.line) +
                                 ": the record is longer than 64 MiB (a quote that is not closed?)");
   }
-  // Doubling keeps the work linear for long records.
+  // Doubling keeps the work linear for long records; one byte more than the limit shows that a
+  // record is longer.
   const std::size_t old_size = buffer_.size();
-  const std::size_t wanted = std::max(kChunkBytes, old_size);
+  const std::size_t wanted =
+      std::min(std::max(kChunkBytes, old_size), cursor_.offset + kMaxRecordBytes + 1 - old_size);
   buffer_.resize(old_size + wanted);
   errno = 0;
   file_.read(buffer_.data() + old_size, static_cast<std::streamsize>(wanted));
