@@ -10,6 +10,9 @@ namespace {
 
 using google::protobuf::util::MessageDifferencer;
 
+/// Threads look at the clock, and then come here in any order: less than this is that.
+constexpr std::chrono::seconds kSetBack{5};
+
 /// The same but for counts of replicas and progress.
 bool SameButForNumbers(const JobStatus& a, const JobStatus& b) {
   JobStatus left = a;
@@ -39,10 +42,17 @@ bool SameProgress(const JobStatus& a, const JobStatus& b) {
 
 }  // namespace
 
-plan::Time StatusPace::TakePlace(plan::Time now) {
+plan::Time StatusPace::PlaceOf(plan::Time now, JobState& state) {
   const MutexLock lock(mutex_);
-  next_place_ = std::max(next_place_, now - options_.burst * options_.period) + options_.period;
-  return next_place_;
+  // A clock that was set back takes the places along that are taken already; one that is beyond all
+  // of them is of the former time.
+  const auto back = asked_at_ - now;
+  if (back > kSetBack) last_place_ -= back;
+  asked_at_ = back > kSetBack ? now : std::max(asked_at_, now);
+  if (state.write_place && *state.write_place <= last_place_) return *state.write_place;
+  last_place_ = std::max(last_place_, now - options_.burst * options_.period) + options_.period;
+  state.write_place = last_place_;
+  return last_place_;
 }
 
 std::optional<plan::Time> StatusPace::Due(const JobStatus& status, plan::Time now,
@@ -60,9 +70,8 @@ std::optional<plan::Time> StatusPace::Due(const JobStatus& status, plan::Time no
   const auto period = same_counts ? options_.progress_period : options_.counts_period;
   // A clock that was set back makes nobody wait for longer than the period.
   if (last && *last <= now && now < *last + period) return *last + period;
-  if (!state.write_place) state.write_place = TakePlace(now);
-  if (*state.write_place > now) return state.write_place;
-  return std::nullopt;
+  const plan::Time place = PlaceOf(now, state);
+  return place > now ? std::optional<plan::Time>(place) : std::nullopt;
 }
 
 void StatusPace::Written(const JobStatus& before, plan::Time now, JobState& state) {

@@ -34,11 +34,14 @@ class StatusPace {
   static void Written(const JobStatus& before, plan::Time now, JobState& state);
 
  private:
-  plan::Time TakePlace(plan::Time now) PSTRAIN_EXCLUDES(mutex_);
+  /// The place of the job among the writes of all jobs; takes one where it has none.
+  plan::Time PlaceOf(plan::Time now, JobState& state) PSTRAIN_EXCLUDES(mutex_);
 
   const Options options_;
   Mutex mutex_;
-  plan::Time next_place_ PSTRAIN_GUARDED_BY(mutex_){};
+  /// The last place that was taken, and when somebody last looked.
+  plan::Time last_place_ PSTRAIN_GUARDED_BY(mutex_){};
+  plan::Time asked_at_ PSTRAIN_GUARDED_BY(mutex_){};
 };
 
 }  // namespace pstrain::job

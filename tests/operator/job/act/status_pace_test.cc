@@ -73,6 +73,19 @@ TEST(StatusPace, AClockThatWasSetBack_MakesNobodyWait) {
   EXPECT_FALSE(pace.Due(Running(2, 1), kNow - std::chrono::hours(1), state).has_value());
 }
 
+TEST(StatusPace, AClockThatWasSetBack_TakesThePlacesOfAllJobsAlong) {
+  StatusPace pace({});
+  JobState early = Written(Running(1, 1));
+  std::vector<JobState> jobs(100, early);
+  const plan::Time then = kNow + seconds(60);
+  for (JobState& state : jobs) pace.Due(Running(2, 1), then, state);
+  ASSERT_EQ(jobs.back().write_place, then + seconds(4)) << "it waits for its turn";
+  const plan::Time now = then - std::chrono::hours(1);
+  // Nobody waits for the hour, and those who come now still come after the others.
+  EXPECT_EQ(pace.Due(Running(2, 1), now, early).value_or(now), now + milliseconds(4050));
+  EXPECT_LE(pace.Due(Running(2, 1), now, jobs.back()).value_or(now), now + seconds(5));
+}
+
 TEST(StatusPace, OfManyJobs_SoManyAtOnceAndTheOthersOneAfterTheOther) {
   StatusPace pace({});
   std::vector<JobState> jobs(100, Written(Running(1, 1)));
