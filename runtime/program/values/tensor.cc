@@ -68,11 +68,13 @@ Status CheckBools(DType dtype, std::span<const std::byte> bytes) {
   return InvalidArgumentError("tensor of bool: an element is neither 0 nor 1");
 }
 
-// Memory for elements with what keeps it: zeros, or nullptr where there is none.
+// Zeros, with what keeps them.
 template <TensorElement T>
-std::shared_ptr<T[]> Allocate(std::size_t elements) {
+Result<std::shared_ptr<T[]>> Allocate(const Shape& shape, std::size_t elements) {
   T* memory = new (std::nothrow) T[elements]();
-  return std::shared_ptr<T[]>(memory);
+  if (memory != nullptr) return std::shared_ptr<T[]>(memory);
+  return ResourceExhaustedError("tensor of " + Described(kDTypeOf<T>, shape) +
+                                ": there is not that much memory");
 }
 
 }  // namespace
@@ -86,11 +88,7 @@ Tensor Tensor::Adopted(Shape shape, const std::vector<bool>& values) {
 Result<Tensor> Tensor::Zeros(DType dtype, Shape shape) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::size_t elements, ElementsOf(dtype, shape));
   return WithTensorElement(dtype, [&]<typename T>(std::type_identity<T>) -> Result<Tensor> {
-    const std::shared_ptr<T[]> kept = Allocate<T>(elements);
-    if (kept == nullptr) {
-      return ResourceExhaustedError("tensor of " + Described(dtype, shape) +
-                                    ": there is not that much memory");
-    }
+    PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<T[]> kept, Allocate<T>(shape, elements));
     return Tensor(dtype, std::move(shape), elements, kept.get(), kept);
   });
 }
@@ -107,11 +105,7 @@ Result<Tensor> Tensor::FromBytes(DType dtype, Shape shape, std::span<const std::
   }
   PSTRAIN_RETURN_IF_ERROR(CheckBools(dtype, bytes));
   return WithTensorElement(dtype, [&]<typename T>(std::type_identity<T>) -> Result<Tensor> {
-    const std::shared_ptr<T[]> kept = Allocate<T>(elements);
-    if (kept == nullptr) {
-      return ResourceExhaustedError("tensor of " + Described(dtype, shape) +
-                                    ": there is not that much memory");
-    }
+    PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<T[]> kept, Allocate<T>(shape, elements));
     if constexpr (std::is_trivially_copyable_v<T>) {
       if (!bytes.empty()) std::memcpy(kept.get(), bytes.data(), bytes.size());
     }
@@ -144,9 +138,11 @@ Result<Tensor> Tensor::Reshape(Shape shape) const {
   if (unknown != sizes.end()) {
     *unknown = 1;
     const std::int64_t others = Shape(sizes).num_elements().value_or(0);
-    const auto elements = static_cast<std::int64_t>(size_);
-    // Of no elements it cannot be told which size was meant; 0 is what TensorFlow says too.
-    *unknown = others == 0 ? 0 : elements / others;
+    if (others == 0) {  // any size would do, or none
+      return InvalidArgumentError("tensor of " + ToString() + ": reshape to " + shape.ToString() +
+                                  " does not say which size is meant");
+    }
+    *unknown = static_cast<std::int64_t>(size_) / others;
   }
   Shape known(std::move(sizes));
   if (known.num_elements() != static_cast<std::int64_t>(size_)) {

@@ -213,6 +213,12 @@ TEST(Tensor, Reshape_ToAnotherNumberOfElements_IsRefused) {
   }
 }
 
+TEST(Tensor, Reshape_OfNoElementsToAnUnknownSizeBesideNone_IsRefused) {
+  EXPECT_EQ(Counted({0}).Reshape({Shape::kUnknown, 0}).status().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(Counted({0}).Reshape({3, 0})->shape(), (Shape{3, 0}));
+}
+
 TEST(Tensor, Slice_TakesRowsOfTheSameBuffer) {
   const Tensor tensor = Counted({3, 2});
   EXPECT_EQ(Elements<std::int32_t>(tensor.Slice(1, 3)), (std::vector<std::int32_t>{2, 3, 4, 5}));
