@@ -99,7 +99,10 @@ void Cluster::Launch(Replica& replica) {
                                   .grace = kGrace,
                                   .stats = *replica.stats,
                                   .fail_points = FailPoints::None(),
-                                  .stop = replica.stop.get_token()};
+                                  .stop = replica.stop.get_token(),
+                                  .state_failure = [&replica](std::string_view, const Status& why) {
+                                    replica.stated = why.ToString();
+                                  }};
   ++replica.attempt;
   scheduler_.Start(replica.process, [this, &replica, context] {
     Identify(replica, *context);
@@ -148,7 +151,8 @@ void Cluster::Ended(Replica& replica, Process process, const Result<int>& outcom
   const bool may_end = outcome.ok() ? *outcome != kExitPermanent : excused(HostOf(process));
   if (!may_end && failure_.empty()) {
     failure_ = HostOf(process) + " failed: " +
-               (outcome.ok() ? "exit " + std::to_string(*outcome) : outcome.status().ToString());
+               (outcome.ok() ? "exit " + std::to_string(*outcome) + ": " + replica.stated
+                             : outcome.status().ToString());
   }
   if (replica.process != process) return;
   replica.process = 0;

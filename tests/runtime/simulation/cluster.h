@@ -36,6 +36,8 @@ class Cluster {
     /// Whose tokens it has where it is not that attempt of the replica: it may fail, and nobody
     /// starts it again.
     std::optional<std::uint32_t> stolen_from = std::nullopt;
+    /// Why no attempt can succeed, as it says.
+    std::string stated = {};
     /// A ps beyond the number that the job wants: it does not come back.
     bool surplus = false;
   };

@@ -105,6 +105,7 @@ int Disk::Call(std::string_view call, const std::string& path) {
   }
   // From here to the call itself nobody else runs.
   if (call == "read" && misreads && misreads(host, path)) Misread(path);
+  if (call == "rename" && path.ends_with("/manifest") && on_manifest) on_manifest(process);
   Note(call, path, host);
   return 0;
 }

@@ -57,6 +57,8 @@ class Disk {
   /// The simulation itself looks at the files: nothing fails.
   bool looking = false;
 
+  /// A process is about to put the manifest of a checkpoint in place. Null: nobody looks.
+  std::function<void(Process process)> on_manifest;
   /// Files of a node's own, which none of this concerns. Null: there are none.
   std::function<bool(const std::string& path)> is_elsewhere;
 

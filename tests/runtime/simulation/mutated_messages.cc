@@ -1,12 +1,14 @@
 #include "tests/runtime/simulation/mutated_messages.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "runtime/requests/requests.h"
 #include "runtime/wire/data_op.h"
 #include "runtime/wire/data_plane.h"
+#include "tests/runtime/simulation/scheduler.h"
 
 namespace pstrain::simulation {
 
@@ -20,6 +22,35 @@ ObservedMessages& Observed() {
   return observed;
 }
 
+Nature& NatureOfJob() {
+  static Nature nature;
+  return nature;
+}
+
+namespace {
+
+/// By the key of its calls to one life of a ps: which chief it is.
+std::map<std::uint64_t, std::uint64_t> chief_of_key;
+/// By ps, a process, and chief term: the chief that it serves.
+std::map<std::pair<Process, std::uint64_t>, std::uint64_t> served;
+
+}  // namespace
+
+// Before it is sent: the chief knows of the variables by then.
+void Observe(const ConfigureRequest& request) {
+  Observed().generation = std::max(Observed().generation, request.run().generation());
+  chief_of_key[request.call_key()] = request.chief_id();
+}
+
+void ObserveAnswered(const ConfigureRequest& request, const ConfigureReply&) {
+  std::uint32_t& known = Observed().generation_of[request.incarnation()];
+  known = std::max(known, request.run().generation());
+  const std::uint64_t chief = chief_of_key[request.call_key()];
+  const Process ps = Scheduler::OfCaller()->process();
+  if (served.try_emplace({ps, request.chief_term()}, chief).first->second == chief) return;
+  Observed().on_violation("a ps serves two chiefs of term " + std::to_string(request.chief_term()));
+}
+
 void Observe(const ReleaseRequest& request) {
   if (request.finished()) Observed().on_finish("a ps");
 }
@@ -28,7 +59,12 @@ void ObserveAnswered(const RegisterPsRequest& request, const RegisterPsReply& re
   if (reply.directive() == FINISH) Observed().on_finish("ps " + std::to_string(request.index()));
 }
 
+// Rule 13: nothing is granted before every ps knows of the variables.
 void ObserveAnswered(const PollWorkerRequest& request, const PollWorkerReply& reply) {
+  for (const auto& [incarnation, generation] : Observed().generation_of) {
+    if (reply.grants().empty() || generation >= Observed().generation) continue;
+    Observed().on_violation("granted before a ps knows of new variables");
+  }
   if (reply.directive() != FINISH) return;
   Observed().on_finish("worker " + std::to_string(request.index()));
 }
@@ -47,7 +83,18 @@ void Mutate(HeartbeatPsReply& reply) {
   if (ActiveMutations().lost_ps_are_known) reply.set_known(true);
 }
 
+void Mutate(HeartbeatPsRequest& request) {
+  if (ActiveMutations().non_finite_is_not_told) request.clear_failure();
+}
+
+void Mutate(ConfigureRequest& request) {
+  if (ActiveMutations().ps_ignore_chief_ids) request.set_chief_id(1);
+}
+
 void Mutate(PollWorkerReply& reply) {
+  if (NatureOfJob().grants_name_their_chief) {
+    for (Grant& grant : *reply.mutable_grants()) grant.set_chief_term(reply.chief_term());
+  }
   if (ActiveMutations().finish_is_told_early && reply.directive() == WAIT) {
     reply.set_directive(FINISH);
   }
@@ -88,6 +135,10 @@ void Mutate(RegisterPsRequest& request) {
 // The chief's numbers of polls only grow; the worker's own come back to it.
 void Mutate(PollWorkerRequest& request) {
   if (ActiveMutations().attempts_are_not_told) request.clear_attempt();
+  // To the chief they are batches all the same.
+  if (NatureOfJob().grants_name_their_chief) {
+    for (Report& report : *request.mutable_reports()) report.clear_chief_term();
+  }
   if (!ActiveMutations().late_polls_count) return;
   constexpr std::uint64_t kScale = 1 << 20;
   static std::uint64_t count = 0;

@@ -2,14 +2,21 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/rpc/bytes.h"
 #include "runtime/rpc/chief_client.h"
 #include "tests/runtime/simulation/mutations.h"
+#include "tests/runtime/simulation/nature.h"
+
+namespace pstrain {
+class Chief;
+}
 
 namespace pstrain::simulation {
 
@@ -30,14 +37,30 @@ struct ObservedMessages {
   std::function<void(const std::string& checkpoint, std::uint64_t chief_term)> on_restore;
   /// Somebody is told that the job is finished.
   std::function<void(const std::string& who)> on_finish;
+  /// A rule was broken.
+  std::function<void(const std::string& what)> on_violation;
+  /// The newest generation of variables that a chief has told of, and the one that each life of a
+  /// ps knows.
+  std::uint32_t generation = 0;
+  std::map<std::uint64_t, std::uint32_t> generation_of;
+  /// Chief terms that were taken, by process: the file, and what its chief has written there.
+  std::map<std::uint32_t, std::pair<std::string, std::string>> terms;
+  /// Sections that a shard has refused because their work was granted by another chief.
+  std::uint64_t other_chief = 0;
+  /// Steps that a gradient did not know of, at most.
+  std::uint64_t most_stale = 0;
 };
 ObservedMessages& Observed();
+
+/// The chief that has begun last; null: none.
+Chief* NewestChief();
 
 // When they are sent, and when they have been answered, as the receiver gets it.
 template <typename Request>
 void Observe(const Request&) {}
 void Observe(const AssignShardsRequest& request);
 void Observe(const ReleaseRequest& request);
+void Observe(const ConfigureRequest& request);
 template <typename Request, typename Reply>
 void ObserveAnswered(const Request&, const Reply&) {}
 void ObserveAnswered(const PollEvaluatorRequest& request, const PollEvaluatorReply& reply);
@@ -45,11 +68,14 @@ void ObserveAnswered(const WriteCheckpointShardsRequest& request,
                      const WriteCheckpointShardsReply& reply);
 void ObserveAnswered(const PollWorkerRequest& request, const PollWorkerReply& reply);
 void ObserveAnswered(const RegisterPsRequest& request, const RegisterPsReply& reply);
+void ObserveAnswered(const ConfigureRequest& request, const ConfigureReply& reply);
 
 // On their way to a process.
 template <typename Message>
 void Mutate(Message&) {}
 void Mutate(RegisterPsRequest& request);
+void Mutate(HeartbeatPsRequest& request);
+void Mutate(ConfigureRequest& request);
 void Mutate(PollWorkerRequest& request);
 void Mutate(PollEvaluatorRequest& request);
 void Mutate(HeartbeatPsReply& reply);

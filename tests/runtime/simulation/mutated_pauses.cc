@@ -1,9 +1,9 @@
-// Stands between Backoff::Next and whoever calls it: the linker gives the callers this one instead
-// (--wrap), and this one the product's own.
+// Stands between Backoff::Next and whoever calls it (mutated_functions.txt).
 #include <algorithm>
 #include <chrono>
 
 #include "base/backoff.h"
+#include "tests/runtime/simulation/mutated_functions.h"
 #include "tests/runtime/simulation/mutations.h"
 
 namespace pstrain::simulation {
@@ -14,8 +14,8 @@ constexpr std::chrono::milliseconds kFirstPause{100};
 
 }  // namespace
 
-std::chrono::nanoseconds RealNext(Backoff* pauses) __asm__("__real__ZN7pstrain7Backoff4NextEv");
-std::chrono::nanoseconds MutatedNext(Backoff* pauses) __asm__("__wrap__ZN7pstrain7Backoff4NextEv");
+std::chrono::nanoseconds RealNext(Backoff* pauses) REAL_BackoffNext;
+std::chrono::nanoseconds MutatedNext(Backoff* pauses) MUTATED_BackoffNext;
 
 std::chrono::nanoseconds MutatedNext(Backoff* pauses) {
   const std::chrono::nanoseconds next = RealNext(pauses);

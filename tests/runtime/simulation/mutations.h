@@ -48,6 +48,22 @@ struct Mutations {
   bool attempts_are_not_told = false;
   /// The chief takes a link over which no call arrives for a good one.
   bool dead_links_look_well = false;
+  /// A worker pulls far ahead of what it has pushed.
+  bool steps_run_ahead = false;
+  /// The chief grants before all ps know of new variables.
+  bool news_are_not_awaited = false;
+  /// A ps does not say that a variable is not finite any more; or it does not look.
+  bool non_finite_is_not_told = false;
+  bool non_finite_is_not_seen = false;
+  /// A shard does not look which chief has granted what it is asked for.
+  bool chiefs_of_grants_are_ignored = false;
+  /// The chief never begins another chain of checkpoints.
+  bool chains_are_endless = false;
+  /// Two chiefs of one term are one and the same: to themselves, or to ps.
+  bool chiefs_share_terms = false;
+  bool ps_ignore_chief_ids = false;
+  /// A ps copies all shards of a checkpoint at once.
+  bool shards_are_copied_at_once = false;
 };
 
 /// What runs now.

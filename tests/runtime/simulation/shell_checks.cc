@@ -40,6 +40,8 @@ void ShellSimulation::CheckEnd() {
   result_.lost_peers =
       cluster_->Sum(stats::kChiefRecoveriesPs) + cluster_->Sum(stats::kChiefRecoveriesWorker);
   result_.restores = Observed().restores;
+  result_.other_chief = Observed().other_chief;
+  result_.most_stale = Observed().most_stale;
   result_.evaluations = Observed().evaluations;
   result_.disk_errors = disk_->failed();
   result_.disk_lost = disk_->lost();
@@ -50,7 +52,8 @@ void ShellSimulation::CheckEnd() {
   if (!Observed().missing_checkpoint.empty()) {
     return Violated("the evaluator was told to read " + Observed().missing_checkpoint);
   }
-  if (result_.refused > 0) {
+  // Workers cannot tell two chiefs of one term apart.
+  if (result_.refused > 0 && !NatureOfJob().two_create_one_file) {
     return Violated(std::to_string(result_.refused) + " reports of honest workers were refused");
   }
   if (!Observed().incomplete_final.empty()) {
@@ -112,6 +115,17 @@ void ShellSimulation::CheckFinished(const std::string& who) {
   if (!in_place) Violated(who + " is told that the job is finished, and there is no result");
 }
 
+// Rule 8: of two chiefs of one term, the one whose id is in the file is the chief.
+void ShellSimulation::CheckIsChief(Process process) {
+  const auto term = Observed().terms.find(process);
+  if (term == Observed().terms.end()) return;
+  disk_->looking = true;
+  const Result<std::string> stored = ReadFile(term->second.first);
+  disk_->looking = false;
+  if (stored.ok() && *stored == term->second.second) return;
+  Violated("a chief whose term another one has taken too places a checkpoint");
+}
+
 Status ShellSimulation::CheckResultFile() const {
   PSTRAIN_ASSIGN_OR_RETURN(const std::string text, ReadFile(RunDirectory() + "/" + kRunResultFile));
   PSTRAIN_ASSIGN_OR_RETURN(const Json json, ParseJson(text));
@@ -140,8 +154,22 @@ Status ShellSimulation::CheckFinals() const {
         return InternalError("the final checkpoint " + CheckpointName(id) + " lacks batches");
       }
     }
+    PSTRAIN_RETURN_IF_ERROR(CheckChain(manifest));
   }
   return OkStatus();
+}
+
+// Of fullEvery in a row, one is full.
+Status ShellSimulation::CheckChain(CheckpointManifest manifest) const {
+  std::int32_t incremental = 0;
+  while (!manifest.base().empty()) {
+    ++incremental;
+    const std::optional<CheckpointId> base = ParseCheckpointName(manifest.base());
+    if (!base) return InternalError("a checkpoint builds on " + manifest.base());
+    PSTRAIN_ASSIGN_OR_RETURN(manifest, ReadManifest(CheckpointDirectory(RunDirectory(), *base)));
+  }
+  if (incremental < job_.spec().training().checkpoint().full_every()) return OkStatus();
+  return InternalError(std::to_string(incremental) + " checkpoints in a row are incremental");
 }
 
 Status ShellSimulation::CheckWeights() const {

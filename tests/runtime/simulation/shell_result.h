@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/runtime/simulation/mutations.h"
+#include "tests/runtime/simulation/nature.h"
 
 namespace pstrain::simulation {
 
@@ -32,6 +33,9 @@ struct ShellResult {
   std::uint64_t lost_peers = 0;
   /// Calls that have a ps restore shards.
   std::uint64_t restores = 0;
+  /// As ObservedMessages.
+  std::uint64_t other_chief = 0;
+  std::uint64_t most_stale = 0;
   std::uint64_t disk_errors = 0;
   std::uint64_t disk_lost = 0;
   std::uint64_t names_hidden = 0;
@@ -70,6 +74,12 @@ struct PlannedFault {
   std::string impostor = {};
   /// From the beginning on, listings lack for so long what another node has made.
   std::chrono::seconds stale_listings{0};
+  /// Links that lose one direction for `lasts`, while variables are declared.
+  std::vector<std::pair<std::string, std::string>> cut_while_declaring = {};
+  std::uint32_t workers = 2;
+  /// A power of two.
+  std::string learning_rate = "0.5";
+  Nature nature = {};
 };
 
 /// Runs a ShellSimulation (shell_simulation.h). REQUIRES: as there.

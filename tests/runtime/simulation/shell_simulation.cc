@@ -10,6 +10,7 @@
 #include "base/os/files.h"
 #include "base/seconds.h"
 #include "proto/job/job_manifest.h"
+#include "runtime/chief/chief.h"
 #include "runtime/stats/names.h"
 #include "tests/runtime/simulation/mutated_messages.h"
 
@@ -31,9 +32,12 @@ constexpr std::int64_t kPlannedRecords = 4000;
 constexpr std::chrono::milliseconds kPlannedDelay{20};
 constexpr std::chrono::seconds kPlannedBegins{3};
 /// Longer than any simulation.
-constexpr std::int32_t kForEverSeconds = 1'000'000;
+constexpr std::int32_t kForEver = 1'000'000;
+constexpr std::int32_t kForEverSeconds = kForEver;
 /// Of the number of ps that a job is scaled to.
 constexpr std::uint64_t kMostPs = 4;
+/// Of the variable that is declared while a job trains.
+constexpr std::int64_t kLateSize = 4;
 
 }  // namespace
 
@@ -81,13 +85,16 @@ Status ShellSimulation::MakeJob() {
       replicas(3) +
       "}\n"
       "    worker: {replicas: " +
-      replicas(3) + "}\n" + (evaluated ? "    evaluator: {replicas: 1}\n" : "") +
+      (planned_ ? std::to_string(planned_->workers) : number(1, 3)) + "}\n" +
+      (evaluated ? "    evaluator: {replicas: 1}\n" : "") +
       "  training:\n"
       "    model: {constantGradient: {denseSize: 16, tableRows: 32}}\n"
       "    input: " +
       csv +
       "\n"
-      "    optimizer: {sgd: {learningRate: 0.5}}\n"
+      "    optimizer: {sgd: {learningRate: " +
+      (planned_ ? planned_->learning_rate : "0.5") +
+      "}}\n"
       "    batchSize: " +
       number(4, 16) +
       "\n"
@@ -121,6 +128,9 @@ PSTrainingJob ShellSimulation::JobOfChief() const {
   if (ActiveMutations().evaluation_has_no_deadline) {
     training.mutable_evaluation()->set_deadline_seconds(kForEverSeconds);
   }
+  if (ActiveMutations().chains_are_endless) {
+    training.mutable_checkpoint()->set_full_every(kForEver);
+  }
   return job;
 }
 
@@ -137,6 +147,7 @@ ShellResult ShellSimulation::Run() {
     disk_->is_elsewhere = [this](const std::string& path) {
       return issuer_ != nullptr && issuer_->Has(path);
     };
+    disk_->on_manifest = [this](Process process) { CheckIsChief(process); };
     disk_->files_not_synced = ActiveMutations().shards_not_synced;
     disk_->folders_not_synced = ActiveMutations().folders_not_synced;
     disk_->chief_terms_unseen = ActiveMutations().later_chiefs_are_unseen;
@@ -157,6 +168,7 @@ ShellResult ShellSimulation::Run() {
       CheckRestored(checkpoint, chief_term);
     };
     Observed().on_finish = [this](const std::string& who) { CheckFinished(who); };
+    Observed().on_violation = [this](const std::string& what) { Violated(what); };
     PlanFaults();
     cluster_->Start();
     scheduler_.Run([this] {
@@ -216,6 +228,7 @@ void ShellSimulation::PlanTheFault() {
         network_.Cut(from, to);
       }
     }
+    if (!planned_->cut_while_declaring.empty()) DeclareWhileCut();
     for (const Host& host : planned_->failing_disks) {
       disk_->Fail(host, {.until = scheduler_.now() + planned_->lasts,
                          .error_number = planned_->error_number,
@@ -230,6 +243,25 @@ void ShellSimulation::PlanTheFault() {
       if (host == planned_->abandoned) cluster_->Abandon(i);
       if (host == planned_->impostor) cluster_->StartImpostor(i);
     }
+  });
+}
+
+// By a thread of the chief, which waits for the disk.
+void ShellSimulation::DeclareWhileCut() {
+  for (const auto& [from, to] : planned_->cut_while_declaring) {
+    network_.Cut(from, to);
+    scheduler_.At(scheduler_.now() + planned_->lasts,
+                  [this, from, to] { network_.Repair(from, to); });
+  }
+  VariableSpec late;
+  late.set_name("late");
+  late.set_kind(VariableSpec::DENSE);
+  late.add_shape(kLateSize);
+  late.mutable_initializer()->set_kind(Initializer::ZEROS);
+  late.mutable_optimizer()->mutable_sgd()->set_learning_rate(1);
+  scheduler_.Start(cluster_->replica(0).process, [this, late] {
+    const Status declared = NewestChief()->Declare({late});
+    if (!declared.ok()) Violated("declare: " + declared.ToString());
   });
 }
 
@@ -340,6 +372,7 @@ ShellResult RunShellSimulation(std::uint64_t seed, const std::string& directory,
                                const Mutations& mutations,
                                const std::optional<PlannedFault>& planned) {
   ActiveMutations() = mutations;
+  if (planned) NatureOfJob() = planned->nature;
   return (new ShellSimulation(seed, directory, planned))->Run();
 }
 

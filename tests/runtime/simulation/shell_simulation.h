@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "proto/contract/checkpoint.pb.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/stats/refusals.h"
 #include "tests/runtime/simulation/cluster.h"
@@ -21,14 +22,19 @@ namespace pstrain::simulation {
 /// A whole job on simulated time: the product's chief, ps, workers and evaluator with all their
 /// threads, their files, a network and a disk that fail as the seed says. Checked:
 ///
-///   at each crash   every checkpoint that the chief had announced can still be read, whole
-///   at each restore it is from the newest checkpoint that was announced and can be seen: nothing
-///                   is given up that is not proven damaged
-///   at each FINISH  the result is in place
-///   at the end      the chief has ended with success within kLiveness after the last fault;
-///                   result.json: expected == committed == applied, in each shard; the weights of
-///                   the final checkpoint are those of the closed form; no final checkpoint lacked
-///                   a batch; the evaluator found each checkpoint that it was told to read
+///   at each crash     every checkpoint that the chief had announced can still be read, whole
+///   at each restore   it is from the newest checkpoint that was announced and can be seen: nothing
+///                     is given up that is not proven damaged
+///   at each manifest  nobody has taken over the chief term of who puts it in place
+///   at each FINISH    the result is in place
+///   always            no shard serves work of another chief's, no ps two chiefs of one term; a ps
+///                     has two copies of shards in memory for checkpoints at most; nothing is
+///                     granted before all ps know of new variables
+///   at the end        the chief has ended with success within kLiveness after the last fault;
+///                     result.json: expected == committed == applied, in each shard; the weights of
+///                     the final checkpoint are those of the closed form; no final checkpoint
+///                     lacked a batch, and none builds on more than fullEvery allows; the evaluator
+///                     found each checkpoint that it was told to read
 ///
 /// One seed of 25 has pauses and cuts of 60 s, and a disk that is full for 600 s.
 ///
@@ -49,6 +55,7 @@ class ShellSimulation {
   PSTrainingJob JobOfChief() const;
   void PlanFaults();
   void PlanTheFault();
+  void DeclareWhileCut();
   void Fault();
   void FaultOfProcess(std::uint64_t what, std::size_t i);
   void FaultOfLink(std::size_t i);
@@ -59,6 +66,7 @@ class ShellSimulation {
   /// Nothing newer is there that this chief could know.
   void CheckRestored(const std::string& checkpoint, std::uint64_t chief_term);
   void CheckFinished(const std::string& who);
+  void CheckIsChief(Process process);
   /// The checkpoints in place that can be read, whole.
   std::vector<std::string> ReadableCheckpoints();
   void CheckEnd();
@@ -67,6 +75,7 @@ class ShellSimulation {
   Status CheckResultFile() const;
   Status CheckWeights() const;
   Status CheckFinals() const;
+  Status CheckChain(CheckpointManifest manifest) const;
   void Violated(const std::string& what);
   Time Seconds(std::uint64_t most) {
     return Time(scheduler_.random().Uniform(most * 1'000'000'000));

@@ -121,5 +121,13 @@ TEST(ShellMutation, WhenWorkersAreToldToEndBeforeTheResult_IsCaught) {
   EXPECT_TRUE(Caught({.finish_is_told_early = true}));
 }
 
+TEST(ShellMutation, WhenNoCheckpointIsFullAgain_IsCaught) {
+  EXPECT_TRUE(Caught({.chains_are_endless = true}));
+}
+
+TEST(ShellMutation, WhenAllShardsOfAPsAreCopiedAtOnce_IsCaught) {
+  EXPECT_TRUE(Caught({.shards_are_copied_at_once = true}));
+}
+
 }  // namespace
 }  // namespace pstrain::simulation

@@ -106,7 +106,7 @@ Result<Reply> Unary(const std::string& address, std::chrono::milliseconds deadli
         Answered<Reply>(endpoint, method, {received.SerializeAsString(), authorization});
     Reply reply = outcome.ok() ? *outcome : Reply();
     simulation::Mutate(reply);
-    simulation::ObserveAnswered(received, reply);
+    if (outcome.ok()) simulation::ObserveAnswered(received, reply);
     if (simulation::Again(received)) {
       static_cast<void>(
           Answered<Reply>(endpoint, method, {received.SerializeAsString(), authorization}));

@@ -1,0 +1,14 @@
+#pragma once
+
+namespace pstrain::simulation {
+
+/// What a job is like beside its manifest.
+struct Nature {
+  /// Batches are granted as a program's work is, under the term of their chief.
+  bool grants_name_their_chief = false;
+  /// The file system lets two create a file exclusively: the second one has it.
+  bool two_create_one_file = false;
+};
+Nature& NatureOfJob();
+
+}  // namespace pstrain::simulation
