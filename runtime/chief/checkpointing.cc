@@ -77,7 +77,7 @@ bool Checkpointing::Due() const {
   const CommitProtocol& protocol = chief_.protocol;
   if (in_progress_ || final_ || !protocol.AllActive() || !ps_.AllInformed()) return false;
   if (failures_ > 0 && chief_.Since(failed_at_) < Pause()) return false;
-  if (protocol.AllCommitted() || protocol.CheckpointWanted()) return true;
+  if (protocol.Complete() || protocol.CheckpointWanted()) return true;
   if (evaluator_.RestoredStateWanted() && placed_ == 0) return true;
   if (protocol.Drained()) return !Covered();
   const std::uint64_t work_ids = protocol.Progress().work_ids_committed;

@@ -74,6 +74,14 @@ class Chief {
   /// disk. Any thread. UNAVAILABLE: the run ends, or this chief has ended and whether they are
   /// declared is not known.
   Status Declare(std::vector<VariableSpec> variables) PSTRAIN_EXCLUDES(mutex_);
+  /// Lets who has made ChiefJob::Work::source add to it and look at what became of it: calls
+  /// `change` under the chief's lock, then tells workers who wait of what there is now. Any thread.
+  void ChangeWork(const std::function<void(const CommitProtocol& protocol)>& change)
+      PSTRAIN_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    change(protocol_);
+    TellWaiters();
+  }
 
   std::uint64_t chief_term() const { return setup_.directory.chief_term(); }
   /// Of the job: what requests may name.

@@ -3,15 +3,21 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
+#include "proto/contract/control.pb.h"
 #include "runtime/chief/protocol/protocol_types.h"
 
 namespace pstrain {
+
+class Chief;
+class CommitProtocol;
+class WorkSource;
 
 /// What a chief is told of its job beside RoleContext, whatever the job trains: what there is to do
 /// and with which variables, and when checkpoints are taken. Made from spec.training by
@@ -22,6 +28,13 @@ struct ChiefJob {
     /// In the order of their ids; partitions are left to placement.
     std::vector<VariableSpec> variables;
     InputWork input;
+    /// Work of another kind instead of batches of `input`, of which only batches_per_epoch counts
+    /// then: it is the size of a chunk. Null: the input.
+    std::shared_ptr<WorkSource> source = nullptr;
+    /// Called under the chief's lock with each report that makes a work id committed: again for one
+    /// that a lost ps had, and that was done again.
+    std::function<void(WorkId work_id, const Report& report, const CommitProtocol& protocol)>
+        committed = nullptr;
     /// Of one epoch.
     std::int64_t records = 0;
     /// INVALID_ARGUMENT names the limit when that many records of so many passes are too many to be
@@ -61,6 +74,9 @@ struct ChiefJob {
   /// Finds out what there is to do; called once by each chief, again after an error that may pass.
   /// The error names the field of the job or the file.
   std::function<Result<Work>(const Place& place)> open_work;
+  /// Told of the chief before it runs, and with null when it has ended and will be destroyed.
+  /// Empty: nobody wants to know.
+  std::function<void(Chief* chief)> serving;
 };
 
 }  // namespace pstrain

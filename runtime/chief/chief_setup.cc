@@ -165,6 +165,7 @@ ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup
   options.shards = setup.run.shards();
   options.input = setup.work.input;
   options.input.batches_per_epoch = setup.run.batches_per_epoch();
+  options.source = setup.work.source;
   options.ps_count = static_cast<std::uint32_t>(context.job.spec.replica_specs().ps().replicas());
   options.shard_to_ps = HomesOfShards(context, setup, options.ps_count);
   options.started = now;

@@ -58,6 +58,12 @@ Status CheckWorker(std::uint32_t index, const JobBounds& job) {
 Status CheckReport(const Report& report, const JobBounds& job) {
   PSTRAIN_RETURN_IF_ERROR(CheckShardSet(report.shards(), job.shards));
   PSTRAIN_RETURN_IF_ERROR(CheckShardSet(report.early(), job.shards).WithContext("early"));
+  PSTRAIN_RETURN_IF_ERROR(CheckText("it", "an error", report.error().message()));
+  if (report.result().size() > kMostResultBytes) {
+    return ResourceExhaustedError("a result of " + std::to_string(report.result().size()) +
+                                  " bytes, of which at most " + std::to_string(kMostResultBytes) +
+                                  " can be reported");
+  }
   const std::uint64_t chief_term = report.membership() >> 32;
   if (chief_term <= job.chief_term) return OkStatus();
   return OutOfRangeError("a membership of chief term " + std::to_string(chief_term) +

@@ -15,8 +15,8 @@
 #include "runtime/cluster/limits.h"
 #include "runtime/cluster/permanent_failure.h"
 #include "runtime/cluster/try_again.h"
-#include "runtime/rpc/grpc/server.h"
 #include "runtime/rpc/identity/identity.h"
+#include "runtime/rpc/in_process/local_network.h"
 
 namespace pstrain {
 namespace {
@@ -75,7 +75,9 @@ int TellFinished(const RoleContext& context, const FinalCounts& counts, const st
 
 Result<int> RunChief(const RoleContext& context, const ChiefJob& job) {
   // Before a term is taken, which would end a chief that runs.
-  PSTRAIN_RETURN_IF_ERROR(CheckCanListen(context.listen_address));
+  if (context.network == nullptr) {
+    PSTRAIN_RETURN_IF_ERROR(CheckCanListen(context.listen_address));
+  }
   const bool was_started = RunDirectory::WasStarted(context.job, context.run_id);
   Result<ChiefSetup> prepared = PrepareChief(context, job);
   if (!prepared.ok()) return EndOfSetup(context, prepared.status(), was_started);
@@ -99,32 +101,34 @@ Result<int> RunChief(const RoleContext& context, const ChiefJob& job) {
       BoundsOfMessages(setup.run.shards(), job.epochs, setup.run.batches_per_epoch());
   const RealClock clock;
   Refusals refusals(context.stats);
-  const Credentials* credentials = CredentialsOf(context.identity);
   PsCountFile ps_count_file(context.ps_replicas_file, clock);
   Chief chief(context, std::move(setup),
               {.clock = clock,
                .connect =
-                   [&clock, credentials](const std::string& address, RunLocked run_locked) {
-                     return std::make_unique<RpcPsLink>(address, std::move(run_locked), clock,
-                                                        credentials);
+                   [&clock, &context](const std::string& address, RunLocked run_locked) {
+                     return std::make_unique<RpcPsLink>(ConnectToPs(context, address),
+                                                        ConnectToPs(context, address),
+                                                        std::move(run_locked), clock);
                    },
                .refusals = refusals,
                .grant_limit = std::move(grant_limit),
                .wanted_ps = [&ps_count_file] { return ps_count_file.Poll(); }});
   const ChiefService service(chief, refusals, bounds);
   PSTRAIN_ASSIGN_OR_RETURN(
-      const std::unique_ptr<GrpcServer> server,
-      GrpcServer::Start(context.listen_address,
-                        {.services = {&service},
-                         .verifier = VerifierOf(context.identity),
-                         .options = {.message_bytes = bounds.largest(),
-                                     .connections = MostConnections(context),
-                                     .on_error =
-                                         [&refusals](const std::string& peer, const Status& error) {
-                                           refusals.CountIfRefused(peer, error);
-                                         },
-                                     .tls = TlsOf(context.identity)}}));
+      const std::unique_ptr<ControlServer> server,
+      ServeControl(context,
+                   {.services = {&service},
+                    .verifier = VerifierOf(context.identity),
+                    .options = {.message_bytes = bounds.largest(),
+                                .connections = MostConnections(context),
+                                .on_error =
+                                    [&refusals](const std::string& peer, const Status& error) {
+                                      refusals.CountIfRefused(peer, error);
+                                    },
+                                .tls = TlsOf(context.identity)}}));
+  if (job.serving) job.serving(&chief);
   Result<int> outcome = chief.Run();
+  if (job.serving) job.serving(nullptr);
   context.Decided(outcome);
   server->Shutdown(std::chrono::milliseconds(500));
   return outcome;

@@ -19,6 +19,7 @@
 namespace pstrain {
 
 struct Identity;
+struct LocalNetwork;
 
 /// What every role is given by main: who it is and where the others are. Everything in it outlives
 /// the role and stays as it is; any thread of the role may read it.
@@ -45,6 +46,9 @@ struct RoleContext {
   std::chrono::seconds grace{30};
   /// Null: nobody is asked who they are (runtime/rpc/identity/identity.h).
   const Identity* identity = nullptr;
+  /// The way to the other roles where they are threads of this process; null: they are processes of
+  /// their own, reached over gRPC (runtime/rpc/in_process/local_network.h).
+  LocalNetwork* network = nullptr;
   StatsWriter& stats;
   /// Where a test wants this process to die.
   const FailPoints& fail_points;

@@ -15,9 +15,8 @@
 #include "runtime/ps/ps_control.h"
 #include "runtime/ps/stream_admission.h"
 #include "runtime/rpc/chief_client.h"
-#include "runtime/rpc/grpc/server.h"
 #include "runtime/rpc/identity/identity.h"
-#include "runtime/rpc/transports.h"
+#include "runtime/rpc/in_process/local_network.h"
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
@@ -59,12 +58,12 @@ std::uint32_t MostStreams(const RoleContext& context) {
 
 /// The data plane at an address of its own, by whichever transport the address names. Null where it
 /// shares the port of the control plane, as gRPC can.
-Result<std::unique_ptr<TransportServer>> ServeData(const RoleContext& context,
-                                                   Transports& transports, PsDataHandler& handler,
+Result<std::unique_ptr<TransportServer>> ServeData(const RoleContext& context, Transport& transport,
+                                                   PsDataHandler& handler,
                                                    const ServeOptions& options) {
   if (context.data_address.empty()) return std::unique_ptr<TransportServer>();
   Result<std::unique_ptr<TransportServer>> server =
-      transports.Serve(context.data_address, handler, options);
+      transport.Serve(context.data_address, handler, options);
   if (!server.ok()) return server.status().WithContext(std::string(kDataAddressEnv));
   LogInfo("ps", "the data plane has an address of its own", {{"address", (*server)->address()}});
   return server;
@@ -76,10 +75,7 @@ class Registration {
   /// `data_address`: empty where the data plane is served at the context's own address.
   Registration(const RoleContext& context, ShardEngine& engine, PsControl& control,
                std::string data_address)
-      : context_(context),
-        engine_(engine),
-        control_(control),
-        client_(context.chief_address, nullptr, CredentialsOf(context.identity)) {
+      : context_(context), engine_(engine), control_(control), client_(ConnectToChief(context)) {
     request_.set_index(context.index);
     request_.set_process(RandomSeed());
     request_.set_attempt(context.attempt);
@@ -113,7 +109,7 @@ class Registration {
     heartbeat.set_call_key(call_key_);
     heartbeat.set_leaving(leaving);
     heartbeat.set_failure(engine_.health().message());
-    PSTRAIN_ASSIGN_OR_RETURN(const HeartbeatPsReply reply, client_.HeartbeatPs(heartbeat));
+    PSTRAIN_ASSIGN_OR_RETURN(const HeartbeatPsReply reply, client_->HeartbeatPs(heartbeat));
     failure_told_ = reply.known() && !heartbeat.failure().empty();
     if (reply.known() && reply.chief_term() == chief_term_) return OkStatus();
     incarnation_.reset();
@@ -124,7 +120,7 @@ class Registration {
   Status Register() {
     DescribeCopies(engine_, &request_);
     control_.BeginRegistration();
-    const Result<RegisterPsReply> registered = client_.RegisterPs(request_);
+    const Result<RegisterPsReply> registered = client_->RegisterPs(request_);
     if (!registered.ok()) return Refused(registered.status());
     const RegisterPsReply& reply = *registered;
     refused_ = OkStatus();
@@ -156,7 +152,7 @@ class Registration {
   const RoleContext& context_;
   ShardEngine& engine_;
   PsControl& control_;
-  ChiefClient client_;
+  const std::unique_ptr<ChiefCalls> client_;
   /// The last answer, when it was no yes.
   Status refused_;
   RegisterPsRequest request_;
@@ -216,14 +212,14 @@ Result<int> RunPs(const RoleContext& context, const PsJob& job) {
   RuntimeStats common(context.stats);
   ShardEngine engine(ShardEngineOptions{});
   PsDataHandler handler(engine, context.fail_points);
-  Transports transports(CredentialsOf(context.identity));
+  RoleTransport transport(context);
   CallerVerifier* const verifier = VerifierOf(context.identity);
   Refusals refusals(context.stats);
   PsControl control({.run_id = context.run_id,
                      .run_directory = JoinPath(context.job.checkpoint_directory, context.run_id),
                      .shards = static_cast<std::uint32_t>(context.job.spec.strategy().shards()),
                      .checkpoints = {.end = context.end}},
-                    engine, transports, refusals, context.fail_points);
+                    engine, *transport, refusals, context.fail_points);
   const ServeOptions options{
       .limits = {.streams = MostStreams(context)},
       .message_bytes = job.message_bytes,
@@ -233,14 +229,13 @@ Result<int> RunPs(const RoleContext& context, const PsJob& job) {
       .admit = AdmitStreams(verifier),
       .tls = TlsOf(context.identity)};
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<TransportServer> data_server,
-                           ServeData(context, transports, handler, options));
+                           ServeData(context, *transport, handler, options));
   PSTRAIN_ASSIGN_OR_RETURN(
-      const std::unique_ptr<GrpcServer> server,
-      GrpcServer::Start(context.listen_address,
-                        {.services = {&control},
-                         .verifier = verifier,
-                         .data_plane = data_server == nullptr ? &handler : nullptr,
-                         .options = options}));
+      const std::unique_ptr<ControlServer> server,
+      ServeControl(context, {.services = {&control},
+                             .verifier = verifier,
+                             .data_plane = data_server == nullptr ? &handler : nullptr,
+                             .options = options}));
   Registration registration(context, engine, control,
                             data_server == nullptr ? std::string() : data_server->address());
   common.ready->Set(1);

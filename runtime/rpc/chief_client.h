@@ -30,8 +30,25 @@ inline bool CallIsRefused(const Status& status) {
          status.code() == StatusCode::kPermissionDenied;
 }
 
-/// What a ps, a worker or the evaluator says to the chief. Any thread; each call blocks until the
-/// answer or the deadline. An error that PeerIsAway means that the chief is away: call again.
+/// What a ps, a worker or the evaluator says to the chief, whatever carries it. Any thread; each
+/// call blocks until the answer or the deadline. An error that PeerIsAway means that the chief is
+/// away: call again.
+class ChiefCalls {
+ public:
+  virtual ~ChiefCalls() = default;
+
+  virtual Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request) = 0;
+  virtual Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request) = 0;
+  virtual Result<PollWorkerReply> PollWorker(const PollWorkerRequest& request) = 0;
+  virtual Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request) = 0;
+
+  /// Blocks until the chief has said that a poll may bring something.
+  virtual Status AwaitWork(const AwaitWorkRequest& request) = 0;
+  /// The call of AwaitWork in flight and all later ones end with CANCELLED.
+  virtual void StopWaiting() = 0;
+};
+
+/// ChiefCalls over gRPC. Any thread.
 ///
 ///   state   | call                                         | the chief is away
 ///   seeking | asks every address for its term, -> found    | stays
@@ -39,45 +56,56 @@ inline bool CallIsRefused(const Status& status) {
 ///
 /// Each address has 1 s to answer, 2 and 4 s after rounds in which none did. A chief whose term is
 /// lower than that of one found before counts as away.
-class ChiefClient {
+class ChiefClient final : public ChiefCalls {
  public:
   /// `chief_address`: host:port of the chief, from TF_CONFIG. `resolve`: null
   /// for ResolveAddress, tests give their own; any thread calls it. `credentials`: null for none;
   /// outlive it.
   explicit ChiefClient(std::string chief_address, ChiefFinder::Resolve resolve = nullptr,
                        const Credentials* credentials = nullptr);
-  ~ChiefClient();
+  ~ChiefClient() override;
 
-  Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request);
-  Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request);
-  Result<PollWorkerReply> PollWorker(const PollWorkerRequest& request);
-  Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request);
-
-  /// Blocks until the chief has said that a poll may bring something.
-  Status AwaitWork(const AwaitWorkRequest& request);
-  /// The call of AwaitWork in flight and all later ones end with CANCELLED.
-  void StopWaiting();
+  Result<RegisterPsReply> RegisterPs(const RegisterPsRequest& request) override;
+  Result<HeartbeatPsReply> HeartbeatPs(const HeartbeatPsRequest& request) override;
+  Result<PollWorkerReply> PollWorker(const PollWorkerRequest& request) override;
+  Result<PollEvaluatorReply> PollEvaluator(const PollEvaluatorRequest& request) override;
+  Status AwaitWork(const AwaitWorkRequest& request) override;
+  void StopWaiting() override;
 
  private:
   class Calls;
   std::unique_ptr<Calls> chief_;
 };
 
-/// What the chief says to one ps. Calls block; one at a time.
-class ParameterServerClient {
+/// What the chief says to one ps, whatever carries it. Calls block; one at a time.
+class PsCalls {
+ public:
+  virtual ~PsCalls() = default;
+
+  virtual Status Configure(const ConfigureRequest& request) = 0;
+  virtual Result<AssignShardsReply> AssignShards(const AssignShardsRequest& request) = 0;
+  virtual Result<WriteCheckpointShardsReply> WriteCheckpointShards(
+      const WriteCheckpointShardsRequest& request) = 0;
+  virtual Status Release(const ReleaseRequest& request) = 0;
+  /// The call in flight and all later ones end with CANCELLED, as soon as what carries them can end
+  /// one. Any thread.
+  virtual void Cancel() = 0;
+};
+
+/// PsCalls over gRPC.
+class ParameterServerClient final : public PsCalls {
  public:
   /// `credentials`: null for none; outlive it.
   explicit ParameterServerClient(const std::string& ps_address,
                                  const Credentials* credentials = nullptr);
-  ~ParameterServerClient();
+  ~ParameterServerClient() override;
 
-  Status Configure(const ConfigureRequest& request);
-  Result<AssignShardsReply> AssignShards(const AssignShardsRequest& request);
+  Status Configure(const ConfigureRequest& request) override;
+  Result<AssignShardsReply> AssignShards(const AssignShardsRequest& request) override;
   Result<WriteCheckpointShardsReply> WriteCheckpointShards(
-      const WriteCheckpointShardsRequest& request);
-  Status Release(const ReleaseRequest& request);
-  /// The call in flight and all later ones end with CANCELLED. Any thread.
-  void Cancel();
+      const WriteCheckpointShardsRequest& request) override;
+  Status Release(const ReleaseRequest& request) override;
+  void Cancel() override;
 
  private:
   struct Stub;

@@ -6,8 +6,9 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/seconds.h"
+#include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
-#include "runtime/rpc/identity/identity.h"
+#include "runtime/rpc/in_process/local_network.h"
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
@@ -20,9 +21,16 @@ constexpr std::chrono::milliseconds kAwaitPause{20};
 /// How soon to ask again a chief that is away.
 constexpr std::chrono::milliseconds kAwayPoll{100};
 
-/// Why a worker of spec.training cannot do the work; empty: it can.
-std::string WhyNot(const Grant& grant) {
-  if (grant.kind() == 0 && grant.payload().empty()) return {};
+/// Why a worker cannot do the work; empty: it can.
+std::string WhyNot(const Grant& grant, GrantSession::Kind kind) {
+  const bool closure = grant.kind() == kClosureWork || grant.kind() == kVoidWork;
+  if (kind == GrantSession::Kind::kClosures) {
+    if (closure) return {};
+    return "the chief grants work of kind " + std::to_string(grant.kind()) +
+           ", and a worker of a program does closures only; start chief and workers from one "
+           "program";
+  }
+  if (grant.kind() == kBatchWork && grant.payload().empty()) return {};
   return "the chief grants work of kind " + std::to_string(grant.kind()) + " with a payload of " +
          std::to_string(grant.payload().size()) +
          " bytes, and a worker of spec.training does batches of the input only (kind 0, without "
@@ -31,19 +39,21 @@ std::string WhyNot(const Grant& grant) {
 
 }  // namespace
 
-GrantSession::GrantSession(const RoleContext& context, const PsProblems& problems)
+GrantSession::GrantSession(const RoleContext& context, const PsProblems& problems,
+                           const Options& options)
     : context_(context),
       problems_(problems),
+      options_(options),
       oldest_batch_(WorkerStats(context.stats).oldest_batch),
       patience_(context, "worker", clock_),
       process_(RandomSeed()),
       job_(DigestsOf(context.job.spec)),
-      client_(context.chief_address, nullptr, CredentialsOf(context.identity)) {}
+      client_(ConnectToChief(context)) {}
 
 GrantSession::~GrantSession() {
   polling_.request_stop();
   awaiting_.request_stop();
-  client_.StopWaiting();
+  client_->StopWaiting();
 }
 
 Result<RunDescription> GrantSession::Start() {
@@ -158,7 +168,7 @@ bool GrantSession::leaving() const {
 bool GrantSession::WorthPolling() const {
   if (!reports_.empty() || told_) return true;
   if (leaving_) return in_flight_.empty() || !failure_.empty();
-  return !idle_ && in_flight_.size() < kWindow;
+  return !idle_ && in_flight_.size() < options_.window;
 }
 
 PollWorkerRequest GrantSession::NextRequest() {
@@ -178,7 +188,7 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_leaving(leaving_);
   if (show_job_) request.mutable_job()->insert(job_.begin(), job_.end());
   const auto in_flight = static_cast<std::uint32_t>(in_flight_.size());
-  request.set_want(leaving_ || in_flight >= kWindow ? 0 : kWindow - in_flight);
+  request.set_want(leaving_ || in_flight >= options_.window ? 0 : options_.window - in_flight);
   return request;
 }
 
@@ -219,7 +229,7 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   }
   idle_ = reply.grants().empty();
   for (Grant& grant : *reply.mutable_grants()) {
-    if (std::string why_not = WhyNot(grant); !why_not.empty() && failure_.empty()) {
+    if (std::string why_not = WhyNot(grant, options_.kind); !why_not.empty() && failure_.empty()) {
       LogError("worker", "work that this worker does not know", {{"error", why_not}});
       failure_ = std::move(why_not);
       leaving_ = true;
@@ -259,7 +269,7 @@ void GrantSession::End(SessionEnd end, Status status) {
 
 bool GrantSession::WorthAwaiting() const {
   if (told_ || away_ || leaving_ || !run_) return false;
-  return membership_waits_ > 0 || (idle_ && in_flight_.size() < kWindow);
+  return membership_waits_ > 0 || (idle_ && in_flight_.size() < options_.window);
 }
 
 // It has a thread of its own, since reports must not wait for it.
@@ -280,10 +290,10 @@ void GrantSession::AwaitWork(const std::stop_token& stop) {
       }
       if (stop.stop_requested() || end_ != SessionEnd::kNone) return;
       request.set_membership_seen(membership_ ? membership_->number() : 0);
-      request.set_want(idle_ && in_flight_.size() < kWindow);
+      request.set_want(idle_ && in_flight_.size() < options_.window);
     }
     next = SteadyNow() + kAwaitPause;
-    const Status told = client_.AwaitWork(request);
+    const Status told = client_->AwaitWork(request);
     // Polls say what is wrong with the chief.
     if (!told.ok()) next = SteadyNow() + kHeartbeat;
     const MutexLock lock(mutex_);
@@ -312,7 +322,7 @@ void GrantSession::Poll(const std::stop_token& stop) {
       request = NextRequest();
       PublishAge();
     }
-    Result<PollWorkerReply> reply = client_.PollWorker(request);
+    Result<PollWorkerReply> reply = client_->PollWorker(request);
     if (reply.ok() && !reply->refused().empty()) {
       if (ShowsJobNext(request)) continue;
       return End(SessionEnd::kFailed, FailedPreconditionError(reply->refused()));

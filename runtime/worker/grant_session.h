@@ -39,11 +39,18 @@ enum class SessionEnd : std::uint8_t {
 /// Owner: the worker. All methods: any thread.
 class GrantSession {
  public:
-  /// Grants in flight: queued, read ahead or in work.
-  static constexpr std::uint32_t kWindow = 12;
+  /// Which work a worker can do.
+  enum class Kind : std::uint8_t { kBatches, kClosures };
+  struct Options {
+    Kind kind = Kind::kBatches;
+    /// Most grants in flight: queued, read ahead or in work.
+    std::uint32_t window = 12;
+  };
 
   /// `problems` outlives it: what it knows goes to the chief with each poll.
-  GrantSession(const RoleContext& context, const PsProblems& problems);
+  GrantSession(const RoleContext& context, const PsProblems& problems, const Options& options);
+  GrantSession(const RoleContext& context, const PsProblems& problems)
+      : GrantSession(context, problems, Options{}) {}
   /// Ends the conversation; joins.
   ~GrantSession();
 
@@ -99,12 +106,13 @@ class GrantSession {
 
   const RoleContext& context_;
   const PsProblems& problems_;
+  const Options options_;
   Gauge* const oldest_batch_;
   const RealClock clock_;
   ChiefPatience patience_;  // the polling thread's
   const std::uint64_t process_;
   const FixedDigests job_;
-  ChiefClient client_;
+  const std::unique_ptr<ChiefCalls> client_;
 
   mutable Mutex mutex_;
   mutable CondVar changed_;

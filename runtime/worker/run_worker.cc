@@ -11,8 +11,7 @@
 #include "proto/contract/exit_codes.h"
 #include "runtime/cluster/permanent_failure.h"
 #include "runtime/cluster/try_again.h"
-#include "runtime/rpc/identity/identity.h"
-#include "runtime/rpc/transports.h"
+#include "runtime/rpc/in_process/local_network.h"
 #include "runtime/worker/finite_check.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
@@ -91,14 +90,14 @@ Result<int> RunWorker(const RoleContext& context, const WorkerJob& job) {
   if (!step.ok() && context.stop.stop_requested()) return kExitDrained;
   if (!step.ok()) return EndOfInput(context, step.status());
   WorkerStats stats(context.stats);
-  Transports transports(CredentialsOf(context.identity));
+  RoleTransport transport(context);
   PsClientOptions options = ClientOptions(context);
   options.pull_duration = stats.pull_duration;
   options.push_duration = stats.push_duration;
   options.problems = &problems;
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<PsClient> ps,
                            PsClient::Create({run->variables().begin(), run->variables().end()},
-                                            run->shards(), transports, std::move(options)));
+                                            run->shards(), *transport, std::move(options)));
   FiniteCheck check({run->variables().begin(), run->variables().end()}, run->shards());
   LogInfo("worker", "training", {{"index", context.index}, {"run", run->run_id()}});
   std::stop_callback leave(context.stop, [&] { session.Leave(); });

@@ -27,10 +27,16 @@ Status StatusOf(const Result<Reply>& outcome) {
 
 RpcPsLink::RpcPsLink(const std::string& address, RunLocked run_locked, const Clock& clock,
                      const Credentials* credentials)
+    : RpcPsLink(std::make_unique<ParameterServerClient>(address, credentials),
+                std::make_unique<ParameterServerClient>(address, credentials),
+                std::move(run_locked), clock) {}
+
+RpcPsLink::RpcPsLink(std::unique_ptr<PsCalls> calls, std::unique_ptr<PsCalls> writes,
+                     RunLocked run_locked, const Clock& clock)
     : run_locked_(std::move(run_locked)),
       clock_(clock),
-      client_(address, credentials),
-      write_client_(address, credentials),
+      client_(std::move(calls)),
+      write_client_(std::move(writes)),
       health_{.failing_since = std::nullopt, .last_answer = clock.Now(), .error = {}},
       writes_(nullptr),
       calls_([this] { Probe(); }) {}
@@ -40,8 +46,8 @@ RpcPsLink::~RpcPsLink() { Cancel(); }
 void RpcPsLink::Cancel() {
   writes_.RequestStop();
   calls_.RequestStop();
-  write_client_.Cancel();
-  client_.Cancel();
+  write_client_->Cancel();
+  client_->Cancel();
 }
 
 template <typename Make>
@@ -61,7 +67,7 @@ void RpcPsLink::Configure(ConfigureRequest request, ConfigureDone done) {
   calls_.Post(
       [this, request = std::move(request), done = std::move(done)](const std::stop_token& stop) {
         configured_ = request;
-        const Status status = UntilAnswered(stop, [&] { return client_.Configure(request); });
+        const Status status = UntilAnswered(stop, [&] { return client_->Configure(request); });
         if (!stop.stop_requested()) run_locked_([&] { done(status); });
       });
 }
@@ -70,7 +76,7 @@ void RpcPsLink::AssignShards(AssignShardsRequest request, AssignDone done) {
   calls_.Post(
       [this, request = std::move(request), done = std::move(done)](const std::stop_token& stop) {
         const std::chrono::nanoseconds begin = clock_.Now();
-        const auto reply = UntilAnswered(stop, [&] { return client_.AssignShards(request); });
+        const auto reply = UntilAnswered(stop, [&] { return client_->AssignShards(request); });
         if (!stop.stop_requested()) run_locked_([&] { done(reply, clock_.Now() - begin); });
       });
 }
@@ -78,7 +84,7 @@ void RpcPsLink::AssignShards(AssignShardsRequest request, AssignDone done) {
 void RpcPsLink::WriteCheckpointShards(WriteCheckpointShardsRequest request, WriteDone done) {
   writes_.Post(
       [this, request = std::move(request), done = std::move(done)](const std::stop_token&) {
-        const auto reply = write_client_.WriteCheckpointShards(request);
+        const auto reply = write_client_->WriteCheckpointShards(request);
         // That a disk takes its time says nothing of the link, and nothing else keeps this answer
         // back.
         if (reply.status().code() != StatusCode::kDeadlineExceeded) Note(reply.status());
@@ -88,7 +94,7 @@ void RpcPsLink::WriteCheckpointShards(WriteCheckpointShardsRequest request, Writ
 
 void RpcPsLink::Release(ReleaseRequest request, ReleaseDone done) {
   calls_.Post([this, request = std::move(request), done = std::move(done)](const std::stop_token&) {
-    const Status status = client_.Release(request);
+    const Status status = client_->Release(request);
     Note(status);
     run_locked_([&] { done(status); });
   });
@@ -126,7 +132,7 @@ LinkHealth RpcPsLink::health() const {
 
 // What it answers was said when it was configured first.
 void RpcPsLink::Probe() {
-  if (configured_) Note(client_.Configure(*configured_));
+  if (configured_) Note(client_->Configure(*configured_));
 }
 
 void RpcPsLink::Line::Run(const std::stop_token& stop) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -22,7 +23,10 @@ namespace pstrain {
 /// chief.
 class RpcPsLink final : public PsLink {
  public:
-  /// `clock` outlives the link.
+  /// Two ways to the same ps. `clock` outlives the link.
+  RpcPsLink(std::unique_ptr<PsCalls> calls, std::unique_ptr<PsCalls> writes, RunLocked run_locked,
+            const Clock& clock);
+  /// The same over gRPC.
   RpcPsLink(const std::string& address, RunLocked run_locked, const Clock& clock,
             const Credentials* credentials = nullptr);
   ~RpcPsLink() override;
@@ -66,8 +70,8 @@ class RpcPsLink final : public PsLink {
 
   const RunLocked run_locked_;
   const Clock& clock_;
-  ParameterServerClient client_;
-  ParameterServerClient write_client_;
+  const std::unique_ptr<PsCalls> client_;
+  const std::unique_ptr<PsCalls> write_client_;
   /// The last one that was made. The thread of `calls_` alone uses it.
   std::optional<ConfigureRequest> configured_;
   mutable Mutex mutex_;

@@ -201,6 +201,7 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
     chief_.context.fail_points.Pass(FailPoint::kChiefReportCounted);
     chief_.stats.commits_counted->Add();
     watch_.Committed(request.index());
+    if (chief_.setup.work.committed) chief_.setup.work.committed(work_id, report, chief_.protocol);
     // A batch that was left out has none, and a mean with one that is no number stays none.
     if (!report.has_loss() || !std::isfinite(report.loss())) continue;
     loss_ = loss_ ? (1 - kNewestLoss) * *loss_ + kNewestLoss * report.loss() : report.loss();

@@ -3,11 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/requests/work_kind.h"
+
 namespace pstrain {
 
-// Rule 1. Invariant: work ids are numbered in the order of their adding, without gaps.
+// Rule 1. Invariant: work ids are numbered in the order of their adding, without gaps. A thousand
+// equal calls are kept once.
 WorkId ClosureSource::Add(std::uint32_t records, WorkContent content) {
-  closures_.push_back({records, std::move(content)});
+  if (!closures_.empty() && *closures_.back().content == content) {
+    closures_.push_back({records, closures_.back().content});
+  } else {
+    payload_bytes_ += content.payload.size();
+    closures_.push_back({records, std::make_shared<const WorkContent>(std::move(content))});
+  }
   records_ += records;
   return IdOf(closures_.size() - 1);
 }
@@ -16,6 +24,19 @@ WorkId ClosureSource::Add(std::uint32_t records, WorkContent content) {
 void ClosureSource::EndPhase() {
   const std::uint64_t first = closures_.size();
   if (first > 0 && (phases_.empty() || phases_.back() < first)) phases_.push_back(first);
+}
+
+// Rule 1. Invariant: the work id stays where it is, in its phase and in the order; only what is to
+// be done for it changes, and its payload stays, for a shard that has it already.
+void ClosureSource::Void(WorkId work_id) {
+  std::shared_ptr<const WorkContent>& content = closures_[Number(work_id)].content;
+  if (content->kind == kVoidWork) return;
+  if (voided_from_ != content) {
+    voided_from_ = content;
+    voided_ = std::make_shared<const WorkContent>(WorkContent{kVoidWork, content->payload});
+    payload_bytes_ += content->payload.size();
+  }
+  content = voided_;
 }
 
 // Rule 1. Invariant: every work id lies in a chunk below this, and only the last one may have room.

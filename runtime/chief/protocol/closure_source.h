@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,11 +17,22 @@ class ClosureSource final : public WorkSource {
  public:
   static constexpr std::uint32_t kChunkSize = 4096;
 
+  /// `open`: work may be added until Close, and the run does not end before.
+  explicit ClosureSource(bool open = false) : open_(open) {}
+
   /// Adds the next work id, with that many records.
   WorkId Add(std::uint32_t records = 1, WorkContent content = {});
   /// What is added from here on belongs to a new phase. Without effect when the phase is empty.
   void EndPhase();
+  /// Nothing will be added any more.
+  void Close() { open_ = false; }
+  /// Nobody wants the work id any more: it is of kVoidWork from now on, whoever is granted it.
+  /// REQUIRES: it exists.
+  void Void(WorkId work_id);
+  /// Of all payloads that are kept. Work that follows work of the same content shares it.
+  std::size_t payload_bytes() const { return payload_bytes_; }
 
+  bool closed() const override { return !open_; }
   std::uint32_t chunk_size() const override { return kChunkSize; }
   std::uint32_t chunks() const override;
   std::uint64_t work_ids() const override { return closures_.size(); }
@@ -29,7 +42,7 @@ class ClosureSource final : public WorkSource {
   }
   WorkId After(WorkId work_id) const override;
   const WorkContent& ContentOf(WorkId work_id) const override {
-    return closures_[Number(work_id)].content;
+    return *closures_[Number(work_id)].content;
   }
   bool in_id_order() const override { return true; }
   std::optional<WorkId> Next(std::uint32_t worker, const Whole& whole) override;
@@ -40,7 +53,7 @@ class ClosureSource final : public WorkSource {
  private:
   struct Closure {
     std::uint32_t records = 1;
-    WorkContent content;
+    std::shared_ptr<const WorkContent> content;
   };
 
   /// The number of the chunk stands where a batch of the input has its epoch (WorkId).
@@ -52,6 +65,11 @@ class ClosureSource final : public WorkSource {
   /// By number.
   std::vector<Closure> closures_;
   std::int64_t records_ = 0;
+  std::size_t payload_bytes_ = 0;
+  bool open_ = false;
+  /// The last content that was voided, and what it became.
+  std::shared_ptr<const WorkContent> voided_from_;
+  std::shared_ptr<const WorkContent> voided_;
   /// The first number of each phase but the first, ascending.
   std::vector<std::uint64_t> phases_;
   /// The next number that Next looks at.

@@ -93,19 +93,19 @@ class CommitProtocol {
   /// Rule 1. Up to `want` work ids; none for an unknown worker, while draining, while joining or
   /// while any shard has no active owner.
   std::vector<GrantedWorkId> Grants(std::uint32_t worker, std::uint32_t want);
-  /// Work ids that Grants may have for workers that have nothing in flight, as far as is known
-  /// without trying.
+  /// Work ids that Grants may have for who has nothing in flight, as far as is known.
   std::uint64_t Grantable() { return AllActive() && !draining_ ? ledger_.open() : 0; }
   /// The worker has had the work id for too long, though it still speaks: it is also granted to
   /// another worker, and to the next one when that one is lost, gives it back or has it for too
-  /// long too. Once for each grant; without effect for a work id that is committed or not with that
-  /// worker.
+  /// long too. Once for each grant; without effect for one that is committed or not with it.
   void Overdue(std::uint32_t worker, WorkId work_id);
   /// Under which chief term the work id is granted and reported. A program's work is void once
   /// there is another chief; 0: a batch of the input, which later chiefs adopt.
   std::uint64_t GrantTerm(WorkId work_id) const {
     return ledger_.OfProgram(work_id) ? options_.chief_term : 0;
   }
+  /// A worker or a shard has the work id, as far as is known.
+  bool Begun(WorkId work_id) const { return ledger_.Valid(work_id) && ledger_.Begun(work_id); }
   /// Every shard's current copy has the work id.
   bool Committed(WorkId work_id) const {
     return ledger_.Valid(work_id) && ledger_.Committed(work_id);
@@ -153,8 +153,9 @@ class CommitProtocol {
   bool Drained() const { return draining_ && ledger_.in_flight() == 0; }
   bool joining() const { return joining_; }
   bool AllActive() const { return !joining_ && active_ == options_.shards; }
-  /// Rule 12: every shard is active and has every batch of every epoch.
+  /// Rule 12: every shard is active and has every work id. Complete: there will be no more either.
   bool AllCommitted() const { return AllActive() && ledger_.AllCommitted(); }
+  bool Complete() const { return AllActive() && ledger_.Done(); }
   CommitProgress Progress() const;
   /// All work ids are of epochs below this; it may grow.
   std::uint32_t epochs() const { return ledger_.chunks(); }

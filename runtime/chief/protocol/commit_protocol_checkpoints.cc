@@ -24,7 +24,7 @@ std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint() {
   PendingCheckpoint checkpoint;
   CheckpointPlan plan;
   plan.close_epochs_below = closed_epochs_;
-  plan.final = AllCommitted();
+  plan.final = Complete();
   checkpoint.final = plan.final;
   checkpoint.complete_epochs = ledger_.CompleteChunks();
   if (!plan.final && ChainMayGrow()) plan.base = chain_.newest;

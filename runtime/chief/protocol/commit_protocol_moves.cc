@@ -58,7 +58,7 @@ std::uint32_t CommitProtocol::DesiredOwner(ShardId shard) const {
 void CommitProtocol::PlanMoves() {
   // Near the end and while draining a checkpoint comes anyway. After a failed move, trying again
   // immediately would keep the job from training.
-  if (moves_blocked_ || !AllActive() || draining_ || ledger_.AllCommitted()) return;
+  if (moves_blocked_ || !AllActive() || draining_ || ledger_.Done()) return;
   Actions actions;
   std::vector<std::pair<ShardId, std::uint32_t>> due;
   for (ShardId s = 0; s < options_.shards; ++s) {

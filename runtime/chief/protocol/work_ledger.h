@@ -80,6 +80,10 @@ class WorkLedger {
   /// All that has to be committed before is. REQUIRES: Valid(work_id).
   bool MayBegin(WorkId work_id);
   bool AllCommitted() const { return committed_count_ == work_ids_expected(); }
+  /// The same, and nothing will be added any more.
+  bool Done() const { return AllCommitted() && source_->closed(); }
+  /// A worker has it, or a shard, as far as is known. REQUIRES: Valid(work_id).
+  bool Begun(WorkId work_id) const { return !Open(work_id) || in_parts_.Contains(work_id); }
   /// Work ids that Grant may have for a worker that has nothing: neither committed nor in flight,
   /// or to be shared. Once Grant has met one that has to wait, what waits is counted no more.
   std::uint64_t open();

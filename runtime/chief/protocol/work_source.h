@@ -28,6 +28,8 @@ class WorkSource {
   virtual std::uint32_t chunks() const = 0;
   virtual std::uint64_t work_ids() const = 0;
   virtual std::int64_t records() const = 0;
+  /// Nothing will be added any more.
+  virtual bool closed() const { return true; }
   /// Called often; cheap. REQUIRES: the work id exists.
   virtual std::uint32_t RecordsOf(WorkId work_id) const = 0;
   /// The work id is not to be begun before every one below this is committed; {0, 0}: it may be

@@ -2,6 +2,7 @@
 
 #include <google/protobuf/io/zero_copy_stream.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -109,6 +110,16 @@ class ControlService {
 
   const std::string name_;
   std::vector<ControlMethod> methods_;
+};
+
+/// What serves control services at an address: gRPC, or the control plane of one process. One
+/// thread; destroyed by its owner, as Shutdown without grace.
+class ControlServer {
+ public:
+  virtual ~ControlServer() = default;
+  /// Takes no more calls, and waits for those in flight, `grace` long where that can be limited.
+  /// Idempotent.
+  virtual void Shutdown(std::chrono::milliseconds grace) = 0;
 };
 
 }  // namespace pstrain

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "runtime/rpc/grpc/control_service.h"
 #include "runtime/rpc/serve_options.h"
 
 namespace grpc {
@@ -18,7 +19,6 @@ namespace pstrain {
 
 class CallerVerifier;
 class ConnectionGate;
-class ControlService;
 class RequestHandler;
 
 /// OK when a server could listen on `address` ("host:port") now. INVALID_ARGUMENT for a bad
@@ -30,7 +30,7 @@ Status CheckCanListen(const std::string& address);
 /// services, the data plane, or both on one port. Whoever may not make a call is refused before
 /// anything of its messages is read; other methods are UNIMPLEMENTED. Owned by the role; Start and
 /// Shutdown from one thread.
-class GrpcServer {
+class GrpcServer final : public ControlServer {
  public:
   struct Services {
     /// Not owned; outlive the server.
@@ -50,7 +50,7 @@ class GrpcServer {
   static Result<std::unique_ptr<GrpcServer>> Start(const std::string& address,
                                                    const Services& services);
   /// As Shutdown without grace.
-  ~GrpcServer();
+  ~GrpcServer() override;
 
   /// The address given to Start, with the port that it listens on.
   const std::string& address() const { return address_; }
@@ -59,7 +59,7 @@ class GrpcServer {
 
   /// Stops listening immediately, lets calls in flight end until `grace` is over, then cancels
   /// them, and waits for the answers to control calls. Idempotent.
-  void Shutdown(std::chrono::milliseconds grace);
+  void Shutdown(std::chrono::milliseconds grace) override;
 
  private:
   GrpcServer();

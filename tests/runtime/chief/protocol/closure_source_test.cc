@@ -1,0 +1,71 @@
+#include "runtime/chief/protocol/closure_source.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "runtime/chief/protocol/work_ledger.h"
+#include "runtime/requests/work_kind.h"
+
+namespace pstrain {
+namespace {
+
+WorkContent Call(const std::string& payload) { return {kClosureWork, payload}; }
+
+TEST(ClosureSource, WhenCallsAreEqual_TheirPayloadIsKeptOnce) {
+  ClosureSource source;
+  for (int i = 0; i < 1000; ++i) source.Add(1, Call("the same"));
+  EXPECT_EQ(source.payload_bytes(), 8U);
+  source.Add(1, Call("other"));
+  source.Add(1, Call("the same"));
+  EXPECT_EQ(source.payload_bytes(), 8U + 5U + 8U);
+  EXPECT_EQ(source.ContentOf({0, 999}), Call("the same"));
+  EXPECT_EQ(source.ContentOf({0, 1000}), Call("other"));
+}
+
+TEST(ClosureSource, WhenWorkIsVoided_OnlyItsKindChanges) {
+  ClosureSource source;
+  for (int i = 0; i < 100; ++i) source.Add(1, Call("the same"));
+  for (std::uint32_t i = 10; i < 100; ++i) source.Void({0, i});
+  source.Void({0, 20});
+  EXPECT_EQ(source.ContentOf({0, 9}), Call("the same"));
+  EXPECT_EQ(source.ContentOf({0, 10}), (WorkContent{kVoidWork, "the same"}));
+  EXPECT_EQ(source.ContentOf({0, 99}), (WorkContent{kVoidWork, "the same"}));
+  EXPECT_EQ(source.payload_bytes(), 2 * 8U) << "what was voided in a row shares its content too";
+  EXPECT_EQ(source.work_ids(), 100U);
+}
+
+TEST(ClosureSource, WhenItIsOpen_ALedgerThatHasAllIsNotDone) {
+  const auto source = std::make_shared<ClosureSource>(true);
+  WorkLedger ledger(1, source);
+  ledger.SetShard(0, AppliedSet(ClosureSource::kChunkSize));
+  EXPECT_TRUE(ledger.AllCommitted());
+  EXPECT_FALSE(ledger.Done());
+  const WorkId work_id = source->Add(1, Call("one"));
+  EXPECT_FALSE(ledger.Begun(work_id));
+  ASSERT_EQ(ledger.Grant(0, 1).size(), 1U);
+  EXPECT_TRUE(ledger.Begun(work_id));
+  ledger.Return(0, work_id);
+  EXPECT_FALSE(ledger.Begun(work_id));
+  source->Close();
+  EXPECT_FALSE(ledger.Done());
+  ShardSet all(1);
+  all.Add(0);
+  EXPECT_TRUE(ledger.Report(0, work_id, all));
+  EXPECT_TRUE(ledger.Begun(work_id));
+  EXPECT_TRUE(ledger.Done());
+}
+
+TEST(ClosureSource, WhenAShardHasIt_WorkHasBegun) {
+  const auto source = std::make_shared<ClosureSource>(true);
+  WorkLedger ledger(2, source);
+  const WorkId work_id = source->Add(1, Call("one"));
+  ShardSet first(2);
+  first.Add(0);
+  ASSERT_EQ(ledger.Grant(0, 1).size(), 1U);
+  EXPECT_FALSE(ledger.Report(0, work_id, first));
+  EXPECT_TRUE(ledger.Begun(work_id));
+}
+
+}  // namespace
+}  // namespace pstrain
