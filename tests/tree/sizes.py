@@ -13,6 +13,8 @@ from source_tree import SHIPPED, code_of, files_of, line_of, sources_of, text_of
 HEADER_LINES, SOURCE_LINES, FUNCTION_LINES, UNITS = 250, 400, 60, 15
 # The one description of a job, whose texts and rules stand beside the fields.
 EXEMPT = ("proto/job/psjob.proto",)
+# The headers of programs of our users, who name each of them by its path.
+FLAT = ("include/pstrain",)
 CONTAINER = re.compile(
     r'^(?:inline\s+)?namespace\b|^extern\s*$|^(?:template\s*<.*>\s*)?(?:class|struct|union)\b', re.DOTALL)
 
@@ -88,7 +90,7 @@ def main(root):
             if length > FUNCTION_LINES:
                 complain(f"{path}:{line}: a function of {length} lines, {FUNCTION_LINES} are the limit")
     for folder, units in sorted(units_of(root).items()):
-        if len(units) > UNITS:
+        if len(units) > UNITS and folder not in FLAT:
             complain(f"{folder}: {len(units)} units, {UNITS} are the limit: {' '.join(sorted(units))}")
     print(f"{len(sources)} sources, {functions} functions, {violations} violations")
     return 1 if violations or functions == 0 else 0

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <pstrain/deadline.h>
+#include <pstrain/function.h>
+#include <pstrain/remote_value.h>
+#include <pstrain/status.h>
+#include <pstrain/strategy.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pstrain {
+
+/// Has functions run on the workers and waits for them. Mirrors
+/// tf.distribute.coordinator.ClusterCoordinator (2.4: experimental.coordinator). Each call that is
+/// scheduled is applied once on every shard, or not at all.
+///
+/// Join and Variable::Assign end a phase: nothing that is scheduled later begins before all that
+/// was scheduled before is done. Within a phase the order is undefined.
+///
+/// Errors of functions: with the first one, calls that no worker has begun are voided; their
+/// RemoteValue is CANCELLED. One caller of Schedule, Join or Done gets that error, with the count
+/// of the others; then the coordinator goes on.
+///
+/// A value: copies are of the same run. Schedule and Join come from the thread that scheduled first
+/// (Schedule from another one is FAILED_PRECONDITION), the rest from any.
+class ClusterCoordinator {
+ public:
+  /// Of one strategy there is one coordinator: a second one is the same.
+  static Result<ClusterCoordinator> Create(const ParameterServerStrategy& strategy);
+
+  /// Has a worker run the function with these arguments, which are checked when this is compiled.
+  /// Does not wait. Mirrors ClusterCoordinator.schedule(fn, args).
+  ///
+  /// The error of a function before this one: then this call is not scheduled. FAILED_PRECONDITION:
+  /// another thread than the one that scheduled first, or after Finish. RESOURCE_EXHAUSTED: the
+  /// arguments have more than 1 MiB, or those of all calls more than 256 MiB. UNAVAILABLE: the run
+  /// has ended.
+  template <typename... Params, typename... Args>
+    requires requires(Args&&... args) { Function<Params...>::Pack(std::forward<Args>(args)...); }
+  Result<RemoteValue> Schedule(const Function<Params...>& function, Args&&... arguments) {
+    return ScheduleCall(function.name(), function.Signature(),
+                        Function<Params...>::Pack(std::forward<Args>(arguments)...));
+  }
+
+  /// Waits until all calls are done, and ends the phase. Mirrors ClusterCoordinator.join. The error
+  /// of a function; DEADLINE_EXCEEDED: some are not done yet, and go on; UNAVAILABLE: the run has
+  /// ended.
+  Status Join(Deadline deadline);
+  /// All calls are done; does not wait. Mirrors ClusterCoordinator.done. The error of a function,
+  /// once all are.
+  Result<bool> Done();
+
+  /// As Join without a deadline, then ends the run: the final checkpoint, which proves that every
+  /// shard has every call once, and all threads. Returns the exit code of a program that has
+  /// succeeded, or what Join or the run has failed with. After it nothing can be scheduled.
+  Result<int> Finish();
+
+ private:
+  explicit ClusterCoordinator(std::shared_ptr<program::Run> run) : run_(std::move(run)) {}
+  Result<RemoteValue> ScheduleCall(const std::string& function, const std::string& signature,
+                                   const std::vector<Argument>& arguments);
+
+  std::shared_ptr<program::Run> run_;
+};
+
+}  // namespace pstrain

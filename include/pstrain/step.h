@@ -1,0 +1,72 @@
+#pragma once
+
+#include <pstrain/status.h>
+#include <pstrain/tensor.h>
+#include <pstrain/variable.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace pstrain {
+
+namespace program {
+class StepState;
+}  // namespace program
+
+/// What a function has in hand while it runs on a worker: it reads variables and says what changes.
+/// Reads are of the moment when they are made. What the function says leaves when it has returned
+/// without an error, all of it under the function's work id: each update reaches each shard once,
+/// whatever is lost on the way. Several operations on one variable are carried out in the order of
+/// the calls. (TensorFlow writes at once: a killed function is half applied there.)
+///
+/// After an Assign or Add of its own a step reads what it will have made; after a Gradient it
+/// cannot know that, and reading the variable is FAILED_PRECONDITION. The first error of Gradient,
+/// Assign or Add, which return nothing, is the error of the function.
+///
+/// Lives while the function runs; used by the thread that runs it.
+class Step {
+ public:
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
+
+  /// The values of a variable; waits for ps that are away. Mirrors tf.Variable.read_value.
+  /// NOT_FOUND: no such variable. CANCELLED: this attempt is given up; what the function returns
+  /// does not matter any more.
+  Result<Tensor> Read(const VariableRef& variable);
+  /// Several variables in one round trip to each ps.
+  template <typename... Refs>
+  Result<std::array<Tensor, 2 + sizeof...(Refs)>> Read(const VariableRef& first,
+                                                       const VariableRef& second,
+                                                       const Refs&... others) {
+    const std::array<const VariableRef*, 2 + sizeof...(Refs)> refs = {&first, &second, &others...};
+    PSTRAIN_ASSIGN_OR_RETURN(std::vector<Tensor> values, ReadAll(refs));
+    std::array<Tensor, 2 + sizeof...(Refs)> read;
+    for (std::size_t i = 0; i < read.size(); ++i) read[i] = std::move(values[i]);
+    return read;
+  }
+
+  /// One step of the variable's optimizer with this gradient. Mirrors
+  /// optimizer.apply_gradients([(gradient, variable)]). The function's error is NOT_FOUND: no such
+  /// variable; INVALID_ARGUMENT: another shape or dtype, or a variable without an optimizer;
+  /// OUT_OF_RANGE: an element is infinite or not a number.
+  void Gradient(const VariableRef& variable, const Tensor& gradient);
+  /// Mirrors tf.Variable.assign. Errors as Gradient, whatever the optimizer.
+  void Assign(const VariableRef& variable, const Tensor& value);
+  /// Mirrors tf.Variable.assign_add; integers wrap around. Errors as Assign.
+  void Add(const VariableRef& variable, const Tensor& delta);
+
+  /// The index of the worker that runs the function. Mirrors InputContext.input_pipeline_id.
+  std::int64_t worker_index() const;
+
+ private:
+  friend class program::StepState;
+  explicit Step(program::StepState& state) : state_(state) {}
+  Result<std::vector<Tensor>> ReadAll(std::span<const VariableRef* const> variables);
+
+  program::StepState& state_;
+};
+
+}  // namespace pstrain

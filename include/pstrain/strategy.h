@@ -1,0 +1,68 @@
+#pragma once
+
+#include <pstrain/status.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace pstrain {
+
+namespace program {
+class Run;
+}  // namespace program
+
+/// How many of what a strategy without a cluster starts, as threads of this process. A value.
+struct StrategyOptions {
+  /// Parameter servers, from 1 to 64.
+  int ps = 1;
+  /// Workers, from 1 to 64.
+  int workers = 1;
+  /// Functions that one worker runs at a time, from 1 to 64: while one waits for values, another
+  /// computes. With more than one a function may read values that lack what the worker's others
+  /// change.
+  int closures_per_worker = 2;
+  /// Units of ownership that variables lie in, from 1 to 4096.
+  int shards = 8;
+};
+
+/// Variables that a thread declares while this lives belong to its strategy. Mirrors what
+/// `with strategy.scope():` enters. Made and destroyed by one thread, the last one first.
+class StrategyScope {
+ public:
+  StrategyScope(const StrategyScope&) = delete;
+  StrategyScope& operator=(const StrategyScope&) = delete;
+  ~StrategyScope();
+
+ private:
+  friend class ParameterServerStrategy;
+  explicit StrategyScope(std::shared_ptr<program::Run> run);
+  std::shared_ptr<program::Run> run_;
+};
+
+/// Variables lie on parameter servers, functions run on workers, and `main` coordinates. Mirrors
+/// tf.distribute.ParameterServerStrategy. Without a cluster, chief, ps and workers are threads of
+/// this process; nothing listens on a port. A value: copies are of the same run, which ends with
+/// ClusterCoordinator::Finish, or, given up, with the last of them. Any thread.
+class ParameterServerStrategy {
+ public:
+  /// Starts the threads and waits until they know each other. INVALID_ARGUMENT: a number out of its
+  /// bounds. ALREADY_EXISTS: two functions are registered under one name; both places are named.
+  /// UNIMPLEMENTED: TF_CONFIG is set; roles as processes of their own are not built yet, unset it.
+  /// Others: the temporary directory, for which TMPDIR counts, cannot be written to.
+  static Result<ParameterServerStrategy> Create(const StrategyOptions& options = {});
+
+  /// Mirrors tf.distribute.Strategy.scope.
+  StrategyScope Scope() const { return StrategyScope(run_); }
+  /// Calls of functions that have succeeded. Mirrors optimizer.iterations, but for functions in
+  /// place of gradients.
+  std::int64_t Iterations() const;
+
+ private:
+  friend class ClusterCoordinator;
+  explicit ParameterServerStrategy(std::shared_ptr<program::Run> run) : run_(std::move(run)) {}
+
+  std::shared_ptr<program::Run> run_;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,25 @@
+// Calls and results of a program (runtime/program/payload.h), as they come from a coordinator or a
+// worker of another build: what can be read is written so that it reads the same.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "runtime/program/payload.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace pstrain::program;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (const auto call = DecodeCall(bytes); call.ok()) {
+    const std::string written = EncodeCall(*call);
+    const auto again = DecodeCall(written);
+    // By their bytes: what is not a number equals nothing.
+    if (!again.ok() || EncodeCall(*again) != written) std::abort();
+  }
+  if (const auto values = DecodeValues(bytes); values.ok()) {
+    const std::string written = EncodeValues(*values);
+    const auto again = DecodeValues(written);
+    if (!again.ok() || EncodeValues(*again) != written) std::abort();
+  }
+  return 0;
+}
