@@ -6,6 +6,9 @@ include(CMakePackageConfigHelpers)
 # The folders whose objects are all in the library, called from inside it or not. What they need of
 # others is linked in as far as it is needed.
 set(parts pstrain_program_cluster pstrain_program_values)
+if(TARGET pstrain_program)
+  list(APPEND parts pstrain_program)
+endif()
 
 file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/libpstrain.cc" CONTENT "\n" @ONLY)
 add_library(pstrain_shared SHARED "${CMAKE_BINARY_DIR}/libpstrain.cc")
@@ -14,7 +17,10 @@ set_target_properties(pstrain_shared PROPERTIES
   OUTPUT_NAME pstrain EXPORT_NAME pstrain
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   LINK_DEPENDS "${map}")
-target_link_libraries(pstrain_shared PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${parts}>")
+target_link_libraries(pstrain_shared PRIVATE ${parts})
+# A property, since one of them is also what another one needs.
+list(JOIN parts "," names)
+set_target_properties(pstrain_shared PROPERTIES LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,${names}")
 target_link_options(pstrain_shared PRIVATE "LINKER:--version-script=${map}")
 if(NOT PSTRAIN_SANITIZE)  # whose runtime is in the program, not in a library
   target_link_options(pstrain_shared PRIVATE LINKER:--no-undefined)

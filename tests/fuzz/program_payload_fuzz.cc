@@ -1,11 +1,11 @@
-// Calls and results of a program (runtime/program/payload.h), as they come from a coordinator or a
+// Calls and results of a program (library/payload.h), as they come from a coordinator or a
 // worker of another build: what can be read is written so that it reads the same.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
-#include "runtime/program/payload.h"
+#include "library/payload.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace pstrain::program;

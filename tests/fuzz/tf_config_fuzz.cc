@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "library/cluster/tf_config_lenient.h"
 #include "proto/contract/tf_config.h"
-#include "runtime/program/cluster/tf_config_lenient.h"
 
 /// Any text is refused or read; what was read can be written. What the strict reader takes as a
 /// cluster that is not Kubeflow's, the lenient one reads the same.

@@ -2,9 +2,10 @@
 # that needs another one to be included first fails the build. The others are what their source
 # includes first (own_header_first.py).
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
-  "${CMAKE_SOURCE_DIR}/include/*.h" "${CMAKE_SOURCE_DIR}/base/*.h" "${CMAKE_SOURCE_DIR}/proto/*.h" "${CMAKE_SOURCE_DIR}/operator/*.h"
-  "${CMAKE_SOURCE_DIR}/agent/*.h" "${CMAKE_SOURCE_DIR}/runtime/*.h" "${CMAKE_SOURCE_DIR}/local/*.h"
-  "${CMAKE_SOURCE_DIR}/cli/*.h")
+  "${CMAKE_SOURCE_DIR}/include/*.h" "${CMAKE_SOURCE_DIR}/base/*.h"
+  "${CMAKE_SOURCE_DIR}/proto/*.h" "${CMAKE_SOURCE_DIR}/operator/*.h"
+  "${CMAKE_SOURCE_DIR}/agent/*.h" "${CMAKE_SOURCE_DIR}/runtime/*.h"
+  "${CMAKE_SOURCE_DIR}/library/*.h" "${CMAKE_SOURCE_DIR}/local/*.h" "${CMAKE_SOURCE_DIR}/cli/*.h")
 
 set(units)
 foreach(header IN LISTS headers)

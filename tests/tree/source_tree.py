@@ -3,7 +3,7 @@ import os
 import re
 import subprocess
 
-SHIPPED = ("include", "base", "proto", "crds", "operator", "agent", "runtime", "local", "cli")
+SHIPPED = ("include", "base", "proto", "crds", "operator", "agent", "runtime", "library", "local", "cli")
 
 
 def files_of(root):

@@ -10,7 +10,7 @@ from source_tree import SHIPPED, files_of
 WHOLE = {
     "tests/process/": "real processes of all programs",
     "tests/runtime/chief/protocol/simulation_test.cc": "all of runtime/chief/protocol",
-    "tests/runtime/program/local_program_test.cc": "whole programs, by the public headers alone",
+    "tests/library/local_program_test.cc": "whole programs, by the public headers alone",
     "tests/runtime/model/adult_training_test.cc": "data, model and metrics of the example together",
     "tests/runtime/rpc/grpc/connection_bounds_test.cc": "server, gate and service together",
     "tests/runtime/simulation/": "whole jobs on simulated time, network and disk",

@@ -1,0 +1,33 @@
+#include <pstrain/strategy.h>
+
+#include <vector>
+
+#include "library/api/scopes.h"
+#include "library/run.h"
+
+namespace pstrain {
+namespace {
+
+thread_local std::vector<std::shared_ptr<program::Run>> scopes;
+
+}  // namespace
+
+std::shared_ptr<program::Run> program::CurrentScope() {
+  return scopes.empty() ? nullptr : scopes.back();
+}
+
+StrategyScope::StrategyScope(std::shared_ptr<program::Run> run) : run_(std::move(run)) {
+  scopes.push_back(run_);
+}
+StrategyScope::~StrategyScope() { scopes.pop_back(); }
+
+Result<ParameterServerStrategy> ParameterServerStrategy::Create(const StrategyOptions& options) {
+  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<program::Run> run, program::Run::Start(options));
+  return ParameterServerStrategy(std::move(run));
+}
+
+std::int64_t ParameterServerStrategy::Iterations() const {
+  return static_cast<std::int64_t>(run_->queue().succeeded());
+}
+
+}  // namespace pstrain

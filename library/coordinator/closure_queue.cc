@@ -1,0 +1,222 @@
+#include "library/coordinator/closure_queue.h"
+
+#include <thread>
+#include <utility>
+
+#include "base/log.h"
+#include "runtime/chief/chief.h"
+#include "runtime/requests/work_kind.h"
+
+namespace pstrain {
+namespace {
+
+ClosureQueue::Id NumberOf(WorkId work_id) {
+  return ClosureQueue::Id{work_id.epoch} * ClosureSource::kChunkSize + work_id.batch;
+}
+
+WorkId WorkIdOf(ClosureQueue::Id id) {
+  return {static_cast<std::uint32_t>(id / ClosureSource::kChunkSize),
+          static_cast<std::uint32_t>(id % ClosureSource::kChunkSize)};
+}
+
+/// Peers say the code: one that is none is an error all the same.
+StatusCode CodeOf(const ProgramError& error) {
+  constexpr auto kLast = static_cast<std::uint32_t>(StatusCode::kUnauthenticated);
+  if (error.code() == 0 || error.code() > kLast) return StatusCode::kUnknown;
+  return static_cast<StatusCode>(error.code());
+}
+
+}  // namespace
+
+ClosureQueue::ClosureQueue(const Limits& limits)
+    : source_(std::make_shared<ClosureSource>(true)), limits_(limits) {}
+
+void ClosureQueue::Describe(ChiefJob::Work* work) {
+  work->source = source_;
+  work->input.batches_per_epoch = ClosureSource::kChunkSize;
+  work->committed = [this](WorkId work_id, const Report& report, const CommitProtocol& protocol) {
+    Committed(work_id, report, protocol);
+  };
+}
+
+void ClosureQueue::Serving(Chief* chief) {
+  const MutexLock lock(mutex_);
+  chief_ = chief;
+  changed_.NotifyAll();
+  while (chief == nullptr && users_ > 0) changed_.Wait(mutex_);
+}
+
+void ClosureQueue::Ended(const Status& why) {
+  const MutexLock lock(mutex_);
+  if (ended_) return;
+  ended_ = why;
+  for (auto& [id, pending] : pending_) pending.state->Set(why);
+  pending_.clear();
+  changed_.NotifyAll();
+}
+
+Status ClosureQueue::WaitUntilServing(SteadyTime deadline) {
+  const MutexLock lock(mutex_);
+  while (chief_ == nullptr && !ended_) {
+    if (!changed_.WaitUntil(mutex_, deadline)) break;
+  }
+  if (ended_) return *ended_;
+  return chief_ != nullptr ? OkStatus() : DeadlineExceededError("the chief does not serve yet");
+}
+
+Status ClosureQueue::WithChief(const std::function<Status(Chief& chief)>& use) {
+  Chief* chief = nullptr;
+  {
+    const MutexLock lock(mutex_);
+    if (ended_) return *ended_;
+    if (chief_ == nullptr) return UnavailableError("the chief does not serve");
+    chief = chief_;
+    ++users_;
+  }
+  const Status status = use(*chief);
+  const MutexLock lock(mutex_);
+  --users_;
+  changed_.NotifyAll();
+  return status;
+}
+
+Status ClosureQueue::MayTakeAnId() {
+  if (closed_) return FailedPreconditionError("the program has finished");
+  if (!thread_) thread_ = std::this_thread::get_id();
+  if (*thread_ != std::this_thread::get_id()) {
+    return FailedPreconditionError(
+        "another thread has scheduled before: one thread alone may, so that the order of the "
+        "program's work is that of its calls");
+  }
+  return Deliver();
+}
+
+Result<ClosureQueue::Scheduled> ClosureQueue::Schedule(std::string payload, Place place) {
+  if (payload.size() > limits_.payload) {
+    return ResourceExhaustedError("the arguments have " + std::to_string(payload.size()) +
+                                  " bytes, and at most " + std::to_string(limits_.payload) +
+                                  " travel with a call; keep them in a variable");
+  }
+  {
+    const MutexLock lock(mutex_);
+    PSTRAIN_RETURN_IF_ERROR(MayTakeAnId());
+  }
+  Scheduled scheduled;
+  PSTRAIN_RETURN_IF_ERROR(WithChief([&](Chief& chief) {
+    Status status;
+    chief.ChangeWork([&](const CommitProtocol&) {
+      if (source_->payload_bytes() + payload.size() > limits_.kept) {
+        status = ResourceExhaustedError("the arguments of all calls have more than " +
+                                        std::to_string(limits_.kept) +
+                                        " bytes, which are kept until the program ends");
+        return;
+      }
+      scheduled = Add(std::move(payload), place);
+    });
+    return status;
+  }));
+  return scheduled;
+}
+
+// Under the chief's lock, so that nobody reports it before it is here.
+ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, Place place) {
+  const bool own = place == Place::kOwnPhase;
+  if (own) source_->EndPhase();
+  const Id id = NumberOf(source_->Add(1, {kClosureWork, std::move(payload)}));
+  if (own) source_->EndPhase();
+  auto state = std::make_shared<ClosureState>();
+  const MutexLock lock(mutex_);
+  pending_[id] = {.state = state, .may_be_voided = !own};
+  next_ = id + 1;
+  return {id, std::move(state)};
+}
+
+void ClosureQueue::Committed(WorkId work_id, const Report& report, const CommitProtocol& protocol) {
+  const Id id = NumberOf(work_id);
+  const MutexLock lock(mutex_);
+  const auto found = pending_.find(id);
+  if (found == pending_.end()) return;  // it was done again for a shard that had lost it
+  const Pending pending = found->second;
+  pending_.erase(found);
+  if (!report.has_error()) {
+    ++succeeded_;
+    pending.state->Set(report.result());
+  } else {
+    const Status error(CodeOf(report.error()), report.error().message());
+    pending.state->Set(error);
+    if (!pending.voided) {
+      Note(id, error);
+      VoidTheRest(protocol);
+    }
+  }
+  changed_.NotifyAll();
+}
+
+void ClosureQueue::Note(Id id, const Status& error) {
+  LogWarning("coordinator", "a function has failed", {{"closure", id}, {"error", error}});
+  if (id < delivered_below_) return;
+  if (failure_) {
+    ++failure_->others;
+  } else {
+    failure_ = Failure{error};
+  }
+}
+
+// FailFast. What a shard may have, and assigns, are never voided.
+void ClosureQueue::VoidTheRest(const CommitProtocol& protocol) {
+  for (auto& [id, pending] : pending_) {
+    const WorkId work_id = WorkIdOf(id);
+    if (!pending.may_be_voided || pending.voided || protocol.Begun(work_id)) continue;
+    source_->Void(work_id);
+    pending.voided = true;
+  }
+}
+
+Status ClosureQueue::Deliver() {
+  if (ended_) return *ended_;
+  if (!failure_) return OkStatus();
+  const Failure failure = *std::exchange(failure_, std::nullopt);
+  delivered_below_ = next_;
+  if (failure.others == 0) return failure.first;
+  return {failure.first.code(),
+          failure.first.message() + " (" + std::to_string(failure.others) + " others failed too)"};
+}
+
+Status ClosureQueue::Join(SteadyTime deadline) {
+  PSTRAIN_RETURN_IF_ERROR(WithChief([this](Chief& chief) {
+    chief.ChangeWork([this](const CommitProtocol&) { source_->EndPhase(); });
+    return OkStatus();
+  }));
+  const MutexLock lock(mutex_);
+  while (!pending_.empty() && !ended_) {
+    if (!changed_.WaitUntil(mutex_, deadline)) break;
+  }
+  if (!pending_.empty() && !ended_) {
+    return DeadlineExceededError(std::to_string(pending_.size()) + " calls have not ended yet");
+  }
+  return Deliver();
+}
+
+Result<bool> ClosureQueue::Done() {
+  const MutexLock lock(mutex_);
+  if (!pending_.empty() && !ended_) return false;
+  PSTRAIN_RETURN_IF_ERROR(Deliver());
+  return true;
+}
+
+Status ClosureQueue::Close() {
+  PSTRAIN_RETURN_IF_ERROR(WithChief([this](Chief& chief) {
+    chief.ChangeWork([this](const CommitProtocol&) { source_->Close(); });
+    return OkStatus();
+  }));
+  const MutexLock lock(mutex_);
+  closed_ = true;
+  return OkStatus();
+}
+
+std::uint64_t ClosureQueue::succeeded() const {
+  const MutexLock lock(mutex_);
+  return succeeded_;
+}
+
+}  // namespace pstrain

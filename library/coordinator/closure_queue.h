@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/status.h"
+#include "library/coordinator/closure_state.h"
+#include "proto/contract/control.pb.h"
+#include "runtime/chief/chief_job.h"
+#include "runtime/chief/protocol/closure_source.h"
+#include "runtime/chief/protocol/commit_protocol.h"
+#include "runtime/requests/ids.h"
+
+namespace pstrain {
+
+class Chief;
+
+/// What a program has scheduled and what became of it: the coordinator's side of the chief's work.
+/// A closure gets the next work id; its outcome is that of the first report that makes the id
+/// committed, and stays when a lost ps makes it run again. FailFast: with the first error, closures
+/// that no worker and no shard has are voided. One caller of Schedule, Join or Done gets that
+/// error, with the count of the others; what was scheduled before that call and fails later is in
+/// the log only. Any thread; a call that takes a work id only from the thread that has taken the
+/// first one.
+class ClosureQueue {
+ public:
+  struct Limits {
+    /// Bytes of one closure's payload, and of all that are kept.
+    std::size_t payload = std::size_t{1} << 20;
+    std::size_t kept = std::size_t{256} << 20;
+  };
+
+  using Id = std::uint64_t;
+  struct Scheduled {
+    Id id = 0;
+    std::shared_ptr<const ClosureState> state;
+  };
+  enum class Place : std::uint8_t {
+    /// In the phase that is open.
+    kOpenPhase,
+    /// In a phase of its own; a policy does not void it.
+    kOwnPhase,
+  };
+
+  ClosureQueue() : ClosureQueue(Limits{}) {}
+  explicit ClosureQueue(const Limits& limits);
+  ClosureQueue(const ClosureQueue&) = delete;
+  ClosureQueue& operator=(const ClosureQueue&) = delete;
+
+  /// What the chief works on; it is to have `job` as ChiefJob::Work, and to tell Serving.
+  void Describe(ChiefJob::Work* work);
+  /// As ChiefJob::serving. With null it waits for calls that use the chief.
+  void Serving(Chief* chief) PSTRAIN_EXCLUDES(mutex_);
+  /// The run is over: every call that waits, and every later one, gets `why`.
+  void Ended(const Status& why) PSTRAIN_EXCLUDES(mutex_);
+  /// Until Serving or Ended. Not OK: how it has ended. DEADLINE_EXCEEDED.
+  Status WaitUntilServing(SteadyTime deadline) PSTRAIN_EXCLUDES(mutex_);
+
+  /// Adds a closure. FAILED_PRECONDITION: another thread has taken the first id, or Close was
+  /// called. RESOURCE_EXHAUSTED: the payload, or all that are kept, are too large. Any other code:
+  /// an error of a function before this one, or how the run has ended.
+  Result<Scheduled> Schedule(std::string payload, Place place = Place::kOpenPhase)
+      PSTRAIN_EXCLUDES(mutex_);
+  /// Ends the phase and waits until all that was scheduled is committed. DEADLINE_EXCEEDED: it is
+  /// not; the phase has ended all the same, and Join may be called again.
+  Status Join(SteadyTime deadline) PSTRAIN_EXCLUDES(mutex_);
+  /// All that was scheduled is committed.
+  Result<bool> Done() PSTRAIN_EXCLUDES(mutex_);
+  /// Nothing will be scheduled any more: the run ends when all is committed.
+  Status Close() PSTRAIN_EXCLUDES(mutex_);
+  /// Closures that have succeeded.
+  std::uint64_t succeeded() const PSTRAIN_EXCLUDES(mutex_);
+
+  /// Calls `use` with the chief that serves, or returns how the run has ended.
+  Status WithChief(const std::function<Status(Chief& chief)>& use) PSTRAIN_EXCLUDES(mutex_);
+
+ private:
+  /// The first error since the last one that was delivered.
+  struct Failure {
+    Status first;
+    std::uint64_t others = 0;
+  };
+
+  /// Under the chief's lock.
+  void Committed(WorkId work_id, const Report& report, const CommitProtocol& protocol)
+      PSTRAIN_EXCLUDES(mutex_);
+  void Note(Id id, const Status& error) PSTRAIN_REQUIRES(mutex_);
+  void VoidTheRest(const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
+  Status Deliver() PSTRAIN_REQUIRES(mutex_);
+  Status MayTakeAnId() PSTRAIN_REQUIRES(mutex_);
+  Scheduled Add(std::string payload, Place place) PSTRAIN_EXCLUDES(mutex_);
+
+  /// Of the chief's lock, which is taken before mutex_.
+  const std::shared_ptr<ClosureSource> source_;
+  const Limits limits_;
+  mutable Mutex mutex_;
+  mutable CondVar changed_;
+  Chief* chief_ PSTRAIN_GUARDED_BY(mutex_) = nullptr;
+  int users_ PSTRAIN_GUARDED_BY(mutex_) = 0;  // of chief_, without mutex_
+  std::optional<Status> ended_ PSTRAIN_GUARDED_BY(mutex_);
+  bool closed_ PSTRAIN_GUARDED_BY(mutex_) = false;
+  std::optional<std::thread::id> thread_ PSTRAIN_GUARDED_BY(mutex_);
+  struct Pending {
+    std::shared_ptr<ClosureState> state;
+    bool may_be_voided = true;
+    bool voided = false;
+  };
+  /// What is not committed yet.
+  std::map<Id, Pending> pending_ PSTRAIN_GUARDED_BY(mutex_);
+  Id next_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  std::uint64_t succeeded_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  std::optional<Failure> failure_ PSTRAIN_GUARDED_BY(mutex_);
+  /// Errors of closures below were, or belong to one that was, delivered.
+  Id delivered_below_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace pstrain

@@ -1,0 +1,42 @@
+#include "library/step_runner.h"
+
+#include <utility>
+
+#include "library/payload.h"
+#include "library/step_state.h"
+
+namespace pstrain::program {
+namespace {
+
+ClosureOutcome Failed(Status status) {
+  ClosureOutcome outcome;
+  outcome.status = std::move(status);
+  return outcome;
+}
+
+}  // namespace
+
+Status StepRunner::Declared(const std::vector<VariableSpec>& variables) {
+  auto table = std::make_shared<const VariableTable>(TableOf(variables));
+  const MutexLock lock(mutex_);
+  variables_ = std::move(table);
+  return OkStatus();
+}
+
+ClosureOutcome StepRunner::Run(const std::string& payload, ClosureReads& reads) {
+  const Result<Call> call = DecodeCall(payload);
+  if (!call.ok()) return Failed(call.status());
+  const Result<FunctionRegistry::Entry> function = functions_.Find(call->function, call->signature);
+  if (!function.ok()) return Failed(function.status());
+  std::shared_ptr<const VariableTable> variables;
+  {
+    const MutexLock lock(mutex_);
+    variables = variables_;
+  }
+  ClosureOutcome outcome =
+      StepState(*variables, reads, worker_index_).Run(function->invoke, call->arguments);
+  if (!outcome.status.ok()) outcome.status = outcome.status.WithContext(call->function);
+  return outcome;
+}
+
+}  // namespace pstrain::program

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "library/function_registry.h"
+#include "library/variable_table.h"
+#include "library/worker/closure_runner.h"
+
+namespace pstrain::program {
+
+/// Runs the functions of a program: a payload names one and brings its arguments. Any thread.
+class StepRunner final : public ClosureRunner {
+ public:
+  /// `functions` outlives it.
+  StepRunner(const FunctionRegistry& functions, std::int64_t worker_index)
+      : functions_(functions), worker_index_(worker_index) {}
+
+  Status Declared(const std::vector<VariableSpec>& variables) override PSTRAIN_EXCLUDES(mutex_);
+  ClosureOutcome Run(const std::string& payload, ClosureReads& reads) override
+      PSTRAIN_EXCLUDES(mutex_);
+
+ private:
+  const FunctionRegistry& functions_;
+  const std::int64_t worker_index_;
+  Mutex mutex_;
+  std::shared_ptr<const VariableTable> variables_ PSTRAIN_GUARDED_BY(mutex_) =
+      std::make_shared<const VariableTable>();
+};
+
+}  // namespace pstrain::program

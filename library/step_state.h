@@ -1,0 +1,65 @@
+#pragma once
+
+#include <pstrain/function.h>
+#include <pstrain/step.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "library/variable_table.h"
+#include "library/worker/closure_runner.h"
+
+namespace pstrain::program {
+
+/// What is behind a Step: reads go out when they are made, changes are collected in the order of
+/// the calls. Lives for one attempt of one closure, on its thread.
+class StepState {
+ public:
+  /// All outlives it.
+  StepState(const VariableTable& variables, ClosureReads& reads, std::int64_t worker_index)
+      : variables_(variables), reads_(reads), worker_index_(worker_index) {}
+
+  /// Runs a function with this state and says what it has come to: its own error, the first one of
+  /// what it wanted to change, or what it changes and returns.
+  ClosureOutcome Run(const function_internal::Invoke& invoke,
+                     const std::vector<Argument>& arguments);
+
+  /// As Step.
+  Result<std::vector<Tensor>> Read(std::span<const VariableRef* const> variables);
+  void Gradient(const VariableRef& variable, const Tensor& gradient);
+  void Assign(const VariableRef& variable, const Tensor& value);
+  void Add(const VariableRef& variable, const Tensor& delta);
+  std::int64_t worker_index() const { return worker_index_; }
+
+ private:
+  /// What this step has made of a variable that it reads after it.
+  struct Overlay {
+    /// A gradient came last: only the ps knows what it makes of it.
+    bool unknown = false;
+    std::optional<Tensor> assigned = std::nullopt;
+    /// Since then, in order.
+    std::vector<Tensor> added = {};
+  };
+
+  Result<const ProgramVariable*> Find(const VariableRef& variable) const;
+  /// The variable, when it takes such a tensor; else remembers why not and returns null.
+  const ProgramVariable* Accept(const char* what, const VariableRef& variable,
+                                const Tensor& tensor);
+  void Push(const ProgramVariable& variable, const Tensor& tensor, UpdateOp op);
+  void Refuse(Status error);
+
+  const VariableTable& variables_;
+  ClosureReads& reads_;
+  const std::int64_t worker_index_;
+  Status error_;
+  std::map<VariableId, Overlay> overlays_;
+  StepUpdates updates_;
+};
+
+}  // namespace pstrain::program

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "library/worker/closure_runner.h"
+#include "proto/contract/control.pb.h"
+#include "runtime/cluster/role_context.h"
+#include "runtime/requests/ids.h"
+#include "runtime/stats/role_stats.h"
+#include "runtime/worker/given_back.h"
+#include "runtime/worker/grant_session.h"
+#include "runtime/worker/ps_client.h"
+#include "runtime/worker/push_progress.h"
+
+namespace pstrain {
+
+/// Turns granted closures into applied ones: some threads, each of which runs a closure, pulls what
+/// it reads when it reads it, pushes what it changes when it has returned, and reports. A closure
+/// that has failed, or that was voided, is left out on every shard (PushRequest::non_finite): its
+/// work id is applied and changes nothing. Where a shard has what it changes already, because
+/// another attempt has come so far, it is run again: all shards have it or none. What a
+/// shard cannot serve yet is given back, whatever the function returns. Owner: the worker.
+class ClosureLoop {
+ public:
+  /// All outlives it.
+  ClosureLoop(const RoleContext& context, GrantSession& session, PsClient& ps,
+              ClosureRunner& runner, WorkerStats& stats)
+      : context_(context), session_(session), ps_(ps), runner_(runner), stats_(stats) {}
+
+  /// Runs `threads` closures at a time, until the session gives no more grants and what was begun
+  /// is finished or given up. The error of a ps that refuses a request, or of a closure that has
+  /// failed after another attempt of it was applied. Once.
+  Status Run(std::uint32_t threads);
+
+ private:
+  class Reads;
+  enum class Ending : std::uint8_t {
+    kDone,
+    /// The session ended meanwhile.
+    kGivenUp,
+    /// The chief is to grant it again.
+    kGivenBack,
+    /// It was to be left out, and a shard has what it changes.
+    kHasRun,
+  };
+
+  void Work() PSTRAIN_EXCLUDES(mutex_);
+  Result<Ending> Do(const Grant& grant);
+  /// The newest description that the session has, told to runner and client once.
+  Status TellOfVariables() PSTRAIN_EXCLUDES(mutex_);
+  /// OK: the function has succeeded, and what it returns and changes can be sent.
+  Status Fits(const ClosureOutcome& outcome) const;
+  /// To every shard, and reports it.
+  Result<Ending> Push(const Grant& grant, const ClosureOutcome& outcome);
+  void Finish(const Grant& grant, const ClosureOutcome& outcome, const Membership& membership,
+              std::span<const ShardInTerm> have);
+  Result<Ending> FailedAfterItRan(const Grant& grant, const Status& status)
+      PSTRAIN_EXCLUDES(mutex_);
+  Ending GiveBackRefused(const Grant& grant, const Membership& membership,
+                         std::span<const ShardInTerm> have, std::span<const ShardInTerm> early);
+  /// Waits for a membership newer than `number`. False: give up.
+  bool WaitForChange(std::uint64_t number);
+  /// Ends all threads without finishing what is under way; the first error is Run's.
+  void Abandon(Status status) PSTRAIN_EXCLUDES(mutex_);
+
+  const RoleContext& context_;
+  GrantSession& session_;
+  PsClient& ps_;
+  ClosureRunner& runner_;
+  WorkerStats& stats_;
+  std::atomic<bool> abandoned_{false};
+  Mutex mutex_;
+  Status status_ PSTRAIN_GUARDED_BY(mutex_);
+  std::shared_ptr<const RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);
+  /// Have failed while a shard had them.
+  GivenBack given_back_ PSTRAIN_GUARDED_BY(mutex_);
+};
+
+}  // namespace pstrain

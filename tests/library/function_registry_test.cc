@@ -1,0 +1,50 @@
+#include "library/function_registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pstrain::program {
+namespace {
+
+using ::testing::HasSubstr;
+
+FunctionRegistry::Entry EntryAt(const std::string& where) {
+  const auto nothing = [](Step&, const std::vector<Argument>&) { return Result<Values>(Values()); };
+  return {"tensor", nothing, where};
+}
+
+TEST(FunctionRegistry, WhenAFunctionIsThere_ItIsFoundByNameAndSignature) {
+  FunctionRegistry functions;
+  functions.Add("F", EntryAt("a.cc:1"));
+  EXPECT_EQ(functions.problem(), OkStatus());
+  const auto found = functions.Find("F", "tensor");
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->where, "a.cc:1");
+  EXPECT_EQ(functions.Find("G", "tensor").status().code(), StatusCode::kNotFound);
+  const Status other = functions.Find("F", "float32").status();
+  EXPECT_EQ(other.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(other.message(), HasSubstr("takes (tensor) and is called with (float32)"));
+}
+
+TEST(FunctionRegistry, WhenANameIsTaken_TheProblemNamesBothPlaces) {
+  FunctionRegistry functions;
+  functions.Add("F", EntryAt("a.cc:1"));
+  functions.Add("F", EntryAt("b.cc:2"));
+  EXPECT_EQ(functions.problem().code(), StatusCode::kAlreadyExists);
+  EXPECT_THAT(functions.problem().message(), HasSubstr("at a.cc:1 and at b.cc:2"));
+  EXPECT_EQ(functions.Find("F", "tensor")->where, "a.cc:1");
+}
+
+TEST(FunctionRegistry, WhenANameIsTheLibrarysOwn_ItIsRefused) {
+  for (const char* name : {"", "pstrain.Assign", "pstrain.Mine"}) {
+    FunctionRegistry functions;
+    functions.Add(name, EntryAt("a.cc:1"));
+    EXPECT_EQ(functions.problem().code(), StatusCode::kInvalidArgument) << name;
+  }
+}
+
+}  // namespace
+}  // namespace pstrain::program

@@ -1,0 +1,261 @@
+#include "library/worker/closure_loop.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/cluster/limits.h"
+#include "runtime/requests/work_kind.h"
+#include "runtime/rpc/control_shards.h"
+#include "tests/runtime/worker/test_chief.h"
+#include "tests/runtime/worker/two_ps_test.h"
+
+namespace pstrain {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr WorkId kWorkId{0, 0};
+
+/// What a function that succeeds changes, and how often it was called.
+class FakeRunner final : public ClosureRunner {
+ public:
+  using Body = std::function<ClosureOutcome(int call, ClosureReads& reads)>;
+  explicit FakeRunner(Body body) : body_(std::move(body)) {}
+
+  Status Declared(const std::vector<VariableSpec>& variables) override {
+    declared = variables.size();
+    return OkStatus();
+  }
+  ClosureOutcome Run(const std::string& payload, ClosureReads& reads) override {
+    EXPECT_EQ(payload, "what to do");
+    return body_(calls++, reads);
+  }
+
+  std::atomic<int> calls{0};
+  std::atomic<std::size_t> declared{0};
+
+ private:
+  const Body body_;
+};
+
+ClosureOutcome Succeed() {
+  ClosureOutcome outcome;
+  outcome.result = "done";
+  outcome.access.requests = SamplePlan({1, 2, 3, 500}).requests;
+  outcome.updates = SampleGradients(outcome.access);
+  return outcome;
+}
+
+ClosureOutcome Fail(std::string why) {
+  ClosureOutcome outcome = Succeed();
+  outcome.status = InternalError(std::move(why));
+  return outcome;
+}
+
+/// A worker's closure loop between two ps and a chief of the test, which grants one closure until
+/// it is reported by all shards, or the worker has failed.
+class ClosureLoopTest : public TwoPsTest {
+ protected:
+  ClosureLoopTest() : chief_([this](const auto& poll, auto* reply) { Answer(poll, reply); }) {
+    settings_.peer_timeout = std::chrono::seconds(30);
+  }
+
+  void Answer(const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    const std::vector<VariableSpec> variables = SampleVariables();
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_run()->set_shards(kShards);
+    for (const VariableSpec& spec : variables) *reply->mutable_run()->add_variables() = spec;
+    *reply->mutable_membership() = SampleMembership(kAddresses);
+    const MutexLock lock(mutex_);
+    for (const Report& report : poll.reports()) {
+      reports_.push_back(report);
+      if (report.early().count() > 0) PushTheFirst();
+      done_ = done_ || report.shards().count() == kShards;
+    }
+    if (done_ || !poll.failure().empty()) return reply->set_directive(FINISH);
+    if (poll.in_flight_size() > 0) return;
+    Grant* const grant = reply->add_grants();
+    ToWire(granted_, grant->mutable_work_id());
+    grant->set_kind(kind_);
+    grant->set_payload("what to do");
+    if (granted_ != kWorkId) ToWire(granted_, grant->mutable_after());
+    ++grants_;
+  }
+
+  void PushTheFirst() {
+    const StepAccess plan = SamplePlan({1, 2, 3, 500});
+    const auto pushed = client_->Push({kWorkId, 1, 0}, client_->Route(plan).value(),
+                                      SampleGradients(plan), SampleMembership(kAddresses));
+    EXPECT_TRUE(pushed.ok()) << pushed.status().ToString();
+  }
+  /// As a worker whose function has succeeded, and that was gone between the two ps.
+  void PushToTheFirstPs() {
+    const StepAccess plan = SamplePlan({1, 2, 3, 500});
+    const ShardId of_ps_0[] = {0, 2};
+    const auto pushed = client_->Push({kWorkId, 1, 0}, client_->Route(plan).value(),
+                                      SampleGradients(plan), SampleMembership(kAddresses), of_ps_0);
+    ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
+  }
+
+  Status Run(FakeRunner& runner) {
+    const RoleContext context{.job = settings_,
+                              .run_id = "run",
+                              .chief_address = chief_.address(),
+                              .stats = *stats_,
+                              .fail_points = FailPoints::None()};
+    GrantSession session(context, problems_, {.kind = GrantSession::Kind::kClosures, .window = 4});
+    PSTRAIN_RETURN_IF_ERROR(session.Start().status());
+    WorkerStats stats(*stats_);
+    const Status status = ClosureLoop(context, session, *client_, runner, stats).Run(2);
+    session.GiveBackAll();
+    session.WaitForEnd(std::chrono::seconds(30));
+    return status;
+  }
+
+  /// The variables have what so many closures change.
+  void ExpectApplied(float times) {
+    const StepAccess plan = SamplePlan({1, 2, 3, 500});
+    const auto pulled = client_->Pull(client_->Route(plan).value(), SampleMembership(kAddresses));
+    ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
+    const StepValues expected = Expected(SampleGradients(plan), times);
+    EXPECT_EQ(pulled->values.dense, expected.dense);
+    EXPECT_EQ(pulled->values.rows, expected.rows);
+  }
+  std::vector<Report> reports() {
+    const MutexLock lock(mutex_);
+    return reports_;
+  }
+
+  JobSettings settings_;
+  std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
+  const RealClock clock_;
+  PsProblems problems_{clock_};
+  std::uint32_t kind_ = kClosureWork;
+  WorkId granted_ = kWorkId;
+  Mutex mutex_;
+  std::vector<Report> reports_ PSTRAIN_GUARDED_BY(mutex_);
+  bool done_ PSTRAIN_GUARDED_BY(mutex_) = false;
+  int grants_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  TestChief chief_;
+};
+
+TEST_F(ClosureLoopTest, WhenAFunctionSucceeds_ItsChangesAreAppliedAndItsResultReported) {
+  FakeRunner runner([](int, ClosureReads& reads) {
+    const auto read = reads.Read({{kDense}, {}});
+    EXPECT_TRUE(read.ok()) << read.status().ToString();
+    return Succeed();
+  });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(runner.calls, 1);
+  EXPECT_EQ(runner.declared, 2U);
+  ExpectApplied(1);
+  ASSERT_EQ(reports().size(), 1U);
+  EXPECT_EQ(reports()[0].result(), "done");
+  EXPECT_FALSE(reports()[0].has_error());
+}
+
+TEST_F(ClosureLoopTest, WhenAFunctionFails_ItIsLeftOutAndItsErrorReported) {
+  FakeRunner runner([](int, ClosureReads&) { return Fail("no luck"); });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(runner.calls, 1);
+  ExpectApplied(0);
+  ASSERT_EQ(reports().size(), 1U);
+  EXPECT_EQ(reports()[0].error().code(), static_cast<std::uint32_t>(StatusCode::kInternal));
+  EXPECT_EQ(reports()[0].error().message(), "no luck");
+  EXPECT_EQ(reports()[0].result(), "");
+}
+
+TEST_F(ClosureLoopTest, WhenAClosureIsVoided_ItIsNotRun) {
+  kind_ = kVoidWork;
+  FakeRunner runner([](int, ClosureReads&) { return Succeed(); });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(runner.calls, 0);
+  ExpectApplied(0);
+  ASSERT_EQ(reports().size(), 1U);
+  EXPECT_EQ(reports()[0].error().code(), static_cast<std::uint32_t>(StatusCode::kCancelled));
+}
+
+TEST_F(ClosureLoopTest, WhenAVoidedClosureHasComeToAShard_ItRunsForTheOthers) {
+  PushToTheFirstPs();
+  kind_ = kVoidWork;
+  FakeRunner runner([](int, ClosureReads&) { return Succeed(); });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(runner.calls, 1);
+  ExpectApplied(1);
+  ASSERT_EQ(reports().size(), 1U);
+  EXPECT_EQ(reports()[0].result(), "done");
+}
+
+TEST_F(ClosureLoopTest, WhenItFailsAfterAnotherAttemptHasComeToAShard_ItRunsAgain) {
+  PushToTheFirstPs();
+  FakeRunner runner([](int call, ClosureReads&) { return call == 0 ? Fail("once") : Succeed(); });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(runner.calls, 2);
+  ExpectApplied(1);
+  ASSERT_EQ(reports().size(), 1U);
+  EXPECT_FALSE(reports()[0].has_error());
+}
+
+TEST_F(ClosureLoopTest, WhenItFailsAgainAfterThat_TheRunFails) {
+  PushToTheFirstPs();
+  FakeRunner runner([](int, ClosureReads&) { return Fail("always"); });
+  const Status ran = Run(runner);
+  EXPECT_EQ(ran.code(), StatusCode::kOutOfRange) << ran.ToString();
+  EXPECT_THAT(ran.message(), HasSubstr("always"));
+  EXPECT_EQ(runner.calls, 2);
+  EXPECT_EQ(chief_.polls().back().failure(), ran.message());
+  EXPECT_TRUE(reports().empty());
+}
+
+TEST_F(ClosureLoopTest, WhenAReadIsEarly_NothingOfTheAttemptIsSent) {
+  granted_ = {0, 1};
+  FakeRunner runner([](int, ClosureReads& reads) {
+    const auto read = reads.Read({{kDense}, {}});
+    if (!read.ok()) {
+      EXPECT_EQ(read.status().code(), StatusCode::kCancelled);
+      EXPECT_EQ(reads.Read({{kDense}, {}}).status().code(), StatusCode::kCancelled);
+    }
+    return Succeed();  // whatever it has read
+  });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(runner.calls, 2);
+  ExpectApplied(2);  // the test's, and this one
+  ASSERT_EQ(reports().size(), 2U);
+  EXPECT_EQ(reports()[0].early().count(), 1U);
+  EXPECT_EQ(reports()[0].shards().count(), 0U);
+}
+
+TEST_F(ClosureLoopTest, WhenWhatComesOutCannotBeSent_ThatIsTheFunctionsError) {
+  FakeRunner runner([](int, ClosureReads&) {
+    ClosureOutcome outcome = Succeed();
+    outcome.result.assign(kMostResultBytes + 1, 'x');
+    return outcome;
+  });
+  EXPECT_EQ(Run(runner), OkStatus());
+  ASSERT_EQ(reports().size(), 1U);
+  EXPECT_EQ(reports()[0].error().code(),
+            static_cast<std::uint32_t>(StatusCode::kResourceExhausted));
+  ExpectApplied(0);
+}
+
+TEST_F(ClosureLoopTest, WhenItChangesWhatIsNotThere_ThatIsTheFunctionsError) {
+  FakeRunner runner([](int, ClosureReads&) {
+    ClosureOutcome outcome;
+    outcome.updates.dense.push_back({77, ValueArray(std::vector<float>{1})});
+    return outcome;
+  });
+  EXPECT_EQ(Run(runner), OkStatus());
+  ASSERT_EQ(reports().size(), 1U);
+  EXPECT_EQ(reports()[0].error().code(), static_cast<std::uint32_t>(StatusCode::kInvalidArgument));
+}
+
+}  // namespace
+}  // namespace pstrain
