@@ -17,10 +17,11 @@ set_target_properties(pstrain_shared PROPERTIES
   OUTPUT_NAME pstrain EXPORT_NAME pstrain
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   LINK_DEPENDS "${map}")
+foreach(part IN LISTS parts)
+  target_sources(pstrain_shared PRIVATE "$<TARGET_OBJECTS:${part}>")
+endforeach()
+# For what they need; of the parts themselves nothing is missing any more.
 target_link_libraries(pstrain_shared PRIVATE ${parts})
-# A property, since one of them is also what another one needs.
-list(JOIN parts "," names)
-set_target_properties(pstrain_shared PROPERTIES LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,${names}")
 target_link_options(pstrain_shared PRIVATE "LINKER:--version-script=${map}")
 if(NOT PSTRAIN_SANITIZE)  # whose runtime is in the program, not in a library
   target_link_options(pstrain_shared PRIVATE LINKER:--no-undefined)

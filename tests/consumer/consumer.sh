@@ -28,10 +28,14 @@ fi
 cp -r "$project" "$tmp/project"
 cmake -S "$tmp/project" -B "$tmp/build" -DCMAKE_PREFIX_PATH="$tmp/prefix" >"$tmp/configure.log"
 cmake --build "$tmp/build" >"$tmp/build.log" || { cat "$tmp/build.log"; exit 1; }
-[[ $("$tmp/build/consumer") == right ]]
+for program in consumer counting; do
+  [[ $("$tmp/build/$program") == right ]]
+done
 
 export PKG_CONFIG_PATH=$libraries/pkgconfig
 read -ra flags <<<"$(pkg-config --cflags --libs pstrain)"
-"${CXX:-g++}" "$tmp/project/consumer.cc" "${flags[@]}" -o "$tmp/by-pkg-config"
-[[ $(LD_LIBRARY_PATH=$libraries "$tmp/by-pkg-config") == right ]]
+for program in consumer counting; do
+  "${CXX:-g++}" "$tmp/project/$program.cc" "${flags[@]}" -o "$tmp/by-pkg-config"
+  [[ $(LD_LIBRARY_PATH=$libraries "$tmp/by-pkg-config") == right ]]
+done
 echo "consumer: $(wc -l <<<"$exported") names exported, all ours; built and run in both ways"
