@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "base/os/file_faults.h"
+#include "base/os/temporary_directory.h"
 #include "base/os/unique_fd.h"
 #include "base/random.h"
 
@@ -239,12 +240,12 @@ std::string BaseName(std::string_view path) {
 }
 
 TempDir::TempDir() {
-  const char* parent = std::getenv("TMPDIR");
-  path_ = JoinPath(parent != nullptr && *parent != '\0' ? parent : "/tmp", "pstrain-XXXXXX");
-  if (::mkdtemp(path_.data()) == nullptr) {
-    std::perror(path_.c_str());
+  Result<std::string> path = MakeTemporaryDirectory();
+  if (!path.ok()) {
+    std::fprintf(stderr, "%s\n", path.status().ToString().c_str());
     std::abort();
   }
+  path_ = *std::move(path);
 }
 
 TempDir::~TempDir() {

@@ -1,21 +1,14 @@
 #include "library/local/scratch_directory.h"
 
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
-#include "base/os/files.h"
+#include "base/os/temporary_directory.h"
 
 namespace pstrain {
 
 Result<ScratchDirectory> ScratchDirectory::Create() {
-  const char* parent = std::getenv("TMPDIR");
-  std::string path =
-      JoinPath(parent != nullptr && *parent != '\0' ? parent : "/tmp", "pstrain-XXXXXX");
-  if (::mkdtemp(path.data()) == nullptr) {
-    return ErrnoError(errno, "make a directory " + path + " (TMPDIR says where)");
-  }
+  PSTRAIN_ASSIGN_OR_RETURN(std::string path, MakeTemporaryDirectory());
   return ScratchDirectory(std::move(path));
 }
 
