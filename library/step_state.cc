@@ -1,13 +1,13 @@
 #include "library/step_state.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <exception>
-#include <type_traits>
 #include <utility>
 
+#include "base/finite_bits.h"
 #include "library/payload.h"
+#include "runtime/shard/values/update_ops.h"
 
 namespace pstrain::program {
 namespace {
@@ -26,37 +26,24 @@ ValueArray ToArray(const Tensor& tensor) {
   return values;
 }
 
-/// As a ps adds: integers wrap around.
-template <typename T>
-T Sum(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using Unsigned = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
-  } else {
-    return a + b;
-  }
-}
-
+/// As a ps adds.
 Result<Tensor> Sum(const Tensor& base, const std::vector<Tensor>& added) {
   ValueArray values = ToArray(base);
-  WithElement(base.dtype(), [&]<typename T>(std::type_identity<T>) {
-    std::vector<T>& sums = values.of<T>();
-    for (const Tensor& delta : added) {
-      const ValueArray deltas = ToArray(delta);
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = Sum(sums[i], deltas.of<T>()[i]);
-    }
-  });
+  for (const Tensor& delta : added) {
+    ApplyUpdate(UpdateOp::kAdd, base.dtype(), values.bytes().data(), delta.bytes().data(),
+                base.size());
+  }
   return ToTensor(base.shape(), std::move(values));
 }
 
 bool Finite(const Tensor& tensor) {
-  const auto all_finite = [](const auto& elements) {
-    return elements.ok() &&
-           std::ranges::all_of(*elements, [](auto element) { return std::isfinite(element); });
-  };
-  if (tensor.dtype() == DType::kFloat32) return all_finite(tensor.data<float>());
-  if (tensor.dtype() == DType::kFloat64) return all_finite(tensor.data<double>());
-  return true;
+  FiniteBits bits;
+  if (const auto values = tensor.data<float>(); values.ok()) {
+    bits.Add(values->data(), values->size());
+  } else if (const auto doubles = tensor.data<double>(); doubles.ok()) {
+    bits.Add(doubles->data(), doubles->size());
+  }
+  return bits.AllFinite();
 }
 
 /// What the function returns, or throws.

@@ -38,9 +38,9 @@ class PerReplica {
   std::vector<T> values_;
 };
 
-/// One value for each worker, in the order of the workers. Given to ClusterCoordinator::Schedule as
-/// an argument, the function is given the value of the worker that runs it. Mirrors
-/// tf.distribute.coordinator.PerWorkerValues. A value; as a T by threads.
+/// One value for each worker, in the order of the workers. Mirrors
+/// tf.distribute.coordinator.PerWorkerValues; it is no argument of a function yet. A value; as a T
+/// by threads.
 template <typename T>
 class PerWorker {
  public:

@@ -14,12 +14,9 @@ constexpr std::size_t kFormer = std::size_t{4} * kMostInFlight;
 
 }  // namespace
 
-bool GrantedWork::WasGranted(WorkId work_id) const {
-  return granted_.contains(work_id) || std::ranges::count(former_, work_id) > 0;
-}
-
 bool GrantedWork::MayReport(WorkId work_id) const {
-  return WasGranted(work_id) || reported_.contains(work_id) || reported_before_.contains(work_id);
+  return granted_.contains(work_id) || std::ranges::count(former_, work_id) > 0 ||
+         reported_.contains(work_id) || reported_before_.contains(work_id);
 }
 
 void GrantedWork::BeginReports() { reported_before_ = std::exchange(reported_, {}); }

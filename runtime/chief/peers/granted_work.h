@@ -36,8 +36,6 @@ class GrantedWork {
   Change Keep(const std::vector<WorkId>& in_flight);
 
  private:
-  bool WasGranted(WorkId work_id) const;
-
   std::set<WorkId> granted_;
   std::set<WorkId> reported_;
   std::set<WorkId> reported_before_;
