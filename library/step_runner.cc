@@ -6,16 +6,6 @@
 #include "library/step_state.h"
 
 namespace pstrain::program {
-namespace {
-
-ClosureOutcome Failed(Status status) {
-  ClosureOutcome outcome;
-  outcome.status = std::move(status);
-  return outcome;
-}
-
-}  // namespace
-
 Status StepRunner::Declared(const std::vector<VariableSpec>& variables) {
   auto table = std::make_shared<const VariableTable>(TableOf(variables));
   const MutexLock lock(mutex_);
@@ -25,9 +15,9 @@ Status StepRunner::Declared(const std::vector<VariableSpec>& variables) {
 
 ClosureOutcome StepRunner::Run(const std::string& payload, ClosureReads& reads) {
   const Result<Call> call = DecodeCall(payload);
-  if (!call.ok()) return Failed(call.status());
+  if (!call.ok()) return ClosureOutcome::Failed(call.status());
   const Result<FunctionRegistry::Entry> function = functions_.Find(call->function, call->signature);
-  if (!function.ok()) return Failed(function.status());
+  if (!function.ok()) return ClosureOutcome::Failed(function.status());
   std::shared_ptr<const VariableTable> variables;
   {
     const MutexLock lock(mutex_);

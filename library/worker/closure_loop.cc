@@ -1,6 +1,5 @@
 #include "library/worker/closure_loop.h"
 
-#include <chrono>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -11,35 +10,19 @@
 #include "runtime/cluster/limits.h"
 #include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
-#include "runtime/worker/report_shards.h"
+#include "runtime/worker/push_progress.h"
 
 namespace pstrain {
 namespace {
 
-/// How long to wait for news of the chief before a request is made again.
-constexpr std::chrono::milliseconds kAskAgain{100};
 /// Of the text of an error.
 constexpr std::size_t kMostErrorBytes = 4 << 10;
 /// Every work id of a program counts as one record.
 constexpr std::uint32_t kRecords = 1;
 
-/// Worth trying again under a newer membership.
-bool Passing(const Status& status) {
-  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kAborted ||
-         status.code() == StatusCode::kDeadlineExceeded;
-}
-
-GrantContext ContextOf(const Grant& grant) { return {grant.chief_term(), FromWire(grant.after())}; }
-
 void SetError(const Status& status, ProgramError* error) {
   error->set_code(static_cast<std::uint32_t>(status.code()));
   error->set_message(std::string(Utf8Prefix(status.message(), kMostErrorBytes)));
-}
-
-ClosureOutcome Failed(Status status) {
-  ClosureOutcome outcome;
-  outcome.status = std::move(status);
-  return outcome;
 }
 
 }  // namespace
@@ -52,21 +35,13 @@ class ClosureLoop::Reads final : public ClosureReads {
   Result<StepValues> Read(const StepAccess& access) override {
     if (ending_ || !error_.ok()) return CancelledError("this attempt is given up");
     PSTRAIN_ASSIGN_OR_RETURN(const RoutedPlan plan, loop_.ps_.Route(access));
-    while (true) {
-      const auto membership = loop_.session_.membership();
-      Result<PullOutcome> pulled = loop_.ps_.Pull(plan, *membership, ContextOf(grant_));
-      if (pulled.ok() && pulled->answer == PullAnswer::kValues) return std::move(pulled->values);
-      if (pulled.ok()) {
-        std::vector<ShardInTerm> early;
-        if (pulled->answer == PullAnswer::kEarly) early.push_back(pulled->shard);
-        ending_ = loop_.GiveBackRefused(grant_, *membership, {}, early);
-        return CancelledError("a shard does not serve this attempt");
-      }
-      if (!Passing(pulled.status())) return error_ = pulled.status().WithContext("pull");
-      if (loop_.WaitForChange(membership->number())) continue;
-      ending_ = Ending::kGivenUp;
-      return CancelledError("this worker ends");
-    }
+    PullOutcome pulled;
+    const Result<Ending> ended = loop_.calls_.Pull(grant_, plan, &pulled);
+    if (!ended.ok()) return error_ = ended.status();
+    if (*ended == Ending::kDone) return std::move(pulled.values);
+    ending_ = *ended;
+    return CancelledError(*ended == Ending::kGivenUp ? "this worker ends"
+                                                     : "a shard does not serve this attempt");
   }
 
   /// The attempt is over, whatever its function has returned.
@@ -126,17 +101,18 @@ Status ClosureLoop::TellOfVariables() {
 Result<ClosureLoop::Ending> ClosureLoop::Do(const Grant& grant) {
   PSTRAIN_RETURN_IF_ERROR(TellOfVariables());
   if (grant.kind() == kVoidWork) {
-    PSTRAIN_ASSIGN_OR_RETURN(const Ending ended,
-                             Push(grant, Failed(CancelledError("voided before it began"))));
-    if (ended != Ending::kHasRun) return ended;
+    PSTRAIN_ASSIGN_OR_RETURN(
+        const Ending ended,
+        Push(grant, ClosureOutcome::Failed(CancelledError("voided before it began"))));
+    if (ended != Ending::kHasGradient) return ended;
   }
   Reads reads(*this, grant);
   ClosureOutcome outcome = runner_.Run(grant.payload(), reads);
   PSTRAIN_RETURN_IF_ERROR(reads.error());
   if (reads.ending()) return *reads.ending();
-  if (const Status fits = Fits(outcome); !fits.ok()) outcome = Failed(fits);
+  if (const Status fits = Fits(outcome); !fits.ok()) outcome = ClosureOutcome::Failed(fits);
   PSTRAIN_ASSIGN_OR_RETURN(const Ending ended, Push(grant, outcome));
-  return ended == Ending::kHasRun ? FailedAfterItRan(grant, outcome.status) : ended;
+  return ended == Ending::kHasGradient ? FailedAfterItRan(grant, outcome.status) : ended;
 }
 
 Status ClosureLoop::Fits(const ClosureOutcome& outcome) const {
@@ -155,38 +131,21 @@ Status ClosureLoop::Fits(const ClosureOutcome& outcome) const {
 Result<ClosureLoop::Ending> ClosureLoop::Push(const Grant& grant, const ClosureOutcome& outcome) {
   PushedBatch closure{FromWire(grant.work_id()), kRecords, 0};
   if (!outcome.status.ok()) closure.non_finite = kRecords;
-  closure.grant = ContextOf(grant);
   PSTRAIN_ASSIGN_OR_RETURN(const RoutedPlan plan, ps_.Route(outcome.access));
   PushProgress progress({});
-  while (true) {
-    const std::shared_ptr<const Membership> membership = session_.membership();
-    const Result<PushOutcome> pushed =
-        ps_.Push(closure, plan, outcome.updates, *membership, progress.wanted());
-    if (!pushed.ok()) return pushed.status().WithContext("push");
-    progress.Add(*pushed);
-    if (progress.has_gradient()) return Ending::kHasRun;
-    if (progress.refused()) {
-      return GiveBackRefused(grant, *membership, progress.have(), progress.early());
-    }
-    if (progress.done()) {
-      Finish(grant, outcome, *membership, progress.have());
-      return Ending::kDone;
-    }
-    if (!WaitForChange(membership->number())) return Ending::kGivenUp;
-  }
+  Report report;
+  PSTRAIN_ASSIGN_OR_RETURN(const Ending ended,
+                           calls_.Push(grant, closure, plan, outcome.updates, &progress, &report));
+  if (ended == Ending::kDone) Finish(outcome, std::move(report));
+  return ended;
 }
 
-void ClosureLoop::Finish(const Grant& grant, const ClosureOutcome& outcome,
-                         const Membership& membership, std::span<const ShardInTerm> have) {
-  Report report;
-  *report.mutable_work_id() = grant.work_id();
-  report.set_chief_term(grant.chief_term());
+void ClosureLoop::Finish(const ClosureOutcome& outcome, Report report) {
   if (outcome.status.ok()) {
     report.set_result(outcome.result);
   } else {
     SetError(outcome.status, report.mutable_error());
   }
-  SetShards(membership, have, {}, &report);
   session_.Complete(std::move(report));
   stats_.commits_reported->Add();
   stats_.steps->Add();
@@ -213,30 +172,6 @@ Result<ClosureLoop::Ending> ClosureLoop::FailedAfterItRan(const Grant& grant,
       ": some shards have what it changes, and run again its function fails: " + status.message());
   session_.Fail(failed.message());
   return failed;
-}
-
-// As StepLoop::GiveBackRefused: a shard that is early is reported, and the chief grants the closure
-// again once the shard has the rest; one of another chief is waited for.
-ClosureLoop::Ending ClosureLoop::GiveBackRefused(const Grant& grant, const Membership& membership,
-                                                 std::span<const ShardInTerm> have,
-                                                 std::span<const ShardInTerm> early) {
-  if (early.empty()) {
-    if (!WaitForChange(membership.number())) return Ending::kGivenUp;
-    session_.GiveBack(grant);
-    return Ending::kGivenBack;
-  }
-  Report report;
-  *report.mutable_work_id() = grant.work_id();
-  report.set_chief_term(grant.chief_term());
-  SetShards(membership, have, early, &report);
-  session_.Complete(std::move(report));
-  return Ending::kGivenBack;
-}
-
-bool ClosureLoop::WaitForChange(std::uint64_t number) {
-  stats_.retries->Add();
-  session_.WaitForMembership(number, kAskAgain);
-  return !abandoned_ && session_.end() == SessionEnd::kNone && !context_.stop.stop_requested();
 }
 
 }  // namespace pstrain

@@ -15,8 +15,8 @@
 #include "runtime/stats/role_stats.h"
 #include "runtime/worker/given_back.h"
 #include "runtime/worker/grant_session.h"
+#include "runtime/worker/granted_calls.h"
 #include "runtime/worker/ps_client.h"
-#include "runtime/worker/push_progress.h"
 
 namespace pstrain {
 
@@ -31,7 +31,11 @@ class ClosureLoop {
   /// All outlives it.
   ClosureLoop(const RoleContext& context, GrantSession& session, PsClient& ps,
               ClosureRunner& runner, WorkerStats& stats)
-      : context_(context), session_(session), ps_(ps), runner_(runner), stats_(stats) {}
+      : session_(session),
+        ps_(ps),
+        runner_(runner),
+        stats_(stats),
+        calls_(context, session, ps, stats, abandoned_) {}
 
   /// Runs `threads` closures at a time, until the session gives no more grants and what was begun
   /// is finished or given up. The error of a ps that refuses a request, or of a closure that has
@@ -40,15 +44,7 @@ class ClosureLoop {
 
  private:
   class Reads;
-  enum class Ending : std::uint8_t {
-    kDone,
-    /// The session ended meanwhile.
-    kGivenUp,
-    /// The chief is to grant it again.
-    kGivenBack,
-    /// It was to be left out, and a shard has what it changes.
-    kHasRun,
-  };
+  using Ending = GrantedCalls::Ending;
 
   void Work() PSTRAIN_EXCLUDES(mutex_);
   Result<Ending> Do(const Grant& grant);
@@ -58,23 +54,18 @@ class ClosureLoop {
   Status Fits(const ClosureOutcome& outcome) const;
   /// To every shard, and reports it.
   Result<Ending> Push(const Grant& grant, const ClosureOutcome& outcome);
-  void Finish(const Grant& grant, const ClosureOutcome& outcome, const Membership& membership,
-              std::span<const ShardInTerm> have);
+  void Finish(const ClosureOutcome& outcome, Report report) PSTRAIN_EXCLUDES(mutex_);
   Result<Ending> FailedAfterItRan(const Grant& grant, const Status& status)
       PSTRAIN_EXCLUDES(mutex_);
-  Ending GiveBackRefused(const Grant& grant, const Membership& membership,
-                         std::span<const ShardInTerm> have, std::span<const ShardInTerm> early);
-  /// Waits for a membership newer than `number`. False: give up.
-  bool WaitForChange(std::uint64_t number);
   /// Ends all threads without finishing what is under way; the first error is Run's.
   void Abandon(Status status) PSTRAIN_EXCLUDES(mutex_);
 
-  const RoleContext& context_;
   GrantSession& session_;
   PsClient& ps_;
   ClosureRunner& runner_;
   WorkerStats& stats_;
   std::atomic<bool> abandoned_{false};
+  GrantedCalls calls_;
   Mutex mutex_;
   Status status_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -28,6 +29,13 @@ struct ClosureOutcome {
   /// The rows that `updates` names; dense variables need not be read to be changed.
   StepAccess access;
   StepUpdates updates;
+
+  /// REQUIRES: !why.ok().
+  static ClosureOutcome Failed(Status why) {
+    ClosureOutcome outcome;
+    outcome.status = std::move(why);
+    return outcome;
+  }
 };
 
 /// What a worker calls for each closure that it is granted; it knows what a payload means. Threads:

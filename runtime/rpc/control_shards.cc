@@ -44,6 +44,15 @@ Result<AssignSource> SourceFromWire(Wire::Source source) {
   }
 }
 
+ShardSet Named(const Membership& membership, std::span<const ShardInTerm> shards) {
+  ShardSet named(static_cast<std::uint32_t>(membership.shards_size()));
+  for (const ShardInTerm& shard : shards) {
+    const ShardOwner& owner = membership.shards(static_cast<int>(shard.shard));
+    if (owner.active() && FromWire(owner.term()) == shard.term) named.Add(shard.shard);
+  }
+  return named;
+}
+
 }  // namespace
 
 void ToWire(const ShardCopy& copy, WireShardCopy* wire) {
@@ -132,6 +141,13 @@ Status CheckShardSet(const WireShardSet& wire, std::uint32_t shards) {
 ShardSet FromWire(const WireShardSet& wire, std::uint32_t shards) {
   if (wire.words().empty()) return wire.count() == 0 ? ShardSet(shards) : ShardSet::All(shards);
   return ShardSet::Of(shards, {wire.words().begin(), wire.words().end()});
+}
+
+void SetShards(const Membership& membership, std::span<const ShardInTerm> have,
+               std::span<const ShardInTerm> early, Report* report) {
+  report->set_membership(membership.number());
+  ToWire(Named(membership, have), report->mutable_shards());
+  if (!early.empty()) ToWire(Named(membership, early), report->mutable_early());
 }
 
 }  // namespace pstrain

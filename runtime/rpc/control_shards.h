@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
+#include "runtime/requests/ids.h"
 #include "runtime/requests/shard_set.h"
 #include "runtime/shard/shard_copy.h"
 
@@ -31,6 +33,12 @@ void ToWire(const ShardSet& set, WireShardSet* wire);
 Status CheckShardSet(const WireShardSet& wire, std::uint32_t shards);
 /// REQUIRES: CheckShardSet is OK.
 ShardSet FromWire(const WireShardSet& wire, std::uint32_t shards);
+
+/// Says in a report which shards have the work and which were early: those that answered in the
+/// very term that `membership` names. What a shard has taken in another term is not said, for that
+/// copy may be gone; the chief grants the work again for it. REQUIRES: shards of the membership.
+void SetShards(const Membership& membership, std::span<const ShardInTerm> have,
+               std::span<const ShardInTerm> early, Report* report);
 
 /// All of a repeated field, or the first error.
 template <typename T, typename Wire>

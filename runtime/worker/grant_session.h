@@ -82,6 +82,13 @@ class GrantSession {
 
   SessionEnd end() const;
   Status status() const;
+  /// Waits until what was reported has reached the chief, or the grace period is nearly over.
+  void Settle() const;
+  /// Of a worker that has failed: waits a little until the chief has heard why, and what it gives
+  /// back.
+  void SettleFailure() const;
+  /// The exit code of a worker whose session has ended so, or why it has failed.
+  Result<int> ExitCode() const;
   /// No more grants; what is in flight is finished and reported, then the session ends as kDrained.
   void Leave();
   /// It gives no more grants, for it was told to leave or has failed.

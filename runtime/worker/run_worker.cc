@@ -22,9 +22,6 @@
 namespace pstrain {
 namespace {
 
-/// How long a worker that fails waits for the chief to hear why and what it gives back.
-constexpr std::chrono::seconds kLastWord{5};
-
 /// Where a test aims between two ps, pushes must have an order.
 PsClientOptions ClientOptions(const RoleContext& context) {
   PsClientOptions options;
@@ -35,40 +32,19 @@ PsClientOptions ClientOptions(const RoleContext& context) {
   return options;
 }
 
-Result<int> ExitOf(const GrantSession& session) {
-  switch (session.end()) {
-    case SessionEnd::kFinished:
-      return kExitSuccess;
-    case SessionEnd::kReplaced:
-      return kExitDisrupted;
-    case SessionEnd::kFailed:
-      return session.status();
-    default:
-      return kExitDrained;
-  }
-}
-
-/// Waits until what was reported has reached the chief, or the session has ended otherwise.
-void Settle(const RoleContext& context, const GrantSession& session) {
-  const SteadyTime deadline = SteadyNow() + context.grace - std::chrono::seconds(2);
-  while (session.end() == SessionEnd::kNone && SteadyNow() < deadline) {
-    session.WaitForEnd(std::chrono::milliseconds(200));
-  }
-}
-
 /// What the worker returns once its loop has ended with `status`; `step_error`: of the prefetcher.
 Result<int> OutcomeOf(const RoleContext& context, const GrantSession& session, const Status& status,
                       const Status& step_error) {
   // Told to stop, a worker waits for no disk: what it has not read was given back.
   const bool given_up = context.stop.stop_requested() && TryAgain::ReadMayPass(status);
   if (!status.ok() && !given_up) {
-    session.WaitForEnd(kLastWord);
+    session.SettleFailure();
     // The same codes mean other things where they come from a ps.
     if (status == step_error) return EndOfInput(context, status);
     return status;
   }
-  Settle(context, session);
-  return ExitOf(session);
+  session.Settle();
+  return session.ExitCode();
 }
 
 }  // namespace
@@ -79,7 +55,7 @@ Result<int> RunWorker(const RoleContext& context, const WorkerJob& job) {
   GrantSession session(context, problems);
   Result<RunDescription> run = session.Start();
   if (!run.ok()) {
-    if (run.status().code() == StatusCode::kCancelled) return ExitOf(session);
+    if (run.status().code() == StatusCode::kCancelled) return session.ExitCode();
     return run.status();
   }
   Result<std::unique_ptr<WorkerStep>> step =

@@ -8,36 +8,21 @@
 #include "runtime/rpc/control_ids.h"
 #include "runtime/stats/phase_timer.h"
 #include "runtime/worker/push_progress.h"
-#include "runtime/worker/report_shards.h"
 
 namespace pstrain {
-namespace {
-
-/// How long to wait for news of the chief before a request is made again.
-constexpr std::chrono::milliseconds kAskAgain{100};
-
-/// Worth trying again under a newer membership.
-bool Passing(const Status& status) {
-  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kAborted ||
-         status.code() == StatusCode::kDeadlineExceeded;
-}
-
-GrantContext ContextOf(const Grant& grant) { return {grant.chief_term(), FromWire(grant.after())}; }
-
-}  // namespace
 
 StepLoop::StepLoop(const RoleContext& context, GrantSession& session, WorkPrefetcher& work,
                    PsClient& ps, WorkerStep& step, const FiniteCheck& check, WorkerStats& stats,
                    bool leave_out_non_finite)
-    : context_(context),
-      session_(session),
+    : session_(session),
       work_(work),
       ps_(ps),
       step_(step),
       check_(check),
       stats_(stats),
       leave_out_non_finite_(leave_out_non_finite),
-      common_stats_(context.stats) {}
+      common_stats_(context.stats),
+      calls_(context, session, ps, stats, abandoned_) {}
 
 Status StepLoop::Run() {
   common_stats_.ready->Set(1);
@@ -72,7 +57,7 @@ void StepLoop::PullStage() {
     step.work = std::move(**work);
     step.begin = SteadyNow();
     PhaseTimer timer;
-    const Result<Outcome> pulled = Pull(step);
+    const Result<Outcome> pulled = calls_.Pull(step.work.grant, step.work.routed, &step.pulled);
     timer.Charge(stats_.pull_seconds);
     if (!pulled.ok() || *pulled == Outcome::kGivenUp) return Abandon(pulled.status());
     if (*pulled == Outcome::kDone) {
@@ -143,8 +128,6 @@ void StepLoop::PushStage() {
 
 void StepLoop::Finish(const Step& step, Report report) {
   given_back_.Finished(FromWire(step.work.grant.work_id()));
-  *report.mutable_work_id() = step.work.grant.work_id();
-  report.set_chief_term(step.work.grant.chief_term());
   if (!step.left_out) report.set_loss(step.outcome.loss);
   session_.Complete(std::move(report));
   stats_.commits_reported->Add();
@@ -161,84 +144,21 @@ void StepLoop::Finish(const Step& step, Report report) {
   stats_.step_duration->Observe(SteadyNow() - step.begin);
 }
 
-bool StepLoop::WaitForChange(std::uint64_t number) {
-  stats_.retries->Add();
-  session_.WaitForMembership(number, kAskAgain);
-  return !abandoned_ && session_.end() == SessionEnd::kNone && !context_.stop.stop_requested();
-}
-
-Result<StepLoop::Outcome> StepLoop::Pull(Step& step) {
-  const Grant& grant = step.work.grant;
-  while (true) {
-    const std::shared_ptr<const Membership> membership = session_.membership();
-    Result<PullOutcome> pulled = ps_.Pull(step.work.routed, *membership, ContextOf(grant));
-    if (pulled.ok() && pulled->answer == PullAnswer::kValues) {
-      step.pulled = std::move(pulled).value();
-      return Outcome::kDone;
-    }
-    if (pulled.ok()) {
-      std::vector<ShardInTerm> early;
-      if (pulled->answer == PullAnswer::kEarly) early.push_back(pulled->shard);
-      return GiveBackRefused(grant, *membership, {}, early);
-    }
-    if (!Passing(pulled.status())) return pulled.status().WithContext("pull");
-    // A batch that was only granted may be given back when this process is to stop.
-    if (!WaitForChange(membership->number())) return Outcome::kGivenUp;
-  }
-}
-
-// A shard that is early knows better than the chief what it has: the report says so, and the chief
-// grants the work again once the shard has the rest. A shard of another chief has heard of it
-// first: the next poll says what became of the grant. Until then the chief that granted it may do
-// so again, which is why this waits.
-StepLoop::Outcome StepLoop::GiveBackRefused(const Grant& grant, const Membership& membership,
-                                            const std::vector<ShardInTerm>& have,
-                                            const std::vector<ShardInTerm>& early) {
-  LogWarning("worker",
-             early.empty() ? "work is given back: a shard belongs to another chief"
-                           : "work is given back: a shard lacks what it waits for",
-             {{"epoch", grant.work_id().epoch()}, {"batch", grant.work_id().batch()}});
-  if (early.empty()) {
-    if (!WaitForChange(membership.number())) return Outcome::kGivenUp;
-    session_.GiveBack(grant);
-    return Outcome::kGivenBack;
-  }
-  Report report;
-  *report.mutable_work_id() = grant.work_id();
-  report.set_chief_term(grant.chief_term());
-  SetShards(membership, have, early, &report);
-  session_.Complete(std::move(report));
-  return Outcome::kGivenBack;
-}
-
 Result<StepLoop::Outcome> StepLoop::Push(Step& step, Report* report) {
   const Grant& grant = step.work.grant;
   const PreparedWork& prepared = step.work.prepared;
   PushedBatch batch{FromWire(grant.work_id()), prepared.records, prepared.skipped};
   if (step.left_out) batch.non_finite = batch.records - batch.skipped;
-  batch.grant = ContextOf(grant);
   std::vector<ShardId> lacking(grant.shards().begin(), grant.shards().end());
   // Shards that have the batch may have left it out, or may have its gradient when it is to be left
   // out now: all are to end the same way.
   if (leave_out_non_finite_) lacking.clear();
   PushProgress progress(std::move(lacking));
-  while (true) {
-    const std::shared_ptr<const Membership> membership = session_.membership();
-    Result<PushOutcome> pushed =
-        ps_.Push(batch, step.work.routed, step.outcome.updates, *membership, progress.wanted());
-    if (!pushed.ok()) return pushed.status().WithContext("push");
-    progress.Add(*pushed);
-    if (progress.has_gradient()) return GiveBack(step);
-    if (progress.refused()) {
-      return GiveBackRefused(grant, *membership, progress.have(), progress.early());
-    }
-    if (progress.done()) {
-      SetShards(*membership, progress.have(), {}, report);
-      break;
-    }
-    // What some shards have and others lack is no loss: the chief grants it again, they refuse it.
-    if (!WaitForChange(membership->number())) return Outcome::kGivenUp;
-  }
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const Outcome ended,
+      calls_.Push(grant, batch, step.work.routed, step.outcome.updates, &progress, report));
+  if (ended == Outcome::kHasGradient) return GiveBack(step);
+  if (ended != Outcome::kDone) return ended;
   const auto staleness = progress.Staleness(step.pulled.updates);
   if (staleness && !step.left_out) stats_.staleness->Observe(static_cast<double>(*staleness));
   return Outcome::kDone;

@@ -14,6 +14,7 @@
 #include "runtime/worker/finite_check.h"
 #include "runtime/worker/given_back.h"
 #include "runtime/worker/grant_session.h"
+#include "runtime/worker/granted_calls.h"
 #include "runtime/worker/ps_client.h"
 #include "runtime/worker/work_prefetcher.h"
 #include "runtime/worker/worker_step.h"
@@ -57,34 +58,19 @@ class StepLoop {
   void PullStage();
   void ComputeStage();
   void PushStage();
-  enum class Outcome : std::uint8_t {
-    kDone,
-    /// The session or the grace period ended meanwhile.
-    kGivenUp,
-    /// The chief is to grant the work again.
-    kGivenBack,
-  };
+  using Outcome = GrantedCalls::Ending;
 
-  Result<Outcome> Pull(Step& step);
   Result<Outcome> Push(Step& step, Report* report);
   /// Of a batch that was to be left out, though a shard has its gradient. OUT_OF_RANGE, and the
   /// chief is told: it was given back before.
   Result<Outcome> GiveBack(const Step& step);
-  /// Of work that a shard does not serve now. `early`: what those are that answered so; empty: the
-  /// shard is another chief's. `have`: shards that have the batch all the same.
-  Outcome GiveBackRefused(const Grant& grant, const Membership& membership,
-                          const std::vector<ShardInTerm>& have,
-                          const std::vector<ShardInTerm>& early);
   /// Leaves a step out that has computed what is not finite, or says why the job cannot go on.
   Status Judge(const std::string& what, Step& step);
   void Finish(const Step& step, Report report);
-  /// Waits for a membership newer than `number`. False: give up.
-  bool WaitForChange(std::uint64_t number);
   /// Ends all stages without finishing what is under way; the first error is Run's.
   void Abandon(Status status);
   void PublishTraffic();
 
-  const RoleContext& context_;
   GrantSession& session_;
   WorkPrefetcher& work_;
   PsClient& ps_;
@@ -98,6 +84,7 @@ class StepLoop {
   BoundedQueue<Step> pulled_{kPullAhead};
   BoundedQueue<Step> computed_{1};
   std::atomic<bool> abandoned_{false};
+  GrantedCalls calls_;
   /// Of the push stage.
   GivenBack given_back_;
   Mutex mutex_;

@@ -24,9 +24,9 @@
 #include "runtime/chief/chief.h"
 #include "runtime/chief/disk/declarations.h"
 #include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/control_shards.h"
 #include "runtime/stats/names.h"
 #include "runtime/worker/ps_client.h"
-#include "runtime/worker/report_shards.h"
 #include "tests/runtime/chief/grants_up_to.h"
 #include "tests/runtime/chief/live_ps.h"
 

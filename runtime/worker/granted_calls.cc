@@ -1,0 +1,107 @@
+#include "runtime/worker/granted_calls.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "runtime/rpc/control_ids.h"
+#include "runtime/rpc/control_shards.h"
+
+namespace pstrain {
+namespace {
+
+/// How long to wait for news of the chief before a request is made again.
+constexpr std::chrono::milliseconds kAskAgain{100};
+
+/// Worth trying again under a newer membership.
+bool Passing(const Status& status) {
+  return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kAborted ||
+         status.code() == StatusCode::kDeadlineExceeded;
+}
+
+GrantContext ContextOf(const Grant& grant) { return {grant.chief_term(), FromWire(grant.after())}; }
+
+Report ReportOf(const Grant& grant) {
+  Report report;
+  *report.mutable_work_id() = grant.work_id();
+  report.set_chief_term(grant.chief_term());
+  return report;
+}
+
+}  // namespace
+
+Result<GrantedCalls::Ending> GrantedCalls::Pull(const Grant& grant, const RoutedPlan& plan,
+                                                PullOutcome* pulled) {
+  while (true) {
+    const std::shared_ptr<const Membership> membership = session_.membership();
+    Result<PullOutcome> outcome = ps_.Pull(plan, *membership, ContextOf(grant));
+    if (outcome.ok() && outcome->answer == PullAnswer::kValues) {
+      *pulled = std::move(outcome).value();
+      return Ending::kDone;
+    }
+    if (outcome.ok()) {
+      std::vector<ShardInTerm> early;
+      if (outcome->answer == PullAnswer::kEarly) early.push_back(outcome->shard);
+      return GiveBackRefused(grant, *membership, {}, early);
+    }
+    if (!Passing(outcome.status())) return outcome.status().WithContext("pull");
+    // What was only granted may be given back when this process is to stop.
+    if (!WaitForChange(membership->number())) return Ending::kGivenUp;
+  }
+}
+
+Result<GrantedCalls::Ending> GrantedCalls::Push(const Grant& grant, PushedBatch batch,
+                                                const RoutedPlan& plan, const StepUpdates& updates,
+                                                PushProgress* progress, Report* report) {
+  batch.grant = ContextOf(grant);
+  while (true) {
+    const std::shared_ptr<const Membership> membership = session_.membership();
+    const Result<PushOutcome> pushed =
+        ps_.Push(batch, plan, updates, *membership, progress->wanted());
+    if (!pushed.ok()) return pushed.status().WithContext("push");
+    progress->Add(*pushed);
+    if (progress->has_gradient()) return Ending::kHasGradient;
+    if (progress->refused()) {
+      return GiveBackRefused(grant, *membership, progress->have(), progress->early());
+    }
+    if (progress->done()) {
+      *report = ReportOf(grant);
+      SetShards(*membership, progress->have(), {}, report);
+      return Ending::kDone;
+    }
+    // What some shards have and others lack is no loss: the chief grants it again, they refuse it.
+    if (!WaitForChange(membership->number())) return Ending::kGivenUp;
+  }
+}
+
+// A shard that is early knows better than the chief what it has: the report says so, and the chief
+// grants the work again once the shard has the rest. A shard of another chief has heard of it
+// first: the next poll says what became of the grant. Until then the chief that granted it may do
+// so again, which is why this waits.
+GrantedCalls::Ending GrantedCalls::GiveBackRefused(const Grant& grant, const Membership& membership,
+                                                   std::span<const ShardInTerm> have,
+                                                   std::span<const ShardInTerm> early) {
+  LogWarning("worker",
+             early.empty() ? "work is given back: a shard belongs to another chief"
+                           : "work is given back: a shard lacks what it waits for",
+             {{"epoch", grant.work_id().epoch()}, {"batch", grant.work_id().batch()}});
+  if (early.empty()) {
+    if (!WaitForChange(membership.number())) return Ending::kGivenUp;
+    session_.GiveBack(grant);
+    return Ending::kGivenBack;
+  }
+  Report report = ReportOf(grant);
+  SetShards(membership, have, early, &report);
+  session_.Complete(std::move(report));
+  return Ending::kGivenBack;
+}
+
+bool GrantedCalls::WaitForChange(std::uint64_t number) {
+  stats_.retries->Add();
+  session_.WaitForMembership(number, kAskAgain);
+  return !abandoned_ && session_.end() == SessionEnd::kNone && !context_.stop.stop_requested();
+}
+
+}  // namespace pstrain

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "base/status.h"
+#include "proto/contract/control.pb.h"
+#include "runtime/cluster/role_context.h"
+#include "runtime/requests/ids.h"
+#include "runtime/stats/role_stats.h"
+#include "runtime/worker/grant_session.h"
+#include "runtime/worker/ps_client.h"
+#include "runtime/worker/push_progress.h"
+
+namespace pstrain {
+
+/// Pulls and pushes for what a worker was granted, whatever the work is: it waits for ps that are
+/// away until the membership names others, and gives back what a shard does not serve now. An error
+/// is that of a ps that refuses the request. Several threads at a time.
+class GrantedCalls {
+ public:
+  enum class Ending : std::uint8_t {
+    kDone,
+    /// The session or the grace period ended meanwhile.
+    kGivenUp,
+    /// The chief is to grant the work again.
+    kGivenBack,
+    /// A push that leaves the work out: a shard has what another attempt changes.
+    kHasGradient,
+  };
+
+  /// All outlives it. `abandoned`: nothing is waited for any more.
+  GrantedCalls(const RoleContext& context, GrantSession& session, PsClient& ps, WorkerStats& stats,
+               const std::atomic<bool>& abandoned)
+      : context_(context), session_(session), ps_(ps), stats_(stats), abandoned_(abandoned) {}
+
+  /// kDone: `pulled` has the values.
+  Result<Ending> Pull(const Grant& grant, const RoutedPlan& plan, PullOutcome* pulled);
+  /// Pushes to the shards that `progress` wants, under the grant's terms. kDone: `report` names the
+  /// work and the shards that have it. `batch.grant` is not looked at.
+  Result<Ending> Push(const Grant& grant, PushedBatch batch, const RoutedPlan& plan,
+                      const StepUpdates& updates, PushProgress* progress, Report* report);
+
+ private:
+  /// Of work that a shard does not serve now. `early`: what those are that answered so; empty: the
+  /// shard is another chief's. `have`: shards that have the work all the same.
+  Ending GiveBackRefused(const Grant& grant, const Membership& membership,
+                         std::span<const ShardInTerm> have, std::span<const ShardInTerm> early);
+  /// Waits for a membership newer than `number`. False: give up.
+  bool WaitForChange(std::uint64_t number);
+
+  const RoleContext& context_;
+  GrantSession& session_;
+  PsClient& ps_;
+  WorkerStats& stats_;
+  const std::atomic<bool>& abandoned_;
+};
+
+}  // namespace pstrain
