@@ -141,6 +141,10 @@ Result<ClosureLoop::Ending> ClosureLoop::Push(const Grant& grant, const ClosureO
 }
 
 void ClosureLoop::Finish(const ClosureOutcome& outcome, Report report) {
+  {
+    const MutexLock lock(mutex_);
+    given_back_.Finished(FromWire(report.work_id()));
+  }
   if (outcome.status.ok()) {
     report.set_result(outcome.result);
   } else {

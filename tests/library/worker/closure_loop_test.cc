@@ -78,9 +78,9 @@ class ClosureLoopTest : public TwoPsTest {
     for (const Report& report : poll.reports()) {
       reports_.push_back(report);
       if (report.early().count() > 0) PushTheFirst();
-      done_ = done_ || report.shards().count() == kShards;
+      if (report.shards().count() == kShards) ++whole_;
     }
-    if (done_ || !poll.failure().empty()) return reply->set_directive(FINISH);
+    if (whole_ >= wanted_ || !poll.failure().empty()) return reply->set_directive(FINISH);
     if (poll.in_flight_size() > 0) return;
     Grant* const grant = reply->add_grants();
     ToWire(granted_, grant->mutable_work_id());
@@ -142,7 +142,9 @@ class ClosureLoopTest : public TwoPsTest {
   WorkId granted_ = kWorkId;
   Mutex mutex_;
   std::vector<Report> reports_ PSTRAIN_GUARDED_BY(mutex_);
-  bool done_ PSTRAIN_GUARDED_BY(mutex_) = false;
+  /// Reports by all shards, and how many the chief grants the closure for.
+  int whole_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  int wanted_ = 1;
   int grants_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   TestChief chief_;
 };
@@ -202,6 +204,18 @@ TEST_F(ClosureLoopTest, WhenItFailsAfterAnotherAttemptHasComeToAShard_ItRunsAgai
   ExpectApplied(1);
   ASSERT_EQ(reports().size(), 1U);
   EXPECT_FALSE(reports()[0].has_error());
+}
+
+// The chief grants it once more for a shard that has lost it: this worker has finished it since.
+TEST_F(ClosureLoopTest, WhenItFailsAfterItWasFinishedHere_ItRunsAgain) {
+  PushToTheFirstPs();
+  wanted_ = 2;
+  FakeRunner runner(
+      [](int call, ClosureReads&) { return call % 2 == 0 ? Fail("each first time") : Succeed(); });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(runner.calls, 4);
+  ExpectApplied(1);
+  EXPECT_EQ(reports().size(), 2U);
 }
 
 TEST_F(ClosureLoopTest, WhenItFailsAgainAfterThat_TheRunFails) {
