@@ -1,6 +1,5 @@
 # Every test without the label "process" or "long", and what those need: what the sanitizers build.
 add_custom_target(unit_tests)
-add_custom_target(fuzzers)
 
 # What most files include. It speaks for nobody's own includes: the preset that ships has no
 # precompiled headers, and dev only those of tests. Nothing of ours is in it: its names would meet
@@ -109,7 +108,8 @@ function(pstrain_test name)
   endif()
 endfunction()
 
-# pstrain_fuzzer(NAME SOURCES x_fuzz.cc [DEPS t ...])   only in the fuzz preset
+# pstrain_fuzzer(NAME SOURCES x_fuzz.cc [DEPS t ...])   only in the asan preset
+# A libFuzzer program. As a test it reads its corpus, tests/fuzz/corpus/NAME, and no other inputs.
 function(pstrain_fuzzer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   if(NOT PSTRAIN_FUZZ)
@@ -119,5 +119,7 @@ function(pstrain_fuzzer name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
   target_link_libraries(${name} PRIVATE pstrain_flags ${ARG_DEPS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-  add_dependencies(fuzzers ${name})
+  add_dependencies(unit_tests ${name})
+  add_test(NAME ${name} COMMAND ${name} -runs=0 "${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS fuzz)
 endfunction()

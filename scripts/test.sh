@@ -2,13 +2,15 @@
 # test.sh [--all[=unit|cluster]]: installs what the tests need, builds and runs them; fails when any
 # of them does.
 #   dev   all tests without the label "long"
-#   asan  the unit tests again under AddressSanitizer and UBSan (no real processes, no tree checks)
+#   asan  the unit tests again under AddressSanitizer and UBSan (no real processes, no tree checks),
+#         and the corpora of the fuzz targets
 #   e2e   cases on a real Kubernetes cluster on this machine; where none can run (not root, no cgroup
 #         v1, ...) that is said and the rest continues, unless PSTRAIN_REQUIRE_CLUSTER is set
 # --all adds the long tests, the unit tests as they ship (release) and under the thread sanitizer,
 # 30 s of each fuzz target, clang-tidy, and every case of e2e. --all=unit is the part of it that needs
 # nothing of a cluster, --all=cluster the rest: the tests with the label "cluster", and e2e. --all
-# runs e2e beside the other steps, since its cases mostly wait for pods.
+# runs e2e and the tests of dev beside the other steps, since they mostly wait: for pods, for faults
+# that last. What compiles gives way to them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -34,12 +36,13 @@ esac
 scripts/install-deps.sh --test
 
 logs=$(mktemp -d)
-beside=''     # the process of the step that runs beside the others
+declare -A beside=()     # the processes of the steps that run beside the others, by name
 clean_up() {
-  if [[ -n $beside ]]; then
-    pkill -P "$beside" || true
-    wait "$beside" || true
-  fi
+  local process
+  for process in "${beside[@]}"; do
+    pkill -P "$process" || true
+    wait "$process" || true
+  done
   rm -rf "$logs"
 }
 trap clean_up EXIT
@@ -60,8 +63,7 @@ step() {
   "$@" 2>&1 | tee "$logs/$name.log" || outcome=1
   ended "$name" $((SECONDS - start)) "$outcome"
 }
-# start_beside NAME COMMAND...: as step, but returns, and says nothing until `join_beside NAME`. One
-# at a time.
+# start_beside NAME COMMAND...: as step, but returns, and says nothing until `join_beside NAME`.
 start_beside() {
   local name=$1
   shift
@@ -71,12 +73,12 @@ start_beside() {
     "$@" || outcome=1
     echo "$((SECONDS - start)) $outcome" >"$logs/$name.ended"
   } >"$logs/$name.log" 2>&1 &
-  beside=$!
+  beside[$name]=$!
 }
 join_beside() {
   local name=$1 seconds='?' outcome=1
-  wait "$beside" || true
-  beside=''
+  wait "${beside[$name]}" || true
+  unset "beside[$name]"
   echo "=== $name"
   cat "$logs/$name.log"
   # Not there when the process was killed.
@@ -84,7 +86,11 @@ join_beside() {
   ended "$name" "$seconds" "$outcome"
 }
 
-build() { scripts/build.sh "$@" | tail -n 40; }
+# In front of what takes all processors for minutes, while tests run beside it.
+giving_way=()
+if $all && $units; then giving_way=(nice -n 10); fi
+
+build() { "${giving_way[@]}" scripts/build.sh "$@" | tail -n 40; }
 run_ctest() {
   local preset=$1
   shift
@@ -92,8 +98,8 @@ run_ctest() {
 }
 # unit_tests PRESET
 unit_tests() {
-  step "build-$1" build "$1" unit_tests || return 0
-  step "test-$1" run_ctest "$1" -LE 'long|process|tree' || return 0
+  step "build-$1" build "$1" unit_tests || return
+  step "test-$1" run_ctest "$1" -LE 'long|process|tree' || true
 }
 
 # fuzz_one TARGET: new inputs go to a scratch corpus; only what crashes is left behind.
@@ -101,8 +107,8 @@ fuzz_one() {
   local target=$1 corpus=$logs/corpus.$1 outcome=0
   mkdir "$corpus"
   if [[ -d tests/fuzz/corpus/$target ]]; then cp -r "tests/fuzz/corpus/$target/." "$corpus/"; fi
-  "build/fuzz/fuzz/$target" -max_total_time=30 -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
-    -print_funcs=0 -print_final_stats=1 -artifact_prefix="build/fuzz/$target-" "$corpus" \
+  "build/asan/fuzz/$target" -max_total_time=30 -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+    -print_funcs=0 -print_final_stats=1 -artifact_prefix="build/asan/fuzz/$target-" "$corpus" \
     >"$logs/$target.fuzz" 2>&1 || outcome=1
   echo "--- $target"
   cat "$logs/$target.fuzz"
@@ -111,8 +117,8 @@ fuzz_one() {
 # As many targets at a time as there are processors, each on one.
 fuzz() {
   local fuzzer running=0 count=0 bad=0
-  for fuzzer in build/fuzz/fuzz/*; do
-    if [[ ! -x $fuzzer || -d $fuzzer ]]; then continue; fi
+  for fuzzer in build/asan/fuzz/*_fuzz; do
+    if [[ ! -x $fuzzer ]]; then continue; fi
     if ((running == $(nproc))); then
       wait -n || bad=$((bad + 1))
       running=$((running - 1))
@@ -154,21 +160,29 @@ labels=()
 if ! $all; then labels=(-LE long); fi
 if ! $cluster; then labels=(-LE cluster); fi
 if ! $units; then labels=(-L cluster); fi
-together=false
-if $all && $units && $cluster; then together=true; fi
+test_dev() { run_ctest dev "${labels[@]}"; }
 dev_built=true
+asan_built=true
 step build-dev build dev || dev_built=false
-if $together; then start_beside e2e e2e; fi
-if $dev_built; then step test-dev run_ctest dev "${labels[@]}" || true; fi
-if $units; then PSTRAIN_SIMULATION_SEEDS=$sanitizer_seeds unit_tests asan; fi
-if $cluster && ! $together; then step e2e e2e || true; fi
 if $all && $units; then
-  unit_tests release
-  PSTRAIN_SIMULATION_SEEDS=$thread_sanitizer_seeds unit_tests tsan
-  if step build-fuzz build fuzz fuzzers; then step fuzz fuzz || true; fi
-  step tidy scripts/tidy.sh || true
+  if $cluster; then start_beside e2e e2e; fi
+  if $dev_built; then start_beside test-dev test_dev; fi
+elif $dev_built; then
+  step test-dev test_dev || true
 fi
-if $together; then join_beside e2e || true; fi
+if $units; then
+  PSTRAIN_SIMULATION_SEEDS=$sanitizer_seeds unit_tests asan || asan_built=false
+fi
+if $all && $units; then
+  unit_tests release || true
+  PSTRAIN_SIMULATION_SEEDS=$thread_sanitizer_seeds unit_tests tsan || true
+  if $asan_built; then step fuzz fuzz || true; fi
+  step tidy "${giving_way[@]}" scripts/tidy.sh || true
+  if $dev_built; then join_beside test-dev || true; fi
+  if $cluster; then join_beside e2e || true; fi
+elif $cluster; then
+  step e2e e2e || true
+fi
 
 printf '=== ran:'
 printf ' %s,' "${steps[@]}"

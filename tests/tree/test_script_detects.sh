@@ -6,7 +6,7 @@ root=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-mkdir -p "$scratch/bin" "$scratch/tree/"{base,proto,crds,operator,agent,runtime,cli}
+mkdir -p "$scratch/bin" "$scratch/tree/"{base,proto,crds,operator,agent,runtime,library,local,cli}
 cp -r "$root/scripts" "$scratch/tree/scripts"
 touch "$scratch/tree/base/a.cc"
 cp "$root/.clang-tidy" "$scratch/tree/"
@@ -26,9 +26,9 @@ TOOL
   chmod +x "$scratch/bin/$1"
 }
 tool cmake <<'TOOL'
-if [[ $* == "--build build/fuzz"* ]]; then
-  mkdir -p build/fuzz/fuzz
-  cp "$(dirname "$0")/a_fuzz" build/fuzz/fuzz/
+if [[ $* == "--build build/asan"* ]]; then
+  mkdir -p build/asan/fuzz
+  cp "$(dirname "$0")/a_fuzz" build/asan/fuzz/
 elif [[ $* == "--preset tidy" ]]; then
   mkdir -p build/tidy
   echo '[{"directory": "build/tidy", "file": "../../base/a.cc", "command": "true"}]' \
@@ -121,7 +121,7 @@ expect_calls '^cmake --build build/tsan' 1
 expect 0 '' '' --all=cluster
 expect_calls '^ctest --test-dir build/dev .*-L cluster' 1
 expect_calls '^run.sh all' 1
-expect_calls '^cmake .*\(asan\|release\|tsan\|fuzz\|tidy\)' 0
+expect_calls '^cmake .*\(asan\|release\|tsan\|tidy\)' 0
 expect 1 'ctest --test-dir build/dev' 'test-dev'
 expect 1 'run.sh --tools' 'cluster-tools'
 expect 1 'build-tools.sh kwok' 'cluster-tools' --all
@@ -137,11 +137,13 @@ expect 1 'cmake --build build/dev' 'build-dev' --all
 expect 1 'ctest --test-dir build/release' 'test-release' --all
 expect 1 'cmake --build build/tsan' 'build-tsan' --all
 expect 1 'ctest --test-dir build/tsan' 'test-tsan' --all
-expect 1 'cmake --build build/fuzz' 'build-fuzz' --all
+# Without the asan build there is nothing to fuzz.
+expect 1 'cmake --build build/asan' 'build-asan' --all
+expect_calls '^a_fuzz' 0
 expect 1 'a_fuzz' 'fuzz' --all
 expect 1 'cmake --preset tidy' 'tidy' --all
 expect 1 'clang-tidy-19 -p' 'tidy' --all
-expect 1 'ctest' 'test-dev test-asan test-release test-tsan' --all
+expect 1 'ctest' 'test-asan test-release test-tsan test-dev' --all
 
 # An unknown part runs nothing.
 : >"$scratch/calls"
