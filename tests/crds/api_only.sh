@@ -5,8 +5,10 @@
 
 work=$(mktemp -d)
 export PSTRAIN_E2E_STATE=$work/cluster
-PSTRAIN_E2E_PORT=$("$root/e2e/cluster/free_ports.py" 5)
-export PSTRAIN_E2E_PORT
+# shellcheck source=e2e/cluster/lib/ports.sh
+. "$root/e2e/cluster/lib/ports.sh"
+claim_ports 5
+export PSTRAIN_E2E_PORT=$claimed_port
 # shellcheck source=e2e/cluster/lib/common.sh
 . "$root/e2e/cluster/lib/common.sh"
 # shellcheck source=e2e/cluster/lib/go.sh
