@@ -30,5 +30,5 @@ target_compile_options(pstrain_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
   -Wold-style-cast -Woverloaded-virtual -Werror)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  target_compile_options(pstrain_flags INTERFACE -Wthread-safety)
+  target_compile_options(pstrain_flags INTERFACE -Wthread-safety -Wreserved-identifier)
 endif()

@@ -108,10 +108,18 @@ own_container() { # ARGUMENTS, with commas
   echo "image: '$own_program_image', imagePullPolicy: Never, args: [--, $*]"
 }
 
-# The job of the fault cases: long enough that a fault after 20 % comes in the middle.
+# The job of the fault cases lasts long enough that a fault after 20 % comes in the middle, also where
+# progress is written once in 30 s: its workers may use little of a processor, so that it does so on
+# every machine, and leaves most of this one to what runs beside.
 start_long_job() {
   make_volumes
-  adult_job "[$(epochs 200)]" | k apply -f - >/dev/null
+  long_job | k apply -f - >/dev/null
+}
+# long_job [LIMIT]: a further limit of its workers.
+long_job() {
+  adult_job "[$(epochs 40), {\"op\": \"add\",
+    \"path\": \"/spec/replicaSpecs/worker/template/spec/containers/0/resources\",
+    \"value\": {\"limits\": {\"cpu\": \"200m\"${1:+, $1}}}}]"
 }
 
 job_field() { field "pstj/$job" "$1"; }

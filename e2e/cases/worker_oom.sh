@@ -2,9 +2,7 @@
 
 run_case() {
   make_volumes
-  adult_job "[$(epochs 200), {\"op\": \"add\",
-    \"path\": \"/spec/replicaSpecs/worker/template/spec/containers/0/resources\",
-    \"value\": {\"limits\": {\"memory\": \"400Mi\"}}}]" | k apply -f - >/dev/null
+  long_job '"memory": "400Mi"' | k apply -f - >/dev/null
   strike use_up_memory
   succeeds 600
   [[ $(job_field '{.status.restarts.replicas.worker-1.failures}') == 1 ]] ||

@@ -2,10 +2,8 @@
 # nodes: 2
 
 run_case() {
-  make_volumes
-  adult_job "[$(epochs 200), {\"op\": \"add\",
-    \"path\": \"/spec/replicaSpecs/worker/template/spec/containers/0/resources\",
-    \"value\": {\"requests\": {\"cpu\": \"300m\"}}}]" | k apply -f - >/dev/null
+  # Its workers ask for as much of a processor as they may use.
+  start_long_job
   strike preempt_worker
   succeeds 600
   [[ $(job_field '{.status.restarts.failures}') =~ ^0?$ ]] || fail "a preemption was counted as a failure"
