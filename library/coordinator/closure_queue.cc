@@ -10,15 +10,6 @@
 namespace pstrain {
 namespace {
 
-ClosureQueue::Id NumberOf(WorkId work_id) {
-  return ClosureQueue::Id{work_id.epoch} * ClosureSource::kChunkSize + work_id.batch;
-}
-
-WorkId WorkIdOf(ClosureQueue::Id id) {
-  return {static_cast<std::uint32_t>(id / ClosureSource::kChunkSize),
-          static_cast<std::uint32_t>(id % ClosureSource::kChunkSize)};
-}
-
 /// Peers say the code: one that is none is an error all the same.
 StatusCode CodeOf(const ProgramError& error) {
   constexpr auto kLast = static_cast<std::uint32_t>(StatusCode::kUnauthenticated);
@@ -122,7 +113,7 @@ Result<ClosureQueue::Scheduled> ClosureQueue::Schedule(std::string payload, Plac
 ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, Place place) {
   const bool own = place == Place::kOwnPhase;
   if (own) source_->EndPhase();
-  const Id id = NumberOf(source_->Add(1, {kClosureWork, std::move(payload)}));
+  const Id id = source_->Number(source_->Add(1, {kClosureWork, std::move(payload)}));
   if (own) source_->EndPhase();
   auto state = std::make_shared<ClosureState>();
   const MutexLock lock(mutex_);
@@ -132,7 +123,7 @@ ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, Place place) {
 }
 
 void ClosureQueue::Committed(WorkId work_id, const Report& report, const CommitProtocol& protocol) {
-  const Id id = NumberOf(work_id);
+  const Id id = source_->Number(work_id);
   const MutexLock lock(mutex_);
   const auto found = pending_.find(id);
   if (found == pending_.end()) return;  // it was done again for a shard that had lost it
@@ -165,7 +156,7 @@ void ClosureQueue::Note(Id id, const Status& error) {
 // FailFast. What a shard may have, and assigns, are never voided.
 void ClosureQueue::VoidTheRest(const CommitProtocol& protocol) {
   for (auto& [id, pending] : pending_) {
-    const WorkId work_id = WorkIdOf(id);
+    const WorkId work_id = ClosureSource::IdOf(id);
     if (!pending.may_be_voided || pending.voided || protocol.Begun(work_id)) continue;
     source_->Void(work_id);
     pending.voided = true;

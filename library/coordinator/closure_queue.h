@@ -38,6 +38,7 @@ class ClosureQueue {
     std::size_t kept = std::size_t{256} << 20;
   };
 
+  /// A closure's number (WorkSource::Number).
   using Id = std::uint64_t;
   struct Scheduled {
     Id id = 0;
