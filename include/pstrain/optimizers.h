@@ -4,8 +4,8 @@
 
 /// What a ps does with a gradient: the optimizer belongs to the variable and runs where the
 /// variable lies. A namespace of its own, as tf.keras.optimizers, and with its names and defaults;
-/// each one says its formula where that of tf.keras differs. All but None train variables of float32
-/// and float64, and compute in the variable's own dtype. Values; any thread.
+/// each one says its formula where that of tf.keras differs. All but None train variables of
+/// float32 and float64, and compute in the variable's own dtype. Values; any thread.
 namespace pstrain::optimizers {
 
 /// The variable takes no gradients: it is assigned and added to. The only one of integers.

@@ -144,7 +144,8 @@ void ClosureQueue::Committed(WorkId work_id, const Report& report, const CommitP
 }
 
 void ClosureQueue::Note(Id id, const Status& error) {
-  LogWarning("coordinator", "a function has failed", {{"closure", id}, {"error", error}});
+  LogWarning("coordinator", "a function has failed",
+             {{"work", "closure " + std::to_string(id)}, {"error", error}});
   if (id < delivered_below_) return;
   if (failure_) {
     ++failure_->others;
