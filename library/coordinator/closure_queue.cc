@@ -30,6 +30,9 @@ void ClosureQueue::Describe(ChiefJob::Work* work) {
   };
 }
 
+// The chief is destroyed after Serving(nullptr). Invariant: who counts in users_ has a chief that
+// lives, though mutex_ is not held while the chief is used: its own lock is taken first, and it
+// calls Committed under that.
 void ClosureQueue::Serving(Chief* chief) {
   const MutexLock lock(mutex_);
   chief_ = chief;
@@ -122,11 +125,14 @@ ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, Place place) {
   return {id, std::move(state)};
 }
 
+// Rule 4, for the program: the report after which no shard lacks the work id decides. Invariant: a
+// closure is settled once. When a lost ps makes its work id run and be committed again (rule 7),
+// what the program was told stays.
 void ClosureQueue::Committed(WorkId work_id, const Report& report, const CommitProtocol& protocol) {
   const Id id = source_->Number(work_id);
   const MutexLock lock(mutex_);
   const auto found = pending_.find(id);
-  if (found == pending_.end()) return;  // it was done again for a shard that had lost it
+  if (found == pending_.end()) return;
   const Pending pending = found->second;
   pending_.erase(found);
   if (!report.has_error()) {
