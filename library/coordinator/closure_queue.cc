@@ -79,8 +79,8 @@ Status ClosureQueue::MayTakeAnId() {
   if (!thread_) thread_ = std::this_thread::get_id();
   if (*thread_ != std::this_thread::get_id()) {
     return FailedPreconditionError(
-        "another thread has scheduled before: one thread alone may, so that the order of the "
-        "program's work is that of its calls");
+        "another thread has scheduled before; only one thread may schedule, so that the order of "
+        "the program's work is that of its calls");
   }
   return Deliver();
 }
