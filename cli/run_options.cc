@@ -26,7 +26,7 @@ const char* const kRunUsage =
     "                         may be repeated\n"
     "  --volume NAME=DIR      the directory to use for the volume NAME\n"
     "                         (default STATE_DIR/JOB/volumes/NAME); may be repeated\n"
-    "  --state-dir DIR        where logs, run ids and volumes lie (default .pstrain)\n"
+    "  --state-dir DIR        where logs, run ids and volumes are kept (default .pstrain)\n"
     "  --resume               continue the last run of this job\n"
     "  --stop-at PERCENT      stop, as by Ctrl-C, when this percentage of the training is done\n"
     "  --chaos LIST           kill replicas: ROLE[:INDEX]@PERCENT[:kill|term|agent],...\n"
@@ -35,9 +35,8 @@ const char* const kRunUsage =
     "  --json                 print one line of JSON on stdout at the end\n"
     "  --allow-test-only      admit fields and fail points that only pstrain's own tests use\n"
     "\n"
-    "exit code: 0 succeeded or stopped, 1 failed, 2 wrong usage, a bad manifest or data that "
-    "cannot\n"
-    "be read as it says (nothing was started), 3 a kill of --chaos did not fire\n";
+    "exit code: 0 succeeded or stopped, 1 failed, 2 wrong usage, a bad manifest, or data\n"
+    "that does not match it (nothing was started), 3 a kill of --chaos did not fire\n";
 
 Result<RunOptions> ParseRunOptions(const std::vector<std::string>& args) {
   RunOptions options;

@@ -37,7 +37,8 @@ function(pstrain_library_headers name)
 endfunction()
 
 # pstrain_library(NAME SOURCES a.cc ... [DEPS t ...] [PRIVATE_DEPS t ...])
-# One static library per folder; alias pstrain::NAME (the prefix pstrain_ removed).
+# A static library, of one folder or of the part of it that a program or a test needs alone; alias
+# pstrain::NAME (the prefix pstrain_ removed).
 function(pstrain_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})

@@ -145,8 +145,8 @@ constexpr std::array<Flag, 25> kFlags = {{
     {"kube-api-calls", "N", "concurrent requests to the apiserver, at most; default 128",
      [](Text v, Options& o) { return SetPositive(v, o.api_calls, kMostThreads); }},
     {"kube-api-qps", "N",
-     "requests to the apiserver per second; default: no bound of our own, and when the apiserver "
-     "answers 429 all wait for as long as it says",
+     "requests to the apiserver per second; default: unlimited; after a 429 all requests wait as "
+     "long as the apiserver asks",
      [](Text v, Options& o) {
        return SetPositive(v, o.api_qps, static_cast<double>(kMostRequests));
      }},

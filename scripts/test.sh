@@ -216,5 +216,14 @@ if ! $all; then
         printf "WARNING: the simulations took %.2f s, more than the %d s that they may take in a " \
                "normal run; try fewer seeds there, and more with --all\n", sum, most
     }'
+else
+  # So has all of it 150 minutes: a run that takes a night is a run that nobody makes.
+  most=$((150 * 60))
+  took=$SECONDS
+  echo "all of it took $took s"
+  if ((took > most)); then
+    echo "WARNING: all of it took $took s, more than the $most s that it may take; see the times" \
+         "of the steps above"
+  fi
 fi
 ((${#failed[@]} == 0))

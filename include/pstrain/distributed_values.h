@@ -9,26 +9,28 @@
 
 namespace pstrain {
 
-/// One value for each replica of a worker, in the order of the replicas: what a function gave that
-/// ran on each, or what each is given. Mirrors tf.distribute.DistributedValues, whose `values` are
-/// the elements (what experimental_local_results returns). A value; as a T by threads.
+/// One value for each device replica of a worker, in the order of its device replicas: what a
+/// function has returned on each of them, or what each of them is given. (TensorFlow calls a
+/// device's copy of the computation a replica; here a replica is a process of the job.) Mirrors
+/// tf.distribute.DistributedValues, whose `values` are the elements (what
+/// experimental_local_results returns). A value; threads may share it as they may share a T.
 template <typename T>
 class PerReplica {
  public:
   PerReplica() = default;
-  /// The value of the only replica.
+  /// The value of the only device replica.
   PerReplica(T value) { values_.push_back(std::move(value)); }
   explicit PerReplica(std::vector<T> values) : values_(std::move(values)) {}
 
-  /// Replicas.
+  /// Device replicas.
   std::size_t size() const { return values_.size(); }
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }
   const std::vector<T>& values() const { return values_; }
-  /// The value of one replica. OUT_OF_RANGE: there is no such replica.
+  /// The value of one device replica. OUT_OF_RANGE: there is no such device replica.
   Result<T> Get(std::size_t replica) const {
     if (replica < values_.size()) return values_[replica];
-    return OutOfRangeError("replica " + std::to_string(replica) + ": there are " +
+    return OutOfRangeError("device replica " + std::to_string(replica) + ": there are " +
                            std::to_string(values_.size()));
   }
 
@@ -39,8 +41,8 @@ class PerReplica {
 };
 
 /// One value for each worker, in the order of the workers. Mirrors
-/// tf.distribute.coordinator.PerWorkerValues; it is no argument of a function yet. A value; as a T
-/// by threads.
+/// tf.distribute.coordinator.PerWorkerValues; it is no argument of a function yet. A value; threads
+/// may share it as they may share a T.
 template <typename T>
 class PerWorker {
  public:

@@ -13,13 +13,14 @@
 
 namespace pstrain {
 
-/// Says into how many parts a variable of some shape and dtype is divided along each axis; only
-/// the first axis is ever divided. Mirrors tf.distribute.experimental.partitioners.Partitioner. One
-/// that was made with a bad argument says so by status(), which whoever takes one asks first. A
-/// value; any thread, as far as the function of a custom one allows.
+/// Says into how many partitions a variable of some shape and dtype is divided along each axis;
+/// only the first axis is ever divided. Mirrors
+/// tf.distribute.experimental.partitioners.Partitioner. One that was made with a bad argument says
+/// so by status(), which whoever takes one asks first. A value; any thread, as far as the function
+/// of a custom one allows.
 class Partitioner {
  public:
-  /// One number of parts for each axis.
+  /// One number of partitions for each axis.
   using Function = std::function<Result<std::vector<std::int64_t>>(const Shape&, DType)>;
 
   /// Divides nothing. Mirrors variable_partitioner=None.
@@ -38,11 +39,11 @@ class Partitioner {
   /// What it says, as it is. Its own error, or status().
   Result<std::vector<std::int64_t>> operator()(const Shape& shape, DType dtype) const;
 
-  /// The parts along the first axis of a variable: 1 for a scalar, which is not asked about. As
-  /// tf.distribute.ParameterServerStrategy takes it, a custom one has to say at least one number,
-  /// the first not below 1, all others 1: INVALID_ARGUMENT. Also INVALID_ARGUMENT: more parts than
-  /// rows, where there is a row.
-  Result<std::int64_t> Parts(const Shape& shape, DType dtype) const;
+  /// The partitions along the first axis of a variable: 1 for a scalar, which is not asked about.
+  /// As tf.distribute.ParameterServerStrategy takes it, a custom one has to say at least one
+  /// number, the first not below 1, all others 1: INVALID_ARGUMENT. Also INVALID_ARGUMENT: more
+  /// partitions than rows, where there is a row.
+  Result<std::int64_t> Partitions(const Shape& shape, DType dtype) const;
 
  private:
   Function function_;
@@ -57,19 +58,19 @@ namespace partitioners {
 
 inline constexpr std::int64_t kBytesPerString = 16;
 
-/// So many parts, but no more than rows: min(num_shards, rows). As there, a num_shards below 1 is
-/// refused for the first variable that is to be divided. Mirrors
+/// So many partitions, but no more than rows: min(num_shards, rows). As there, a num_shards below 1
+/// is refused for the first variable that is to be divided. Mirrors
 /// tf.distribute.experimental.partitioners.FixedShardsPartitioner.
 Partitioner FixedShardsPartitioner(std::int64_t num_shards);
 
-/// Parts of about min_shard_bytes: max(1, min(rows, max_shards, ceil(bytes / min_shard_bytes))). As
-/// the count is rounded up, a part may be smaller. Wants all sizes. Mirrors
-/// tf.distribute.experimental.partitioners.MinSizePartitioner.
+/// Partitions of about min_shard_bytes: max(1, min(rows, max_shards, ceil(bytes /
+/// min_shard_bytes))). As the count is rounded up, a partition may be smaller. Wants all sizes.
+/// Mirrors tf.distribute.experimental.partitioners.MinSizePartitioner.
 Partitioner MinSizePartitioner(std::int64_t min_shard_bytes = 256 << 10,
                                std::int64_t max_shards = 1,
                                std::int64_t bytes_per_string = kBytesPerString);
 
-/// Parts of max_shard_bytes at most, as far as a single row and max_shards allow:
+/// Partitions of max_shard_bytes at most, as far as a single row and max_shards allow:
 /// ceil(rows / max(1, floor(max_shard_bytes / bytes of a row))). 0 max_shards is no limit. Wants
 /// all sizes, and one element at least (TensorFlow divides by zero). Mirrors
 /// tf.distribute.experimental.partitioners.MaxSizePartitioner.

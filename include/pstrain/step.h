@@ -16,7 +16,7 @@ namespace program {
 class StepState;
 }  // namespace program
 
-/// What a function has in hand while it runs on a worker: it reads variables and says what changes.
+/// By its step a function that runs on a worker reads variables and says what changes in them.
 /// Reads are of the moment when they are made. What the function says leaves when it has returned
 /// without an error, all of it under the function's work id: each update reaches each shard once,
 /// whatever is lost on the way. Several operations on one variable are carried out in the order of

@@ -1,26 +1,23 @@
 #include <pstrain/cluster_resolver.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "library/cluster/tf_config_lenient.h"
+#include "proto/contract/roles.h"
 #include "proto/contract/tf_config.h"
 #include "runtime/cluster/address.h"
 
 namespace pstrain {
 namespace {
 
-constexpr std::string_view kChief = "chief";
-constexpr std::string_view kWorker = "worker";
-constexpr std::string_view kPs = "ps";
-constexpr std::string_view kEvaluator = "evaluator";
-
-bool IsJob(std::string_view name) {
-  constexpr std::array kJobs{kChief, kWorker, kPs, kEvaluator};
-  return std::ranges::find(kJobs, name) != kJobs.end();
-}
+// TensorFlow calls the tasks of one role a job, and the role their type.
+constexpr std::string_view kChief = RoleName(Role::kChief);
+constexpr std::string_view kWorker = RoleName(Role::kWorker);
+constexpr std::string_view kPs = RoleName(Role::kPs);
+constexpr std::string_view kEvaluator = RoleName(Role::kEvaluator);
 
 // Tasks of that job; 0 where there is none.
 int Count(const ClusterSpec& spec, std::string_view job) {
@@ -31,21 +28,22 @@ int Count(const ClusterSpec& spec, std::string_view job) {
 // What multi_worker_util checks of a cluster and a task in it.
 Status CheckTask(const ClusterSpec& spec, const std::optional<std::string>& type,
                  std::optional<int> id) {
-  constexpr std::string_view kAllowed = "; there are chief, worker, ps and evaluator";
+  const std::string allowed = "; a task is " + std::string(kRoleNames);
   for (const auto& [job, tasks] : spec.as_map()) {
-    if (IsJob(job)) continue;
-    return InvalidArgumentError("the cluster has the job \"" + job + "\"" + std::string(kAllowed));
+    if (RoleFromName(job)) continue;
+    return InvalidArgumentError("the cluster has the job \"" + job + "\"" + allowed);
   }
-  if (type && !IsJob(*type)) {
-    return InvalidArgumentError("the task type is \"" + *type + "\"" + std::string(kAllowed));
+  if (type && !RoleFromName(*type)) {
+    return InvalidArgumentError("the task type is \"" + *type + "\"" + allowed);
   }
   if (type && *type != kEvaluator && !spec.has_job(*type)) {
     return InvalidArgumentError("the task type is " + *type + ", of which the cluster has no job");
   }
-  for (const std::string_view one : {kChief, kEvaluator}) {
-    if (Count(spec, one) <= 1) continue;
-    return InvalidArgumentError("the cluster has " + std::to_string(Count(spec, one)) + " tasks " +
-                                std::string(one) + ", and one is the most");
+  for (const RoleTraits& role : kRoleTable) {
+    const int count = Count(spec, role.name);
+    if (!role.singleton || count <= 1) continue;
+    return InvalidArgumentError("the cluster has " + std::to_string(count) + " tasks " +
+                                std::string(role.name) + ", and one is the most");
   }
   if (!type || !spec.has_job(*type)) return OkStatus();
   if (!id) return InvalidArgumentError("the task of type " + *type + " has no index");

@@ -10,15 +10,6 @@
 namespace pstrain {
 namespace {
 
-ClosureQueue::Id NumberOf(WorkId work_id) {
-  return ClosureQueue::Id{work_id.epoch} * ClosureSource::kChunkSize + work_id.batch;
-}
-
-WorkId WorkIdOf(ClosureQueue::Id id) {
-  return {static_cast<std::uint32_t>(id / ClosureSource::kChunkSize),
-          static_cast<std::uint32_t>(id % ClosureSource::kChunkSize)};
-}
-
 /// Peers say the code: one that is none is an error all the same.
 StatusCode CodeOf(const ProgramError& error) {
   constexpr auto kLast = static_cast<std::uint32_t>(StatusCode::kUnauthenticated);
@@ -39,6 +30,9 @@ void ClosureQueue::Describe(ChiefJob::Work* work) {
   };
 }
 
+// The chief is destroyed after Serving(nullptr). Invariant: who counts in users_ has a chief that
+// lives, though mutex_ is not held while the chief is used: its own lock is taken first, and it
+// calls Committed under that.
 void ClosureQueue::Serving(Chief* chief) {
   const MutexLock lock(mutex_);
   chief_ = chief;
@@ -85,8 +79,8 @@ Status ClosureQueue::MayTakeAnId() {
   if (!thread_) thread_ = std::this_thread::get_id();
   if (*thread_ != std::this_thread::get_id()) {
     return FailedPreconditionError(
-        "another thread has scheduled before: one thread alone may, so that the order of the "
-        "program's work is that of its calls");
+        "another thread has scheduled before; only one thread may schedule, so that the order of "
+        "the program's work is that of its calls");
   }
   return Deliver();
 }
@@ -122,7 +116,7 @@ Result<ClosureQueue::Scheduled> ClosureQueue::Schedule(std::string payload, Plac
 ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, Place place) {
   const bool own = place == Place::kOwnPhase;
   if (own) source_->EndPhase();
-  const Id id = NumberOf(source_->Add(1, {kClosureWork, std::move(payload)}));
+  const Id id = source_->Number(source_->Add(1, {kClosureWork, std::move(payload)}));
   if (own) source_->EndPhase();
   auto state = std::make_shared<ClosureState>();
   const MutexLock lock(mutex_);
@@ -131,11 +125,14 @@ ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, Place place) {
   return {id, std::move(state)};
 }
 
+// Rule 4, for the program: the report after which no shard lacks the work id decides. Invariant: a
+// closure is settled once. When a lost ps makes its work id run and be committed again (rule 7),
+// what the program was told stays.
 void ClosureQueue::Committed(WorkId work_id, const Report& report, const CommitProtocol& protocol) {
-  const Id id = NumberOf(work_id);
+  const Id id = source_->Number(work_id);
   const MutexLock lock(mutex_);
   const auto found = pending_.find(id);
-  if (found == pending_.end()) return;  // it was done again for a shard that had lost it
+  if (found == pending_.end()) return;
   const Pending pending = found->second;
   pending_.erase(found);
   if (!report.has_error()) {
@@ -153,7 +150,8 @@ void ClosureQueue::Committed(WorkId work_id, const Report& report, const CommitP
 }
 
 void ClosureQueue::Note(Id id, const Status& error) {
-  LogWarning("coordinator", "a function has failed", {{"closure", id}, {"error", error}});
+  LogWarning("coordinator", "a function has failed",
+             {{"work", "closure " + std::to_string(id)}, {"error", error}});
   if (id < delivered_below_) return;
   if (failure_) {
     ++failure_->others;
@@ -165,7 +163,7 @@ void ClosureQueue::Note(Id id, const Status& error) {
 // FailFast. What a shard may have, and assigns, are never voided.
 void ClosureQueue::VoidTheRest(const CommitProtocol& protocol) {
   for (auto& [id, pending] : pending_) {
-    const WorkId work_id = WorkIdOf(id);
+    const WorkId work_id = ClosureSource::IdOf(id);
     if (!pending.may_be_voided || pending.voided || protocol.Begun(work_id)) continue;
     source_->Void(work_id);
     pending.voided = true;

@@ -38,6 +38,7 @@ class ClosureQueue {
     std::size_t kept = std::size_t{256} << 20;
   };
 
+  /// A closure's number (WorkSource::Number).
   using Id = std::uint64_t;
   struct Scheduled {
     Id id = 0;
@@ -55,7 +56,8 @@ class ClosureQueue {
   ClosureQueue(const ClosureQueue&) = delete;
   ClosureQueue& operator=(const ClosureQueue&) = delete;
 
-  /// What the chief works on; it is to have `job` as ChiefJob::Work, and to tell Serving.
+  /// Fills in what the chief works on: what ChiefJob::open_work is to return. ChiefJob::serving is
+  /// to call Serving.
   void Describe(ChiefJob::Work* work);
   /// As ChiefJob::serving. With null it waits for calls that use the chief.
   void Serving(Chief* chief) PSTRAIN_EXCLUDES(mutex_);

@@ -43,10 +43,10 @@ Result<Rows> RowsOf(std::string_view partitioner, const Shape& shape, DType dtyp
   return rows;
 }
 
-// The first axis in so many parts.
-std::vector<std::int64_t> Along0(const Shape& shape, std::int64_t parts) {
+// The first axis in so many partitions.
+std::vector<std::int64_t> Along0(const Shape& shape, std::int64_t count) {
   std::vector<std::int64_t> partitions(shape.rank(), 1);
-  partitions[0] = parts;
+  partitions[0] = count;
   return partitions;
 }
 
@@ -59,31 +59,31 @@ Result<std::vector<std::int64_t>> Partitioner::operator()(const Shape& shape, DT
   return function_(shape, dtype);
 }
 
-Result<std::int64_t> Partitioner::Parts(const Shape& shape, DType dtype) const {
+Result<std::int64_t> Partitioner::Partitions(const Shape& shape, DType dtype) const {
   PSTRAIN_RETURN_IF_ERROR(status_);
   PSTRAIN_RETURN_IF_ERROR(shape.Check());
   if (shape.is_scalar() || !function_) return 1;
-  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<std::int64_t> parts, (*this)(shape, dtype));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<std::int64_t> partitions, (*this)(shape, dtype));
   const std::string what =
       std::string("partitioner, for a variable of ") + DTypeName(dtype) + " " + shape.ToString();
-  if (parts.empty()) return InvalidArgumentError(what + ": it says no number of parts");
-  // TensorFlow's own say so of a variable without rows, which is then in one part, of none.
-  if (parts[0] == 0 && shape[0] == 0) return 1;
-  if (parts[0] < 1) {
-    return InvalidArgumentError(what + ": it says " + std::to_string(parts[0]) +
-                                " parts of the first axis, and there has to be one at least");
+  if (partitions.empty()) return InvalidArgumentError(what + ": it says no number of partitions");
+  // TensorFlow's own say so of a variable without rows, which is then in one partition, of none.
+  if (partitions[0] == 0 && shape[0] == 0) return 1;
+  if (partitions[0] < 1) {
+    return InvalidArgumentError(what + ": it says " + std::to_string(partitions[0]) +
+                                " partitions of the first axis, and there has to be one at least");
   }
-  for (std::size_t axis = 1; axis < parts.size(); ++axis) {
-    if (parts[axis] == 1) continue;
-    return InvalidArgumentError(what + ": it says " + std::to_string(parts[axis]) +
-                                " parts of axis " + std::to_string(axis) +
+  for (std::size_t axis = 1; axis < partitions.size(); ++axis) {
+    if (partitions[axis] == 1) continue;
+    return InvalidArgumentError(what + ": it says " + std::to_string(partitions[axis]) +
+                                " partitions of axis " + std::to_string(axis) +
                                 ", and only the first one is divided");
   }
-  if (shape[0] != Shape::kUnknown && parts[0] > 1 && parts[0] > shape[0]) {
-    return InvalidArgumentError(what + ": it says " + std::to_string(parts[0]) +
-                                " parts, more than there are rows");
+  if (shape[0] != Shape::kUnknown && partitions[0] > 1 && partitions[0] > shape[0]) {
+    return InvalidArgumentError(what + ": it says " + std::to_string(partitions[0]) +
+                                " partitions, more than there are rows");
   }
-  return parts[0];
+  return partitions[0];
 }
 
 namespace partitioners {

@@ -159,20 +159,19 @@ void ClosureLoop::Finish(const ClosureOutcome& outcome, Report report) {
 // changed nothing. The next one may succeed; if it does not either, the shards stay apart.
 Result<ClosureLoop::Ending> ClosureLoop::FailedAfterItRan(const Grant& grant,
                                                           const Status& status) {
-  const WorkId work_id = FromWire(grant.work_id());
   bool first = false;
   {
     const MutexLock lock(mutex_);
-    first = given_back_.Add(work_id);
+    first = given_back_.Add(FromWire(grant.work_id()));
   }
   if (first) {
     LogWarning("worker", "a closure that failed is given back: a shard has what it changes",
-               {{"chunk", work_id.epoch}, {"place", work_id.batch}, {"error", status}});
+               {{"work", calls_.NameOf(grant)}, {"error", status}});
     session_.GiveBack(grant);
     return Ending::kGivenBack;
   }
   Status failed = OutOfRangeError(
-      "closure " + std::to_string(work_id.batch) + " of chunk " + std::to_string(work_id.epoch) +
+      calls_.NameOf(grant) +
       ": some shards have what it changes, and run again its function fails: " + status.message());
   session_.Fail(failed.message());
   return failed;

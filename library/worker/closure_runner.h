@@ -14,9 +14,9 @@ namespace pstrain {
 class ClosureReads {
  public:
   virtual ~ClosureReads() = default;
-  /// The values as they are now, from all ps at once; waits for ps that are away. CANCELLED: this
-  /// attempt is given up, and what the closure returns does not matter any more. INVALID_ARGUMENT:
-  /// no such variable or row.
+  /// The values as they are now, from all ps concurrently; waits for ps that are away. CANCELLED:
+  /// this attempt is given up, and what the closure returns does not matter any more.
+  /// INVALID_ARGUMENT: no such variable or row.
   virtual Result<StepValues> Read(const StepAccess& access) = 0;
 };
 

@@ -34,7 +34,7 @@ Result<int> RunClosures(const RoleContext& context, const ClosureJob& job) {
                            PsClient::Create({run->variables().begin(), run->variables().end()},
                                             run->shards(), *transport, std::move(options)));
   const std::unique_ptr<ClosureRunner> runner = job.create_runner();
-  LogInfo("worker", "doing closures", {{"index", context.index}, {"run", run->run_id()}});
+  LogInfo("worker", "running closures", {{"index", context.index}, {"run", run->run_id()}});
   const std::stop_callback leave(context.stop, [&session] { session.Leave(); });
   common.ready->Set(1);
   const Status status = ClosureLoop(context, session, *ps, *runner, stats).Run(job.closures);

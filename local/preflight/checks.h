@@ -25,7 +25,10 @@ std::vector<std::string> CheckTfRecord(const Input& input, const Training& train
                                        const FeatureSet& features,
                                        const std::vector<FileSample>& samples);
 
-/// Counts records and says, by the policy for bad ones, whether the job would fail.
+/// Counts the good and the bad records of a sample, and says whether a job over that input would
+/// fail: by the input's badRecords, maxBadRecords and maxBadRecordFraction. What a check of one
+/// kind of input finds in a record is told here one record at a time, in the order of the files.
+/// Owner: that check; one thread. `input` outlives it.
 class RecordTally {
  public:
   /// `samples`: what is seen of the input.
@@ -36,8 +39,9 @@ class RecordTally {
   void Bad(const std::string& what);
   std::size_t records() const { return good_ + bad_; }
   bool Full() const { return records() >= kSampleRecords; }
-  /// The finding; empty when the job would go on. Skip is proposed only where few records behind
-  /// good ones are bad.
+  /// The finding, with the first bad record; empty when the job would go on. badRecords: Skip is
+  /// proposed only where the first records are good and few of those behind them are bad: otherwise
+  /// the file is not what the job says it is.
   std::string Finding() const;
 
  private:

@@ -65,7 +65,7 @@ class CsvCheck {
       : csv_(input.csv()), training_(training), features_(features), tally_(input, samples) {}
 
   /// Findings that end the check.
-  std::vector<std::string> Look(const FileSample& sample) {
+  std::vector<std::string> Check(const FileSample& sample) {
     // One line more for the header, and one that shows that it is not alone.
     const Result<std::vector<CsvRow>> rows =
         ReadRows(sample, FormatOf(csv_), kSampleRecords - tally_.records() + 2);
@@ -132,7 +132,7 @@ std::vector<std::string> CheckCsv(const Input& input, const Training& training,
                                   const std::vector<FileSample>& samples) {
   CsvCheck check(input, training, features, samples);
   for (const FileSample& sample : samples) {
-    std::vector<std::string> findings = check.Look(sample);
+    std::vector<std::string> findings = check.Check(sample);
     if (!findings.empty()) return findings;
   }
   return check.Finish();

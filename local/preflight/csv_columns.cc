@@ -84,8 +84,7 @@ std::string HeaderTakenForData(const CsvInput& input, const FileSample& sample,
   }
   if (same == 0 || 2 * same < first.fields.size()) return {};
   return Place(sample, first) +
-         ": the first line has the names of the columns, and is taken for a record; set header: "
-         "true";
+         ": the first line holds the column names but would be read as a record; set header: true";
 }
 
 /// With a header: the first line has values.
@@ -93,7 +92,7 @@ std::string DataTakenForHeader(const std::vector<Wanted>& wanted, const FileSamp
                                const CsvRow& first) {
   if (Known(wanted, first.fields) > 0 || Numbers(first.fields) == 0) return {};
   return Place(sample, first) + ": the first line looks like a record (" + Listed(first.fields, 6) +
-         "), and is taken for the header; remove header: true and list columns";
+         ") but would be read as the header; remove header: true and list columns";
 }
 
 /// Where the header differs from the columns that the job lists.

@@ -116,10 +116,10 @@ Result<std::string> Unpack(const std::string& name, std::string packed, bool& cu
 /// What is packed or written in a way that nothing here reads; empty for anything else.
 std::string ForeignForm(std::string_view bytes) {
   constexpr std::array<std::pair<std::string_view, const char*>, 8> kForms = {{
-      {"PK\x03\x04", "a zip archive; unpack it, or pack the file with gzip"},
-      {"BZh", "packed with bzip2; unpack it, or pack the file with gzip"},
-      {"\xfd\x37zXZ", "packed with xz; unpack it, or pack the file with gzip"},
-      {"\x28\xb5\x2f\xfd", "packed with zstd; unpack it, or pack the file with gzip"},
+      {"PK\x03\x04", "a zip archive; unpack it, or compress the file with gzip"},
+      {"BZh", "compressed with bzip2; decompress it, or compress the file with gzip"},
+      {"\xfd\x37zXZ", "compressed with xz; decompress it, or compress the file with gzip"},
+      {"\x28\xb5\x2f\xfd", "compressed with zstd; decompress it, or compress the file with gzip"},
       {"PAR1", "a Parquet file; write it as CSV or TFRecord"},
       {"SQLite format 3", "a SQLite database; write it as CSV"},
       {"\xff\xfe", "UTF-16 text; save it as UTF-8"},
@@ -170,17 +170,19 @@ Result<FileSample> SampleFile(const std::string& path, Input::Compression compre
   const bool packed = sample.text.starts_with("\x1f\x8b");  // RFC 1952, section 2.3.1
   if (packed && compression == Input::Plain) {
     return InvalidArgumentError(path +
-                                ": is packed with gzip, and compression says Plain; set "
+                                ": is compressed with gzip, but compression says Plain; set "
                                 "compression: Gzip, or leave it out");
   }
   if (!packed && compression == Input::Gzip) {
     return InvalidArgumentError(path +
-                                ": is not packed with gzip, and compression says Gzip; set "
+                                ": is not compressed with gzip, but compression says Gzip; set "
                                 "compression: Plain, or leave it out");
   }
   if (packed) {
     PSTRAIN_ASSIGN_OR_RETURN(sample.text, Unpack(path, std::move(sample.text), sample.cut));
-    if (sample.text.empty()) return InvalidArgumentError(path + ": unpacks to an empty file");
+    if (sample.text.empty()) {
+      return InvalidArgumentError(path + ": is empty when it is decompressed");
+    }
   }
   const std::string foreign = ForeignForm(sample.text);
   if (!foreign.empty()) return InvalidArgumentError(path + ": is " + foreign);

@@ -27,8 +27,8 @@ struct FileSample {
 /// (absent, a folder, a pattern, empty, not readable).
 Status CheckFile(const std::string& path);
 
-/// CheckFile, then reads at most kSampleBytes of the file. INVALID_ARGUMENT also when it is packed
-/// in another way than `compression` says, or its gzip data are corrupt from the start.
+/// CheckFile, then reads at most kSampleBytes of the file. INVALID_ARGUMENT also when it is
+/// compressed in another way than `compression` says, or its gzip data are corrupt from the start.
 Result<FileSample> SampleFile(const std::string& path, Input::Compression compression);
 
 }  // namespace pstrain::preflight

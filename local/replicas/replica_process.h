@@ -55,7 +55,10 @@ class ReplicaProcess {
   std::optional<ProcessEnd> end_;
 };
 
-/// A process that somebody else started, by a pidfd, so that its pid cannot come to mean another.
+/// A process that another one started, here the training program below an agent; --chaos kills it.
+/// It is held by a pidfd: this process is not its parent and cannot wait for it, so its pid could
+/// come to mean another process, which a signal would then hit. Owner: its Attempt; one thread. The
+/// destructor leaves the process alone.
 class ForeignProcess {
  public:
   /// NOT_FOUND when there is no such process.

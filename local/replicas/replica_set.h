@@ -40,8 +40,10 @@ struct Attempt {
   std::optional<SteadyTime> kill_at;
 };
 
-/// The processes of a run, living and ended. Carries out what a plan says and notes what happens.
-/// Owner: LocalJob; one thread. The destructor kills what still runs.
+/// The attempts of a run, living and ended, each with its process: what the pods of a job are in a
+/// cluster. It carries out the plan's actions (Start, Stop, Delete), notes how attempts end, and
+/// gives all of that to the next plan (Replicas). It decides nothing but one thing: when the grace
+/// of a stop is over, it kills. Owner: LocalJob; one thread. The destructor kills what still runs.
 class ReplicaSet {
  public:
   ReplicaSet(const Launcher& launcher, const Workspace& workspace)

@@ -41,6 +41,8 @@ Result<std::vector<OwnerReference>> ReadOwners(const Json& metadata) {
   return owners;
 }
 
+// kubectl apply keeps the whole manifest in an annotation: in a cache of thousands of pods what
+// others have written would be most of its memory.
 void KeepPrefixes(const std::vector<std::string>& prefixes,
                   std::map<std::string, std::string>& annotations) {
   std::erase_if(annotations, [&](const auto& entry) {
@@ -58,6 +60,8 @@ Status ReadScalars(const Json& metadata, ObjectMeta& meta) {
   PSTRAIN_RETURN_IF_ERROR(ReadInteger(metadata, kPath, "generation", meta.generation));
   PSTRAIN_RETURN_IF_ERROR(ReadText(metadata, kPath, "creationTimestamp", meta.creation_timestamp));
   PSTRAIN_RETURN_IF_ERROR(ReadText(metadata, kPath, "deletionTimestamp", meta.deletion_timestamp));
+  // Without these an object cannot be told from a later one of the same name, nor a write be made
+  // on condition of what is known. What is not in a namespace has none.
   for (const auto& [name, value] :
        {std::pair<const char*, const std::string*>{"name", &meta.key.name},
         {"uid", &meta.uid},

@@ -75,10 +75,11 @@ std::string DescribeOverdue(const PlanBuilder& builder, const Replica& replica) 
   std::string text = ReplicaKey(replica.id) + " waits for its attempt ";
   text += std::to_string(replica.attempt) + " on node " + replica.node;
   text += ", which should have stopped by " + FormatTimestamp(*replica.stop_by);
-  text += ": until it has, its Node is deleted or has the taint node.kubernetes.io/out-of-service";
+  text += "; the wait ends when it has stopped, when its Node is deleted, or when the Node has ";
+  text += "the taint node.kubernetes.io/out-of-service";
   const std::optional<Time> give_up = GiveUpAt(builder, replica);
-  return give_up ? text + ", or until " + FormatTimestamp(*give_up)
-                 : text + "; replacementTimeoutSeconds would bound that";
+  return give_up ? text + ", at the latest at " + FormatTimestamp(*give_up)
+                 : text + "; replacementTimeoutSeconds would bound it";
 }
 
 Progress SummarizeReplicas(const PlanBuilder& builder) {

@@ -25,8 +25,8 @@ std::string WhyNotProven(const PlanBuilder& builder) {
   }
   if (builder.snapshot().executor_checks_result) return {};
   return std::string(kHasFinished) +
-         "its counts are not known here; see in result.json whether examples_expected, "
-         "examples_committed, applied_min and applied_max are the same: only then use the result";
+         "its counts are not known here; use the result only if examples_expected, "
+         "examples_committed, applied_min and applied_max in result.json are equal";
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kMostResultBytes = 4 << 10;
 
 /// An attempt of a replica may be this far above the last one that is known, and one more for each
 /// second since: a replica is not started again faster than that for long.
-inline constexpr std::uint32_t kAttemptsAtOnce = 8;
+inline constexpr std::uint32_t kAttemptsAhead = 8;
 /// The same where none is known yet: those before may have ended before they could speak.
 inline constexpr std::uint32_t kAttemptsBeforeTheFirst = 64;
 

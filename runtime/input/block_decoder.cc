@@ -41,7 +41,7 @@ Status HasChanged(const InputBlock& block, const IndexedFile& file) {
                        std::to_string(bytes.begin) + " to " + std::to_string(bytes.end) +
                        " (records " + std::to_string(block.first_record + 1) + " to " +
                        std::to_string(block.first_record + block.records) +
-                       "; of a packed file, of its content); put it back, or start a new run");
+                       "; of a compressed file, of its content); put it back, or start a new run");
 }
 
 }  // namespace

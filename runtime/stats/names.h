@@ -23,7 +23,7 @@ inline constexpr StatDefinition kTokenExpires{
 // Every role but the chief.
 inline constexpr StatDefinition kChiefSilence{
     "chief_silence_seconds", "pstrain_runtime_chief_silence_seconds", "",
-    "How long the chief has not answered this replica, as of its last try; 0 while it answers."};
+    "Seconds since the chief last answered this replica; 0 while it answers."};
 
 // Chief and ps: in the order of RefusalReason (runtime/stats/refusals.h).
 inline constexpr char kRefusedName[] = "pstrain_refused_requests_total";
@@ -47,21 +47,23 @@ inline constexpr StatDefinition kWorkerSteps{"steps", "pstrain_worker_steps_tota
                                              "Steps done."};
 inline constexpr StatDefinition kWorkerLoss{"loss", "pstrain_worker_loss", "",
                                             "Loss of the last step."};
-inline constexpr StatDefinition kWorkerPhaseInput{
-    "phase_seconds.input", "pstrain_worker_phase_seconds_total", R"(phase="input")",
-    "Time of the stages of a step, which overlap; wait: no values to compute with."};
-inline constexpr StatDefinition kWorkerPhasePull{
-    "phase_seconds.pull", "pstrain_worker_phase_seconds_total", R"(phase="pull")",
-    "Time of the stages of a step, which overlap; wait: no values to compute with."};
-inline constexpr StatDefinition kWorkerPhaseCompute{
-    "phase_seconds.compute", "pstrain_worker_phase_seconds_total", R"(phase="compute")",
-    "Time of the stages of a step, which overlap; wait: no values to compute with."};
-inline constexpr StatDefinition kWorkerPhasePush{
-    "phase_seconds.push", "pstrain_worker_phase_seconds_total", R"(phase="push")",
-    "Time of the stages of a step, which overlap; wait: no values to compute with."};
-inline constexpr StatDefinition kWorkerPhaseWait{
-    "phase_seconds.wait", "pstrain_worker_phase_seconds_total", R"(phase="wait")",
-    "Time of the stages of a step, which overlap; wait: no values to compute with."};
+inline constexpr char kWorkerPhaseHelp[] =
+    "Time spent in each stage of a step. Stages overlap. wait: waiting for values.";
+inline constexpr StatDefinition kWorkerPhaseInput{"phase_seconds.input",
+                                                  "pstrain_worker_phase_seconds_total",
+                                                  R"(phase="input")", kWorkerPhaseHelp};
+inline constexpr StatDefinition kWorkerPhasePull{"phase_seconds.pull",
+                                                 "pstrain_worker_phase_seconds_total",
+                                                 R"(phase="pull")", kWorkerPhaseHelp};
+inline constexpr StatDefinition kWorkerPhaseCompute{"phase_seconds.compute",
+                                                    "pstrain_worker_phase_seconds_total",
+                                                    R"(phase="compute")", kWorkerPhaseHelp};
+inline constexpr StatDefinition kWorkerPhasePush{"phase_seconds.push",
+                                                 "pstrain_worker_phase_seconds_total",
+                                                 R"(phase="push")", kWorkerPhaseHelp};
+inline constexpr StatDefinition kWorkerPhaseWait{"phase_seconds.wait",
+                                                 "pstrain_worker_phase_seconds_total",
+                                                 R"(phase="wait")", kWorkerPhaseHelp};
 inline constexpr StatDefinition kWorkerBytesSent{
     "bytes_sent", "pstrain_worker_rpc_request_bytes_total", "", "Bytes sent to ps."};
 inline constexpr StatDefinition kWorkerBytesReceived{
@@ -166,8 +168,7 @@ inline constexpr StatDefinition kChiefCheckpointAge{
     "Time since the newest checkpoint was placed, or since the chief's start."};
 inline constexpr StatDefinition kChiefCheckpointFailing{
     "checkpoint_failing_seconds", "pstrain_chief_checkpoint_failing_seconds", "",
-    "Time for which checkpoints or the result have failed, or one has not ended; 0 when nothing is "
-    "wrong."};
+    "How long checkpoints or the result have been failing or stuck; 0 when neither."};
 inline constexpr StatDefinition kChiefCheckpointError{
     "checkpoint_errno", "pstrain_chief_checkpoint_errno", "",
     "The errno with which the last checkpoint or the result failed; 0 for none."};

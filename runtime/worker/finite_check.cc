@@ -11,6 +11,7 @@
 namespace pstrain {
 namespace {
 
+// Integers always are.
 bool AllFinite(const ValueArray& values) {
   return WithElement(values.dtype(), [&]<typename T>(std::type_identity<T>) {
     if constexpr (std::is_integral_v<T>) {
@@ -23,6 +24,8 @@ bool AllFinite(const ValueArray& values) {
   });
 }
 
+// Apart from AllFinite, which looks at every value of every step: that does without a branch for
+// each value, and can therefore not say which one it was.
 std::size_t FirstNotFinite(const ValueArray& values) {
   return WithElement(values.dtype(), [&]<typename T>(std::type_identity<T>) -> std::size_t {
     const std::vector<T>& elements = values.of<T>();
@@ -54,12 +57,14 @@ ShardId FiniteCheck::ShardOfDense(const VariableSpec& variable, std::uint64_t of
       return partition.shard();
     }
   }
-  return 0;
+  return 0;  // cannot be: partitions cover all rows
 }
 
 std::optional<FiniteCheck::Place> FiniteCheck::Find(const StepAccess& access,
                                                     const StepValues& values,
                                                     const Variables& variables) const {
+  // Dense values come whole, in the order of their rows; of a variable that was not read there are
+  // none, which is finite.
   for (std::uint32_t id = 0; id < values.dense.size(); ++id) {
     const ValueArray& array = values.dense[id];
     if (AllFinite(array)) continue;
@@ -84,6 +89,7 @@ std::optional<FiniteCheck::Place> FiniteCheck::Find(const StepAccess& access,
   return std::nullopt;
 }
 
+// The loss and one variable are enough: what is not finite in one gradient is so in most others.
 std::optional<std::string> FiniteCheck::OfStep(const StepOutcome& outcome,
                                                const StepAccess& access) const {
   const auto variables = this->variables();
@@ -103,6 +109,8 @@ std::optional<std::string> FiniteCheck::OfStep(const StepOutcome& outcome,
   return what.empty() ? std::nullopt : std::optional(std::move(what));
 }
 
+// The ps is the owner by the membership of now: where the shard has moved since the pull, its
+// values have moved with it.
 std::optional<std::string> FiniteCheck::OfValues(const StepAccess& access, const StepValues& values,
                                                  const Membership& membership) const {
   const auto variables = this->variables();

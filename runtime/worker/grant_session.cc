@@ -33,13 +33,13 @@ std::string WhyNot(const Grant& grant, GrantSession::Kind kind) {
   if (kind == GrantSession::Kind::kClosures) {
     if (closure) return {};
     return "the chief grants work of kind " + std::to_string(grant.kind()) +
-           ", and a worker of a program does closures only; start chief and workers from one "
+           ", and a worker of a program runs closures only; start chief and workers from one "
            "program";
   }
   if (grant.kind() == kBatchWork && grant.payload().empty()) return {};
   return "the chief grants work of kind " + std::to_string(grant.kind()) + " with a payload of " +
          std::to_string(grant.payload().size()) +
-         " bytes, and a worker of spec.training does batches of the input only (kind 0, without "
+         " bytes, and a worker of spec.training takes batches of the input only (kind 0, without "
          "payload); start chief and workers from one program";
 }
 

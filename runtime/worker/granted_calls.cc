@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/control_shards.h"
 
@@ -32,6 +33,9 @@ Report ReportOf(const Grant& grant) {
 
 }  // namespace
 
+// Rule 2, the pull before a push: the values are those of the shards' owners in the membership that
+// is known. Invariant: work of a program reads nothing of a shard that lacks what it waits for, or
+// that another chief has (rule 3); such work is given back.
 Result<GrantedCalls::Ending> GrantedCalls::Pull(const Grant& grant, const RoutedPlan& plan,
                                                 PullOutcome* pulled) {
   while (true) {
@@ -52,6 +56,9 @@ Result<GrantedCalls::Ending> GrantedCalls::Pull(const Grant& grant, const Routed
   }
 }
 
+// Rules 2 and 4: pushes to each shard that is wanted until each has answered, under whichever
+// membership. Invariant: the report names only shards that have said that they have the work, each
+// in the term in which it said so.
 Result<GrantedCalls::Ending> GrantedCalls::Push(const Grant& grant, PushedBatch batch,
                                                 const RoutedPlan& plan, const StepUpdates& updates,
                                                 PushProgress* progress, Report* report) {
@@ -76,17 +83,18 @@ Result<GrantedCalls::Ending> GrantedCalls::Push(const Grant& grant, PushedBatch 
   }
 }
 
-// A shard that is early knows better than the chief what it has: the report says so, and the chief
-// grants the work again once the shard has the rest. A shard of another chief has heard of it
-// first: the next poll says what became of the grant. Until then the chief that granted it may do
-// so again, which is why this waits.
+// Rule 4: a shard that is early knows better than the chief what it has: the report says so, and
+// the chief grants the work again once the shard has the rest. Rule 6: what a shard of another
+// chief refuses is given back without a report. That shard has heard of the new chief first: the
+// next poll says what became of the grant. Until then the chief that granted it may do so again,
+// which is why this waits.
 GrantedCalls::Ending GrantedCalls::GiveBackRefused(const Grant& grant, const Membership& membership,
                                                    std::span<const ShardInTerm> have,
                                                    std::span<const ShardInTerm> early) {
   LogWarning("worker",
              early.empty() ? "work is given back: a shard belongs to another chief"
                            : "work is given back: a shard lacks what it waits for",
-             {{"epoch", grant.work_id().epoch()}, {"batch", grant.work_id().batch()}});
+             {{"work", NameOf(grant)}});
   if (early.empty()) {
     if (!WaitForChange(membership.number())) return Ending::kGivenUp;
     session_.GiveBack(grant);
@@ -98,6 +106,17 @@ GrantedCalls::Ending GrantedCalls::GiveBackRefused(const Grant& grant, const Mem
   return Ending::kGivenBack;
 }
 
+std::string GrantedCalls::NameOf(const Grant& grant) const {
+  const WorkId work_id = FromWire(grant.work_id());
+  if (grant.kind() == kBatchWork) {
+    return "epoch " + std::to_string(work_id.epoch) + ", batch " + std::to_string(work_id.batch);
+  }
+  const std::uint64_t chunk_size = session_.run()->batches_per_epoch();
+  return "closure " + std::to_string(work_id.epoch * chunk_size + work_id.batch);
+}
+
+// Rule 7: a ps that does not answer may be lost, and its shards get another owner; the same request
+// counts once under any of them (rule 3), so it is made again.
 bool GrantedCalls::WaitForChange(std::uint64_t number) {
   stats_.retries->Add();
   session_.WaitForMembership(number, kAskAgain);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
@@ -41,6 +42,10 @@ class GrantedCalls {
   /// work and the shards that have it. `batch.grant` is not looked at.
   Result<Ending> Push(const Grant& grant, PushedBatch batch, const RoutedPlan& plan,
                       const StepUpdates& updates, PushProgress* progress, Report* report);
+
+  /// For logs and errors: "epoch 2, batch 7", or "closure 8199", which is the number that the
+  /// coordinator has for it.
+  std::string NameOf(const Grant& grant) const;
 
  private:
   /// Of work that a shard does not serve now. `early`: what those are that answered so; empty: the

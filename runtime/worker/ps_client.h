@@ -79,9 +79,11 @@ struct PushOutcome {
   std::vector<ShardId> Missing() const;
 };
 
-/// Updates that came between a pull and the end of a push, that push left out: the most of any ps,
-/// about. 0 for a ps that has restarted in between.
+/// How stale a gradient was: the pushes that a ps has applied between this pull and this push of
+/// one worker, without this push itself; of all ps the most. About, because a ps says the average
+/// of its shards. A ps that has restarted in between counts from 0 again, and is passed over.
 std::uint64_t StalenessOf(const UpdateCounts& pull, const UpdateCounts& push);
+
 /// What a push says of its batch.
 struct PushedBatch {
   WorkId work_id;

@@ -57,7 +57,9 @@ expect() {
   shift 3
   : >"$scratch/calls"
   rm -rf "$scratch/tree/build" "$scratch/cache"
-  PATH=$scratch/bin:$PATH CALLS=$scratch/calls BREAK=$break XDG_CACHE_HOME=$scratch/cache \
+  # A shell counts its SECONDS from the number that its environment has.
+  env SECONDS="${TOOK:-0}" PATH="$scratch/bin:$PATH" CALLS="$scratch/calls" BREAK="$break" \
+    XDG_CACHE_HOME="$scratch/cache" \
     bash "$scratch/tree/scripts/test.sh" "$@" >"$scratch/output" 2>&1 || status=$?
   local named
   named=$(sed -n 's/^FAILED: //p' "$scratch/output")
@@ -99,9 +101,20 @@ expect_warning() {
     failures=$((failures + 1))
   fi
 }
+# expect_total TIMES WHEN: whether the last run has said that all of it takes too long.
+expect_total() {
+  local found
+  found=$(grep -cE '^WARNING: all of it took [0-9]+ s, .* 9000 s' "$scratch/output" || true)
+  if [[ $found != "$1" ]]; then
+    echo "test.sh has not said $1 times that all of it takes too long: $2"
+    cat "$scratch/output"
+    failures=$((failures + 1))
+  fi
+}
 expect_warning 0 'dev and asan take 123 s together'
-SIMULATED=119.99 expect 0 '' ''
+SIMULATED=119.99 TOOK=9001 expect 0 '' ''
 expect_warning 0 'they take 239.98 s together'
+expect_total 0 'a normal run has no such limit'
 # A machine may be busy: it is said, and nothing fails.
 SIMULATED=120.01 expect 0 '' ''
 expect_warning 1 'they take 240.02 s together'
@@ -109,9 +122,15 @@ if ! grep -q '^WARNING: the simulations took 240.02 s, .* 240 s' "$scratch/outpu
   echo "the warning does not say how long they took and how long they may take"
   failures=$((failures + 1))
 fi
-SIMULATED=1000 expect 0 '' '' --all=unit
+SIMULATED=1000 TOOK=9001 expect 0 '' '' --all=unit
 expect_warning 0 'the long ones have no such limit'
+expect_total 1 'it took more than 150 minutes'
 expect 0 '' '' --all
+expect_total 0 'it took seconds'
+if ! grep -qE '^all of it took [0-9]+ s$' "$scratch/output"; then
+  echo "test.sh --all does not say how long it took"
+  failures=$((failures + 1))
+fi
 expect_calls '^ctest --test-dir build/dev .*-L' 0
 expect_calls '^run.sh all' 1
 expect 0 '' '' --all=unit

@@ -39,7 +39,7 @@ Problem StartedWithoutTokens() {
   return {.reason = "StartedWithoutTokens",
           .message =
               "replicas do not check who calls them: those that run were made without "
-              "tokens; suspend the job until it is Suspended, and resume it"};
+              "tokens; suspend the job, wait for the condition Suspended, then resume it"};
 }
 
 }  // namespace

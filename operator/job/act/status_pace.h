@@ -20,7 +20,7 @@ class StatusPace {
     /// Between two writes of one job's counts, and of its progress.
     std::chrono::milliseconds counts_period{1000};
     std::chrono::milliseconds progress_period{30000};
-    /// Of all jobs together: after so many at once, one in each period.
+    /// Of all jobs together: so many without a wait, then one in each period.
     int burst = 20;
     std::chrono::milliseconds period{50};
   };

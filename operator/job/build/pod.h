@@ -21,15 +21,19 @@ struct PodBuilderOptions {
   bool identified = false;
 };
 
-/// The Pod of one attempt: the role's template with what makes it a replica: name, labels, owner,
-/// host name, TF_CONFIG by reference to the ConfigMap `config`, the agent before the program,
-/// restartPolicy Never, enableServiceLinks false, no service account token, what ps_count.h adds to
-/// a chief, identity_volume.h to replicas that are to know each other, and what the "restricted"
-/// Pod Security Standard asks for; of these the template may set all but name, owner, host name,
-/// subdomain, restartPolicy, our environment and the names of our volumes and ports
-/// (proto/template/template_checks.h refuses those). The training container is the first one, or
-/// the one that the template's annotation names; the pod has that annotation in any case.
-/// INVALID_ARGUMENT names the field of a template that cannot be used. Pure; any thread.
+/// The Pod of one attempt: the template of its role, with what makes a replica of it.
+///
+///   always ours    name, owner, our labels, host name, subdomain, restartPolicy Never; in the
+///                  training container the agent before the program, our environment (TF_CONFIG by
+///                  reference to the ConfigMap `config`), ports and volumes; what ps_count.h adds
+///                  to a chief, and identity_volume.h to replicas that are to know each other
+///   a default      enableServiceLinks false, no service account token, and what the "restricted"
+///                  Pod Security Standard asks for: the template may say otherwise
+///
+/// proto/template/template_checks.h refuses a template that sets what is ours. The training
+/// container is the first one, or the one that the template's annotation names; the pod has that
+/// annotation in any case. INVALID_ARGUMENT names the field of a template that cannot be used.
+/// Pure; any thread.
 Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::int32_t attempt,
                       const JobConfig& config, const PodBuilderOptions& options);
 

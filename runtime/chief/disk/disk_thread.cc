@@ -14,9 +14,10 @@ constexpr std::chrono::seconds kSlow{10};
 }  // namespace
 
 DiskThread::DiskThread(RunLocked run_locked, const Clock& clock, ProcessEnd* end)
-    : run_locked_(std::move(run_locked)), clock_(clock), end_(end), thread_([this] { Run(); }) {}
-
-DiskThread::~DiskThread() { Stop(); }
+    : run_locked_(std::move(run_locked)),
+      clock_(clock),
+      end_(end),
+      thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 
 void DiskThread::Post(const char* what, Work work) {
   const MutexLock lock(mutex_);
@@ -36,11 +37,7 @@ std::chrono::nanoseconds DiskThread::Watch() {
 }
 
 void DiskThread::Stop() {
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-    changed_.NotifyAll();
-  }
+  thread_.request_stop();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -53,13 +50,13 @@ void DiskThread::Finished() {
   in_hand_.reset();
 }
 
-void DiskThread::Run() {
+void DiskThread::Run(const std::stop_token& stop) {
   while (true) {
     Posted next;
     {
       const MutexLock lock(mutex_);
-      while (posted_.empty() && !stopping_) changed_.Wait(mutex_);
-      if (stopping_) return;
+      while (posted_.empty() && !stop.stop_requested()) changed_.Wait(mutex_, stop);
+      if (stop.stop_requested()) return;
       next = std::move(posted_.front());
       posted_.pop_front();
       in_hand_ = InHand{next.what, clock_.Now()};

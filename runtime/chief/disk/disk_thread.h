@@ -3,6 +3,7 @@
 #include <chrono>
 #include <deque>
 #include <optional>
+#include <stop_token>
 #include <thread>
 
 #include "base/clock.h"
@@ -20,7 +21,6 @@ class DiskThread final : public Disk {
   /// Every `then` runs through `run_locked`. `clock` outlives it, and so does `end`, which may be
   /// null: it knows the work in hand.
   DiskThread(RunLocked run_locked, const Clock& clock, ProcessEnd* end);
-  ~DiskThread() override;
 
   void Post(const char* what, Work work) override PSTRAIN_EXCLUDES(mutex_);
 
@@ -43,7 +43,7 @@ class DiskThread final : public Disk {
     bool warned = false;
   };
 
-  void Run() PSTRAIN_EXCLUDES(mutex_);
+  void Run(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
   void Finished() PSTRAIN_EXCLUDES(mutex_);
 
   const RunLocked run_locked_;
@@ -53,8 +53,7 @@ class DiskThread final : public Disk {
   CondVar changed_;
   std::deque<Posted> posted_ PSTRAIN_GUARDED_BY(mutex_);
   std::optional<InHand> in_hand_ PSTRAIN_GUARDED_BY(mutex_);
-  bool stopping_ PSTRAIN_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::jthread thread_;  // last: stops and joins while the rest is there
 };
 
 }  // namespace pstrain

@@ -9,10 +9,10 @@
 
 namespace pstrain {
 
-/// The file of one generation of a run's catalog, <run>/variables/<generation>: what was declared
-/// at once while the run trained. It is there before any ps or worker hears of these variables, and
-/// stays as long as the run. "PSTVARIB", u32 CRC-32C of the rest, u32 0, a serialised
-/// CatalogGeneration. Pure; any thread.
+/// The file of one generation of a run's catalog, <run>/variables/<generation>: the variables that
+/// one declaration added while the run trained. It is there before any ps or worker hears of these
+/// variables, and stays as long as the run. "PSTVARIB", u32 CRC-32C of the rest, u32 0, a
+/// serialised CatalogGeneration. Pure; any thread.
 
 /// Version of its format that this code writes and reads.
 inline constexpr std::uint32_t kGenerationFormatVersion = 1;

@@ -14,7 +14,7 @@ Status Attempts::Check(std::uint32_t index, std::uint32_t attempt, ProtocolTime 
   const std::uint64_t most =
       last == last_.end()
           ? kAttemptsBeforeTheFirst + seconds(now - started_ + run_age_)
-          : last->second.attempt + kAttemptsAtOnce + seconds(now - last->second.since);
+          : last->second.attempt + kAttemptsAhead + seconds(now - last->second.since);
   if (attempt <= most) return OkStatus();
   return UnavailableError(std::string(RoleName(role_)) + " " + std::to_string(index) +
                           " cannot be at attempt " + std::to_string(attempt) + " yet, at most at " +

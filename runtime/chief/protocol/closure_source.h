@@ -20,6 +20,13 @@ class ClosureSource final : public WorkSource {
   /// `open`: work may be added until Close, and the run does not end before.
   explicit ClosureSource(bool open = false) : open_(open) {}
 
+  /// The reverse of Number. The number of the chunk stands where a batch of the input has its epoch
+  /// (WorkId).
+  static WorkId IdOf(std::uint64_t number) {
+    return {static_cast<std::uint32_t>(number / kChunkSize),
+            static_cast<std::uint32_t>(number % kChunkSize)};
+  }
+
   /// Adds the next work id, with that many records.
   WorkId Add(std::uint32_t records = 1, WorkContent content = {});
   /// What is added from here on belongs to a new phase. Without effect when the phase is empty.
@@ -55,12 +62,6 @@ class ClosureSource final : public WorkSource {
     std::uint32_t records = 1;
     std::shared_ptr<const WorkContent> content;
   };
-
-  /// The number of the chunk stands where a batch of the input has its epoch (WorkId).
-  static WorkId IdOf(std::uint64_t number) {
-    return {static_cast<std::uint32_t>(number / kChunkSize),
-            static_cast<std::uint32_t>(number % kChunkSize)};
-  }
 
   /// By number.
   std::vector<Closure> closures_;

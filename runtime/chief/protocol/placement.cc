@@ -43,10 +43,11 @@ struct Load {
   friend auto operator<=>(const Load&, const Load&) = default;
 };
 
-// LoadAware, as R. L. Graham, "Bounds on Multiprocessing Timing Anomalies" (1969), schedules by
-// longest processing time first: items by falling weight, each to the bin with the least load. The
-// fullest bin has at most 4/3 - 1/(3 bins) times what the best division would give it. Invariant:
-// ties go by index, so that every chief computes the same placement.
+// Rule 9, Scale, with LoadAware: the homes of the shards, as R. L. Graham, "Bounds on
+// Multiprocessing Timing Anomalies" (1969), schedules by longest processing time first: items by
+// falling weight, each to the bin with the least load. The fullest bin has at most 4/3 - 1/(3 bins)
+// times what the best division would give it. Invariant: ties go by index, so that every chief
+// computes the same placement.
 std::vector<std::uint32_t> Balance(const std::vector<std::int64_t>& weights, std::uint32_t bins) {
   std::vector<std::size_t> by_weight(weights.size());
   std::iota(by_weight.begin(), by_weight.end(), std::size_t{0});
@@ -64,7 +65,8 @@ std::vector<std::uint32_t> Balance(const std::vector<std::int64_t>& weights, std
   return bin_of;
 }
 
-// RoundRobin: item i lies in bin i mod bins. Invariant: depends on the two numbers alone.
+// Rule 9, Scale, with RoundRobin: item i lies in bin i mod bins. Invariant: depends on the two
+// numbers alone.
 std::vector<std::uint32_t> InTurn(std::size_t items, std::uint32_t bins) {
   std::vector<std::uint32_t> bin_of(items);
   for (std::size_t i = 0; i < items; ++i) bin_of[i] = static_cast<std::uint32_t>(i % bins);
@@ -92,6 +94,8 @@ void Divide(const VariablePartitioner& partitioner, VariableSpec* variable) {
 // pack are all of one call, so that none is ever added to a pack that exists, and lie in one shard.
 class Packer {
  public:
+  // Rules 2 and 3. Invariant: only a variable that is whole, and small enough, shares a pack, with
+  // those of its dtype alone, of which either all or none have an optimizer.
   void Add(VariableSpec* variable) {
     if (variable->partitions_size() != 1) return;
     const std::int64_t bytes =
@@ -117,7 +121,8 @@ class Packer {
 
 }  // namespace
 
-// Invariant: at least 1 and at most one for each row, but for a variable without rows.
+// Rules 2 and 3: how many parts a push has of a variable. Invariant: at least 1 and at most one for
+// each row, but for a variable without rows.
 std::int64_t PartitionCount(const VariablePartitioner& partitioner,
                             const std::vector<std::int64_t>& shape) {
   if (shape.empty()) return 1;
@@ -141,10 +146,11 @@ std::int64_t PartitionCount(const VariablePartitioner& partitioner,
   return 1;
 }
 
-// Once for a variable: an applied set says what is in the values of its own shard, so a partition
-// that changed its shard later would lose batches or have them twice. By name, so that it does not
-// matter with which others, before or after which, a variable is declared; which ps has how much
-// then is PlaceShards' matter. Invariant: every partition lies in one shard below `shards`.
+// Rule 3, once for a variable: an applied set says what is in the values of its own shard, so a
+// partition that changed its shard later would lose batches or have them twice. By name, so that it
+// does not matter with which others, before or after which, a variable is declared; which ps has
+// how much then is PlaceShards' matter. Invariant: every partition lies in one shard below
+// `shards`.
 Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placement placement,
                        std::uint32_t shards, std::uint64_t placed,
                        std::vector<VariableSpec>* variables) {

@@ -7,8 +7,8 @@
 namespace pstrain {
 namespace {
 
-/// The lowest work id of these bits: the reverse of what a word's bits stand for (WorkLedger).
-/// REQUIRES: there is one.
+/// The lowest work id of these bits: the reverse of what a word's bits stand for (WorkLedger). No
+/// rule: a change of form. REQUIRES: there is one.
 WorkId WorkAt(std::uint32_t chunk, std::size_t word, std::uint64_t bits) {
   const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
   return {chunk, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits + bit)};

@@ -80,7 +80,7 @@ Result<bool> FrameReader::Next(std::string_view& data) {
   if (!Matches(length_bytes, std::string_view(buffer_).substr(kLengthBytes))) {
     return Damaged(last_.offset == 0
                        ? "the checksum of its length does not match; this is no TFRecord file, "
-                         "or it is packed in another way than input.tfRecord.compression says"
+                         "or it is compressed in another way than input.tfRecord.compression says"
                        : "the checksum of its length does not match; the file is damaged");
   }
   const std::uint64_t length = LittleEndian(length_bytes);

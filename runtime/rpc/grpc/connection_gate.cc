@@ -152,10 +152,10 @@ bool ConnectionGate::Watch(int fd, std::uint32_t events) {
 }
 
 void ConnectionGate::Run() {
-  constexpr int kEventsAtOnce = 64;
-  std::array<epoll_event, kEventsAtOnce> events{};
+  constexpr int kEventsOfOneWait = 64;
+  std::array<epoll_event, kEventsOfOneWait> events{};
   while (true) {
-    const int ready = epoll_wait(events_.get(), events.data(), kEventsAtOnce, -1);
+    const int ready = epoll_wait(events_.get(), events.data(), kEventsOfOneWait, -1);
     for (int i = 0; i < ready; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
       if (fd == stop_.get()) return;

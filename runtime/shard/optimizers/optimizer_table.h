@@ -8,9 +8,10 @@
 
 /// Every optimizer, one line each: its field in the message Optimizer (proto/job/psjob.proto),
 /// which is also its name, and the type of that field. What it does is in optimizers/FIELD.cc,
-/// which defines CreateTYPE; nothing else in the tree knows which optimizers there are. A macro,
-/// because the line has to make a declaration and a case. The functions are pure: any thread; so
-/// are the rules that they make (optimizer.h).
+/// which defines CreateTYPE. Programs name theirs by include/pstrain/optimizers.h, which
+/// library/api/variable.cc turns into that message; nothing else in the tree knows which optimizers
+/// there are. A macro, because the line has to make a declaration and a case. The functions are
+/// pure: any thread; so are the rules that they make (optimizer.h).
 #define PSTRAIN_OPTIMIZERS(LINE) \
   LINE(adagrad, Adagrad)         \
   LINE(ftrl, Ftrl)               \

@@ -121,7 +121,7 @@ TEST(AdminServer, AllAddresses_Listen) {
   }
 }
 
-TEST(AdminServer, ManyAtOnce_AllGetAnAnswer) {
+TEST(AdminServer, ManyConcurrently_AllGetAnAnswer) {
   auto server = AdminServer::Start({});
   ASSERT_TRUE(server.ok());
   std::atomic<int> answered{0};

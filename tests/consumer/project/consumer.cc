@@ -21,14 +21,15 @@ Result<Values> Plan() {
   PSTRAIN_RETURN_IF_ERROR(cluster.CheckParameterServers());
   PSTRAIN_ASSIGN_OR_RETURN(const int ps, cluster.cluster_spec().num_tasks("ps"));
   const Partitioner partitioner = partitioners::FixedShardsPartitioner(ps);
-  PSTRAIN_ASSIGN_OR_RETURN(const std::int64_t parts, partitioner.Parts({6, 2}, DType::kFloat32));
+  PSTRAIN_ASSIGN_OR_RETURN(const std::int64_t partitions,
+                           partitioner.Partitions({6, 2}, DType::kFloat32));
   PSTRAIN_ASSIGN_OR_RETURN(
       const Tensor table,
       Tensor::From(Shape{6, 2}, std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
   PSTRAIN_ASSIGN_OR_RETURN(dlpack::ManagedTensor * given, ToDlpack(table));
   PSTRAIN_ASSIGN_OR_RETURN(const Tensor taken, FromDlpack(given));
-  PSTRAIN_ASSIGN_OR_RETURN(const Tensor second, taken.Slice(6 / parts, 6));
-  return Values{{"parts", parts}, {"second", second}};
+  PSTRAIN_ASSIGN_OR_RETURN(const Tensor second, taken.Slice(6 / partitions, 6));
+  return Values{{"partitions", partitions}, {"second", second}};
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ int main() {
     return 1;
   }
   const Tensor expected = Tensor::From(Shape{3, 2}, std::vector<float>{6, 7, 8, 9, 10, 11}).value();
-  const bool right = *plan == Values{{"parts", std::int64_t{2}}, {"second", expected}};
+  const bool right = *plan == Values{{"partitions", std::int64_t{2}}, {"second", expected}};
   std::printf("%s\n", right ? "right" : "wrong");
   return right ? 0 : 1;
 }

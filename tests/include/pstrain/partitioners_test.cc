@@ -107,7 +107,7 @@ TEST(FixedShards, WantsRowsOnly) {
 TEST(FixedShards, WhenBelowOne_IsRefusedForTheFirstVariable) {
   for (const std::int64_t shards : {0, -1}) {
     EXPECT_TRUE(FixedShardsPartitioner(shards).status().ok());
-    EXPECT_EQ(FixedShardsPartitioner(shards).Parts({4}, DType::kFloat32).status().code(),
+    EXPECT_EQ(FixedShardsPartitioner(shards).Partitions({4}, DType::kFloat32).status().code(),
               StatusCode::kInvalidArgument);
   }
 }
@@ -147,7 +147,7 @@ TEST(Partitioners, WhenAnArgumentIsBelowOne_SayWhich) {
     EXPECT_NE(partitioner.status().message().find(argument), std::string::npos)
         << partitioner.status().message();
     EXPECT_EQ(partitioner({4}, DType::kFloat32).status(), partitioner.status());
-    EXPECT_EQ(partitioner.Parts({}, DType::kFloat32).status(), partitioner.status());
+    EXPECT_EQ(partitioner.Partitions({}, DType::kFloat32).status(), partitioner.status());
   }
 }
 
@@ -163,8 +163,8 @@ TEST(Partitioners, WhenBytesCannotBeCounted_AreRefused) {
 
 TEST(Partitioner, WhenNoneIsGiven_DividesNothing) {
   EXPECT_EQ(*Partitioner()({10, 3}, DType::kFloat32), (Parts{1, 1}));
-  EXPECT_EQ(*Partitioner().Parts({10, 3}, DType::kFloat32), 1);
-  EXPECT_EQ(Partitioner().Parts({-5}, DType::kFloat32).status().code(),
+  EXPECT_EQ(*Partitioner().Partitions({10, 3}, DType::kFloat32), 1);
+  EXPECT_EQ(Partitioner().Partitions({-5}, DType::kFloat32).status().code(),
             StatusCode::kInvalidArgument);
 }
 
@@ -174,16 +174,16 @@ TEST(Partitioner, OfAScalar_IsNotAsked) {
     ++asked;
     return Parts{3};
   };
-  EXPECT_EQ(*custom.Parts({}, DType::kFloat32), 1);
+  EXPECT_EQ(*custom.Partitions({}, DType::kFloat32), 1);
   EXPECT_EQ(asked, 0);
-  EXPECT_EQ(*custom.Parts({9}, DType::kFloat32), 3);
+  EXPECT_EQ(*custom.Partitions({9}, DType::kFloat32), 3);
   EXPECT_EQ(asked, 1);
 }
 
 TEST(Partitioner, WhenACustomOneSaysWhatCannotBe_IsRefused) {
   const auto says = [](Parts parts) {
     const Partitioner custom = [parts](const Shape&, DType) -> Result<Parts> { return parts; };
-    return custom.Parts({4, 4, 4}, DType::kInt64).status().code();
+    return custom.Partitions({4, 4, 4}, DType::kInt64).status().code();
   };
   EXPECT_EQ(says({}), StatusCode::kInvalidArgument);
   EXPECT_EQ(says({0, 1, 1}), StatusCode::kInvalidArgument);
@@ -198,12 +198,12 @@ TEST(Partitioner, WhenACustomOneFails_SaysItsError) {
   const Partitioner custom = [](const Shape&, DType) -> Result<Parts> {
     return NotFoundError("no plan for it");
   };
-  EXPECT_EQ(custom.Parts({4}, DType::kFloat32).status(), NotFoundError("no plan for it"));
+  EXPECT_EQ(custom.Partitions({4}, DType::kFloat32).status(), NotFoundError("no plan for it"));
 }
 
 TEST(Partitioner, OfAVariableWithoutRows_IsOnePart) {
-  EXPECT_EQ(*FixedShardsPartitioner(3).Parts({0, 4}, DType::kFloat32), 1);
-  EXPECT_EQ(*MinSizePartitioner(4, 3).Parts({0, 4}, DType::kFloat32), 1);
+  EXPECT_EQ(*FixedShardsPartitioner(3).Partitions({0, 4}, DType::kFloat32), 1);
+  EXPECT_EQ(*MinSizePartitioner(4, 3).Partitions({0, 4}, DType::kFloat32), 1);
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ TEST_F(FileSampleTest, OfASmallFile_IsAllOfIt) {
 TEST_F(FileSampleTest, OfAPackedFile_IsWhatItUnpacksTo) {
   WriteGzipFile(path_, "a,b\n");
   ExpectWhole("a,b\n", Input::Auto);
-  EXPECT_THAT(Problem(Input::Plain), HasSubstr("is packed with gzip, and compression says Plain"));
+  EXPECT_THAT(Problem(Input::Plain),
+              HasSubstr("is compressed with gzip, but compression says Plain"));
   WriteGzipFile(path_, long_text_);
   ExpectCut(Input::Gzip);
 }

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 ObjectKey Key(const std::string& name) { return {"ns", name}; }
 
-TEST(Controller, ManyWorkers_NeverHaveOneKeyTwiceAtOnce) {
+TEST(Controller, ManyWorkers_NeverHaveOneKeyTwiceConcurrently) {
   WorkQueue queue("q", {});
   constexpr int kKeys = 5;
   std::array<std::atomic<int>, kKeys> active{};

@@ -61,7 +61,7 @@ void FailAtFirstCrash(PlanBuilder& builder) {
     builder.Finish(JobStatus::Failed, "Crash", "one crash");
   }
 }
-void SuspendAllAtOnce(PlanBuilder& builder) {
+void SuspendAllTogether(PlanBuilder& builder) {
   if (!builder.spec().run_policy().suspend()) return;
   for (const Replica& replica : builder.snapshot().replicas) {
     builder.Stop(replica, builder.snapshot().grace);
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mutant{"FailsAtFirstCrash", [](Policies& p) { p.decide_failure = FailAtFirstCrash; }},
         Mutant{"NoDeadline", [](Policies& p) { p.decide_deadline = DoNothing; }},
         Mutant{"NoSuspend", [](Policies& p) { p.suspend_replicas = DoNothing; }},
-        Mutant{"SuspendsAllAtOnce", [](Policies& p) { p.suspend_replicas = SuspendAllAtOnce; }},
+        Mutant{"SuspendsAllTogether", [](Policies& p) { p.suspend_replicas = SuspendAllTogether; }},
         Mutant{"NoScaleDown", [](Policies& p) { p.scale_replicas = DoNothing; }},
         Mutant{"ScalesLowestAway", [](Policies& p) { p.scale_replicas = ScaleLowestAway; }},
         Mutant{"StartsNothing", [](Policies& p) { p.start_replicas = DoNothing; }},

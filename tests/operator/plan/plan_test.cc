@@ -413,7 +413,7 @@ TEST(PlanLost, WhileAPodDoesNotGo_AfterTerminationWaitsAndSaysForWhom) {
   const std::string message = FindCondition(plan.status, "Restarting")->message();
   EXPECT_NE(message.find("worker-0 waits for its attempt 0 on node n2"), std::string::npos)
       << message;
-  EXPECT_NE(message.find("replacementTimeoutSeconds would bound that"), std::string::npos);
+  EXPECT_NE(message.find("replacementTimeoutSeconds would bound it"), std::string::npos);
 }
 
 TEST(PlanLost, WhenItsNodeIsLost_TheReplicaIsReplacedAndThePodDeletedByForce) {
@@ -448,7 +448,7 @@ TEST(PlanLost, WhenTheReplacementTimeoutIsOver_TheReplicaIsReplaced) {
   EXPECT_EQ(Actions<RequeueAt>(Plan(early, kNow))[0].time, kNow + seconds(1));
   EXPECT_NE(FindCondition(Plan(early, kNow).status, "Restarting")
                 ->message()
-                .find("or until " + FormatTimestamp(kNow + seconds(1))),
+                .find("at the latest at " + FormatTimestamp(kNow + seconds(1))),
             std::string::npos);
   const Snapshot due = WithTimeout(Overdue(Running(Role::kWorker, 0), seconds(60)), 60);
   EXPECT_EQ(Actions<StartReplica>(Plan(due, kNow)).size(), 1U);

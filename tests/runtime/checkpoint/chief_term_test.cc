@@ -32,7 +32,7 @@ TEST(ChiefTerm, Take_WhenNamesAreForeign_PassesOverThem) {
   EXPECT_EQ(TakeChiefTerm(run.path())->number, 11u);
 }
 
-TEST(ChiefTerm, Take_WhenManyTakeAtOnce_GivesEachAnother) {
+TEST(ChiefTerm, Take_WhenManyTakeConcurrently_GivesEachAnother) {
   const TempDir run;
   std::vector<std::uint64_t> taken(8);
   {

@@ -59,7 +59,7 @@ TEST(BinaryMetrics, WhenPredictionsTie_ExactAucCountsHalf) {
   EXPECT_NEAR(metrics.Compute().auc.value(), right / pairs, 1e-12);
 }
 
-TEST(BinaryMetrics, WhenAddedInParts_IsTheSameAsAtOnce) {
+TEST(BinaryMetrics, WhenAddedInParts_IsTheSameAsTogether) {
   const std::vector<float> predictions{0.1F, 0.8F, 0.4F, 0.9F};
   const std::vector<float> labels{0, 1, 1, 0};
   BinaryMetrics whole;

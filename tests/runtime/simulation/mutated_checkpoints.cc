@@ -22,8 +22,8 @@ struct Writing {
   Process ps = 0;
   CopyOrder order;
   std::size_t copies = 0;
-  // Where all shards are copied at once: those that came before they were wanted, and the other way
-  // round.
+  // Where all shards are copied together: those that came before they were wanted, and the other
+  // way round.
   bool all_are_asked = false;
   std::map<ShardId, ShardState> ahead;
   std::map<ShardId, ShardEngine::SnapshotSink> wanted;
@@ -69,7 +69,7 @@ void MutatedSnapshot(ShardEngine* engine, CopyOrder order, ShardEngine::Snapshot
 void MutatedSnapshot(ShardEngine* engine, CopyOrder order, ShardEngine::SnapshotSink sink,
                      ShardEngine::StatusDone done) {
   const std::shared_ptr<Writing> writing = under_way.at(Self());
-  if (!ActiveMutations().shards_are_copied_at_once) {
+  if (!ActiveMutations().shards_are_copied_together) {
     const auto counted = [writing, sink = std::move(sink)](ShardState state) {
       CountCopy(writing);
       sink(std::move(state));

@@ -62,8 +62,8 @@ struct Mutations {
   /// Two chiefs of one term are one and the same: to themselves, or to ps.
   bool chiefs_share_terms = false;
   bool ps_ignore_chief_ids = false;
-  /// A ps copies all shards of a checkpoint at once.
-  bool shards_are_copied_at_once = false;
+  /// A ps copies all shards of a checkpoint together, not one after the other.
+  bool shards_are_copied_together = false;
 };
 
 /// What runs now.

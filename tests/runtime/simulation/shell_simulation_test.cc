@@ -125,8 +125,8 @@ TEST(ShellMutation, WhenNoCheckpointIsFullAgain_IsCaught) {
   EXPECT_TRUE(Caught({.chains_are_endless = true}));
 }
 
-TEST(ShellMutation, WhenAllShardsOfAPsAreCopiedAtOnce_IsCaught) {
-  EXPECT_TRUE(Caught({.shards_are_copied_at_once = true}));
+TEST(ShellMutation, WhenAllShardsOfAPsAreCopiedTogether_IsCaught) {
+  EXPECT_TRUE(Caught({.shards_are_copied_together = true}));
 }
 
 }  // namespace

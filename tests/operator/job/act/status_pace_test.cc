@@ -86,7 +86,7 @@ TEST(StatusPace, AClockThatWasSetBack_TakesThePlacesOfAllJobsAlong) {
   EXPECT_LE(pace.Due(Running(2, 1), now, jobs.back()).value_or(now), now + seconds(5));
 }
 
-TEST(StatusPace, OfManyJobs_SoManyAtOnceAndTheOthersOneAfterTheOther) {
+TEST(StatusPace, OfManyJobs_SoManyWithoutAWaitAndTheOthersOneAfterTheOther) {
   StatusPace pace({});
   std::vector<JobState> jobs(100, Written(Running(1, 1)));
   const plan::Time then = kNow + seconds(60);

@@ -272,7 +272,7 @@ TEST_F(PsPeersTest, WhenAnAttemptCannotBeTrueYet_TheTruePsIsNotLockedOut) {
   EXPECT_EQ(RegisterPs(0, 666, 4'294'967'295).status().code(), StatusCode::kUnavailable);
   EXPECT_EQ(Refused(RefusalReason::kOutOfRange), 1u);
   EXPECT_EQ(RegisterPs(0, 100, 0)->incarnation(), incarnations_[0]);
-  EXPECT_TRUE(RegisterPs(0, 200, kAttemptsAtOnce).ok());
+  EXPECT_TRUE(RegisterPs(0, 200, kAttemptsAhead).ok());
 }
 
 TEST_F(PsPeersTest, WhenTheRunIsOld_AHighAttemptIsTrue) {

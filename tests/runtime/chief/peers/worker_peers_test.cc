@@ -281,7 +281,7 @@ TEST_F(WorkerPeersTest, WhenAnAttemptCannotBeTrueYet_IsRefusedUntilItCan) {
   request.set_attempt(kAttemptsBeforeTheFirst);
   ASSERT_TRUE(workers_.CheckAttempt(request, "").ok());
   workers_.Poll(request, {});
-  request.set_attempt(kAttemptsBeforeTheFirst + kAttemptsAtOnce + 1);
+  request.set_attempt(kAttemptsBeforeTheFirst + kAttemptsAhead + 1);
   EXPECT_FALSE(workers_.CheckAttempt(request, "").ok());
   clock_.Advance(seconds(1));
   EXPECT_TRUE(workers_.CheckAttempt(request, "").ok());

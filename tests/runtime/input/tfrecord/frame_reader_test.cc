@@ -91,7 +91,7 @@ TEST(FrameReader, WhenAFileIsDamaged_NamesFileRecordAndByte) {
   expect("extra_bytes.tfrecord", 9,
          "record 10 at byte 856: the file is cut short: it ends after 3" + header);
   const std::string other = "record 1 at byte 0: " + length +
-                            "this is no TFRecord file, or it is packed in another way than "
+                            "this is no TFRecord file, or it is compressed in another way than "
                             "input.tfRecord.compression says";
   expect("gzip.tfrecord.gz", 0, other);
   expect("zlib.tfrecord.z", 0, other);
