@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/job/psjob.pb.h"
+#include "runtime/requests/dtype.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {
@@ -14,11 +15,11 @@ namespace pstrain {
 /// when a variable is declared and then read from its description; shard -> ps, by every chief for
 /// the ps that the job has now.
 
-/// Partitions along axis 0 that the partitioner makes of a float32 variable, as
+/// Partitions along axis 0 that the partitioner makes of a variable, as
 /// tf.distribute.experimental.partitioners counts them; 1 for a scalar. A partitioner that is not
-/// set makes one.
+/// set makes one. REQUIRES: dtype <= kLastDType.
 std::int64_t PartitionCount(const VariablePartitioner& partitioner,
-                            const std::vector<std::int64_t>& shape);
+                            const std::vector<std::int64_t>& shape, DType dtype);
 
 /// Of a variable in a pack at most, and of a pack: small enough that a step which needs a part of
 /// it loses nothing by the rest, large enough that the frame of a part is nothing beside it.
