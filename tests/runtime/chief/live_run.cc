@@ -34,6 +34,7 @@ LiveRunTest::LiveRunTest(LivePlan plan) : plan_(std::move(plan)) {
 
 LiveRunTest::~LiveRunTest() {
   stop_.request_stop();
+  for (auto& [address, ps] : ps_at_) ps->LetMovesGo();
   for (auto& chief : chiefs_) chief.outcome.wait();
   chiefs_.clear();
   client_.reset();
@@ -47,13 +48,16 @@ void LiveRunTest::StartChief() {
   const auto connect = [this](const std::string& address, RunLocked run_locked) {
     return std::make_unique<LivePsLink>(ps_at_.at(address), std::move(run_locked));
   };
+  const auto wanted_ps = [wanted = wanted_ps_] {
+    return *wanted == 0 ? std::nullopt : std::optional<std::uint32_t>(*wanted);
+  };
   RunningChief& started = chiefs_.emplace_back();
   started.chief = std::make_unique<Chief>(context_, *std::move(setup),
                                           ChiefOptions{.clock = clock_,
                                                        .connect = connect,
                                                        .refusals = refusals_,
                                                        .grant_limit = std::make_unique<UpTo>(most_),
-                                                       .wanted_ps = nullptr});
+                                                       .wanted_ps = wanted_ps});
   started.outcome =
       std::async(std::launch::async, [chief = started.chief.get()] { return chief->Run(); });
   known_ = {};

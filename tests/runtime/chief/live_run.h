@@ -88,6 +88,9 @@ class LiveRunTest : public testing::Test {
   /// What is granted in all.
   std::shared_ptr<std::atomic<std::uint64_t>> most_ =
       std::make_shared<std::atomic<std::uint64_t>>(kNoLimit);
+  /// The number of ps that the job wants; 0: as many as it began with.
+  std::shared_ptr<std::atomic<std::uint32_t>> wanted_ps_ =
+      std::make_shared<std::atomic<std::uint32_t>>(0);
   /// Called in the middle of a piece of work: whoever is killed by it gets no push, or was not
   /// reported to have had it.
   std::function<void(WorkId work_id)> before_push_;

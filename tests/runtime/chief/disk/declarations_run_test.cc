@@ -1,6 +1,8 @@
-// A run that declares a variable while it trains. Whatever is killed, it ends in the closed form.
+// A run that declares a variable while it trains. Whatever is killed, and whatever moves meanwhile,
+// it ends in the closed form.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +17,7 @@ namespace {
 using chief_test::LiveRunTest;
 using chief_test::LiveStep;
 using chief_test::LiveWorker;
+using chief_test::MoveMoment;
 
 constexpr std::uint64_t kRows = 40;
 
@@ -69,6 +72,25 @@ class GrowingRunTest : public LiveRunTest {
     return step;
   }
 
+  /// Declares while the shards of ps 1, which is to go, are on their way to ps 0 and stand still.
+  void DeclareWhileShardsMove(MoveMoment moment) {
+    TrainTo(45);
+    TurnUntil([this] { return !Checkpoints().empty(); });
+    for (const auto& shard : workers_[0].membership.shards()) owners_.push_back(shard.ps());
+    ps_[0]->HoldMoves(moment);
+    *wanted_ps_ = 1;
+    TurnUntil([this] { return ps_[0]->holds_move(); });
+    ASSERT_EQ(chief().Declare({Late()}), OkStatus());
+    *most_ = kNoLimit;
+    for (int turn = 0; turn < 20; ++turn) Turn();
+    ASSERT_TRUE(ps_[0]->holds_move());
+  }
+  /// A part of the variable lies in a shard that moved.
+  bool LateHasMoved() {
+    const auto& partitions = workers_[0].run.variables(3).partitions();
+    return std::ranges::any_of(
+        partitions, [this](const Partition& partition) { return owners_[partition.shard()] == 1; });
+  }
   /// The owner of the first partition of the variable that was declared later.
   std::uint32_t OwnerOfLate() {
     const VariableSpec& late = workers_[0].run.variables(3);
@@ -102,6 +124,9 @@ class GrowingRunTest : public LiveRunTest {
     for (std::uint64_t row = 0; row < kRows; ++row) rows.push_back(row);
     EXPECT_EQ(*reader->Rows("t", rows), expected["t"]);
   }
+
+  /// By shard, before they moved.
+  std::vector<std::uint32_t> owners_;
 };
 
 TEST_F(GrowingRunTest, WhenAVariableIsDeclaredAndAPsIsKilled_EndsInTheClosedForm) {
@@ -144,6 +169,30 @@ TEST_F(GrowingRunTest, WhenTheChiefIsReplacedToo_TheNextOneKnowsTheVariable) {
   TrainTo(95);
   ReplacePs(OwnerOfLate());
   Finish();
+}
+
+// The source has frozen its copies, without the variable, and serves again.
+TEST_F(GrowingRunTest, WhenAVariableIsDeclaredWhileAShardMoves_EndsInTheClosedForm) {
+  DeclareWhileShardsMove(MoveMoment::kAfterCopy);
+  ReplacePs(0);
+  Finish();
+  EXPECT_TRUE(LateHasMoved());
+}
+
+// The target takes over copies that lack the variable.
+TEST_F(GrowingRunTest, WhenTheMoveThenEnds_TheNewOwnersShardsHaveTheVariable) {
+  DeclareWhileShardsMove(MoveMoment::kAfterCopy);
+  ps_[0]->LetMovesGo();
+  Finish();
+  EXPECT_TRUE(LateHasMoved());
+}
+
+// The copies have the variable, of which the target has not heard.
+TEST_F(GrowingRunTest, WhenTheSourceHearsOfTheVariableFirst_TheMoveIsTriedAgain) {
+  DeclareWhileShardsMove(MoveMoment::kBeforeCopy);
+  ps_[0]->LetMovesGo();
+  Finish();
+  EXPECT_TRUE(LateHasMoved());
 }
 
 }  // namespace
