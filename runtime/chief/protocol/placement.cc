@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
-#include <utility>
+#include <tuple>
 
 #include "runtime/requests/partition_count.h"
 #include "runtime/requests/routing.h"
@@ -85,15 +85,19 @@ void Divide(const VariablePartitioner& partitioner, VariableSpec* variable) {
 }
 
 // Rules 2 and 3: one part of a push instead of one for each bias. Invariant: the variables of a
-// pack are all of one call, so that none is ever added to a pack that exists, and lie in one shard.
+// pack are all of one call, so that none is ever added to a pack that exists, and lie in one shard:
+// where they take turns each stays in its own, else they follow the first of them.
 class Packer {
  public:
+  explicit Packer(Strategy::Placement placement) : stay_(placement == Strategy::RoundRobin) {}
+
   void Add(VariableSpec* variable) {
     if (variable->partitions_size() != 1) return;
     const std::int64_t bytes =
         variable->partitions(0).size() * RowBytes(ShapeOf(*variable), DTypeOf(*variable));
     if (bytes > kMostPackedBytes) return;
-    Pack& pack = packs_[{variable->dtype(), variable->has_optimizer()}];
+    const ShardId apart = stay_ ? variable->partitions(0).shard() : 0;
+    Pack& pack = packs_[{variable->dtype(), variable->has_optimizer(), apart}];
     if (pack.first == nullptr || pack.bytes + bytes > kMostPackBytes) pack = {variable, 0};
     pack.bytes += bytes;
     if (pack.first == variable) return;
@@ -108,7 +112,8 @@ class Packer {
     VariableSpec* first = nullptr;
     std::int64_t bytes = 0;
   };
-  std::map<std::pair<int, bool>, Pack> packs_;
+  const bool stay_;
+  std::map<std::tuple<int, bool, ShardId>, Pack> packs_;
 };
 
 }  // namespace
@@ -145,7 +150,7 @@ Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placeme
                        std::uint32_t shards, std::uint64_t placed,
                        std::vector<VariableSpec>* variables) {
   if (shards == 0) return InvalidArgumentError("placement: a run needs at least one shard");
-  Packer packer;
+  Packer packer(placement);
   for (VariableSpec& variable : *variables) {
     if (variable.kind() != VariableSpec::DENSE) continue;
     if (std::ranges::any_of(variable.shape(), [](std::int64_t d) { return d < 0; })) {
@@ -161,8 +166,7 @@ Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placeme
               ? in_turn
               : ShardOfPartition(route, static_cast<std::uint32_t>(i), shards));
     }
-    // Where variables take turns, each has its own.
-    if (placement != Strategy::RoundRobin) packer.Add(&variable);
+    packer.Add(&variable);
   }
   return OkStatus();
 }

@@ -28,11 +28,11 @@ inline constexpr std::int64_t kMostPackBytes = 64 << 10;
 
 /// Fills `partitions` of every DENSE variable: they differ by at most one row, the longer
 /// ones first, and the shard of each. LoadAware: ShardOfPartition of its name, whatever else there
-/// is; but small variables of one partition and one dtype, all with or all without an optimizer,
-/// make packs, each of which lies where the name of its first one says. RoundRobin: one after the
-/// other, through all variables, after the `placed` partitions of the variables that were declared
-/// before. Same input, same output. INVALID_ARGUMENT: no shards, or a variable with a negative
-/// dimension. REQUIRES: the ids are set.
+/// is. RoundRobin: one after the other, through all variables, after the `placed` partitions of the
+/// variables that were declared before. Small variables of one partition and one dtype, all with or
+/// all without an optimizer, make packs: LoadAware, each lies where the name of its first one says;
+/// RoundRobin, those whose turns have put them into one shard. Same input, same output.
+/// INVALID_ARGUMENT: no shards, or a variable with a negative dimension. REQUIRES: the ids are set.
 Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placement placement,
                        std::uint32_t shards, std::uint64_t placed,
                        std::vector<VariableSpec>* variables);

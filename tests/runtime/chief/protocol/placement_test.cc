@@ -232,13 +232,35 @@ TEST(PlacePartitions, WhenAPackIsFull_TheNextOneBegins) {
   EXPECT_EQ(sizes, (std::map<std::uint32_t, int>{{1, 16}, {17, 16}, {33, 8}}));
 }
 
-TEST(PlacePartitions, WhatIsPartitionedOrTakesTurns_IsInNoPack) {
-  std::vector<VariableSpec> variables = DenseOf({8, 8});
-  ASSERT_TRUE(
-      PlacePartitions(Partitioner("fixed", 2, 0), Strategy::LoadAware, 64, 0, &variables).ok());
-  EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{0, 0}));
-  ASSERT_TRUE(PlacePartitions({}, Strategy::RoundRobin, 64, 0, &variables).ok());
-  EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{0, 0}));
+TEST(PlacePartitions, WhatIsPartitioned_IsInNoPack) {
+  for (const Strategy::Placement placement : {Strategy::LoadAware, Strategy::RoundRobin}) {
+    std::vector<VariableSpec> variables = DenseOf({8, 8});
+    ASSERT_TRUE(PlacePartitions(Partitioner("fixed", 2, 0), placement, 64, 0, &variables).ok());
+    EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{0, 0}));
+  }
+}
+
+// Each keeps its turn, also what is in no pack.
+TEST(PlacePartitions, WhenRoundRobin_ThoseOfOneShardShareAPack) {
+  std::vector<VariableSpec> variables = DenseOf({8, 1, 5000, 2, 8, 3, 4, 5, 6});
+  variables[6].set_dtype(VariableSpec::INT32);
+  ASSERT_TRUE(PlacePartitions({}, Strategy::RoundRobin, 3, 7, &variables).ok());
+  std::vector<std::uint32_t> shards;
+  for (const VariableSpec& variable : variables) shards.push_back(ShardsOf(variable).at(0));
+  EXPECT_EQ(shards, (std::vector<std::uint32_t>{1, 2, 0, 1, 2, 0, 1, 2, 0}));
+  // Shard 1: 0 and 3, and 6 of another dtype. Shard 2: 1, 4 and 7. Shard 0: the large 2, 5 and 8.
+  EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{1, 2, 0, 1, 2, 6, 0, 2, 6}));
+}
+
+TEST(PlacePartitions, WhenRoundRobinAndAPackIsFull_TheNextOneOfThatShardBegins) {
+  std::vector<VariableSpec> variables = DenseOf(std::vector<std::int64_t>(40, 1024));
+  ASSERT_TRUE(PlacePartitions({}, Strategy::RoundRobin, 2, 0, &variables).ok());
+  std::map<std::uint32_t, int> sizes;
+  for (const VariableSpec& variable : variables) {
+    ++sizes[variable.pack()];
+    EXPECT_EQ(ShardsOf(variable), std::vector<std::uint32_t>{variable.id() % 2});
+  }
+  EXPECT_EQ(sizes, (std::map<std::uint32_t, int>{{1, 16}, {2, 16}, {33, 4}, {34, 4}}));
 }
 
 TEST(PlacePartitions, WhenThereIsNoShardOrANegativeDimension_IsInvalid) {
