@@ -9,6 +9,7 @@ from source_tree import SHIPPED, files_of
 
 WHOLE = {
     "tests/process/": "real processes of all programs",
+    "tests/runtime/chief/mixed_updates_run_test.cc": "chief, ps and a worker's way to them together",
     "tests/runtime/chief/protocol/simulation_test.cc": "all of runtime/chief/protocol",
     "tests/library/local_program_test.cc": "whole programs, by the public headers alone",
     "tests/runtime/model/adult_training_test.cc": "data, model and metrics of the example together",

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
-#include <utility>
+#include <tuple>
 
 #include "runtime/requests/partition_count.h"
 #include "runtime/requests/routing.h"
@@ -13,20 +13,15 @@
 namespace pstrain {
 namespace {
 
-constexpr std::int64_t kValueBytes = sizeof(float);
+// Of a variable. Invariant: the numbers of VariableSpec are those of DType, as Catalog asserts.
+DType DTypeOf(const VariableSpec& variable) { return static_cast<DType>(variable.dtype()); }
 
-// Bytes of an element. No rule: a change of form.
-std::int64_t ElementBytes(const VariableSpec& variable) {
-  const bool wide = variable.dtype() == VariableSpec::FLOAT64 ||  //
-                    variable.dtype() == VariableSpec::INT64;
-  return wide ? 8 : 4;
-}
-
-// Floats in one step along axis 0: the product of the other dimensions. Invariant: a scalar is one
-// row of one value, so that it is placed like all others.
-std::int64_t RowValues(const std::vector<std::int64_t>& shape) {
-  if (shape.empty()) return 1;
-  return std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1},
+// Bytes of one step along axis 0: the product of the other dimensions and the element's. Invariant:
+// a scalar is one row of one value, so that it is placed like all others.
+std::int64_t RowBytes(const std::vector<std::int64_t>& shape, DType dtype) {
+  const auto element = static_cast<std::int64_t>(SizeOf(dtype));
+  if (shape.empty()) return element;
+  return std::accumulate(shape.begin() + 1, shape.end(), element,
                          [](std::int64_t a, std::int64_t b) { return a * b; });
 }
 
@@ -79,7 +74,8 @@ std::vector<std::uint32_t> InTurn(std::size_t items, std::uint32_t bins) {
 void Divide(const VariablePartitioner& partitioner, VariableSpec* variable) {
   const std::vector<std::int64_t> shape = ShapeOf(*variable);
   const std::int64_t rows = shape.empty() ? 1 : shape[0];
-  const std::int64_t count = std::max<std::int64_t>(1, PartitionCount(partitioner, shape));
+  const std::int64_t count =
+      std::max<std::int64_t>(1, PartitionCount(partitioner, shape, DTypeOf(*variable)));
   variable->clear_partitions();
   std::int64_t begin = 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -91,17 +87,21 @@ void Divide(const VariablePartitioner& partitioner, VariableSpec* variable) {
 }
 
 // Rules 2 and 3: one part of a push instead of one for each bias. Invariant: the variables of a
-// pack are all of one call, so that none is ever added to a pack that exists, and lie in one shard.
+// pack are all of one call, so that none is ever added to a pack that exists, and lie in one shard:
+// where they take turns each stays in its own, else they follow the first of them.
 class Packer {
  public:
+  explicit Packer(Strategy::Placement placement) : stay_(placement == Strategy::RoundRobin) {}
+
   // Rules 2 and 3. Invariant: only a variable that is whole, and small enough, shares a pack, with
   // those of its dtype alone, of which either all or none have an optimizer.
   void Add(VariableSpec* variable) {
     if (variable->partitions_size() != 1) return;
     const std::int64_t bytes =
-        variable->partitions(0).size() * RowValues(ShapeOf(*variable)) * ElementBytes(*variable);
+        variable->partitions(0).size() * RowBytes(ShapeOf(*variable), DTypeOf(*variable));
     if (bytes > kMostPackedBytes) return;
-    Pack& pack = packs_[{variable->dtype(), variable->has_optimizer()}];
+    const ShardId apart = stay_ ? variable->partitions(0).shard() : 0;
+    Pack& pack = packs_[{variable->dtype(), variable->has_optimizer(), apart}];
     if (pack.first == nullptr || pack.bytes + bytes > kMostPackBytes) pack = {variable, 0};
     pack.bytes += bytes;
     if (pack.first == variable) return;
@@ -116,7 +116,8 @@ class Packer {
     VariableSpec* first = nullptr;
     std::int64_t bytes = 0;
   };
-  std::map<std::pair<int, bool>, Pack> packs_;
+  const bool stay_;
+  std::map<std::tuple<int, bool, ShardId>, Pack> packs_;
 };
 
 }  // namespace
@@ -124,10 +125,10 @@ class Packer {
 // Rules 2 and 3: how many parts a push has of a variable. Invariant: at least 1 and at most one for
 // each row, but for a variable without rows.
 std::int64_t PartitionCount(const VariablePartitioner& partitioner,
-                            const std::vector<std::int64_t>& shape) {
+                            const std::vector<std::int64_t>& shape, DType dtype) {
   if (shape.empty()) return 1;
   const std::int64_t rows = shape[0];
-  const std::int64_t row_bytes = RowValues(shape) * kValueBytes;
+  const std::int64_t row_bytes = RowBytes(shape, dtype);
   switch (partitioner.kind_case()) {
     case VariablePartitioner::kFixedShards:
       return FixedShardsCount(rows, partitioner.fixed_shards().num_shards());
@@ -155,7 +156,7 @@ Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placeme
                        std::uint32_t shards, std::uint64_t placed,
                        std::vector<VariableSpec>* variables) {
   if (shards == 0) return InvalidArgumentError("placement: a run needs at least one shard");
-  Packer packer;
+  Packer packer(placement);
   for (VariableSpec& variable : *variables) {
     if (variable.kind() != VariableSpec::DENSE) continue;
     if (std::ranges::any_of(variable.shape(), [](std::int64_t d) { return d < 0; })) {
@@ -171,8 +172,7 @@ Status PlacePartitions(const VariablePartitioner& partitioner, Strategy::Placeme
               ? in_turn
               : ShardOfPartition(route, static_cast<std::uint32_t>(i), shards));
     }
-    // Where variables take turns, each has its own.
-    if (placement != Strategy::RoundRobin) packer.Add(&variable);
+    packer.Add(&variable);
   }
   return OkStatus();
 }
@@ -186,7 +186,7 @@ std::vector<std::int64_t> ShardTraffic(const std::vector<VariableSpec>& variable
   std::int64_t embedding_bytes = 0;
   for (const VariableSpec& variable : variables) {
     const std::vector<std::int64_t> shape = ShapeOf(variable);
-    const std::int64_t row_bytes = RowValues(shape) * kValueBytes;
+    const std::int64_t row_bytes = RowBytes(shape, DTypeOf(variable));
     if (variable.kind() == VariableSpec::EMBEDDING) {
       const std::int64_t rows = shape.empty() ? 0 : shape[0];
       embedding_bytes += std::min<std::int64_t>(rows, batch_size) * row_bytes;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -25,6 +26,10 @@
 
 namespace pstrain::chief_test {
 
+/// Where a move to a ps can be held: before the source is asked for its copy, or behind that, when
+/// it has frozen its own.
+enum class MoveMoment : std::uint8_t { kNone, kBeforeCopy, kAfterCopy };
+
 /// One life of a ps in this process: the engine, the data plane and the writer of checkpoints that
 /// a real one has; what its chief calls comes by LivePsLink instead of a network. Any thread.
 class LivePs {
@@ -44,7 +49,15 @@ class LivePs {
   void Kill() {
     dead_ = true;
     server_.reset();
+    LetMovesGo();
   }
+  /// The next call that moves shards here waits at that moment.
+  void HoldMoves(MoveMoment at) { held_at_ = at; }
+  void LetMovesGo() {
+    held_at_ = MoveMoment::kNone;
+    held_at_.notify_all();
+  }
+  bool holds_move() const { return holds_move_; }
 
   RegisterPsRequest Registration() {
     RegisterPsRequest request;
@@ -70,9 +83,14 @@ class LivePs {
     PSTRAIN_ASSIGN_OR_RETURN(std::vector<ShardAssignment> assignments,
                              AllFromWire<ShardAssignment>(request.shards()));
     std::map<ShardId, ShardState> states;
+    const bool moves = std::ranges::any_of(assignments, [](const ShardAssignment& assignment) {
+      return assignment.source == AssignSource::kMove;
+    });
+    if (moves) Pass(MoveMoment::kBeforeCopy);
     for (const ShardAssignment& assignment : assignments) {
       PSTRAIN_RETURN_IF_ERROR(Fetch(request.checkpoint(), assignment, &states));
     }
+    if (moves) Pass(MoveMoment::kAfterCopy);
     PSTRAIN_ASSIGN_OR_RETURN(
         const std::vector<ShardCopy> copies, Wait<Result<std::vector<ShardCopy>>>([&](auto done) {
           engine_.Assign(std::move(assignments), std::move(states), std::move(done));
@@ -97,6 +115,12 @@ class LivePs {
   }
 
  private:
+  void Pass(MoveMoment moment) {
+    if (held_at_ != moment) return;
+    holds_move_ = true;
+    held_at_.wait(moment);
+    holds_move_ = false;
+  }
   template <typename T, typename Start>
   static T Wait(Start start) {
     auto promise = std::make_shared<std::promise<T>>();
@@ -128,6 +152,8 @@ class LivePs {
   const std::uint64_t process_ = RandomSeed();
   Transport& transports_;
   std::atomic<bool> dead_{false};
+  std::atomic<MoveMoment> held_at_{MoveMoment::kNone};
+  std::atomic<bool> holds_move_{false};
   ShardEngine engine_{{.threads = 2}};
   PsDataHandler handler_{engine_};
   CheckpointWriter writer_{{}, engine_, FailPoints::None()};

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -42,9 +43,14 @@ struct ObservedMessages {
   /// The newest generation of variables that a chief has told of, and the one that each life of a
   /// ps knows.
   std::uint32_t generation = 0;
+  /// All ps live: none is to be granted anything before all of them know that generation.
+  bool news_are_checked = false;
   std::map<std::uint64_t, std::uint32_t> generation_of;
   /// Chief terms that were taken, by process: the file, and what its chief has written there.
   std::map<std::uint32_t, std::pair<std::string, std::string>> terms;
+  /// The process of NewestChief while it runs, else 0; and those whose chief is declaring.
+  std::uint32_t chief_process = 0;
+  std::set<std::uint32_t> declaring;
   /// Sections that a shard has refused because their work was granted by another chief.
   std::uint64_t other_chief = 0;
   /// Steps that a gradient did not know of, at most.

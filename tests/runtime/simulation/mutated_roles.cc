@@ -1,5 +1,6 @@
 // Stands between functions of chief and worker and whoever calls them (mutated_functions.txt).
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -52,8 +53,15 @@ Chief* NewestChief() { return newest_chief; }
 Result<int> RealRun(Chief* chief) REAL_ChiefRun;
 Result<int> MutatedRun(Chief* chief) MUTATED_ChiefRun;
 Result<int> MutatedRun(Chief* chief) {
+  Scheduler& scheduler = *Scheduler::OfCaller();
+  const Process process = scheduler.process();
   newest_chief = chief;
-  return RealRun(chief);
+  Observed().chief_process = process;
+  Result<int> outcome = RealRun(chief);
+  // Who declares gets an answer before the chief is destroyed.
+  while (Observed().declaring.contains(process)) scheduler.SleepFor(std::chrono::milliseconds(1));
+  if (Observed().chief_process == process) Observed().chief_process = 0;
+  return outcome;
 }
 
 bool RealAllInformed(const PsPeers* peers) REAL_AllInformed;

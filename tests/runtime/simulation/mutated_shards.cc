@@ -2,6 +2,7 @@
 // becomes of its values.
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct Health {
 };
 template struct Health<&Shard::health_>;
 
+/// Those that Restore has made.
+std::set<const Shard*> taken_over;
+
 }  // namespace
 
 using Pulls = Works<PullRequest>;
@@ -78,6 +82,24 @@ void MutatedPush(ShardEngine* engine, Pushes works, ShardEngine::PushDone done) 
     if (reply.ok()) CheckServed(*works, reply->statuses, PushStatus::kApplied);
     done(std::move(reply));
   });
+}
+
+using Restored = Result<std::unique_ptr<Shard>>;
+Restored RealRestore(std::shared_ptr<const Catalog> catalog, ShardTerm term,
+                     ShardState state) REAL_ShardRestore;
+Restored MutatedRestore(std::shared_ptr<const Catalog> catalog, ShardTerm term,
+                        ShardState state) MUTATED_ShardRestore;
+Restored MutatedRestore(std::shared_ptr<const Catalog> catalog, ShardTerm term, ShardState state) {
+  Restored restored = RealRestore(std::move(catalog), term, std::move(state));
+  if (restored.ok()) taken_over.insert(restored->get());
+  return restored;
+}
+
+void RealExtend(Shard* shard, std::shared_ptr<const Catalog> catalog) REAL_ShardExtend;
+void MutatedExtend(Shard* shard, std::shared_ptr<const Catalog> catalog) MUTATED_ShardExtend;
+void MutatedExtend(Shard* shard, std::shared_ptr<const Catalog> catalog) {
+  if (ActiveMutations().copies_do_not_grow && taken_over.contains(shard)) return;
+  RealExtend(shard, std::move(catalog));
 }
 
 PushStatus RealApply(Shard* shard, const PushRequest& request,

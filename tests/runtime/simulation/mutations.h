@@ -55,6 +55,8 @@ struct Mutations {
   /// A ps does not say that a variable is not finite any more; or it does not look.
   bool non_finite_is_not_told = false;
   bool non_finite_is_not_seen = false;
+  /// A shard that was taken over, from a ps or a checkpoint, does not get what is declared later.
+  bool copies_do_not_grow = false;
   /// A shard does not look which chief has granted what it is asked for.
   bool chiefs_of_grants_are_ignored = false;
   /// The chief never begins another chain of checkpoints.

@@ -60,7 +60,7 @@ void ShellSimulation::CheckEnd() {
     return Violated("a final checkpoint was incomplete: " + Observed().incomplete_final);
   }
   ReadableCheckpoints();
-  for (const Status& status : {CheckResultFile(), CheckFinals(), CheckWeights()}) {
+  for (const Status& status : {CheckResultFile(), CheckFinals(), CheckWeights(), CheckDeclared()}) {
     if (!status.ok()) Violated(status.ToString());
   }
 }

@@ -39,6 +39,8 @@ struct ShellResult {
   std::uint64_t disk_errors = 0;
   std::uint64_t disk_lost = 0;
   std::uint64_t names_hidden = 0;
+  /// Variables that were declared while the job trained, without a plan.
+  std::uint64_t declared = 0;
   /// Simulated.
   double seconds = 0;
   double seconds_after_last_fault = 0;

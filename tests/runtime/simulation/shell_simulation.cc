@@ -10,7 +10,6 @@
 #include "base/os/files.h"
 #include "base/seconds.h"
 #include "proto/job/job_manifest.h"
-#include "runtime/chief/chief.h"
 #include "runtime/stats/names.h"
 #include "tests/runtime/simulation/mutated_messages.h"
 
@@ -36,8 +35,8 @@ constexpr std::int32_t kForEver = 1'000'000;
 constexpr std::int32_t kForEverSeconds = kForEver;
 /// Of the number of ps that a job is scaled to.
 constexpr std::uint64_t kMostPs = 4;
-/// Of the variable that is declared while a job trains.
-constexpr std::int64_t kLateSize = 4;
+/// One seed of so many declares a variable while its job trains.
+constexpr std::uint64_t kDeclaringSeeds = 4;
 
 }  // namespace
 
@@ -45,6 +44,7 @@ ShellSimulation::ShellSimulation(std::uint64_t seed, std::string directory,
                                  std::optional<PlannedFault> planned)
     : directory_(std::move(directory)),
       long_faults_(!planned && seed % kLongFaultSeeds == 0),
+      declares_(!planned && seed % kDeclaringSeeds == 0),
       planned_(std::move(planned)),
       scheduler_(seed),
       network_(scheduler_) {
@@ -170,6 +170,7 @@ ShellResult ShellSimulation::Run() {
     Observed().on_finish = [this](const std::string& who) { CheckFinished(who); };
     Observed().on_violation = [this](const std::string& what) { Violated(what); };
     PlanFaults();
+    if (declares_) PlanDeclaration();
     cluster_->Start();
     scheduler_.Run([this] {
       return cluster_->finished() || !cluster_->failure().empty() || !error_.empty() ||
@@ -243,25 +244,6 @@ void ShellSimulation::PlanTheFault() {
       if (host == planned_->abandoned) cluster_->Abandon(i);
       if (host == planned_->impostor) cluster_->StartImpostor(i);
     }
-  });
-}
-
-// By a thread of the chief, which waits for the disk.
-void ShellSimulation::DeclareWhileCut() {
-  for (const auto& [from, to] : planned_->cut_while_declaring) {
-    network_.Cut(from, to);
-    scheduler_.At(scheduler_.now() + planned_->lasts,
-                  [this, from, to] { network_.Repair(from, to); });
-  }
-  VariableSpec late;
-  late.set_name("late");
-  late.set_kind(VariableSpec::DENSE);
-  late.add_shape(kLateSize);
-  late.mutable_initializer()->set_kind(Initializer::ZEROS);
-  late.mutable_optimizer()->mutable_sgd()->set_learning_rate(1);
-  scheduler_.Start(cluster_->replica(0).process, [this, late] {
-    const Status declared = NewestChief()->Declare({late});
-    if (!declared.ok()) Violated("declare: " + declared.ToString());
   });
 }
 

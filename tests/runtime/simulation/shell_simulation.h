@@ -34,9 +34,11 @@ namespace pstrain::simulation {
 ///                     result.json: expected == committed == applied, in each shard; the weights of
 ///                     the final checkpoint are those of the closed form; no final checkpoint
 ///                     lacked a batch, and none builds on more than fullEvery allows; the evaluator
-///                     found each checkpoint that it was told to read
+///                     found each checkpoint that it was told to read; a variable that was
+///                     declared while the job trained is there
 ///
-/// One seed of 25 has pauses and cuts of 60 s, and a disk that is full for 600 s.
+/// One seed of 4 declares a variable. One seed of 25 has pauses and cuts of 60 s, and a disk that
+/// is full for 600 s.
 ///
 /// REQUIRES: its process runs nothing else, and ends after it (seed_process.h).
 class ShellSimulation {
@@ -56,6 +58,8 @@ class ShellSimulation {
   void PlanFaults();
   void PlanTheFault();
   void DeclareWhileCut();
+  void PlanDeclaration();
+  void DeclareLate();
   void Fault();
   void FaultOfProcess(std::uint64_t what, std::size_t i);
   void FaultOfLink(std::size_t i);
@@ -74,6 +78,7 @@ class ShellSimulation {
   std::uint64_t Refused(RefusalReason reason) const;
   Status CheckResultFile() const;
   Status CheckWeights() const;
+  Status CheckDeclared() const;
   Status CheckFinals() const;
   Status CheckChain(CheckpointManifest manifest) const;
   void Violated(const std::string& what);
@@ -87,6 +92,7 @@ class ShellSimulation {
   const std::string directory_;
   /// Some faults outlast what the others wait for.
   const bool long_faults_;
+  const bool declares_;
   const std::optional<PlannedFault> planned_;
   Scheduler scheduler_;
   Network network_;

@@ -40,6 +40,7 @@ TEST(ShellSimulation, UnderRandomFaults_TheJobEndsExactly) {
     total.disk_errors += result.disk_errors;
     total.disk_lost += result.disk_lost;
     total.names_hidden += result.names_hidden;
+    total.declared += result.declared;
     total.seconds += result.seconds;
   }
   std::cout << seeds << " seeds from " << first << ": " << total.seconds << " simulated s, "
@@ -49,15 +50,20 @@ TEST(ShellSimulation, UnderRandomFaults_TheJobEndsExactly) {
             << " batches re-opened, " << total.duplicates << " duplicates, " << total.evaluations
             << " evaluations, " << total.refused << " refused reports, " << total.disk_errors
             << " errors of the disk, " << total.disk_lost << " files or names lost, "
-            << total.names_hidden << " names not listed yet\n";
-  EXPECT_TRUE(seeds < 300 || total.long_faults > 0);
+            << total.names_hidden << " names not listed yet, " << total.declared
+            << " variables declared\n";
+  EXPECT_TRUE(seeds < 300 || (total.long_faults > 0 && total.declared > 0));
 }
 
 TEST(ShellSimulation, WhenRepeated_IsTheSame) {
-  const ShellResult one = RunSeed(7);
-  const ShellResult two = RunSeed(7);
-  EXPECT_EQ(one.switches, two.switches);
-  EXPECT_EQ(one.seconds, two.seconds);
+  // The second one declares a variable.
+  for (const std::uint64_t seed : {7u, 8u}) {
+    const ShellResult one = RunSeed(seed);
+    const ShellResult two = RunSeed(seed);
+    EXPECT_EQ(one.switches, two.switches);
+    EXPECT_EQ(one.seconds, two.seconds);
+    EXPECT_EQ(one.declared, seed == 8 ? 1u : 0u);
+  }
 }
 
 // Enough for a mutation that one seed in some hundreds sees, however a build deals the histories.
@@ -123,6 +129,10 @@ TEST(ShellMutation, WhenWorkersAreToldToEndBeforeTheResult_IsCaught) {
 
 TEST(ShellMutation, WhenNoCheckpointIsFullAgain_IsCaught) {
   EXPECT_TRUE(Caught({.chains_are_endless = true}));
+}
+
+TEST(ShellMutation, WhenACopyThatWasTakenOverStaysWithoutNewVariables_IsCaught) {
+  EXPECT_TRUE(Caught({.copies_do_not_grow = true}));
 }
 
 TEST(ShellMutation, WhenAllShardsOfAPsAreCopiedTogether_IsCaught) {

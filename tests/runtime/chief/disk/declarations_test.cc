@@ -159,6 +159,20 @@ TEST_F(DeclarationsTest, WhenPlacedRoundRobin_GoesOnWhereTheRunEnds) {
   EXPECT_EQ(run_.variables(2).partitions(0).shard(), 0u);
 }
 
+// What is in one shard by its turn is a pack there, of this generation alone.
+TEST_F(DeclarationsTest, WhenPlacedRoundRobin_OneGenerationsVariablesOfOneShardAreAPack) {
+  settings_.spec.mutable_strategy()->set_placement(Strategy::RoundRobin);
+  ASSERT_EQ(Declare({Dense("alone")}), OkStatus());
+  ASSERT_EQ(Declare({Dense("a"), Dense("b"), Dense("c"), Dense("d")}), OkStatus());
+  std::vector<std::uint32_t> packs;
+  for (const VariableSpec& variable : run_.variables()) packs.push_back(variable.pack());
+  EXPECT_EQ(packs, (std::vector<std::uint32_t>{0, 0, 3, 4, 3, 4}));
+  EXPECT_EQ(run_.variables(4).partitions(0).shard(), run_.variables(2).partitions(0).shard());
+  const auto catalog =
+      Catalog::Create({run_.variables().begin(), run_.variables().end()}, run_.shards(), 4);
+  EXPECT_TRUE(catalog.ok()) << catalog.status().ToString();
+}
+
 TEST_F(DeclarationsTest, WhenAGenerationIsDamaged_TheNextChiefSaysWhich) {
   ASSERT_TRUE(setup_->directory.Description(run_).ok());
   ASSERT_EQ(Declare({Dense("late")}), OkStatus());

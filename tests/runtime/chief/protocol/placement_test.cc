@@ -3,14 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
-#include <sstream>
 #include <string>
 
+#include "base/text/json.h"
+#include "runtime/requests/dtype.h"
 #include "runtime/requests/routing.h"
+#include "tests/testing/golden.h"
 
 namespace pstrain {
 namespace {
@@ -37,24 +39,67 @@ VariablePartitioner Partitioner(const std::string& kind, std::int64_t size, std:
   return partitioner;
 }
 
-TEST(PartitionCount, AgainstTensorFlow_IsTheSame) {
-  std::ifstream in(PSTRAIN_SOURCE_DIR "/tests/golden/partitioners_float32.txt");
-  ASSERT_TRUE(in.is_open());
+/// The rule of partitioners.json, as a job names it; nothing: one that no job may have.
+std::optional<VariablePartitioner> RuleOf(const Json& rule) {
+  const Json& args = *rule.Find("args");
+  const auto number = [&args](const char* name) -> std::int64_t {
+    const Json* value = args.Find(name);
+    return value == nullptr || value->is_null() ? 0 : value->AsInt64().value_or(0);
+  };
+  const std::string& name = *rule.Find("partitioner")->AsString();
+  const std::int64_t size = number(name == "FixedShardsPartitioner" ? "num_shards"
+                                   : name == "MinSizePartitioner"   ? "min_shard_bytes"
+                                                                    : "max_shard_bytes");
+  if (size < 1 || rule.Find("ctor") != nullptr) return std::nullopt;
+  const char* kind = name == "FixedShardsPartitioner" ? "fixed"
+                     : name == "MinSizePartitioner"   ? "min"
+                                                      : "max";
+  return Partitioner(kind, size, static_cast<std::int32_t>(number("max_shards")));
+}
+
+/// How many cases [shape, dtype, partitions] of the rule are of a dtype that a variable has.
+int ExpectCases(const Json& rule, const VariablePartitioner& partitioner) {
+  static const std::map<std::string, DType> kDTypes{{"float32", DType::kFloat32},
+                                                    {"float64", DType::kFloat64},
+                                                    {"int32", DType::kInt32},
+                                                    {"int64", DType::kInt64}};
   int cases = 0;
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with('#')) continue;
-    std::istringstream fields(line);
-    std::string kind;
-    std::int64_t size = 0;
-    std::int32_t most = 0;
-    std::int64_t expected = 0;
-    fields >> kind >> size >> most >> expected;
+  for (const Json& one : rule.Find("cases_shape_dtype_partitions")->items()) {
+    const auto dtype = kDTypes.find(*one.items()[1].AsString());
+    // What TensorFlow refuses, a scalar above all, is one partition here.
+    if (dtype == kDTypes.end() || one.items()[2].is_object()) continue;
     std::vector<std::int64_t> shape;
-    for (std::int64_t d = 0; fields >> d;) shape.push_back(d);
-    EXPECT_EQ(PartitionCount(Partitioner(kind, size, most), shape), expected) << line;
+    for (const Json& size : one.items()[0].items()) shape.push_back(size.AsInt64().value_or(-1));
+    EXPECT_EQ(PartitionCount(partitioner, shape, dtype->second),
+              one.items()[2].items()[0].AsInt64().value_or(-1))
+        << partitioner.ShortDebugString() << " " << WriteJson(one);
     ++cases;
   }
-  EXPECT_GT(cases, 100);
+  return cases;
+}
+
+TEST(PartitionCount, AgainstTensorFlow_IsTheSame) {
+  const Json golden = ReadGolden("partitioners.json");
+  const Json* rules = golden.Find("v2");
+  ASSERT_NE(rules, nullptr);
+  int cases = 0;
+  for (const Json& rule : rules->items()) {
+    const std::optional<VariablePartitioner> partitioner = RuleOf(rule);
+    if (partitioner) cases += ExpectCases(rule, *partitioner);
+  }
+  EXPECT_GT(cases, 400);
+}
+
+TEST(PartitionCount, OfFloat64_CountsEightBytes) {
+  EXPECT_EQ(PartitionCount(Partitioner("min", 16, 10), {6, 1}, DType::kFloat32), 2);
+  EXPECT_EQ(PartitionCount(Partitioner("min", 16, 10), {6, 1}, DType::kFloat64), 3);
+  EXPECT_EQ(PartitionCount(Partitioner("max", 16, 0), {6, 1}, DType::kInt32), 2);
+  EXPECT_EQ(PartitionCount(Partitioner("max", 16, 0), {6, 1}, DType::kInt64), 3);
+  std::vector<VariableSpec> variables{Variable(VariableSpec::DENSE, {6, 1})};
+  variables[0].set_dtype(VariableSpec::FLOAT64);
+  ASSERT_TRUE(
+      PlacePartitions(Partitioner("min", 16, 10), Strategy::LoadAware, 8, 0, &variables).ok());
+  EXPECT_EQ(variables[0].partitions_size(), 3);
 }
 
 TEST(PlacePartitions, WhenRowsDoNotDivide_CoversAxisZeroWithTheLongerSlicesFirst) {
@@ -171,6 +216,14 @@ TEST(PlacePartitions, SmallVariablesOfOneKind_MakeAPackInTheShardOfItsFirst) {
   EXPECT_EQ(variables[0].partitions(0).shard(), ShardOfPartition(RouteOf("v0"), 0, 64));
 }
 
+// A variable of 4 KiB is the largest in a pack.
+TEST(PlacePartitions, WhatIsSmall_IsCountedInBytes) {
+  std::vector<VariableSpec> variables = DenseOf({512, 512, 513});
+  for (VariableSpec& variable : variables) variable.set_dtype(VariableSpec::INT64);
+  ASSERT_TRUE(PlacePartitions({}, Strategy::LoadAware, 64, 0, &variables).ok());
+  EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{1, 1, 0}));
+}
+
 TEST(PlacePartitions, WhenAPackIsFull_TheNextOneBegins) {
   std::vector<VariableSpec> variables = DenseOf(std::vector<std::int64_t>(40, 1024));
   ASSERT_TRUE(PlacePartitions({}, Strategy::LoadAware, 64, 0, &variables).ok());
@@ -179,13 +232,35 @@ TEST(PlacePartitions, WhenAPackIsFull_TheNextOneBegins) {
   EXPECT_EQ(sizes, (std::map<std::uint32_t, int>{{1, 16}, {17, 16}, {33, 8}}));
 }
 
-TEST(PlacePartitions, WhatIsPartitionedOrTakesTurns_IsInNoPack) {
-  std::vector<VariableSpec> variables = DenseOf({8, 8});
-  ASSERT_TRUE(
-      PlacePartitions(Partitioner("fixed", 2, 0), Strategy::LoadAware, 64, 0, &variables).ok());
-  EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{0, 0}));
-  ASSERT_TRUE(PlacePartitions({}, Strategy::RoundRobin, 64, 0, &variables).ok());
-  EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{0, 0}));
+TEST(PlacePartitions, WhatIsPartitioned_IsInNoPack) {
+  for (const Strategy::Placement placement : {Strategy::LoadAware, Strategy::RoundRobin}) {
+    std::vector<VariableSpec> variables = DenseOf({8, 8});
+    ASSERT_TRUE(PlacePartitions(Partitioner("fixed", 2, 0), placement, 64, 0, &variables).ok());
+    EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{0, 0}));
+  }
+}
+
+// Each keeps its turn, also what is in no pack.
+TEST(PlacePartitions, WhenRoundRobin_ThoseOfOneShardShareAPack) {
+  std::vector<VariableSpec> variables = DenseOf({8, 1, 5000, 2, 8, 3, 4, 5, 6});
+  variables[6].set_dtype(VariableSpec::INT32);
+  ASSERT_TRUE(PlacePartitions({}, Strategy::RoundRobin, 3, 7, &variables).ok());
+  std::vector<std::uint32_t> shards;
+  for (const VariableSpec& variable : variables) shards.push_back(ShardsOf(variable).at(0));
+  EXPECT_EQ(shards, (std::vector<std::uint32_t>{1, 2, 0, 1, 2, 0, 1, 2, 0}));
+  // Shard 1: 0 and 3, and 6 of another dtype. Shard 2: 1, 4 and 7. Shard 0: the large 2, 5 and 8.
+  EXPECT_EQ(PacksOf(variables), (std::vector<std::uint32_t>{1, 2, 0, 1, 2, 6, 0, 2, 6}));
+}
+
+TEST(PlacePartitions, WhenRoundRobinAndAPackIsFull_TheNextOneOfThatShardBegins) {
+  std::vector<VariableSpec> variables = DenseOf(std::vector<std::int64_t>(40, 1024));
+  ASSERT_TRUE(PlacePartitions({}, Strategy::RoundRobin, 2, 0, &variables).ok());
+  std::map<std::uint32_t, int> sizes;
+  for (const VariableSpec& variable : variables) {
+    ++sizes[variable.pack()];
+    EXPECT_EQ(ShardsOf(variable), std::vector<std::uint32_t>{variable.id() % 2});
+  }
+  EXPECT_EQ(sizes, (std::map<std::uint32_t, int>{{1, 16}, {2, 16}, {33, 4}, {34, 4}}));
 }
 
 TEST(PlacePartitions, WhenThereIsNoShardOrANegativeDimension_IsInvalid) {
@@ -222,6 +297,16 @@ TEST(PlaceShards, WhenThereAreFewDenseVariables_TrafficOverPsIsWithinTwiceTheMea
     EXPECT_LE(*std::ranges::max_element(load) * ps_count, 2 * total) << ps_count;
     EXPECT_GT(*std::ranges::min_element(load), 0) << ps_count;
   }
+}
+
+TEST(ShardTraffic, CountsBytesOfTheDType) {
+  std::vector<VariableSpec> variables{Variable(VariableSpec::DENSE, {5}),
+                                      Variable(VariableSpec::EMBEDDING, {100, 4})};
+  variables[0].add_partitions()->set_size(5);
+  EXPECT_EQ(ShardTraffic(variables, 1, 10), (std::vector<std::int64_t>{5 * 4 + 10 * 4 * 4}));
+  variables[0].set_dtype(VariableSpec::FLOAT64);
+  variables[1].set_dtype(VariableSpec::INT64);
+  EXPECT_EQ(ShardTraffic(variables, 1, 10), (std::vector<std::int64_t>{5 * 8 + 10 * 4 * 8}));
 }
 
 TEST(PlaceShards, WhenShardsAreEmpty_SpreadsThemEvenly) {
