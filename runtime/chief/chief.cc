@@ -1,5 +1,6 @@
 #include "runtime/chief/chief.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -266,10 +267,6 @@ void Chief::BeginRelease(bool finished) {
                                        : "drained; all are released");
 }
 
-bool Chief::AllTold() const {
-  return ps_.AllReleased() && workers_.AllToldEnd() && evaluator_.ToldEnd();
-}
-
 RunNumbers Chief::Numbers() const {
   RunNumbers numbers;
   numbers.progress = protocol_.Progress();
@@ -285,6 +282,7 @@ RunNumbers Chief::Numbers() const {
   numbers.checkpoint_problem = checkpointing_.problem();
   end_file_.Report(numbers.checkpoint_problem);
   numbers.disk_wait = disk_wait_;
+  numbers.waiting = std::max(ending_.waiting(), evaluator_.WaitedForRestored());
   numbers.batches_reopened = checkpointing_.BatchesReopened();
   numbers.applied = checkpointing_.applied();
   numbers.loss = workers_.loss();
