@@ -66,7 +66,7 @@ void DiskThread::Run() {
     }
     Then then;
     {
-      const ProcessEnd::Work work(end_, next.what);
+      const ProcessEnd::Work work(end_, next.what, ProcessEnd::Named::kAtTheEnd);
       then = next.work();
     }
     Finished();
