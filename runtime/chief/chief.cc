@@ -152,7 +152,8 @@ Result<int> Chief::RunToEnd() {
       if (ending_.failed_for_good()) return kExitPermanent;
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
-    if (ending_.Superseded() || ps_.superseded() || end_file_.superseded()) {
+    if (ending_.Superseded() || ps_.superseded() || workers_.superseded() ||
+        end_file_.superseded()) {
       LogWarning("chief", "another chief has taken over");
       return kExitDisrupted;
     }
@@ -340,6 +341,7 @@ Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
                                                       dependencies_.refusals));
   if (refusal) return *std::move(refusal);
   PSTRAIN_RETURN_IF_ERROR(workers_.CheckAttempt(request, from));
+  PSTRAIN_RETURN_IF_ERROR(workers_.CheckChief(request));
   PollWorkerReply reply = workers_.Poll(request,
                                         {.releasing = ending_.releasing(),
                                          .finished = ending_.finished(),
