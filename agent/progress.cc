@@ -39,6 +39,8 @@ Json ValuesJson(const StatsPage& page) { return ValuesOf(page.Read()); }
 
 Json ProgressJson(const TaskEnv& task, const AgentState& state, const StatsPage& page) {
   Json progress = Json::Object();
+  progress.Set("job", Json::String(task.job_name));
+  progress.Set("run_id", Json::String(task.run_id));
   progress.Set("role", Json::String(task.replica_type));
   progress.Set("index", Json::Int(task.replica_index));
   progress.Set("attempt", Json::Int(task.attempt));

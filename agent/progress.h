@@ -18,8 +18,10 @@ namespace pstrain {
 /// finite is null.
 Json ValuesJson(const StatsPage& page);
 
-/// What /progress answers: {"role","index","attempt","child_pid","state","values":{key: number}}.
-/// An unreadable page adds "error" and leaves values empty.
+/// What /progress answers:
+/// {"job","run_id","role","index","attempt","child_pid","state","values":{key: number}}.
+/// In a cluster run_id is the uid of the job. An unreadable page adds "error" and leaves values
+/// empty.
 Json ProgressJson(const TaskEnv& task, const AgentState& state, const StatsPage& page);
 
 /// The same after the end, with "exit" (program_exit.h), for the final stats file.

@@ -1,5 +1,6 @@
 #include "runtime/chief/chief.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -151,7 +152,8 @@ Result<int> Chief::RunToEnd() {
       if (ending_.failed_for_good()) return kExitPermanent;
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
-    if (ending_.Superseded() || ps_.superseded() || end_file_.superseded()) {
+    if (ending_.Superseded() || ps_.superseded() || workers_.superseded() ||
+        end_file_.superseded()) {
       LogWarning("chief", "another chief has taken over");
       return kExitDisrupted;
     }
@@ -266,10 +268,6 @@ void Chief::BeginRelease(bool finished) {
                                        : "drained; all are released");
 }
 
-bool Chief::AllTold() const {
-  return ps_.AllReleased() && workers_.AllToldEnd() && evaluator_.ToldEnd();
-}
-
 RunNumbers Chief::Numbers() const {
   RunNumbers numbers;
   numbers.progress = protocol_.Progress();
@@ -285,6 +283,7 @@ RunNumbers Chief::Numbers() const {
   numbers.checkpoint_problem = checkpointing_.problem();
   end_file_.Report(numbers.checkpoint_problem);
   numbers.disk_wait = disk_wait_;
+  numbers.waiting = std::max(ending_.waiting(), evaluator_.WaitedForRestored());
   numbers.batches_reopened = checkpointing_.BatchesReopened();
   numbers.applied = checkpointing_.applied();
   numbers.loss = workers_.loss();
@@ -342,6 +341,7 @@ Result<PollWorkerReply> Chief::PollWorker(const PollWorkerRequest& request,
                                                       dependencies_.refusals));
   if (refusal) return *std::move(refusal);
   PSTRAIN_RETURN_IF_ERROR(workers_.CheckAttempt(request, from));
+  PSTRAIN_RETURN_IF_ERROR(workers_.CheckChief(request));
   PollWorkerReply reply = workers_.Poll(request,
                                         {.releasing = ending_.releasing(),
                                          .finished = ending_.finished(),

@@ -118,7 +118,9 @@ class Chief {
   /// A peer has said what it says; OK: nothing is wrong with the job.
   void HearFailure(Status failure) PSTRAIN_REQUIRES(mutex_);
   void BeginRelease(bool finished) PSTRAIN_REQUIRES(mutex_);
-  bool AllTold() const PSTRAIN_REQUIRES(mutex_);
+  bool AllTold() const PSTRAIN_REQUIRES(mutex_) {
+    return ps_.AllReleased() && workers_.AllToldEnd() && evaluator_.ToldEnd();
+  }
   RunNumbers Numbers() const PSTRAIN_REQUIRES(mutex_);
 
   const RoleContext& context_;

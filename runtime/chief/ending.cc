@@ -16,6 +16,9 @@ constexpr seconds kDrainReserve{4};
 /// Of that, what is not spent on writing how the run stopped.
 constexpr seconds kReleaseReserve{3};
 constexpr seconds kTermCheck{1};
+/// Replicas take a few seconds to start or to be replaced: that is no news.
+constexpr seconds kFirstWord{10};
+constexpr seconds kNextWord{60};
 
 std::string WhatIsMissing(const Ending::Attendance& attendance) {
   std::string missing;
@@ -37,7 +40,8 @@ Ending::Ending(Limits limits, const RunDirectory& directory, Disk& disk, const C
       directory_(directory),
       disk_(disk),
       clock_(clock),
-      ready_since_(clock.Now()) {}
+      ready_since_(clock.Now()),
+      next_word_(kFirstWord) {}
 
 void Ending::Fail(Status status) {
   if (failure_) return;
@@ -53,10 +57,30 @@ void Ending::FailForGood(Status status) {
 
 void Ending::CheckPatience(const Attendance& attendance) {
   if (attendance.all_shards_active && attendance.any_worker) return RenewPatience();
-  if (clock_.Now() - ready_since_ < limits_.peers) return;
+  waiting_ = clock_.Now() - ready_since_;
+  SayWhoIsMissing(attendance);
+  if (waiting_ < limits_.peers) return;
   Fail(DeadlineExceededError(
       WhatIsMissing(attendance) + " within spec.training.peerTimeoutSeconds (" +
       WholeSeconds(limits_.peers) + "); see why in their logs, or raise it"));
+}
+
+void Ending::RenewPatience() {
+  if (next_word_ > kFirstWord) {
+    LogInfo("chief", "nobody is waited for any more", {{"after_seconds", InSeconds(waiting_)}});
+  }
+  ready_since_ = clock_.Now();
+  waiting_ = Time(0);
+  next_word_ = kFirstWord;
+}
+
+void Ending::SayWhoIsMissing(const Attendance& attendance) {
+  if (waiting_ < next_word_ || failure_) return;
+  next_word_ = waiting_ + kNextWord;
+  LogWarning("chief", "the chief waits, and nothing is granted",
+             {{"missing", WhatIsMissing(attendance)},
+              {"for_seconds", std::chrono::floor<seconds>(waiting_).count()},
+              {"given_up_after_seconds", limits_.peers.count()}});
 }
 
 bool Ending::TimeIsOut() const {
@@ -72,14 +96,20 @@ bool Ending::DrainOver(const DrainState& state) const {
   return state.evaluated || state.evaluator_silent;
 }
 
-bool Ending::RunOver(std::optional<std::chrono::nanoseconds> final_since, bool evaluated) const {
+bool Ending::RunOver(std::optional<std::chrono::nanoseconds> final_since, bool evaluated) {
   if (!final_since) return false;
-  return evaluated || clock_.Now() - *final_since > limits_.evaluation;
+  waiting_ = evaluated ? Time(0) : clock_.Now() - *final_since;
+  if (!evaluated && !std::exchange(final_awaited_, true)) {
+    LogInfo("chief", "waiting for the evaluation of the final checkpoint",
+            {{"given_up_after_seconds", limits_.evaluation.count()}});
+  }
+  return evaluated || waiting_ > limits_.evaluation;
 }
 
 void Ending::BeginRelease(bool finished) {
   finished_ = finished;
   release_since_ = clock_.Now();
+  waiting_ = Time(0);
 }
 
 bool Ending::ReleaseOver(bool all_told) const {

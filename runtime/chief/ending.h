@@ -59,10 +59,13 @@ class Ending {
     /// The workers that were there once, and how they were lost.
     std::string lost_workers = {};
   };
-  /// Fails the job when the run could not train for longer than the limit.
+  /// Fails the job when the run could not train for longer than the limit. Until then the log says
+  /// who is missing: after 10 s and each minute from then on, and that they are there.
   void CheckPatience(const Attendance& attendance);
   /// Peers are not needed any more: the limit counts from now on again.
-  void RenewPatience() { ready_since_ = clock_.Now(); }
+  void RenewPatience();
+  /// How long somebody has been waited for, by the last CheckPatience or RunOver; zero: nobody is.
+  std::chrono::nanoseconds waiting() const { return waiting_; }
 
   /// This process was paused for so long: the limit does not count it.
   void ForgiveGap(std::chrono::nanoseconds gap) { ready_since_ += gap; }
@@ -86,8 +89,9 @@ class Ending {
   /// The process was told to stop and the grace period is nearly over: nothing is waited for.
   bool TimeIsOut() const;
 
-  /// `final_since`: when the final checkpoint was placed; nothing while there is none.
-  bool RunOver(std::optional<std::chrono::nanoseconds> final_since, bool evaluated) const;
+  /// `final_since`: when the final checkpoint was placed; nothing while there is none. The log says
+  /// once that its evaluation is waited for.
+  bool RunOver(std::optional<std::chrono::nanoseconds> final_since, bool evaluated);
 
   /// From here on all are told to end.
   void BeginRelease(bool finished);
@@ -103,6 +107,7 @@ class Ending {
  private:
   using Time = std::chrono::nanoseconds;
 
+  void SayWhoIsMissing(const Attendance& attendance);
   void TermChecked(const Result<bool>& superseded);
 
   const Limits limits_;
@@ -112,6 +117,11 @@ class Ending {
   std::optional<Status> failure_;
   bool failed_for_good_ = false;
   Time ready_since_;
+  Time waiting_{0};
+  /// The log has the next word of it after so long a wait.
+  Time next_word_;
+  /// The log says that the final evaluation is waited for.
+  bool final_awaited_ = false;
   std::optional<Time> drain_since_;
   std::optional<Time> release_since_;
   bool finished_ = false;

@@ -14,6 +14,7 @@
 #include "runtime/chief/run_numbers.h"
 #include "runtime/cluster/limits.h"
 #include "runtime/cluster/permanent_failure.h"
+#include "runtime/cluster/process_end.h"
 #include "runtime/cluster/try_again.h"
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/in_process/local_network.h"
@@ -41,6 +42,14 @@ std::size_t MostConnections(const RoleContext& context) {
 int EndAsSuperseded(const Status& status) {
   LogWarning("chief", "another chief has taken over", {{"reason", status}});
   return kExitDisrupted;
+}
+
+/// Nobody listens yet who could tell of a directory that hangs.
+Result<ChiefSetup> Prepare(const RoleContext& context, const ChiefJob& job, bool* was_started) {
+  const ProcessEnd::Work work(context.end,
+                              "prepare the run in " + context.run_directory().string());
+  *was_started = RunDirectory::WasStarted(context.job, context.run_id);
+  return PrepareChief(context, job);
 }
 
 /// Of an error of PrepareChief. Nothing helps where what the job names is absent, damaged, of
@@ -78,8 +87,8 @@ Result<int> RunChief(const RoleContext& context, const ChiefJob& job) {
   if (context.network == nullptr) {
     PSTRAIN_RETURN_IF_ERROR(CheckCanListen(context.listen_address));
   }
-  const bool was_started = RunDirectory::WasStarted(context.job, context.run_id);
-  Result<ChiefSetup> prepared = PrepareChief(context, job);
+  bool was_started = false;
+  Result<ChiefSetup> prepared = Prepare(context, job, &was_started);
   if (!prepared.ok()) return EndOfSetup(context, prepared.status(), was_started);
   ChiefSetup setup = *std::move(prepared);
   const std::int64_t expected = ExamplesExpected(setup);

@@ -93,6 +93,7 @@ void NumbersPublisher::Publish(const RunNumbers& numbers) {
   stats_.checkpoint_failing->Set(InSeconds(numbers.checkpoint_problem.failing));
   stats_.checkpoint_error->Set(ErrnoOf(numbers.checkpoint_problem.error));
   stats_.disk_wait->Set(InSeconds(numbers.disk_wait));
+  stats_.waiting->Set(InSeconds(numbers.waiting));
   stats_.membership->Set(static_cast<double>(numbers.membership));
   stats_.chief_term->Set(static_cast<double>(numbers.chief_term));
   stats_.records_skipped->Set(static_cast<double>(numbers.applied.skipped));

@@ -66,6 +66,9 @@ struct RunNumbers {
   CheckpointProblem checkpoint_problem;
   /// How long the run's directory has not answered.
   std::chrono::nanoseconds disk_wait{0};
+  /// How long somebody has been waited for without whom nothing is granted, or the run does not
+  /// end.
+  std::chrono::nanoseconds waiting{0};
   std::optional<double> loss;
   std::optional<double> restored_loss;
   /// Of the last evaluation.

@@ -11,6 +11,8 @@ namespace {
 
 /// Of the grace period, for the exit code to be seen before SIGKILL.
 constexpr std::chrono::seconds kGraceReserve{1};
+/// Between two words of one work that does not return.
+constexpr std::chrono::seconds kNextWord{60};
 
 }  // namespace
 
@@ -41,13 +43,27 @@ SteadyTime ProcessEnd::Deadline(SteadyTime decided) const {
   return std::min(deadline, std::max(decided, *told_to_stop_ + options_.grace - kGraceReserve));
 }
 
+// Looks now and then instead of being told of each work: a worker reads hundreds of batches a
+// second.
+void ProcessEnd::NameSlowWorks() {
+  const SteadyTime now = SteadyNow();
+  for (Work::Entry& work : works_) {
+    if (work.named != Named::kWhenSlow || now < work.next_word) continue;
+    work.next_word = now + kNextWord;
+    work.warned = true;
+    LogWarning("runtime", "this work takes long; waiting for it",
+               {{"work", work.what}, {"seconds", InSeconds(now - work.since)}});
+  }
+}
+
 void ProcessEnd::Watch(const std::stop_token& in_time) {
   Result<int> outcome = 0;
   {
     const MutexLock lock(mutex_);
     while (!in_time.stop_requested()) {
       if (!decided_) {
-        changed_.Wait(mutex_, in_time);
+        NameSlowWorks();
+        changed_.WaitUntil(mutex_, SteadyNow() + options_.look, in_time);
         continue;
       }
       const SteadyTime deadline = Deadline(*decided_);
@@ -66,15 +82,21 @@ void ProcessEnd::Watch(const std::stop_token& in_time) {
   end_now_(outcome);
 }
 
-ProcessEnd::Work::Work(ProcessEnd* end, std::string what) : end_(end) {
+ProcessEnd::Work::Work(ProcessEnd* end, std::string what, Named named) : end_(end) {
   if (end_ == nullptr) return;
+  const SteadyTime now = SteadyNow();
   const MutexLock lock(end_->mutex_);
-  entry_ = end_->works_.insert(end_->works_.end(), {std::move(what), SteadyNow()});
+  entry_ = end_->works_.insert(end_->works_.end(),
+                               {std::move(what), now, named, now + end_->options_.slow});
 }
 
 ProcessEnd::Work::~Work() {
   if (end_ == nullptr) return;
   const MutexLock lock(end_->mutex_);
+  if (entry_->warned) {
+    LogInfo("runtime", "the work that took long has returned",
+            {{"work", entry_->what}, {"seconds", InSeconds(SteadyNow() - entry_->since)}});
+  }
   end_->works_.erase(entry_);
 }
 

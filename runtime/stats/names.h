@@ -217,6 +217,10 @@ inline constexpr StatDefinition kChiefBatchesReopened{
 inline constexpr StatDefinition kChiefBatchesOverdue{
     "batches_overdue", "pstrain_chief_batches_overdue_total", "",
     "Batches that were also given to another worker because one had them for too long."};
+inline constexpr StatDefinition kChiefWaiting{
+    "waiting_seconds", "pstrain_chief_waiting_seconds", "",
+    "Time for which the chief has waited for ps, owners of shards, workers or an evaluation, and "
+    "nothing is granted; 0 while it waits for nobody."};
 
 // Evaluator.
 inline constexpr StatDefinition kEvaluatorEvaluations{

@@ -81,6 +81,7 @@ ChiefStats::ChiefStats(StatsWriter& writer)
       auc(writer.AddUnsetGauge(stats::kEvaluatorAuc)),
       accuracy(writer.AddUnsetGauge(stats::kEvaluatorAccuracy)),
       log_loss(writer.AddUnsetGauge(stats::kEvaluatorLogLoss)),
-      calibration(writer.AddUnsetGauge(stats::kEvaluatorCalibration)) {}
+      calibration(writer.AddUnsetGauge(stats::kEvaluatorCalibration)),
+      waiting(writer.AddGauge(stats::kChiefWaiting)) {}
 
 }  // namespace pstrain

@@ -112,6 +112,7 @@ struct ChiefStats {
   Gauge* accuracy;
   Gauge* log_loss;
   Gauge* calibration;
+  Gauge* waiting;  // seconds; 0 while nobody is waited for
 };
 
 }  // namespace pstrain

@@ -205,6 +205,7 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_attempt(context_.attempt);
   request.set_membership_seen(membership_ ? membership_->number() : 0);
   request.set_chief_term_seen(run_ ? chief_term_ : 0);
+  request.set_chief_id_seen(run_ ? chief_id_ : 0);
   request.set_generation_seen(run_ ? run_->generation() : 0);
   for (const Report& report : reports_) *request.add_reports() = report;
   for (const auto& [work_id, grant] : in_flight_) ToWire(work_id, request.add_in_flight());
@@ -244,6 +245,7 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   if (reply.sequence() != request.sequence() && reply.directive() != REPLACED) return;
   reports_.erase(reports_.begin(), reports_.begin() + request.reports_size());
   chief_term_ = reply.chief_term();
+  chief_id_ = reply.chief_id();
   if (run_ || reply.has_run()) show_job_ = false;
   DropVoid();
   if (reply.has_run()) {

@@ -134,6 +134,8 @@ class GrantSession {
   std::shared_ptr<const Membership> membership_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);
   std::uint64_t chief_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  /// Of two that took one term, the one that was heard last.
+  std::uint64_t chief_id_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::uint64_t sequence_ PSTRAIN_GUARDED_BY(mutex_) = 0;  // of the last poll
   std::string failure_ PSTRAIN_GUARDED_BY(mutex_);
   bool idle_ PSTRAIN_GUARDED_BY(mutex_) = false;  // the chief had nothing to grant

@@ -41,6 +41,20 @@ TEST(Progress, WhenTheProgramOverwritesThePage_StillAnswers) {
   EXPECT_FALSE(CollectAgentMetrics(TaskEnv{}, AgentState{}, *page).empty());
 }
 
+// The operator tells by it whom it has asked: addresses of pods are used again.
+TEST(Progress, SaysOfWhichJobAndReplicaItIs) {
+  TaskEnv task;
+  task.job_name = "adult";
+  task.run_id = "0f3c";
+  task.replica_type = "chief";
+  task.attempt = 2;
+  const Json progress = ProgressJson(task, AgentState{}, *PageWith(kSteps, 1));
+  EXPECT_EQ(WriteJson(progress).find(
+                R"({"job":"adult","run_id":"0f3c","role":"chief","index":0,"attempt":2,)"),
+            0U)
+      << WriteJson(progress);
+}
+
 TEST(AgentMetrics, WhenASlotUsesOurLabels_KeepOurs) {
   constexpr StatDefinition kForeign{"x", "x", R"(job_name="other",zone="a")", ""};
   TaskEnv task;

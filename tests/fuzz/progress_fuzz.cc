@@ -14,7 +14,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto body = pstrain::BodyOfReply(bytes);
   if (body.ok() && !bytes.ends_with(*body)) std::abort();
   const Time now{std::chrono::seconds(1000)};
-  const auto reading = pstrain::job::ParseProgress(body.ok() ? *body : bytes, now, 0);
+  const std::string_view text = body.ok() ? *body : bytes;
+  const auto reading = pstrain::job::ParseProgress(text, now, 0);
+  // Whoever says whose progress it is says no less than who does not.
+  const auto of_chief = pstrain::job::ParseProgress(
+      text, now, {.job_uid = "u1", .replica = {pstrain::plan::Role::kChief, 0}, .attempt = 0});
+  if (of_chief.ok() && !reading.ok()) std::abort();
   if (!reading.ok()) return 0;
   const auto before = pstrain::job::ParseProgress(R"({"values": {"examples_committed": 7}})",
                                                   now - std::chrono::seconds(5), 0);

@@ -42,6 +42,7 @@ std::vector<ProgressPoller::Target> ProgressPoller::Targets() const {
       targets.push_back({.job = job->meta.key,
                          .job_uid = job->meta.uid,
                          .pod_ip = view.pod_ip,
+                         .index = view.replica.index,
                          .attempt = view.attempt});
     }
   }
@@ -52,7 +53,12 @@ void ProgressPoller::Note(const Target& target, const Status& answer) {
   const std::pair agent(target.pod_ip, target.attempt);
   const MutexLock lock(mutex_);
   if (!answer.ok() && away_.insert(agent).second) {
-    LogWarning("progress", "the chief's agent does not answer; the status of the job may be old",
+    const bool of_another = answer.code() == StatusCode::kFailedPrecondition;
+    LogWarning("progress",
+               of_another
+                   ? "another answers at the address of the chief's agent; the status of the job "
+                     "may be old"
+                   : "the chief's agent does not answer; the status of the job may be old",
                {{"job", target.job.ToString()}, {"pod_ip", target.pod_ip}, {"error", answer}});
   } else if (answer.ok() && away_.erase(agent) > 0) {
     LogInfo("progress", "the chief's agent answers again",
@@ -74,8 +80,11 @@ void ProgressPoller::PollOnce(const std::stop_token& stop) {
     const Target& target = targets[i];
     const auto body = fetch_(target.pod_ip, stop);
     const plan::Time now{std::chrono::milliseconds(clock_.UnixMillis())};
-    auto reading = body.ok() ? ParseProgress(*body, now, target.attempt)
-                             : Result<ProgressReading>(body.status());
+    const ProgressSource chief{.job_uid = target.job_uid,
+                               .replica = {plan::Role::kChief, target.index},
+                               .attempt = target.attempt};
+    auto reading =
+        body.ok() ? ParseProgress(*body, now, chief) : Result<ProgressReading>(body.status());
     if (!stop.stop_requested()) Note(target, reading.status());
     if (reading.ok() && store_.Record(target.job_uid, std::move(*reading))) {
       queue_.Add(target.job);

@@ -46,10 +46,12 @@ class ProgressPoller {
     kube::ObjectKey job;
     std::string job_uid;
     std::string pod_ip;
+    std::int32_t index = 0;
     std::int32_t attempt = 0;
   };
   std::vector<Target> Targets() const;
-  /// The log has the beginning and the end of each time in which an agent does not answer.
+  /// The log has the beginning and the end of each time in which an agent does not answer, or
+  /// another answers in its place.
   void Note(const Target& target, const Status& answer) PSTRAIN_EXCLUDES(mutex_);
   void ForgetOthers(const std::vector<Target>& targets) PSTRAIN_EXCLUDES(mutex_);
 
@@ -62,7 +64,7 @@ class ProgressPoller {
   const Options options_;
   /// Calls are parallel.
   Mutex mutex_;
-  /// By address and attempt: the agents that did not answer when they were asked last.
+  /// By address and attempt: the agents that did not answer themselves when they were asked last.
   std::set<std::pair<std::string, std::int32_t>> away_ PSTRAIN_GUARDED_BY(mutex_);
 };
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "base/text/utf8.h"
+
 namespace pstrain::job {
 namespace {
 
@@ -31,15 +33,49 @@ std::optional<std::int64_t> Count(const Json& values, std::string_view key) {
   return std::llround(std::clamp(*number, -kMost, kMost));
 }
 
-}  // namespace
+/// What an agent says of itself, for a person; bounded, as anybody may have said it.
+std::string Said(const Json& progress, std::string_view key) {
+  constexpr std::size_t kMost = 64;
+  const Json* value = progress.Find(key);
+  if (value == nullptr) return "nothing";
+  return std::string(Utf8Prefix(WriteJson(*value), kMost));
+}
 
-Result<ProgressReading> ParseProgress(std::string_view body, plan::Time at, std::int32_t attempt) {
-  PSTRAIN_ASSIGN_OR_RETURN(const Json progress, ParseJson(body));
+Status CheckSource(const Json& progress, const ProgressSource& source) {
+  const std::array<std::pair<std::string_view, Json>, 4> asked = {{
+      {"run_id", Json::String(source.job_uid)},
+      {"role", Json::String(std::string(plan::RoleName(source.replica.role)))},
+      {"index", Json::Int(source.replica.index)},
+      {"attempt", Json::Int(source.attempt)},
+  }};
+  for (const auto& [key, value] : asked) {
+    if (const Json* said = progress.Find(key); said != nullptr && *said == value) continue;
+    return FailedPreconditionError("/progress of another agent: its " + std::string(key) + " is " +
+                                   Said(progress, key) + ", asked was " + WriteJson(value));
+  }
+  return OkStatus();
+}
+
+Result<ProgressReading> ReadingOf(const Json& progress, plan::Time at, std::int32_t attempt) {
   const Json* values = progress.Find("values");
   if (values == nullptr || !values->is_object()) {
     return InvalidArgumentError("/progress: the object \"values\" is missing");
   }
   return ProgressReading{.values = *values, .at = at, .attempt = attempt};
+}
+
+}  // namespace
+
+Result<ProgressReading> ParseProgress(std::string_view body, plan::Time at,
+                                      const ProgressSource& source) {
+  PSTRAIN_ASSIGN_OR_RETURN(const Json progress, ParseJson(body));
+  PSTRAIN_RETURN_IF_ERROR(CheckSource(progress, source));
+  return ReadingOf(progress, at, source.attempt);
+}
+
+Result<ProgressReading> ParseProgress(std::string_view body, plan::Time at, std::int32_t attempt) {
+  PSTRAIN_ASSIGN_OR_RETURN(const Json progress, ParseJson(body));
+  return ReadingOf(progress, at, attempt);
 }
 
 std::optional<ProgressReading> ReadingFromTermination(std::string_view message, plan::Time at,

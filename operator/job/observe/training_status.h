@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 
@@ -25,7 +26,19 @@ struct ProgressReading {
   }
 };
 
-/// Reads the body of the agent's /progress. INVALID_ARGUMENT when it has another form.
+/// Whose progress is asked for.
+struct ProgressSource {
+  std::string job_uid;
+  plan::ReplicaId replica;
+  std::int32_t attempt = 0;
+};
+
+/// Reads the body of the agent's /progress. INVALID_ARGUMENT when it has another form;
+/// FAILED_PRECONDITION when it is the answer of another agent, or does not say whose it is: a pod
+/// may have got the address of one that is gone.
+Result<ProgressReading> ParseProgress(std::string_view body, plan::Time at,
+                                      const ProgressSource& source);
+/// The same, whoever says it: of a text that the apiserver has of that very attempt.
 Result<ProgressReading> ParseProgress(std::string_view body, plan::Time at, std::int32_t attempt);
 
 /// Reads the agent's termination message; nothing when it carries no values.

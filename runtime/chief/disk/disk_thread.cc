@@ -63,7 +63,7 @@ void DiskThread::Run(const std::stop_token& stop) {
     }
     Then then;
     {
-      const ProcessEnd::Work work(end_, next.what);
+      const ProcessEnd::Work work(end_, next.what, ProcessEnd::Named::kAtTheEnd);
       then = next.work();
     }
     Finished();

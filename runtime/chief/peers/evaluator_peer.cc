@@ -115,10 +115,12 @@ PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, cons
 }
 
 void EvaluatorPeer::CheckRestored(std::optional<CheckpointId> newest, bool placed) {
+  const seconds deadline = chief_.setup.job.evaluation_deadline.value_or(seconds(0));
   if (stopped_loss_ && !awaited_since_ && chief_.protocol.AllActive()) {
     awaited_since_ = chief_.clock.Now();
+    LogInfo("chief", "waiting for the evaluation of the restored state; nothing is granted before",
+            {{"given_up_after_seconds", deadline.count()}});
   }
-  const seconds deadline = chief_.setup.job.evaluation_deadline.value_or(seconds(0));
   if (stopped_loss_ && awaited_since_ && chief_.Since(*awaited_since_) > deadline) {
     return GiveRestoredUp();
   }

@@ -48,6 +48,11 @@ class EvaluatorPeer {
   void CheckRestored(std::optional<CheckpointId> newest, bool placed);
   /// Nothing may be granted: the restored loss is not known, or somebody has yet to show it.
   bool GrantsWait() const { return stopped_loss_.has_value() || announcing_; }
+  /// How long the evaluation of the restored state has been waited for; zero: it is not, or not all
+  /// shards have had an owner yet.
+  std::chrono::nanoseconds WaitedForRestored() const {
+    return stopped_loss_ && awaited_since_ ? chief_.Since(*awaited_since_) : ProtocolTime(0);
+  }
   /// The restored state is still to be evaluated: it needs a checkpoint.
   bool RestoredStateWanted() const { return stopped_loss_.has_value(); }
 

@@ -32,6 +32,18 @@ Status WorkerPeers::CheckAttempt(const PollWorkerRequest& request, std::string_v
   return late;
 }
 
+Status WorkerPeers::CheckChief(const PollWorkerRequest& request) {
+  const std::uint64_t other = request.chief_id_seen();
+  const bool of_this_term = request.chief_term_seen() == chief_.chief_term();
+  if (!of_this_term || other == 0 || other == chief_.setup.directory.term().id) return OkStatus();
+  if (!std::exchange(superseded_, true)) {
+    LogWarning("chief", "a worker has heard another chief of this chief's term",
+               {{"worker", request.index()}, {"chief_term", chief_.chief_term()}});
+  }
+  return UnavailableError("two chiefs have taken term " + std::to_string(chief_.chief_term()) +
+                          ", and this one ends");
+}
+
 bool WorkerPeers::Knows(const PollWorkerRequest& request) const {
   const auto newest = newest_poll_.find(request.index());
   return newest != newest_poll_.end() && newest->second.first == request.process();
@@ -41,6 +53,7 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
                                   std::string_view from) {
   PollWorkerReply reply;
   reply.set_chief_term(chief_.chief_term());
+  reply.set_chief_id(chief_.setup.directory.term().id);
   if (!InOrder(request)) {
     reply.set_sequence(newest_poll_.at(request.index()).second);
     reply.set_directive(WAIT);

@@ -40,6 +40,12 @@ class WorkerPeers {
   /// Attempts::Check, before Poll. `from`: the peer's address, for the log.
   Status CheckAttempt(const PollWorkerRequest& request, std::string_view from) const;
 
+  /// UNAVAILABLE: the worker has heard another chief of this chief's term, which proves that two
+  /// have taken it. What it knows of that one means something else here, so nothing of the poll is
+  /// taken; from here on superseded(). Before Poll.
+  Status CheckChief(const PollWorkerRequest& request);
+  bool superseded() const { return superseded_; }
+
   /// That very process has been admitted by this chief, as the last one of its index.
   bool Knows(const PollWorkerRequest& request) const;
 
@@ -109,6 +115,7 @@ class WorkerPeers {
   /// By index: one each.
   std::map<std::uint32_t, Former> former_;
   std::optional<double> loss_;
+  bool superseded_ = false;
 };
 
 }  // namespace pstrain

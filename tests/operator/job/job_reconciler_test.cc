@@ -332,9 +332,15 @@ TEST_F(JobReconcilerTest, NetworkPolicies_AreMadeOnlyWhenAskedForAndFollowTheFla
   fixture_.Settle();
   EXPECT_EQ(names(), first) << "it serves live pods";
   restart(R"([{"podSelector": {}}])");
-  EXPECT_EQ(names().size(), 1U);
-  EXPECT_NE(names(), first);
+  const std::vector<std::string> second = names();
+  EXPECT_EQ(second.size(), 1U);
+  EXPECT_NE(second, first);
   ExpectFixedPoint();
+  fixture_.SetPolicyPeers(std::nullopt);
+  fixture_.RestartOperator();
+  fixture_.SyncAll();
+  fixture_.Settle();
+  EXPECT_EQ(names(), second) << "switched off, it stays with its job";
 }
 
 TEST_F(JobReconcilerTest, ShortLives_DelayTheNextAttemptByTheClockOfTheStatus) {

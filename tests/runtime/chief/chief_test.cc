@@ -217,6 +217,23 @@ TEST_F(ChiefTest, WhenAPsServesAnotherChiefOfTheSameTerm_EndsAsSuperseded) {
   EXPECT_EQ(Outcome(), kExitDisrupted);
 }
 
+TEST_F(ChiefTest, WhenAWorkerHasHeardAnotherChiefOfTheSameTerm_EndsAsSuperseded) {
+  Start();
+  PollWorkerRequest poll;
+  poll.set_process(5);
+  poll.set_sequence(1);
+  const FixedDigests job = DigestsOf(job_.spec());
+  poll.mutable_job()->insert(job.begin(), job.end());
+  const Result<PollWorkerReply> first = chief_->PollWorker(poll, "");
+  ASSERT_TRUE(first.ok()) << first.status().ToString();
+  poll.set_sequence(2);
+  poll.set_chief_term_seen(first->chief_term());
+  poll.set_chief_id_seen(first->chief_id() + 1);
+  EXPECT_EQ(chief_->PollWorker(poll, "").status().code(), StatusCode::kUnavailable);
+  stop_.request_stop();
+  EXPECT_EQ(Outcome(), kExitDisrupted);
+}
+
 /// To a ps that refuses the run, which fails the job, and then says that it serves another chief.
 class RefusingLink final : public SilentLink {
  public:

@@ -16,6 +16,16 @@ using std::chrono::seconds;
 
 class EndingTest : public chief_test::ChiefPartsTest {
  protected:
+  /// What the log says while somebody is missing for that time, looked at each second.
+  std::string LogOf(const Ending::Attendance& attendance, int for_seconds) {
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < for_seconds; ++i) {
+      clock_.Advance(seconds(1));
+      ending_.CheckPatience(attendance);
+    }
+    return testing::internal::GetCapturedStderr();
+  }
+
   Ending ending_{{.peers = seconds(60), .grace = seconds(30), .evaluation = seconds(20)},
                  setup_->directory,
                  disk_,
@@ -61,6 +71,62 @@ TEST_F(EndingTest, WhenAPsCannotTakeItsShards_FailsAndSaysWhy) {
   ending_.CheckPatience({.any_worker = true, .problem = "ps 1: Input/output error"});
   ASSERT_TRUE(ending_.failure().has_value());
   EXPECT_NE(ending_.failure()->message().find("ps 1: Input/output error"), std::string::npos);
+}
+
+constexpr const char* kWaits = "the chief waits, and nothing is granted";
+constexpr const char* kAllThere = "nobody is waited for any more";
+
+TEST_F(EndingTest, WhileAShardHasNoOwner_TheLogSaysSoAfterTenSeconds) {
+  const Ending::Attendance attendance{.any_worker = true,
+                                      .problem = "ps 1 restores shard 3 for 8 s"};
+  EXPECT_EQ(LogOf(attendance, 9), "");
+  const std::string first = LogOf(attendance, 1);
+  EXPECT_NE(first.find(kWaits), std::string::npos) << first;
+  EXPECT_NE(first.find(attendance.problem), std::string::npos) << first;
+  EXPECT_NE(first.find("for_seconds=10"), std::string::npos) << first;
+  EXPECT_EQ(LogOf(attendance, 49), "");
+  EXPECT_FALSE(ending_.failure().has_value());
+}
+
+TEST_F(EndingTest, WhileSomebodyIsMissing_TheLogSaysWhoEachMinuteAndThatTheyAreThere) {
+  ending_.ForgiveGap(seconds(1000));  // Fails later than this test lasts.
+  clock_.Advance(seconds(1000));
+  const std::string log = LogOf({.missing_ps = {2}}, 10);
+  EXPECT_NE(log.find("ps 2 did not come"), std::string::npos) << log;
+  const std::string next = LogOf({.all_shards_active = true}, 49);
+  EXPECT_EQ(next, "");
+  const std::string there = LogOf({.any_worker = true, .all_shards_active = true}, 5);
+  EXPECT_NE(there.find(kAllThere), std::string::npos) << there;
+  EXPECT_EQ(there.find(kAllThere), there.rfind(kAllThere)) << there;
+  // A short absence is no news, and neither is its end.
+  EXPECT_EQ(LogOf({.all_shards_active = true}, 9), "");
+  EXPECT_EQ(LogOf({.any_worker = true, .all_shards_active = true}, 5), "");
+  EXPECT_NE(LogOf({.all_shards_active = true}, 10).find("no worker came"), std::string::npos);
+}
+
+TEST_F(EndingTest, HowLongSomebodyIsMissing_IsKnown) {
+  EXPECT_EQ(ending_.waiting(), seconds(0));
+  clock_.Advance(seconds(7));
+  ending_.CheckPatience({.all_shards_active = true});
+  EXPECT_EQ(ending_.waiting(), seconds(7));
+  ending_.CheckPatience({.any_worker = true, .all_shards_active = true});
+  EXPECT_EQ(ending_.waiting(), seconds(0));
+}
+
+TEST_F(EndingTest, WhileTheFinalEvaluationIsAwaited_TheLogSaysSoOnceAndForHowLongIsKnown) {
+  const std::chrono::nanoseconds placed = clock_.Now();
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(ending_.RunOver(placed, false));
+    clock_.Advance(seconds(1));
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::string_view line = "waiting for the evaluation of the final checkpoint";
+  EXPECT_NE(log.find(line), std::string::npos) << log;
+  EXPECT_EQ(log.find(line), log.rfind(line)) << log;
+  EXPECT_EQ(ending_.waiting(), seconds(4));
+  EXPECT_TRUE(ending_.RunOver(placed, true));
+  EXPECT_EQ(ending_.waiting(), seconds(0));
 }
 
 TEST_F(EndingTest, WhenTheJobFailsTwice_TheFirstReasonCounts) {

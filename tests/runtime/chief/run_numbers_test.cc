@@ -51,6 +51,16 @@ TEST(RunNumbers, WhatAFormerChiefHasProven_IsOnTheStatsPage) {
   EXPECT_EQ(stats.applied_max->Value(), 82);
 }
 
+TEST(RunNumbers, HowLongSomebodyIsWaitedFor_IsOnTheStatsPage) {
+  const std::unique_ptr<StatsWriter> writer = StatsWriter::InMemory();
+  ChiefStats stats(*writer);
+  NumbersPublisher publisher(stats);
+  RunNumbers numbers;
+  numbers.waiting = std::chrono::milliseconds(7500);
+  publisher.Publish(numbers);
+  EXPECT_EQ(stats.waiting->Value(), 7.5);
+}
+
 TEST(RunNumbers, CountsOfAManifest_AreThoseOfItsExtremes) {
   CheckpointManifest manifest;
   for (const std::int64_t examples : {40, 20, 30}) {

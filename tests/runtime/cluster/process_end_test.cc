@@ -1,12 +1,15 @@
 #include "runtime/cluster/process_end.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <future>
 #include <stop_token>
+#include <string>
+#include <thread>
 
 namespace pstrain {
 namespace {
@@ -51,6 +54,25 @@ class ProcessEndTest : public testing::Test {
 
   std::promise<int> ended_;
 };
+
+TEST_F(ProcessEndTest, WhileAWorkTakesLong_TheLogNamesItAndSaysWhenItReturns) {
+  testing::internal::CaptureStderr();
+  {
+    ProcessEnd end({.slow = milliseconds(1), .look = milliseconds(1)}, EndNow());
+    const ProcessEnd::Work watched(&end, "list checkpoints", ProcessEnd::Named::kAtTheEnd);
+    const ProcessEnd::Work work(&end, "open the run's directory /data/run");
+    const SteadyTime deadline = SteadyNow() + kLimit;
+    struct stat log{};
+    while (fstat(STDERR_FILENO, &log) == 0 && log.st_size == 0 && SteadyNow() < deadline) {
+      std::this_thread::yield();
+    }
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("this work takes long; waiting for it"), std::string::npos) << log;
+  EXPECT_NE(log.find("open the run's directory /data/run"), std::string::npos) << log;
+  EXPECT_NE(log.find("the work that took long has returned"), std::string::npos) << log;
+  EXPECT_EQ(log.find("list checkpoints"), std::string::npos) << log;
+}
 
 TEST_F(ProcessEndTest, WhatIsDecidedFirst_Counts) {
   ProcessEnd end({.patience = milliseconds(1)}, EndNow());

@@ -136,6 +136,7 @@ void Mutate(RegisterPsRequest& request) {
 // The chief's numbers of polls only grow; the worker's own come back to it.
 void Mutate(PollWorkerRequest& request) {
   if (ActiveMutations().attempts_are_not_told) request.clear_attempt();
+  if (ActiveMutations().workers_ignore_chief_ids) request.clear_chief_id_seen();
   // To the chief they are batches all the same.
   if (NatureOfJob().grants_name_their_chief) {
     for (Report& report : *request.mutable_reports()) report.clear_chief_term();

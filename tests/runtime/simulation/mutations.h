@@ -61,9 +61,10 @@ struct Mutations {
   bool chiefs_of_grants_are_ignored = false;
   /// The chief never begins another chain of checkpoints.
   bool chains_are_endless = false;
-  /// Two chiefs of one term are one and the same: to themselves, or to ps.
+  /// Two chiefs of one term are one and the same: to themselves, to ps, or to workers.
   bool chiefs_share_terms = false;
   bool ps_ignore_chief_ids = false;
+  bool workers_ignore_chief_ids = false;
   /// A ps copies all shards of a checkpoint together, not one after the other.
   bool shards_are_copied_together = false;
 };

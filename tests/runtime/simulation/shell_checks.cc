@@ -52,8 +52,7 @@ void ShellSimulation::CheckEnd() {
   if (!Observed().missing_checkpoint.empty()) {
     return Violated("the evaluator was told to read " + Observed().missing_checkpoint);
   }
-  // Workers cannot tell two chiefs of one term apart.
-  if (result_.refused > 0 && !NatureOfJob().two_create_one_file) {
+  if (result_.refused > 0) {
     return Violated(std::to_string(result_.refused) + " reports of honest workers were refused");
   }
   if (!Observed().incomplete_final.empty()) {

@@ -90,10 +90,12 @@ TEST(ShellGrantTerm, WhenTheChiefIsReplaced_NoShardServesWorkOfTheFormerOne) {
   EXPECT_GT(refused, 0u);
 }
 
-bool Caught(const Mutations& mutations, const PlannedFault& fault, std::uint64_t seeds) {
+bool Caught(const Mutations& mutations, const PlannedFault& fault, std::uint64_t seeds,
+            const std::string& says = {}) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const ShellResult result = RunSeed(seed, mutations, fault);
-    if (*result.error == '\0') continue;
+    if (*result.error == '\0' || std::string(result.error).find(says) == std::string::npos)
+      continue;
     std::cout << "seed " << seed << " sees it: " << result.error << '\n';
     return true;
   }
@@ -119,12 +121,33 @@ TEST(ShellChiefIds, WhenTwoChiefsTakeOneTerm_TheJobGoesOnWithOne) {
   }
 }
 
+// No ps knows of the former chief then; the workers do.
+const PlannedFault kOneTermOfNewPs{.killed = {"ps-0", "ps-1"},
+                                   .abandoned = "chief-0",
+                                   .stale_listings = seconds(30),
+                                   .nature = {.two_create_one_file = true}};
+
+TEST(ShellChiefIds, WhenTwoChiefsTakeOneTermAndNoPsKnowsTheFirst_TheJobGoesOnWithOne) {
+  for (std::uint64_t seed = 1; seed <= kNodeSeeds; ++seed) {
+    const ShellResult result = RunSeed(seed, {}, kOneTermOfNewPs);
+    EXPECT_EQ(result.faults, 1u) << "seed " << seed << ": the job does not train then";
+    EXPECT_STREQ(result.error, "") << "seed " << seed;
+  }
+}
+
 TEST(ShellRuleMutation, WhenAChiefDoesNotCompareItsId_IsCaught) {
   EXPECT_TRUE(Caught({.chiefs_share_terms = true}, kOneTerm, kNodeSeeds));
 }
 
 TEST(ShellRuleMutation, WhenAPsDoesNotCompareTheIdsOfChiefs_IsCaught) {
-  EXPECT_TRUE(Caught({.ps_ignore_chief_ids = true}, kOneTerm, kNodeSeeds));
+  // By the workers' word one of the two ends before.
+  EXPECT_TRUE(Caught({.ps_ignore_chief_ids = true, .workers_ignore_chief_ids = true}, kOneTerm,
+                     kNodeSeeds, "a ps serves two chiefs of term"));
+}
+
+TEST(ShellRuleMutation, WhenAWorkerDoesNotNameTheChiefThatItHasHeard_IsCaught) {
+  EXPECT_TRUE(Caught({.workers_ignore_chief_ids = true}, kOneTermOfNewPs, kNodeSeeds,
+                     "reports of honest workers were refused"));
 }
 
 }  // namespace

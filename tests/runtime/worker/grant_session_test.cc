@@ -74,6 +74,24 @@ TEST_F(GrantSessionTest, WhenAReplyIsToAnotherPoll_ItChangesNothing) {
   EXPECT_GE(last, 6u) << "the report was kept until a poll was taken";
 }
 
+// Of two chiefs that took one term, each has to find out by what workers have heard.
+TEST_F(GrantSessionTest, EachPoll_NamesTheChiefThatWasHeardLast) {
+  TestChief chief([](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    reply->set_chief_id(40 + poll.sequence());
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(5);
+    if (poll.sequence() < 3) AddGrant({0, static_cast<std::uint32_t>(poll.sequence())}, reply);
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_);
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_TRUE(chief.WaitForPolls(3));
+  const std::vector<PollWorkerRequest> polls = chief.polls();
+  EXPECT_EQ(polls[0].chief_id_seen(), 0u);
+  EXPECT_EQ(polls[1].chief_id_seen(), 41u);
+  EXPECT_EQ(polls[2].chief_id_seen(), 42u);
+}
+
 // Another chief has taken the run between two polls, and nobody noticed.
 TEST_F(GrantSessionTest, WhenTheChiefDoesNotKnowItsJob_ItIsShownWithTheNextPoll) {
   std::atomic<int> refused = 0;

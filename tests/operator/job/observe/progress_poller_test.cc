@@ -54,6 +54,20 @@ class ProgressPollerTest : public ::testing::Test {
     return R"({"phase": "Running", "podIP": ")" + ip + "\"}";
   }
 
+  /// What the agent of a chief of job "j<n>" says.
+  struct Agent {
+    int job = 1;
+    std::string role = "chief";
+    int index = 0;
+    int attempt = 0;
+  };
+  static std::string Answer(const Agent& agent, const std::string& values) {
+    const std::string job = std::to_string(agent.job);
+    return R"({"job": "j)" + job + R"(", "run_id": "u)" + job + R"(", "role": ")" + agent.role +
+           R"(", "index": )" + std::to_string(agent.index) + R"(, "attempt": )" +
+           std::to_string(agent.attempt) + R"(, "values": {)" + values + "}}";
+  }
+
   std::vector<std::string> Poll() {
     asked_.clear();
     poller_.PollOnce({});
@@ -116,7 +130,7 @@ TEST_F(ProgressPollerTest, AsksRunningChiefsOfTrainingJobsByTheirAddress) {
 TEST_F(ProgressPollerTest, NewsQueueTheJobOnceAndOtherAnswersDoNot) {
   PutJob(1);
   PutPod(1, "chief", Running("fd00::1"));
-  answers_["fd00::1"] = R"({"values": {"steps": 3}})";
+  answers_["fd00::1"] = Answer({}, R"("steps": 3)");
   clock_.Advance(std::chrono::seconds(5));
   EXPECT_THAT(Poll(), ElementsAre("fd00::1"));
   EXPECT_THAT(TakeQueued(), ElementsAre("ml/j1"));
@@ -148,7 +162,7 @@ TEST_F(ProgressPollerTest, AnAgentThatIsAway_IsInTheLogOnceForEachTime) {
   EXPECT_THAT(first, HasSubstr(away));
   EXPECT_THAT(first, HasSubstr("job=ml/j1"));
   EXPECT_EQ(first.find(away), first.rfind(away)) << first;
-  answers_["fd00::1"] = R"({"values": {"steps": 3}})";
+  answers_["fd00::1"] = Answer({}, R"("steps": 3)");
   const std::string again = log_of(5);
   EXPECT_THAT(again, HasSubstr(back));
   EXPECT_EQ(again.find(back), again.rfind(back)) << again;
@@ -162,12 +176,45 @@ TEST_F(ProgressPollerTest, AnAgentThatIsAway_IsInTheLogOnceForEachTime) {
   EXPECT_THAT(log_of(1), HasSubstr(away));
 }
 
+// A pod's address may be another pod's by the time it is asked.
+TEST_F(ProgressPollerTest, TheAnswerOfAnother_IsNotRecordedAndIsInTheLogOnce) {
+  PutJob(1);
+  PutPod(1, "chief", Running("fd00::1"));
+  const std::string proof =
+      R"("examples_expected": 8, "examples_committed": 8, "applied_min": 8, "applied_max": 8)";
+  const std::string nobody = R"({"values": {)" + proof + "}}";
+  for (const std::string& answer :
+       {Answer({.role = "worker"}, proof), Answer({.index = 1}, proof),
+        Answer({.attempt = 1}, proof), Answer({.job = 2}, proof), nobody}) {
+    answers_["fd00::1"] = answer;
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < 3; ++i) {
+      clock_.Advance(std::chrono::seconds(5));
+      Poll();
+    }
+    const std::string log = testing::internal::GetCapturedStderr();
+    EXPECT_THAT(TakeQueued(), IsEmpty()) << answer;
+    EXPECT_FALSE(store_.Heard("u1")) << answer;
+    EXPECT_FALSE(store_.ProvenCounts("u1", 0).has_value()) << answer;
+    const std::string line = "another answers at the address of the chief's agent";
+    EXPECT_THAT(log, HasSubstr(line)) << answer;
+    EXPECT_THAT(log, HasSubstr("job=ml/j1"));
+    EXPECT_EQ(log.find(line), log.rfind(line)) << log;
+    answers_["fd00::1"] = Answer({}, "");
+    testing::internal::CaptureStderr();
+    Poll();
+    testing::internal::GetCapturedStderr();
+    TakeQueued();
+    store_.Forget("u1");
+  }
+}
+
 TEST_F(ProgressPollerTest, AChiefThatDoesNotAnswer_DoesNotHoldUpTheOthers) {
   for (const int n : {1, 2, 3}) {
     PutJob(n);
     PutPod(n, "chief", Running("10.0.0." + std::to_string(n)));
   }
-  answers_["10.0.0.3"] = R"({"values": {"steps": 1}})";
+  answers_["10.0.0.3"] = Answer({.job = 3}, R"("steps": 1)");
   EXPECT_EQ(Poll().size(), 3U);
   EXPECT_THAT(TakeQueued(), ElementsAre("ml/j3"));
 }

@@ -119,6 +119,25 @@ TEST_F(EvaluatorPeerTest, WhenTheAnnouncementIsLate_GrantsWaitNoLongerThanTheLim
   EXPECT_FALSE(evaluator.GrantsWait());
 }
 
+TEST_F(EvaluatorPeerTest, WhileTheRestoredStateIsNotEvaluated_TheLogSaysSoOnce) {
+  Stop(0.5);
+  EvaluatorPeer evaluator(chief(), kFormer);
+  evaluator.CheckRestored(kFormer, false);
+  clock_.Advance(seconds(5));
+  EXPECT_EQ(evaluator.WaitedForRestored(), seconds(0)) << "shards have no owner yet";
+  StartPs();
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 3; ++i) {
+    evaluator.CheckRestored(kFormer, false);
+    clock_.Advance(seconds(1));
+  }
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::string_view line = "waiting for the evaluation of the restored state";
+  EXPECT_NE(log.find(line), std::string::npos) << log;
+  EXPECT_EQ(log.find(line), log.rfind(line)) << log;
+  EXPECT_EQ(evaluator.WaitedForRestored(), seconds(3));
+}
+
 TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_AResumedRunWaitsUntilItsDeadline) {
   Stop(0.5);
   Announce();

@@ -366,6 +366,29 @@ TEST_F(WorkerPeersTest, WhenAReportNamesAMembershipThatIsNotThereYet_ItIsRefused
   EXPECT_EQ(protocol().Progress().work_ids_committed, 1U);
 }
 
+// Both count their memberships and terms of shards alike.
+TEST_F(WorkerPeersTest, WhenAWorkerHasHeardAnotherChiefOfThisTerm_ItsPollIsNotTaken) {
+  StartPs();
+  PollWorkerRequest request = Request(0, 7, 1);
+  const PollWorkerReply reply = workers_.Poll(request, {});
+  const std::uint64_t id = setup_->directory.term().id;
+  ASSERT_NE(id, 0u);
+  EXPECT_EQ(reply.chief_id(), id);
+  request.set_chief_term_seen(reply.chief_term());
+  request.set_chief_id_seen(id);
+  EXPECT_TRUE(workers_.CheckChief(request).ok());
+  // What does not know of ids says nothing of another chief, and those of other terms have others.
+  request.clear_chief_id_seen();
+  EXPECT_TRUE(workers_.CheckChief(request).ok());
+  request.set_chief_id_seen(id + 1);
+  request.set_chief_term_seen(reply.chief_term() - 1);
+  EXPECT_TRUE(workers_.CheckChief(request).ok());
+  EXPECT_FALSE(workers_.superseded());
+  request.set_chief_term_seen(reply.chief_term());
+  EXPECT_EQ(workers_.CheckChief(request).code(), StatusCode::kUnavailable);
+  EXPECT_TRUE(workers_.superseded());
+}
+
 TEST_F(WorkerPeersTest, WhenALossIsNotANumber_TheMeanDoesNotTakeIt) {
   StartPs();
   const std::set<WorkId> granted = GrantsOf(workers_.Poll(Request(0, 7, 2), {}));
