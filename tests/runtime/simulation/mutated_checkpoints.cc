@@ -1,6 +1,7 @@
-// Stands between a ps that writes a checkpoint, its shards and its disk (mutated_functions.txt),
-// and counts the copies of shards in memory.
+// Stands between who writes a checkpoint, its shards and its disk (mutated_functions.txt), and
+// counts the copies of shards in memory.
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "proto/contract/control.pb.h"
 #include "runtime/checkpoint/checkpoint_shard.h"
+#include "runtime/checkpoint/manifest.h"
 #include "runtime/ps/checkpoint_writer.h"
 #include "runtime/shard/shard_engine.h"
 #include "tests/runtime/simulation/mutated_functions.h"
@@ -46,6 +48,18 @@ void CountCopy(const std::shared_ptr<Writing>& writing) {
 }
 
 }  // namespace
+
+using LastCheck = std::function<Status()>;
+
+Status RealManifest(const std::string& directory, CheckpointManifest manifest,
+                    const LastCheck& last_check) REAL_WriteManifest;
+Status MutatedManifest(const std::string& directory, CheckpointManifest manifest,
+                       const LastCheck& last_check) MUTATED_WriteManifest;
+Status MutatedManifest(const std::string& directory, CheckpointManifest manifest,
+                       const LastCheck& last_check) {
+  if (ActiveMutations().generations_are_not_noted) manifest.clear_generation();
+  return RealManifest(directory, std::move(manifest), last_check);
+}
 
 Status RealWrite(CheckpointWriter* writer, const CheckpointWriter::Order& order,
                  WriteCheckpointShardsReply* reply) REAL_WriteCheckpoint;

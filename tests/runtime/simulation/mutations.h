@@ -67,6 +67,12 @@ struct Mutations {
   bool workers_ignore_chief_ids = false;
   /// A ps copies all shards of a checkpoint together, not one after the other.
   bool shards_are_copied_together = false;
+  /// A resumed run waits for ever for the evaluation of its restored state.
+  bool restored_state_has_no_deadline = false;
+  /// A new chief does not wait until the evaluator has said what it reads.
+  bool pins_are_not_awaited = false;
+  /// A checkpoint does not say of which generation its catalog is.
+  bool generations_are_not_noted = false;
 };
 
 /// What runs now.

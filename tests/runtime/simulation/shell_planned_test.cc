@@ -18,6 +18,8 @@ using std::chrono::seconds;
 constexpr std::uint64_t kSeeds = 2;
 /// Chief, two ps, two workers, evaluator.
 constexpr std::uint64_t kReplicas = 6;
+/// Of the seeds, half have the next chief on another node.
+constexpr std::uint64_t kNodeSeeds = 4;
 
 // Longer than what makes a peer count as lost: 10 s for a ps, 15 s for a worker, 20 s for a link.
 const PlannedFault kChiefPaused{.paused = "chief-0", .lasts = seconds(30)};
@@ -93,12 +95,56 @@ TEST(ShellPlannedMutation, WhenTheChiefWaitsForAnOwnerForEver_IsCaught) {
   EXPECT_EQ(std::string(result.error).find(kWhyNotRestored), std::string::npos);
 }
 
+// A run is stopped and resumed, and its evaluator can read nothing for so long: longer than all the
+// rest of the job takes.
+const PlannedFault kRestoredUnread{.failing_disks = {"evaluator-0"},
+                                   .error_number = EIO,
+                                   .lasts = seconds(400),
+                                   .suspended = true};
+
+TEST(ShellResumed, WhenTheRestoredStateIsNotEvaluated_TheJobGoesOnWithout) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const ShellResult result = RunSeed(seed, {}, kRestoredUnread);
+    EXPECT_EQ(result.faults, 1u) << "seed " << seed << ": the job does not train then";
+    EXPECT_STREQ(result.error, "") << "seed " << seed;
+    EXPECT_GE(result.starts, 2 * kReplicas) << "seed " << seed;
+    EXPECT_LT(result.seconds_after_last_fault, 0) << "seed " << seed;
+  }
+}
+
+TEST(ShellPlannedMutation, WhenTheRestoredStateIsAwaitedForEver_IsCaught) {
+  const ShellResult result = RunSeed(1, {.restored_state_has_no_deadline = true}, kRestoredUnread);
+  EXPECT_GT(result.seconds_after_last_fault, 0) << result.error;
+}
+
+// The evaluator stands still in the middle of a checkpoint, and says nothing to the next chief
+// while that one places others.
+const PlannedFault kEvaluatorReads{.killed = {"chief-0"},
+                                   .paused = "evaluator-0",
+                                   .lasts = seconds(20),
+                                   .evaluator_reads_for = std::chrono::milliseconds(1000)};
+
+TEST(ShellPins, WhenTheChiefIsReplaced_WhatTheEvaluatorReadsStays) {
+  for (std::uint64_t seed = 1; seed <= kNodeSeeds; ++seed) {
+    const ShellResult result = RunSeed(seed, {}, kEvaluatorReads);
+    EXPECT_EQ(result.faults, 1u) << "seed " << seed << ": the job does not train then";
+    EXPECT_STREQ(result.error, "") << "seed " << seed;
+  }
+}
+
+TEST(ShellPlannedMutation, WhenANewChiefDoesNotWaitForThePin_IsCaught) {
+  bool caught = false;
+  for (std::uint64_t seed = 1; seed <= kNodeSeeds && !caught; ++seed) {
+    const std::string error = RunSeed(seed, {.pins_are_not_awaited = true}, kEvaluatorReads).error;
+    caught = error.find("the evaluator was told to read") != std::string::npos;
+  }
+  EXPECT_TRUE(caught);
+}
+
 // All but the evaluator begin again, and a chief on another node does not see the newest checkpoint
 // in its listing: it is restored all the same (ShellSimulation::CheckRestored).
 const PlannedFault kListingIsOld{.killed = {"chief-0", "ps-0", "ps-1"},
                                  .stale_listings = seconds(60)};
-/// Of the seeds, half have the next chief on another node.
-constexpr std::uint64_t kNodeSeeds = 4;
 
 TEST(ShellOldListing, WhenAllAreRestored_TheNewestCheckpointIsFound) {
   for (std::uint64_t seed = 1; seed <= kNodeSeeds; ++seed) {

@@ -78,6 +78,10 @@ struct PlannedFault {
   std::chrono::seconds stale_listings{0};
   /// Links that lose one direction for `lasts`, while variables are declared.
   std::vector<std::pair<std::string, std::string>> cut_while_declaring = {};
+  /// All are told to stop, and started again a few seconds later.
+  bool suspended = false;
+  /// From the beginning on, a call on a file takes the evaluator so long at most.
+  std::chrono::milliseconds evaluator_reads_for{0};
   std::uint32_t workers = 2;
   /// A power of two.
   std::string learning_rate = "0.5";

@@ -52,6 +52,11 @@ TEST(ShellRuleMutation, WhenNewsAreNotAwaited_IsCaught) {
   EXPECT_NE(error.find("before a ps knows of new variables"), std::string::npos) << error;
 }
 
+TEST(ShellRuleMutation, WhenACheckpointDoesNotNameItsGeneration_IsCaught) {
+  const std::string error = RunSeed(1, {.generations_are_not_noted = true}, kDeclared).error;
+  EXPECT_NE(error.find("is of a later generation than it holds"), std::string::npos) << error;
+}
+
 // Sums of gradients that are finite overflow in the ps.
 const PlannedFault kOverflows{.learning_rate = "2.1267647932558654e+37"};
 constexpr const char* kNotFinite = "is infinite or not a number after epoch";

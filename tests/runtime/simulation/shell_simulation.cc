@@ -30,6 +30,7 @@ constexpr std::chrono::seconds kLongFullDisk{600};
 constexpr std::int64_t kPlannedRecords = 4000;
 constexpr std::chrono::milliseconds kPlannedDelay{20};
 constexpr std::chrono::seconds kPlannedBegins{3};
+constexpr std::chrono::seconds kPlannedSuspension{5};
 /// Longer than any simulation.
 constexpr std::int32_t kForEver = 1'000'000;
 constexpr std::int32_t kForEverSeconds = kForEver;
@@ -217,6 +218,7 @@ void ShellSimulation::PlanFaults() {
 void ShellSimulation::PlanTheFault() {
   network_.weather.longest = kPlannedDelay;
   disk_->stale = planned_->stale_listings;
+  disk_->longest_of_evaluator = planned_->evaluator_reads_for;
   last_fault_ = kPlannedBegins + std::max(planned_->lasts, planned_->no_new_tokens);
   scheduler_.At(kPlannedBegins, [this] {
     if (cluster_->finished() || cluster_->Sum(stats::kChiefCheckpoints) == 0) return;
@@ -234,6 +236,10 @@ void ShellSimulation::PlanTheFault() {
       disk_->Fail(host, {.until = scheduler_.now() + planned_->lasts,
                          .error_number = planned_->error_number,
                          .writing_only = planned_->error_number == ENOSPC});
+    }
+    if (planned_->suspended) {
+      cluster_->Suspend();
+      scheduler_.At(scheduler_.now() + kPlannedSuspension, [this] { cluster_->Resume(); });
     }
     if (issuer_ != nullptr) issuer_->FallSilent(scheduler_.now() + planned_->no_new_tokens);
     for (std::size_t i = 0; i < cluster_->size(); ++i) {
