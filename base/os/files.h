@@ -42,8 +42,10 @@ Status CreateExclusive(const std::string& path, std::string_view content);
 /// Renames and fsyncs the directory of `to`. Both in one file system; replaces a file at `to`.
 Status RenameFile(const std::string& from, const std::string& to);
 
-/// The directory and its missing parents (mode 0777 less umask); OK when it exists already. The
-/// names of those that were made are durable.
+/// The directory and its missing parents (mode 0777 less umask); OK when it exists already. Its
+/// name is durable then, and so are those of the parents that were made: each call syncs what has
+/// the name of the directory or of its first parent that is there, for whoever has made it may have
+/// failed to. After an error some of them may exist; the next call makes up for it.
 Status CreateDirectories(const std::string& path);
 
 /// Makes the names inside a directory durable.
