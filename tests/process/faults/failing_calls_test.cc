@@ -157,6 +157,8 @@ INSTANTIATE_TEST_SUITE_P(With, ReplacedChiefTest,
                          testing::Values(Failing{"EnospcOfWrite", "write", ENOSPC},
                                          Failing{"EdquotOfWrite", "write", EDQUOT},
                                          Failing{"EaccesOfOpen", "open", EACCES},
+                                         // Nor can it see then that the run was started.
+                                         Failing{"EaccesOfStatAndOpen", "stat,open", EACCES},
                                          Failing{"ErofsOfOpen", "open", EROFS}),
                          NameOf);
 
