@@ -14,9 +14,13 @@ Result<GrantBarrierFiles> GrantBarrierFiles::Open(const PSTrainingJob& job,
                                                   const std::string& run_id) {
   if (!job.spec().has_training()) return GrantBarrierFiles("");
   GrantBarrierFiles files(RunDirectory(job, run_id));
-  if (!IsDirectory(files.directory_)) return files;
-  PSTRAIN_ASSIGN_OR_RETURN(const auto names, ListDirectory(files.directory_));
-  for (const std::string& name : names) {
+  const auto names = ListDirectory(files.directory_);
+  // Where a file is in its place, the chief says so.
+  const bool nothing = names.status().code() == StatusCode::kNotFound ||
+                       names.status().code() == StatusCode::kFailedPrecondition;
+  if (nothing) return files;
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
     if (!name.starts_with(kRunBarrierPrefix)) continue;
     PSTRAIN_RETURN_IF_ERROR(RemoveFile(JoinPath(files.directory_, name)));
   }

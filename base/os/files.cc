@@ -90,18 +90,40 @@ Status Replace(const std::string& path, std::string_view content,
   return status;
 }
 
+/// 0 where a directory is at `path`; else the errno of why none is known to be.
+int DirectoryError(const std::string& path) {
+  struct stat info{};
+  if (Fails("stat", path) || ::stat(path.c_str(), &info) != 0) return errno;
+  return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
+}
+
+/// As DirectoryError, of a directory that is made where it is absent.
+int MakeDirectory(const std::string& path) {
+  if (!Fails("mkdir", path) && ::mkdir(path.c_str(), 0777) == 0) return 0;
+  if (errno != EEXIST) return errno;
+  // Another process was faster, or a link that leads nowhere has the name.
+  const int found = DirectoryError(path);
+  return found == ENOENT ? ENOTDIR : found;
+}
+
+/// The directory that has the name: of "a/b/" too it is "a".
+std::string DirectoryOf(std::string_view path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  return ParentPath(path);
+}
+
 /// Errors name `asked`, the path that the caller wants, also when a parent is in the way.
 Status MakeDirectories(const std::string& path, const std::string& asked) {
-  if (IsDirectory(path)) return OkStatus();
-  const std::string parent = ParentPath(path);
-  if (parent != path) PSTRAIN_RETURN_IF_ERROR(MakeDirectories(parent, asked));
-  if (Fails("mkdir", path)) return PathError(errno, "create directory", asked);
-  if (::mkdir(path.c_str(), 0777) != 0) {
-    const int error_number = errno;
-    // Another process was faster, or the path ends with a slash.
-    if (error_number == EEXIST && IsDirectory(path)) return OkStatus();
-    return PathError(error_number == EEXIST ? ENOTDIR : error_number, "create directory", asked);
+  const std::string parent = DirectoryOf(path);
+  int error_number = DirectoryError(path);
+  if (error_number == ENOENT && parent != path) {
+    PSTRAIN_RETURN_IF_ERROR(MakeDirectories(parent, asked));
+    error_number = MakeDirectory(path);
   }
+  if (error_number != 0) return PathError(error_number, "create directory", asked);
+  if (parent == path) return OkStatus();
+  // Also of one that is there already: whoever has made it may have died before this, or the sync
+  // has failed. It costs little where nothing has changed since.
   const Status synced = FsyncDirectory(parent);
   // A directory in which one may write but not read cannot be synced.
   return synced.code() == StatusCode::kPermissionDenied ? OkStatus() : synced;

@@ -75,11 +75,12 @@ std::string Workspace::FreshRunId() { return ToHex(RandomSeed()); }
 
 Result<std::string> Workspace::LastRunId() const {
   const std::string file = File(kRunFile);
-  if (!FileExists(file)) {
+  const Result<std::string> text = ReadFile(file);
+  if (text.status().code() == StatusCode::kNotFound) {
     return NotFoundError("nothing to resume: " + file + " does not exist; run without --resume");
   }
-  PSTRAIN_ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
-  const Result<Json> run = ParseJson(text);
+  if (!text.ok()) return text.status();
+  const Result<Json> run = ParseJson(*text);
   const Json* run_id = run.ok() ? run->Find("run_id") : nullptr;
   if (run_id == nullptr || run_id->AsString() == nullptr || run_id->AsString()->empty()) {
     return DataLossError(file + " is damaged, it names no run_id; run without --resume");
@@ -119,7 +120,12 @@ Status Workspace::CheckMoved(const std::string& run_id, const std::string& check
   if (stored == nullptr || stored->AsString() == nullptr) return OkStatus();
   const std::string& was = *stored->AsString();
   const std::string is = Absolute(checkpoints);
-  if (was == is || FileExists(JoinPath(is, run_id))) return OkStatus();
+  if (was == is) return OkStatus();
+  const Status found = GetFileInfo(JoinPath(is, run_id)).status();
+  // A file where the directory should be has no run either.
+  const bool nothing =
+      found.code() == StatusCode::kNotFound || found.code() == StatusCode::kFailedPrecondition;
+  if (!nothing) return found;
   return FailedPreconditionError("spec.training.checkpoint.directory is " + is + ", and run " +
                                  run_id + " has its checkpoints in " + was +
                                  "; set it (or --volume) back, move " + JoinPath(was, run_id) +

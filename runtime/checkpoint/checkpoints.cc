@@ -99,7 +99,10 @@ std::string CheckpointDirectory(const std::string& run_directory, CheckpointId i
 
 Result<std::string> CreateCheckpointDirectory(const std::string& run_directory, CheckpointId id) {
   const std::string directory = CheckpointDirectory(run_directory, id);
-  if (FileExists(directory)) return AlreadyExistsError("create " + directory + ": it is there");
+  const Status found = GetFileInfo(directory).status();
+  if (found.ok()) return AlreadyExistsError("create " + directory + ": it is there");
+  // What cannot be seen now may be there.
+  if (found.code() != StatusCode::kNotFound) return found;
   PSTRAIN_RETURN_IF_ERROR(CreateDirectories(directory));
   return directory;
 }
@@ -109,7 +112,9 @@ Result<std::string> CreateCheckpointDirectory(const std::string& run_directory, 
 Status RemoveCheckpoint(const std::string& run_directory, CheckpointId id) {
   const std::string directory = CheckpointDirectory(run_directory, id);
   PSTRAIN_RETURN_IF_ERROR(RemoveAll(JoinPath(directory, "manifest")));
-  if (FileExists(directory)) PSTRAIN_RETURN_IF_ERROR(FsyncDirectory(directory));
+  const Status synced = FsyncDirectory(directory);
+  if (synced.code() == StatusCode::kNotFound) return OkStatus();
+  PSTRAIN_RETURN_IF_ERROR(synced);
   return RemoveAll(directory);
 }
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "runtime/chief/protocol/placement.h"
+#include "runtime/cluster/permanent_failure.h"
 
 namespace pstrain {
 namespace {
@@ -17,10 +18,8 @@ namespace {
 /// Does the steps of the start, each with the job's patience.
 class Steps {
  public:
-  Steps(const RoleContext& context, TryAgain::Pause pause)
-      : limit_(context.peer_timeout()),
-        pause_(std::move(pause)),
-        was_started_(RunDirectory::WasStarted(context.job, context.run_id)) {}
+  Steps(const RoleContext& context, TryAgain::Pause pause, bool was_started)
+      : limit_(context.peer_timeout()), pause_(std::move(pause)), was_started_(was_started) {}
 
   /// A step that writes. What the disk of a run has taken once it may take again; a run that begins
   /// on a full disk, or where nobody may write, is seen to immediately.
@@ -109,7 +108,12 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job)
 
 Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
                                 const TryAgain::Pause& pause) {
-  const Steps steps(context, pause);
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const bool was_started,
+      TryAgain(context.peer_timeout(), pause)
+          .Until([&] { return RunDirectory::WasStarted(context.job, context.run_id); },
+                 TryAgain::ReadMayPass));
+  const Steps steps(context, pause, was_started);
   PSTRAIN_ASSIGN_OR_RETURN(RunDirectory directory, steps.Write([&] {
     return RunDirectory::Open(context.job, context.run_id);
   }));
@@ -140,6 +144,34 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
   return ChiefSetup{
       std::move(directory), job, std::move(work), std::move(run), std::move(checkpoint),
       std::move(names),     age};
+}
+
+Result<int> EndOfSetup(const RoleContext& context, const Status& status) {
+  switch (status.code()) {
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kNotFound:
+    case StatusCode::kFailedPrecondition:
+    case StatusCode::kDataLoss:
+      return EndForInvalidInput(context, status);
+    case StatusCode::kAborted:
+      return EndAsSuperseded(status);
+    case StatusCode::kPermissionDenied:
+    case StatusCode::kAlreadyExists: {
+      // What a disk refuses a run that was started before may pass. It may have been, where the
+      // disk does not even say that.
+      const Result<bool> was_started = RunDirectory::WasStarted(context.job, context.run_id);
+      if (was_started.ok() && !*was_started) return EndForInvalidInput(context, status);
+      return status;
+    }
+    default:
+      // A full disk gets room.
+      return status;
+  }
+}
+
+int EndAsSuperseded(const Status& status) {
+  LogWarning("chief", "another chief has taken over", {{"reason", status}});
+  return kExitDisrupted;
 }
 
 // What was declared since lies in shards by name: these stay where they are, also when the next

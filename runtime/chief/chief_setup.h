@@ -36,12 +36,21 @@ struct ChiefSetup {
 /// Everything up to a running chief: run directory, what there is to do, variables and their
 /// placement, the checkpoint to continue from. The error names the field of the job or the file.
 /// Where the run was started before, a disk that is full or that may not be written to is waited
-/// for as one that fails is (TryAgain); a run that begins there ends immediately. One thread,
-/// before the chief serves; the functions below it are pure: any thread.
+/// for as one that fails is (TryAgain), and so is one on which nobody can see now whether it was; a
+/// run that begins there ends immediately. One thread, before the chief serves.
 Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job);
 /// The same with another way to wait between two tries.
 Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
                                 const TryAgain::Pause& pause);
+
+/// How a chief ends with an error of PrepareChief. For good (EndForInvalidInput) where what the job
+/// names is absent, damaged, of another form or of another run, and where the disk refuses a run
+/// that begins; a later attempt may meet all else. Looks at the run directory. One thread.
+Result<int> EndOfSetup(const RoleContext& context, const Status& status);
+/// The exit code of a chief whose run another one has taken before it has begun. Any thread.
+int EndAsSuperseded(const Status& status);
+
+// The functions below are pure: any thread.
 
 /// PlaceShards for that number of ps, by the variables that the run began with.
 std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,

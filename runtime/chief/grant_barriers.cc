@@ -45,7 +45,10 @@ Result<GrantBarriers> GrantBarriers::Find(const std::string& run_directory) {
 void GrantBarriers::Refresh(Disk& disk) {
   if (barriers_.empty() || std::exchange(looking_, true)) return;
   disk.Post("look for barriers", [this, there = barriers_]() mutable -> Disk::Then {
-    std::erase_if(there, [](const Barrier& barrier) { return !FileExists(barrier.file); });
+    // One that cannot be seen now is not gone: its kill may still come.
+    std::erase_if(there, [](const Barrier& barrier) {
+      return GetFileInfo(barrier.file).status().code() == StatusCode::kNotFound;
+    });
     return [this, there = std::move(there)] {
       barriers_ = there;
       looking_ = false;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "proto/contract/exit_codes.h"
 #include "runtime/chief/chief.h"
 #include "runtime/chief/chief_service.h"
 #include "runtime/chief/disk/ps_count_file.h"
@@ -13,7 +14,6 @@
 #include "runtime/chief/peers/rpc_ps_link.h"
 #include "runtime/chief/run_numbers.h"
 #include "runtime/cluster/limits.h"
-#include "runtime/cluster/permanent_failure.h"
 #include "runtime/cluster/process_end.h"
 #include "runtime/cluster/try_again.h"
 #include "runtime/rpc/identity/identity.h"
@@ -38,39 +38,11 @@ std::size_t MostConnections(const RoleContext& context) {
   return 2 * (context.most_workers + (ps_may_change ? kMostReplicas : ps) + 1) + kReserve;
 }
 
-/// Another chief has taken the run before this one has begun.
-int EndAsSuperseded(const Status& status) {
-  LogWarning("chief", "another chief has taken over", {{"reason", status}});
-  return kExitDisrupted;
-}
-
 /// Nobody listens yet who could tell of a directory that hangs.
-Result<ChiefSetup> Prepare(const RoleContext& context, const ChiefJob& job, bool* was_started) {
+Result<ChiefSetup> Prepare(const RoleContext& context, const ChiefJob& job) {
   const ProcessEnd::Work work(context.end,
                               "prepare the run in " + context.run_directory().string());
-  *was_started = RunDirectory::WasStarted(context.job, context.run_id);
   return PrepareChief(context, job);
-}
-
-/// Of an error of PrepareChief. Nothing helps where what the job names is absent, damaged, of
-/// another form or of another run. What the disk refuses a run that was started before may pass; a
-/// full disk gets room.
-Result<int> EndOfSetup(const RoleContext& context, const Status& status, bool was_started) {
-  switch (status.code()) {
-    case StatusCode::kInvalidArgument:
-    case StatusCode::kNotFound:
-    case StatusCode::kFailedPrecondition:
-    case StatusCode::kDataLoss:
-      return EndForInvalidInput(context, status);
-    case StatusCode::kAborted:
-      return EndAsSuperseded(status);
-    case StatusCode::kPermissionDenied:
-    case StatusCode::kAlreadyExists:
-      if (!was_started) return EndForInvalidInput(context, status);
-      return status;
-    default:
-      return status;
-  }
 }
 
 int TellFinished(const RoleContext& context, const FinalCounts& counts, const std::string& run) {
@@ -87,9 +59,8 @@ Result<int> RunChief(const RoleContext& context, const ChiefJob& job) {
   if (context.network == nullptr) {
     PSTRAIN_RETURN_IF_ERROR(CheckCanListen(context.listen_address));
   }
-  bool was_started = false;
-  Result<ChiefSetup> prepared = Prepare(context, job, &was_started);
-  if (!prepared.ok()) return EndOfSetup(context, prepared.status(), was_started);
+  Result<ChiefSetup> prepared = Prepare(context, job);
+  if (!prepared.ok()) return EndOfSetup(context, prepared.status());
   ChiefSetup setup = *std::move(prepared);
   const std::int64_t expected = ExamplesExpected(setup);
   const Result<std::optional<FinalCounts>> finished = TryAgain(context).Until(

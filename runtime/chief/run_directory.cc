@@ -110,8 +110,14 @@ Result<RunDirectory> RunDirectory::Open(const JobSettings& job, const std::strin
   return RunDirectory(job, path, *term);
 }
 
-bool RunDirectory::WasStarted(const JobSettings& job, const std::string& run_id) {
-  return FileExists(JoinPath(JoinPath(job.checkpoint_directory, run_id), kRunFile));
+Result<bool> RunDirectory::WasStarted(const JobSettings& job, const std::string& run_id) {
+  const Status found =
+      GetFileInfo(JoinPath(JoinPath(job.checkpoint_directory, run_id), kRunFile)).status();
+  if (found.ok()) return true;
+  // A file where a directory should be: no run lies below it, and Open says so.
+  const bool nothing =
+      found.code() == StatusCode::kNotFound || found.code() == StatusCode::kFailedPrecondition;
+  return nothing ? Result<bool>(false) : Result<bool>(found.WithContext(WritableHint(job)));
 }
 
 std::string RunDirectory::MustBeWritable() const { return WritableHint(*job_); }
@@ -265,6 +271,9 @@ Status RunDirectory::WriteRestored(double eval_loss) const {
   return Remove(kRunStoppedFile);
 }
 
-bool RunDirectory::AnnouncementAwaited() const { return FileExists(File(kRunAnnounceFile)); }
+// Who asks waits for a limited time.
+bool RunDirectory::AnnouncementAwaited() const {
+  return GetFileInfo(File(kRunAnnounceFile)).status().code() != StatusCode::kNotFound;
+}
 
 }  // namespace pstrain

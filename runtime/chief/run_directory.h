@@ -46,9 +46,9 @@ class RunDirectory {
   /// (PERMISSION_DENIED, RESOURCE_EXHAUSTED).
   /// `job` outlives it.
   static Result<RunDirectory> Open(const JobSettings& job, const std::string& run_id);
-  /// A chief has described the run: its directory could be written to then. False also when that
-  /// cannot be seen now.
-  static bool WasStarted(const JobSettings& job, const std::string& run_id);
+  /// A chief has described the run: its directory could be written to then. An error says that this
+  /// cannot be seen now (UNAVAILABLE, PERMISSION_DENIED): the run may exist.
+  static Result<bool> WasStarted(const JobSettings& job, const std::string& run_id);
 
   const std::string& path() const { return path_; }
   std::uint64_t chief_term() const { return term_.number; }
@@ -94,7 +94,7 @@ class RunDirectory {
   /// The run continues from where it was stopped, with this loss; kept for later chiefs.
   Status WriteRestored(double eval_loss) const;
   std::optional<double> RestoredEvalLoss() const;
-  /// Somebody waits for the restored loss and has not shown it yet.
+  /// Somebody waits for the restored loss and has not shown it yet; also while that cannot be seen.
   bool AnnouncementAwaited() const;
 
  private:

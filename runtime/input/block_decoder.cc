@@ -1,6 +1,7 @@
 #include "runtime/input/block_decoder.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -13,11 +14,14 @@
 namespace pstrain {
 namespace {
 
-/// Bytes [begin, end) of a file, or as many of them as there are.
-PassedBytes ReadBytes(const std::filesystem::path& path, std::uint64_t begin, std::uint64_t end) {
+/// Bytes [begin, end) of a file, or as many of them as there are. An error is the disk's, which
+/// says nothing of them.
+Result<PassedBytes> ReadBytes(const InputFile& input, std::uint64_t begin, std::uint64_t end) {
   constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 18;
   PassedBytes read{begin, begin, 0};
-  std::ifstream file(path, std::ios::binary);
+  errno = 0;
+  std::ifstream file(input.plain, std::ios::binary);
+  if (!file.is_open()) return ErrnoError(errno, input.name);
   file.seekg(static_cast<std::streamoff>(begin));
   std::vector<char> chunk(std::min(kChunkBytes, end - begin));
   while (file && read.end < end) {
@@ -27,6 +31,7 @@ PassedBytes ReadBytes(const std::filesystem::path& path, std::uint64_t begin, st
     read.crc32c = ExtendCrc32c(read.crc32c, chunk.data(), bytes);
     read.end += bytes;
   }
+  if (file.bad()) return StreamError(input.name);
   return read;
 }
 
@@ -92,9 +97,11 @@ Result<DecodedBlock> BlockDecoder::Decode(std::uint32_t block) {
   Result<DecodedBlock> decoded = DecodeRecords(place, {file.path, plain});
   if (!decoded.ok() && !IsOfContent(decoded.status())) return decoded;
   const PassedBytes& indexed = file.blocks[place.in_file];
-  const bool same = decoded.ok() ? builder_.TakePassed() == indexed
-                                 : ReadBytes(plain, indexed.begin, indexed.end) == indexed;
-  if (!same) return HasChanged(place, file);
+  PSTRAIN_ASSIGN_OR_RETURN(const PassedBytes passed,
+                           decoded.ok()
+                               ? Result<PassedBytes>(builder_.TakePassed())
+                               : ReadBytes({file.path, plain}, indexed.begin, indexed.end));
+  if (passed != indexed) return HasChanged(place, file);
   return decoded;
 }
 

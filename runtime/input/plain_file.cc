@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <array>
@@ -39,11 +40,31 @@ Result<struct stat> Inspect(const std::string& path) {
 }
 
 Result<bool> HasGzipMagic(const std::string& path) {
-  FileHandle file(std::fopen(path.c_str(), "rbe"));
-  if (file == nullptr) return ErrnoError(errno, path);
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return ErrnoError(errno, path);
   std::array<unsigned char, 2> magic{};
-  const std::size_t read = std::fread(magic.data(), 1, magic.size(), file.get());
-  return read == magic.size() && magic[0] == 0x1f && magic[1] == 0x8b;  // RFC 1952, section 2.3.1
+  const ssize_t bytes = ::read(file.get(), magic.data(), magic.size());
+  if (bytes < 0) return ErrnoError(errno, path + ": read");
+  return bytes == 2 && magic[0] == 0x1f && magic[1] == 0x8b;  // RFC 1952, section 2.3.1
+}
+
+/// Of what zlib answers to a call before which errno was 0; `damaged`: what is wrong with the file
+/// where its disk has answered.
+Status GzipError(const std::string& path, int code, const char* damaged) {
+  if (code == Z_ERRNO) return StreamError(path);
+  if (code == Z_MEM_ERROR) return ErrnoError(ENOMEM, path + ": unpack");
+  return DataLossError(path + ": the gzip data are " + damaged);
+}
+
+/// The next bytes, 0 at the end. Also after some bytes zlib may have met an error, which is asked
+/// for now: later errno is another one's.
+Result<std::size_t> ReadGzip(const std::string& path, gzFile packed, std::vector<char>& chunk) {
+  errno = 0;
+  const int bytes = gzread(packed, chunk.data(), static_cast<unsigned>(chunk.size()));
+  int code = Z_OK;
+  gzerror(packed, &code);
+  if (bytes < 0 || code == Z_ERRNO) return GzipError(path, code, "corrupt");
+  return static_cast<std::size_t>(bytes);
 }
 
 Status Unpack(const std::string& path, const std::filesystem::path& target) {
@@ -53,17 +74,15 @@ Status Unpack(const std::string& path, const std::filesystem::path& target) {
   if (plain == nullptr) return ErrnoError(errno, path + ": unpack to " + target.string());
   std::vector<char> chunk(kChunkBytes);
   while (true) {
-    const int bytes = gzread(packed.get(), chunk.data(), static_cast<unsigned>(chunk.size()));
-    if (bytes < 0) return DataLossError(path + ": the gzip data are corrupt");
-    if (bytes == 0) break;
-    const auto size = static_cast<std::size_t>(bytes);
+    PSTRAIN_ASSIGN_OR_RETURN(const std::size_t size, ReadGzip(path, packed.get(), chunk));
+    if (size == 0) break;
     if (std::fwrite(chunk.data(), 1, size, plain.get()) != size) {
       return ErrnoError(errno, path + ": unpack to " + target.string());
     }
   }
-  if (gzclose_r(packed.release()) != Z_OK) {
-    return DataLossError(path + ": the gzip data are cut short");
-  }
+  errno = 0;
+  const int closed = gzclose_r(packed.release());
+  if (closed != Z_OK) return GzipError(path, closed, "cut short");
   if (std::fclose(plain.release()) != 0) {
     return ErrnoError(errno, path + ": unpack to " + target.string());
   }

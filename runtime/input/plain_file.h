@@ -13,7 +13,8 @@ namespace pstrain {
 /// share the folder do no harm to each other; a file that was unpacked already from the same path,
 /// size and modification time is used again. Any thread may call it.
 /// NOT_FOUND: no such file; INVALID_ARGUMENT: empty, a folder, or not gzip though `Gzip` was said;
-/// DATA_LOSS: corrupt or cut short. All messages begin with the path.
+/// DATA_LOSS: corrupt or cut short. What the disk refuses in a read says nothing of the content: as
+/// ErrnoError, UNAVAILABLE for EIO and ESTALE. All messages begin with the path.
 Result<std::filesystem::path> PlainFileOf(const std::string& path, Input::Compression compression,
                                           const std::filesystem::path& scratch);
 

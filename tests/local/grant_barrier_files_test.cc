@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <filesystem>
+
 #include "base/clock.h"
 #include "base/os/files.h"
 #include "local/chaos.h"
@@ -58,6 +61,16 @@ TEST_F(GrantBarrierFilesTest, Open_RemovesWhatAnEarlierPartHasLeft) {
   const auto files = Open();
   ASSERT_TRUE(files.ok());
   EXPECT_THAT(Names(), ElementsAre("index"));
+}
+
+// A link to itself stands for what the disk does not show now: what is left there would hold the
+// job for ever.
+TEST_F(GrantBarrierFilesTest, Open_WhenTheDirectoryCannotBeSeen_SaysSo) {
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(CreateDirectories(dir_.File("checkpoints")).ok());
+  const std::string run = dir_.File("checkpoints/run1");
+  std::filesystem::create_directory_symlink(run, run);
+  EXPECT_EQ(Open().status(), ErrnoError(ELOOP, "list directory " + run));
 }
 
 TEST_F(GrantBarrierFilesTest, Set_WhenTheDirectoryCannotBeMade_NamesTheField) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proto/contract/control.pb.h"
+#include "runtime/cluster/limits.h"
 #include "runtime/rpc/frame.h"
 #include "runtime/wire/data_plane.h"
 
@@ -18,6 +19,13 @@ constexpr std::uint32_t kBeyond = 1'000'000;
 constexpr ShardTerm kTerm{1, 1};
 /// What it would be assigned or added to does not exist.
 const std::vector<float> kOneValue = {1};
+
+/// Why a job is to end.
+constexpr char kLie[] = "no attempt can succeed";
+const std::string kTooLong(kMostTextBytes + 1, 'x');
+/// Of no replica's process; this chief has given it to nobody.
+constexpr std::uint64_t kProcess = 666;
+constexpr std::uint64_t kIncarnation = (std::uint64_t{1} << 32) | 1;
 
 std::string TextOf(const WireBuffer& buffer) {
   return {reinterpret_cast<const char*>(buffer.data()), buffer.size()};
@@ -73,6 +81,54 @@ std::vector<std::string> MalformedFetches() {
           "PSf1" + std::string(21, '\0')};
 }
 
+std::vector<std::string> WorstHeartbeats() {
+  HeartbeatPsRequest ends_the_job;
+  ends_the_job.set_incarnation(kIncarnation);
+  ends_the_job.set_leaving(true);
+  ends_the_job.set_failure(kLie);
+  HeartbeatPsRequest too_long = ends_the_job;
+  too_long.set_failure(kTooLong);
+  HeartbeatPsRequest no_such_ps = ends_the_job;
+  no_such_ps.set_index(kBeyond);
+  return {ends_the_job.SerializeAsString(), too_long.SerializeAsString(),
+          no_such_ps.SerializeAsString()};
+}
+
+std::vector<std::string> WorstPolls() {
+  PollWorkerRequest takes_all;
+  takes_all.set_process(kProcess);
+  takes_all.set_want(64);
+  PollWorkerRequest ends_the_job = takes_all;
+  ends_the_job.set_leaving(true);
+  ends_the_job.set_failure(kLie);
+  PollWorkerRequest too_long = ends_the_job;
+  too_long.set_failure(kTooLong);
+  return {takes_all.SerializeAsString(), ends_the_job.SerializeAsString(),
+          too_long.SerializeAsString()};
+}
+
+std::vector<std::string> WorstEvaluations() {
+  PollEvaluatorRequest ends_the_job;
+  ends_the_job.set_process(kProcess);
+  ends_the_job.set_sequence(~std::uint64_t{0});
+  ends_the_job.set_leaving(true);
+  ends_the_job.set_failure(kLie);
+  PollEvaluatorRequest perfect;
+  perfect.set_process(kProcess);
+  perfect.set_sequence(~std::uint64_t{0});
+  perfect.set_checkpoint("1-1");
+  (*perfect.mutable_metrics())["auc"] = 1;
+  PollEvaluatorRequest no_such_place = perfect;
+  no_such_place.set_checkpoint("../../1-1");
+  no_such_place.set_pinned("/");
+  PollEvaluatorRequest too_long = ends_the_job;
+  too_long.set_failure(kTooLong);
+  too_long.set_error(kTooLong);
+  too_long.set_checkpoint(kTooLong);
+  return {ends_the_job.SerializeAsString(), perfect.SerializeAsString(),
+          no_such_place.SerializeAsString(), too_long.SerializeAsString()};
+}
+
 }  // namespace
 
 const std::vector<Method>& Methods() {
@@ -113,19 +169,22 @@ std::vector<std::string> WorstRequests(const Method& method) {
   if (name.starts_with("/pstrain.ParameterServer/")) {
     ReleaseRequest request;
     request.set_chief_term(1);
-    request.set_incarnation((std::uint64_t{1} << 32) | 1);
+    request.set_incarnation(kIncarnation);
     request.set_finished(true);
     return {request.SerializeAsString()};
   }
-  if (name.ends_with("PollWorker")) {
-    PollWorkerRequest request;
-    request.set_process(666);
-    request.set_want(64);
+  if (name.ends_with("HeartbeatPs")) return WorstHeartbeats();
+  if (name.ends_with("PollWorker")) return WorstPolls();
+  if (name.ends_with("PollEvaluator")) return WorstEvaluations();
+  if (name.ends_with("AwaitWork")) {
+    AwaitWorkRequest request;
+    request.set_membership_seen(~std::uint64_t{0});
+    request.set_want(true);
     return {request.SerializeAsString()};
   }
   if (name.ends_with("RegisterPs")) {
     RegisterPsRequest request;
-    request.set_process(666);
+    request.set_process(kProcess);
     request.set_address("127.0.0.1:1");
     return {request.SerializeAsString()};
   }

@@ -27,7 +27,8 @@ struct Method {
 const std::vector<Method>& Methods();
 
 /// What is worst to believe from somebody who may not call the method: a request that ends the job
-/// or takes a replica's place; of the stream a frame of each op.
+/// or takes a replica's place, one whose texts are too long and one of replicas that the job does
+/// not have; of the stream a frame of each op.
 std::vector<std::string> WorstRequests(const Method& method);
 
 /// A frame of the data plane.

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/os/files.h"
@@ -36,10 +38,47 @@ TEST(FileFaults, CreateDirectories_SyncsTheParentOfEachThatItMakes) {
     return 0;
   });
   ASSERT_TRUE(CreateDirectories(dir.File("a/b")).ok());
-  EXPECT_EQ(synced, (std::vector<std::string>{dir.path(), dir.File("a")}));
-  synced.clear();
+  // Of the one that was there already too: whoever made it may have died before its sync.
+  EXPECT_EQ(synced, (std::vector<std::string>{ParentPath(dir.path()), dir.path(), dir.File("a")}));
+  for (const char* again : {"a/b", "a/b/"}) {
+    synced.clear();
+    ASSERT_TRUE(CreateDirectories(dir.File(again)).ok());
+    EXPECT_EQ(synced, std::vector<std::string>{dir.File("a")}) << again;
+  }
+}
+
+// A name that is not durable is lost with all that is below it when the power fails.
+TEST(FileFaults, CreateDirectories_WhenASyncHasFailed_SyncsThatParentTheNextTime) {
+  const TempDir dir;
+  for (const char* unsynced : {"a", "a/b"}) {
+    ASSERT_TRUE(RemoveAll(dir.File("a")).ok());
+    const std::string parent = ParentPath(dir.File(unsynced));
+    std::vector<std::string> synced;
+    bool failed = false;
+    const ScopedFileFaults faults([&](std::string_view call, const std::string& path) {
+      if (call != "fsync") return 0;
+      if (path == parent && !std::exchange(failed, true)) return EIO;
+      synced.push_back(path);
+      return 0;
+    });
+    EXPECT_EQ(CreateDirectories(dir.File("a/b")).code(), StatusCode::kUnavailable) << unsynced;
+    synced.clear();
+    ASSERT_TRUE(CreateDirectories(dir.File("a/b")).ok()) << unsynced;
+    EXPECT_NE(std::find(synced.begin(), synced.end(), parent), synced.end()) << unsynced;
+  }
+}
+
+// It may be seen again in a moment: not a file that is in the way for good.
+TEST(FileFaults, CreateDirectories_WhenWhatIsThereCannotBeSeen_SaysWhatTheDiskSays) {
+  const TempDir dir;
   ASSERT_TRUE(CreateDirectories(dir.File("a/b")).ok());
-  EXPECT_TRUE(synced.empty());
+  for (const int error : {EIO, EACCES}) {
+    const ScopedFileFaults faults([error, &dir](std::string_view call, const std::string& path) {
+      return call == "stat" && path == dir.File("a/b") ? error : 0;
+    });
+    const Status status = CreateDirectories(dir.File("a/b"));
+    EXPECT_EQ(status, ErrnoError(error, "create directory " + dir.File("a/b")));
+  }
 }
 
 TEST(FileFaults, Listed_TakesNamesAway) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -58,6 +60,18 @@ TEST_F(ResumedRun, WhoseDirectoryWasMoved_GoesOnThere) {
   ASSERT_TRUE(RemoveAll(At("a")).ok());
   EXPECT_TRUE(workspace_->ResumeRun("run", At("b")).ok());
   EXPECT_EQ(workspace_->ResumeRun("run", At("a")).code(), StatusCode::kFailedPrecondition);
+}
+
+// A link to itself stands for what the disk does not show now.
+TEST_F(ResumedRun, WhoseFilesCannotBeSeen_SaysWhyAndNotThatTheyAreAbsent) {
+  std::filesystem::create_directory_symlink(At("b"), At("b"));
+  const Status moved = workspace_->ResumeRun("run", At("b"));
+  EXPECT_EQ(moved, ErrnoError(ELOOP, "stat " + At("b/run")));
+  const std::string file = workspace_->File("run.json");
+  ASSERT_TRUE(RemoveFile(file).ok());
+  EXPECT_EQ(workspace_->LastRunId().status().code(), StatusCode::kNotFound);
+  std::filesystem::create_symlink(file, file);
+  EXPECT_EQ(workspace_->LastRunId().status(), ErrnoError(ELOOP, "open " + file));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // A library for LD_PRELOAD: while the file that PSTRAIN_FAILING_CALLS names is there, calls on
 // files fail as its one line says:
 //   CALLS ERRNO PERCENT PART
-// for example "write,fsync 28 100 /checkpoints/": these of open, read, write, fsync, rename, mkdir
-// and readdir fail with that errno, so many of a hundred, where the path has this part. The path of
-// a descriptor is that of /proc/self/fd. With the errno 0 such a call never returns, as on a disk
-// that hangs; the first one makes a file of the order's name with ".hangs.PID" behind it. Unlike
-// base/os/file_faults.h it reaches every call of the process, also those of libraries.
+// for example "write,fsync 28 100 /checkpoints/": these of open, read, write, fsync, rename, mkdir,
+// stat and readdir fail with that errno, so many of a hundred, where the path has this part. The
+// path of a descriptor is that of /proc/self/fd. With the errno 0 such a call never returns, as on
+// a disk that hangs; the first one makes a file of the order's name with ".hangs.PID" behind it.
+// Unlike base/os/file_faults.h it reaches every call of the process, also those of libraries.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -142,6 +142,18 @@ int rename(const char* from, const char* to) noexcept {
 int mkdir(const char* path, mode_t mode) noexcept {
   if (Fails("mkdir", path)) return -1;
   return static_cast<int>(syscall(SYS_mkdir, path, mode));
+}
+
+int stat(const char* path, struct stat* info) noexcept {
+  if (Fails("stat", path)) return -1;
+  static const auto next = Next<int (*)(const char*, struct stat*)>("stat");
+  return next(path, info);
+}
+
+int stat64(const char* path, struct stat64* info) noexcept {
+  if (Fails("stat", path)) return -1;
+  static const auto next = Next<int (*)(const char*, struct stat64*)>("stat64");
+  return next(path, info);
 }
 
 struct dirent* readdir(DIR* directory) {

@@ -12,6 +12,7 @@
 
 #include "proto/contract/exit_codes.h"
 #include "tests/process/replicas_fixture.h"
+#include "tests/runtime/input/gzip_file.h"
 
 namespace pstrain {
 namespace {
@@ -43,10 +44,10 @@ class FailingCallsTest : public ReplicasTest, public testing::WithParamInterface
   }
 
   std::string OrderFile() const { return dir_.File("failing-calls"); }
-  /// Calls on what is in the run directory fail until Heal.
-  void Fail(const Failing& failing) const {
+  /// Calls on what has that part in its path, or is in the run directory, fail until Heal.
+  void Fail(const Failing& failing, const std::string& part = "checkpoints/") const {
     const std::string order = std::string(failing.calls) + ' ' + std::to_string(failing.error) +
-                              ' ' + std::to_string(failing.percent) + " checkpoints/";
+                              ' ' + std::to_string(failing.percent) + ' ' + part;
     ASSERT_TRUE(WriteFileAtomically(OrderFile(), order).ok());
   }
   void Heal() const { ASSERT_TRUE(RemoveFile(OrderFile()).ok()); }
@@ -133,6 +134,44 @@ TEST_P(FailingReadsTest, Worker_WhenItStartsWhileFilesCannotBeRead_TriesAgain) {
   ExpectExact();
 }
 
+class PackedInputTest : public FailingCallsTest {
+ protected:
+  void SetUp() override {
+    FailingCallsTest::SetUp();
+    WriteGzipFile(dir_.File("data.csv.gz"), *ReadFile(dir_.File("data.csv")));
+    std::string job = *ReadFile(dir_.File("job.yaml"));
+    const std::string plain = "[data.csv]";
+    job.replace(job.find(plain), plain.size(), "[data.csv.gz]");
+    ASSERT_TRUE(WriteFileAtomically(dir_.File("job.yaml"), job).ok());
+  }
+};
+
+// Nobody has unpacked it in the new worker's scratch folder yet.
+TEST_P(PackedInputTest, Worker_WhenThePackedFileCannotBeReadForAWhile_TriesAgain) {
+  StartAll();
+  workers_[1]->Signal(SIGKILL);
+  ASSERT_EQ(workers_[1]->Wait(kLimit), 128 + SIGKILL);
+  Fail(GetParam(), "data.csv.gz");
+  environment_.emplace_back("PSTRAIN_ATTEMPT=1");
+  environment_.emplace_back("PSTRAIN_SCRATCH_DIR=" + dir_.File("scratch-of-the-second"));
+  workers_[1] = Start("worker", 1, 2);
+  ASSERT_TRUE(Eventually(
+      [this] {
+        return workers_[1]->Stderr().find("the input cannot be read now; trying again") !=
+               std::string::npos;
+      },
+      kLimit))
+      << Logs();
+  EXPECT_THAT(workers_[1]->Stderr(), HasSubstr(std::strerror(GetParam().error)));
+  Heal();
+  Continue(10);
+  Continue(60);
+  ExpectExact();
+}
+
+INSTANTIATE_TEST_SUITE_P(With, PackedInputTest, testing::Values(Failing{"EioOfRead", "read", EIO}),
+                         NameOf);
+
 class ReplacedChiefTest : public FailingCallsTest {};
 
 // A chief that is started while nobody can write is not to use up the job's attempts.
@@ -157,6 +196,8 @@ INSTANTIATE_TEST_SUITE_P(With, ReplacedChiefTest,
                          testing::Values(Failing{"EnospcOfWrite", "write", ENOSPC},
                                          Failing{"EdquotOfWrite", "write", EDQUOT},
                                          Failing{"EaccesOfOpen", "open", EACCES},
+                                         // Nor can it see then that the run was started.
+                                         Failing{"EaccesOfStatAndOpen", "stat,open", EACCES},
                                          Failing{"ErofsOfOpen", "open", EROFS}),
                          NameOf);
 

@@ -101,6 +101,19 @@ TEST_F(CheckpointFileTest, WhenAManifestCannotBeExamined_ItsFolderIsNotTakenForU
   EXPECT_EQ(ListCheckpoints(run_.path())->size(), 2u);
 }
 
+// Files of two checkpoints in one folder, or a manifest whose removal is not durable.
+TEST_F(CheckpointFileTest, WhenItCannotBeSeenWhetherAFolderIsThere_ItIsNeitherMadeNorEmptied) {
+  {
+    const auto fault = Fault{"stat", "1-2", EIO}.Inject();
+    EXPECT_EQ(CreateCheckpointDirectory(run_.path(), {1, 2}).status().code(),
+              StatusCode::kUnavailable);
+  }
+  const auto fault = Fault{"open", "1-2", EIO}.Inject();
+  EXPECT_EQ(RemoveCheckpoint(run_.path(), {1, 2}).code(), StatusCode::kUnavailable);
+  EXPECT_TRUE(IsDirectory(newest_));
+  EXPECT_TRUE(RemoveCheckpoint(run_.path(), {1, 7}).ok());
+}
+
 TEST_F(CheckpointFileTest, AFileInPlaceOfAFolder_IsNoCheckpoint) {
   ASSERT_TRUE(WriteFileSynced(CheckpointDirectory(run_.path(), {1, 3}), "notes").ok());
   EXPECT_EQ(ListCheckpoints(run_.path())->size(), 2u);

@@ -12,6 +12,7 @@
 
 #include "base/os/file_faults.h"
 #include "base/os/files.h"
+#include "proto/contract/exit_codes.h"
 #include "runtime/model/training/training_jobs.h"
 #include "tests/runtime/input/test_input.h"
 
@@ -79,7 +80,8 @@ TEST_F(PrepareChiefTest, WhenTheDiskOfAStartedRunRefusesForAWhile_ItIsWaitedFor)
   };
   for (const auto& [call, error] :
        {Refusal{"write", ENOSPC}, Refusal{"write", EDQUOT}, Refusal{"open", EACCES},
-        Refusal{"open", EROFS}, Refusal{"list", EACCES}, Refusal{"read", EIO}}) {
+        Refusal{"open", EROFS}, Refusal{"list", EACCES}, Refusal{"read", EIO},
+        Refusal{"stat", EACCES}, Refusal{"stat", EIO}, Refusal{"stat", ESTALE}}) {
     pauses_.clear();
     const Result<ChiefSetup> setup = PrepareWhileFailing(call, error, 3);
     ASSERT_TRUE(setup.ok()) << call << error << setup.status().ToString();
@@ -100,6 +102,30 @@ TEST_F(PrepareChiefTest, WhenTheDiskOfAStartedRunStaysFull_EndsAfterThePatienceO
   for (const nanoseconds pause : pauses_) waited += pause;
   EXPECT_GE(waited, seconds(60));
   EXPECT_LT(waited, seconds(71));
+}
+
+// The run may exist: no attempt after this one would go on with it.
+TEST_F(PrepareChiefTest, WhenItStaysUnseenWhetherTheRunWasStarted_DoesNotEndForGood) {
+  ASSERT_TRUE(Prepare().ok());
+  for (const int error : {EACCES, EIO, ESTALE, ENOMEM}) {
+    pauses_.clear();
+    const Result<ChiefSetup> setup = PrepareWhileFailing("stat", error, 1000);
+    EXPECT_EQ(setup.status().code(), ErrnoError(error, "").code());
+    EXPECT_THAT(setup.status().message(), HasSubstr("must be writable and have room"));
+    EXPECT_GT(pauses_.size(), 5u);
+    const ScopedFileFaults faults(
+        [error](std::string_view call, const std::string&) { return call == "stat" ? error : 0; });
+    EXPECT_EQ(EndOfSetup(context_, setup.status()).status(), setup.status());
+  }
+}
+
+TEST_F(PrepareChiefTest, WhereTheDiskRefuses_OnlyARunThatWasNotStartedEndsForGood) {
+  const Status refused = PrepareWhileFailing("mkdir", EACCES, 1000).status();
+  const Result<int> end = EndOfSetup(context_, refused);
+  ASSERT_TRUE(end.ok());
+  EXPECT_EQ(*end, kExitPermanent);
+  ASSERT_TRUE(Prepare().ok());
+  EXPECT_EQ(EndOfSetup(context_, refused).status(), refused);
 }
 
 TEST_F(PrepareChiefTest, WhenTheDiskIsFullFromTheStart_EndsImmediately) {

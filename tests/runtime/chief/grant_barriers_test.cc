@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <string>
+
 #include "base/os/files.h"
 #include "tests/runtime/chief/pausable_disk.h"
 #include "tests/runtime/chief/protocol/protocol_test_support.h"
@@ -87,6 +90,18 @@ TEST_F(GrantBarriersTest, WhileTheDirectoryDoesNotAnswer_NobodyWaitsForIt) {
   EXPECT_EQ(disk_.waiting(), 1u);
   EXPECT_EQ(GrantsAll(barriers), 70u);
   disk_.Release();
+  EXPECT_EQ(GrantsAll(barriers), 30u);
+}
+
+// A link to itself stands for what the disk does not show now.
+TEST_F(GrantBarriersTest, WhileItCannotBeSeenWhetherAFileIsThere_GoesOnHolding) {
+  const std::string file = dir_.File("barrier-60");
+  std::filesystem::create_symlink(file, file);
+  GrantBarriers barriers = Find();
+  barriers.Refresh(disk_);
+  EXPECT_EQ(GrantsAll(barriers), 70u);
+  ASSERT_TRUE(RemoveFile(file).ok());
+  barriers.Refresh(disk_);
   EXPECT_EQ(GrantsAll(barriers), 30u);
 }
 

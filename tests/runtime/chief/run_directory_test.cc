@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -146,6 +147,17 @@ TEST_F(RunDirectoryTest, ASecondChief_GoesOnWithWhereTheFirstHasPlacedSlices) {
   const Result<RunDescription> description = directory->Description(other);
   ASSERT_TRUE(description.ok()) << description.status().ToString();
   EXPECT_EQ(description->SerializeAsString(), fresh_.SerializeAsString());
+}
+
+// Whoever waits for it does so for a limited time. A link to itself stands for what the disk does
+// not show now.
+TEST_F(RunDirectoryTest, WhileItCannotBeSeenWhetherAnAnnouncementIsAwaited_ItIs) {
+  const Result<RunDirectory> directory = RunDirectory::Open(job_, "run");
+  ASSERT_TRUE(directory.ok()) << directory.status().ToString();
+  EXPECT_FALSE(directory->AnnouncementAwaited());
+  const std::string file = JoinPath(directory->path(), kRunAnnounceFile);
+  std::filesystem::create_symlink(file, file);
+  EXPECT_TRUE(directory->AnnouncementAwaited());
 }
 
 // The former chief was paused, or its node was cut off, and goes on.
