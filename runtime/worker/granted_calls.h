@@ -11,7 +11,7 @@
 #include "runtime/stats/role_stats.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
-#include "runtime/worker/push_progress.h"
+#include "runtime/worker/push/push_progress.h"
 
 namespace pstrain {
 
