@@ -13,8 +13,7 @@
 namespace pstrain {
 namespace {
 
-/// Threads of one process do not lose each other: nobody is missed, and a function may take as long
-/// as it likes.
+/// Threads of one process do not lose each other: nobody is missed.
 constexpr std::chrono::hours kForEver{24 * 365};
 /// What a run that is given up may take: its functions end meanwhile, or their updates are lost.
 constexpr std::chrono::seconds kGrace{15};

@@ -10,7 +10,7 @@
 #include "runtime/cluster/limits.h"
 #include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
-#include "runtime/worker/push_progress.h"
+#include "runtime/worker/push/push_progress.h"
 
 namespace pstrain {
 namespace {

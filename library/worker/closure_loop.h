@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -23,9 +24,10 @@ namespace pstrain {
 /// Turns granted closures into applied ones: some threads, each of which runs a closure, pulls what
 /// it reads when it reads it, pushes what it changes when it has returned, and reports. A closure
 /// that has failed, or that was voided, is left out on every shard (PushRequest::non_finite): its
-/// work id is applied and changes nothing. Where a shard has what it changes already, because
-/// another attempt has come so far, it is run again: all shards have it or none. What a
-/// shard cannot serve yet is given back, whatever the function returns. Owner: the worker.
+/// work id is applied and changes nothing. Closures that end together share messages. Where a shard
+/// has what it changes already, because another attempt has come so far, it is run again: all
+/// shards have it or none. What a shard cannot serve yet is given back, whatever the function
+/// returns. Owner: the worker.
 class ClosureLoop {
  public:
   /// All outlives it.
@@ -41,6 +43,9 @@ class ClosureLoop {
   /// is finished or given up. The error of a ps that refuses a request, or of a closure that has
   /// failed after another attempt of it was applied. Once.
   Status Run(std::uint32_t threads);
+
+  /// As GrantedCalls::pushes_in_flight. Any thread.
+  std::size_t pushes_in_flight() const { return calls_.pushes_in_flight(); }
 
  private:
   class Reads;

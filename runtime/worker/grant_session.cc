@@ -17,8 +17,6 @@ namespace {
 
 /// A poll that carries nothing is a sign of life.
 constexpr std::chrono::milliseconds kHeartbeat{500};
-/// Between two calls of AwaitWork: what the chief tells of may be gone when the poll comes.
-constexpr std::chrono::milliseconds kAwaitPause{20};
 /// How soon to ask again a chief that is away.
 constexpr std::chrono::milliseconds kAwayPoll{100};
 
@@ -198,7 +196,6 @@ bool GrantSession::WorthPolling() const {
 }
 
 PollWorkerRequest GrantSession::NextRequest() {
-  told_ = false;
   PollWorkerRequest request;
   request.set_index(context_.index);
   request.set_process(process_);
@@ -254,8 +251,10 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   const std::uint64_t known = membership_ ? membership_->number() : 0;
   if (reply.has_membership() && reply.membership().number() > known) {
     membership_ = std::make_shared<const Membership>(std::move(*reply.mutable_membership()));
+    in_vain_ = false;
   }
   idle_ = reply.grants().empty();
+  in_vain_ = in_vain_ && idle_;
   for (Grant& grant : *reply.mutable_grants()) {
     if (std::string why_not = WhyNot(grant, options_.kind); !why_not.empty() && failure_.empty()) {
       LogError("worker", "work that this worker does not know", {{"error", why_not}});
@@ -300,9 +299,11 @@ bool GrantSession::WorthAwaiting() const {
   return membership_waits_ > 0 || (idle_ && in_flight_.size() < options_.window);
 }
 
-// It has a thread of its own, since reports must not wait for it.
+// It has a thread of its own, since reports must not wait for it. A chief that tells more workers
+// than it has work for would be asked by all of them without end: hence the pause.
 void GrantSession::AwaitWork(const std::stop_token& stop) {
   SteadyTime next{};
+  Status told;
   while (true) {
     AwaitWorkRequest request;
     request.set_index(context_.index);
@@ -312,16 +313,17 @@ void GrantSession::AwaitWork(const std::stop_token& stop) {
       while (!stop.stop_requested() && end_ == SessionEnd::kNone) {
         if (!WorthAwaiting()) {
           changed_.Wait(mutex_, stop);
-        } else if (!changed_.WaitUntil(mutex_, next, stop)) {
+        } else if ((told.ok() && !in_vain_) || !changed_.WaitUntil(mutex_, next, stop)) {
           break;
         }
       }
       if (stop.stop_requested() || end_ != SessionEnd::kNone) return;
+      in_vain_ = true;
       request.set_membership_seen(membership_ ? membership_->number() : 0);
       request.set_want(idle_ && in_flight_.size() < options_.window);
     }
-    next = SteadyNow() + kAwaitPause;
-    const Status told = client_->AwaitWork(request);
+    next = SteadyNow() + options_.await_pause;
+    told = client_->AwaitWork(request);
     // Polls say what is wrong with the chief.
     if (!told.ok()) next = SteadyNow() + kHeartbeat;
     const MutexLock lock(mutex_);
@@ -329,6 +331,12 @@ void GrantSession::AwaitWork(const std::stop_token& stop) {
     show_job_ = show_job_ || !told.ok();
     changed_.NotifyAll();
   }
+}
+
+void GrantSession::Polled(bool told, bool away) {
+  if (told) told_ = false;
+  away_ = away;
+  show_job_ = show_job_ || away;
 }
 
 // The next chief has come between two calls that the last one and this one have answered.
@@ -341,6 +349,7 @@ void GrantSession::Poll(const std::stop_token& stop) {
   SteadyTime next_poll = SteadyNow();
   while (true) {
     PollWorkerRequest request;
+    bool told = false;
     {
       const MutexLock lock(mutex_);
       while (!stop.stop_requested() && (away_ || !WorthPolling())) {
@@ -348,6 +357,7 @@ void GrantSession::Poll(const std::stop_token& stop) {
       }
       if (stop.stop_requested() || end_ != SessionEnd::kNone) return;
       request = NextRequest();
+      told = told_;
       PublishAge();
     }
     Result<PollWorkerReply> reply = client_->PollWorker(request);
@@ -363,8 +373,7 @@ void GrantSession::Poll(const std::stop_token& stop) {
     }
     {
       const MutexLock lock(mutex_);
-      away_ = away;
-      show_job_ = show_job_ || away;
+      Polled(told, away);
       if (!away) Absorb(request, std::move(reply).value());
     }
     if (!away) continue;

@@ -45,6 +45,8 @@ class GrantSession {
     Kind kind = Kind::kBatches;
     /// Most grants in flight: queued, read ahead or in work.
     std::uint32_t window = 12;
+    /// After a call of AwaitWork in vain: what the chief told of was gone when the poll came.
+    std::chrono::milliseconds await_pause{20};
   };
 
   /// `problems` outlives it: what it knows goes to the chief with each poll.
@@ -100,6 +102,8 @@ class GrantSession {
   bool ShowsJobNext(const PollWorkerRequest& request) PSTRAIN_EXCLUDES(mutex_);
   void AwaitWork(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
   PollWorkerRequest NextRequest() PSTRAIN_REQUIRES(mutex_);
+  /// A poll that was made after a tell, if `told`, has its outcome.
+  void Polled(bool told, bool away) PSTRAIN_REQUIRES(mutex_);
   /// Nothing changes by a reply to another poll, or to one that the chief did not take.
   void Absorb(const PollWorkerRequest& request, PollWorkerReply reply) PSTRAIN_REQUIRES(mutex_);
   /// Under this chief term the work was granted by a former chief, and is void.
@@ -145,8 +149,10 @@ class GrantSession {
   /// The chief of the next poll may not know which job this is: it is the first one that answers,
   /// or may be another than that of the last poll, or it has said so.
   bool show_job_ PSTRAIN_GUARDED_BY(mutex_) = true;
-  /// The chief has said that a poll may bring something.
+  /// The chief has said that a poll may bring something, and none that was made since is answered.
   bool told_ PSTRAIN_GUARDED_BY(mutex_) = false;
+  /// No poll has brought a grant or a newer membership since the last call of AwaitWork began.
+  bool in_vain_ PSTRAIN_GUARDED_BY(mutex_) = false;
   bool leaving_ PSTRAIN_GUARDED_BY(mutex_) = false;
   SessionEnd end_ PSTRAIN_GUARDED_BY(mutex_) = SessionEnd::kNone;
   Status status_ PSTRAIN_GUARDED_BY(mutex_);

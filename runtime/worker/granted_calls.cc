@@ -66,7 +66,7 @@ Result<GrantedCalls::Ending> GrantedCalls::Push(const Grant& grant, PushedBatch 
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
     const Result<PushOutcome> pushed =
-        ps_.Push(batch, plan, updates, *membership, progress->wanted());
+        pushes_.Push({batch, plan, updates, progress->wanted()}, *membership);
     if (!pushed.ok()) return pushed.status().WithContext("push");
     progress->Add(*pushed);
     if (progress->has_gradient()) return Ending::kHasGradient;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,7 +13,8 @@
 #include "runtime/stats/role_stats.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
-#include "runtime/worker/push_progress.h"
+#include "runtime/worker/push/push_group.h"
+#include "runtime/worker/push/push_progress.h"
 
 namespace pstrain {
 
@@ -34,14 +36,22 @@ class GrantedCalls {
   /// All outlives it. `abandoned`: nothing is waited for any more.
   GrantedCalls(const RoleContext& context, GrantSession& session, PsClient& ps, WorkerStats& stats,
                const std::atomic<bool>& abandoned)
-      : context_(context), session_(session), ps_(ps), stats_(stats), abandoned_(abandoned) {}
+      : context_(context),
+        session_(session),
+        ps_(ps),
+        pushes_(ps),
+        stats_(stats),
+        abandoned_(abandoned) {}
 
   /// kDone: `pulled` has the values.
   Result<Ending> Pull(const Grant& grant, const RoutedPlan& plan, PullOutcome* pulled);
-  /// Pushes to the shards that `progress` wants, under the grant's terms. kDone: `report` names the
-  /// work and the shards that have it. `batch.grant` is not looked at.
+  /// Pushes to the shards that `progress` wants, under the grant's terms; threads that do so at the
+  /// same time share messages. kDone: `report` names the work and the shards that have it.
+  /// `batch.grant` is not looked at.
   Result<Ending> Push(const Grant& grant, PushedBatch batch, const RoutedPlan& plan,
                       const StepUpdates& updates, PushProgress* progress, Report* report);
+  /// As PushGroup::in_flight: for tests.
+  std::size_t pushes_in_flight() const { return pushes_.in_flight(); }
 
   /// For logs and errors: "epoch 2, batch 7", or "closure 8199", which is the number that the
   /// coordinator has for it.
@@ -58,6 +68,7 @@ class GrantedCalls {
   const RoleContext& context_;
   GrantSession& session_;
   PsClient& ps_;
+  PushGroup pushes_;
   WorkerStats& stats_;
   const std::atomic<bool>& abandoned_;
 };

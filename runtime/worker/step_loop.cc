@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/stats/phase_timer.h"
-#include "runtime/worker/push_progress.h"
+#include "runtime/worker/push/push_progress.h"
 
 namespace pstrain {
 

@@ -62,7 +62,7 @@ void GrantWatch::Granted(std::uint32_t worker, WorkId work_id) {
 }
 
 void GrantWatch::Committed(std::uint32_t worker) {
-  committed_ = workers_[worker].committed = AbleNow();
+  stalled_since_ = workers_[worker].committed = AbleNow();
 }
 
 // It stays here until the worker says something else: ten thousand texts of each worker would be
@@ -111,12 +111,15 @@ void GrantWatch::RegisterAgain(std::uint32_t worker, ShardInTerm shard) {
                               std::to_string(shard.shard) + ", which it owns"));
 }
 
-void GrantWatch::ShareOverdue(std::uint32_t index, Worker& worker) {
+bool GrantWatch::ShareOverdue(std::uint32_t index, Worker& worker) {
   std::size_t count = 0;
+  bool without_deadline = false;
   AbleTime oldest{0};
   for (auto& [work_id, in_flight] : worker.batches) {
+    const auto deadline = chief_.protocol.DeadlineOf(work_id, overdue_limit_);
+    if (!deadline) without_deadline = without_deadline || !chief_.protocol.Committed(work_id);
     const AbleTime since = std::max(in_flight.since, worker.committed);
-    if (in_flight.overdue || able_ - since <= overdue_limit_) continue;
+    if (!deadline || in_flight.overdue || able_ - since <= *deadline) continue;
     in_flight.overdue = true;
     if (chief_.protocol.Committed(work_id)) continue;
     chief_.protocol.Overdue(index, work_id);
@@ -124,7 +127,12 @@ void GrantWatch::ShareOverdue(std::uint32_t index, Worker& worker) {
     oldest = std::max(oldest, able_ - in_flight.since);
     ++count;
   }
-  if (count == 0) return;
+  if (count > 0) LogOverdue(index, worker, count, oldest);
+  return without_deadline && worker.unreachable.empty();
+}
+
+void GrantWatch::LogOverdue(std::uint32_t index, const Worker& worker, std::size_t count,
+                            AbleTime oldest) {
   std::string unreachable;
   for (const UnreachablePs& ps : worker.unreachable) {
     unreachable += (unreachable.empty() ? "ps " : ", ps ") + std::to_string(ps.ps());
@@ -194,8 +202,12 @@ void GrantWatch::Check(bool blocked) {
     return;
   }
   able_ += passed;
-  for (auto& [index, worker] : workers_) ShareOverdue(index, worker);
-  const AbleTime stalled = able_ - committed_;
+  bool takes_its_time = false;
+  for (auto& [index, worker] : workers_) {
+    takes_its_time = ShareOverdue(index, worker) || takes_its_time;
+  }
+  if (takes_its_time) stalled_since_ += std::min(passed, able_ - stalled_since_);
+  const AbleTime stalled = able_ - stalled_since_;
   WarnIfNobodyAsks(stalled);
   if (stalled <= stall_limit_) return;
   fail_(DeadlineExceededError("no batch was committed for " + WholeSeconds(stalled) + ": " +

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,10 +23,14 @@ namespace pstrain {
 ///
 ///   since the batch was granted, the worker  | then
 ///   committed one, and the shards had owners |
+///   its deadline (WorkSource::DeadlineOf):   |
 ///   1/4 of peerTimeoutSeconds, 15 s at least | another worker is granted the batch too
 ///   since anybody committed a batch:         | the job fails and names the pairs of a worker and a
 ///   peerTimeoutSeconds, 60 s at least        | ps that do not reach each other, or the
 ///                                            | workers that ask for no batch though some are open
+///
+/// Work without a deadline, as a closure of a program, is never granted to another worker too, and
+/// nobody has to commit anything while a worker has some and reaches its ps.
 ///
 /// Nothing stalls while there is nothing to do, nothing may be granted, or there is no worker
 /// (Ending::CheckPatience). The times above stand still then, and while a shard has no owner, the
@@ -74,7 +79,10 @@ class GrantWatch {
   void HearUnreachable(const PollWorkerRequest& request, Worker& worker) const;
   void HearDisowned(const PollWorkerRequest& request, Worker& worker);
   void RegisterAgain(std::uint32_t worker, ShardInTerm shard);
-  void ShareOverdue(std::uint32_t index, Worker& worker);
+  /// True: the worker has work that may take as long as it likes, and reaches its ps.
+  bool ShareOverdue(std::uint32_t index, Worker& worker);
+  static void LogOverdue(std::uint32_t index, const Worker& worker, std::size_t count,
+                         AbleTime oldest);
   /// Nobody has to get on: no batch is with a worker, and none has to be.
   bool Idle(bool blocked) const;
   void WarnIfNobodyAsks(std::chrono::nanoseconds stalled);
@@ -84,12 +92,15 @@ class GrantWatch {
   const ChiefDependencies chief_;
   PsPeers& ps_;
   const std::function<void(Status)> fail_;
+  /// Of work whose source has no other.
   const std::chrono::seconds overdue_limit_;
   const std::chrono::seconds stall_limit_;
   std::map<std::uint32_t, Worker> workers_;
   /// Up to the last Check.
   AbleTime able_{0};
-  AbleTime committed_{0};  // by anybody
+  /// Since when somebody had to commit something: the last commit by anybody, and later by the time
+  /// for which work without a deadline was with a worker since.
+  AbleTime stalled_since_{0};
   /// The log says that batches are open and nobody has one.
   bool unasked_ = false;
   ProtocolTime checked_;

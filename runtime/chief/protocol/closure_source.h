@@ -51,6 +51,11 @@ class ClosureSource final : public WorkSource {
   const WorkContent& ContentOf(WorkId work_id) const override {
     return *closures_[Number(work_id)].content;
   }
+  /// A function may take as long as it likes.
+  std::optional<ProtocolTime> DeadlineOf(WorkId /*work_id*/,
+                                         ProtocolTime /*usual*/) const override {
+    return std::nullopt;
+  }
   bool in_id_order() const override { return true; }
   std::optional<WorkId> Next(std::uint32_t worker, const Whole& whole) override;
   std::vector<WorkId> TakeReserved(std::uint32_t /*worker*/) override { return {}; }

@@ -208,6 +208,10 @@ void CommitProtocol::Overdue(std::uint32_t worker, WorkId work_id) {
   if (ledger_.Valid(work_id)) ledger_.Share(worker, work_id);
 }
 
+std::optional<ProtocolTime> CommitProtocol::DeadlineOf(WorkId work_id, ProtocolTime usual) const {
+  return ledger_.Valid(work_id) ? ledger_.DeadlineOf(work_id, usual) : usual;
+}
+
 // Rule 1. The grant did not arrive, or the worker leaves. Invariant: no work id is kept for a
 // worker that does not have it.
 void CommitProtocol::ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids) {

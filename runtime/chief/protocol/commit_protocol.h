@@ -95,10 +95,11 @@ class CommitProtocol {
   std::vector<GrantedWorkId> Grants(std::uint32_t worker, std::uint32_t want);
   /// Work ids that Grants may have for who has nothing in flight, as far as is known.
   std::uint64_t Grantable() { return AllActive() && !draining_ ? ledger_.open() : 0; }
-  /// The worker has had the work id for too long, though it still speaks: it is also granted to
+  /// The worker has had the work id beyond its deadline, and still speaks: it is also granted to
   /// another worker, and to the next one when that one is lost, gives it back or has it for too
   /// long too. Once for each grant; without effect for one that is committed or not with it.
   void Overdue(std::uint32_t worker, WorkId work_id);
+  std::optional<ProtocolTime> DeadlineOf(WorkId work_id, ProtocolTime usual) const;  // WorkSource's
   /// Under which chief term the work id is granted and reported. A program's work is void once
   /// there is another chief; 0: a batch of the input, which later chiefs adopt.
   std::uint64_t GrantTerm(WorkId work_id) const {
@@ -139,8 +140,7 @@ class CommitProtocol {
   void CheckpointFailed();
   /// Retention has deleted a checkpoint (rule 10), or it was found unreadable (rule 7).
   void CheckpointRemoved(const std::string& checkpoint);
-  /// Newest first.
-  const std::vector<std::string>& checkpoints() const { return checkpoints_; }
+  const std::vector<std::string>& checkpoints() const { return checkpoints_; }  // newest first
 
   // ---- the run ----
 

@@ -75,6 +75,10 @@ class WorkLedger {
   bool OfProgram(WorkId work_id) const {
     return Valid(work_id) && source_->ContentOf(work_id).kind != 0;
   }
+  /// As WorkSource. REQUIRES: Valid(work_id).
+  std::optional<ProtocolTime> DeadlineOf(WorkId work_id, ProtocolTime usual) const {
+    return source_->DeadlineOf(work_id, usual);
+  }
   /// Others have to be committed before it begins. REQUIRES: Valid(work_id).
   bool Waits(WorkId work_id) const { return source_->After(work_id) != WorkId{}; }
   /// All that has to be committed before is. REQUIRES: Valid(work_id).

@@ -40,6 +40,12 @@ class WorkSource {
     static const WorkContent batch;
     return batch;
   }
+  /// For how long a worker may have the work id and commit nothing before another one is granted it
+  /// too; nothing: for as long as it likes. `usual`: the chief's own answer, which is right for
+  /// batches of an input. Called often; cheap. REQUIRES: the work id exists.
+  virtual std::optional<ProtocolTime> DeadlineOf(WorkId /*work_id*/, ProtocolTime usual) const {
+    return usual;
+  }
   /// The order is that of the ids, also for work that came back.
   virtual bool in_id_order() const { return false; }
 

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
-#include <deque>
 #include <functional>
+#include <map>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -60,8 +63,8 @@ ClosureOutcome Fail(std::string why) {
   return outcome;
 }
 
-/// A worker's closure loop between two ps and a chief of the test, which grants one closure until
-/// it is reported by all shards, or the worker has failed.
+/// A worker's closure loop between two ps and a chief of the test, which grants closures until each
+/// is reported by all shards, or the worker has failed.
 class ClosureLoopTest : public TwoPsTest {
  protected:
   ClosureLoopTest() : chief_([this](const auto& poll, auto* reply) { Answer(poll, reply); }) {
@@ -78,16 +81,19 @@ class ClosureLoopTest : public TwoPsTest {
     for (const Report& report : poll.reports()) {
       reports_.push_back(report);
       if (report.early().count() > 0) PushTheFirst();
-      if (report.shards().count() == kShards) ++whole_;
+      if (report.shards().count() == kShards) ++whole_[FromWire(report.work_id())];
     }
-    if (whole_ >= wanted_ || !poll.failure().empty()) return reply->set_directive(FINISH);
+    if (!poll.failure().empty()) return reply->set_directive(FINISH);
     if (poll.in_flight_size() > 0) return;
-    Grant* const grant = reply->add_grants();
-    ToWire(granted_, grant->mutable_work_id());
-    grant->set_kind(kind_);
-    grant->set_payload("what to do");
-    if (granted_ != kWorkId) ToWire(granted_, grant->mutable_after());
-    ++grants_;
+    for (const auto& [work_id, after] : closures_) {
+      if (whole_[work_id] >= wanted_) continue;
+      Grant* const grant = reply->add_grants();
+      ToWire(work_id, grant->mutable_work_id());
+      grant->set_kind(kind_);
+      grant->set_payload("what to do");
+      ToWire(after, grant->mutable_after());
+    }
+    if (reply->grants().empty()) reply->set_directive(FINISH);
   }
 
   void PushTheFirst() {
@@ -111,10 +117,14 @@ class ClosureLoopTest : public TwoPsTest {
                               .chief_address = chief_.address(),
                               .stats = *stats_,
                               .fail_points = FailPoints::None()};
-    GrantSession session(context, problems_, {.kind = GrantSession::Kind::kClosures, .window = 4});
+    const auto threads = std::max(2U, static_cast<std::uint32_t>(closures_.size()));
+    GrantSession session(context, problems_,
+                         {.kind = GrantSession::Kind::kClosures, .window = 2 * threads});
     PSTRAIN_RETURN_IF_ERROR(session.Start().status());
     WorkerStats stats(*stats_);
-    const Status status = ClosureLoop(context, session, *client_, runner, stats).Run(2);
+    ClosureLoop loop(context, session, *client_, runner, stats);
+    loop_ = &loop;
+    const Status status = loop.Run(threads);
     session.GiveBackAll();
     session.WaitForEnd(std::chrono::seconds(30));
     return status;
@@ -139,13 +149,15 @@ class ClosureLoopTest : public TwoPsTest {
   const RealClock clock_;
   PsProblems problems_{clock_};
   std::uint32_t kind_ = kClosureWork;
-  WorkId granted_ = kWorkId;
+  /// What the chief grants, and what each waits for.
+  std::map<WorkId, WorkId> closures_ = {{kWorkId, {}}};
+  /// The one that runs.
+  std::atomic<const ClosureLoop*> loop_ = nullptr;
   Mutex mutex_;
   std::vector<Report> reports_ PSTRAIN_GUARDED_BY(mutex_);
-  /// Reports by all shards, and how many the chief grants the closure for.
-  int whole_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  /// Reports by all shards, and how many the chief grants a closure for.
+  std::map<WorkId, int> whole_ PSTRAIN_GUARDED_BY(mutex_);
   int wanted_ = 1;
-  int grants_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   TestChief chief_;
 };
 
@@ -230,7 +242,8 @@ TEST_F(ClosureLoopTest, WhenItFailsAgainAfterThat_TheRunFails) {
 }
 
 TEST_F(ClosureLoopTest, WhenAReadIsEarly_NothingOfTheAttemptIsSent) {
-  granted_ = {0, 1};
+  closures_.clear();
+  closures_[{0, 1}] = {0, 1};
   FakeRunner runner([](int, ClosureReads& reads) {
     const auto read = reads.Read({{kDense}, {}});
     if (!read.ok()) {
@@ -269,6 +282,78 @@ TEST_F(ClosureLoopTest, WhenItChangesWhatIsNotThere_ThatIsTheFunctionsError) {
   EXPECT_EQ(Run(runner), OkStatus());
   ASSERT_EQ(reports().size(), 1U);
   EXPECT_EQ(reports()[0].error().code(), static_cast<std::uint32_t>(StatusCode::kInvalidArgument));
+}
+
+/// Eight closures, whose functions end together. The first push stays between the two ps until all
+/// others are there.
+class ClosureLoopTogetherTest : public ClosureLoopTest {
+ protected:
+  static constexpr std::uint32_t kClosures = 8;
+
+  void SetUp() override {
+    ClosureLoopTest::SetUp();
+    if (HasFatalFailure()) return;
+    closures_.clear();
+    for (std::uint32_t i = 1; i <= kClosures; ++i) closures_[{0, i}] = {};
+    PsClientOptions options;
+    options.deadline = std::chrono::seconds(60);  // of the first push too
+    options.between_pushes = [this] {
+      if (!first_.exchange(false)) return;
+      const SteadyTime deadline = SteadyNow() + std::chrono::seconds(20);
+      while (loop_.load()->pushes_in_flight() < kClosures && SteadyNow() < deadline) {
+        std::this_thread::yield();
+      }
+    };
+    auto client = PsClient::Create(SampleVariables(), kShards, network_, std::move(options));
+    ASSERT_TRUE(client.ok()) << client.status().ToString();
+    client_ = std::move(client).value();
+  }
+  ClosureOutcome SucceedTogether(int call) {
+    if (call < static_cast<int>(kClosures)) together_.arrive_and_wait();
+    return Succeed();
+  }
+
+  std::barrier<> together_{kClosures};
+  std::atomic<bool> first_ = true;
+};
+
+TEST_F(ClosureLoopTogetherTest, WhenSeveralEndTogether_TheyShareAMessage) {
+  FakeRunner runner([this](int call, ClosureReads&) { return SucceedTogether(call); });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(runner.calls, static_cast<int>(kClosures));
+  EXPECT_EQ(reports().size(), kClosures);
+  EXPECT_LE(ps_[0].handler.stats().requests, 2U);
+  EXPECT_LE(ps_[1].handler.stats().requests, 2U);
+  ExpectApplied(kClosures);
+}
+
+// The last one waits for a closure that the test pushes once it is reported early.
+TEST_F(ClosureLoopTogetherTest, WhenOneOfThemIsEarly_TheOthersAreAppliedAndItIsRunAgain) {
+  const WorkId early{0, kClosures};
+  closures_[early] = {0, 1};
+  FakeRunner runner([this](int call, ClosureReads&) { return SucceedTogether(call); });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(runner.calls, static_cast<int>(kClosures) + 1);
+  EXPECT_EQ(reports().size(), kClosures + 1);
+  int given_back = 0;
+  for (const Report& report : reports()) {
+    if (report.early().count() == 0) continue;
+    ++given_back;
+    EXPECT_EQ(FromWire(report.work_id()), early);
+    EXPECT_EQ(report.shards().count(), 0U);
+  }
+  EXPECT_EQ(given_back, 1);
+  ExpectApplied(kClosures + 1);  // and the test's
+}
+
+TEST_F(ClosureLoopTogetherTest, WhenOneOfThemFails_TheOthersAreAppliedAndItIsLeftOut) {
+  FakeRunner runner([this](int call, ClosureReads&) {
+    ClosureOutcome outcome = SucceedTogether(call);
+    return call == 3 ? Fail("no luck") : outcome;
+  });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(reports().size(), kClosures);
+  ExpectApplied(kClosures - 1);
 }
 
 }  // namespace

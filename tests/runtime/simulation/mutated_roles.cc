@@ -14,7 +14,7 @@
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/chief/chief.h"
 #include "runtime/chief/peers/ps_peers.h"
-#include "runtime/worker/push_progress.h"
+#include "runtime/worker/push/push_progress.h"
 #include "runtime/worker/step_loop.h"
 #include "tests/runtime/simulation/mutated_functions.h"
 #include "tests/runtime/simulation/mutated_messages.h"

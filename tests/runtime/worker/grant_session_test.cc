@@ -301,6 +301,88 @@ TEST_F(GrantSessionTest, WhenThereIsNothingToDo_WaitsUntilTheChiefSaysSo) {
   EXPECT_EQ(FromWire(grant->work_id()), (WorkId{0, 1}));
 }
 
+// A pause would be longer than the test waits for the next call.
+TEST_F(GrantSessionTest, WhenEachTellBringsWork_NobodyPauses) {
+  std::atomic<bool> open = false;
+  std::atomic<std::uint32_t> batch = 0;
+  TestChief chief([&](const PollWorkerRequest&, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(5);
+    if (open.exchange(false)) AddGrant({0, batch++}, reply);
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_, {.await_pause = std::chrono::hours(1)});
+  ASSERT_TRUE(session.Start().ok());
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    ASSERT_EQ(chief.WaitForAwaited(i + 1).size(), i + 1);
+    open = true;
+    chief.TellOnce();
+    const std::optional<Grant> grant = session.NextGrant();
+    ASSERT_TRUE(grant.has_value());
+    EXPECT_EQ(FromWire(grant->work_id()), (WorkId{0, i}));
+    Report report;
+    *report.mutable_work_id() = grant->work_id();
+    session.Complete(std::move(report));
+  }
+}
+
+TEST_F(GrantSessionTest, WhenEachTellBringsAMembership_NobodyPauses) {
+  std::atomic<std::uint64_t> number = 5;
+  TestChief chief([&number](const PollWorkerRequest&, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(number);
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_, {.await_pause = std::chrono::hours(1)});
+  ASSERT_TRUE(session.Start().ok());
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(chief.WaitForAwaited(i + 1).size(), i + 1);
+    ++number;
+    chief.TellOnce();
+  }
+  EXPECT_EQ(chief.WaitForAwaited(4).size(), 4U);
+}
+
+// The chief tells of work that others have been granted when the poll comes.
+TEST_F(GrantSessionTest, WhileTellsAreInVain_EachCallBeginsAPauseAfterTheOneBefore) {
+  constexpr std::chrono::milliseconds kPause{20};
+  constexpr std::size_t kCalls = 6;
+  TestChief chief([](const PollWorkerRequest&, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(5);
+  });
+  chief.Tell();
+  const RoleContext context = Context(chief);
+  const SteadyTime begin = SteadyNow();
+  GrantSession session(context, problems_);
+  ASSERT_TRUE(session.Start().ok());
+  const std::size_t calls = chief.WaitForAwaited(kCalls).size();
+  const auto pauses = static_cast<int>(calls) - 1;
+  EXPECT_GE(calls, kCalls);
+  EXPECT_GE(SteadyNow() - begin, pauses * kPause);
+}
+
+// The next call would wait for the end of a pause that is longer than the test.
+TEST_F(GrantSessionTest, AfterATellInVain_TheNextCallWaitsForThePauseAndWorkIsHeardOfByPolls) {
+  std::atomic<bool> open = false;
+  TestChief chief([&open](const PollWorkerRequest&, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(5);
+    if (open.exchange(false)) AddGrant({0, 1}, reply);
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_, {.await_pause = std::chrono::hours(1)});
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_EQ(chief.WaitForAwaited().size(), 1U);
+  chief.TellOnce();
+  ASSERT_TRUE(chief.WaitForPolls(chief.polls().size() + 2));
+  EXPECT_EQ(chief.WaitForAwaited().size(), 1U);
+  // What a poll brings ends the pause.
+  open = true;
+  ASSERT_TRUE(session.NextGrant().has_value());
+  EXPECT_EQ(chief.WaitForAwaited(2).size(), 2U);
+}
+
 TEST_F(GrantSessionTest, WhoWaitsForAMembership_TellsTheChief) {
   std::atomic<std::uint64_t> number = 5;
   TestChief chief([&number](const PollWorkerRequest& poll, PollWorkerReply* reply) {

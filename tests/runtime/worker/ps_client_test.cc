@@ -8,7 +8,7 @@
 
 #include "base/manual_clock.h"
 #include "runtime/rpc/control_ids.h"
-#include "runtime/worker/push_progress.h"
+#include "runtime/worker/push/push_progress.h"
 #include "tests/runtime/worker/two_ps_test.h"
 
 namespace pstrain {

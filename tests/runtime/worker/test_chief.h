@@ -83,18 +83,26 @@ class TestChief final : public ControlService {
   }
   /// Answers all calls of AwaitWork, now and later.
   void Tell() {
-    std::vector<std::function<void()>> waiting;
     {
       const MutexLock lock(mutex_);
       told_ = true;
+    }
+    TellOnce();
+  }
+  /// Answers the calls of AwaitWork that wait now.
+  void TellOnce() {
+    std::vector<std::function<void()>> waiting;
+    {
+      const MutexLock lock(mutex_);
       waiting.swap(waiting_);
     }
     for (const std::function<void()>& done : waiting) done();
   }
-  std::vector<AwaitWorkRequest> WaitForAwaited() {
+  /// All calls of AwaitWork so far, once there are so many.
+  std::vector<AwaitWorkRequest> WaitForAwaited(std::size_t count = 1) {
     const SteadyTime deadline = SteadyNow() + std::chrono::seconds(30);
     const MutexLock lock(mutex_);
-    while (awaited_.empty() && changed_.WaitUntil(mutex_, deadline)) {
+    while (awaited_.size() < count && changed_.WaitUntil(mutex_, deadline)) {
     }
     return awaited_;
   }

@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text/utf8.h"
+#include "runtime/chief/protocol/closure_source.h"
+#include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
 #include "tests/runtime/chief/chief_test_support.h"
 
@@ -21,6 +25,8 @@ using testing::HasSubstr;
 /// Workers 0 and 1. peerTimeoutSeconds is 400: batches are overdue after 100 s.
 class GrantWatchTest : public chief_test::ChiefPartsTest {
  protected:
+  explicit GrantWatchTest(std::shared_ptr<WorkSource> source = nullptr)
+      : ChiefPartsTest(std::move(source)) {}
   void SetUp() override {
     StartPs();
     for (const std::uint32_t worker : {0U, 1U}) protocol().WorkerSeen(worker, {7 + worker}, {});
@@ -79,6 +85,56 @@ class GrantWatchTest : public chief_test::ChiefPartsTest {
   bool held_back_ = false;
   GrantWatch watch_{chief(), ps(), [this](const Status& status) { failures_.push_back(status); }};
 };
+
+/// The same, with three closures instead of batches.
+class GrantWatchOfAProgramTest : public GrantWatchTest {
+ protected:
+  GrantWatchOfAProgramTest() : GrantWatchTest(Closures()) {}
+  static std::shared_ptr<WorkSource> Closures() {
+    auto source = std::make_shared<ClosureSource>(true);
+    for (int i = 0; i < 3; ++i) source->Add(1, {kClosureWork, "what to do"});
+    return source;
+  }
+};
+
+TEST_F(GrantWatchOfAProgramTest, WorkWithoutADeadline_IsNeverSharedAndEndsNoRun) {
+  const std::vector<WorkId> held = Grant(0, 8);
+  ASSERT_EQ(held.size(), 3u);
+  watch_.Polled(Polling(0, 0), {held.begin(), held.end()});
+  watch_.Polled(Polling(1, 8), {});
+  Pass(seconds(3000));
+  EXPECT_TRUE(Grant(1, 8).empty());
+  EXPECT_EQ(chief_stats_.batches_overdue->Value(), 0u);
+  EXPECT_TRUE(failures_.empty());
+}
+
+// The time for which a worker had it is not counted afterwards.
+TEST_F(GrantWatchOfAProgramTest, WhenWorkWithoutADeadlineIsOpenAndNobodyTakesIt_TheRunStalls) {
+  const std::vector<WorkId> held = Grant(0, 8);
+  Pass(seconds(1000));
+  protocol().ReturnGrants(0, held);
+  watch_.Polled(Polling(0, 0), {});
+  watch_.Polled(Polling(1, 0), {});
+  EXPECT_THAT(WhyItStalls(), HasSubstr("no batch was committed for 401 s: worker 0 asks for no "));
+}
+
+TEST_F(GrantWatchOfAProgramTest, WhenAWorkerDoesNotReachAPs_ThatIsNoLongFunction) {
+  const std::vector<WorkId> held = Grant(0, 8);
+  watch_.Polled(CutOff(0, 1), {held.begin(), held.end()});
+  EXPECT_THAT(WhyItStalls(), HasSubstr("no batch was committed for 401 s: worker 0 -> ps 1 ("));
+}
+
+TEST_F(GrantWatchOfAProgramTest, WhenTheWorkerIsLost_ItsSuccessorHasAllItsTime) {
+  Grant(0, 8);
+  Pass(seconds(1000));
+  protocol().WorkerLost(0, 7);
+  watch_.Forget(0);
+  Pass(seconds(400));
+  EXPECT_TRUE(failures_.empty());
+  EXPECT_EQ(Grant(1, 8).size(), 3u);
+  Pass(seconds(1000));
+  EXPECT_TRUE(failures_.empty());
+}
 
 TEST_F(GrantWatchTest, WhenAWorkerSpeaksAndDoesNothing_AnotherIsGrantedItsBatchesToo) {
   const std::vector<WorkId> granted = Grant(0, 8);

@@ -1,4 +1,4 @@
-#include "runtime/worker/push_progress.h"
+#include "runtime/worker/push/push_progress.h"
 
 #include <algorithm>
 
