@@ -121,7 +121,7 @@ Status Workspace::CheckMoved(const std::string& run_id, const std::string& check
   const std::string& was = *stored->AsString();
   const std::string is = Absolute(checkpoints);
   if (was == is) return OkStatus();
-  const Status found = GetFileInfo(JoinPath(is, run_id)).status();
+  Status found = GetFileInfo(JoinPath(is, run_id)).status();
   // A file where the directory should be has no run either.
   const bool nothing =
       found.code() == StatusCode::kNotFound || found.code() == StatusCode::kFailedPrecondition;
