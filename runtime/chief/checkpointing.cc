@@ -47,7 +47,9 @@ Checkpointing::Checkpointing(const ChiefDependencies& chief, PsPeers& ps,
   // A job whose spec.training.epochs was raised since continues.
   const std::int64_t expected = chief_.protocol.Progress().examples_expected;
   const bool proven = applied_.lowest == expected && applied_.highest == expected;
-  if (manifest.final() && proven && manifest.epochs() >= chief_.setup.job.epochs) {
+  // Nor does one end the run that lacks what was declared while it was put in place.
+  const bool whole = proven && manifest.generation() >= chief_.run.generation();
+  if (manifest.final() && whole && manifest.epochs() >= chief_.setup.job.epochs) {
     final_ = manifest;
     final_since_ = last_;
   }
@@ -161,9 +163,15 @@ void Checkpointing::NotInTerm(std::uint32_t ps, const Status& status) {
   ps_.HaveRegisterAgain(ps, part->incarnation, status);
 }
 
+Status Checkpointing::OfThisGeneration() const {
+  return in_progress_->generation == chief_.run.generation()
+             ? OkStatus()
+             : AbortedError("variables were declared while it was taken");
+}
+
 bool Checkpointing::Overtaken() const {
   if (in_progress_->refused) return false;
-  if (in_progress_->generation != chief_.run.generation()) return true;
+  if (!OfThisGeneration().ok()) return true;
   // What the shards of a final one lacked is granted again first.
   if (in_progress_->plan.final && !chief_.protocol.AllCommitted()) return true;
   return !std::ranges::all_of(in_progress_->plan.ps,
@@ -218,9 +226,7 @@ std::vector<WrittenCheckpointShard> Checkpointing::Written() const {
 void Checkpointing::PlaceManifest() {
   std::ranges::sort(in_progress_->checkpoint_shards, {}, &CheckpointShard::shard);
   // Of the shards, some may have been copied before the declaration and some after it.
-  if (in_progress_->generation != chief_.run.generation()) {
-    return Abandon(AbortedError("variables were declared while it was taken"));
-  }
+  if (Status same = OfThisGeneration(); !same.ok()) return Abandon(same);
   if (Status fits = chief_.protocol.FinishCheckpoint(Written()); !fits.ok()) return Abandon(fits);
   in_progress_->with_disk = true;
   chief_.disk.Post(
@@ -279,6 +285,8 @@ void Checkpointing::Finish() {
 }
 
 void Checkpointing::ManifestPlaced(Status status, const CheckpointManifest& manifest) {
+  // Rule 13: of a checkpoint that others follow it is enough to be of one generation.
+  if (status.ok() && manifest.final()) status = OfThisGeneration();
   if (status.ok()) status = chief_.protocol.FinishCheckpoint(Written());
   if (!status.ok()) return Abandon(status);
   applied_ = CountsOf(manifest);

@@ -44,6 +44,9 @@ class Checkpointing {
   void Watch();
 
   bool in_progress() const { return in_progress_.has_value(); }
+  /// The run ends with what is there now: a final one is in place or in progress. One in progress
+  /// may still be abandoned.
+  bool ends_run() const { return final_ || (in_progress_ && in_progress_->plan.final); }
   /// The newest one in place, also of former chiefs.
   const std::optional<CheckpointId>& newest() const { return newest_; }
   /// All that is committed is in the newest one.
@@ -92,6 +95,8 @@ class Checkpointing {
   bool StillOwns(const CheckpointPlan::Ps& ps) const;
   /// A ps does not have in its term what the checkpoint in progress wants of it.
   void NotInTerm(std::uint32_t ps, const Status& status);
+  /// ABORTED: variables were declared since the one in progress was started.
+  Status OfThisGeneration() const;
   /// What the checkpoint in progress was started for holds no more, and nobody has failed.
   bool Overtaken() const;
   std::vector<WrittenCheckpointShard> Written() const;

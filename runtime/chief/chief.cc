@@ -357,7 +357,7 @@ Status Chief::Declare(std::vector<VariableSpec> variables) {
   // Shared: when the wait ends first, what was posted has somewhere to answer to.
   const auto outcome = std::make_shared<std::optional<Status>>();
   const MutexLock lock(mutex_);
-  if (ended_ || ending_.releasing() || checkpointing_.final_manifest()) {
+  if (ended_ || ending_.releasing() || checkpointing_.ends_run()) {
     return UnavailableError("the run ends: nothing can be declared any more");
   }
   declarations_.Declare(std::move(variables), [this, outcome](const Status& status) {

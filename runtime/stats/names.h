@@ -219,8 +219,8 @@ inline constexpr StatDefinition kChiefBatchesOverdue{
     "Batches that were also given to another worker because one had them for too long."};
 inline constexpr StatDefinition kChiefWaiting{
     "waiting_seconds", "pstrain_chief_waiting_seconds", "",
-    "Time for which the chief has waited for ps, owners of shards, workers or an evaluation, and "
-    "nothing is granted; 0 while it waits for nobody."};
+    "How long the chief has waited for ps, owners of shards, workers or an evaluation; 0: for "
+    "nobody."};
 
 // Evaluator.
 inline constexpr StatDefinition kEvaluatorEvaluations{

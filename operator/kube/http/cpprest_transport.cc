@@ -15,7 +15,10 @@
 #include "operator/kube/http/tls_context.h"
 
 // Last, and without its macro U: see the traps of cpprestsdk's headers.
-#define _TURN_OFF_PLATFORM_STRING  // NOLINT(bugprone-reserved-identifier): the library's name
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreserved-macro-identifier"  // the library's name
+#endif
+#define _TURN_OFF_PLATFORM_STRING
 #include <cpprest/astreambuf.h>
 #include <cpprest/http_client.h>
 #include <pplx/threadpool.h>

@@ -244,6 +244,43 @@ TEST_F(CheckpointingTest, WhenAFinalCheckpointOnDiskHasOtherExamples_TheRunIsNot
   EXPECT_FALSE(Checkpointing(chief(), ps(), evaluator_).final_manifest().has_value());
 }
 
+// Nothing of what was declared would be in what the run ends with.
+TEST_F(CheckpointingTest, WhenVariablesAreDeclaredWhileTheFinalOneIsPutInPlace_IsTakenAgain) {
+  StartPs();
+  for (const FakeNetwork::Configure& call : network_.configures) call.done(OkStatus());
+  network_.configures.clear();
+  Commit(8);
+  EXPECT_FALSE(checkpointing_.ends_run());
+  checkpointing_.Start();
+  EXPECT_TRUE(checkpointing_.ends_run()) << "nothing is to be declared from now on";
+  AnswerWrites();
+  disk_.Pause();
+  checkpointing_.Finish();
+  run_.add_variables()->set_name("late");
+  run_.mutable_variables(0)->set_generation(1);
+  run_.set_generation(1);
+  disk_.Release();
+  EXPECT_FALSE(checkpointing_.final_manifest().has_value());
+  EXPECT_TRUE(InPlace().empty());
+  EXPECT_FALSE(checkpointing_.ends_run());
+  ps().Dispatch();
+  for (const FakeNetwork::Configure& call : network_.configures) call.done(OkStatus());
+  ASSERT_TRUE(checkpointing_.Due()) << "nobody has failed";
+  Take();
+  ASSERT_TRUE(checkpointing_.final_manifest().has_value());
+  EXPECT_EQ(checkpointing_.final_manifest()->generation(), 1u);
+  EXPECT_TRUE(checkpointing_.ends_run());
+}
+
+TEST_F(CheckpointingTest, WhenAFinalCheckpointOnDiskLacksWhatWasDeclared_TheRunIsNotOver) {
+  StartPs();
+  Commit(8);
+  Take();
+  setup_->checkpoint = GoodCheckpoint{{1, 1}, "", *checkpointing_.final_manifest(), {}};
+  run_.set_generation(1);
+  EXPECT_FALSE(Checkpointing(chief(), ps(), evaluator_).final_manifest().has_value());
+}
+
 TEST_F(CheckpointingTest, WhatWasReopened_IsKnownToLaterChiefs) {
   StartPs();
   Commit(3);
