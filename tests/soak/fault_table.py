@@ -29,6 +29,8 @@ TABLE = pathlib.Path(__file__).parent.parent.parent / "docs" / "faults.md"
 
 # A job that does neither fail nor end; one that fails.
 HANGS = "hangs"
+# Above the tries that went wrong.
+AGAIN = "## Tried again"
 FAILS = "fails"
 
 
@@ -152,45 +154,63 @@ def _words(cell, undisturbed):
     return " ".join(words.replace("|", "/").split())
 
 
-def write_table(options, cells, undisturbed):
-    lines = [
+def _head(undisturbed):
+    """The lines in front of the table. `undisturbed`: how many seconds, as a text."""
+    return [
         "# Faults",
         "",
         "Written by `scripts/faults.sh`: one job each, one fault each, when the first checkpoint is in "
         "place. The jobs have a chief, two ps, two workers and an evaluator; the fault strikes the "
         f"last replica of the role. `peerTimeoutSeconds` and `evaluation.deadlineSeconds` are "
         f"{PEER_TIMEOUT_S}. \"survives\" means: every shard has every example once; the seconds are "
-        f"those beyond a job without a fault ({undisturbed:.0f} s), on a shared machine. A job that "
-        "hangs, or ends with wrong counts, fails the script. Where a cell is empty, the role has "
-        "nothing that this fault could strike. What one machine cannot show is tested elsewhere: "
-        "power loss by `shell_simulation_test`, packets that are late or overtaken by "
+        f"those beyond a job without a fault ({undisturbed} s), on a shared machine. A job that "
+        "hangs, or ends with wrong counts, fails the script. Links are cut at the end that listens, "
+        "chief and ps. What this table does not try is tested elsewhere: each pair of roles by "
+        "`process_cut_links_test`, calls on files that fail by `process_failing_calls_test`, power "
+        "loss by `shell_simulation_test`, packets that are late or overtaken by "
         "`process_netns_test`.",
         "",
+    ]
+
+
+def write_table(options, cells, undisturbed, wrong=()):
+    """`wrong`: (row's text, role, fault) of tries that went wrong, each tried again."""
+    lines = [
+        *_head(f"{undisturbed:.0f}"),
         "| fault | " + " | ".join(COLUMNS) + " |",
         "|---" * (len(COLUMNS) + 1) + "|",
     ]
     for row, (text, _, roles) in enumerate(ROWS):
         words = [_words(cells[row, role], undisturbed) if role in roles else "" for role in COLUMNS]
         lines.append(f"| {text} | " + " | ".join(words) + " |")
+    if wrong:
+        lines += ["", AGAIN, "", *(f"- {role}: {text}: {fault}" for text, role, fault in wrong)]
     options.table.write_text("\n".join(lines) + "\n")
 
 
 class Results:
     """What was found so far, a line of JSON each, so that a table that was interrupted goes on. What
-    another build gave does not count, and what went wrong is tried again: it may have been the
-    machine."""
+    another build gave does not count. What went wrong is tried again, since it may have been the
+    machine, and is named below the table: it has to be understood."""
 
     def __init__(self, options):
         self.path = options.results
         self.build = hashlib.sha256((options.bin / "pstrain-runtime").read_bytes()).hexdigest()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lines = self.path.read_text().splitlines() if self.path.exists() else []
-        found = [json.loads(line) for line in lines]
-        self.cells = {(one["row"], one["role"]): one["cell"] for one in found
-                      if one["build"] == self.build and not _wrong(one["cell"])}
+        self.cells, self.wrong = {}, []
+        for one in map(json.loads, lines):
+            if one["build"] == self.build:
+                self._take(one["row"], one["role"], one["cell"])
+
+    def _take(self, text, role, cell):
+        if _wrong(cell):
+            self.wrong.append((text, role, cell["fault"]))
+        else:
+            self.cells[text, role] = cell
 
     def add(self, text, role, cell):
-        self.cells[text, role] = cell
+        self._take(text, role, cell)
         line = {"build": self.build, "row": text, "role": role, "cell": cell}
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
@@ -225,7 +245,7 @@ def run_table(options):
                   f"(the job took {cells[row, role]['seconds']:.0f} s)", file=sys.stderr, flush=True)
     lacking = len(wanted) - len(cells)
     if lacking == 0:
-        write_table(options, cells, undisturbed)
+        write_table(options, cells, undisturbed, results.wrong)
     if any(_wrong(cell) for cell in cells.values()):
         sys.exit("faults: a job hangs, or ends with wrong counts")
     if lacking > 0:
@@ -272,8 +292,13 @@ def _complaint(lines):
 def check_table(options):
     """Exits when the table has not one cell for each fault and role of this script, or one that no
     job that went as it may can have given."""
-    lines = [line for line in options.table.read_text().splitlines() if line.startswith("| ")]
-    complaint = _complaint(lines)
+    text = options.table.read_text()
+    complaint = _complaint([line for line in text.splitlines() if line.startswith("| ")])
+    head = re.escape("\n".join(_head("SECONDS"))).replace("SECONDS", "[0-9]+")
+    if not re.match(head, text):
+        complaint = "another text above it"
+    if AGAIN in text:
+        complaint = "jobs that went wrong before"
     if complaint:
         sys.exit(f"faults: docs/faults.md is stale or has a job that went wrong ({complaint}); run "
                  "scripts/faults.sh")

@@ -95,6 +95,9 @@ for fault in ("hangs", "the counts differ: 5 and 6"):
     fault_table.Results(options).add("the process is killed", "worker", cell | {"fault": fault})
 if fault_table.Results(options).cells != {("the process is killed", "ps"): cell}:
     sys.exit("soak_detects: the table forgets what was found, or keeps what went wrong")
+if [fault for _, _, fault in fault_table.Results(options).wrong] != ["hangs",
+                                                                     "the counts differ: 5 and 6"]:
+    sys.exit("soak_detects: what went wrong is forgotten when it is tried again")
 (options.bin / "pstrain-runtime").write_text("another build")
 if fault_table.Results(options).cells:
     sys.exit("soak_detects: the table takes what another build gave")
@@ -105,6 +108,9 @@ cells = {(row, role): cell for row, (_, _, roles) in enumerate(fault_table.ROWS)
 fault_table.write_table(options, cells, 1)
 fault_table.check_table(options)
 good = options.table.read_text()
+fault_table.write_table(options, cells, 1, [("the process is killed", "ps", "hangs")])
+if "- ps: the process is killed: hangs" not in options.table.read_text():
+    sys.exit("soak_detects: the table does not name what went wrong before")
 survives, empty = "| survives, 0 s later |", "|  |"
 for what, bad in (
         ("a fault is missing", good.replace("| the process is killed |", "| it is gone |")),
@@ -114,6 +120,8 @@ for what, bad in (
         ("a cell is empty", good.replace(survives, empty, 1)),
         ("a cell is of a role without that fault", good.replace(empty, survives, 1)),
         ("a cell says nothing", good.replace("survives, 0 s later", "fine", 1)),
+        ("the text above it is another one", good.replace("one fault each", "one fault", 1)),
+        ("a job went wrong before", good + f"\n{fault_table.AGAIN}\n\n- ps: it is gone: hangs\n"),
         ("a failure has no reason", good.replace("survives, 0 s later", "fails after 3 s: ", 1))):
     if bad == good:
         sys.exit(f"soak_detects: nothing was changed for: {what}")
