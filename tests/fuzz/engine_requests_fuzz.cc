@@ -55,10 +55,10 @@ ShardEngineConfig Config() {
       Declare(8, VariableSpec::FLOAT32, {3}, 1),
   };
   *config.variables[0].mutable_optimizer() = ps_test::Adagrad(0.5);
-  for (const VariableId id : {1, 5, 6, 7, 8}) {
+  for (const VariableId id : {1u, 5u, 6u, 7u, 8u}) {
     *config.variables[id].mutable_optimizer() = ps_test::Sgd(0.1);
   }
-  for (const VariableId id : {7, 8}) config.variables[id].set_pack(8);
+  for (const VariableId id : {7u, 8u}) config.variables[id].set_pack(8);
   return config;
 }
 
