@@ -76,10 +76,10 @@ std::string AboutDelimiter(const CsvInput& input, const std::vector<Wanted>& wan
 std::string HeaderTakenForData(const CsvInput& input, const FileSample& sample,
                                const CsvRow& first) {
   std::size_t same = 0;
-  for (std::size_t i = 0; i < first.fields.size(); ++i) {
-    const bool listed = std::any_of(
-        input.columns().begin(), input.columns().end(),
-        [&](const std::string& column) { return EditDistance(column, first.fields[i]) == 0; });
+  for (const auto& field : first.fields) {
+    const bool listed =
+        std::any_of(input.columns().begin(), input.columns().end(),
+                    [&](const std::string& column) { return EditDistance(column, field) == 0; });
     if (listed) ++same;
   }
   if (same == 0 || 2 * same < first.fields.size()) return {};

@@ -52,7 +52,7 @@ std::string AboutAbsent(const std::string& path) {
   const std::string directory = ParentPath(path).empty() ? "." : ParentPath(path);
   if (!IsDirectory(directory)) return "; there is no folder " + directory;
   const std::vector<std::string> names = FilesIn(directory);
-  const std::string near = DidYouMean(BaseName(path), names);
+  std::string near = DidYouMean(BaseName(path), names);
   if (!near.empty()) return near;
   return names.empty() ? "; the folder is empty" : "; the folder has " + Listed(names, kShown);
 }
