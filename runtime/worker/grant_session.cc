@@ -365,7 +365,8 @@ void GrantSession::Poll(const std::stop_token& stop) {
       if (ShowsJobNext(request)) continue;
       return End(SessionEnd::kFailed, FailedPreconditionError(reply->refused()));
     }
-    const bool away = !reply.ok();
+    const Status failure = reply.status();
+    const bool away = !failure.ok();
     next_poll = SteadyNow() + (away ? kAwayPoll : kHeartbeat);
     if (!away) {
       if (request.reports_size() > 0) context_.fail_points.Pass(FailPoint::kWorkerReportSent);
@@ -377,11 +378,10 @@ void GrantSession::Poll(const std::stop_token& stop) {
       if (!away) Absorb(request, std::move(reply).value());
     }
     if (!away) continue;
-    if (!PeerIsAway(reply.status())) {
-      return End(SessionEnd::kFailed, reply.status().WithContext("poll the chief"));
+    if (!PeerIsAway(failure)) {
+      return End(SessionEnd::kFailed, failure.WithContext("poll the chief"));
     }
-    if (Status late = patience_.Check(reply.status()); !late.ok())
-      return End(SessionEnd::kFailed, late);
+    if (Status late = patience_.Check(failure); !late.ok()) return End(SessionEnd::kFailed, late);
   }
 }
 
