@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 # The folders whose objects are all in the library, called from inside it or not. What they need of
 # others is linked in as far as it is needed.
-set(parts pstrain_program_cluster pstrain_program_values)
+set(parts pstrain_program_cluster pstrain_program_data pstrain_program_values)
 if(TARGET pstrain_program)
   list(APPEND parts pstrain_program)
 endif()

@@ -3,10 +3,14 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "library/data/iterator_state.h"
 #include "library/payload.pb.h"
 
 namespace pstrain::program {
@@ -56,6 +60,61 @@ Result<Values> FromWire(const WireValues& wire) {
   return values;
 }
 
+void ToWire(const ElementBinding& binding, WireElements* wire) {
+  wire->set_dataset(binding.dataset);
+  wire->set_workers(binding.workers);
+  wire->set_pipeline(binding.pipeline);
+  wire->set_pass(binding.pass);
+  wire->set_first(binding.first);
+  wire->set_count(binding.count);
+  if (binding.size) wire->set_size(*binding.size);
+}
+
+Result<Iterator> FromWire(const WireElements& wire) {
+  if (wire.count() == 0 || wire.pipeline() >= wire.workers() ||
+      wire.first() > std::numeric_limits<std::uint64_t>::max() - wire.count()) {
+    return InvalidArgumentError("elements of dataset " + wire.dataset() + " that cannot be");
+  }
+  ElementBinding binding{.dataset = wire.dataset(),
+                         .workers = wire.workers(),
+                         .pipeline = wire.pipeline(),
+                         .pass = wire.pass(),
+                         .first = wire.first(),
+                         .count = wire.count()};
+  if (wire.has_size()) binding.size = wire.size();
+  return BoundTo(std::move(binding), nullptr);
+}
+
+void ToWire(const Argument& argument, WireArgument* wire) {
+  if (const Tensor* tensor = std::get_if<Tensor>(&argument)) {
+    ToWire(*tensor, wire->mutable_tensor());
+  } else if (const Values* values = std::get_if<Values>(&argument)) {
+    ToWire(*values, wire->mutable_values());
+  } else if (const auto binding = IteratorAccess::StateOf(std::get<Iterator>(argument)).binding()) {
+    ToWire(*binding, wire->mutable_elements());
+  }
+}
+
+Result<Argument> FromWire(const WireArgument& wire) {
+  switch (wire.kind_case()) {
+    case WireArgument::kTensor: {
+      PSTRAIN_ASSIGN_OR_RETURN(Tensor tensor, FromWire(wire.tensor()));
+      return Argument(std::move(tensor));
+    }
+    case WireArgument::kValues: {
+      PSTRAIN_ASSIGN_OR_RETURN(Values values, FromWire(wire.values()));
+      return Argument(std::move(values));
+    }
+    case WireArgument::kElements: {
+      PSTRAIN_ASSIGN_OR_RETURN(Iterator iterator, FromWire(wire.elements()));
+      return Argument(std::move(iterator));
+    }
+    case WireArgument::KIND_NOT_SET:
+      break;
+  }
+  return InvalidArgumentError("is neither a tensor nor named tensors nor elements");
+}
+
 template <typename Message>
 std::string Encode(const Message& message) {
   std::string bytes;
@@ -81,12 +140,7 @@ std::string EncodeCall(const Call& call) {
   wire.set_function(call.function);
   wire.set_signature(call.signature);
   for (const Argument& argument : call.arguments) {
-    WireArgument* added = wire.add_arguments();
-    if (const Tensor* tensor = std::get_if<Tensor>(&argument)) {
-      ToWire(*tensor, added->mutable_tensor());
-    } else {
-      ToWire(std::get<Values>(argument), added->mutable_values());
-    }
+    ToWire(argument, wire.add_arguments());
   }
   return Encode(wire);
 }
@@ -95,29 +149,38 @@ Result<Call> DecodeCall(std::string_view bytes) {
   PSTRAIN_ASSIGN_OR_RETURN(const WireCall wire, Decode<WireCall>(bytes));
   Call call{wire.function(), wire.signature(), {}};
   for (const WireArgument& argument : wire.arguments()) {
-    if (argument.has_tensor()) {
-      PSTRAIN_ASSIGN_OR_RETURN(Tensor tensor, FromWire(argument.tensor()));
-      call.arguments.emplace_back(std::move(tensor));
-    } else if (argument.has_values()) {
-      PSTRAIN_ASSIGN_OR_RETURN(Values values, FromWire(argument.values()));
-      call.arguments.emplace_back(std::move(values));
-    } else {
-      return InvalidArgumentError("an argument of a call of " + wire.function() +
-                                  " is neither a tensor nor named tensors");
+    Result<Argument> decoded = FromWire(argument);
+    if (!decoded.ok()) {
+      return decoded.status().WithContext("an argument of a call of " + wire.function());
     }
+    call.arguments.push_back(*std::move(decoded));
   }
   return call;
 }
 
-std::string EncodeValues(const Values& values) {
-  WireValues wire;
-  ToWire(values, &wire);
+std::string EncodeResult(const CallResult& result) {
+  WireResult wire;
+  if (!result.values.empty()) ToWire(result.values, wire.mutable_values());
+  for (const MetricSum& metric : result.metrics) {
+    WireMetric* added = wire.add_metrics();
+    added->set_name(metric.name);
+    added->set_numerator(metric.numerator);
+    added->set_denominator(metric.denominator);
+  }
   return Encode(wire);
 }
 
-Result<Values> DecodeValues(std::string_view bytes) {
-  PSTRAIN_ASSIGN_OR_RETURN(const WireValues wire, Decode<WireValues>(bytes));
-  return FromWire(wire);
+Result<CallResult> DecodeResult(std::string_view bytes) {
+  PSTRAIN_ASSIGN_OR_RETURN(const WireResult wire, Decode<WireResult>(bytes));
+  CallResult result;
+  PSTRAIN_ASSIGN_OR_RETURN(result.values, FromWire(wire.values()));
+  for (const WireMetric& metric : wire.metrics()) {
+    if (!std::isfinite(metric.numerator()) || !std::isfinite(metric.denominator())) {
+      return InvalidArgumentError("the sum of metric " + metric.name() + " is no number");
+    }
+    result.metrics.push_back({metric.name(), metric.numerator(), metric.denominator()});
+  }
+  return result;
 }
 
 }  // namespace pstrain::program

@@ -5,6 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "base/log.h"
+#include "library/data/dataset_registry.h"
+#include "library/data/per_worker_elements.h"
 #include "library/function_registry.h"
 #include "library/step_runner.h"
 #include "runtime/chief/chief.h"
@@ -42,10 +45,23 @@ SteadyTime EndOf(const Deadline& deadline) {
   return now + deadline.from_now();
 }
 
+Run::Run(std::uint32_t workers)
+    : workers_(workers),
+      queue_({}, [this](ClosureQueue::Id closure, const std::string& bytes,
+                        ClosureQueue::Id settled) {
+        const Result<CallResult> result = DecodeResult(bytes);
+        if (!result.ok()) {
+          LogWarning("coordinator", "a result cannot be read: its metrics do not count",
+                     {{"work", "closure " + std::to_string(closure)}, {"error", result.status()}});
+        }
+        metrics_.Add(closure, result.ok() ? result->metrics : std::vector<MetricSum>(), settled);
+      }) {}
+
 Result<std::shared_ptr<Run>> Run::Start(const StrategyOptions& options) {
   PSTRAIN_RETURN_IF_ERROR(FunctionRegistry::Global().problem());
+  PSTRAIN_RETURN_IF_ERROR(DatasetRegistry::Global().problem());
   PSTRAIN_RETURN_IF_ERROR(Check(options));
-  auto run = std::make_shared<Run>();
+  auto run = std::make_shared<Run>(static_cast<std::uint32_t>(options.workers));
   const LocalCluster::Options local{
       .ps = static_cast<std::uint32_t>(options.ps),
       .workers = static_cast<std::uint32_t>(options.workers),
@@ -70,8 +86,13 @@ Status Run::Declare(const VariableSpec& variable) {
 
 Result<std::shared_ptr<const ClosureState>> Run::Schedule(const Call& call,
                                                           ClosureQueue::Place place) {
-  PSTRAIN_ASSIGN_OR_RETURN(ClosureQueue::Scheduled scheduled,
-                           queue_.Schedule(EncodeCall(call), place));
+  const MutexLock lock(scheduling_);
+  CallBinding binding;
+  PSTRAIN_ASSIGN_OR_RETURN(std::vector<Argument> arguments, binding.Bind(call.arguments));
+  PSTRAIN_ASSIGN_OR_RETURN(
+      ClosureQueue::Scheduled scheduled,
+      queue_.Schedule(EncodeCall({call.function, call.signature, std::move(arguments)}), place));
+  binding.Keep();
   return std::move(scheduled.state);
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "library/data/iterator_state.h"
 #include "library/payload.h"
 #include "library/step_state.h"
 
@@ -14,10 +15,17 @@ Status StepRunner::Declared(const std::vector<VariableSpec>& variables) {
 }
 
 ClosureOutcome StepRunner::Run(const std::string& payload, ClosureReads& reads) {
-  const Result<Call> call = DecodeCall(payload);
+  Result<Call> call = DecodeCall(payload);
   if (!call.ok()) return ClosureOutcome::Failed(call.status());
   const Result<FunctionRegistry::Entry> function = functions_.Find(call->function, call->signature);
   if (!function.ok()) return ClosureOutcome::Failed(function.status());
+  for (Argument& argument : call->arguments) {
+    const Iterator* const iterator = std::get_if<Iterator>(&argument);
+    if (iterator == nullptr) continue;
+    // Decoded, so it is of a call.
+    ElementBinding binding = *IteratorAccess::StateOf(*iterator).binding();
+    argument = BoundTo(std::move(binding), &pipelines_);
+  }
   std::shared_ptr<const VariableTable> variables;
   {
     const MutexLock lock(mutex_);

@@ -7,18 +7,22 @@
 
 #include "base/mutex.h"
 #include "base/status.h"
+#include "library/data/dataset_registry.h"
+#include "library/data/pipelines.h"
 #include "library/function_registry.h"
 #include "library/variable_table.h"
 #include "library/worker/closure_runner.h"
 
 namespace pstrain::program {
 
-/// Runs the functions of a program: a payload names one and brings its arguments. Any thread.
+/// Runs the functions of a program: a payload names one and brings its arguments, and this has the
+/// pipelines that iterators among them read. Any thread.
 class StepRunner final : public ClosureRunner {
  public:
-  /// `functions` outlives it.
-  StepRunner(const FunctionRegistry& functions, std::int64_t worker_index)
-      : functions_(functions), worker_index_(worker_index) {}
+  /// Both registries outlive it.
+  StepRunner(const FunctionRegistry& functions, std::int64_t worker_index,
+             const DatasetRegistry& datasets = DatasetRegistry::Global())
+      : functions_(functions), worker_index_(worker_index), pipelines_(datasets) {}
 
   Status Declared(const std::vector<VariableSpec>& variables) override PSTRAIN_EXCLUDES(mutex_);
   ClosureOutcome Run(const std::string& payload, ClosureReads& reads) override
@@ -27,6 +31,7 @@ class StepRunner final : public ClosureRunner {
  private:
   const FunctionRegistry& functions_;
   const std::int64_t worker_index_;
+  Pipelines pipelines_;
   Mutex mutex_;
   std::shared_ptr<const VariableTable> variables_ PSTRAIN_GUARDED_BY(mutex_) =
       std::make_shared<const VariableTable>();

@@ -1,6 +1,7 @@
 #include "library/step_state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <utility>
@@ -67,7 +68,7 @@ ClosureOutcome StepState::Run(const function_internal::Invoke& invoke,
   ClosureOutcome outcome;
   outcome.status = returned.ok() ? error_ : returned.status();
   if (!outcome.status.ok()) return outcome;
-  outcome.result = returned->empty() ? std::string() : EncodeValues(*returned);
+  outcome.result = EncodeResult({*returned, std::move(metrics_)});
   outcome.updates = std::move(updates_);
   return outcome;
 }
@@ -168,6 +169,19 @@ void StepState::Add(const VariableRef& variable, const Tensor& delta) {
   if (found == nullptr) return;
   overlays_[found->id].added.push_back(delta);
   Push(*found, delta, UpdateOp::kAdd);
+}
+
+void StepState::AddToMetric(const std::string& name, double numerator, double denominator) {
+  if (name.empty()) return Refuse(InvalidArgumentError("a metric has to have a name"));
+  auto found = std::ranges::find(metrics_, name, &MetricSum::name);
+  if (found == metrics_.end()) {
+    metrics_.push_back({.name = name});
+    found = metrics_.end() - 1;
+  }
+  found->numerator += numerator;
+  found->denominator += denominator;
+  if (std::isfinite(found->numerator) && std::isfinite(found->denominator)) return;
+  Refuse(OutOfRangeError("what is added to metric " + name + " is infinite or not a number"));
 }
 
 }  // namespace pstrain::program

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "library/coordinator/metric_table.h"
 #include "library/variable_table.h"
 #include "library/worker/closure_runner.h"
 
@@ -36,6 +37,8 @@ class StepState {
   void Assign(const VariableRef& variable, const Tensor& value);
   void Add(const VariableRef& variable, const Tensor& delta);
   std::int64_t worker_index() const { return worker_index_; }
+  /// As StepMetric::Add.
+  void AddToMetric(const std::string& name, double numerator, double denominator);
 
  private:
   /// What this step has made of a variable that it reads after it.
@@ -60,6 +63,7 @@ class StepState {
   Status error_;
   std::map<VariableId, Overlay> overlays_;
   StepUpdates updates_;
+  std::vector<MetricSum> metrics_;
 };
 
 }  // namespace pstrain::program

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <pstrain/dataset.h>
 #include <pstrain/deadline.h>
 #include <pstrain/function.h>
+#include <pstrain/metric.h>
+#include <pstrain/per_worker_dataset.h>
 #include <pstrain/remote_value.h>
 #include <pstrain/status.h>
 #include <pstrain/strategy.h>
@@ -32,9 +35,11 @@ class ClusterCoordinator {
   static Result<ClusterCoordinator> Create(const ParameterServerStrategy& strategy);
 
   /// Has a worker run the function with these arguments, which are checked when this is compiled.
-  /// Does not wait. Mirrors ClusterCoordinator.schedule(fn, args).
+  /// Does not wait. Mirrors ClusterCoordinator.schedule(fn, args). An Iterator gives the call its
+  /// next elements; a call that is not scheduled takes none.
   ///
-  /// The error of a function before this one: then this call is not scheduled. FAILED_PRECONDITION:
+  /// OUT_OF_RANGE: an iterator has no more elements; this call is not scheduled. The error of a
+  /// function before this one: then this call is not scheduled either. FAILED_PRECONDITION:
   /// another thread than the one that scheduled first, or after Finish. RESOURCE_EXHAUSTED: the
   /// arguments have more than 1 MiB, or those of all calls more than 256 MiB. UNAVAILABLE: the run
   /// has ended.
@@ -44,6 +49,16 @@ class ClusterCoordinator {
     return ScheduleCall(function.name(), function.Signature(),
                         Function<Params...>::Pack(std::forward<Args>(arguments)...));
   }
+
+  /// Makes the dataset of the function known to the workers: opens it here, which finds what is
+  /// wrong with it and how many elements it has, and lets workers open it when they need it.
+  /// Mirrors ClusterCoordinator.create_per_worker_dataset of a dataset_fn. NOT_FOUND: a file is
+  /// absent. INVALID_ARGUMENT, DATA_LOSS: what the dataset function says, or what is wrong with the
+  /// data. INTERNAL: the function throws.
+  Result<PerWorkerDataset> CreatePerWorkerDataset(const DatasetFunction& function);
+
+  /// The metric that functions call so (Step::metric).
+  Metric metric(std::string name) const { return {run_, std::move(name)}; }
 
   /// Waits until all calls are done, and ends the phase. Mirrors ClusterCoordinator.join. The error
   /// of a function; DEADLINE_EXCEEDED: some are not done yet, and go on; UNAVAILABLE: the run has

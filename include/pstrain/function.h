@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pstrain/iterator.h>
 #include <pstrain/status.h>
 #include <pstrain/step.h>
 #include <pstrain/tensor.h>
@@ -19,17 +20,18 @@
 namespace pstrain {
 
 /// An argument of a call, as it travels: a scalar is a tensor without axes. A value.
-using Argument = std::variant<Tensor, Values>;
+using Argument = std::variant<Tensor, Values, Iterator>;
 
 namespace function_internal {
 
 template <typename T>
-concept Parameter = std::same_as<T, Tensor> || std::same_as<T, Values> || TensorElement<T>;
+concept Parameter = std::same_as<T, Tensor> || std::same_as<T, Values> ||
+                    std::same_as<T, Iterator> || TensorElement<T>;
 
 template <typename T>
 Argument ToArgument(T value) {
-  if constexpr (std::same_as<T, Values>) {
-    return Argument(std::in_place_type<Values>, std::move(value));
+  if constexpr (std::same_as<T, Values> || std::same_as<T, Iterator>) {
+    return Argument(std::in_place_type<T>, std::move(value));
   } else {
     return Argument(std::in_place_type<Tensor>, std::move(value));
   }
@@ -40,10 +42,13 @@ template <typename T>
 Result<T> FromArgument(const Argument& argument) {
   if constexpr (std::same_as<T, Values>) {
     if (const Values* values = std::get_if<Values>(&argument)) return *values;
-    return InvalidArgumentError("a tensor where named tensors are wanted");
+    return InvalidArgumentError("another argument where named tensors are wanted");
+  } else if constexpr (std::same_as<T, Iterator>) {
+    if (const Iterator* iterator = std::get_if<Iterator>(&argument)) return *iterator;
+    return InvalidArgumentError("another argument where an iterator is wanted");
   } else {
     const Tensor* tensor = std::get_if<Tensor>(&argument);
-    if (tensor == nullptr) return InvalidArgumentError("named tensors where a tensor is wanted");
+    if (tensor == nullptr) return InvalidArgumentError("another argument where a tensor is wanted");
     if constexpr (std::same_as<T, Tensor>) {
       return *tensor;
     } else {
@@ -56,6 +61,8 @@ template <typename T>
 std::string TypeName() {
   if constexpr (std::same_as<T, Values>) {
     return "values";
+  } else if constexpr (std::same_as<T, Iterator>) {
+    return "iterator";
   } else if constexpr (std::same_as<T, Tensor>) {
     return "tensor";
   } else {
@@ -77,14 +84,16 @@ void Register(const std::string& name, const std::string& signature, Invoke invo
 ///   inline const Function kTrainStep{"TrainStep", TrainStep};
 ///
 /// Parameters are Tensor, Values, float, double, std::int32_t, std::int64_t, bool and std::string,
-/// by value or const reference. What it returns has 4 KiB at most. A function may run again when
-/// its worker or a ps was lost, and several may run at a time in one worker. One that throws fails
-/// with INTERNAL and the exception's text. Mirrors the worker_fn (a tf.function) of
-/// ClusterCoordinator.schedule. Any thread.
+/// by value or const reference, and Iterator&. What it returns has 4 KiB at most, with its metrics.
+/// A function may run again when its worker or a ps was lost, and several may run at a time in one
+/// worker. One that throws fails with INTERNAL and the exception's text. Mirrors the worker_fn (a
+/// tf.function) of ClusterCoordinator.schedule. Any thread.
 template <typename... Params>
 class Function {
-  static_assert((function_internal::Parameter<std::remove_cvref_t<Params>> && ...),
-                "a parameter is a Tensor, Values, float, double, int32_t, int64_t, bool or string");
+  static_assert(
+      (function_internal::Parameter<std::remove_cvref_t<Params>> && ...),
+      "a parameter is a Tensor, Values, Iterator, float, double, int32_t, int64_t, bool or "
+      "string");
 
  public:
   using Body = Result<Values> (*)(Step& step, Params... arguments);
@@ -135,7 +144,7 @@ class Function {
     Status status;
     ((status = status.ok() ? std::get<I>(values).status() : status), ...);
     PSTRAIN_RETURN_IF_ERROR(status);
-    return body(step, *std::move(std::get<I>(values))...);
+    return body(step, static_cast<Params&&>(*std::get<I>(values))...);
   }
 
   std::string name_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pstrain/metric.h>
 #include <pstrain/status.h>
 #include <pstrain/tensor.h>
 #include <pstrain/variable.h>
@@ -8,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace pstrain {
@@ -57,6 +60,9 @@ class Step {
   void Assign(const VariableRef& variable, const Tensor& value);
   /// Mirrors tf.Variable.assign_add; integers wrap around. Errors as Assign.
   void Add(const VariableRef& variable, const Tensor& delta);
+
+  /// A mean that this function adds to, by its name: see ClusterCoordinator::metric.
+  StepMetric metric(std::string name) { return {state_, std::move(name)}; }
 
   /// The index of the worker that runs the function. Mirrors InputContext.input_pipeline_id.
   std::int64_t worker_index() const;

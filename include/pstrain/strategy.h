@@ -47,9 +47,10 @@ class StrategyScope {
 class ParameterServerStrategy {
  public:
   /// Starts the threads and waits until they know each other. INVALID_ARGUMENT: a number out of its
-  /// bounds. ALREADY_EXISTS: two functions are registered under one name; both places are named.
-  /// UNIMPLEMENTED: TF_CONFIG is set; roles as processes of their own are not built yet, unset it.
-  /// Others: the temporary directory, for which TMPDIR counts, cannot be written to.
+  /// bounds. ALREADY_EXISTS: two functions, or two dataset functions, are registered under one
+  /// name; both places are named. UNIMPLEMENTED: TF_CONFIG is set; roles as processes of their own
+  /// are not built yet, unset it. Others: the temporary directory, for which TMPDIR counts, cannot
+  /// be written to.
   static Result<ParameterServerStrategy> Create(const StrategyOptions& options = {});
 
   /// Mirrors tf.distribute.Strategy.scope.

@@ -1,5 +1,7 @@
 #include <pstrain/coordinator.h>
 
+#include "library/data/dataset_registry.h"
+#include "library/data/per_worker_elements.h"
 #include "library/run.h"
 
 namespace pstrain {
@@ -14,6 +16,14 @@ Result<RemoteValue> ClusterCoordinator::ScheduleCall(const std::string& function
   PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const ClosureState> state,
                            run_->Schedule({function, signature, arguments}));
   return RemoteValue(std::move(state));
+}
+
+Result<PerWorkerDataset> ClusterCoordinator::CreatePerWorkerDataset(
+    const DatasetFunction& function) {
+  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<program::PerWorkerElements> elements,
+                           program::PerWorkerElements::Open(program::DatasetRegistry::Global(),
+                                                            function.name(), run_->workers()));
+  return PerWorkerDataset(std::move(elements));
 }
 
 Status ClusterCoordinator::Join(Deadline deadline) {

@@ -10,7 +10,8 @@ namespace pstrain {
 
 Result<Values> RemoteValue::Fetch(Deadline deadline) const {
   PSTRAIN_ASSIGN_OR_RETURN(const std::string bytes, state_->Wait(program::EndOf(deadline)));
-  return program::DecodeValues(bytes);
+  PSTRAIN_ASSIGN_OR_RETURN(program::CallResult result, program::DecodeResult(bytes));
+  return std::move(result.values);
 }
 
 }  // namespace pstrain

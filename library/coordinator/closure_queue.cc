@@ -19,8 +19,10 @@ StatusCode CodeOf(const ProgramError& error) {
 
 }  // namespace
 
-ClosureQueue::ClosureQueue(const Limits& limits)
-    : source_(std::make_shared<ClosureSource>(true)), limits_(limits) {}
+ClosureQueue::ClosureQueue(const Limits& limits, Succeeded listener)
+    : source_(std::make_shared<ClosureSource>(true)),
+      limits_(limits),
+      listener_(std::move(listener)) {}
 
 void ClosureQueue::Describe(ChiefJob::Work* work) {
   work->source = source_;
@@ -137,6 +139,9 @@ void ClosureQueue::Committed(WorkId work_id, const Report& report, const CommitP
   pending_.erase(found);
   if (!report.has_error()) {
     ++succeeded_;
+    if (listener_ != nullptr) {
+      listener_(id, report.result(), pending_.empty() ? next_ : pending_.begin()->first);
+    }
     pending.state->Set(report.result());
   } else {
     const Status error(CodeOf(report.error()), report.error().message());
@@ -215,6 +220,11 @@ Status ClosureQueue::Close() {
 std::uint64_t ClosureQueue::succeeded() const {
   const MutexLock lock(mutex_);
   return succeeded_;
+}
+
+ClosureQueue::Id ClosureQueue::next() const {
+  const MutexLock lock(mutex_);
+  return next_;
 }
 
 }  // namespace pstrain

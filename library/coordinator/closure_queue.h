@@ -51,8 +51,13 @@ class ClosureQueue {
     kOwnPhase,
   };
 
+  /// Told of each closure that has succeeded, once, before anybody else is: its number, what its
+  /// function has returned, as bytes, and below which number all closures have ended. It is called
+  /// under the chief's lock, by any thread, and does not wait.
+  using Succeeded = std::function<void(Id closure, const std::string& result, Id settled)>;
+
   ClosureQueue() : ClosureQueue(Limits{}) {}
-  explicit ClosureQueue(const Limits& limits);
+  explicit ClosureQueue(const Limits& limits, Succeeded listener = nullptr);
   ClosureQueue(const ClosureQueue&) = delete;
   ClosureQueue& operator=(const ClosureQueue&) = delete;
 
@@ -80,6 +85,8 @@ class ClosureQueue {
   Status Close() PSTRAIN_EXCLUDES(mutex_);
   /// Closures that have succeeded.
   std::uint64_t succeeded() const PSTRAIN_EXCLUDES(mutex_);
+  /// The number that the next closure gets.
+  Id next() const PSTRAIN_EXCLUDES(mutex_);
 
   /// Calls `use` with the chief that serves, or returns how the run has ended.
   Status WithChief(const std::function<Status(Chief& chief)>& use) PSTRAIN_EXCLUDES(mutex_);
@@ -103,6 +110,7 @@ class ClosureQueue {
   /// Of the chief's lock, which is taken before mutex_.
   const std::shared_ptr<ClosureSource> source_;
   const Limits limits_;
+  const Succeeded listener_;
   mutable Mutex mutex_;
   mutable CondVar changed_;
   Chief* chief_ PSTRAIN_GUARDED_BY(mutex_) = nullptr;

@@ -16,10 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // By their bytes: what is not a number equals nothing.
     if (!again.ok() || EncodeCall(*again) != written) std::abort();
   }
-  if (const auto values = DecodeValues(bytes); values.ok()) {
-    const std::string written = EncodeValues(*values);
-    const auto again = DecodeValues(written);
-    if (!again.ok() || EncodeValues(*again) != written) std::abort();
+  if (const auto result = DecodeResult(bytes); result.ok()) {
+    const std::string written = EncodeResult(*result);
+    const auto again = DecodeResult(written);
+    if (!again.ok() || EncodeResult(*again) != written) std::abort();
   }
   return 0;
 }

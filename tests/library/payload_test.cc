@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "library/data/iterator_state.h"
 #include "library/payload.pb.h"
 
 namespace pstrain::program {
@@ -37,12 +38,51 @@ TEST(Payload, WhenEncoded_ACallComesBack) {
   EXPECT_EQ(*back, call);
 }
 
-TEST(Payload, WhenEncoded_ValuesComeBackInTheirOrder) {
-  const Result<Values> back = DecodeValues(EncodeValues(Sample()));
+TEST(Payload, WhenEncoded_AResultComesBackInItsOrder) {
+  const CallResult result{Sample(), {{"loss", -0.5, 3}, {"accuracy", 2, 4}}};
+  const Result<CallResult> back = DecodeResult(EncodeResult(result));
   ASSERT_TRUE(back.ok()) << back.status().ToString();
-  EXPECT_EQ(*back, Sample());
-  EXPECT_EQ(back->begin()->name, "matrix");
-  EXPECT_EQ(EncodeValues(Values()), "");
+  EXPECT_EQ(*back, result);
+  EXPECT_EQ(back->values.begin()->name, "matrix");
+  EXPECT_EQ(EncodeResult({}), "");
+  EXPECT_EQ(*DecodeResult(""), CallResult());
+}
+
+TEST(Payload, WhenEncoded_TheElementsOfACallComeBack) {
+  const Iterator known = BoundTo({.dataset = "Records",
+                                  .workers = 3,
+                                  .pipeline = 2,
+                                  .pass = 5,
+                                  .first = 7,
+                                  .count = 4,
+                                  .size = 9},
+                                 nullptr);
+  const Iterator unknown = BoundTo({.dataset = "Generated"}, nullptr);
+  const Call call{"TrainStep", "iterator,iterator", {known, unknown}};
+  const Result<Call> back = DecodeCall(EncodeCall(call));
+  ASSERT_TRUE(back.ok()) << back.status().ToString();
+  EXPECT_EQ(*back, call);
+  EXPECT_FALSE(back->arguments[0] == back->arguments[1]);
+  Iterator sent = std::get<Iterator>(back->arguments[0]);
+  EXPECT_EQ(sent.Next().status().code(), StatusCode::kInternal);
+}
+
+TEST(Payload, WhenElementsCannotBe_TheyAreRefused) {
+  WireCall call;
+  WireElements* const elements = call.add_arguments()->mutable_elements();
+  const auto code = [&call] { return DecodeCall(call.SerializeAsString()).status().code(); };
+  EXPECT_EQ(code(), StatusCode::kInvalidArgument) << "no element";
+  elements->set_workers(1);
+  elements->set_count(2);
+  EXPECT_EQ(code(), StatusCode::kOk);
+  elements->set_first(std::numeric_limits<std::uint64_t>::max() - 1);
+  EXPECT_EQ(code(), StatusCode::kInvalidArgument);
+  elements->set_first(0);
+  elements->set_pipeline(1);
+  EXPECT_EQ(code(), StatusCode::kInvalidArgument);
+  WireResult result;
+  result.add_metrics()->set_numerator(std::numeric_limits<double>::infinity());
+  EXPECT_EQ(DecodeResult(result.SerializeAsString()).status().code(), StatusCode::kInvalidArgument);
 }
 
 TEST(Payload, WhenCallsAreEqual_TheirBytesAre) {
@@ -52,7 +92,7 @@ TEST(Payload, WhenCallsAreEqual_TheirBytesAre) {
 
 TEST(Payload, WhenBytesAreForeign_TheyAreRefused) {
   EXPECT_EQ(DecodeCall("\x0a\xff").status().code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(DecodeValues("\x0a\xff").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(DecodeResult("\x0a\xff").status().code(), StatusCode::kInvalidArgument);
   WireTensor tensor;
   tensor.set_dtype(6);
   EXPECT_EQ(DecodeCall(CallWith(tensor)).status().code(), StatusCode::kInvalidArgument);

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "library/data/iterator_state.h"
 #include "library/payload.h"
 
 namespace pstrain::program {
@@ -25,6 +27,17 @@ class StepRunnerTest : public testing::Test {
                       return Values{{"is", std::get<Tensor>(arguments[0])}};
                     },
                     "here"});
+    functions_.Add("Next", {"iterator",
+                            [](Step&, const std::vector<Argument>& arguments) -> Result<Values> {
+                              Iterator input = std::get<Iterator>(arguments[0]);
+                              PSTRAIN_ASSIGN_OR_RETURN(const PerReplica<Element> next,
+                                                       input.Next());
+                              return next.Get(0);
+                            },
+                            "here"});
+    datasets_.Add(
+        "Tens", [](const InputContext&) -> Result<Dataset> { return Dataset::Range(0, 90, 10); },
+        "here");
   }
   ClosureOutcome Run(const Call& call) {
     NoReads reads;
@@ -39,7 +52,8 @@ class StepRunnerTest : public testing::Test {
   }
 
   FunctionRegistry functions_;
-  StepRunner runner_{functions_, 0};
+  DatasetRegistry datasets_;
+  StepRunner runner_{functions_, 0, datasets_};
 };
 
 TEST_F(StepRunnerTest, WhenAFunctionIsCalled_ItsResultAndChangesComeBack) {
@@ -48,7 +62,7 @@ TEST_F(StepRunnerTest, WhenAFunctionIsCalled_ItsResultAndChangesComeBack) {
   ASSERT_EQ(runner_.Declared({Spec()}), OkStatus());
   const ClosureOutcome outcome = Run({"Set", "tensor", {Tensor(2.0F)}});
   ASSERT_EQ(outcome.status, OkStatus());
-  EXPECT_EQ(*DecodeValues(outcome.result), (Values{{"is", Tensor(2.0F)}}));
+  EXPECT_EQ(DecodeResult(outcome.result)->values, (Values{{"is", Tensor(2.0F)}}));
   ASSERT_EQ(outcome.updates.dense.size(), 1U);
   EXPECT_EQ(outcome.updates.dense[0].values.of<float>(), std::vector<float>{2});
 }
@@ -58,6 +72,19 @@ TEST_F(StepRunnerTest, WhenTheCallIsNotOfThisProgram_ItSaysSo) {
   EXPECT_EQ(Run({"Set", "values", {Values()}}).status.code(), StatusCode::kInvalidArgument);
   NoReads reads;
   EXPECT_EQ(runner_.Run("\x0a\xff", reads).status.code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(StepRunnerTest, WhenAFunctionReads_ItGetsTheElementsOfItsCall) {
+  const Iterator fourth = BoundTo({.dataset = "Tens", .first = 4, .size = 9}, nullptr);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const ClosureOutcome outcome = Run({"Next", "iterator", {fourth}});
+    ASSERT_EQ(outcome.status, OkStatus());
+    EXPECT_EQ(DecodeResult(outcome.result)->values, (Values{{"value", std::int64_t{40}}}));
+  }
+  const Iterator other = BoundTo({.dataset = "Tens", .first = 4, .size = 8}, nullptr);
+  EXPECT_EQ(Run({"Next", "iterator", {other}}).status.code(), StatusCode::kFailedPrecondition);
+  const Iterator none = BoundTo({.dataset = "Absent"}, nullptr);
+  EXPECT_EQ(Run({"Next", "iterator", {none}}).status.code(), StatusCode::kNotFound);
 }
 
 TEST_F(StepRunnerTest, WhenAFunctionFails_TheErrorNamesIt) {
