@@ -190,12 +190,12 @@ TEST_F(JobReconcilerTest, ForeignObjectsOfOurNames_AreAllNamed) {
   fixture_.PutJob();
   fixture_.RunFor(seconds(60));
   EXPECT_EQ(fixture_.MessageOf("NameConflict"),
-            "Service byo and ConfigMap " + name +
+            "NameTaken: Service byo and ConfigMap " + name +
                 " exist and do not belong to this job; delete them or give the job another name");
   fixture_.server().Remove(kube::ServiceResource(), {"ml", "byo"});
   fixture_.Settle();
   EXPECT_EQ(fixture_.MessageOf("NameConflict"),
-            "ConfigMap " + name +
+            "NameTaken: ConfigMap " + name +
                 " exists and does not belong to this job; delete it or give the job another name");
 }
 
