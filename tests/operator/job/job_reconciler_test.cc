@@ -193,7 +193,7 @@ TEST_F(JobReconcilerTest, ForeignObjectsOfOurNames_AreAllNamed) {
             "NameTaken: Service byo and ConfigMap " + name +
                 " exist and do not belong to this job; delete them or give the job another name");
   fixture_.server().Remove(kube::ServiceResource(), {"ml", "byo"});
-  fixture_.Settle();
+  fixture_.RunFor(seconds(61));
   EXPECT_EQ(fixture_.MessageOf("NameConflict"),
             "NameTaken: ConfigMap " + name +
                 " exists and does not belong to this job; delete it or give the job another name");
