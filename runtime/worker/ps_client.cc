@@ -222,7 +222,7 @@ Result<std::vector<PullOutcome>> PsClient::Pull(std::span<const WorkToPull> work
     const RoutedPlan& plan = works[w].plan;
     outcomes.push_back({layout->Allocate(plan), {}});
     for (ShardId shard = 0; shard < shards_; ++shard) {
-      if (layout->Untouched(shard, plan)) continue;
+      if (plan.LeavesOut(shard)) continue;
       const ShardOwner& owner = membership.shards(static_cast<int>(shard));
       if (!owner.active()) return AbortedError("shard " + std::to_string(shard) + " has no owner");
       packer.Add(owner.ps(), {{}, works[w].grant},

@@ -354,7 +354,7 @@ TEST_F(PsClientTest, WhenAStepReadsNoDenseVariable_APullBringsItsRowsAlone) {
   ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
   const std::uint64_t without = client_->stats().bytes_received - before;
   EXPECT_EQ(pulled->values.rows, Expected(gradients, 1).rows);
-  EXPECT_EQ(pulled->values.dense, (std::vector<ValueArray>(2)));
+  EXPECT_THAT(pulled->values.dense, IsEmpty());
   ASSERT_TRUE(client_->Pull(routed_, membership_).ok());
   const std::uint64_t with = client_->stats().bytes_received - before - without;
   EXPECT_EQ(with - without, 12 * sizeof(float)) << "the dense variable, and nothing else";
@@ -384,6 +384,15 @@ TEST_F(PsClientTest, Route_OfATableAmongTheDenseOnes_IsInvalid) {
     plan.dense = {variable};
     EXPECT_EQ(client_->Route(plan).status().code(), StatusCode::kInvalidArgument) << variable;
   }
+}
+
+TEST_F(PsClientTest, Route_OfDenseVariablesThatAreNotAscending_IsInvalid) {
+  StepAccess plan;
+  plan.dense = {kDense, kDense};
+  const Status status = client_->Route(plan).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("variable 0 is read behind 0"), std::string::npos)
+      << status.message();
 }
 
 TEST_F(PsClientTest, Route_OfRowsThatADenseVariableDoesNotHave_IsInvalid) {
