@@ -61,10 +61,10 @@ void Ending::CheckPatience(const Attendance& attendance) {
   waiting_ = clock_.Now() - ready_since_;
   SayWhoIsMissing(attendance);
   if (waiting_ < limits_.peers) return;
-  Fail(DeadlineExceededError(
-      WhatIsMissing(attendance) + " within " +
-      FieldOrTime(limits_.peers_field, WholeSeconds(limits_.peers)) +
-      "; see why in their logs" + (limits_.peers_field.empty() ? "" : ", or raise it")));
+  Fail(DeadlineExceededError(WhatIsMissing(attendance) + " within " +
+                             FieldOrTime(limits_.peers_field, WholeSeconds(limits_.peers)) +
+                             "; see why in their logs" +
+                             (limits_.peers_field.empty() ? "" : ", or raise it")));
 }
 
 void Ending::RenewPatience() {

@@ -33,8 +33,7 @@ Status ChiefPatience::Check(const Status& last_error) {
   const auto silent = now - heard_;
   silence_->Set(InSeconds(silent));
   if (silent > limit_) {
-    return DeadlineExceededError("the chief at " + chief_address_ +
-                                 " did not answer within " +
+    return DeadlineExceededError("the chief at " + chief_address_ + " did not answer within " +
                                  FieldOrTime(limit_field_, WholeSeconds(limit_)) +
                                  "; last error: " + last_error.ToString());
   }

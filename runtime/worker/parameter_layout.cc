@@ -143,7 +143,8 @@ std::vector<RoutedPart> ParameterLayout::PartsOf(std::span<const VariableId> den
     const std::size_t pack = pack_of_[variable];
     const bool whole = pack != kNoPack && read_of[pack] == packs_[pack].partitions.size();
     if (!whole) {
-      for (const DensePartition& part : parts_of_[variable]) parts.push_back({part.shard, part.ref});
+      for (const DensePartition& part : parts_of_[variable])
+        parts.push_back({part.shard, part.ref});
     } else if (const DensePartition& first = packs_[pack].partitions.front();
                first.ref.variable == variable) {
       parts.push_back({first.shard, {variable, kWholePack}});

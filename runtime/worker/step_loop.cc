@@ -105,13 +105,13 @@ Status StepLoop::Judge(const std::string& what, Step& step) {
     return OkStatus();
   }
   Status status = OutOfRangeError(
-      source ? *source + " is infinite or not a number, seen in " + batch +
-                   WithField("; lower the learning rate of ", fields_.optimizer)
-             : batch + ": " + what +
-                   ": infinite or not a number; correct the records, or how their features are "
-                   "transformed, lower the learning rate, or leave such batches out" +
-                   (fields_.on_non_finite.empty() ? ""
-                                                  : " with " + fields_.on_non_finite + ": Skip"));
+      source
+          ? *source + " is infinite or not a number, seen in " + batch +
+                WithField("; lower the learning rate of ", fields_.optimizer)
+          : batch + ": " + what +
+                ": infinite or not a number; correct the records, or how their features are "
+                "transformed, lower the learning rate, or leave such batches out" +
+                (fields_.on_non_finite.empty() ? "" : " with " + fields_.on_non_finite + ": Skip"));
   session_.Fail(status.message());
   return status;
 }
@@ -149,7 +149,7 @@ void StepLoop::Finish(const Step& step, Report report) {
 Result<StepLoop::Outcome> StepLoop::Push(Step& step, Report* report) {
   const Grant& grant = step.work.grant;
   const PreparedWork& prepared = step.work.prepared;
-  PushedBatch batch{FromWire(grant.work_id()), prepared.records, prepared.skipped};
+  PushedWork batch{FromWire(grant.work_id()), prepared.records, prepared.skipped};
   if (step.left_out) batch.non_finite = batch.records - batch.skipped;
   std::vector<ShardId> lacking(grant.shards().begin(), grant.shards().end());
   // Shards that have the batch may have left it out, or may have its gradient when it is to be left

@@ -211,8 +211,7 @@ void GrantWatch::Check(bool blocked) {
   WarnIfNobodyAsks(stalled);
   if (stalled <= stall_limit_) return;
   fail_(DeadlineExceededError("no batch was committed for " + WholeSeconds(stalled) + ": " +
-                              WhoStalls() +
-                              "; check the network between them and their logs" +
+                              WhoStalls() + "; check the network between them and their logs" +
                               WithField(", or raise ", chief_.context.job.fields.peer_timeout)));
 }
 
