@@ -70,7 +70,7 @@ class EvaluatorPeer {
   const std::optional<CheckpointId>& pinned() const { return pinned_; }
   /// Old checkpoints may go: it is known which one the evaluator reads. A new chief deletes nothing
   /// before the evaluator, which speaks every second also while it reads, has said so, or was not
-  /// heard for spec.training.peerTimeoutSeconds.
+  /// heard for RoleContext::peer_timeout.
   bool PinKnown() const;
 
   /// Of the last evaluation, as runtime/evaluator/metric_report.h names them.
