@@ -118,7 +118,7 @@ class OptimizerSlotsEngineTest : public testing::Test {
     for (ShardEngine* engine : {&engine_, &other_}) {
       ASSERT_TRUE(engine->Configure(ps_test::Config(kShards, ps_test::Sgd(1))).ok());
     }
-    ASSERT_TRUE(AssignAll(engine_, kShards, kTerm).ok());
+    ASSERT_TRUE(ps_test::AssignAll(engine_, kShards, kTerm).ok());
   }
   /// Of a partition of the dense variable and of rows of the table, all in shard 0.
   void Step(ShardEngine& engine, std::uint32_t step, ShardTerm term = kTerm) {
