@@ -1,11 +1,7 @@
-// Stands between the chief and what it waits for of its evaluator and its ps
-// (mutated_functions.txt).
-#include <chrono>
+// Stands between the chief and what it waits for of its evaluator (mutated_functions.txt).
 #include <optional>
-#include <vector>
 
 #include "runtime/chief/peers/evaluator_peer.h"
-#include "runtime/chief/peers/pending_assignments.h"
 #include "tests/runtime/simulation/mutated_functions.h"
 #include "tests/runtime/simulation/mutations.h"
 
@@ -38,15 +34,6 @@ bool RealPinKnown(const EvaluatorPeer* evaluator) REAL_PinKnown;
 bool MutatedPinKnown(const EvaluatorPeer* evaluator) MUTATED_PinKnown;
 bool MutatedPinKnown(const EvaluatorPeer* evaluator) {
   return ActiveMutations().pins_are_not_awaited || RealPinKnown(evaluator);
-}
-
-using Moves = std::vector<AssignShardsAction>;
-Moves RealGiveUp(PendingAssignments* pending, std::chrono::nanoseconds limit,
-                 ProtocolTime now) REAL_GiveUpMoves;
-Moves MutatedGiveUp(PendingAssignments* pending, std::chrono::nanoseconds limit,
-                    ProtocolTime now) MUTATED_GiveUpMoves;
-Moves MutatedGiveUp(PendingAssignments* pending, std::chrono::nanoseconds limit, ProtocolTime now) {
-  return ActiveMutations().moves_are_waited_for ? Moves() : RealGiveUp(pending, limit, now);
 }
 
 }  // namespace pstrain::simulation

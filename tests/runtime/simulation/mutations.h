@@ -62,8 +62,6 @@ struct Mutations {
   /// A shard does not look whether it has what the work that pulls, or pushes, waits for.
   bool early_pulls_are_served = false;
   bool early_pushes_are_applied = false;
-  /// The chief waits for ever for a ps that does not answer a move.
-  bool moves_are_waited_for = false;
   /// The chief never begins another chain of checkpoints.
   bool chains_are_endless = false;
   /// Two chiefs of one term are one and the same: to themselves, to ps, or to workers.
