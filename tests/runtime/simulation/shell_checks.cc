@@ -173,7 +173,10 @@ Status ShellSimulation::CheckChain(CheckpointManifest manifest) const {
     ++incremental;
     const std::optional<CheckpointId> base = ParseCheckpointName(manifest.base());
     if (!base) return InternalError("a checkpoint builds on " + manifest.base());
-    PSTRAIN_ASSIGN_OR_RETURN(manifest, ReadManifest(CheckpointDirectory(RunDirectory(), *base)));
+    const std::string folder = CheckpointDirectory(RunDirectory(), *base);
+    // One that is deleted may lack its base, which ReadableCheckpoints judges.
+    if (!FileExists(folder + "/manifest")) break;
+    PSTRAIN_ASSIGN_OR_RETURN(manifest, ReadManifest(folder));
   }
   if (incremental < job_.spec().training().checkpoint().full_every()) return OkStatus();
   return InternalError(std::to_string(incremental) + " checkpoints in a row are incremental");
