@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "runtime/requests/routing.h"
@@ -143,15 +144,17 @@ std::vector<RoutedPart> ParameterLayout::PartsOf(std::span<const VariableId> den
     const std::size_t pack = pack_of_[variable];
     const bool whole = pack != kNoPack && read_of[pack] == packs_[pack].partitions.size();
     if (!whole) {
-      for (const DensePartition& part : parts_of_[variable])
+      for (const DensePartition& part : parts_of_[variable]) {
         parts.push_back({part.shard, part.ref});
+      }
     } else if (const DensePartition& first = packs_[pack].partitions.front();
                first.ref.variable == variable) {
       parts.push_back({first.shard, {variable, kWholePack}});
     }
   }
-  // They are ascending by variable and partition.
-  std::ranges::stable_sort(parts, {}, &RoutedPart::shard);
+  std::ranges::sort(parts, {}, [](const RoutedPart& part) {
+    return std::tuple(part.shard, part.ref.variable, part.ref.partition);
+  });
   return parts;
 }
 
