@@ -138,7 +138,7 @@ void Train(Store& store, const Model& model, const InputIndex& index,
       StepValues values = store.Pull(routed);
       charge(&phases->pull);
       Parameters gradients;
-      model.Step(batch, plan, TakeParameters(values), &gradients);
+      model.Step(batch, plan, TakeParameters(plan, values), &gradients);
       const StepUpdates updates = UpdatesOf(std::move(gradients));
       charge(&phases->compute);
       store.Push(work_id, index.RecordCount(work_id), routed, updates);

@@ -69,6 +69,15 @@ programs=$root/build/$preset/bin
 "$root/scripts/build.sh" "$preset" pstrain >&2
 export PATH=$bin:$PATH
 
+# The cluster of another run is not torn down under it. A lock would be held on by whatever outlives
+# a run that was killed.
+mkdir -p "$(dirname "$state")"
+owner=$(cat "$state.owner" 2>/dev/null || true)
+if [[ -n $owner ]] && grep -qs 'e2e/run\.sh' "/proc/$owner/cmdline"; then
+  die "another e2e/run.sh, process $owner, has the cluster in $state; wait for its end, or set PSTRAIN_E2E_STATE to another folder"
+fi
+echo $$ >"$state.owner"
+
 work=$(mktemp -d)
 logs=${PSTRAIN_E2E_LOGS:-$root/build/e2e}
 mkdir -p "$logs"
@@ -78,7 +87,7 @@ clean_up() {
     return
   fi
   cluster down
-  rm -rf "$work"
+  rm -rf "$work" "$state.owner"
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM

@@ -102,10 +102,11 @@ Result<std::vector<Tensor>> StepState::Read(std::span<const VariableRef* const> 
     PSTRAIN_ASSIGN_OR_RETURN(pulled, reads_.Read(access));
   }
   std::map<VariableId, Tensor> bases;
-  for (const VariableId id : access.dense) {
+  for (std::size_t i = 0; i < access.dense.size(); ++i) {
+    const VariableId id = access.dense[i];
     const auto is_it = [id](const ProgramVariable* variable) { return variable->id == id; };
     const ProgramVariable& variable = **std::ranges::find_if(found, is_it);
-    PSTRAIN_ASSIGN_OR_RETURN(bases[id], ToTensor(variable.shape, std::move(pulled.dense[id])));
+    PSTRAIN_ASSIGN_OR_RETURN(bases[id], ToTensor(variable.shape, std::move(pulled.dense[i])));
   }
   std::vector<Tensor> read;
   for (const ProgramVariable* variable : found) {

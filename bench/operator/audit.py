@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import urllib.parse
 
 
 def seconds(timestamp):
@@ -18,6 +19,9 @@ class Call:
         self.resource = "/".join(filter(None, (ref.get("resource"), ref.get("subresource"))))
         self.name = ref.get("name", "")
         self.namespace = ref.get("namespace", "")
+        query = urllib.parse.urlparse(entry.get("requestURI", "")).query
+        # The operator tries a template so; nothing is made.
+        self.dry_run = "dryRun" in urllib.parse.parse_qs(query)
         self.code = entry.get("responseStatus", {}).get("code", 0)
         self.received = seconds(entry["requestReceivedTimestamp"])
         self.done = seconds(entry["stageTimestamp"])
@@ -28,10 +32,10 @@ class Call:
 
     @property
     def writes(self):
-        return self.verb not in ("get", "list", "watch")
+        return self.verb not in ("get", "list", "watch") and not self.dry_run
 
     def created(self, resource):
-        return self.ok and self.verb == "create" and self.resource == resource
+        return self.ok and self.writes and self.verb == "create" and self.resource == resource
 
 
 class AuditLog:

@@ -62,7 +62,7 @@ class Handover:
                 if c.user != successor and c.writes and c.resource != "events"
                 and c.received > lease.done]
         made = collections.Counter((c.resource, c.name) for c in calls
-                                   if c.ok and c.verb == "create" and c.resource != "events")
+                                   if c.created(c.resource) and c.resource != "events")
         twice = [key for key, count in made.items() if count > 1]
         deleted = [c.name for c in calls if c.verb == "delete"]
         events = self.rig.api.call("GET", r.EVENTS)["items"]

@@ -67,7 +67,7 @@ suspended() { # true|false
   [[ $1 == false ]] || until_is 120 Suspended field pstj/resized '{.status.phase}'
 }
 
-# Somebody else has the names: of the Service, then of the ConfigMap, then of a pod.
+# Somebody else has the names: of Service and ConfigMap, then of the ConfigMap, then of a pod.
 taken_names() {
   own_job taken "$(own_replicas 1 "$(idle_program)" "terminationGracePeriodSeconds: 1")" >"$work/taken.yaml"
   k apply -f "$work/taken.yaml"
@@ -79,15 +79,17 @@ taken_names() {
   k create configmap "${config_map#configmap/}"
   pod_that_never_runs taken-chief-0 | k apply -f -
   k apply -f "$work/taken.yaml"
-  local name
-  for name in service/taken "$config_map" pod/taken-chief-0; do
-    until_true 90 conflict_names "${name#*/}"
-    k delete "$name" --force --grace-period=0
-  done
+  # Both are tried together; the pod's name once they are there.
+  until_true 90 conflict_names "Service taken and ConfigMap ${config_map#configmap/} exist "
+  k delete service/taken
+  until_true 90 conflict_names "ConfigMap ${config_map#configmap/} exists "
+  k delete "$config_map"
+  until_true 90 conflict_names "Pod taken-chief-0 exists "
+  k delete pod/taken-chief-0 --force --grace-period=0
   until_is 90 False field pstj/taken '{.status.conditions[?(@.type=="NameConflict")].status}'
 }
-conflict_names() {
-  field pstj/taken '{.status.conditions[?(@.type=="NameConflict")].message}' | grep -qF " $1 "
+conflict_names() { # TEXT: the message has it
+  field pstj/taken '{.status.conditions[?(@.type=="NameConflict")].message}' | grep -qF "$1"
 }
 
 # A pod on a node that is not there does not go when somebody deletes it: the operator looks at the

@@ -129,7 +129,7 @@ Status ClosureLoop::Fits(const ClosureOutcome& outcome) const {
 // All shards are asked, also those that have it by what the chief knows: they may have left it out,
 // or may have what it changes when it is to be left out now, and all are to end the same way.
 Result<ClosureLoop::Ending> ClosureLoop::Push(const Grant& grant, const ClosureOutcome& outcome) {
-  PushedBatch closure{FromWire(grant.work_id()), kRecords, 0};
+  PushedWork closure{FromWire(grant.work_id()), kRecords, 0};
   if (!outcome.status.ok()) closure.non_finite = kRecords;
   PSTRAIN_ASSIGN_OR_RETURN(const RoutedPlan plan, ps_.Route(outcome.access));
   PushProgress progress({});

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "operator/job/act/job_events.h"
+#include "operator/job/act/name_conflict.h"
 #include "operator/job/act/ps_count_writer.h"
 #include "operator/job/act/status_writer.h"
 #include "operator/job/build/object_names.h"
@@ -280,7 +281,7 @@ JobStatus JobReconciler::CompleteStatus(const ReconcileContext& context, JobStat
     SetProblemCondition(kIssuerKeysStale, "KeysRead", identity.StaleKeysOf(context), generation,
                         context.now, status);
   }
-  const auto& conflict = context.state.name_conflict;
+  const std::optional<std::string> conflict = NameConflictOf(context.state.conflicting_objects);
   if (conflict || plan::FindCondition(status, "NameConflict") != nullptr) {
     plan::PutCondition({.type = "NameConflict",
                         .value = conflict.has_value(),
@@ -328,9 +329,9 @@ void JobReconciler::EmitEvents(const ReconcileContext& context, const JobStatus&
   }
   std::string reason;
   std::string note;
-  if (state.name_conflict) {
+  if (const auto conflict = NameConflictOf(state.conflicting_objects)) {
     reason = "NameConflict";
-    note = *state.name_conflict;
+    note = *conflict;
   } else if (const auto problem = FindProblem(context)) {
     reason = problem->reason;
     note = problem->message;
@@ -369,7 +370,7 @@ RequeueTime JobReconciler::NextRequeue(const ReconcileContext& context,
   requeue = Earlier(requeue, context.state.checkpoint.next_check);
   requeue = Earlier(requeue, NextNodeCheck(context.state.pods, context.now, context.state.nodes));
   requeue = Earlier(requeue, executor_.peer_identity().NextCheck(context));
-  if (context.state.refused || context.state.name_conflict) {
+  if (context.state.refused || !context.state.conflicting_objects.empty()) {
     requeue = Earlier(requeue, context.state.create_after);
   }
   for (const auto& [uid, pod] : context.state.pods.by_uid) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "operator/job/observe/checkpoint_check.h"
 #include "operator/job/observe/node_check.h"
@@ -49,14 +50,14 @@ struct JobState {
   plan::Time create_after{};
   /// metadata.generation of the specification that was refused; another is tried immediately.
   std::int64_t refused_generation = 0;
-  /// An object that has a name that we need does not belong to the job.
-  std::optional<std::string> name_conflict;
-  /// That object, while the cache shows it: the name is free once it does not.
+  /// An object that has a name that we need, and does not belong to the job.
   struct ConflictingObject {
     std::string kind;
     kube::ObjectKey key;
+    /// The cache has shown it: the name is free once it does not.
+    bool seen = false;
   };
-  std::optional<ConflictingObject> conflicting_object;
+  std::vector<ConflictingObject> conflicting_objects;
   CheckpointCheck checkpoint;
   /// Nodes whose pods should have gone.
   NodeChecks nodes;

@@ -28,6 +28,7 @@ constexpr seconds kGap{2};
 
 Ending::Limits LimitsOf(const RoleContext& context, const ChiefJob& job) {
   return {.peers = context.peer_timeout(),
+          .peers_field = context.job.fields.peer_timeout,
           .grace = context.grace,
           .evaluation = job.evaluation_deadline.value_or(seconds(0))};
 }

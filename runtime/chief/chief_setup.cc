@@ -60,15 +60,16 @@ Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context,
   return std::optional<GoodCheckpoint>(std::move(checkpoint).value());
 }
 
-/// spec.training.epochs may have been changed since the checkpoint, but not below what is in it.
-Status EpochsHold(const ChiefJob& job, const std::optional<GoodCheckpoint>& checkpoint) {
+/// The number of epochs may have been changed since the checkpoint, but not below what is in it.
+Status EpochsHold(const JobFields& fields, const ChiefJob& job,
+                  const std::optional<GoodCheckpoint>& checkpoint) {
   if (!checkpoint) return OkStatus();
   const CheckpointManifest& manifest = checkpoint->manifest;
   std::uint32_t begun = manifest.final() ? manifest.epochs() : 0;
   for (const CheckpointShard& shard : manifest.checkpoint_shards()) {
     begun = std::max(begun, shard.epochs_begun());
   }
-  return CheckEpochs(job.epochs, begun,
+  return CheckEpochs(fields.epochs, job.epochs, begun,
                      std::to_string(manifest.examples_committed()) + " examples in checkpoint " +
                          CheckpointName(checkpoint->id));
 }
@@ -131,7 +132,7 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
                            steps.Write([&] { return Describe(context, directory, work); }));
   PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint,
                            FindCheckpoint(context, steps, run));
-  PSTRAIN_RETURN_IF_ERROR(EpochsHold(job, checkpoint));
+  PSTRAIN_RETURN_IF_ERROR(EpochsHold(context.job.fields, job, checkpoint));
   std::vector<std::string> names;
   if (checkpoint) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids,
@@ -204,6 +205,7 @@ ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup
   options.rejoin_timeout = setup.job.rejoin_timeout;
   options.checkpoints = setup.checkpoints;
   options.full_every = setup.job.checkpoints.full_every;
+  options.epochs_field = context.job.fields.epochs;
   return options;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/seconds.h"
+#include "runtime/cluster/job_fields.h"
 
 namespace pstrain {
 namespace {
@@ -36,7 +37,7 @@ std::string WhatIsMissing(const Ending::Attendance& attendance) {
 }  // namespace
 
 Ending::Ending(Limits limits, const RunDirectory& directory, Disk& disk, const Clock& clock)
-    : limits_(limits),
+    : limits_(std::move(limits)),
       directory_(directory),
       disk_(disk),
       clock_(clock),
@@ -60,9 +61,10 @@ void Ending::CheckPatience(const Attendance& attendance) {
   waiting_ = clock_.Now() - ready_since_;
   SayWhoIsMissing(attendance);
   if (waiting_ < limits_.peers) return;
-  Fail(DeadlineExceededError(
-      WhatIsMissing(attendance) + " within spec.training.peerTimeoutSeconds (" +
-      WholeSeconds(limits_.peers) + "); see why in their logs, or raise it"));
+  Fail(DeadlineExceededError(WhatIsMissing(attendance) + " within " +
+                             FieldOrTime(limits_.peers_field, WholeSeconds(limits_.peers)) +
+                             "; see why in their logs" +
+                             (limits_.peers_field.empty() ? "" : ", or raise it")));
 }
 
 void Ending::RenewPatience() {

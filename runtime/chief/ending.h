@@ -30,11 +30,12 @@ namespace pstrain {
 class Ending {
  public:
   struct Limits {
-    /// spec.training.peerTimeoutSeconds
+    /// JobSettings::peer_timeout, and the field that says it.
     std::chrono::seconds peers{0};
+    std::string peers_field = {};
     /// From SIGTERM to SIGKILL.
     std::chrono::seconds grace{0};
-    /// spec.training.evaluation.deadlineSeconds
+    /// ChiefJob::evaluation_deadline
     std::chrono::seconds evaluation{0};
   };
 

@@ -22,7 +22,7 @@ constexpr char kRestoredFile[] = "restored.json";
 constexpr char kEvalLoss[] = "eval_loss";
 
 std::string WritableHint(const JobSettings& job) {
-  return "spec.training.checkpoint.directory " + job.checkpoint_directory +
+  return FieldAndValue(job.fields.checkpoint_directory, job.checkpoint_directory) +
          " must be writable and have room";
 }
 

@@ -10,6 +10,7 @@ ChiefPatience::ChiefPatience(const RoleContext& context, const char* role, const
     : role_(role),
       chief_address_(context.chief_address),
       limit_(context.peer_timeout()),
+      limit_field_(context.job.fields.peer_timeout),
       clock_(clock),
       silence_(PeerStats(context.stats).chief_silence),
       heard_(clock.Steady()),
@@ -32,9 +33,9 @@ Status ChiefPatience::Check(const Status& last_error) {
   const auto silent = now - heard_;
   silence_->Set(InSeconds(silent));
   if (silent > limit_) {
-    return DeadlineExceededError("the chief at " + chief_address_ +
-                                 " did not answer within spec.training.peerTimeoutSeconds (" +
-                                 WholeSeconds(limit_) + "); last error: " + last_error.ToString());
+    return DeadlineExceededError("the chief at " + chief_address_ + " did not answer within " +
+                                 FieldOrTime(limit_field_, WholeSeconds(limit_)) +
+                                 "; last error: " + last_error.ToString());
   }
   if (now < next_warning_) return OkStatus();
   next_warning_ = now + kWarnEvery;

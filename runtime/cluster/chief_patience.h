@@ -11,7 +11,7 @@
 namespace pstrain {
 
 /// What a ps, a worker or the evaluator makes of a chief that does not answer: it is asked again
-/// for spec.training.peerTimeoutSeconds. A silence is never without a word: it is on the stats page
+/// for RoleContext::peer_timeout. A silence is never without a word: it is on the stats page
 /// (PeerStats::chief_silence), one warning names the chief, the last error and since when, again
 /// each minute, and one line says when the chief is heard again.
 /// Owner: the conversation with the chief; one thread at a time.
@@ -34,6 +34,7 @@ class ChiefPatience {
   const char* const role_;
   const std::string chief_address_;
   const std::chrono::seconds limit_;
+  const std::string limit_field_;
   const Clock& clock_;
   Gauge* const silence_;
   SteadyTime heard_;

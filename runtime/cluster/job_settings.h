@@ -4,6 +4,7 @@
 #include <string>
 
 #include "proto/job/psjob.pb.h"
+#include "runtime/cluster/job_fields.h"
 
 namespace pstrain {
 
@@ -17,6 +18,7 @@ struct JobSettings {
   std::string checkpoint_directory;
   /// How long a replica waits for another one, or for a disk, that does not answer.
   std::chrono::seconds peer_timeout{0};
+  JobFields fields = {};
 };
 
 }  // namespace pstrain

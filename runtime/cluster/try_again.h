@@ -16,7 +16,7 @@ namespace pstrain {
 
 /// Repeats what a disk refuses for now: a run whose volume answers EIO or ESTALE for a while is
 /// neither damaged nor ended. The pauses grow from 0.1 to 10 s; after
-/// spec.training.peerTimeoutSeconds, or when the process is told to stop, the last error is
+/// RoleContext::peer_timeout, or when the process is told to stop, the last error is
 /// returned. One thread.
 class TryAgain {
  public:

@@ -108,7 +108,10 @@ class Registration {
     heartbeat.set_incarnation(*incarnation_);
     heartbeat.set_call_key(call_key_);
     heartbeat.set_leaving(leaving);
-    heartbeat.set_failure(engine_.health().message());
+    if (const Status health = engine_.health(); !health.ok()) {
+      heartbeat.set_failure(health.message() + WithField("; lower the learning rate of ",
+                                                         context_.job.fields.optimizer));
+    }
     PSTRAIN_ASSIGN_OR_RETURN(const HeartbeatPsReply reply, client_->HeartbeatPs(heartbeat));
     failure_told_ = reply.known() && !heartbeat.failure().empty();
     if (reply.known() && reply.chief_term() == chief_term_) return OkStatus();

@@ -305,8 +305,7 @@ void Shard::NoteNonFinite(VariableId variable, WorkId work_id) {
   health_ =
       OutOfRangeError("variable " + catalog_->variables()[variable].spec.name() + " in shard " +
                       std::to_string(id_) + " is infinite or not a number after epoch " +
-                      std::to_string(work_id.epoch) + ", batch " + std::to_string(work_id.batch) +
-                      "; lower the learning rate of spec.training.optimizer");
+                      std::to_string(work_id.epoch) + ", batch " + std::to_string(work_id.batch));
 }
 
 // A new term may come with a new chief, who knows nothing of checkpoints that the former one took

@@ -63,11 +63,11 @@ ShardId FiniteCheck::ShardOfDense(const VariableSpec& variable, std::uint64_t of
 std::optional<FiniteCheck::Place> FiniteCheck::Find(const StepAccess& access,
                                                     const StepValues& values,
                                                     const Variables& variables) const {
-  // Dense values come whole, in the order of their rows; of a variable that was not read there are
-  // none, which is finite.
-  for (std::uint32_t id = 0; id < values.dense.size(); ++id) {
-    const ValueArray& array = values.dense[id];
+  // Dense values come whole, in the order of their rows.
+  for (std::size_t i = 0; i < values.dense.size(); ++i) {
+    const ValueArray& array = values.dense[i];
     if (AllFinite(array)) continue;
+    const VariableId id = access.dense[i];
     const VariableSpec& variable = variables[id];
     const auto rows = static_cast<std::size_t>(variable.shape_size() > 0 ? variable.shape(0) : 1);
     const std::size_t row_size = std::max<std::size_t>(array.size() / rows, 1);

@@ -57,7 +57,7 @@ class GrantSession {
   ~GrantSession();
 
   /// Polls until the chief has described the run and every shard has an owner. DEADLINE_EXCEEDED
-  /// when the chief does not answer for spec.training.peerTimeoutSeconds; CANCELLED when told to
+  /// when the chief does not answer for RoleContext::peer_timeout; CANCELLED when told to
   /// stop.
   Result<RunDescription> Start();
 

@@ -59,16 +59,16 @@ Result<GrantedCalls::Ending> GrantedCalls::Pull(const Grant& grant, const Routed
 // Rules 2 and 4: pushes to each shard that is wanted until each has answered, under whichever
 // membership. Invariant: the report names only shards that have said that they have the work, each
 // in the term in which it said so.
-Result<GrantedCalls::Ending> GrantedCalls::Push(const Grant& grant, PushedBatch batch,
+Result<GrantedCalls::Ending> GrantedCalls::Push(const Grant& grant, PushedWork pushed,
                                                 const RoutedPlan& plan, const StepUpdates& updates,
                                                 PushProgress* progress, Report* report) {
-  batch.grant = ContextOf(grant);
+  pushed.grant = ContextOf(grant);
   while (true) {
     const std::shared_ptr<const Membership> membership = session_.membership();
-    const Result<PushOutcome> pushed =
-        pushes_.Push({batch, plan, updates, progress->wanted()}, *membership);
-    if (!pushed.ok()) return pushed.status().WithContext("push");
-    progress->Add(*pushed);
+    const Result<PushOutcome> outcome =
+        pushes_.Push({pushed, plan, updates, progress->wanted()}, *membership);
+    if (!outcome.ok()) return outcome.status().WithContext("push");
+    progress->Add(*outcome);
     if (progress->has_gradient()) return Ending::kHasGradient;
     if (progress->refused()) {
       return GiveBackRefused(grant, *membership, progress->have(), progress->early());

@@ -47,8 +47,8 @@ class GrantedCalls {
   Result<Ending> Pull(const Grant& grant, const RoutedPlan& plan, PullOutcome* pulled);
   /// Pushes to the shards that `progress` wants, under the grant's terms; threads that do so at the
   /// same time share messages. kDone: `report` names the work and the shards that have it.
-  /// `batch.grant` is not looked at.
-  Result<Ending> Push(const Grant& grant, PushedBatch batch, const RoutedPlan& plan,
+  /// `pushed.grant` is not looked at.
+  Result<Ending> Push(const Grant& grant, PushedWork pushed, const RoutedPlan& plan,
                       const StepUpdates& updates, PushProgress* progress, Report* report);
   /// As PushGroup::in_flight: for tests.
   std::size_t pushes_in_flight() const { return pushes_.in_flight(); }

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "runtime/requests/routing.h"
@@ -55,7 +56,7 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
                                                 std::uint32_t shards) {
   if (shards == 0) return InvalidArgumentError("a run without shards");
   ParameterLayout layout;
-  layout.partitions_.resize(shards);
+  layout.shards_ = shards;
   layout.parts_of_.resize(variables.size());
   layout.pack_of_.assign(variables.size(), kNoPack);
   for (std::size_t id = 0; id < variables.size(); ++id) {
@@ -73,7 +74,8 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
     }
     layout.elements_.push_back(elements);
     const std::size_t axis = spec.shape_size() == 0 ? 1 : static_cast<std::size_t>(spec.shape(0));
-    layout.dimension_.push_back(elements / axis);
+    const std::size_t step = elements / axis;
+    layout.dimension_.push_back(step);
     // In order, without gaps: Scatter and MakePushSection address a variable's values by
     // partition.first alone.
     std::size_t begin = 0;
@@ -84,13 +86,8 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
           size > axis - begin || part.shard() >= shards) {
         return Bad(spec, "partition " + std::to_string(p) + " does not fit");
       }
-      const std::size_t step = elements / axis;
-      const DensePartition partition{{static_cast<VariableId>(id), static_cast<std::uint32_t>(p)},
-                                     part.shard(),
-                                     begin * step,
-                                     size * step};
-      layout.partitions_[part.shard()].push_back(partition);
-      layout.parts_of_[id].push_back(partition);
+      layout.parts_of_[id].push_back(
+          {{spec.id(), static_cast<std::uint32_t>(p)}, part.shard(), begin * step, size * step});
       begin += size;
     }
     if (begin != axis) return Bad(spec, "its partitions do not cover it");
@@ -119,26 +116,13 @@ Status ParameterLayout::JoinPack(const VariableSpec& spec) {
 
 template <typename Part>
 void ParameterLayout::ForEachPart(ShardId shard, const RoutedPlan& plan, Part part) const {
-  for (const DensePartition& partition : partitions_[shard]) {
-    const VariableId variable = partition.ref.variable;
-    if (!plan.Reads(variable)) continue;
-    const std::size_t pack = pack_of_[variable];
-    if (!plan.ReadsPack(pack)) {
-      part(DenseRead{variable, partition.ref.partition, dtype_[variable]},
-           std::span(&partition, 1));
-    } else if (packs_[pack].partitions.front().ref == partition.ref) {
-      part(DenseRead{variable, kWholePack, dtype_[variable]},
-           std::span<const DensePartition>(packs_[pack].partitions));
-    }
+  for (const RoutedPart& routed : plan.PartsOf(shard)) {
+    const auto [variable, partition] = routed.ref;
+    const std::span<const DensePartition> partitions =
+        partition == kWholePack ? std::span(packs_[pack_of_[variable]].partitions)
+                                : std::span(parts_of_[variable]).subspan(partition, 1);
+    part(DenseRead{variable, partition, dtype_[variable]}, partitions);
   }
-}
-
-bool ParameterLayout::Untouched(ShardId shard, const RoutedPlan& plan) const {
-  return std::ranges::none_of(
-             partitions_[shard],
-             [&](const DensePartition& partition) { return plan.Reads(partition.ref.variable); }) &&
-         std::all_of(plan.requests.begin(), plan.requests.end(),
-                     [shard](const RoutedRequest& request) { return request.count(shard) == 0; });
 }
 
 ShardId ParameterLayout::ShardOf(VariableId variable, std::uint64_t row) const {
@@ -149,20 +133,42 @@ ShardId ParameterLayout::ShardOf(VariableId variable, std::uint64_t row) const {
   return std::prev(behind)->shard;
 }
 
+// By what is read alone: a run may have many more variables, and a program's function reads one.
+std::vector<RoutedPart> ParameterLayout::PartsOf(std::span<const VariableId> dense) const {
+  std::map<std::size_t, std::size_t> read_of;  // by pack: how many of its variables
+  for (const VariableId variable : dense) {
+    if (pack_of_[variable] != kNoPack) ++read_of[pack_of_[variable]];
+  }
+  std::vector<RoutedPart> parts;
+  for (const VariableId variable : dense) {
+    const std::size_t pack = pack_of_[variable];
+    const bool whole = pack != kNoPack && read_of[pack] == packs_[pack].partitions.size();
+    if (!whole) {
+      for (const DensePartition& part : parts_of_[variable]) {
+        parts.push_back({part.shard, part.ref});
+      }
+    } else if (const DensePartition& first = packs_[pack].partitions.front();
+               first.ref.variable == variable) {
+      parts.push_back({first.shard, {variable, kWholePack}});
+    }
+  }
+  std::ranges::sort(parts, {}, [](const RoutedPart& part) {
+    return std::tuple(part.shard, part.ref.variable, part.ref.partition);
+  });
+  return parts;
+}
+
 Result<RoutedPlan> ParameterLayout::Route(const StepAccess& access) const {
   RoutedPlan routed;
-  routed.reads.resize(dimension_.size());
   for (const VariableId variable : access.dense) {
-    if (!IsDense(variable)) {
-      return InvalidArgumentError("variable " + std::to_string(variable) + " is not dense");
+    const std::string name = "variable " + std::to_string(variable);
+    if (!IsDense(variable)) return InvalidArgumentError(name + " is not dense");
+    if (!routed.dense.empty() && routed.dense.back() >= variable) {
+      return InvalidArgumentError(name + " is read behind " + std::to_string(routed.dense.back()));
     }
-    routed.reads[variable] = true;
+    routed.dense.push_back(variable);
   }
-  for (const Pack& pack : packs_) {
-    routed.packs.push_back(std::ranges::all_of(pack.partitions, [&](const DensePartition& member) {
-      return routed.Reads(member.ref.variable);
-    }));
-  }
+  routed.parts = PartsOf(routed.dense);
   std::vector<ShardId> shard_of;
   std::vector<std::uint32_t> next;
   for (const RowAccess& request : access.requests) {
@@ -206,10 +212,7 @@ Result<RoutedPlan> ParameterLayout::Route(const StepAccess& access) const {
 
 StepValues ParameterLayout::Allocate(const RoutedPlan& plan) const {
   StepValues values;
-  for (std::size_t v = 0; v < elements_.size(); ++v) {
-    const bool read = plan.Reads(static_cast<VariableId>(v));
-    values.dense.emplace_back(dtype_[v], read ? elements_[v] : 0);
-  }
+  for (const VariableId v : plan.dense) values.dense.emplace_back(dtype_[v], elements_[v]);
   for (const RoutedRequest& request : plan.requests) {
     values.rows.emplace_back(request.dtype, request.keys.size() * request.dimension);
   }
@@ -289,7 +292,7 @@ Status ParameterLayout::Scatter(ShardId shard, std::span<const std::byte> values
     const std::size_t size = SizeOf(read.dtype);
     std::size_t bytes = 0;
     for (const DensePartition& partition : parts) {
-      std::byte* const there = to.dense[partition.ref.variable].bytes().data();
+      std::byte* const there = to.dense[plan.PlaceOf(partition.ref.variable)].bytes().data();
       std::memcpy(there + partition.first * size, next + bytes, partition.count * size);
       bytes += partition.count * size;
     }

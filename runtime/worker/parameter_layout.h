@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,20 +30,40 @@ struct RoutedRequest {
   std::size_t row_bytes() const { return dimension * SizeOf(dtype); }
 };
 
-/// What a step reads, and where its rows lie. Made once per work id, for its pull and its push.
-/// A value.
+/// A dense part that is read, and the shard that has it.
+struct RoutedPart {
+  ShardId shard = 0;
+  /// Of a pack its first variable, and kWholePack.
+  PartitionRef ref;
+};
+
+/// What a step reads, and where that lies: as large as what is read, however many variables there
+/// are. Made once per work id, for its pull and its push. A value.
 struct RoutedPlan {
-  /// By variable: it is dense, and read. May be shorter.
-  std::vector<bool> reads;
-  /// By pack: all of its variables are read. May be shorter.
-  std::vector<bool> packs;
+  /// As StepAccess::dense.
+  std::vector<VariableId> dense;
+  /// What is read of these; a pack of which all variables are read is one part. Ascending by shard,
+  /// variable and partition: the order of a section's dense parts.
+  std::vector<RoutedPart> parts;
   /// Parallel to StepAccess::requests.
   std::vector<RoutedRequest> requests;
   /// Positions in `requests`, ascending by variable: the order of a section's tables.
   std::vector<std::uint32_t> order;
 
-  bool ReadsPack(std::size_t pack) const { return pack < packs.size() && packs[pack]; }
-  bool Reads(VariableId variable) const { return variable < reads.size() && reads[variable]; }
+  /// In `dense`. REQUIRES: the variable is there.
+  std::size_t PlaceOf(VariableId variable) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(dense, variable) - dense.begin());
+  }
+  /// Those that the shard has.
+  std::span<const RoutedPart> PartsOf(ShardId shard) const {
+    const auto found = std::ranges::equal_range(parts, shard, {}, &RoutedPart::shard);
+    return {found.begin(), found.end()};
+  }
+  /// The shard has neither a dense part that is read nor a row.
+  bool LeavesOut(ShardId shard) const {
+    const auto has_none = [shard](const RoutedRequest& rows) { return rows.count(shard) == 0; };
+    return PartsOf(shard).empty() && std::ranges::all_of(requests, has_none);
+  }
   /// Rows of all requests.
   std::size_t rows() const {
     std::size_t rows = 0;
@@ -75,11 +96,10 @@ class ParameterLayout {
   static Result<ParameterLayout> Create(const std::vector<VariableSpec>& variables,
                                         std::uint32_t shards);
 
-  std::uint32_t shards() const { return static_cast<std::uint32_t>(partitions_.size()); }
-  /// True when the shard has neither a dense partition that the plan reads nor a row of it.
-  bool Untouched(ShardId shard, const RoutedPlan& plan) const;
+  std::uint32_t shards() const { return shards_; }
 
-  /// INVALID_ARGUMENT: rows that a dense variable does not have, or a table among the dense ones.
+  /// INVALID_ARGUMENT: rows that a dense variable does not have, or among the dense ones a table,
+  /// or one that is not behind the one before it.
   Result<RoutedPlan> Route(const StepAccess& access) const;
   /// Room for every value that the plan reads.
   StepValues Allocate(const RoutedPlan& plan) const;
@@ -117,9 +137,12 @@ class ParameterLayout {
   void ForEachPart(ShardId shard, const RoutedPlan& plan, Part part) const;
   void GatherPacks(const StepUpdates& updates, GatheredUpdates* gathered) const;
 
-  std::vector<Pack> packs_;                              // in the order of their first variables
-  std::vector<std::size_t> pack_of_;                     // by variable; kNoPack: it has none
-  std::vector<std::vector<DensePartition>> partitions_;  // by shard
+  /// Of the dense variables of the plan.
+  std::vector<RoutedPart> PartsOf(std::span<const VariableId> dense) const;
+
+  std::uint32_t shards_ = 0;
+  std::vector<Pack> packs_;           // in the order of their first variables
+  std::vector<std::size_t> pack_of_;  // by variable; kNoPack: it has none
   // By variable.
   std::vector<std::vector<DensePartition>> parts_of_;
   std::vector<std::uint64_t> route_;

@@ -222,7 +222,7 @@ Result<std::vector<PullOutcome>> PsClient::Pull(std::span<const WorkToPull> work
     const RoutedPlan& plan = works[w].plan;
     outcomes.push_back({layout->Allocate(plan), {}});
     for (ShardId shard = 0; shard < shards_; ++shard) {
-      if (layout->Untouched(shard, plan)) continue;
+      if (plan.LeavesOut(shard)) continue;
       const ShardOwner& owner = membership.shards(static_cast<int>(shard));
       if (!owner.active()) return AbortedError("shard " + std::to_string(shard) + " has no owner");
       packer.Add(owner.ps(), {{}, works[w].grant},
@@ -280,10 +280,10 @@ Status PsClient::TakePullReply(const Bytes& bytes, const OutgoingMessage<PullReq
   return OkStatus();
 }
 
-Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& plan,
+Result<PushOutcome> PsClient::Push(const PushedWork& pushed, const RoutedPlan& plan,
                                    const StepUpdates& updates, const Membership& membership,
                                    std::span<const ShardId> shards) {
-  const WorkToPush work{batch, plan, updates, shards};
+  const WorkToPush work{pushed, plan, updates, shards};
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<PushOutcome> outcomes, Push({&work, 1}, membership));
   return std::move(outcomes.front());
 }
@@ -291,9 +291,9 @@ Result<PushOutcome> PsClient::Push(const PushedBatch& batch, const RoutedPlan& p
 Status PsClient::PackPush(const WorkToPush& work, std::size_t w, const Membership& membership,
                           const ParameterLayout& layout, const GatheredUpdates& gathered,
                           MessagePacker<PushRequest>& packer, PushOutcome& outcome) {
-  const PushedBatch& batch = work.batch;
-  const PushRequest head{batch.work_id,    batch.records, batch.skipped,
-                         batch.non_finite, batch.grant,   {}};
+  const PushedWork& pushed = work.pushed;
+  const PushRequest head{pushed.work_id,    pushed.records, pushed.skipped,
+                         pushed.non_finite, pushed.grant,   {}};
   std::uint64_t rows_sent = 0;
   const std::size_t count = work.shards.empty() ? shards_ : work.shards.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -303,7 +303,7 @@ Status PsClient::PackPush(const WorkToPush& work, std::size_t w, const Membershi
     outcome.shards.push_back({shard, TermOf(owner), ShardOutcome::kNotOwner});
     if (!owner.active()) continue;
     PushSection section{shard, TermOf(owner), {}, {}};
-    if (batch.non_finite == 0) {
+    if (pushed.non_finite == 0) {
       section = layout.MakePushSection(shard, section.term, work.plan, work.updates, gathered);
     }
     for (const RowUpdates& table : section.tables) rows_sent += table.keys.size();
@@ -323,7 +323,7 @@ Result<std::vector<PushOutcome>> PsClient::Push(std::span<const WorkToPush> work
   std::vector<GatheredUpdates> gathered(works.size());
   MessagePacker<PushRequest> packer(kMessageBytes);
   for (std::size_t w = 0; w < works.size(); ++w) {
-    if (works[w].batch.non_finite == 0) {
+    if (works[w].pushed.non_finite == 0) {
       PSTRAIN_RETURN_IF_ERROR(layout->CheckUpdates(works[w].plan, works[w].updates));
       gathered[w] = layout->Gather(works[w].plan, works[w].updates);
     }

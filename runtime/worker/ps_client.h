@@ -84,13 +84,13 @@ struct PushOutcome {
 /// of its shards. A ps that has restarted in between counts from 0 again, and is passed over.
 std::uint64_t StalenessOf(const UpdateCounts& pull, const UpdateCounts& push);
 
-/// What a push says of its batch.
-struct PushedBatch {
+/// What a push says of its work, which is a batch or a closure.
+struct PushedWork {
   WorkId work_id;
   /// Of the work id's range, skipped ones included, and how many of them were skipped.
   std::uint32_t records = 0;
   std::uint32_t skipped = 0;
-  /// As PushRequest::non_finite: if not 0, the batch is left out, and what it would have changed is
+  /// As PushRequest::non_finite: if not 0, the work is left out, and what it would have changed is
   /// not sent.
   std::uint32_t non_finite = 0;
   GrantContext grant = {};
@@ -102,7 +102,7 @@ struct WorkToPull {
   GrantContext grant = {};
 };
 struct WorkToPush {
-  const PushedBatch& batch;
+  const PushedWork& pushed;
   const RoutedPlan& plan;
   const StepUpdates& updates;
   /// Only these (ascending); empty: all.
@@ -174,7 +174,7 @@ class PsClient {
   /// Pushes what a step changes; every shard gets a section, also an empty one. `shards`: only
   /// these (ascending); empty: all. The outcome of one ps does not touch another's.
   /// INVALID_ARGUMENT: the updates do not fit, or a ps refused the request.
-  Result<PushOutcome> Push(const PushedBatch& batch, const RoutedPlan& plan,
+  Result<PushOutcome> Push(const PushedWork& pushed, const RoutedPlan& plan,
                            const StepUpdates& updates, const Membership& membership,
                            std::span<const ShardId> shards = {});
 

@@ -23,7 +23,7 @@ struct RowAccess {
 /// What a step reads: a pull brings that and nothing else. A step may change dense variables that
 /// it does not read; rows it must read. A value.
 struct StepAccess {
-  /// Ids of dense variables, ascending; each is read whole.
+  /// Ids of dense variables, ascending, each once; each is read whole.
   std::vector<VariableId> dense;
   /// Several may be of one variable.
   std::vector<RowAccess> requests;
@@ -31,7 +31,7 @@ struct StepAccess {
 
 /// The values of what a step reads, each of its variable's dtype and row-major. A value.
 struct StepValues {
-  /// By variable id; empty for tables and for what is not read.
+  /// Parallel to StepAccess::dense.
   std::vector<ValueArray> dense;
   /// Parallel to StepAccess::requests: rows x dimension.
   std::vector<ValueArray> rows;

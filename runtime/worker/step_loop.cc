@@ -22,6 +22,7 @@ StepLoop::StepLoop(const RoleContext& context, GrantSession& session, WorkPrefet
       stats_(stats),
       leave_out_non_finite_(leave_out_non_finite),
       common_stats_(context.stats),
+      fields_(context.job.fields),
       calls_(context, session, ps, stats, abandoned_) {}
 
 Status StepLoop::Run() {
@@ -104,12 +105,13 @@ Status StepLoop::Judge(const std::string& what, Step& step) {
     return OkStatus();
   }
   Status status = OutOfRangeError(
-      source ? *source + " is infinite or not a number, seen in " + batch +
-                   "; lower the learning rate of spec.training.optimizer"
-             : batch + ": " + what +
-                   ": infinite or not a number; correct the records, or how their features are "
-                   "transformed, lower the learning rate, or leave such batches out with "
-                   "spec.training.onNonFinite: Skip");
+      source
+          ? *source + " is infinite or not a number, seen in " + batch +
+                WithField("; lower the learning rate of ", fields_.optimizer)
+          : batch + ": " + what +
+                ": infinite or not a number; correct the records, or how their features are "
+                "transformed, lower the learning rate, or leave such batches out" +
+                (fields_.on_non_finite.empty() ? "" : " with " + fields_.on_non_finite + ": Skip"));
   session_.Fail(status.message());
   return status;
 }
@@ -147,7 +149,7 @@ void StepLoop::Finish(const Step& step, Report report) {
 Result<StepLoop::Outcome> StepLoop::Push(Step& step, Report* report) {
   const Grant& grant = step.work.grant;
   const PreparedWork& prepared = step.work.prepared;
-  PushedBatch batch{FromWire(grant.work_id()), prepared.records, prepared.skipped};
+  PushedWork batch{FromWire(grant.work_id()), prepared.records, prepared.skipped};
   if (step.left_out) batch.non_finite = batch.records - batch.skipped;
   std::vector<ShardId> lacking(grant.shards().begin(), grant.shards().end());
   // Shards that have the batch may have left it out, or may have its gradient when it is to be left
@@ -179,8 +181,8 @@ Result<StepLoop::Outcome> StepLoop::GiveBack(const Step& step) {
   Status status =
       OutOfRangeError(batch +
                       ": some shards have its gradient, and computed again its loss or a gradient "
-                      "is infinite or not a number; lower the learning rate of "
-                      "spec.training.optimizer");
+                      "is infinite or not a number" +
+                      WithField("; lower the learning rate of ", fields_.optimizer));
   session_.Fail(status.message());
   return status;
 }

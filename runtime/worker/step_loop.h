@@ -84,6 +84,7 @@ class StepLoop {
   BoundedQueue<Step> pulled_{kPullAhead};
   BoundedQueue<Step> computed_{1};
   std::atomic<bool> abandoned_{false};
+  const JobFields& fields_;
   GrantedCalls calls_;
   /// Of the push stage.
   GivenBack given_back_;

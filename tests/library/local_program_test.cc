@@ -23,6 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr seconds kSoon{120};
 
@@ -343,6 +344,23 @@ TEST_F(LocalProgramTest, WhenAFunctionIsWrong_ItsErrorSaysWhat) {
   EXPECT_EQ(ErrorOf(kLarge, 5000).code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(Call(kLarge, 4000).size(), 1U);
   EXPECT_EQ(strategy_->Iterations(), 1);
+}
+
+// A program has no manifest: what it is told is not to be looked for in one.
+TEST_F(LocalProgramTest, WhenAVariableOverflows_TheErrorNamesItAndNoFieldOfAJob) {
+  Start();
+  DeclareModel();
+  const Tensor huge = *Tensor::From(Shape{7}, std::vector<float>(7, 3e38F));
+  Status error = OkStatus();
+  // The run ends when its chief has heard of it, some of these later.
+  for (int i = 0; error.ok() && i < 20'000; ++i) {
+    error = coordinator().Schedule(kDescend, huge).status();
+    if (error.ok()) error = coordinator().Join(kSoon);
+  }
+  EXPECT_EQ(error.code(), StatusCode::kUnavailable);
+  EXPECT_THAT(error.message(), HasSubstr("variable weights in shard "));
+  EXPECT_THAT(error.message(), HasSubstr("is infinite or not a number"));
+  EXPECT_THAT(error.message(), Not(HasSubstr("spec.")));
 }
 
 TEST_F(LocalProgramTest, WhenAnotherThreadSchedules_ItIsRefused) {

@@ -24,8 +24,10 @@ class FakeReads final : public ClosureReads {
     asked.push_back(access.dense);
     if (!error.ok()) return error;
     StepValues values;
-    values.dense = {ValueArray(std::vector<std::int64_t>{10}), ValueArray(std::vector<float>{1, 2}),
-                    ValueArray(std::vector<float>{7})};
+    const ValueArray all[] = {ValueArray(std::vector<std::int64_t>{10}),
+                              ValueArray(std::vector<float>{1, 2}),
+                              ValueArray(std::vector<float>{7})};
+    for (const VariableId id : access.dense) values.dense.push_back(all[id]);
     return values;
   }
   std::vector<std::vector<VariableId>> asked;

@@ -2,10 +2,12 @@
 
 import argparse
 import concurrent.futures
+import errno
 import hashlib
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,7 +15,7 @@ import time
 
 import faults
 import replicas
-from job import Job, write_data
+from job import Job, preload_of, write_data
 
 ROLES = ("chief", "ps", "worker", "evaluator")
 COLUMNS = (*ROLES, "all")
@@ -47,13 +49,13 @@ def _row(text, strike, roles=ROLES):
     return text, strike, roles
 
 
-def _target(job, role, program="pstrain-runtime"):
-    """The process of the role's last replica, once it runs."""
+def _target(job, role, program="pstrain-runtime", first=False):
+    """The process of the role's last replica, or of its first one, once it runs."""
     end = time.monotonic() + 60
     while time.monotonic() < end and job.running():
         found = [p for p in replicas.replicas(job.pid, (program,)) if p.role == role]
         if found:
-            return found[-1]
+            return found[0] if first else found[-1]
         time.sleep(0.05)
     return None
 
@@ -74,6 +76,74 @@ def _cut(side, seconds):
     return strike
 
 
+def _cut_pair(other, side, seconds):
+    """Of the link that the replica has with the first one of `other`."""
+    def strike(job, role):
+        ends = (_target(job, role), _target(job, other, first=True))
+        if None in ends:
+            return iter(())
+        sender, receiver = ends if side == "from" else reversed(ends)
+        return faults.cut_pair(sender, receiver, seconds)
+
+    return strike
+
+
+def _refuse(side, seconds):
+    """Two ps have a link only while shards move: the replica is told to stop, and the first ps
+    fetches its shards; its next attempt fetches them back."""
+    def strike(job, role):
+        own, first = _target(job, role), _target(job, "ps", first=True)
+        agent = _target(job, role, "pstrain-agent")
+        if None in (own, first, agent) or not agent.send(signal.SIGTERM):
+            return
+        if side == "to":
+            yield from faults.refuse_connections(own, seconds)
+            return
+        while own.running():
+            yield 0.01, f"{own.name} is told to stop"
+        yield from faults.refuse_connections(first, seconds)
+
+    return strike
+
+
+def _fail_calls(calls, error, seconds):
+    def strike(job, role):
+        return faults.failing_calls(job.order(role), calls, error, 100, job.files_of(role), seconds)
+
+    return strike
+
+
+LASTS = ((1, "for 1 s"), (20, "for 20 s"), (FOR_EVER, "for ever"))
+READS = "open,read,readdir"
+WRITES = "write,fsync,rename,mkdir"
+
+
+def _pair_rows():
+    """Each pair of roles that speak, each direction. The first ps is the other end of the links of
+    the ps column."""
+    for seconds, words in LASTS:
+        for other, roles in (("chief", ("ps", "worker", "evaluator")), ("ps", ("worker",))):
+            name = "ps 0" if other == "ps" else "the chief"
+            yield _row(f"nothing of it reaches {name} {words}", _cut_pair(other, "from", seconds),
+                       roles)
+            yield _row(f"nothing of {name} reaches it {words}", _cut_pair(other, "to", seconds),
+                       roles)
+    for seconds, words in LASTS:
+        yield _row(f"it is told to stop, and ps 0 gets no connection to it {words}",
+                   _refuse("to", seconds), ("ps",))
+        yield _row(f"it is told to stop, and its next attempt gets no connection to ps 0 {words}",
+                   _refuse("from", seconds), ("ps",))
+
+
+def _file_rows():
+    for seconds, words in ((5, "for 5 s"), (60, "for 60 s")):
+        for error, calls, roles in ((errno.EIO, f"{READS},{WRITES}", ROLES),
+                                    (errno.EACCES, f"{READS},{WRITES}", ROLES),
+                                    (errno.ENOSPC, WRITES, ("chief", "ps"))):
+            yield _row(f"its calls on files fail with {errno.errorcode[error]} {words}",
+                       _fail_calls(calls, error, seconds), roles)
+
+
 def _rows():
     agent, program = "pstrain-agent", "pstrain-runtime"
     yield _row("the process is killed", _on(program, faults.kill))
@@ -82,10 +152,15 @@ def _rows():
     for seconds in (1, 15, 60):
         yield _row(f"the process is paused for {seconds} s",
                    _on(program, lambda target, s=seconds: faults.pause(target, s)))
+    for seconds in (15, 60):
+        yield _row(f"the agent is paused for {seconds} s",
+                   _on(agent, lambda target, s=seconds: faults.pause(target, s)))
     for side in ("to", "from"):
-        for seconds, words in ((1, "for 1 s"), (20, "for 20 s"), (FOR_EVER, "for ever")):
+        for seconds, words in LASTS:
             yield _row(f"nothing arrives {side} it {words}", _cut(side, seconds),
                        replicas.LISTENERS)
+    yield from _pair_rows()
+    yield from _file_rows()
     for seconds, words in ((5, "for 5 s"), (60, "for 60 s")):
         yield _row(f"the disk of the checkpoints is full {words}",
                    lambda job, _, s=seconds: faults.full_disk(job.volume, s), ("all",))
@@ -115,14 +190,17 @@ def run_cell(options):
             until = struck + begun[0]
         while job.running():
             if active is not None and time.monotonic() >= until:
-                next(active, None)
-                active = None
+                again = next(active, None)
+                if again is None:
+                    active = None
+                else:
+                    until = time.monotonic() + again[0]
             if job.seconds() > LIMIT_S:
                 job.process.kill()
                 break
             time.sleep(0.05)
         if active is not None:
-            next(active, None)
+            active.close()
         code = job.process.wait()
         _, fault = job.outcome()
         if code == -9:
@@ -164,10 +242,13 @@ def _head(undisturbed):
         f"last replica of the role. `peerTimeoutSeconds` and `evaluation.deadlineSeconds` are "
         f"{PEER_TIMEOUT_S}. \"survives\" means: every shard has every example once; the seconds are "
         f"those beyond a job without a fault ({undisturbed} s), on a shared machine. A job that "
-        "hangs, or ends with wrong counts, fails the script. Links are cut at the end that listens, "
-        "chief and ps. What this table does not try is tested elsewhere: each pair of roles by "
-        "`process_cut_links_test`, calls on files that fail by `process_failing_calls_test`, power "
-        "loss by `shell_simulation_test`, packets that are late or overtaken by "
+        "hangs, or ends with wrong counts, fails the script. Where a cell is empty, the role has "
+        "nothing that this fault could strike: workers and the evaluator do not speak to each other, "
+        "nor the evaluator to a ps. Two ps speak only while shards move; what a link between them "
+        "does that loses one direction in the middle of a move is in `process_cut_links_test`. Calls "
+        "on files are those on the directory of the checkpoints, of a worker those on its input. "
+        "What one machine cannot show is tested elsewhere: "
+        "power loss by `shell_simulation_test`, packets that are late or overtaken by "
         "`process_netns_test`.",
         "",
     ]
@@ -225,6 +306,9 @@ def _undisturbed(options):
 
 
 def run_table(options):
+    if preload_of(options.bin) is None:
+        sys.exit("faults: calls on files cannot fail: the build has no libfailing_calls.so; build its "
+                 "target failing_calls")
     results = Results(options)
     if ("none", "none") not in results.cells:
         results.add("none", "none", _undisturbed(options))
@@ -310,7 +394,8 @@ def main():
     parser.add_argument("--table", type=pathlib.Path, default=TABLE)
     parser.add_argument("--results", type=pathlib.Path,
                         help="the cells that are known already, and those that are found")
-    parser.add_argument("--parallel", type=int, default=2)
+    parser.add_argument("--parallel", type=int, default=2, choices=range(1, 65), metavar="N",
+                        help="how many jobs at a time, 1 to 64")
     parser.add_argument("--row", type=int)
     parser.add_argument("--role")
     parser.add_argument("--check", action="store_true")

@@ -1,12 +1,14 @@
 """What a fault does, and how it ends. Each is a generator: it strikes, yields (how long it lasts in
 seconds, what it is for people), and undoes itself when it is continued; it yields nothing when
-there was nothing to strike."""
+there was nothing to strike. One whose end is seen only as it goes yields again, to be continued
+again."""
 
 import functools
 import os
 import pathlib
 import signal
 import subprocess
+import time
 
 
 def send(target, number, what):
@@ -54,6 +56,16 @@ def cut_pair(sender, receiver, seconds):
     if not any("--syn" not in match for match in matches):
         return
     yield from _dropped(matches, seconds, f"nothing of {sender.name} reaches {receiver.name}")
+
+
+def refuse_connections(listener, seconds):
+    """No new connection to the listener comes up while it lives: for a link that is not there yet,
+    and that nobody else asks for."""
+    end = time.monotonic() + seconds
+    matches = [["--syn", "--dport", listener.port()]]
+    for _, what in _dropped(matches, seconds, f"{listener.name} takes no connection"):
+        while listener.running() and time.monotonic() < end:
+            yield 0.1, what
 
 
 def _dropped(matches, seconds, what):

@@ -21,7 +21,7 @@ spec:
   replicaSpecs:
     chief: {{replicas: 1{chief}}}
     ps: {{replicas: 2{ps}}}
-    worker: {{replicas: 2}}
+    worker: {{replicas: 2{worker}}}
     evaluator: {{replicas: 1{evaluator}}}
   runPolicy: {{backoffLimit: {backoff_limit}}}
   training:
@@ -44,7 +44,7 @@ spec:
 """
 
 
-# Roles that use the directory of the checkpoints.
+# Roles that use the directory of the checkpoints; workers read the input alone.
 WITH_FILES = ("chief", "ps", "evaluator")
 # What makes calls on files fail in a role's replicas, loaded into them.
 TEMPLATE = (", template: {{spec: {{containers: [{{name: training, env: ["
@@ -82,7 +82,7 @@ class Job:
         manifest = self.work / "job.yaml"
         library = preload_of(binaries)
         templates = {role: TEMPLATE.format(library=library, order=self.order(role))
-                     if library else "" for role in WITH_FILES}
+                     if library else "" for role in (*WITH_FILES, "worker")}
         manifest.write_text(MANIFEST.format(data=work, volume=self.volume, epochs=epochs,
                                             peer_timeout=peer_timeout,
                                             backoff_limit=backoff_limit, **templates))
@@ -96,8 +96,12 @@ class Job:
         self.begun = time.monotonic()
 
     def order(self, role):
-        """The file that says which calls fail in the replicas of that role (WITH_FILES)."""
+        """The file that says which calls fail in the replicas of that role."""
         return self.work / f"failing-{role}"
+
+    def files_of(self, role):
+        """Part of the paths of the files that the role works with while the job trains."""
+        return f"{self.volume}/checkpoints/" if role in WITH_FILES else "/train.csv"
 
     def running(self):
         return self.process.poll() is None

@@ -48,9 +48,10 @@ def _cut_pair(job, rng):
 def _failing_calls(job, rng):
     calls = rng.choice(("open,read", "write,fsync", "rename,mkdir",
                         "open,read,write,fsync,rename,mkdir,readdir"))
-    return faults.failing_calls(job.order(rng.choice(WITH_FILES)), calls,
+    role = rng.choice(WITH_FILES)
+    return faults.failing_calls(job.order(role), calls,
                                 rng.choice((errno.EIO, errno.ESTALE, errno.EACCES)),
-                                rng.choice((33, 100)), f"{job.volume}/checkpoints/",
+                                rng.choice((33, 100)), job.files_of(role),
                                 rng.choice((0.5, 3, 8)))
 
 

@@ -31,6 +31,9 @@ class Process:
     def resume(self):
         self.send(signal.SIGCONT)
 
+    def running(self):
+        return self.send(0)
+
     def port(self):
         """Where it listens, as text; None for one that nobody connects to."""
         if self.role not in LISTENERS:

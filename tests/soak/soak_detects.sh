@@ -78,6 +78,7 @@ expect "descriptors that grow" "grown: descriptors of ps: " \
 
 # The table of faults: a run that was interrupted goes on, with another build it begins at the start.
 python3 - "$scratch" <<'EOF'
+import os
 import pathlib
 import sys
 import types
@@ -101,6 +102,29 @@ if [fault for _, _, fault in fault_table.Results(options).wrong] != ["hangs",
 (options.bin / "pstrain-runtime").write_text("another build")
 if fault_table.Results(options).cells:
     sys.exit("soak_detects: the table takes what another build gave")
+
+# Each pair of roles that speak has a row for each direction, and each role one for its files.
+for other, roles in (("the chief", ("ps", "worker", "evaluator")), ("ps 0", ("worker",))):
+    for text in (f"nothing of it reaches {other} for ever", f"nothing of {other} reaches it for ever"):
+        if not any(row[0] == text and set(roles) <= set(row[2]) for row in fault_table.ROWS):
+            sys.exit(f"soak_detects: no row \"{text}\" for {roles}")
+for role in fault_table.ROLES:
+    if not any("calls on files" in row[0] and role in row[2] for row in fault_table.ROWS):
+        sys.exit(f"soak_detects: no row of the files of {role}")
+if len({row[0] for row in fault_table.ROWS}) != len(fault_table.ROWS):
+    sys.exit("soak_detects: two rows of one name: results are kept by name")
+
+# A fault whose end is seen only as it goes is continued until it has ended, and undone.
+import faults
+import replicas
+
+rules = []
+faults._iptables = lambda action, rule: rules.append(action) or True
+listener = types.SimpleNamespace(name="ps-1", port=lambda: "7", running=iter((1, 1, 0)).__next__)
+if len(list(faults.refuse_connections(listener, 60))) != 2 or rules != ["-A", "-D"]:
+    sys.exit(f"soak_detects: refused connections are not taken again when the listener ends: {rules}")
+if not replicas.Process(os.getpid(), "", "ps", 0, {}).running():
+    sys.exit("soak_detects: this process does not run")
 
 # --check: a table that lacks a fault or a role, or has a cell that no job can have given.
 options.table = scratch / "faults.md"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # e2e_run_detects.sh ROOT: e2e/run.sh passes when all cases do, fails when one does, and fails when a
 # signal ends it, whatever it does at that moment and however the cases before have ended; it removes
-# its cluster then. Cluster, cases and programs are stand-ins.
+# its cluster then. A second run does not touch the cluster of the first. Cluster, cases and programs are stand-ins.
 set -euo pipefail
 # Job control: a process in the background of a script would not hear of SIGINT otherwise.
 set -m
@@ -93,5 +93,25 @@ for HOLD in 'kubectl wait' 'kubectl delete namespace' 'kubectl --namespace e2e-f
 done 2>/dev/null
 HOLD='kubectl wait'
 expect 130 TERM passes waits 2>/dev/null
+
+# A second run leaves the cluster of the first one alone.
+rm -f "$CALLS" "$ARMED" "$HELD" "$SENT"
+bash "$tree/e2e/run.sh" waits >"$scratch/output" 2>&1 &
+pid=$!
+for _ in {1..600}; do
+  [[ ! -e $HELD ]] || break
+  sleep 0.05
+done
+calls=$(cat "$CALLS")
+status=0
+HOLD='' bash "$tree/e2e/run.sh" passes >"$scratch/second" 2>&1 || status=$?
+if [[ $status != 1 ]] || ! grep -q 'another e2e/run.sh, process' "$scratch/second" ||
+  [[ $(grep -c '^cluster.sh' "$CALLS") != $(grep -c '^cluster.sh' <<<"$calls") ]]; then
+  echo "a second run ends with $status:"
+  cat "$scratch/second" "$CALLS"
+  failures=$((failures + 1))
+fi
+touch "$SENT"
+wait "$pid" || true
 ((failures == 0)) || exit 1
-echo "a run that is ended by a signal has failed"
+echo "a run that is ended by a signal has failed, and a second one stays out"

@@ -16,8 +16,9 @@ CLEAN = {
     "proto/job/psjob.proto": SCHEMA,
     "runtime/model/training/training_jobs.cc": "int e(const Training& t) { return t.epochs(); }\n",
     "runtime/model/a.h": "Result<int> Create(const Training& training);\n",
-    "runtime/chief/a.cc": "// Of Training.\nconst char* s = \"spec.training()\";\nint training = 1;\n"
+    "runtime/chief/a.cc": "// Of spec.training.\nconst char* s = \"training()\";\nint training = 1;\n"
                           "bool ok = restraining(); TrainingJobs jobs;\n",
+    "runtime/evaluator/a.cc": 'Fail("correct spec.training.evaluation.input");\n',
     "operator/plan/a.cc": "if (spec.has_training()) return;\n",
     "tests/runtime/ps/a_test.cc": "spec.mutable_training();\n",
 }
@@ -30,6 +31,8 @@ for path, line in [
         ("runtime/ps/b.cc", "*spec.mutable_training() = {};"),
         ("runtime/cluster/b.h", "const Training& t;"),
         ("runtime/evaluator/b.cc", "int Run(const Training& job);"),
+        ("runtime/ps/b.cc", 'Fail("raise spec.training.peerTimeoutSeconds");'),
+        ("library/b.cc", 'Fail("raise spec.training.peerTimeoutSeconds");'),
 ]:
     trees.refuses(f"{path}:2:", {**CLEAN, path: "\n" + line + "\n"})
 trees.refuses("0 uses", {**CLEAN, "proto/job/psjob.proto": "message Other {\n}\n"})

@@ -31,11 +31,12 @@ plan::Time NextTry(const JobState& state, plan::Time now) {
 
 void ForgetRefusal(JobState& state) {
   state.refused.reset();
-  state.name_conflict.reset();
-  state.conflicting_object.reset();
+  state.conflicting_objects.clear();
 }
 
-bool IsRefused(const JobState& state) { return state.refused || state.name_conflict; }
+bool IsRefused(const JobState& state) {
+  return state.refused || !state.conflicting_objects.empty();
+}
 
 /// Pods of the job that have not ended, by our own memory too.
 bool HasLivePods(const JobState& state) {
@@ -97,10 +98,9 @@ Status Executor::RecordRefusal(const ReconcileContext& context, const kube::Reso
   const StatusCode code = error.status.code();
   if (code == StatusCode::kAlreadyExists) {
     // The client has looked: it is not ours.
-    state.name_conflict =
-        object + " exists and does not belong to this job; delete it or give the job another name";
-    const JobState::ConflictingObject taken{.kind = resource.kind, .key = KeyIn(context.job, name)};
-    if (CacheHas(taken)) state.conflicting_object = taken;
+    JobState::ConflictingObject taken{.kind = resource.kind, .key = KeyIn(context.job, name)};
+    taken.seen = CacheHas(taken);
+    state.conflicting_objects.push_back(std::move(taken));
     return OkStatus();
   }
   if (error.MayPass() || code == StatusCode::kAborted) return error.status;
@@ -225,7 +225,8 @@ Status Executor::Start(const ReconcileContext& context,
   JobState& state = context.state;
   const std::int64_t generation = context.job.metadata().generation();
   const bool idle = starts.empty() && !HasLivePods(state);
-  const bool freed = state.conflicting_object && !CacheHas(*state.conflicting_object);
+  const bool freed = std::ranges::any_of(
+      state.conflicting_objects, [this](const auto& one) { return one.seen && !CacheHas(one); });
   if (idle || plan::IsFinished(state.stored)) {
     ForgetRefusal(state);
     state.refusals = 0;

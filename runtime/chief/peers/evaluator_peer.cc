@@ -14,6 +14,8 @@ using std::chrono::seconds;
 
 /// How long somebody may take to show the restored loss.
 constexpr seconds kAnnouncePatience{30};
+/// Within this, each evaluator that runs has spoken to a chief that has just begun.
+constexpr seconds kAllHaveSpoken{10};
 constexpr char kEvalLoss[] = "eval_loss";
 /// A job has one evaluator at most.
 constexpr std::uint32_t kIndex = 0;
@@ -28,6 +30,7 @@ bool IsReading(const PollEvaluatorRequest& request) {
 EvaluatorPeer::EvaluatorPeer(const ChiefDependencies& chief, std::optional<CheckpointId> newest)
     : chief_(chief),
       attempts_(Role::kEvaluator, chief.clock.Now(), chief.setup.run_age),
+      followed_since_(newest ? std::optional(chief.clock.Now()) : std::nullopt),
       seen_(chief.clock.Now()),
       announce_since_(seen_) {
   const RunDirectory& directory = chief_.setup.directory;
@@ -84,6 +87,7 @@ void EvaluatorPeer::TakeEvaluation(const PollEvaluatorRequest& request,
 
 void EvaluatorPeer::ForgiveGap(std::chrono::nanoseconds gap) {
   seen_ = chief_.Forgiven(seen_, gap);
+  if (followed_since_) followed_since_ = chief_.Forgiven(*followed_since_, gap);
   announce_since_ = chief_.Forgiven(announce_since_, gap);
   if (awaited_since_) awaited_since_ = chief_.Forgiven(*awaited_since_, gap);
 }
@@ -192,8 +196,11 @@ bool EvaluatorPeer::Done(std::optional<CheckpointId> newest) const {
   return !chief_.has_evaluator() || (newest && evaluated_ == newest);
 }
 
+// Rule 10. Invariant: what a later attempt reads is not deleted because an earlier one, which reads
+// something else, was heard first.
 bool EvaluatorPeer::PinKnown() const {
-  return !chief_.has_evaluator() || pin_told_ || SilentFor(chief_.context.peer_timeout());
+  if (!chief_.has_evaluator() || SilentFor(chief_.context.peer_timeout())) return true;
+  return pin_told_ && (!followed_since_ || chief_.Since(*followed_since_) >= kAllHaveSpoken);
 }
 
 }  // namespace pstrain

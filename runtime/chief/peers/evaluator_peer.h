@@ -70,7 +70,8 @@ class EvaluatorPeer {
   const std::optional<CheckpointId>& pinned() const { return pinned_; }
   /// Old checkpoints may go: it is known which one the evaluator reads. A new chief deletes nothing
   /// before the evaluator, which speaks every second also while it reads, has said so, or was not
-  /// heard for spec.training.peerTimeoutSeconds.
+  /// heard for RoleContext::peer_timeout. One that follows another chief also waits for 10 s: an
+  /// attempt that is about to be replaced may find it before its successor does.
   bool PinKnown() const;
 
   /// Of the last evaluation, as runtime/evaluator/metric_report.h names them.
@@ -102,6 +103,8 @@ class EvaluatorPeer {
   std::optional<CheckpointId> pinned_;
   /// The evaluator has said to this chief what it reads, be it nothing.
   bool pin_told_ = false;
+  /// When this chief, which follows another one, began; nothing: there was none before it.
+  std::optional<ProtocolTime> followed_since_;
   ProtocolTime seen_;
   bool told_end_ = false;
   /// With which the run was stopped; nothing once the restored loss is known.

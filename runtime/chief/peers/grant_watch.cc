@@ -211,9 +211,8 @@ void GrantWatch::Check(bool blocked) {
   WarnIfNobodyAsks(stalled);
   if (stalled <= stall_limit_) return;
   fail_(DeadlineExceededError("no batch was committed for " + WholeSeconds(stalled) + ": " +
-                              WhoStalls() +
-                              "; check the network between them and their logs, or raise "
-                              "spec.training.peerTimeoutSeconds"));
+                              WhoStalls() + "; check the network between them and their logs" +
+                              WithField(", or raise ", chief_.context.job.fields.peer_timeout)));
 }
 
 }  // namespace pstrain

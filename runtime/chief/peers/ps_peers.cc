@@ -159,8 +159,8 @@ void PsPeers::WatchInformed() {
         "ps " + std::to_string(index) + " has not confirmed for " + WholeSeconds(waited) +
         " that the job has " + std::to_string(newest.epochs) + " epochs and the variables of " +
         std::to_string(newest.generation) + " declarations (" + ToPs(index) +
-        "), and nothing is granted before; see why in its log, check the network between them, or "
-        "raise spec.training.peerTimeoutSeconds"));
+        "), and nothing is granted before; see why in its log, check the network between them" +
+        WithField(", or raise ", chief_.context.job.fields.peer_timeout)));
   }
   chief_.stats.epochs_wait->Set(InSeconds(longest));
 }

@@ -101,7 +101,7 @@ Status CommitProtocol::CheckEpochSize(ShardId shard, const AppliedSet& applied) 
 bool CommitProtocol::BeyondTheRun(const ShardCopy& copy) {
   Status status = CheckEpochSize(copy.shard, copy.applied);
   if (status.ok()) {
-    status = CheckEpochs(ledger_.chunks(), copy.applied.EpochsBegun(),
+    status = CheckEpochs(options_.epochs_field, ledger_.chunks(), copy.applied.EpochsBegun(),
                          "shard " + std::to_string(copy.shard) + " has " +
                              std::to_string(copy.examples) + " examples");
   }
@@ -111,9 +111,15 @@ bool CommitProtocol::BeyondTheRun(const ShardCopy& copy) {
 
 // Rules 7 and 8, in the same words for a checkpoint, before any ps comes (chief_setup.cc), and for
 // a copy. Invariant: a run goes on only where the job still has every epoch that was begun.
-Status CheckEpochs(std::uint32_t epochs, std::uint32_t begun, const std::string& committed) {
+Status CheckEpochs(const std::string& field, std::uint32_t epochs, std::uint32_t begun,
+                   const std::string& committed) {
   if (epochs >= begun) return OkStatus();
-  return InvalidArgumentError("spec.training.epochs is " + std::to_string(epochs) +
+  if (field.empty()) {
+    return InvalidArgumentError("there are " + std::to_string(epochs) +
+                                " chunks of work, but the run has committed work of chunk " +
+                                std::to_string(begun) + " (" + committed + "); start a new run");
+  }
+  return InvalidArgumentError(field + " is " + std::to_string(epochs) +
                               ", but the run has committed batches of epoch " +
                               std::to_string(begun) + " (" + committed + "); set it to at least " +
                               std::to_string(begun) + ", or start a new run");

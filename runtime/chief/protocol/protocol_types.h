@@ -57,6 +57,8 @@ struct ProtocolOptions {
   std::vector<std::string> checkpoints;
   /// Of this many checkpoints in a row, at least one is full; 1: every one.
   std::uint32_t full_every = 1;
+  /// As JobFields::epochs.
+  std::string epochs_field;
 };
 
 /// A process of a ps or worker, as it names itself.
@@ -134,8 +136,10 @@ struct WrittenCheckpointShard {
 };
 
 /// INVALID_ARGUMENT when the job has fewer epochs than the run has begun; `committed` says what it
-/// has done. spec.training.epochs may be raised at any time.
-Status CheckEpochs(std::uint32_t epochs, std::uint32_t begun, const std::string& committed);
+/// has done, `field` how the job calls the number, which may be raised at any time. Empty: the job
+/// says no number, its work comes in chunks.
+Status CheckEpochs(const std::string& field, std::uint32_t epochs, std::uint32_t begun,
+                   const std::string& committed);
 
 /// What became of a report.
 struct ReportResult {

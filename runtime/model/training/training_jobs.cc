@@ -49,7 +49,12 @@ JobSettings SettingsOf(const PSTrainingJob& job) {
   const Training& training = job.spec().training();
   return {.spec = job.spec(),
           .checkpoint_directory = training.checkpoint().directory(),
-          .peer_timeout = seconds(training.peer_timeout_seconds())};
+          .peer_timeout = seconds(training.peer_timeout_seconds()),
+          .fields = {.checkpoint_directory = "spec.training.checkpoint.directory",
+                     .epochs = "spec.training.epochs",
+                     .on_non_finite = "spec.training.onNonFinite",
+                     .optimizer = "spec.training.optimizer",
+                     .peer_timeout = "spec.training.peerTimeoutSeconds"}};
 }
 
 ChiefJob ChiefJobOf(const PSTrainingJob& job) {

@@ -14,17 +14,6 @@ struct BatchInput final : StepInput {
   BatchPlan plan;
 };
 
-std::vector<std::vector<float>> TakeFloats(std::vector<ValueArray>& arrays) {
-  std::vector<std::vector<float>> floats;
-  floats.reserve(arrays.size());
-  for (ValueArray& array : arrays) floats.push_back(std::move(array.of<float>()));
-  return floats;
-}
-
-void GiveFloatsBack(std::vector<std::vector<float>> floats, std::vector<ValueArray>& arrays) {
-  for (std::size_t i = 0; i < arrays.size(); ++i) arrays[i].of<float>() = std::move(floats[i]);
-}
-
 /// The index that the chief has written. Not IsInvalidInput: that a worker does not find it is no
 /// fault of the input, and who puts it back helps the next attempt.
 Result<std::shared_ptr<const InputIndex>> IndexOfRun(const RoleContext& context) {
@@ -49,13 +38,23 @@ StepAccess AccessOf(const BatchPlan& plan) {
   return access;
 }
 
-Parameters TakeParameters(StepValues& values) {
-  return {TakeFloats(values.dense), TakeFloats(values.rows)};
+Parameters TakeParameters(const BatchPlan& plan, StepValues& values) {
+  Parameters parameters;
+  parameters.dense.resize(plan.dense.empty() ? 0 : plan.dense.back() + 1);
+  for (std::size_t i = 0; i < plan.dense.size(); ++i) {
+    parameters.dense[plan.dense[i]] = std::move(values.dense[i].of<float>());
+  }
+  for (ValueArray& rows : values.rows) parameters.rows.push_back(std::move(rows.of<float>()));
+  return parameters;
 }
 
-void GiveBack(Parameters parameters, StepValues& values) {
-  GiveFloatsBack(std::move(parameters.dense), values.dense);
-  GiveFloatsBack(std::move(parameters.rows), values.rows);
+void GiveBack(const BatchPlan& plan, Parameters parameters, StepValues& values) {
+  for (std::size_t i = 0; i < plan.dense.size(); ++i) {
+    values.dense[i].of<float>() = std::move(parameters.dense[plan.dense[i]]);
+  }
+  for (std::size_t i = 0; i < values.rows.size(); ++i) {
+    values.rows[i].of<float>() = std::move(parameters.rows[i]);
+  }
 }
 
 StepUpdates UpdatesOf(Parameters gradients) {
@@ -84,10 +83,10 @@ Result<PreparedWork> TrainingStep::Prepare(WorkId work_id) {
 
 StepOutcome TrainingStep::Compute(const PreparedWork& work, StepValues& values) {
   const auto& input = static_cast<const BatchInput&>(*work.input);
-  Parameters parameters = TakeParameters(values);
+  Parameters parameters = TakeParameters(input.plan, values);
   Parameters gradients;
   const StepResult result = model_->Step(input.batch, input.plan, parameters, &gradients);
-  GiveBack(std::move(parameters), values);
+  GiveBack(input.plan, std::move(parameters), values);
   return {result.loss, UpdatesOf(std::move(gradients))};
 }
 

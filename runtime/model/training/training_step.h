@@ -51,8 +51,8 @@ std::string DescribeBatch(const InputIndex& index, WorkId work_id);
 /// models are of float32. Pure.
 StepAccess AccessOf(const BatchPlan& plan);
 StepUpdates UpdatesOf(Parameters gradients);
-/// The arrays of `values` themselves, and back.
-Parameters TakeParameters(StepValues& values);
-void GiveBack(Parameters parameters, StepValues& values);
+/// The arrays of `values`, which are of what `plan` reads, themselves, and back.
+Parameters TakeParameters(const BatchPlan& plan, StepValues& values);
+void GiveBack(const BatchPlan& plan, Parameters parameters, StepValues& values);
 
 }  // namespace pstrain

@@ -7,7 +7,7 @@ namespace {
 
 /// What the work puts into messages, about.
 std::size_t BytesOf(const WorkToPush& work) {
-  if (work.batch.non_finite != 0) return 0;
+  if (work.pushed.non_finite != 0) return 0;
   std::size_t bytes = 0;
   for (const auto& dense : work.updates.dense) bytes += dense.values.bytes().size();
   for (const auto& rows : work.updates.rows) bytes += rows.values.bytes().size();
@@ -35,7 +35,7 @@ std::size_t PushGroup::in_flight() const {
 }
 
 Result<PushOutcome> PushGroup::PushAlone(const WorkToPush& work, const Membership& membership) {
-  return ps_.Push(work.batch, work.plan, work.updates, membership, work.shards);
+  return ps_.Push(work.pushed, work.plan, work.updates, membership, work.shards);
 }
 
 PushGroup::Group PushGroup::NextGroup(const Waiting& mine) {

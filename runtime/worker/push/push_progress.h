@@ -10,11 +10,11 @@
 
 namespace pstrain {
 
-/// How far the push of one batch has come: it may take several attempts, each to the shards that
-/// the one before has not reached. Owner: the push stage; one thread.
+/// How far the push of one piece of work has come: it may take several attempts, each to the shards
+/// that the one before has not reached. Owner: the push stage; one thread.
 class PushProgress {
  public:
-  /// `wanted`: the shards that lack the batch; empty: all.
+  /// `wanted`: the shards that lack the work; empty: all.
   explicit PushProgress(std::vector<ShardId> wanted) : wanted_(std::move(wanted)) {}
 
   /// What the next attempt is for; empty before the first: all.
@@ -27,9 +27,9 @@ class PushProgress {
   bool refused() const { return refused_; }
   /// Shards that have answered kEarly, with the shard term under which they did.
   const std::vector<ShardInTerm>& early() const { return early_; }
-  /// The batch was to be left out, and a shard has its gradient.
+  /// The work was to be left out, and a shard has what it changes.
   bool has_gradient() const { return has_gradient_; }
-  /// Shards that have the batch, with the shard term under which they said so.
+  /// Shards that have the work, with the shard term under which they said so.
   const std::vector<ShardInTerm>& have() const { return have_; }
   /// As StalenessOf; nothing when no shard has applied the gradient: an attempt that failed says
   /// nothing of how old it was, and neither does a duplicate.

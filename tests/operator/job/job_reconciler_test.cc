@@ -173,6 +173,32 @@ TEST_F(JobReconcilerTest, AForeignPodOfOurName_IsAConditionAndOneEventAndNotTouc
   EXPECT_THAT(fixture_.FinishEvents(), Contains("NameConflict").Times(1));
 }
 
+TEST_F(JobReconcilerTest, ForeignObjectsOfOurNames_AreAllNamed) {
+  fixture_.StartJob();
+  const auto config_map = fixture_.server().All(kube::ConfigMapResource()).front();
+  const std::string name = kube::TextOrEmpty(config_map.Find("metadata"), "name");
+  fixture_.RemoveJob();
+  for (const std::string& pod : fixture_.PodNames()) fixture_.RemovePod(pod);
+  fixture_.server().Remove(kube::ServiceResource(), {"ml", "byo"});
+  fixture_.server().Remove(kube::ConfigMapResource(), {"ml", name});
+  fixture_.Settle();
+  const std::string metadata = R"("namespace": "ml"}})";
+  fixture_.server().Put(kube::ServiceResource(),
+                        *ParseJson(R"({"metadata": {"name": "byo", )" + metadata));
+  fixture_.server().Put(kube::ConfigMapResource(),
+                        *ParseJson(R"({"metadata": {"name": ")" + name + R"(", )" + metadata));
+  fixture_.PutJob();
+  fixture_.RunFor(seconds(60));
+  EXPECT_EQ(fixture_.MessageOf("NameConflict"),
+            "NameTaken: Service byo and ConfigMap " + name +
+                " exist and do not belong to this job; delete them or give the job another name");
+  fixture_.server().Remove(kube::ServiceResource(), {"ml", "byo"});
+  fixture_.RunFor(seconds(61));
+  EXPECT_EQ(fixture_.MessageOf("NameConflict"),
+            "NameTaken: ConfigMap " + name +
+                " exists and does not belong to this job; delete it or give the job another name");
+}
+
 TEST_F(JobReconcilerTest, NewCountsAlone_AreWrittenOnceASecond) {
   fixture_.PutJob();
   fixture_.RunFor(seconds(2));

@@ -41,7 +41,19 @@ TEST_F(EndingTest, WhenPeersDoNotCome_FailsAfterTheLimitAndNamesThem) {
   ending_.CheckPatience(attendance);
   ASSERT_TRUE(ending_.failure().has_value());
   EXPECT_EQ(ending_.failure()->code(), StatusCode::kDeadlineExceeded);
-  EXPECT_NE(ending_.failure()->message().find("ps 0, ps 2 did not come"), std::string::npos);
+  EXPECT_EQ(ending_.failure()->message(),
+            "ps 0, ps 2 did not come within 60 s; see why in their logs");
+}
+
+TEST_F(EndingTest, WhenTheJobHasAFieldForTheTime_NamesIt) {
+  Ending ending({.peers = seconds(60), .peers_field = "spec.program.peerTimeoutSeconds"},
+                setup_->directory, disk_, clock_);
+  clock_.Advance(seconds(60));
+  ending.CheckPatience({.missing_ps = {0}});
+  ASSERT_TRUE(ending.failure().has_value());
+  EXPECT_EQ(ending.failure()->message(),
+            "ps 0 did not come within spec.program.peerTimeoutSeconds (60 s); see why in their "
+            "logs, or raise it");
 }
 
 TEST_F(EndingTest, WhenPeersWereThere_TheLimitCountsFromThenOn) {

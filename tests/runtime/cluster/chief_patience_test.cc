@@ -35,7 +35,10 @@ class ChiefPatienceTest : public testing::Test {
   }
   double OnThePage() const { return PeerStats(*stats_).chief_silence->Value(); }
 
-  const JobSettings job_{.spec = {}, .checkpoint_directory = {}, .peer_timeout = seconds(100)};
+  JobSettings job_{.spec = {},
+                   .checkpoint_directory = {},
+                   .peer_timeout = seconds(100),
+                   .fields = {.peer_timeout = "spec.training.peerTimeoutSeconds"}};
   const FailPoints fail_points_;
   const std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
   const RoleContext context_{.job = job_,
@@ -85,6 +88,15 @@ TEST_F(ChiefPatienceTest, WhenTheTimeIsOver_TheLastErrorIsInTheMessage) {
             DeadlineExceededError("the chief at chief:2000 did not answer within "
                                   "spec.training.peerTimeoutSeconds (100 s); last error: "
                                   "UNAVAILABLE: connection refused"));
+}
+
+TEST_F(ChiefPatienceTest, WhenTheJobHasNoFieldForTheTime_NamesNone) {
+  job_.fields = {};
+  ChiefPatience patience(context_, "worker", clock_);
+  clock_.Advance(seconds(101));
+  EXPECT_EQ(patience.Check(UnavailableError("refused")).message(),
+            "the chief at chief:2000 did not answer within 100 s; last error: UNAVAILABLE: "
+            "refused");
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include "runtime/model/training/training_jobs.h"
 #include "runtime/ps/run_ps.h"
 #include "runtime/worker/run_worker.h"
+#include "tests/runtime/simulation/closures.h"
 #include "tests/runtime/simulation/mutations.h"
+#include "tests/runtime/simulation/nature.h"
 
 namespace pstrain::simulation {
 namespace {
@@ -19,13 +21,15 @@ constexpr std::chrono::seconds kRestart{1};
 constexpr std::chrono::seconds kGrace{30};
 
 Result<int> RunRole(Role role, const RoleContext& context, const PSTrainingJob& job) {
+  const bool program = NatureOfJob().closures > 0;
   switch (role) {
     case Role::kChief:
-      return RunChief(context, ChiefJobOf(job));
+      return RunChief(context, program ? ClosuresOfChief(job) : ChiefJobOf(job));
     case Role::kPs:
       return RunPs(context, PsJobOf(job));
     case Role::kWorker:
-      return RunWorker(context, WorkerJobOf(job));
+      return program ? RunClosures(context, ClosuresOfWorker())
+                     : RunWorker(context, WorkerJobOf(job));
     case Role::kEvaluator:
       return RunEvaluator(context, job.spec().training());
   }
@@ -263,7 +267,13 @@ void Cluster::Resume() {
 
 std::uint64_t Cluster::Sum(const StatDefinition& counter) const {
   std::uint64_t sum = 0;
-  for (const auto& stats : all_stats_) sum += stats->AddCounter(counter)->Value();
+  for (const auto& stats : all_stats_) {
+    // Not by a Counter: one that was killed while it held the lock keeps it.
+    const std::vector<StatReading> readings = stats->page()->Read().value();
+    for (const StatReading& reading : readings) {
+      if (reading.key == counter.key) sum += reading.bits;
+    }
+  }
   return sum;
 }
 

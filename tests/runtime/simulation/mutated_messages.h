@@ -53,6 +53,9 @@ struct ObservedMessages {
   std::set<std::uint32_t> declaring;
   /// Sections that a shard has refused because their work was granted by another chief.
   std::uint64_t other_chief = 0;
+  /// And because the shard lacks what their work waits for.
+  std::uint64_t early_pulls = 0;
+  std::uint64_t early_pushes = 0;
   /// Steps that a gradient did not know of, at most.
   std::uint64_t most_stale = 0;
 };

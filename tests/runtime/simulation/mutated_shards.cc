@@ -1,6 +1,8 @@
 // Stands between a shard and what is asked of it (mutated_functions.txt): by whose grant, and what
 // becomes of its values.
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -18,26 +20,34 @@ namespace {
 template <typename Request>
 using Works = std::shared_ptr<const std::vector<Request>>;
 
-/// As the shards get them.
+/// As the shards get them. `early`: whatever they wait for.
 template <typename Request>
-Works<Request> Mutated(const Works<Request>& works) {
-  if (!ActiveMutations().chiefs_of_grants_are_ignored) return works;
+Works<Request> Mutated(const Works<Request>& works, bool early) {
+  const bool whoever = ActiveMutations().chiefs_of_grants_are_ignored;
+  if (!whoever && !early) return works;
   // What was received goes on owning what they refer to.
   const auto both =
       std::make_shared<std::pair<Works<Request>, std::vector<Request>>>(works, *works);
-  for (Request& work : both->second) work.grant.chief_term = 0;
+  for (Request& work : both->second) {
+    if (whoever) work.grant.chief_term = 0;
+    if (early) work.grant.after = {};
+  }
   return {both, &both->second};
 }
+
+/// What the pushes that are under way wait for, as they came.
+std::map<const PushRequest*, WorkId> after_of;
 
 /// Rule 3: a shard whose term is of another chief than the grant serves nothing.
 template <typename Request, typename Answer>
 void CheckServed(const std::vector<Request>& works, const std::vector<Answer>& answers,
-                 Answer served) {
+                 Answer served, std::uint64_t& early) {
   std::size_t at = 0;
   for (const Request& work : works) {
     for (const auto& section : work.sections) {
       const Answer answer = answers[at++];
       if (answer == Answer::kOtherChief) ++Observed().other_chief;
+      if (answer == Answer::kEarly) ++early;
       const std::uint64_t chief = work.grant.chief_term;
       if (answer != served || chief == 0 || chief == section.term.chief_term) continue;
       Observed().on_violation("a shard of chief term " + std::to_string(section.term.chief_term) +
@@ -68,9 +78,11 @@ void MutatedPull(ShardEngine* engine, Pulls works, const ShardEngine::PullRoom& 
                  ShardEngine::PullDone done) MUTATED_EnginePull;
 void MutatedPull(ShardEngine* engine, Pulls works, const ShardEngine::PullRoom& room,
                  ShardEngine::PullDone done) {
-  RealPull(engine, Mutated(works), room,
+  RealPull(engine, Mutated(works, ActiveMutations().early_pulls_are_served), room,
            [works, done = std::move(done)](Result<PullResult> result) {
-             if (result.ok()) CheckServed(*works, result->statuses, PullStatus::kOk);
+             if (result.ok()) {
+               CheckServed(*works, result->statuses, PullStatus::kOk, Observed().early_pulls);
+             }
              done(std::move(result));
            });
 }
@@ -78,10 +90,18 @@ void MutatedPull(ShardEngine* engine, Pulls works, const ShardEngine::PullRoom& 
 void RealPush(ShardEngine* engine, Pushes works, ShardEngine::PushDone done) REAL_EnginePush;
 void MutatedPush(ShardEngine* engine, Pushes works, ShardEngine::PushDone done) MUTATED_EnginePush;
 void MutatedPush(ShardEngine* engine, Pushes works, ShardEngine::PushDone done) {
-  RealPush(engine, Mutated(works), [works, done = std::move(done)](Result<PushReply> reply) {
-    if (reply.ok()) CheckServed(*works, reply->statuses, PushStatus::kApplied);
+  const Pushes mutated = Mutated(works, ActiveMutations().early_pushes_are_applied);
+  for (std::size_t i = 0; i < works->size(); ++i) {
+    after_of[&(*mutated)[i]] = (*works)[i].grant.after;
+  }
+  const auto answered = [works, mutated, done = std::move(done)](Result<PushReply> reply) {
+    for (const PushRequest& work : *mutated) after_of.erase(&work);
+    if (reply.ok()) {
+      CheckServed(*works, reply->statuses, PushStatus::kApplied, Observed().early_pushes);
+    }
     done(std::move(reply));
-  });
+  };
+  RealPush(engine, mutated, answered);
 }
 
 using Restored = Result<std::unique_ptr<Shard>>;
@@ -107,6 +127,11 @@ PushStatus RealApply(Shard* shard, const PushRequest& request,
 PushStatus MutatedApply(Shard* shard, const PushRequest& request,
                         const PushSection& section) MUTATED_ShardApply;
 PushStatus MutatedApply(Shard* shard, const PushRequest& request, const PushSection& section) {
+  // Rule 3: what waits for work that the shard lacks is not applied.
+  const auto after = after_of.find(&request);
+  if (after != after_of.end() && !shard->HasAllBelow(after->second)) {
+    Observed().on_violation("an early push was applied");
+  }
   const PushStatus status = RealApply(shard, request, section);
   if (ActiveMutations().non_finite_is_not_seen) HealthOf(*shard) = OkStatus();
   return status;

@@ -59,6 +59,9 @@ struct Mutations {
   bool copies_do_not_grow = false;
   /// A shard does not look which chief has granted what it is asked for.
   bool chiefs_of_grants_are_ignored = false;
+  /// A shard does not look whether it has what the work that pulls, or pushes, waits for.
+  bool early_pulls_are_served = false;
+  bool early_pushes_are_applied = false;
   /// The chief never begins another chain of checkpoints.
   bool chains_are_endless = false;
   /// Two chiefs of one term are one and the same: to themselves, to ps, or to workers.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 namespace pstrain::simulation {
 
 /// What a job is like beside its manifest.
@@ -8,6 +10,9 @@ struct Nature {
   bool grants_name_their_chief = false;
   /// The file system lets two create a file exclusively: the second one has it.
   bool two_create_one_file = false;
+  /// So many closures of a program, in phases, instead of the batches of the input (closures.h); 0:
+  /// none.
+  std::uint64_t closures = 0;
 };
 Nature& NatureOfJob();
 

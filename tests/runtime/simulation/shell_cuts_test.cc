@@ -133,6 +133,18 @@ TEST(ShellCutMutation, WhenAJobInWhichNobodyGetsOnDoesNotFail_IsCaught) {
   EXPECT_TRUE(Caught({.chief_waits_for_ever = true}, kNobodyReachesPs1, kStalled));
 }
 
+// A ps is told to stop, and its shards move back to its next attempt: their source does not answer
+// that any more, so that each try of the move fails.
+const PlannedFault kMoveBack{.cut = {{"ps-0", "ps-1"}}, .cut_at_return = true, .stopped = "ps-1"};
+
+TEST(ShellMoveBack, WhenItsTargetDoesNotAnswer_TheJobTrainsOnBetweenTheTries) {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    const ShellResult result = RunSeed(seed, {}, kMoveBack);
+    EXPECT_EQ(result.faults, 1u) << "seed " << seed << ": the job does not train then";
+    EXPECT_STREQ(result.error, "") << "seed " << seed;
+  }
+}
+
 TEST(ShellCutMutation, WhenTheEndWaitsForEverForItsEvaluation_IsCaught) {
   EXPECT_TRUE(Caught({.evaluation_has_no_deadline = true}, {.cut = {{"chief-0", "evaluator-0"}}}));
 }

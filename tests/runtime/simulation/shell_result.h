@@ -35,6 +35,8 @@ struct ShellResult {
   std::uint64_t restores = 0;
   /// As ObservedMessages.
   std::uint64_t other_chief = 0;
+  std::uint64_t early_pulls = 0;
+  std::uint64_t early_pushes = 0;
   std::uint64_t most_stale = 0;
   std::uint64_t disk_errors = 0;
   std::uint64_t disk_lost = 0;
@@ -54,6 +56,8 @@ inline constexpr std::chrono::seconds kPlannedPatience{60};
 struct PlannedFault {
   /// Links that lose one direction for ever: from, to.
   std::vector<std::pair<std::string, std::string>> cut = {};
+  /// Not before `stopped` is started again.
+  bool cut_at_return = false;
   /// Of these only calls are lost: answers to those of the other side get through.
   bool calls_only = false;
   /// A replica that is told to stop, and started again: its shards move.

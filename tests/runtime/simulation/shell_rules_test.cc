@@ -111,6 +111,40 @@ TEST(ShellRuleMutation, WhenShardsDoNotAskWhoHasGranted_IsCaught) {
   EXPECT_TRUE(Caught({.chiefs_of_grants_are_ignored = true}, kProgram, kSeeds));
 }
 
+// Rule 3, of work that waits for other work: the shards of a ps are restored from before what the
+// workers have begun, or move.
+const PlannedFault kPhases{.killed = {"ps-1"}, .nature = {.closures = 1000}};
+const PlannedFault kPhasesMove{.stopped = "ps-1", .nature = {.closures = 1000}};
+constexpr std::uint64_t kPhaseSeeds = 4;
+
+TEST(ShellPhases, WhenShardsAreRestored_NoneServesWhatWaitsForWorkThatItLacks) {
+  std::uint64_t early = 0;
+  for (std::uint64_t seed = 1; seed <= kPhaseSeeds; ++seed) {
+    const ShellResult result = RunSeed(seed, {}, kPhases);
+    EXPECT_EQ(result.faults, 1u) << "seed " << seed << ": the job does not train then";
+    EXPECT_STREQ(result.error, "") << "seed " << seed;
+    early += result.early_pulls + result.early_pushes;
+  }
+  EXPECT_GT(early, 0u);
+}
+
+TEST(ShellPhases, WhenShardsMove_TheJobEndsExactly) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const ShellResult result = RunSeed(seed, {}, kPhasesMove);
+    EXPECT_EQ(result.faults, 1u) << "seed " << seed << ": the job does not train then";
+    EXPECT_STREQ(result.error, "") << "seed " << seed;
+  }
+}
+
+TEST(ShellRuleMutation, WhenAnEarlyPullIsServed_IsCaught) {
+  EXPECT_TRUE(Caught({.early_pulls_are_served = true}, kPhases, kPhaseSeeds, "a closure has seen"));
+}
+
+TEST(ShellRuleMutation, WhenAnEarlyPushIsApplied_IsCaught) {
+  EXPECT_TRUE(Caught({.early_pushes_are_applied = true}, kPhases, kPhaseSeeds,
+                     "an early push was applied"));
+}
+
 // A file system on which two create one file, and whose listings are late: two chiefs take one
 // term.
 const PlannedFault kOneTerm{

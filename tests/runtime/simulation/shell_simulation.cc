@@ -38,6 +38,10 @@ constexpr std::int32_t kForEverSeconds = kForEver;
 constexpr std::uint64_t kMostPs = 4;
 /// One seed of so many declares a variable while its job trains.
 constexpr std::uint64_t kDeclaringSeeds = 4;
+/// One seed of so many, which declares none, has closures, and how many they are.
+constexpr std::uint64_t kProgramSeeds = 4;
+constexpr std::uint64_t kLeastClosures = 40;
+constexpr std::uint64_t kMoreClosures = 200;
 
 }  // namespace
 
@@ -161,10 +165,12 @@ ShellResult ShellSimulation::Run() {
     if (scheduler_.Chance(3)) cluster_->ps_count_file = directory_ + "/ps-replicas";
     cluster_->on_launch = [this](const Host& host) {
       if (host == "chief-0") chief_started_ = scheduler_.now();
+      const bool returns = planned_ && result_.faults > 0 && host == planned_->stopped;
+      if (returns && planned_->cut_at_return) CutLinks();
       if (scheduler_.Chance(2)) disk_->Move(host);
     };
     cluster_->excused = [this](const Host& host) { return disk_->FailedRecently(host); };
-    Observed().examples_expected = records_ * job_.spec().training().epochs();
+    Observed().examples_expected = ExamplesExpected();
     Observed().on_restore = [this](const std::string& checkpoint, std::uint64_t chief_term) {
       CheckRestored(checkpoint, chief_term);
     };
@@ -223,14 +229,7 @@ void ShellSimulation::PlanTheFault() {
   scheduler_.At(kPlannedBegins, [this] {
     if (cluster_->finished() || cluster_->Sum(stats::kChiefCheckpoints) == 0) return;
     ++result_.faults;
-    for (const auto& [from, to] : planned_->cut) {
-      LogInfo("simulation", "cut for ever", {{"from", from}, {"to", to}});
-      if (planned_->calls_only) {
-        network_.CutCalls(from, to);
-      } else {
-        network_.Cut(from, to);
-      }
-    }
+    if (!planned_->cut_at_return) CutLinks();
     if (!planned_->cut_while_declaring.empty()) DeclareWhileCut();
     for (const Host& host : planned_->failing_disks) {
       disk_->Fail(host, {.until = scheduler_.now() + planned_->lasts,
@@ -251,6 +250,17 @@ void ShellSimulation::PlanTheFault() {
       if (host == planned_->impostor) cluster_->StartImpostor(i);
     }
   });
+}
+
+void ShellSimulation::CutLinks() {
+  for (const auto& [from, to] : planned_->cut) {
+    LogInfo("simulation", "cut for ever", {{"from", from}, {"to", to}});
+    if (planned_->calls_only) {
+      network_.CutCalls(from, to);
+    } else {
+      network_.Cut(from, to);
+    }
+  }
 }
 
 void ShellSimulation::Fault() {
@@ -360,7 +370,11 @@ ShellResult RunShellSimulation(std::uint64_t seed, const std::string& directory,
                                const Mutations& mutations,
                                const std::optional<PlannedFault>& planned) {
   ActiveMutations() = mutations;
-  if (planned) NatureOfJob() = planned->nature;
+  if (planned) {
+    NatureOfJob() = planned->nature;
+  } else if (seed % kProgramSeeds == kProgramSeeds / 2) {
+    NatureOfJob().closures = kLeastClosures + seed * 7919 % kMoreClosures;
+  }
   return (new ShellSimulation(seed, directory, planned))->Run();
 }
 

@@ -37,8 +37,10 @@ namespace pstrain::simulation {
 ///                     found each checkpoint that it was told to read; a variable that was
 ///                     declared while the job trained is there
 ///
-/// One seed of 4 declares a variable. One seed of 25 has pauses and cuts of 60 s, and a disk that
-/// is full for 600 s.
+/// One seed of 4 declares a variable, and another one of 4 has closures of a program in phases in
+/// place of batches; of these no shard applies what waits for work that it lacks, and a function
+/// reads all of the phases before its own. One seed of 25 has pauses and cuts of 60 s, and a disk
+/// that is full for 600 s.
 ///
 /// REQUIRES: its process runs nothing else, and ends after it (seed_process.h).
 class ShellSimulation {
@@ -57,6 +59,7 @@ class ShellSimulation {
   PSTrainingJob JobOfChief() const;
   void PlanFaults();
   void PlanTheFault();
+  void CutLinks();
   void DeclareWhileCut();
   void PlanDeclaration();
   void DeclareLate();
@@ -74,6 +77,8 @@ class ShellSimulation {
   /// The checkpoints in place that can be read, whole.
   std::vector<std::string> ReadableCheckpoints();
   void CheckEnd();
+  /// Of the input in all epochs, or closures.
+  std::int64_t ExamplesExpected() const;
   /// By all processes, for that reason.
   std::uint64_t Refused(RefusalReason reason) const;
   Status CheckResultFile() const;

@@ -52,7 +52,7 @@ class Parameters {
     parts_ = 0;
     touched_.clear();
     for (ShardId shard = 0; shard < kShards; ++shard) {
-      if (layout_.Untouched(shard, plan)) continue;
+      if (plan.LeavesOut(shard)) continue;
       touched_.push_back(shard);
       PullRequest request;
       request.sections.push_back(layout_.MakePullSection(shard, kTerm, plan));
@@ -169,6 +169,21 @@ TEST(ParameterLayoutTest, APackIsOnePart_AndItsVariablesEndAsTheyWouldAlone) {
   }
 }
 
+TEST(ParameterLayoutTest, AnAccess_CostsWhatItReadsHoweverManyVariablesThereAre) {
+  std::vector<VariableSpec> variables;
+  for (std::uint32_t id = 0; id < 2000; ++id) variables.push_back(Dense(id, {3}, id % kShards));
+  Parameters many(variables);
+  StepAccess access;
+  access.dense = {5, 1700};
+  const RoutedPlan plan = many.layout().Route(access).value();
+  EXPECT_EQ(plan.dense, access.dense);
+  ASSERT_EQ(plan.parts.size(), 2U);
+  EXPECT_EQ(many.layout().Allocate(plan).dense.size(), 2U);
+  const StepValues values = many.Pull(access);
+  EXPECT_EQ(many.touched(), (std::vector<ShardId>{1700 % kShards, 5 % kShards}));
+  EXPECT_EQ(values.dense[1], many.Pull({{1700}, {}}).dense[0]);
+}
+
 // In one array they would have one op and one order.
 TEST(ParameterLayoutTest, WhenAPacksVariablesAreUpdatedDifferently_EachIsAPart) {
   Parameters packed(Biases(true));
@@ -249,7 +264,7 @@ TEST(ParameterLayoutTest, RowsOfADividedVariable_AreAskedOfTheirPartitionsAlone)
       expected.insert(expected.end(), {all[2 * row], all[2 * row + 1]});
     const StepValues values = parameters.Pull({{}, {{0, ids}}});
     EXPECT_EQ(values.rows[0].of<float>(), expected);
-    EXPECT_TRUE(values.dense[0].empty());
+    EXPECT_TRUE(values.dense.empty());
     return parameters.touched();
   };
   for (std::uint64_t row = 0; row < 11; ++row) {

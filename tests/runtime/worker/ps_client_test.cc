@@ -104,7 +104,7 @@ TEST_F(PsClientTest, PushOfAnEmptyBatch_ReachesEveryShard) {
 // A worker leaves a batch out and is lost when the first ps has heard of it; the next one computes
 // the batch from newer values, and its result is finite.
 TEST_F(PsClientTest, WhenABatchIsLeftOutHalfAndThenComputedAgain_EveryShardHasItsGradient) {
-  const PushedBatch left_out{{0, 1}, 10, 3, 7};
+  const PushedWork left_out{{0, 1}, 10, 3, 7};
   const std::vector<ShardId> of_first_ps = {0, 2};
   ASSERT_TRUE(client_->Push(left_out, routed_, {}, membership_, of_first_ps).ok());
   const StepUpdates gradients = SampleGradients(plan_);
@@ -135,7 +135,7 @@ TEST_F(PsClientTest, WhenABatchIsPushedHalfAndThenLeftOut_IsToldSo) {
 TEST_F(PsClientTest, PushOfABatchThatIsLeftOut_ReachesEveryShardAndChangesNoValue) {
   StepUpdates gradients = SampleGradients(plan_);
   gradients.dense[0].values.of<float>()[0] = std::numeric_limits<float>::quiet_NaN();
-  const PushedBatch batch{{0, 1}, 10, 3, 7};
+  const PushedWork batch{{0, 1}, 10, 3, 7};
   const auto pushed = client_->Push(batch, routed_, gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   ASSERT_EQ(pushed->shards.size(), kShards);
@@ -229,7 +229,7 @@ TEST_F(PsClientTest, WhenOnePsLacksWhatTheWorkWaitsFor_ItIsEarlyThereAlone) {
   EXPECT_EQ(pulled->answer, PullAnswer::kEarly);
   EXPECT_EQ(pulled->shard, (ShardInTerm{1, kSampleTerm}));
   EXPECT_THAT(pulled->values.dense, IsEmpty());
-  const PushedBatch batch{.work_id = {0, 1}, .records = 10, .grant = grant};
+  const PushedWork batch{.work_id = {0, 1}, .records = 10, .grant = grant};
   const auto pushed = client->Push(batch, routed_, gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   EXPECT_EQ(pushed->shards[1].outcome, ShardOutcome::kEarly);
@@ -260,7 +260,7 @@ TEST_F(PsClientTest, WhenTheWorkIsOfAnotherChief_EveryShardRefusesIt) {
   const auto pulled = client_->Pull(routed_, membership_, grant);
   ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
   EXPECT_EQ(pulled->answer, PullAnswer::kOtherChief);
-  const PushedBatch batch{.work_id = {0, 0}, .records = 10, .grant = grant};
+  const PushedWork batch{.work_id = {0, 0}, .records = 10, .grant = grant};
   const auto pushed = client_->Push(batch, routed_, gradients, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();
   for (const ShardPush& push : pushed->shards) EXPECT_EQ(push.outcome, ShardOutcome::kOtherChief);
@@ -354,7 +354,7 @@ TEST_F(PsClientTest, WhenAStepReadsNoDenseVariable_APullBringsItsRowsAlone) {
   ASSERT_TRUE(pulled.ok()) << pulled.status().ToString();
   const std::uint64_t without = client_->stats().bytes_received - before;
   EXPECT_EQ(pulled->values.rows, Expected(gradients, 1).rows);
-  EXPECT_EQ(pulled->values.dense, (std::vector<ValueArray>(2)));
+  EXPECT_THAT(pulled->values.dense, IsEmpty());
   ASSERT_TRUE(client_->Pull(routed_, membership_).ok());
   const std::uint64_t with = client_->stats().bytes_received - before - without;
   EXPECT_EQ(with - without, 12 * sizeof(float)) << "the dense variable, and nothing else";
@@ -384,6 +384,15 @@ TEST_F(PsClientTest, Route_OfATableAmongTheDenseOnes_IsInvalid) {
     plan.dense = {variable};
     EXPECT_EQ(client_->Route(plan).status().code(), StatusCode::kInvalidArgument) << variable;
   }
+}
+
+TEST_F(PsClientTest, Route_OfDenseVariablesThatAreNotAscending_IsInvalid) {
+  StepAccess plan;
+  plan.dense = {kDense, kDense};
+  const Status status = client_->Route(plan).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("variable 0 is read behind 0"), std::string::npos)
+      << status.message();
 }
 
 TEST_F(PsClientTest, Route_OfRowsThatADenseVariableDoesNotHave_IsInvalid) {

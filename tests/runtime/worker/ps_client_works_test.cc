@@ -24,13 +24,13 @@ class PsClientWorksTest : public TwoPsTest {
       access_.push_back(SamplePlan({i, i + 10, 500 + i}));
       routed_.push_back(client_->Route(access_[i]).value());
       updates_.push_back(SampleGradients(access_[i]));
-      batches_.push_back({{0, i}, 10});
+      pushed_.push_back({{0, i}, 10});
     }
   }
   std::vector<WorkToPush> Works() const {
     std::vector<WorkToPush> works;
     for (std::uint32_t i = 0; i < kWorks; ++i) {
-      works.push_back({batches_[i], routed_[i], updates_[i]});
+      works.push_back({pushed_[i], routed_[i], updates_[i]});
     }
     return works;
   }
@@ -42,7 +42,7 @@ class PsClientWorksTest : public TwoPsTest {
   std::vector<StepAccess> access_;
   std::vector<RoutedPlan> routed_;
   std::vector<StepUpdates> updates_;
-  std::vector<PushedBatch> batches_;
+  std::vector<PushedWork> pushed_;
 };
 
 TEST_F(PsClientWorksTest, PushAndPull_GoOutInOneMessageToEachPs) {
@@ -74,7 +74,7 @@ TEST_F(PsClientWorksTest, SmallWorkTogether_IsFewerBytesThanAlone) {
   const std::vector<WorkToPush> works = Works();
   ASSERT_TRUE(client_->Push(works, membership_).ok());
   const std::uint64_t together = client_->stats().bytes_sent;
-  for (PushedBatch& batch : batches_) batch.work_id.epoch = 1;
+  for (PushedWork& pushed : pushed_) pushed.work_id.epoch = 1;
   for (const WorkToPush& work : Works()) {
     ASSERT_TRUE(client_->Push({&work, 1}, membership_).ok());
   }
@@ -83,11 +83,11 @@ TEST_F(PsClientWorksTest, SmallWorkTogether_IsFewerBytesThanAlone) {
 
 TEST_F(PsClientWorksTest, WhenSomeWorkGoesToFewShards_TheOthersOutcomesAreTheirOwn) {
   const std::vector<ShardId> few = {1, 2};
-  ASSERT_TRUE(client_->Push(batches_[1], routed_[1], updates_[1], membership_, few).ok());
+  ASSERT_TRUE(client_->Push(pushed_[1], routed_[1], updates_[1], membership_, few).ok());
   std::vector<WorkToPush> works = {
-      {batches_[0], routed_[0], updates_[0], few},
-      {batches_[1], routed_[1], updates_[1]},
-      {batches_[2], routed_[2], updates_[2], few},
+      {pushed_[0], routed_[0], updates_[0], few},
+      {pushed_[1], routed_[1], updates_[1]},
+      {pushed_[2], routed_[2], updates_[2], few},
   };
   const auto pushed = client_->Push(works, membership_);
   ASSERT_TRUE(pushed.ok()) << pushed.status().ToString();

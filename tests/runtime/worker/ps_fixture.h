@@ -125,7 +125,7 @@ inline StepValues Expected(const StepUpdates& gradients, float times) {
     return values;
   };
   StepValues values;
-  values.dense = {after(gradients.dense[0].values), ValueArray()};
+  values.dense = {after(gradients.dense[0].values)};
   values.rows = {after(gradients.rows[0].values)};
   return values;
 }

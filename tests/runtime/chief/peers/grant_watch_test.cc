@@ -20,6 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 /// Workers 0 and 1. peerTimeoutSeconds is 400: batches are overdue after 100 s.
@@ -273,6 +274,17 @@ TEST_F(GrantWatchTest, WhenTheOnlyWorkerGoesAndComesAgain_TheTimesThatItIsThereC
   Grant(3, 8);
   Pass(seconds(1));
   EXPECT_EQ(failures_.size(), 1u);
+}
+
+TEST_F(GrantWatchTest, WhenItGivesUp_NamesTheFieldOfTheJobThatSaysTheTime) {
+  watch_.Polled(Polling(0, 8), {});
+  EXPECT_THAT(WhyItStalls(), EndsWith("their logs, or raise spec.training.peerTimeoutSeconds"));
+}
+
+TEST_F(GrantWatchTest, WhenItGivesUpAndTheJobHasNoSuchField_NamesNone) {
+  settings_.fields = {};
+  watch_.Polled(Polling(0, 8), {});
+  EXPECT_THAT(WhyItStalls(), EndsWith("; check the network between them and their logs"));
 }
 
 TEST_F(GrantWatchTest, WhenAllAskAndNobodyIsGrantedAnything_TheMessageSaysSo) {

@@ -124,6 +124,7 @@ TEST_F(PsPeersOfAProgramTest, WhenAPsDoesNotConfirmTheWork_IsNamedAndTheJobFails
   AddAChunk();
   ps().Dispatch();
   AnswerConfigure();
+  settings_.fields.peer_timeout = "spec.program.peerTimeoutSeconds";
   testing::internal::CaptureStderr();
   clock_.Advance(seconds(400));
   ps().WatchInformed();
@@ -140,6 +141,9 @@ TEST_F(PsPeersOfAProgramTest, WhenAPsDoesNotConfirmTheWork_IsNamedAndTheJobFails
   ASSERT_EQ(failures_.size(), 1u);
   EXPECT_EQ(failures_[0].code(), StatusCode::kDeadlineExceeded);
   EXPECT_EQ(failures_[0].message().find("ps 1 has not confirmed for 401 s that the job has 2"), 0u)
+      << failures_[0].message();
+  const std::string field = ", or raise spec.program.peerTimeoutSeconds";
+  EXPECT_EQ(failures_[0].message().find(field), failures_[0].message().size() - field.size())
       << failures_[0].message();
 }
 

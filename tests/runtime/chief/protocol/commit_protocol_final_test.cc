@@ -130,8 +130,11 @@ TEST_F(FinalCheckpointTest, WhenAShardHasOtherExamples_TheRunFails) {
   EXPECT_EQ(Failure().message(), status.message());
 }
 
-TEST(Epochs, WhenAShardHasAppliedMoreThanTheJobHas_TheRunFails) {
-  CommitProtocol protocol(protocol_test::Options());
+/// Why a run fails where a shard has work of epoch 6; `field`: ProtocolOptions::epochs_field.
+Status FailureBeyondTheRun(const std::string& field) {
+  ProtocolOptions options = protocol_test::Options();
+  options.epochs_field = field;
+  CommitProtocol protocol(std::move(options));
   protocol_test::Register(&protocol, 0, {100});
   protocol_test::Register(&protocol, 1, {101}, {{1, {2, 1}, true, Applied({{0, 0}, {5, 1}}), 20}});
   protocol_test::Answer(&protocol, Applied({{0, 0}, {5, 1}}));
@@ -139,10 +142,22 @@ TEST(Epochs, WhenAShardHasAppliedMoreThanTheJobHas_TheRunFails) {
   for (const ProtocolAction& action : protocol.TakeActions()) {
     if (const auto* fail = std::get_if<FailAction>(&action)) failure = fail->status;
   }
+  EXPECT_FALSE(protocol.AllActive());
+  return failure;
+}
+
+TEST(Epochs, WhenAShardHasAppliedMoreThanTheJobHas_TheRunFails) {
+  const Status failure = FailureBeyondTheRun("spec.training.epochs");
   EXPECT_EQ(failure.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(failure.message(), HasSubstr("spec.training.epochs is 2"));
   EXPECT_THAT(failure.message(), HasSubstr("set it to at least 6"));
-  EXPECT_FALSE(protocol.AllActive());
+}
+
+TEST(Epochs, WhenTheJobHasNoFieldForThem_TheFailureNamesNone) {
+  const Status failure = FailureBeyondTheRun("");
+  EXPECT_EQ(failure.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(failure.message(), HasSubstr("there are 2 chunks of work, but the run has"));
+  EXPECT_THAT(failure.message(), HasSubstr("start a new run"));
 }
 
 /// A job whose batches have records up to the fourth; one ps has all shards.

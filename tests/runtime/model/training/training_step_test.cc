@@ -77,7 +77,7 @@ TEST(TrainingStep, PutsAModelBetweenAccessAndUpdates) {
   EXPECT_EQ(work->access.requests[0].rows, (std::vector<std::uint64_t>{5, 7}));
 
   StepValues values;
-  values.dense = {std::vector<float>{1, 2}, ValueArray()};
+  values.dense = {std::vector<float>{1, 2}};
   values.rows = {std::vector<float>{3, 4}};
   const StepOutcome outcome = step.Compute(*work, values);
   EXPECT_EQ(outcome.loss, 0.5);

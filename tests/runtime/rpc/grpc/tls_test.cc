@@ -80,7 +80,8 @@ class TlsTest : public ::testing::Test {
     const auto tls = files.Open();
     return CallWith(tls.get());
   }
-  /// Until a new connection is answered so; false after 20 s.
+  /// Until a new connection is answered so; false after 20 s. One attempt has a second, for which a
+  /// handshake may wait for a processor.
   bool Becomes(const Folder& files, StatusCode wanted) {
     const RealClock clock;
     const auto end = clock.Now() + std::chrono::seconds(20);
@@ -101,7 +102,7 @@ TEST_F(TlsTest, WhoHasACertificateOfTheJob_IsAnswered) {
   Start();
   Folder client;
   client.Write(authority_, "DNS:other,DNS:job-worker-0.job.ns.svc");
-  EXPECT_EQ(CallFrom(client), StatusCode::kOk);
+  EXPECT_TRUE(Becomes(client, StatusCode::kOk));
 }
 
 TEST_F(TlsTest, WhoSpeaksInTheClearOrShowsNoCertificate_IsNot) {
@@ -158,7 +159,7 @@ TEST_F(TlsTest, WhenTheFilesAreReplaced_NewConnectionsUseThem) {
   Start();
   Folder client;
   client.Write(authority_);
-  EXPECT_EQ(CallFrom(client), StatusCode::kOk);
+  EXPECT_TRUE(Becomes(client, StatusCode::kOk));
   const TestCertificate next = MakeAuthority("next");
   Folder next_client;
   next_client.Write(next);

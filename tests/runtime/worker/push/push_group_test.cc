@@ -44,7 +44,7 @@ class PushGroupTest : public TwoPsTest {
       access_.push_back(SamplePlan({i, i + 10, 500 + i}));
       routed_.push_back(client_->Route(access_[i]).value());
       updates_.push_back(SampleGradients(access_[i]));
-      batches_.push_back({{0, i}, 10});
+      pushed_.push_back({{0, i}, 10});
     }
   }
   static void WaitUntil(const std::function<bool()>& condition) {
@@ -53,7 +53,7 @@ class PushGroupTest : public TwoPsTest {
     EXPECT_TRUE(condition());
   }
   void Push(PushGroup& group, std::uint32_t i, const Membership& membership) {
-    outcomes_[i] = group.Push({batches_[i], routed_[i], updates_[i], shards_[i]}, membership);
+    outcomes_[i] = group.Push({pushed_[i], routed_[i], updates_[i], shards_[i]}, membership);
   }
   /// The first begins, and the others wait for it, in their order.
   void PushAll(PushGroup& group) {
@@ -80,7 +80,7 @@ class PushGroupTest : public TwoPsTest {
   std::vector<StepAccess> access_;
   std::vector<RoutedPlan> routed_;
   std::vector<StepUpdates> updates_;
-  std::vector<PushedBatch> batches_;
+  std::vector<PushedWork> pushed_;
   std::vector<std::vector<ShardId>> shards_{kWorks};
   std::vector<Result<PushOutcome>> outcomes_{kWorks, InternalError("nobody was told")};
   std::atomic<bool> first_ = true;
@@ -102,7 +102,7 @@ TEST_F(PushGroupTest, WhoComesMeanwhile_SharesTheNextPushAndIsToldOfItsOwnWork) 
   const std::vector<ShardId> had = {0, 3};
   PushGroup group(*client_);
   go_ = true;
-  ASSERT_TRUE(client_->Push(batches_[3], routed_[3], updates_[3], membership_, had).ok());
+  ASSERT_TRUE(client_->Push(pushed_[3], routed_[3], updates_[3], membership_, had).ok());
   go_ = false;
   first_ = true;
   inside_ = false;
@@ -129,7 +129,7 @@ TEST_F(PushGroupTest, WhoComesMeanwhile_CostsNoMessageOfItsOwn) {
 // One does not fit the variables, a ps refuses the other: the others have none of their errors.
 TEST_F(PushGroupTest, WhenSomeAreRefused_TheOthersAreApplied) {
   updates_[2].dense[0].values = ValueArray(std::vector<float>{1});
-  batches_[4].work_id = {1000, 4};
+  pushed_[4].work_id = {1000, 4};
   PushGroup group(*client_);
   PushAll(group);
   for (const std::uint32_t i : {2U, 4U}) {
@@ -143,7 +143,7 @@ TEST_F(PushGroupTest, WhenSomeAreRefused_TheOthersAreApplied) {
 // The ps that refuses one has the others in the same message; the other ps has taken them, and says
 // so when they come again.
 TEST_F(PushGroupTest, WhenAPsRefusesOne_TheOthersAreEverywhere) {
-  batches_[4].work_id = {1000, 4};
+  pushed_[4].work_id = {1000, 4};
   shards_[4] = {1};
   PushGroup group(*client_);
   PushAll(group);
@@ -187,7 +187,7 @@ TEST_F(PushGroupTest, BeyondTheLimits_SeveralPushesAreMade) {
 TEST_F(PushGroupTest, WhatIsLarge_DoesNotWaitForOthers) {
   PushGroup group(*client_, {.bytes = 64});
   std::jthread first([&] {
-    batches_[0].non_finite = 10;  // sends nothing, so that it is small
+    pushed_[0].non_finite = 10;  // sends nothing, so that it is small
     Push(group, 0, membership_);
   });
   WaitUntil([this] { return inside_.load(); });
