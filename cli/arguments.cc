@@ -31,6 +31,7 @@ const ArgumentParser::Option* ArgumentParser::Find(std::string_view name) const 
 
 Status ArgumentParser::UnknownOption(std::string_view name) const {
   std::vector<std::string> names;
+  names.reserve(options_.size());
   for (const Option& option : options_) names.push_back(option.name);
   const std::string nearest = NearestName(name, names);
   std::string message = "unknown option " + std::string(name);

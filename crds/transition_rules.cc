@@ -156,7 +156,7 @@ std::string SameWhole(const pb::FieldDescriptor& field, const std::string& path)
   if (IsSet(field)) {
     return InOrder(field, "self" + path) + " == " + InOrder(field, "oldSelf" + path);
   }
-  const std::string same = SameList(path);
+  std::string same = SameList(path);
   if (field.message_type() == nullptr || field.is_map()) return same;
   const std::string sets = SetsInOrder(*field.message_type(), path, !field.is_repeated());
   if (!field.is_repeated()) return same + sets;
