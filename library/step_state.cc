@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <exception>
 #include <utility>
 
 #include "base/finite_bits.h"
+#include "library/call_guarded.h"
 #include "library/payload.h"
 #include "runtime/shard/values/update_ops.h"
 
@@ -47,24 +47,13 @@ bool Finite(const Tensor& tensor) {
   return bits.AllFinite();
 }
 
-/// What the function returns, or throws.
-Result<Values> CallFunction(const function_internal::Invoke& invoke, Step& step,
-                            const std::vector<Argument>& arguments) {
-  try {
-    return invoke(step, arguments);
-  } catch (const std::exception& error) {
-    return InternalError(std::string("the function has thrown: ") + error.what());
-  } catch (...) {
-    return InternalError("the function has thrown something that is no std::exception");
-  }
-}
-
 }  // namespace
 
 ClosureOutcome StepState::Run(const function_internal::Invoke& invoke,
                               const std::vector<Argument>& arguments) {
   Step step(*this);
-  const Result<Values> returned = CallFunction(invoke, step, arguments);
+  const Result<Values> returned =
+      CallGuarded("the function", [&] { return invoke(step, arguments); });
   ClosureOutcome outcome;
   outcome.status = returned.ok() ? error_ : returned.status();
   if (!outcome.status.ok()) return outcome;

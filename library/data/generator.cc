@@ -1,9 +1,9 @@
 #include <deque>
-#include <exception>
 #include <string>
 #include <utility>
 
 #include "base/mutex.h"
+#include "library/call_guarded.h"
 #include "library/data/sources.h"
 
 namespace pstrain::program {
@@ -12,19 +12,8 @@ namespace {
 /// Elements that are kept for calls that run in another order than they were scheduled in.
 constexpr std::size_t kKept = 64;
 
-Status Thrown(const std::string& what) { return InternalError("Generator: it has thrown" + what); }
-
-/// What `make` returns, or throws.
-template <typename T>
-Result<T> Guarded(const std::function<Result<T>()>& make) {
-  try {
-    return make();
-  } catch (const std::exception& error) {
-    return Thrown(std::string(": ") + error.what());
-  } catch (...) {
-    return Thrown(" something that is no std::exception");
-  }
-}
+/// What messages call it that has thrown.
+constexpr const char* kIt = "Generator: it";
 
 class Generated final : public DataNode {
  public:
@@ -49,14 +38,13 @@ class Generated final : public DataNode {
     ended_ = false;
     kept_.clear();
     pass_ = pass;
-    PSTRAIN_ASSIGN_OR_RETURN(next_,
-                             Guarded<Dataset::NextElement>(
-                                 [this]() -> Result<Dataset::NextElement> { return begin_(); }));
+    PSTRAIN_ASSIGN_OR_RETURN(
+        next_, CallGuarded(kIt, [this]() -> Result<Dataset::NextElement> { return begin_(); }));
     if (next_ != nullptr) return OkStatus();
     return InvalidArgumentError("Generator: it has returned no function");
   }
   Status Advance() const PSTRAIN_REQUIRES(mutex_) {
-    Result<std::optional<Element>> element = Guarded<std::optional<Element>>(next_);
+    Result<std::optional<Element>> element = CallGuarded(kIt, next_);
     if (!element.ok()) {
       next_ = nullptr;  // begins again
       return element.status();

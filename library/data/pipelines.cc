@@ -1,26 +1,17 @@
 #include "library/data/pipelines.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "base/log.h"
+#include "library/call_guarded.h"
 
 namespace pstrain::program {
 namespace {
 
-Result<Dataset> Call(const DatasetRegistry::Make& make, const InputContext& context) {
-  try {
-    return make(context);
-  } catch (const std::exception& error) {
-    return InternalError(std::string("the dataset function has thrown: ") + error.what());
-  } catch (...) {
-    return InternalError("the dataset function has thrown something that is no std::exception");
-  }
-}
-
 Result<DataNodePtr> Open(const DatasetRegistry::Make& make, const InputContext& context) {
-  PSTRAIN_ASSIGN_OR_RETURN(const Dataset dataset, Call(make, context));
+  PSTRAIN_ASSIGN_OR_RETURN(const Dataset dataset,
+                           CallGuarded("the dataset function", [&] { return make(context); }));
   return dataset.plan().open();
 }
 

@@ -1,10 +1,10 @@
 #include "library/data/transforms.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "base/random.h"
+#include "library/call_guarded.h"
 
 namespace pstrain::program {
 namespace {
@@ -20,7 +20,7 @@ class Mapped final : public DataNode {
   Result<std::optional<Element>> Get(std::uint64_t pass, std::uint64_t index) const override {
     PSTRAIN_ASSIGN_OR_RETURN(const std::optional<Element> element, from_->Get(pass, index));
     if (!element) return element;
-    Result<Element> made = Call(*element);
+    Result<Element> made = CallGuarded("it", [&] { return map_(*element); });
     if (!made.ok()) {
       return made.status().WithContext("Map of element " + std::to_string(index));
     }
@@ -28,16 +28,6 @@ class Mapped final : public DataNode {
   }
 
  private:
-  Result<Element> Call(const Element& element) const {
-    try {
-      return map_(element);
-    } catch (const std::exception& error) {
-      return InternalError(std::string("it has thrown: ") + error.what());
-    } catch (...) {
-      return InternalError("it has thrown something that is no std::exception");
-    }
-  }
-
   const DataNodePtr from_;
   const std::function<Result<Element>(const Element&)> map_;
 };
