@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/status.h"
@@ -65,32 +64,20 @@ ApiError ErrorFromReply(const HttpReply& reply, std::string_view action);
 /// The error that a Status object stands for, e.g. the object of an ERROR event of a watch.
 ApiError ErrorFromStatusObject(const Json& status_object, std::string_view action);
 
-/// A value, or the ApiError that says why there is none. Fits PSTRAIN_ASSIGN_OR_RETURN.
+/// A Result whose error can be asked for all that the server has said. Where a Result is wanted,
+/// it is one: the Status is the ApiError's.
 template <typename T>
-class [[nodiscard]] ApiResult {
+class [[nodiscard]] ApiResult : public Result<T> {
  public:
-  ApiResult(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  ApiResult(ApiError error) : state_(std::in_place_index<1>, std::move(error)) {}
-
-  bool ok() const { return state_.index() == 0; }
-  Status status() const { return ok() ? Status() : error().status; }
+  ApiResult(T value) : Result<T>(std::move(value)) {}
+  ApiResult(ApiError error) : Result<T>(error.status), error_(std::move(error)) {}
 
   /// REQUIRES: !ok().
-  const ApiError& error() const { return std::get<1>(state_); }
-  ApiError&& TakeError() { return std::get<1>(std::move(state_)); }
-
-  /// REQUIRES: ok().
-  const T& value() const& { return std::get<0>(state_); }
-  T& value() & { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
-  const T& operator*() const& { return value(); }
-  T& operator*() & { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
-  const T* operator->() const { return &value(); }
-  T* operator->() { return &value(); }
+  const ApiError& error() const { return *error_; }
+  ApiError&& TakeError() { return *std::move(error_); }
 
  private:
-  std::variant<T, ApiError> state_;
+  std::optional<ApiError> error_;
 };
 
 }  // namespace pstrain::kube
