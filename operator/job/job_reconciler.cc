@@ -209,7 +209,7 @@ Result<RequeueTime> JobReconciler::StoreCounts(const ReconcileContext& context,
 Result<RequeueTime> JobReconciler::WriteOrDelay(const ReconcileContext& context,
                                                 const JobStatus& status) {
   JobState& state = context.state;
-  if (const auto due = pace_.Due(status, context.now, state)) return RequeueTime(*due);
+  if (const auto due = pace_.Due(status, context.now, state)) return RequeueTime(due);
   const kube::ObjectKey key{.name_space = context.job.metadata().namespace_(),
                             .name = context.job.metadata().name()};
   const std::string version = state.version;

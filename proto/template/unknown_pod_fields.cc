@@ -45,6 +45,7 @@ class Finder {
   void Report(const std::string& path, std::string_view type, const std::vector<PodField>& fields,
               std::string_view name) {
     std::vector<std::string> names;
+    names.reserve(fields.size());
     for (const PodField& field : fields) names.emplace_back(field.name);
     std::string text = "warning: Kubernetes " + std::string(kPodFieldsVersion) +
                        " knows no such field of " + std::string(type);

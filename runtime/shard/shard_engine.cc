@@ -54,10 +54,11 @@ Status ShardEngine::Configure(const ShardEngineConfig& config) {
   epochs_.store(config.epochs, std::memory_order_relaxed);
   most_epochs_.store(std::max(config.epochs, most_epochs_.load(std::memory_order_relaxed)),
                      std::memory_order_relaxed);
-  if (grows && catalog->variables().size() > catalog_->variables().size()) {
-    catalog_ = std::move(catalog);
+  if (catalog_ != nullptr) {
+    const bool more = grows && catalog->variables().size() > catalog_->variables().size();
+    if (more) catalog_ = std::move(catalog);
+    return OkStatus();
   }
-  if (catalog_ != nullptr) return OkStatus();
   shards_.resize(config.shards);
   dropped_.resize(config.shards);
   catalog_ = std::move(catalog);

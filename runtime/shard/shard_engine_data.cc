@@ -168,11 +168,15 @@ void ShardEngine::ApplyOn(std::uint32_t thread, PushCall& call) {
     const PushRequest& work = (*call.works)[w];
     Shard* shard = Find(section.shard, section.term);
     PushStatus& status = call.reply.statuses[at];
+    if (shard == nullptr) {
+      status = PushStatus::kNotOwner;
+      ++tally.not_owner;
+      return;
+    }
     auto refusal = Refusal<PushStatus>(shard, work.grant, call.catalog->Knows(section));
-    if (call.gone[w] && shard != nullptr) refusal = PushStatus::kOtherChief;
+    if (call.gone[w]) refusal = PushStatus::kOtherChief;
     if (refusal) {
       status = *refusal;
-      if (shard == nullptr) ++tally.not_owner;
       return;
     }
     const std::size_t rows = Rows(section);

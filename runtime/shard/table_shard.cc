@@ -138,6 +138,7 @@ TableState TableShard::CopyRows(std::span<const std::uint32_t> numbers) const {
     array = ValueArray(variable_.dtype, numbers.size() * variable_.dimension);
   }
   std::vector<std::byte*> to;
+  to.reserve(arrays.size());
   for (ValueArray& array : arrays) to.push_back(array.bytes().data());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::byte* row = Row(numbers[i]);

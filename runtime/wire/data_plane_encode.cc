@@ -11,7 +11,8 @@
 namespace pstrain {
 namespace {
 
-using namespace data_plane_format;
+// All of it: this is one side of the codec whose parts they are.
+using namespace data_plane_format;  // NOLINT(google-build-using-namespace)
 
 static_assert(std::endian::native == std::endian::little, "the data plane is written as it lies");
 
@@ -185,7 +186,7 @@ PullReplyWriter::PullReplyWriter(std::span<const std::size_t> bytes) {
   std::size_t end = sizes + bytes.size() * sizeof(std::uint64_t);
   places_.reserve(bytes.size());
   for (const std::size_t count : bytes) {
-    places_.push_back({end, count});
+    places_.emplace_back(end, count);
     end += AlignedBytes(count);
   }
   buffer_ = WireBuffer(end);

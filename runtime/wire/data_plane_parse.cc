@@ -8,7 +8,8 @@
 namespace pstrain {
 namespace {
 
-using namespace data_plane_format;
+// All of it: this is one side of the codec whose parts they are.
+using namespace data_plane_format;  // NOLINT(google-build-using-namespace)
 
 /// The shards of a mask, by their places, ascending.
 std::vector<std::uint32_t> ReadMask(WireReader& in, std::size_t shards) {

@@ -1,5 +1,6 @@
 #include "runtime/shard/values/update_ops.h"
 
+#include <cmath>
 #include <type_traits>
 
 #include "base/finite_bits.h"
@@ -18,15 +19,21 @@ T Sum(T value, T operand) {
   }
 }
 
+template <typename T>
+bool IsNoNumber(T value) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
+  return false;
+}
+
 /// Takes the operand unless the value is better, so that an operand that is not a number is not
 /// passed over in silence.
 template <typename T>
 T Least(T value, T operand) {
-  return value != value || value <= operand ? value : operand;
+  return IsNoNumber(value) || value <= operand ? value : operand;
 }
 template <typename T>
 T Most(T value, T operand) {
-  return value != value || value >= operand ? value : operand;
+  return IsNoNumber(value) || value >= operand ? value : operand;
 }
 
 template <typename T>
