@@ -147,7 +147,8 @@ class PackedInputTest : public FailingCallsTest {
 };
 
 // Nobody has unpacked it in the new worker's scratch folder yet. The other worker is gone too: it
-// could have trained all that may be granted before this one asks, and then there is nothing to read.
+// could have trained all that may be granted before this one asks, and then there is nothing to
+// read.
 TEST_P(PackedInputTest, Worker_WhenThePackedFileCannotBeReadForAWhile_TriesAgain) {
   StartAll();
   for (const auto& worker : workers_) {
