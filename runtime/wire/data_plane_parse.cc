@@ -15,6 +15,9 @@ using namespace data_plane_format;  // NOLINT(google-build-using-namespace)
 std::vector<std::uint32_t> ReadMask(WireReader& in, std::size_t shards) {
   std::vector<std::uint32_t> places;
   const auto words = in.Array<std::uint64_t>(MaskWords(shards));
+  std::size_t count = 0;
+  for (const std::uint64_t word : words) count += static_cast<std::size_t>(std::popcount(word));
+  places.reserve(count);
   for (std::size_t w = 0; w < words.size(); ++w) {
     for (std::uint64_t bits = words[w]; bits != 0; bits &= bits - 1) {
       const std::size_t place = w * kMaskBits + static_cast<std::size_t>(std::countr_zero(bits));
@@ -92,6 +95,7 @@ Head ReadHead(WireReader& in, Kind kind, std::vector<std::vector<std::uint64_t>>
   if (shards > kMostShards) in.Fail("more shards than a job has");
   const std::uint32_t lists = in.Count(24);
   if (in.failed()) return head;
+  head.lists.reserve(lists);
   head.shards.resize(shards);
   ReadShards(in, &head.shards);
   for (std::uint32_t i = 0; i < lists && !in.failed(); ++i) {
@@ -113,6 +117,17 @@ class Sections {
       sections_[s].term = head.shards[places[s]].term;
       of_place_[places[s]] = static_cast<std::uint32_t>(s);
     }
+  }
+  /// There will be that many tables in each section as there are lists with its shard: each grows
+  /// once. Lists were counted, so that this is in proportion to the message.
+  void Expect(const std::vector<const ReadList*>& lists) {
+    std::vector<std::uint32_t> tables(sections_.size());
+    for (const ReadList* const list : lists) {
+      for (const std::uint32_t place : list->places) {
+        if (of_place_[place] != kNone) ++tables[of_place_[place]];
+      }
+    }
+    for (std::size_t s = 0; s < tables.size(); ++s) sections_[s].tables.reserve(tables[s]);
   }
   /// Null, and a failure: the work is not for that shard.
   Section* At(WireReader& in, std::uint32_t place) {
@@ -177,6 +192,22 @@ void ForEachShard(WireReader& in, const ReadList& list, Sections<Section>& secti
   }
 }
 
+/// A part with rows, before they are dealt out to the sections.
+struct RowPart {
+  VariableId variable = 0;
+  const ReadList* list = nullptr;
+  DType dtype = DType::kFloat32;
+  UpdateOp op = UpdateOp::kGradient;
+  ValueView values;
+};
+
+std::vector<const ReadList*> ListsOf(const std::vector<RowPart>& parts) {
+  std::vector<const ReadList*> lists;
+  lists.reserve(parts.size());
+  for (const RowPart& part : parts) lists.push_back(part.list);
+  return lists;
+}
+
 void ReadWork(WireReader& in, Head& head, PullRequest* work) {
   const PartCounts counts = ReadWorkHead(in, head, 16, 16, work);
   Sections<PullSection> sections(in, head, &work->sections);
@@ -189,15 +220,20 @@ void ReadWork(WireReader& in, Head& head, PullRequest* work) {
     if (section != nullptr) section->dense.push_back(dense);
   }
   VariableId last = 0;
-  for (std::uint32_t i = 0; i < counts.rows && !in.failed(); ++i) {
-    const VariableId variable = ReadVariable(in, &last);
-    const ReadList* const list = ListOf(in, head);
-    const DType dtype = in.ReadDType(in.U32());
+  std::vector<RowPart> parts(counts.rows);
+  for (RowPart& part : parts) {
+    part.variable = ReadVariable(in, &last);
+    part.list = ListOf(in, head);
+    part.dtype = in.ReadDType(in.U32());
     in.Zero32();
     if (in.failed()) return;
-    ForEachShard(in, *list, sections, [&](PullSection& section, std::size_t first, auto count) {
-      section.tables.push_back({variable, list->keys.subspan(first, count), dtype});
-    });
+  }
+  sections.Expect(ListsOf(parts));
+  for (const RowPart& part : parts) {
+    const auto add = [&part](PullSection& section, std::size_t first, std::uint32_t count) {
+      section.tables.push_back({part.variable, part.list->keys.subspan(first, count), part.dtype});
+    };
+    ForEachShard(in, *part.list, sections, add);
   }
 }
 
@@ -227,20 +263,27 @@ void ReadWork(WireReader& in, Head& head, PushRequest* work) {
   Sections<PushSection> sections(in, head, &work->sections);
   ReadDenseUpdates(in, counts.dense, sections);
   VariableId last = 0;
-  for (std::uint32_t i = 0; i < counts.rows && !in.failed(); ++i) {
-    const VariableId variable = ReadVariable(in, &last);
-    const ReadList* const list = ListOf(in, head);
-    const DType dtype = in.ReadDType(in.U16());
-    const UpdateOp op = in.ReadOp();
+  std::vector<RowPart> parts(counts.rows);
+  for (RowPart& part : parts) {
+    part.variable = ReadVariable(in, &last);
+    part.list = ListOf(in, head);
+    part.dtype = in.ReadDType(in.U16());
+    part.op = in.ReadOp();
     in.Zero32();
-    const ValueView values = in.Elements(dtype, in.U64());
+    part.values = in.Elements(part.dtype, in.U64());
     if (in.failed()) return;
-    if (values.size() % list->keys.size() != 0) return in.Fail("values that are not of the keys");
-    const std::size_t dimension = values.size() / list->keys.size();
-    ForEachShard(in, *list, sections, [&](PushSection& section, std::size_t first, auto count) {
-      section.tables.push_back({variable, list->keys.subspan(first, count),
-                                values.Part(first * dimension, count * dimension), op});
-    });
+    if (part.values.size() % part.list->keys.size() != 0) {
+      return in.Fail("values that are not of the keys");
+    }
+  }
+  sections.Expect(ListsOf(parts));
+  for (const RowPart& part : parts) {
+    const std::size_t dimension = part.values.size() / part.list->keys.size();
+    const auto add = [&](PushSection& section, std::size_t first, std::uint32_t count) {
+      section.tables.push_back({part.variable, part.list->keys.subspan(first, count),
+                                part.values.Part(first * dimension, count * dimension), part.op});
+    };
+    ForEachShard(in, *part.list, sections, add);
   }
 }
 

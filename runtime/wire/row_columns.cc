@@ -14,6 +14,10 @@ DType DTypeOf(const RowKeys& rows) { return rows.dtype; }
 DType DTypeOf(const RowUpdates& rows) { return rows.values.dtype(); }
 UpdateOp OpOf(const RowKeys&) { return UpdateOp::kGradient; }
 UpdateOp OpOf(const RowUpdates& rows) { return rows.op; }
+void ReserveValues(const RowKeys&, std::size_t, RowColumn*) {}
+void ReserveValues(const RowUpdates&, std::size_t sections, RowColumn* column) {
+  column->values.reserve(sections);
+}
 void AddValues(const RowKeys&, RowColumn*) {}
 void AddValues(const RowUpdates& rows, RowColumn* column) {
   column->values.push_back(rows.values);
@@ -76,9 +80,11 @@ struct OpenColumn {
 
 /// Puts the tables of one section into columns. Both ascend by variable, so one walk finds each
 /// table's column; of several tables of a variable each has a later one than that before it, so
-/// that they stay in their order.
+/// that they stay in their order. `sections`: how many there are, so that a column grows once.
 template <typename Tables>
-void AddSection(std::uint32_t place, const Tables& tables, std::vector<OpenColumn>* columns) {
+void AddSection(std::uint32_t place, const Tables& tables, std::size_t sections,
+                std::vector<OpenColumn>* columns) {
+  if (columns->empty()) columns->reserve(tables.size());
   std::size_t at = 0;
   for (const auto& rows : tables) {
     while (at < columns->size() && ((*columns)[at].column.variable < rows.variable ||
@@ -92,6 +98,8 @@ void AddSection(std::uint32_t place, const Tables& tables, std::vector<OpenColum
       opened.column.variable = rows.variable;
       opened.column.dtype = DTypeOf(rows);
       opened.column.op = OpOf(rows);
+      opened.list.shards.reserve(sections);
+      ReserveValues(rows, sections, &opened.column);
       columns->insert(columns->begin() + static_cast<std::ptrdiff_t>(at), std::move(opened));
     }
     OpenColumn& column = (*columns)[at++];
@@ -108,6 +116,7 @@ std::vector<ShardInTerm> ShardsOf(std::span<const Request> works) {
   const auto same = [](const auto& a, const auto& b) { return a.shard == b.shard; };
   for (std::size_t w = 0; w < works.size(); ++w) {
     if (w > 0 && std::ranges::equal(works[w].sections, works[w - 1].sections, same)) continue;
+    shards.reserve(shards.size() + works[w].sections.size());
     for (const auto& section : works[w].sections) shards.push_back({section.shard, section.term});
   }
   if (works.size() == 1) return shards;
@@ -144,7 +153,7 @@ MessagePlan Plan(std::span<const Request> works) {
       const std::uint32_t place = planned.places[s];
       planned.mask[place / kMaskBits] |= std::uint64_t{1} << (place % kMaskBits);
       planned.dense += work.sections[s].dense.size();
-      AddSection(place, work.sections[s].tables, &columns);
+      AddSection(place, work.sections[s].tables, work.sections.size(), &columns);
     }
     planned.columns.reserve(columns.size());
     for (OpenColumn& opened : columns) {

@@ -249,9 +249,8 @@ Status ParameterLayout::CheckUpdates(const RoutedPlan& plan, const StepUpdates& 
 PullSection ParameterLayout::MakePullSection(ShardId shard, ShardTerm term,
                                              const RoutedPlan& plan) const {
   PullSection section{shard, term, {}, {}};
-  ForEachPart(shard, plan, [&](const DenseRead& read, std::span<const DensePartition>) {
-    section.dense.push_back(read);
-  });
+  ForEachPart(shard, plan, [&](const DenseRead& read, auto) { section.dense.push_back(read); });
+  section.tables.reserve(plan.order.size());
   for (const std::uint32_t r : plan.order) {
     const RoutedRequest& request = plan.requests[r];
     if (request.count(shard) == 0) continue;
@@ -383,6 +382,7 @@ PushSection ParameterLayout::MakePushSection(ShardId shard, ShardTerm term, cons
                                update.op});
     }
   }
+  section.tables.reserve(gathered.order.size());
   for (const std::uint32_t u : gathered.order) {
     const RoutedRequest& request = plan.requests[updates.rows[u].request];
     const std::size_t first = request.begin[shard];
