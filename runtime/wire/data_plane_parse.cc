@@ -104,6 +104,15 @@ Head ReadHead(WireReader& in, Kind kind, std::vector<std::vector<std::uint64_t>>
   return head;
 }
 
+/// A part with rows, before they are dealt out to the sections.
+struct RowPart {
+  VariableId variable = 0;
+  const ReadList* list = nullptr;
+  DType dtype = DType::kFloat32;
+  UpdateOp op = UpdateOp::kGradient;
+  ValueView values;
+};
+
 /// Where the sections of one piece of work are, by the place of their shard.
 template <typename Section>
 class Sections {
@@ -118,12 +127,12 @@ class Sections {
       of_place_[places[s]] = static_cast<std::uint32_t>(s);
     }
   }
-  /// There will be that many tables in each section as there are lists with its shard: each grows
-  /// once. Lists were counted, so that this is in proportion to the message.
-  void Expect(const std::vector<const ReadList*>& lists) {
+  /// A section has a table for each part whose list has its shard: room for all is made at once.
+  /// ListOf has counted them, so that it is in proportion to the message.
+  void Expect(const std::vector<RowPart>& parts) {
     std::vector<std::uint32_t> tables(sections_.size());
-    for (const ReadList* const list : lists) {
-      for (const std::uint32_t place : list->places) {
+    for (const RowPart& part : parts) {
+      for (const std::uint32_t place : part.list->places) {
         if (of_place_[place] != kNone) ++tables[of_place_[place]];
       }
     }
@@ -192,22 +201,6 @@ void ForEachShard(WireReader& in, const ReadList& list, Sections<Section>& secti
   }
 }
 
-/// A part with rows, before they are dealt out to the sections.
-struct RowPart {
-  VariableId variable = 0;
-  const ReadList* list = nullptr;
-  DType dtype = DType::kFloat32;
-  UpdateOp op = UpdateOp::kGradient;
-  ValueView values;
-};
-
-std::vector<const ReadList*> ListsOf(const std::vector<RowPart>& parts) {
-  std::vector<const ReadList*> lists;
-  lists.reserve(parts.size());
-  for (const RowPart& part : parts) lists.push_back(part.list);
-  return lists;
-}
-
 void ReadWork(WireReader& in, Head& head, PullRequest* work) {
   const PartCounts counts = ReadWorkHead(in, head, 16, 16, work);
   Sections<PullSection> sections(in, head, &work->sections);
@@ -228,7 +221,7 @@ void ReadWork(WireReader& in, Head& head, PullRequest* work) {
     in.Zero32();
     if (in.failed()) return;
   }
-  sections.Expect(ListsOf(parts));
+  sections.Expect(parts);
   for (const RowPart& part : parts) {
     const auto add = [&part](PullSection& section, std::size_t first, std::uint32_t count) {
       section.tables.push_back({part.variable, part.list->keys.subspan(first, count), part.dtype});
@@ -276,7 +269,7 @@ void ReadWork(WireReader& in, Head& head, PushRequest* work) {
       return in.Fail("values that are not of the keys");
     }
   }
-  sections.Expect(ListsOf(parts));
+  sections.Expect(parts);
   for (const RowPart& part : parts) {
     const std::size_t dimension = part.values.size() / part.list->keys.size();
     const auto add = [&](PushSection& section, std::size_t first, std::uint32_t count) {
