@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -16,9 +17,12 @@ namespace pstrain {
 /// What the shards of a variable follow from: FNV-1a of its name.
 constexpr std::uint64_t RouteOf(std::string_view name) { return Fnv1a(name); }
 
-/// The shard of a row of an embedding table: Mix64(route, row) mod shards.
+/// The shard of a row of an embedding table: Mix64(route, row) mod shards. Inline, so that a loop
+/// over rows computes only once what they have in common; most jobs have a power of two of shards,
+/// which needs no division.
 constexpr ShardId ShardOfRow(std::uint64_t route, std::uint64_t row, std::uint32_t shards) {
-  return static_cast<ShardId>(Mix64(route, row) % shards);
+  const std::uint64_t word = Mix64(route, row);
+  return static_cast<ShardId>(std::has_single_bit(shards) ? word & (shards - 1) : word % shards);
 }
 
 /// The shard of a partition of a dense variable: from one that the name chooses on, partition after

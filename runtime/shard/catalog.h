@@ -95,7 +95,6 @@ class Catalog {
   Status CheckRows(ShardId shard, const RowUpdates& rows) const;
   Status CheckForm(ShardId shard, VariableId variable, const ValueView& values, UpdateOp op) const;
   Status CheckKeys(ShardId shard, const RowKeys& keys) const;
-  ShardId ShardOf(const CatalogVariable& variable, std::uint64_t row) const;
 
   std::uint32_t shards_ = 0;
   std::uint32_t batches_per_epoch_ = 0;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,18 @@ Status CheckLeftOut(const PushRequest& request) {
     return InvalidArgumentError("a batch that is left out has a gradient");
   }
   return OkStatus();
+}
+
+/// The position of the first key that is not above the one before it, or beyond the rows, or not
+/// `in_shard`; as many as there are where each of them fits.
+template <typename InShard>
+std::size_t FirstMisfit(std::span<const std::uint64_t> keys, std::uint64_t rows, InShard in_shard) {
+  std::uint64_t least = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] < least || keys[i] >= rows || !in_shard(keys[i])) return i;
+    least = keys[i] + 1;
+  }
+  return keys.size();
 }
 
 /// All variables that it names have ids below `variables`.
@@ -95,24 +108,23 @@ Status Catalog::CheckPartition(ShardId shard, const PartitionRef& ref) const {
   return OkStatus();
 }
 
-ShardId Catalog::ShardOf(const CatalogVariable& variable, std::uint64_t row) const {
-  if (variable.embedding) return ShardOfRow(variable.route, row, shards_);
-  return variable.partitions[variable.PartitionOf(row)].shard;
-}
-
 Status Catalog::CheckKeys(ShardId shard, const RowKeys& keys) const {
   const CatalogVariable& variable = variables_[keys.variable];
-  for (std::size_t i = 0; i < keys.keys.size(); ++i) {
-    const std::uint64_t key = keys.keys[i];
-    if (i > 0 && key <= keys.keys[i - 1]) {
-      return InvalidArgumentError(Name(shard, keys.variable) + ": rows do not ascend");
-    }
-    if (key >= variable.rows || ShardOf(variable, key) != shard) {
-      return InvalidArgumentError(Name(shard, keys.variable) + ": row " + std::to_string(key) +
-                                  " is not in this shard");
-    }
+  const std::size_t misfit =
+      variable.embedding
+          ? FirstMisfit(keys.keys, variable.rows,
+                        [shard, shards = shards_, route = variable.route](std::uint64_t row) {
+                          return ShardOfRow(route, row, shards) == shard;
+                        })
+          : FirstMisfit(keys.keys, variable.rows, [shard, &variable](std::uint64_t row) {
+              return variable.partitions[variable.PartitionOf(row)].shard == shard;
+            });
+  if (misfit == keys.keys.size()) return OkStatus();
+  if (misfit > 0 && keys.keys[misfit] <= keys.keys[misfit - 1]) {
+    return InvalidArgumentError(Name(shard, keys.variable) + ": rows do not ascend");
   }
-  return OkStatus();
+  return InvalidArgumentError(Name(shard, keys.variable) + ": row " +
+                              std::to_string(keys.keys[misfit]) + " is not in this shard");
 }
 
 Status Catalog::Check(const PullRequest& request) const {

@@ -125,8 +125,7 @@ void ParameterLayout::ForEachPart(ShardId shard, const RoutedPlan& plan, Part pa
   }
 }
 
-ShardId ParameterLayout::ShardOf(VariableId variable, std::uint64_t row) const {
-  if (!IsDense(variable)) return ShardOfRow(route_[variable], row, shards());
+ShardId ParameterLayout::ShardOfDense(VariableId variable, std::uint64_t row) const {
   const std::vector<DensePartition>& parts = parts_of_[variable];
   const auto behind =
       std::ranges::upper_bound(parts, row * dimension_[variable], {}, &DensePartition::first);
@@ -176,8 +175,10 @@ Result<RoutedPlan> ParameterLayout::Route(const StepAccess& access) const {
     if (variable >= dimension_.size()) {
       return InvalidArgumentError("there is no variable " + std::to_string(variable));
     }
+    const bool dense = IsDense(variable);
+    const std::uint64_t route = route_[variable];
     // Of a table the ps knows how many there are.
-    if (IsDense(variable) && !request.rows.empty() &&
+    if (dense && !request.rows.empty() &&
         request.rows.back() >= elements_[variable] / dimension_[variable]) {
       return InvalidArgumentError("variable " + std::to_string(variable) + " has no row " +
                                   std::to_string(request.rows.back()));
@@ -189,7 +190,7 @@ Result<RoutedPlan> ParameterLayout::Route(const StepAccess& access) const {
     to.begin.assign(shards() + 1, 0);
     shard_of.clear();
     for (const std::uint64_t row : request.rows) {
-      shard_of.push_back(ShardOf(variable, row));
+      shard_of.push_back(dense ? ShardOfDense(variable, row) : ShardOfRow(route, row, shards_));
       ++to.begin[shard_of.back() + 1];
     }
     // A counting sort by shard: rows of one shard lie together, in the order of the request, so

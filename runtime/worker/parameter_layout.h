@@ -147,7 +147,7 @@ class ParameterLayout {
   std::vector<std::vector<DensePartition>> parts_of_;
   std::vector<std::uint64_t> route_;
   std::vector<DType> dtype_;
-  ShardId ShardOf(VariableId variable, std::uint64_t row) const;
+  ShardId ShardOfDense(VariableId variable, std::uint64_t row) const;
   bool IsDense(VariableId variable) const {
     return variable < elements_.size() && elements_[variable] != 0;
   }
