@@ -21,7 +21,7 @@ void WriteKeys(WireWriter& out, const KeyList& list) {
     if (list.wide) {
       out.Raw(shard.keys.data(), shard.keys.size_bytes());
     } else {
-      for (const std::uint64_t key : shard.keys) out.U32(static_cast<std::uint32_t>(key));
+      out.Narrow32(shard.keys);
     }
   }
   out.Pad();

@@ -52,12 +52,12 @@ class Lists {
     const auto position = static_cast<std::uint32_t>(lists_.size());
     known_.emplace(HashOf(list), position);
     list.uses = 1;
+    // Not of the last keys alone: that they ascend is only checked by the ps.
+    std::uint64_t bits = 0;
     for (const ShardKeys& shard : list.shards) {
-      // Keys ascend; where they do not, the ps refuses them, whatever their size.
-      list.wide = list.wide || std::ranges::any_of(shard.keys, [](std::uint64_t key) {
-                    return key > std::numeric_limits<std::uint32_t>::max();
-                  });
+      for (const std::uint64_t key : shard.keys) bits |= key;
     }
+    list.wide = bits > std::numeric_limits<std::uint32_t>::max();
     lists_.push_back(std::move(list));
     return position;
   }

@@ -35,6 +35,18 @@ class WireWriter {
     if (writes_ && size > 0) std::memcpy(buffer_.data() + position_, data, size);
     position_ += size;
   }
+  /// Each as 4 bytes. REQUIRES: they fit.
+  void Narrow32(std::span<const std::uint64_t> values) {
+    if (writes_) {
+      std::byte* to = buffer_.data() + position_;
+      for (const std::uint64_t value : values) {
+        const auto narrow = static_cast<std::uint32_t>(value);
+        std::memcpy(to, &narrow, sizeof(narrow));
+        to += sizeof(narrow);
+      }
+    }
+    position_ += values.size() * sizeof(std::uint32_t);
+  }
   /// The buffer begins with whatever the memory had, so the padding is written too.
   void Pad() {
     constexpr std::byte kZeros[kArrayAlignment] = {};
