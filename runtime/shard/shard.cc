@@ -108,9 +108,9 @@ Shard::Shard(std::shared_ptr<const Catalog> catalog, ShardId id, ShardTerm term)
 
 void Shard::AddTables(std::uint32_t end) {
   for (auto id = static_cast<VariableId>(table_of_.size()); id < end; ++id) {
-    table_of_.push_back(tables_.size());
     const CatalogVariable& variable = catalog_->variables()[id];
     if (variable.embedding) tables_.push_back(std::make_unique<TableShard>(variable));
+    table_of_.push_back(variable.embedding ? tables_.back().get() : nullptr);
   }
 }
 
@@ -178,17 +178,20 @@ void Shard::ForEachDense(VariableId variable, std::uint32_t partition, Work work
 template <typename Tables>
 void Shard::Locate(const Tables& tables, std::uint32_t mark) {
   std::size_t count = 0;
+  std::size_t most = 0;
   for (const auto& rows : tables) {
     if (IsDense(rows.variable)) continue;
     Table(rows.variable).Prefetch(rows.keys);
     count += rows.keys.size();
+    most = std::max(most, rows.keys.size());
   }
   located_.resize(count);
+  numbers_.resize(most);
   std::span<std::byte*> places(located_);
   std::size_t made = 0;
   for (const auto& rows : tables) {
     if (IsDense(rows.variable)) continue;
-    made += Table(rows.variable).Locate(rows.keys, places, mark);
+    made += Table(rows.variable).Locate(rows.keys, places, mark, numbers_);
     places = places.subspan(rows.keys.size());
   }
   if (made == 0) return;
@@ -218,24 +221,26 @@ void Shard::Read(const PullSection& section, std::span<std::byte> out) {
   std::span<std::byte* const> places(located_);
   for (const RowKeys& rows : section.tables) {
     if (IsDense(rows.variable)) {
-      ReadDenseRows(rows, next);
-    } else {
-      Table(rows.variable).Read(places.first(rows.keys.size()), next);
-      places = places.subspan(rows.keys.size());
+      end_array(ReadDenseRows(rows, next));
+      continue;
     }
-    end_array(rows.keys.size() * catalog_->variables()[rows.variable].dimension *
-              SizeOf(rows.dtype));
+    const TableShard& table = Table(rows.variable);
+    table.Read(places.first(rows.keys.size()), next);
+    places = places.subspan(rows.keys.size());
+    end_array(rows.keys.size() * table.row_bytes());
   }
 }
 
-void Shard::ReadDenseRows(const RowKeys& rows, std::byte* out) {
+std::size_t Shard::ReadDenseRows(const RowKeys& rows, std::byte* out) {
   const CatalogVariable& variable = catalog_->variables()[rows.variable];
   const std::size_t size = SizeOf(variable.dtype);
+  std::size_t bytes = 0;
   ForEachRun(variable, rows.keys, [&](const DenseRun& run) {
     const DenseState& dense = Dense(rows.variable, run.partition);
-    std::memcpy(out, dense.values.bytes().data() + run.first * size, run.count * size);
-    out += run.count * size;
+    std::memcpy(out + bytes, dense.values.bytes().data() + run.first * size, run.count * size);
+    bytes += run.count * size;
   });
+  return bytes;
 }
 
 bool Shard::ApplyDenseRows(const RowUpdates& rows) {

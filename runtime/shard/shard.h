@@ -80,8 +80,9 @@ class Shard {
   template <typename Work>
   void ForEachDense(VariableId variable, std::uint32_t partition, Work work);
   std::size_t MeasureBytes() const;
-  bool IsDense(VariableId variable) const { return !catalog_->variables()[variable].embedding; }
-  void ReadDenseRows(const RowKeys& rows, std::byte* out);
+  bool IsDense(VariableId variable) const { return table_of_[variable] == nullptr; }
+  /// Returns how many bytes it wrote.
+  std::size_t ReadDenseRows(const RowKeys& rows, std::byte* out);
   bool ApplyDenseRows(const RowUpdates& rows);
   /// Makes the rows of all tables that are not there, marks all with `mark` and puts the place of
   /// each into located_. Rows of dense variables are passed over.
@@ -89,7 +90,7 @@ class Shard {
   void Locate(const Tables& tables, std::uint32_t mark);
   void ApplyUpdates(WorkId work_id, const PushSection& section);
   void NoteNonFinite(VariableId variable, WorkId work_id);
-  TableShard& Table(VariableId variable) { return *tables_[table_of_[variable]]; }
+  TableShard& Table(VariableId variable) { return *table_of_[variable]; }
 
   std::shared_ptr<const Catalog> catalog_;
   const ShardId id_;
@@ -97,10 +98,12 @@ class Shard {
   bool frozen_ = false;
   std::vector<DenseState> dense_;                    // in the order of Catalog::DenseOf
   std::vector<std::unique_ptr<TableShard>> tables_;  // by variable
-  std::vector<std::size_t> table_of_;  // variable -> place in tables_; as many as are known here
+  std::vector<TableShard*> table_of_;  // by variable, as many as are known here; null: dense
   std::size_t rows_ = 0;               // of all tables
   std::size_t bytes_ = 0;
-  std::vector<std::byte*> located_;  // scratch
+  // Scratch.
+  std::vector<std::byte*> located_;
+  std::vector<std::uint32_t> numbers_;
   AppliedSet applied_;
   std::int64_t examples_ = 0;
   std::int64_t skipped_ = 0;

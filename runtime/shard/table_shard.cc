@@ -36,10 +36,11 @@ void FillSlot(DType dtype, double value, std::byte* slot, std::size_t bytes) {
 }  // namespace
 
 TableShard::TableShard(const CatalogVariable& variable)
-    : variable_(variable),
-      row_bytes_(variable.dimension * SizeOf(variable.dtype)),
+    : row_bytes_(variable.dimension * SizeOf(variable.dtype)),
       stride_(row_bytes_ * (1 + variable.slots().size())),
-      index_(CreateHashRowIndex()) {
+      dimension_(variable.dimension),
+      optimizer_(variable.optimizer.get()),
+      variable_(variable) {
   while ((stride_ << (rows_per_slab_log2_ + 1)) <= kSlabBytes) ++rows_per_slab_log2_;
 }
 
@@ -54,23 +55,24 @@ void TableShard::FreeSlab::operator()(std::byte* slab) const {
 std::size_t TableShard::bytes() const {
   return slabs_.size() * (stride_ << rows_per_slab_log2_) +
          keys_.capacity() * sizeof(std::uint64_t) + marks_.capacity() * sizeof(std::uint32_t) +
-         index_->bytes();
+         index_.bytes();
 }
 
-std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initialise) {
-  const std::size_t before = keys_.size();
-  index_->Resolve(keys, &numbers_);
-  if (index_->size() == before) return 0;
+std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys,
+                                std::span<std::uint32_t> numbers, bool initialise) {
+  const std::size_t before = index_.size();
+  index_.Resolve(keys, numbers);
+  if (index_.size() == before) return 0;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     // New numbers come in the order of their keys.
-    if (numbers_[i] != keys_.size()) continue;
+    if (numbers[i] != keys_.size()) continue;
     keys_.push_back(keys[i]);
     marks_.push_back(0);
-    if (numbers_[i] >> rows_per_slab_log2_ == slabs_.size()) {
+    if (numbers[i] >> rows_per_slab_log2_ == slabs_.size()) {
       slabs_.push_back(MakeSlab(stride_ << rows_per_slab_log2_));
     }
     if (!initialise) continue;
-    std::byte* row = Row(numbers_[i]);
+    std::byte* row = Row(numbers[i]);
     variable_.initial.Fill(keys[i] * variable_.dimension, variable_.dtype, {row, row_bytes_});
     for (const OptimizerSlot& slot : variable_.slots()) {
       row += row_bytes_;
@@ -81,12 +83,13 @@ std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys, bool initia
 }
 
 std::size_t TableShard::Locate(std::span<const std::uint64_t> keys, std::span<std::byte*> rows,
-                               std::uint32_t mark) {
-  const std::size_t made = Resolve(keys, /*initialise=*/true);
+                               std::uint32_t mark, std::span<std::uint32_t> numbers) {
+  numbers = numbers.first(keys.size());
+  const std::size_t made = Resolve(keys, numbers, /*initialise=*/true);
   const std::size_t needed = mark == kUnmarked ? row_bytes_ : stride_;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (mark != kUnmarked) marks_[numbers_[i]] = mark;
-    rows[i] = Row(numbers_[i]);
+    if (mark != kUnmarked) marks_[numbers[i]] = mark;
+    rows[i] = Row(numbers[i]);
     AskFor(rows[i], needed);
   }
   return made;
@@ -102,12 +105,12 @@ void TableShard::Read(std::span<std::byte* const> rows, std::byte* out) const {
 bool TableShard::Apply(std::span<std::byte* const> rows, UpdateOp op,
                        const ValueView& values) const {
   if (op == UpdateOp::kGradient) {
-    return variable_.optimizer->ApplyRows(rows, variable_.dimension, values);
+    return optimizer_->ApplyRows(rows, dimension_, values);
   }
   bool finite = true;
   const std::byte* operands = values.bytes().data();
   for (std::byte* const row : rows) {
-    finite &= ApplyUpdate(op, variable_.dtype, row, operands, variable_.dimension);
+    finite &= ApplyUpdate(op, variable_.dtype, row, operands, dimension_);
     operands += row_bytes_;
   }
   return finite;
@@ -157,11 +160,12 @@ TableState TableShard::CopyRows(std::span<const std::uint32_t> numbers) const {
 // Marks stay 0: after a restore the next copy is whole anyway (Shard::CopyForCheckpoint finds no
 // base), so a row that was loaded has not been "written".
 void TableShard::Load(const TableState& state) {
-  Resolve(state.keys, /*initialise=*/false);
+  std::vector<std::uint32_t> numbers(state.keys.size());
+  Resolve(state.keys, numbers, /*initialise=*/false);
   std::vector<const std::byte*> from{state.values.bytes().data()};
   for (const ValueArray& slot : state.slots) from.push_back(slot.bytes().data());
   for (std::size_t i = 0; i < state.keys.size(); ++i) {
-    std::byte* row = Row(numbers_[i]);
+    std::byte* row = Row(numbers[i]);
     for (const std::byte* const array : from) {
       std::memcpy(row, array + i * row_bytes_, row_bytes_);
       row += row_bytes_;
