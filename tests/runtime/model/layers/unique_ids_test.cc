@@ -37,6 +37,7 @@ TEST(UniqueIds, OfOneDigitAndOfAll) {
       SCOPED_TRACE(testing::Message() << size << " ids of " << bits << " bits");
       Rng rng(static_cast<std::uint64_t>(bits));
       std::vector<std::uint64_t> ids;
+      ids.reserve(size + 1);
       for (std::size_t i = 0; i < size; ++i) ids.push_back(rng.Next() >> (64 - bits));
       ids.push_back(ids.front());
       ExpectUnique(ids);
@@ -51,6 +52,7 @@ TEST(UniqueIds, ThatAreAllZeroOrTheSame) {
 
 TEST(UniqueIds, DifferInTheHighestDigitAlone) {
   std::vector<std::uint64_t> ids;
+  ids.reserve(100);
   for (std::uint64_t i = 0; i < 100; ++i) ids.push_back(((99 - i) % 7) << 56);
   ExpectUnique(ids);
 }
