@@ -23,7 +23,11 @@ if [[ -z $build ]]; then
   build=build/release
 fi
 soak=(python3 tests/soak/soak.py --bin "$build/bin" --minutes "$1" --seed "$2")
-if ((EUID == 0)) && command -v iptables unshare ip >/dev/null; then
+has_all() {
+  local tool
+  for tool in "$@"; do command -v "$tool" >/dev/null || return 1; done
+}
+if ((EUID == 0)) && has_all iptables unshare ip; then
   exec unshare --mount --net -- bash -c 'ip link set lo up && exec "$@"' soak \
     "${soak[@]}" --namespaces
 fi

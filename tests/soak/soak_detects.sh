@@ -56,6 +56,17 @@ expect "checkpoints that stay" "has left.*30 folders of checkpoints" \
 expect "files that grow" "grown: files file-N: 0 -> 100" \
   "$(many '$((n * 100))' 'touch "$volume/file-$i"'); $good"
 
+# Without one of the tools for them there are no namespaces, and the soak begins all the same.
+mkdir "$scratch/tools"
+for tool in bash dirname env ip unshare; do ln -s "$(command -v "$tool")" "$scratch/tools/$tool"; done
+printf '#!/bin/sh\necho "$@"\n' >"$scratch/tools/python3"
+chmod +x "$scratch/tools/python3"
+output=$(PATH=$scratch/tools PSTRAIN_SOAK_BUILD=$scratch scripts/soak.sh 1 1 2>&1 || true)
+if [[ $output != *"--seed 1" ]]; then
+  printf 'soak_detects: without iptables: %s\n' "$output"
+  exit 1
+fi
+
 # with PROGRAM COMMANDS: a replica of that program, which does COMMANDS, in bash, and stays a second.
 with() {
   cp "$(command -v bash)" "$scratch/bin/$1"
