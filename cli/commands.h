@@ -24,4 +24,13 @@ int RunCommand(const std::vector<std::string>& args);
 /// read; 2: wrong usage.
 int InspectCommand(const std::vector<std::string>& args);
 
+/// `evaluate RUN [--input FILE]... [--json]`: the metrics of a checkpoint on labelled records; see
+/// its --help. 1: the model or a record cannot be read; 2: wrong usage.
+int EvaluateCommand(const std::vector<std::string>& args);
+
+/// `predict RUN --input FILE... [--output FILE]`: the score of each record, a line each; see its
+/// --help. 1: the model or a record cannot be read, and nothing was written to FILE; 2: wrong
+/// usage.
+int PredictCommand(const std::vector<std::string>& args);
+
 }  // namespace pstrain

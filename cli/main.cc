@@ -20,6 +20,8 @@ constexpr std::array kCommands = {
     Command{"validate", "check manifests", pstrain::ValidateCommand},
     Command{"tf-config", "print the TF_CONFIG of a replica", pstrain::TfConfigCommand},
     Command{"inspect", "show what a checkpoint holds", pstrain::InspectCommand},
+    Command{"evaluate", "score a trained model on labelled records", pstrain::EvaluateCommand},
+    Command{"predict", "print what a trained model says of records", pstrain::PredictCommand},
 };
 
 void PrintUsage(std::FILE* out) {

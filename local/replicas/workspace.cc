@@ -13,6 +13,7 @@
 #include "base/os/files.h"
 #include "base/random.h"
 #include "base/text/hex.h"
+#include "local/replicas/last_run.h"
 
 namespace pstrain::local {
 namespace {
@@ -20,9 +21,6 @@ namespace {
 std::string AttemptName(const plan::ReplicaId& id, int attempt) {
   return plan::ReplicaKey(id) + "-" + std::to_string(attempt);
 }
-
-constexpr const char* kRunFile = "run.json";
-constexpr const char* kCheckpoints = "checkpoint_directory";
 
 std::string Absolute(const std::string& directory) {
   if (directory.empty()) return "";
@@ -74,18 +72,16 @@ Status Workspace::ClearForRun(bool keep_logs) const {
 std::string Workspace::FreshRunId() { return ToHex(RandomSeed()); }
 
 Result<std::string> Workspace::LastRunId() const {
-  const std::string file = File(kRunFile);
-  const Result<std::string> text = ReadFile(file);
-  if (text.status().code() == StatusCode::kNotFound) {
-    return NotFoundError("nothing to resume: " + file + " does not exist; run without --resume");
+  const Result<LastRun> run = ReadLastRun(path_);
+  if (run.ok()) return run->run_id;
+  const std::string what = run.status().message();
+  if (run.status().code() == StatusCode::kNotFound) {
+    return NotFoundError("nothing to resume: " + what + "; run without --resume");
   }
-  if (!text.ok()) return text.status();
-  const Result<Json> run = ParseJson(*text);
-  const Json* run_id = run.ok() ? run->Find("run_id") : nullptr;
-  if (run_id == nullptr || run_id->AsString() == nullptr || run_id->AsString()->empty()) {
-    return DataLossError(file + " is damaged, it names no run_id; run without --resume");
+  if (run.status().code() == StatusCode::kDataLoss) {
+    return DataLossError(what + "; run without --resume");
   }
-  return *run_id->AsString();
+  return run.status();
 }
 
 // The name is taken away first: whoever has the file of the run before open has not the new key.
@@ -105,20 +101,14 @@ Status Workspace::WriteIdentityKey() const {
 }
 
 Status Workspace::StoreRun(const std::string& run_id, const std::string& checkpoints) const {
-  Json run = Json::Object();
-  run.Set("job", Json::String(job_));
-  run.Set("run_id", Json::String(run_id));
-  run.Set(kCheckpoints, Json::String(Absolute(checkpoints)));
-  return WriteFileAtomically(File(kRunFile), WriteJson(run) + "\n");
+  return WriteLastRun(path_, job_, {run_id, Absolute(checkpoints)});
 }
 
 // A run that was begun before this was stored is taken as it is.
 Status Workspace::CheckMoved(const std::string& run_id, const std::string& checkpoints) const {
-  const Result<std::string> text = ReadFile(File(kRunFile));
-  const Result<Json> run = text.ok() ? ParseJson(*text) : Result<Json>(text.status());
-  const Json* stored = run.ok() ? run->Find(kCheckpoints) : nullptr;
-  if (stored == nullptr || stored->AsString() == nullptr) return OkStatus();
-  const std::string& was = *stored->AsString();
+  const Result<LastRun> last = ReadLastRun(path_);
+  if (!last.ok() || last->checkpoint_directory.empty()) return OkStatus();
+  const std::string& was = last->checkpoint_directory;
   const std::string is = Absolute(checkpoints);
   if (was == is) return OkStatus();
   Status found = GetFileInfo(JoinPath(is, run_id)).status();

@@ -22,6 +22,9 @@ const pb::FieldDescriptor& MemberOf(const Input& input, const char* name) {
 const pb::Message& GivenMessage(const Input& input) {
   return input.GetReflection()->GetMessage(input, GivenField(input));
 }
+pb::Message& MutableGivenMessage(Input& input) {
+  return *input.GetReflection()->MutableMessage(&input, GivenField(input));
+}
 
 int EnumOf(const Input& input, const char* name) {
   const pb::Message& given = GivenMessage(input);
@@ -66,8 +69,13 @@ std::uint64_t MostBadRecords(const Input& input, std::uint64_t records) {
   return std::min(share, static_cast<std::uint64_t>(fields.GetInt64(given, &count)));
 }
 
+void SetBadRecordsOf(Input& input, Input::BadRecords policy) {
+  pb::Message& given = MutableGivenMessage(input);
+  given.GetReflection()->SetEnumValue(&given, &MemberOf(input, "bad_records"), policy);
+}
+
 void SetFilesOf(Input& input, const std::vector<std::string>& files) {
-  pb::Message& given = *input.GetReflection()->MutableMessage(&input, GivenField(input));
+  pb::Message& given = MutableGivenMessage(input);
   const auto field = given.GetReflection()->GetMutableRepeatedFieldRef<std::string>(
       &given, &MemberOf(input, "files"));
   field.Clear();

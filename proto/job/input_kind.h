@@ -24,7 +24,8 @@ Input::Compression CompressionOf(const Input& input);
 /// Under policy Skip: how many of `records`, all records of the input, one pass may leave out.
 std::uint64_t MostBadRecords(const Input& input, std::uint64_t records);
 
-/// REQUIRES: a kind is given.
+/// REQUIRES of both: a kind is given.
 void SetFilesOf(Input& input, const std::vector<std::string>& files);
+void SetBadRecordsOf(Input& input, Input::BadRecords policy);
 
 }  // namespace pstrain

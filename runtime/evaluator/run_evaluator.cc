@@ -14,15 +14,14 @@
 #include "base/random.h"
 #include "proto/contract/exit_codes.h"
 #include "proto/job/fixed_fields.h"
-#include "runtime/checkpoint/checkpoint_reader.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/cluster/chief_patience.h"
 #include "runtime/cluster/permanent_failure.h"
+#include "runtime/evaluator/checkpoint_evaluation.h"
 #include "runtime/evaluator/metric_report.h"
 #include "runtime/evaluator/metrics.h"
 #include "runtime/evaluator/pin_keeper.h"
 #include "runtime/evaluator/read_pauses.h"
-#include "runtime/input/bad_records.h"
 #include "runtime/input/batch_reader.h"
 #include "runtime/model/model.h"
 #include "runtime/rpc/chief_client.h"
@@ -35,49 +34,7 @@ namespace {
 constexpr std::chrono::milliseconds kPoll{200};
 /// Between two words of what is being read.
 constexpr std::chrono::milliseconds kPinPause{1000};
-constexpr std::uint32_t kRecordsPerBatch = 512;
 constexpr const char* kInputField = "spec.training.evaluation.input";
-
-/// The model over the values of one checkpoint; OUT_OF_RANGE as CheckScores, INVALID_ARGUMENT as
-/// CheckBadRecords.
-class CheckpointEvaluation {
- public:
-  static Result<MetricValues> Run(const std::string& checkpoint_directory, const Model& model,
-                                  SequentialReader& input, const Input& described,
-                                  const std::stop_token& stop) {
-    PSTRAIN_ASSIGN_OR_RETURN(CheckpointReader checkpoint,
-                             CheckpointReader::Open(checkpoint_directory));
-    Parameters values;
-    for (const VariableSpec& variable : model.variables()) {
-      values.dense.emplace_back();
-      if (variable.kind() != VariableSpec::DENSE) continue;
-      PSTRAIN_ASSIGN_OR_RETURN(values.dense.back(), checkpoint.Dense(variable.name()));
-    }
-    PSTRAIN_RETURN_IF_ERROR(input.Rewind());
-    BinaryMetrics metrics;
-    std::uint64_t records = 0;
-    std::uint64_t skipped = 0;
-    while (!stop.stop_requested()) {
-      PSTRAIN_ASSIGN_OR_RETURN(const Batch batch, input.Next(kRecordsPerBatch));
-      records += batch.records + batch.skipped;
-      skipped += batch.skipped;
-      if (batch.records + batch.skipped == 0) {
-        PSTRAIN_RETURN_IF_ERROR(CheckBadRecords(described, records, 1, skipped));
-        PSTRAIN_RETURN_IF_ERROR(CheckScores(metrics, BaseName(checkpoint_directory)));
-        return metrics.Compute();
-      }
-      const BatchPlan plan = model.Plan(batch);
-      values.rows.clear();
-      for (const RowRequest& request : plan.requests) {
-        const auto variable = static_cast<std::size_t>(request.variable);
-        PSTRAIN_ASSIGN_OR_RETURN(values.rows.emplace_back(),
-                                 checkpoint.Rows(model.variables()[variable].name(), request.rows));
-      }
-      metrics.Add(model.Predict(batch, plan, values), batch.labels);
-    }
-    return CancelledError("told to stop");
-  }
-};
 
 /// What the chief names goes through its parser before it becomes a path.
 Result<std::string> FolderOf(const RoleContext& context, const std::string& checkpoint) {
@@ -140,8 +97,10 @@ class NamedCheckpoints {
           if (const auto code = EndBy(reply->directive())) context_.Decided(*code);
         },
         kPinPause);
-    return CheckpointEvaluation::Run(folder, model_, input_, training_.evaluation().input(),
-                                     context_.stop);
+    PSTRAIN_ASSIGN_OR_RETURN(
+        const CheckpointScores scores,
+        EvaluateCheckpoint(folder, model_, input_, training_.evaluation().input(), context_.stop));
+    return scores.metrics;
   }
 
   /// A chief that is away does not end an evaluation; the poll after it says whether it is still.
@@ -195,8 +154,8 @@ Result<int> RunEvaluator(const RoleContext& context, const Training& training) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(training));
   PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const FeatureSet> features,
                            CreateFeatures(training, *model));
-  const Result<std::unique_ptr<SequentialReader>> input =
-      SequentialReader::Create(training.evaluation().input(), features, context.scratch);
+  const Result<std::unique_ptr<SequentialReader>> input = SequentialReader::Create(
+      training.evaluation().input(), features, {.scratch = context.scratch});
   if (!input.ok()) return EndOfInput(context, input.status().WithContext(kInputField));
   ChiefClient chief(context.chief_address, nullptr, CredentialsOf(context.identity));
   const RealClock clock;

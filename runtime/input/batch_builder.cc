@@ -6,8 +6,8 @@
 
 namespace pstrain {
 
-RecordLayout LayoutOf(const FeatureSet& features) {
-  return {features.columns(), features.wants_fingerprints()};
+RecordLayout LayoutOf(const FeatureSet& features, Labels labels) {
+  return {features.columns(), features.wants_fingerprints(), labels};
 }
 
 Status AppendRecord(const FeatureSet& features, const Record& record, Batch& batch) {
@@ -21,10 +21,10 @@ Status AppendRecord(const FeatureSet& features, const Record& record, Batch& bat
 Result<BatchBuilder> BatchBuilder::Create(const Input& input,
                                           std::shared_ptr<const FeatureSet> features,
                                           const std::vector<std::string>& columns,
-                                          BadRecordListener on_bad) {
+                                          BadRecordListener on_bad, Labels labels) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<RecordSource> source, CreateRecordSource(input));
   BatchBuilder builder;
-  PSTRAIN_ASSIGN_OR_RETURN(builder.decoder_, source->Decode(columns, LayoutOf(*features)));
+  PSTRAIN_ASSIGN_OR_RETURN(builder.decoder_, source->Decode(columns, LayoutOf(*features, labels)));
   builder.features_ = std::move(features);
   builder.skips_ = BadRecordsOf(input) == Input::Skip;
   builder.policy_field_ = KindOf(input) + ".badRecords";

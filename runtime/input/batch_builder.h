@@ -14,7 +14,7 @@
 namespace pstrain {
 
 /// What `features` want of each record.
-RecordLayout LayoutOf(const FeatureSet& features);
+RecordLayout LayoutOf(const FeatureSet& features, Labels labels = Labels::kRequired);
 
 /// Appends a record that has no problem. INVALID_ARGUMENT when a feature refuses its text; the
 /// batch is then as it was.
@@ -28,7 +28,8 @@ class BatchBuilder {
   /// `on_bad`: told of each record that is left out; may be empty.
   static Result<BatchBuilder> Create(const Input& input, std::shared_ptr<const FeatureSet> features,
                                      const std::vector<std::string>& columns,
-                                     BadRecordListener on_bad = {});
+                                     BadRecordListener on_bad = {},
+                                     Labels labels = Labels::kRequired);
 
   Batch EmptyBatch() const { return features_->EmptyBatch(); }
 

@@ -11,6 +11,7 @@
 #include "runtime/features/feature_set.h"
 #include "runtime/input/bad_records.h"
 #include "runtime/input/input_index.h"
+#include "runtime/input/record_source.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {
@@ -44,13 +45,20 @@ class BatchReader {
 };
 
 /// Reads an input from the first record to the last in file order, without an index, again and
-/// again after Rewind. Thread-compatible; the evaluator owns one.
+/// again after Rewind. Thread-compatible; whoever scores records owns one.
 class SequentialReader {
  public:
+  struct Options {
+    /// Where packed files are unpacked; the reader's alone.
+    std::filesystem::path scratch;
+    Labels labels = Labels::kRequired;
+    /// Told of each record that is left out; may be empty.
+    BadRecordListener on_bad = {};
+  };
+
   /// NOT_FOUND, INVALID_ARGUMENT and DATA_LOSS as BuildInputIndex.
   static Result<std::unique_ptr<SequentialReader>> Create(
-      const Input& input, std::shared_ptr<const FeatureSet> features,
-      const std::filesystem::path& scratch);
+      const Input& input, std::shared_ptr<const FeatureSet> features, const Options& options);
   virtual ~SequentialReader() = default;
 
   /// The next records, at most `max_records` with the skipped ones; records + skipped is 0 at the

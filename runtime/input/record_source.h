@@ -31,11 +31,19 @@ struct InputFile {
   std::filesystem::path plain;
 };
 
+/// Whether the label of a record is read. Where it is not, it is 0.
+enum class Labels : std::uint8_t {
+  kRequired,  // a record without a good label has a problem
+  kIgnored,   // what is there is not looked at; a header, and an example, need not have it
+  kAbsent,    // as kIgnored, and records of files without a header have no place for it
+};
+
 /// What is wanted of each record.
 struct RecordLayout {
   /// Names of the values, as the features call them.
   std::vector<std::string> columns;
   bool fingerprint = false;
+  Labels labels = Labels::kRequired;
 };
 
 /// A decoded record. Meant to be used for one record after the other, which spares allocations.

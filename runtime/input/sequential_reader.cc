@@ -44,12 +44,12 @@ class FileOrderReader final : public SequentialReader {
 }  // namespace
 
 Result<std::unique_ptr<SequentialReader>> SequentialReader::Create(
-    const Input& input, std::shared_ptr<const FeatureSet> features,
-    const std::filesystem::path& scratch) {
+    const Input& input, std::shared_ptr<const FeatureSet> features, const Options& options) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<RecordSource> source, CreateRecordSource(input));
-  PSTRAIN_ASSIGN_OR_RETURN(InputFiles opened, OpenInputFiles(input, *source, scratch));
+  PSTRAIN_ASSIGN_OR_RETURN(InputFiles opened, OpenInputFiles(input, *source, options.scratch));
   PSTRAIN_ASSIGN_OR_RETURN(BatchBuilder builder,
-                           BatchBuilder::Create(input, std::move(features), opened.columns));
+                           BatchBuilder::Create(input, std::move(features), opened.columns,
+                                                options.on_bad, options.labels));
   return std::unique_ptr<SequentialReader>(
       std::make_unique<FileOrderReader>(std::move(builder), std::move(opened.files)));
 }

@@ -21,10 +21,17 @@ Result<std::size_t> FieldOf(const std::vector<std::string>& columns, const std::
 }  // namespace
 
 Result<CsvDecoder> CsvDecoder::Create(const CsvInput& input,
-                                      const std::vector<std::string>& columns,
+                                      const std::vector<std::string>& all_columns,
                                       const RecordLayout& layout) {
-  PSTRAIN_ASSIGN_OR_RETURN(const std::size_t label_field,
-                           FieldOf(columns, input.label_column(), "input.csv.labelColumn"));
+  std::vector<std::string> columns = all_columns;
+  if (layout.labels == Labels::kAbsent && !input.header()) {
+    std::erase(columns, input.label_column());
+  }
+  std::optional<std::size_t> label_field;
+  if (layout.labels == Labels::kRequired) {
+    PSTRAIN_ASSIGN_OR_RETURN(label_field,
+                             FieldOf(columns, input.label_column(), "input.csv.labelColumn"));
+  }
   for (const std::string& ignored : input.ignore_columns()) {
     PSTRAIN_ASSIGN_OR_RETURN([[maybe_unused]] const std::size_t position,
                              FieldOf(columns, ignored, "input.csv.ignoreColumns"));
@@ -33,7 +40,7 @@ Result<CsvDecoder> CsvDecoder::Create(const CsvInput& input,
   for (const std::string& column : layout.columns) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::size_t position,
                              FieldOf(columns, column, "model features"));
-    if (position == label_field) {
+    if (column == input.label_column()) {
       return InvalidArgumentError("model features: column \"" + column + "\" is the label");
     }
     const auto& ignored = input.ignore_columns();
@@ -61,14 +68,16 @@ void CsvDecoder::Decode(const CsvRecord& fields, Record& record) const {
                      std::to_string(field_count_);
     return;
   }
-  const std::string_view label_text = fields.fields[label_field_];
-  const Result<float> label =
-      labels_.Parse(IsMissing(label_text) ? std::string_view() : label_text);
-  if (!label.ok()) {
-    record.problem = label.status().message();
-    return;
+  record.label = 0;
+  if (label_field_) {
+    const std::string_view text = fields.fields[*label_field_];
+    const Result<float> label = labels_.Parse(IsMissing(text) ? std::string_view() : text);
+    if (!label.ok()) {
+      record.problem = label.status().message();
+      return;
+    }
+    record.label = *label;
   }
-  record.label = *label;
   record.texts.resize(wanted_fields_.size());
   for (std::size_t i = 0; i < wanted_fields_.size(); ++i) {
     const std::string_view text = fields.fields[wanted_fields_[i]];

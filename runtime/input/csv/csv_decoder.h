@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,9 @@ namespace pstrain {
 /// Picks the fields of CSV records that a layout wants. Immutable; any thread may use it.
 class CsvDecoder {
  public:
-  /// `columns`: names in file order. INVALID_ARGUMENT when the label column, an ignored column or a
-  /// wanted one is not among them, or the label or an ignored column is wanted.
+  /// `columns`: names in file order. INVALID_ARGUMENT when the label column (where labels are
+  /// required), an ignored column or a wanted one is not among them, or the label or an ignored
+  /// column is wanted.
   static Result<CsvDecoder> Create(const CsvInput& input, const std::vector<std::string>& columns,
                                    const RecordLayout& layout);
 
@@ -31,7 +33,8 @@ class CsvDecoder {
 
   LabelParser labels_;
   std::size_t field_count_ = 0;
-  std::size_t label_field_ = 0;
+  /// Nothing: labels are ignored.
+  std::optional<std::size_t> label_field_;
   /// Field of each column of the layout.
   std::vector<std::size_t> wanted_fields_;
   std::string missing_;

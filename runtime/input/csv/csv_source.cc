@@ -120,7 +120,10 @@ class CsvSource final : public RecordSource {
     if (!found) return InvalidArgumentError(file.name + ": has no header");
     const std::vector<std::string> header(record.fields.begin(), record.fields.end());
     const std::string place = file.name + ":" + std::to_string(record.line);
-    if (!listed.empty() && listed != header) {
+    // Without its label a file can still be scored; who needs labels misses the column by its name.
+    std::vector<std::string> unlabelled = listed;
+    std::erase(unlabelled, input_.label_column());
+    if (!listed.empty() && header != listed && header != unlabelled) {
       return InvalidArgumentError(place + ": the header differs from input.csv.columns");
     }
     std::set<std::string> seen;

@@ -24,13 +24,16 @@ Result<ExampleDecoder> ExampleDecoder::Create(const TfRecordInput& input,
       LabelParser::Create("tfRecord", input.label_feature(), input.label_map()));
   ExampleDecoder decoder(std::move(labels));
   decoder.fingerprint_ = layout.fingerprint;
+  decoder.reads_labels_ = layout.labels;
   for (const std::string& column : layout.columns) {
     if (column == input.label_feature()) {
       return InvalidArgumentError("model features: column \"" + column + "\" is the label");
     }
     decoder.places_.emplace(column, decoder.places_.size());
   }
-  decoder.places_.emplace(input.label_feature(), layout.columns.size());
+  if (layout.labels == Labels::kRequired) {
+    decoder.places_.emplace(input.label_feature(), layout.columns.size());
+  }
   decoder.texts_.resize(layout.columns.size() + 1);
   decoder.numbers_.resize(layout.columns.size() + 1);
   return decoder;
@@ -64,12 +67,15 @@ void ExampleDecoder::Decode(std::string_view data, Record& record) {
     record.problem.insert(0, "feature " + feature.name() + " ");
     return;
   }
-  const Result<float> label = labels_.Parse(texts_.back());
-  if (!label.ok()) {
-    record.problem = label.status().message();
-    return;
+  record.label = 0;
+  if (reads_labels_ == Labels::kRequired) {
+    const Result<float> label = labels_.Parse(texts_.back());
+    if (!label.ok()) {
+      record.problem = label.status().message();
+      return;
+    }
+    record.label = *label;
   }
-  record.label = *label;
   record.texts.assign(texts_.begin(), texts_.end() - 1);
   if (fingerprint_) record.fingerprint = Fingerprint(data);
 }

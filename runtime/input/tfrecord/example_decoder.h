@@ -39,6 +39,7 @@ class ExampleDecoder {
 
   LabelParser labels_;
   bool fingerprint_ = false;
+  Labels reads_labels_ = Labels::kRequired;
   /// Name of a feature -> its place in the layout; the label's is behind the last.
   std::unordered_map<std::string, std::size_t> places_;
   /// Of the current record, kept to spare allocations: the message, and by place the texts and the

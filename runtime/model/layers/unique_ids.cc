@@ -29,8 +29,8 @@ void SortByDigit(int shift, const std::vector<Occurrence>& from, std::vector<Occ
 }
 
 /// By id. A radix sort from the lowest digit on (Knuth, The Art of Computer Programming, 5.2.5): a
-/// batch has a few hundred ids, and each id has two or three digits. A sort that compares them loses
-/// more time to mispredicted branches than this one needs to count the digits.
+/// batch has a few hundred ids, and each id has two or three digits. A sort that compares them
+/// loses more time to mispredicted branches than this one needs to count the digits.
 void SortById(std::vector<Occurrence>* occurrences) {
   if (occurrences->size() < kFewestForDigits) {
     std::ranges::sort(*occurrences);

@@ -249,7 +249,7 @@ TEST_F(BatchReaderTest, WhenReadInSequence_GivesFileOrderAndRewinds) {
   Result<FeatureSet> set = FeatureSet::Create(training.features());
   ASSERT_TRUE(set.ok());
   auto reader = SequentialReader::Create(training.input(), std::make_shared<const FeatureSet>(*set),
-                                         dir_.File("scratch"));
+                                         {.scratch = dir_.File("scratch")});
   ASSERT_TRUE(reader.ok());
   for (int round = 0; round < 2; ++round) {
     EXPECT_THAT((*reader)->Next(5)->features[0].values, ElementsAre(0, 1, 2, 3, 4));

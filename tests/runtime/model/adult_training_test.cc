@@ -69,7 +69,7 @@ TEST(AdultExample, WhenTrainedInOneProcess_ReachesItsQuality) {
   const auto reader = BatchReader::Create(training.input(), features, index, {dir.path()});
   ASSERT_TRUE(reader.ok()) << reader.status().ToString();
   const auto evaluation =
-      SequentialReader::Create(training.evaluation().input(), features, dir.path());
+      SequentialReader::Create(training.evaluation().input(), features, {.scratch = dir.path()});
   ASSERT_TRUE(evaluation.ok()) << evaluation.status().ToString();
 
   InMemoryStore store((*model)->variables());

@@ -58,7 +58,8 @@ Result<ConstantGradientResult> ExpectedConstantGradientResult(
   PSTRAIN_ASSIGN_OR_RETURN(
       const std::unique_ptr<SequentialReader> reader,
       SequentialReader::Create(training.input(),
-                               std::make_shared<const FeatureSet>(std::move(features)), scratch));
+                               std::make_shared<const FeatureSet>(std::move(features)),
+                               {.scratch = scratch}));
   std::vector<std::int64_t> dense(dense_size);
   std::vector<std::int64_t> table(rows * dimension);
   while (true) {

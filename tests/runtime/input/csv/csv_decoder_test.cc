@@ -16,7 +16,8 @@ class CsvDecoderTest : public ::testing::Test {
  protected:
   /// Reads `content` with the small training's input, changed by `change`.
   template <typename Change>
-  Result<Batch> Read(const std::string& content, Change change, FeatureSetOptions options = {}) {
+  Result<Batch> Read(const std::string& content, Change change, FeatureSetOptions options = {},
+                     Labels labels = Labels::kRequired) {
     WriteTestFile(path_, content);
     Training training = SmallTraining(path_);
     change(training);
@@ -24,7 +25,7 @@ class CsvDecoderTest : public ::testing::Test {
     PSTRAIN_ASSIGN_OR_RETURN(
         auto reader, SequentialReader::Create(training.input(),
                                               std::make_shared<const FeatureSet>(std::move(set)),
-                                              dir_.File("scratch")));
+                                              {.scratch = dir_.File("scratch"), .labels = labels}));
     return reader->Next(100);
   }
   Result<Batch> Read(const std::string& content) {
@@ -116,6 +117,38 @@ TEST_F(CsvDecoderTest, WhenColumnsDoNotFit_NamesThem) {
             "model features: the input has no column \"n0\"");
   EXPECT_EQ(refuse([](Training& t) { t.mutable_input()->mutable_csv()->clear_columns(); }),
             "input.csv: columns are required without a header");
+}
+
+TEST_F(CsvDecoderTest, WhenLabelsAreNotRead_AnythingMayStandThere) {
+  const auto read = [this](const std::string& content, Labels labels, bool header) {
+    return Read(
+        content,
+        [&](Training& training) { training.mutable_input()->mutable_csv()->set_header(header); },
+        {}, labels);
+  };
+  const auto expect_records = [](const Result<Batch>& batch) {
+    ASSERT_TRUE(batch.ok()) << batch.status().ToString();
+    EXPECT_THAT(batch->features[0].values, ElementsAre(31, 7));
+    EXPECT_THAT(batch->features[1].ids, ElementsAre(0, 1));
+    EXPECT_THAT(batch->labels, ElementsAre(0, 0));
+  };
+  expect_records(read("31,clerk,maybe\n7,cook,\n", Labels::kIgnored, false));
+  expect_records(read("age,job,y\n31,clerk,maybe\n7,cook,\n", Labels::kIgnored, true));
+  expect_records(read("age,job\n31,clerk\n7,cook\n", Labels::kIgnored, true));
+  expect_records(read("31,clerk\n7,cook\n", Labels::kAbsent, false));
+  expect_records(read("age,job,y\n31,clerk,no\n7,cook,no\n", Labels::kAbsent, true));
+  expect_records(read("age,job\n31,clerk\n7,cook\n", Labels::kAbsent, true));
+  ExpectBadRecord(read("31,clerk\n7,cook,no\n", Labels::kAbsent, false),
+                  ":2: has 3 fields, expected 2");
+  ExpectBadRecord(read("31,clerk\n", Labels::kIgnored, false), ":1: has 2 fields, expected 3");
+}
+
+TEST_F(CsvDecoderTest, WhenAHeaderHasNoLabel_WhoNeedsItSaysSo) {
+  const Result<Batch> batch = Read("age,job\n31,clerk\n", [](Training& training) {
+    training.mutable_input()->mutable_csv()->set_header(true);
+  });
+  ASSERT_FALSE(batch.ok());
+  EXPECT_EQ(batch.status().message(), "input.csv.labelColumn: the input has no column \"y\"");
 }
 
 TEST_F(CsvDecoderTest, WhenTheModelWantsFingerprints_TheyDependOnEveryField) {

@@ -76,12 +76,13 @@ class TfRecordSourceTest : public ::testing::Test {
     }
     return batches;
   }
-  Result<Batch> ReadInOrder(const Training& training, FeatureSetOptions options = {}) {
+  Result<Batch> ReadInOrder(const Training& training, FeatureSetOptions options = {},
+                            Labels labels = Labels::kRequired) {
     PSTRAIN_ASSIGN_OR_RETURN(FeatureSet set, FeatureSet::Create(training.features(), options));
     PSTRAIN_ASSIGN_OR_RETURN(
         const auto reader,
         SequentialReader::Create(training.input(), std::make_shared<const FeatureSet>(set),
-                                 dir_.File("scratch")));
+                                 {.scratch = dir_.File("scratch"), .labels = labels}));
     return reader->Next(100000);
   }
   Result<Batch> ReadExamples(const std::vector<TfExample>& examples,
@@ -192,6 +193,20 @@ TEST_F(TfRecordSourceTest, WhenLabelsAreNumbers_TakesIntegersAndFloats) {
   const Result<Batch> batch = ReadInOrder(training);
   ASSERT_TRUE(batch.ok()) << batch.status().ToString();
   EXPECT_THAT(batch->labels, ElementsAre(1, 0.1F));
+}
+
+TEST_F(TfRecordSourceTest, WhenLabelsAreNotRead_AnythingMayStandThere) {
+  TfExample unlabelled;
+  AddBytes(unlabelled, "job", "cook");
+  WriteTestFile(path_, TfFrame(Person("cook", "maybe").SerializeAsString()) +
+                           TfFrame(unlabelled.SerializeAsString()));
+  for (const Labels labels : {Labels::kIgnored, Labels::kAbsent}) {
+    const Result<Batch> batch = ReadInOrder(SmallTfTraining(path_), {}, labels);
+    ASSERT_TRUE(batch.ok()) << batch.status().ToString();
+    EXPECT_EQ(batch->records, 2U);
+    EXPECT_THAT(batch->labels, ElementsAre(0, 0));
+    EXPECT_THAT(batch->features[1].ids, ElementsAre(1, 1));
+  }
 }
 
 TEST_F(TfRecordSourceTest, WhenARecordIsBad_NamesItOrLeavesItOut) {

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/arguments.h"
+#include "cli/scoring/saved_model.h"
+
+namespace pstrain {
+
+/// What `pstrain predict` and `pstrain evaluate` have in common on their command lines. A value.
+struct ScoringOptions {
+  ModelName model;
+  /// "-" is standard input.
+  std::vector<std::string> inputs;
+  bool help = false;
+};
+
+/// Adds them to a parser, which fills `options` when it parses.
+void AddScoringOptions(ArgumentParser& parser, ScoringOptions& options);
+
+/// Takes RUN from what is not an option. INVALID_ARGUMENT: none or several, or standard input
+/// twice. Pure; any thread.
+Status TakeRun(const std::vector<std::string>& rest, ScoringOptions& options);
+
+/// What their --help says of these options.
+extern const char* const kScoringUsage;
+
+/// Writes "pstrain COMMAND: WHAT" and the usage to standard error; returns kExitUsage.
+int RefuseScoring(std::string_view command, const Status& what, const char* usage);
+/// Writes "pstrain COMMAND: WHAT" to standard error; returns kExitFailure.
+int FailScoring(std::string_view command, const Status& what);
+
+}  // namespace pstrain
