@@ -8,7 +8,7 @@ window_seconds=60
 bad_jobs() {
   cat <<END
 wrong-image|ImagePullBackOff|name an image that the nodes can pull
-no-config-map|CreateContainerConfigError|create the ConfigMap or Secret that the template names
+no-config-map|CreateContainerConfigError|create the ConfigMap that the template names
 no-secret|PodNotStarted|Secret that does not exist
 no-claim|Unschedulable|create the PersistentVolumeClaim that the template names
 no-storage-class|Unschedulable|bind the claim: create a volume for it, or name a storageClassName
@@ -16,7 +16,7 @@ no-node|Unschedulable|ask for less in the template's resources, nodeSelector
 over-quota|QuotaExceeded|raise the ResourceQuota or ask for less
 privileged|PodSecurityViolation|remove from the template what the namespace's level does not admit
 root|CreateContainerConfigError|the image runs as root: set securityContext.runAsUser
-gated|SchedulingGated|remove schedulingGates from the template
+gated|SchedulingGated|example.com/no-such-queue; whoever set the gates removes them
 init-image|ImagePullBackOff|name an image that the nodes can pull
 typo|InvalidTemplate|.template.spec.containers[0].imagee: Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "spec.containers[0].imagee"
 no-volume|InvalidTemplate|.template.spec.containers[0].volumeMounts[0].name: Pod "no-volume-

@@ -13,6 +13,7 @@
 #include "operator/job/observe/checkpoint_check.h"
 #include "operator/job/observe/checkpoint_progress.h"
 #include "operator/job/observe/checkpoint_volume.h"
+#include "operator/job/observe/problem/refused_create.h"
 #include "operator/plan/conditions.h"
 #include "operator/plan/timestamp.h"
 

@@ -9,7 +9,8 @@
 
 #include "operator/job/observe/checkpoint_check.h"
 #include "operator/job/observe/node_check.h"
-#include "operator/job/observe/problem.h"
+#include "operator/job/observe/problem/problem.h"
+#include "operator/job/observe/problem/refused_create.h"
 #include "operator/job/observe/replicas.h"
 #include "operator/kube/resource.h"
 #include "operator/plan/snapshot.h"

@@ -18,7 +18,8 @@ namespace pstrain::plan {
 void CountEnds(PlanBuilder& builder);
 /// restart.cc. The earliest time of a replica's next attempt: immediately after a disruption and
 /// after the first crash, then 1, 2, 4 ... 300 s after the last crash. Disrupted attempts that
-/// lived under 10 s are followed by the same waits, from the first one on.
+/// lived under 10 s are followed by the same waits, from the first one on; one that lived for a
+/// minute ends that series. Whatever the ends, a replica is made at most ten times in a minute.
 Time NextStart(const ReplicaRestarts& record);
 
 /// success.cc. The chief has exited 0, and so has every evaluator of a job that runs its own

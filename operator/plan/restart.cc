@@ -14,6 +14,10 @@ constexpr seconds kHealthyStretch{600};
 constexpr seconds kLongestWait{300};
 /// An attempt that lived shorter, and that no failure is counted for, delays the next one.
 constexpr seconds kShortLife{10};
+/// One that lived so long ends the series of short ones. Were it kShortLife too, an attempt of 10 s
+/// after each short one would begin the series again, and a replica be made more than ten times a
+/// minute for ever.
+constexpr seconds kLastingLife{60};
 /// Peers that exit 85 within this time after the chief has drained count as drained too: it waits
 /// 5 s for them to ask (runtime/chief/ending.h), then they finish what is in flight.
 constexpr seconds kPeersFollowChief{60};
@@ -31,14 +35,21 @@ bool IsDisruption(const Replica& replica) {
   return WasToldToStop(replica) || IsDisruptionExit(replica.exit_code);
 }
 
+/// Not before it was asked for and not after now: the clock of its node may be wrong, and waits
+/// count from here.
 Time EndOf(const PlanBuilder& builder, const Replica& replica) {
-  return std::min(replica.ended.value_or(builder.now()), builder.now());
+  const Time ended = std::min(replica.ended.value_or(builder.now()), builder.now());
+  return std::max(ended, std::min(replica.created.value_or(ended), builder.now()));
 }
 
-/// 0 for what never ran.
+/// 0 for what never ran. Both times are of its node's clock where both are known; it is no older
+/// than the platform says.
 Time::duration LifeOf(const PlanBuilder& builder, const Replica& replica) {
   if (!replica.started || replica.disruption == Disruption::kNotAdmitted) return {};
-  return EndOf(builder, replica) - *replica.started;
+  const Time::duration life = replica.ended.value_or(builder.now()) - *replica.started;
+  const Time::duration age =
+      replica.created ? builder.now() - *replica.created : Time::duration::max();
+  return std::clamp(life, Time::duration(), std::max(age, Time::duration()));
 }
 
 /// True when the chief may have told this peer to drain: the chief is being stopped, or it has
@@ -89,6 +100,12 @@ seconds Backoff(std::int32_t in_a_row) {
   return std::min(seconds(std::int64_t{1} << doublings), kLongestWait);
 }
 
+/// Attempts in a row that did not last, of either kind: each kind has its own count, and a replica
+/// that alternates between them must not wait half as often for it.
+std::int32_t InARow(const ReplicaRestarts& record) {
+  return record.short_attempts() + record.consecutive_failures();
+}
+
 void CountCrash(PlanBuilder& builder, const Replica& replica, ReplicaRestarts& record) {
   const Time ended = EndOf(builder, replica);
   const bool was_healthy = LifeOf(builder, replica) >= kHealthyStretch;
@@ -105,7 +122,7 @@ void CountDisruption(PlanBuilder& builder, const Replica& replica, ReplicaRestar
   restarts.set_disruptions(restarts.disruptions() + 1);
   if (LifeOf(builder, replica) >= kShortLife) return;
   record.set_short_attempts(record.short_attempts() + 1);
-  const Time due = EndOf(builder, replica) + Backoff(record.short_attempts());
+  const Time due = EndOf(builder, replica) + Backoff(InARow(record));
   record.set_not_before_seconds(CeilSeconds(due));
 }
 
@@ -117,9 +134,8 @@ void ForgetWhatALongLifeEnds(const PlanBuilder& builder, const Replica& replica,
   if (life >= kHealthyStretch && !DrainedUntold(builder, replica)) {
     record.clear_unexplained_drains();
   }
-  if (life < kShortLife) return;
-  record.clear_short_attempts();
-  record.clear_not_before_seconds();
+  if (life >= kLastingLife) record.clear_short_attempts();
+  if (life >= kShortLife) record.clear_not_before_seconds();
 }
 
 /// A chief that drained or was stopped tells its peers to drain; one that was superseded does not.
@@ -188,9 +204,9 @@ void NoteChiefLeft(PlanBuilder& builder) {
 
 Time NextStart(const ReplicaRestarts& record) {
   const Time not_before{seconds(record.not_before_seconds())};
-  const std::int32_t failures = record.consecutive_failures();
-  if (failures <= 1) return not_before;
-  return std::max(not_before, Time(seconds(record.last_end_seconds())) + Backoff(failures - 1));
+  const std::int32_t earlier = InARow(record) - 1;
+  if (record.consecutive_failures() == 0 || earlier <= 0) return not_before;
+  return std::max(not_before, Time(seconds(record.last_end_seconds())) + Backoff(earlier));
 }
 
 void CountEnds(PlanBuilder& builder) {

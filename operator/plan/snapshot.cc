@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/text/last_line.h"
 #include "base/text/utf8.h"
 #include "operator/plan/timestamp.h"
 
@@ -15,12 +16,6 @@ std::string_view DefaultReason(const Replica& replica) {
   if (!replica.Ended()) return "Deleted";
   if (replica.oom) return "OOMKilled";
   return replica.signal != 0 ? "Signaled" : "Error";
-}
-
-std::string_view LastLine(std::string_view text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-  const std::size_t line = text.rfind('\n');
-  return line == std::string_view::npos ? text : text.substr(line + 1);
 }
 
 }  // namespace
@@ -45,7 +40,7 @@ AttemptEnd MakeAttemptEnd(const Replica& replica, Time when) {
   end.set_oom(replica.oom);
   end.set_node(replica.node);
   end.set_time(FormatTimestamp(when));
-  // The end of a long text says more than its beginning: a traceback names the error last.
+  // The end of a long text says more than its beginning.
   const std::string_view words = replica.message.size() <= kLongestMessage
                                      ? std::string_view(replica.message)
                                      : LastLine(replica.message);

@@ -92,6 +92,9 @@ struct Replica {
   /// The last words about its end; empty when there are none.
   std::string message;
   Disruption disruption = Disruption::kNone;
+  /// When it was asked for, by the clock that `now` of Plan is of as well; unknown on one machine.
+  /// Its other times may be of a clock that is wrong.
+  std::optional<Time> created;
   std::optional<Time> started;
   std::optional<Time> ended;
   /// What a program that has exited 87 says of it, where it says anything.

@@ -55,15 +55,20 @@ struct Progress {
   std::string first_waiting;
 };
 
-/// Says whom the next attempt waits for and why.
+/// Says whom the next attempt waits for, why, and how the last one ended.
 std::string DescribeWait(const ReplicaId& id, const ReplicaRestarts& record) {
   std::string text = ReplicaKey(id) + " does not start again before ";
   text += FormatTimestamp(NextStart(record)) + ": ";
   if (record.short_attempts() > 0) {
-    return text + std::to_string(record.short_attempts()) +
-           " attempts in a row were ended within 10 s";
+    text += std::to_string(record.short_attempts()) + " attempts in a row were ended within 10 s";
+    if (record.consecutive_failures() > 0) text += ", and ";
   }
-  return text + std::to_string(record.consecutive_failures()) + " attempts in a row failed";
+  if (record.consecutive_failures() > 0) {
+    text += std::to_string(record.consecutive_failures()) + " attempts in a row failed";
+  }
+  return record.has_last_end()
+             ? text + "; the last was " + DescribeAttemptEnd(id, record.last_end())
+             : text;
 }
 
 /// Says that the next attempt waits for the pod of an earlier one that should have gone; empty when

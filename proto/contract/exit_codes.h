@@ -27,8 +27,8 @@ inline constexpr int kExitNotFound = 127;
 
 /// As a shell's, for a program that a signal ended.
 constexpr int ExitCodeOfSignal(int signal) { return 128 + signal; }
-/// The reverse; 0 for a code that no signal gives.
-constexpr int SignalOfExitCode(int code) { return code > 128 ? code - 128 : 0; }
+/// The reverse; 0 for a code that no signal gives: 255 is exit(-1). Linux has 64 signals.
+constexpr int SignalOfExitCode(int code) { return code > 128 && code <= 192 ? code - 128 : 0; }
 
 /// Whether an attempt that ended so may count as a disruption, which no limit of failures counts:
 /// 86 always does, 85 where somebody told the replica to stop (operator/plan/restart.cc).

@@ -6,7 +6,7 @@
 
 #include "operator/job/observe/pod_termination.h"
 #include "operator/job/observe/pod_view.h"
-#include "operator/job/observe/problem.h"
+#include "operator/job/observe/problem/problem.h"
 #include "operator/job/observe/training_status.h"
 #include "operator/kube/json_fields.h"
 

@@ -13,6 +13,7 @@
 #include "operator/job/build/object_names.h"
 #include "operator/job/build/service.h"
 #include "operator/job/observe/pod_termination.h"
+#include "operator/job/observe/problem/refused_create.h"
 #include "operator/kube/json_fields.h"
 
 namespace pstrain::job {

@@ -7,6 +7,7 @@
 #include "operator/job/build/ps_count.h"
 #include "operator/job/observe/checkpoint_progress.h"
 #include "operator/job/observe/checkpoint_volume.h"
+#include "operator/job/observe/problem/refused_create.h"
 #include "operator/job/well_known.h"
 #include "operator/plan/conditions.h"
 

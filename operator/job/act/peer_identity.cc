@@ -4,6 +4,7 @@
 
 #include "operator/job/build/identity_volume.h"
 #include "operator/job/observe/pod_termination.h"
+#include "operator/job/observe/problem/refused_create.h"
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/conditions.h"

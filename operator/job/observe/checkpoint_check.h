@@ -4,7 +4,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "operator/job/observe/problem.h"
+#include "operator/job/observe/problem/problem.h"
 #include "operator/kube/api_client.h"
 #include "operator/plan/snapshot.h"
 #include "proto/job/psjob.pb.h"

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "operator/job/observe/problem.h"
+#include "operator/job/observe/problem/problem.h"
 #include "operator/job/observe/training_status.h"
 
 namespace pstrain::job {

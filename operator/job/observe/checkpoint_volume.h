@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/text/json.h"
-#include "operator/job/observe/problem.h"
+#include "operator/job/observe/problem/problem.h"
 #include "proto/job/psjob.pb.h"
 
 namespace pstrain::job {

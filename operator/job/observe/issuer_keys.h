@@ -7,7 +7,7 @@
 
 #include "base/mutex.h"
 #include "base/status.h"
-#include "operator/job/observe/problem.h"
+#include "operator/job/observe/problem/problem.h"
 #include "operator/kube/api_client.h"
 #include "operator/plan/snapshot.h"
 

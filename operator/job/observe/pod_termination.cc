@@ -4,7 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "operator/job/observe/problem.h"
+#include "base/text/last_line.h"
+#include "operator/job/observe/problem/problem.h"
 #include "operator/job/observe/training_status.h"
 #include "proto/contract/exit_codes.h"
 
@@ -31,20 +32,56 @@ Disruption FromCondition(std::string_view reason) {
   return reason.empty() ? Disruption::kNone : Disruption::kEvicted;
 }
 
+/// The init container whose failure kept the training container from running; null when none did.
+const PodView::Stuck* FailedInit(const PodView& pod) {
+  if (pod.phase != "Failed" || pod.container.terminated) return nullptr;
+  for (const PodView::Stuck& stuck : pod.stuck) {
+    if (stuck.init && stuck.container.terminated) return &stuck;
+  }
+  return nullptr;
+}
+
+/// The pod's own doing, as it was while an init container ran: more ephemeral storage than its
+/// limit, or its own activeDeadlineSeconds.
+bool IsOwnFault(const PodView& pod) {
+  return FailedInit(pod) != nullptr || pod.pod_reason == "DeadlineExceeded";
+}
+
+/// The kubelet has failed the pod, and no container of it has ended: it was refused, also, after a
+/// restart of the kubelet, when it ran already.
+Disruption FromRefusal(const PodView& pod) {
+  const bool refused = pod.phase == "Failed" && !pod.pod_reason.empty() && !IsOwnFault(pod) &&
+                       !pod.container.terminated;
+  if (!refused) return Disruption::kNone;
+  return pod.container.running ? Disruption::kEvicted : Disruption::kNotAdmitted;
+}
+
 Disruption FromPodReason(const PodView& pod) {
   if (pod.pod_reason == "Preempting") return Disruption::kPreempted;
   if (pod.pod_reason == "NodeLost") return Disruption::kNodeLost;
   for (const std::string_view shutdown : {"Terminated", "NodeShutdown", "Shutdown"}) {
     if (pod.pod_reason == shutdown) return Disruption::kNodePressure;
   }
-  const bool ran = pod.container.known && (pod.container.running || pod.container.terminated);
-  if (pod.phase == "Failed" && !pod.pod_reason.empty() && !ran) return Disruption::kNotAdmitted;
-  return Disruption::kNone;
+  return FromRefusal(pod);
+}
+
+/// Nobody knows how the container ended: containerd finds no process of it after its node was reset
+/// ("Unknown", 255; internal/cri/server/restart.go), or the kubelet no container of it
+/// ("ContainerStatusUnknown", 137). Where the kubelet had a reason to end it, that counts.
+Disruption FromLostContainer(const PodView& pod) {
+  const PodView::Stuck* init = FailedInit(pod);
+  const PodView::Container& container = init == nullptr ? pod.container : init->container;
+  const bool lost = container.terminated && pod.pod_reason.empty() &&
+                    (container.reason == "Unknown" || container.reason == "ContainerStatusUnknown");
+  return lost ? Disruption::kNodeLost : Disruption::kNone;
 }
 
 Disruption DisruptionOf(const PodView& pod) {
-  const Disruption by_condition = FromCondition(pod.disruption_reason);
-  return by_condition != Disruption::kNone ? by_condition : FromPodReason(pod);
+  for (const Disruption disruption :
+       {FromCondition(pod.disruption_reason), FromPodReason(pod), FromLostContainer(pod)}) {
+    if (disruption != Disruption::kNone) return disruption;
+  }
+  return Disruption::kNone;
 }
 
 bool PodEnded(const PodView& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
@@ -82,19 +119,12 @@ Rest RestOf(const PodView& pod) {
 }
 
 /// When the training program started. A pod "starts" when the kubelet takes it, long before its
-/// image is there; that time counts only where the container's own is not known.
+/// image is there; that time counts only where the container's own is not known. Of a program that
+/// could not be started the kubelet has 1970 for it.
 std::optional<plan::Time> StartOf(const PodView& pod) {
+  if (pod.container.CouldNotStart()) return std::nullopt;
   if (pod.container.started) return pod.container.started;
   return pod.container.running || pod.container.terminated ? pod.started : std::nullopt;
-}
-
-/// The init container whose failure kept the training container from running; null when none did.
-const PodView::Stuck* FailedInit(const PodView& pod) {
-  if (pod.phase != "Failed" || pod.container.terminated) return nullptr;
-  for (const PodView::Stuck& stuck : pod.stuck) {
-    if (stuck.init && stuck.container.terminated) return &stuck;
-  }
-  return nullptr;
 }
 
 std::string ReasonOf(const PodView& pod, Disruption disruption) {
@@ -102,7 +132,9 @@ std::string ReasonOf(const PodView& pod, Disruption disruption) {
     return pod.disruption_reason;
   }
   if (!pod.pod_reason.empty()) return pod.pod_reason;
-  if (FailedInit(pod) != nullptr) return "InitContainerFailed";
+  if (const PodView::Stuck* init = FailedInit(pod)) {
+    return disruption == Disruption::kNone ? "InitContainerFailed" : init->container.reason;
+  }
   // The agent has seen the program's own end; the kubelet only the agent's.
   return pod.container.agent_reason.empty() ? pod.container.reason : pod.container.agent_reason;
 }
@@ -114,12 +146,14 @@ std::string MessageOf(const PodView& pod) {
   }
   if (!pod.pod_reason.empty() && !pod.pod_message.empty()) return pod.pod_message;
   if (const PodView::Stuck* init = FailedInit(pod)) {
-    const std::string& words = init->container.message;
-    return "init container " + init->name + (words.empty() ? "" : ": " + words);
+    std::string text = "init container " + init->name;
+    const std::string_view line = LastLine(init->container.message);
+    if (!line.empty()) text.append(": ").append(line);
+    return text;
   }
   const PodView::Container& container = pod.container;
-  const std::string_view hint = StartHintOf(pod);
-  if (!hint.empty()) return std::string(hint) + ": " + container.message;
+  const std::string hint = StartHintOf(pod);
+  if (!hint.empty()) return hint + ": " + container.message;
   return container.agent_message.empty() ? container.message : container.agent_message;
 }
 
@@ -156,6 +190,7 @@ Replica ToReplica(const PodView& pod) {
   replica.oom = pod.container.oom || pod.container.reason == "OOMKilled";
   replica.node = pod.node;
   replica.message = MessageOf(pod);
+  replica.created = pod.created;
   replica.started = StartOf(pod);
   if (replica.Ended()) replica.ended = pod.container.finished;
   if (replica.Ended() || replica.terminating) {

@@ -19,15 +19,21 @@ namespace pstrain::job {
 ///   node pressure, node shutdown         | disruption (TerminationByKubelet, or reason
 ///                                        | Terminated, NodeShutdown or Shutdown)
 ///   kubelet's preemption for a critical  | disruption (reason Preempting)
-///   refused by the kubelet at admission  | disruption: no container ran
+///   refused by the kubelet at admission  | disruption: no container ran, or one ran when a
+///                                        | kubelet that was restarted refused it
 ///   node lost without a condition        | disruption (reason NodeLost)
+///   node reset, container lost           | disruption: the container's reason is Unknown or
+///                                        | ContainerStatusUnknown
 ///   own ephemeral-storage limit          | crash, reason Evicted
+///   own activeDeadlineSeconds            | crash, reason DeadlineExceeded
+///   an init container's end              | crash, reason InitContainerFailed
 ///   SIGTERM, and nothing says whose      | terminating while other containers run: the kubelet
 ///                                        | says who stops a pod when all of them have ended
 ///   own memory limit                     | crash, reason OOMKilled
 ///   the program's own exit, or a kill    | crash, or success; exit 85 and 86: by the Plan
 ///
-/// Source: KEP-3329 (Retriable and non-retriable Pod failures), KEP-2000 (Graceful node shutdown).
+/// docs/reference/pod-ends.md has them one by one, from tests/golden/pod_ends.json. Source:
+/// KEP-3329 (Retriable and non-retriable Pod failures), KEP-2000 (Graceful node shutdown).
 plan::Replica ToReplica(const PodView& pod);
 
 /// The same for a pod that is gone from the apiserver, by its last state: what had ended keeps its

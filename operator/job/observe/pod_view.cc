@@ -1,5 +1,6 @@
 #include "operator/job/observe/pod_view.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/text/parse_number.h"
@@ -45,6 +46,10 @@ void ReadConditions(const Json& status, PodView& view) {
       view.disruption_reason = kube::TextOrEmpty(condition, "reason");
       view.disruption_message = kube::TextOrEmpty(condition, "message");
     }
+    if (type == "PodReadyToStartContainers") view.sandbox_ready = is_true;
+    if (type == "PodScheduled" && is_true) {
+      view.progressed = plan::ParseTimestamp(kube::TextOrEmpty(condition, "lastTransitionTime"));
+    }
     if (type == "PodScheduled" && !is_true) {
       view.unscheduled_reason = kube::TextOrEmpty(condition, "reason");
       view.unscheduled_message = kube::TextOrEmpty(condition, "message");
@@ -69,6 +74,16 @@ void ReadAgentsWords(PodView::Container& container) {
   container.told_to_stop = is_true("told_to_stop");
 }
 
+void ReadTerminated(const Json& terminated, PodView::Container& container) {
+  container.exit_code = static_cast<std::int32_t>(kube::IntegerOrZero(terminated, "exitCode"));
+  container.signal = static_cast<std::int32_t>(kube::IntegerOrZero(terminated, "signal"));
+  container.reason = kube::TextOrEmpty(terminated, "reason");
+  container.message = kube::TextOrEmpty(terminated, "message");
+  ReadAgentsWords(container);
+  container.started = plan::ParseTimestamp(kube::TextOrEmpty(terminated, "startedAt"));
+  container.finished = plan::ParseTimestamp(kube::TextOrEmpty(terminated, "finishedAt"));
+}
+
 void ReadContainer(const Json& status, PodView::Container& container) {
   container.known = true;
   const Json* state = status.Find("state");
@@ -84,28 +99,51 @@ void ReadContainer(const Json& status, PodView::Container& container) {
   const Json* terminated = state->Find("terminated");
   if (terminated == nullptr) return;
   container.terminated = true;
-  container.exit_code = static_cast<std::int32_t>(kube::IntegerOrZero(*terminated, "exitCode"));
-  container.signal = static_cast<std::int32_t>(kube::IntegerOrZero(*terminated, "signal"));
-  container.reason = kube::TextOrEmpty(terminated, "reason");
-  container.message = kube::TextOrEmpty(terminated, "message");
-  ReadAgentsWords(container);
-  container.started = plan::ParseTimestamp(kube::TextOrEmpty(terminated, "startedAt"));
-  container.finished = plan::ParseTimestamp(kube::TextOrEmpty(terminated, "finishedAt"));
+  ReadTerminated(*terminated, container);
+}
+
+enum class Kind : std::uint8_t { kOrdinary, kInit, kSidecar };
+
+/// An init container that the kubelet restarts for as long as the pod lives (KEP-753).
+Kind KindOfInit(const Json& spec, const std::string& name) {
+  const Json* containers = spec.Find("initContainers");
+  if (containers == nullptr) return Kind::kInit;
+  for (const Json& container : containers->items()) {
+    if (kube::TextOrEmpty(container, "name") != name) continue;
+    return kube::TextOrEmpty(container, "restartPolicy") == "Always" ? Kind::kSidecar : Kind::kInit;
+  }
+  return Kind::kInit;
+}
+
+bool IsFalse(const Json& object, std::string_view name) {
+  const Json* flag = object.Find(name);
+  return flag != nullptr && !flag->AsBool().value_or(true);
 }
 
 /// A container that is not the training container; kept only where it is in the way.
-void ReadOther(const Json& status, bool init, PodView& view) {
-  PodView::Stuck other{.name = kube::TextOrEmpty(status, "name"), .init = init, .container = {}};
-  ReadContainer(status, other.container);
-  const PodView::Container& container = other.container;
-  view.others_remain |= !init && !container.terminated;
+void ReadOther(const Json& status, Kind kind, PodView& view) {
+  PodView::Stuck other{
+      .name = kube::TextOrEmpty(status, "name"), .init = kind != Kind::kOrdinary, .container = {}};
+  PodView::Container& container = other.container;
+  ReadContainer(status, container);
+  view.others_remain |= kind == Kind::kOrdinary && !container.terminated;
+  view.initializing |= kind == Kind::kInit && container.running;
+  if (kind == Kind::kInit && container.finished) {
+    view.progressed = std::max(view.progressed.value_or(*container.finished), *container.finished);
+  }
   const std::string& reason = container.waiting_reason;
   const bool waits =
       !reason.empty() && reason != "ContainerCreating" && reason != "PodInitializing";
-  if (waits || (init && container.exit_code != 0)) view.stuck.push_back(std::move(other));
+  const bool failed = kind == Kind::kInit && container.exit_code != 0;
+  const bool starts = kind == Kind::kSidecar && container.running && IsFalse(status, "started");
+  if (!waits && !failed && !starts) return;
+  const Json* last = kube::FindPath(status, {"lastState", "terminated"});
+  if (waits && last != nullptr) ReadTerminated(*last, container);
+  view.stuck.push_back(std::move(other));
 }
 
-void ReadStatus(const Json& status, const std::string& training_container, PodView& view) {
+void ReadStatus(const Json& status, const Json& spec, const std::string& training_container,
+                PodView& view) {
   view.phase = kube::TextOrEmpty(status, "phase");
   view.pod_reason = kube::TextOrEmpty(status, "reason");
   view.pod_message = kube::TextOrEmpty(status, "message");
@@ -113,7 +151,9 @@ void ReadStatus(const Json& status, const std::string& training_container, PodVi
   view.started = plan::ParseTimestamp(kube::TextOrEmpty(status, "startTime"));
   ReadConditions(status, view);
   if (const Json* containers = status.Find("initContainerStatuses")) {
-    for (const Json& container : containers->items()) ReadOther(container, true, view);
+    for (const Json& container : containers->items()) {
+      ReadOther(container, KindOfInit(spec, kube::TextOrEmpty(container, "name")), view);
+    }
   }
   const Json* containers = status.Find("containerStatuses");
   if (containers == nullptr) return;
@@ -121,7 +161,7 @@ void ReadStatus(const Json& status, const std::string& training_container, PodVi
     if (kube::TextOrEmpty(container, "name") == training_container) {
       ReadContainer(container, view.container);
     } else {
-      ReadOther(container, false, view);
+      ReadOther(container, Kind::kOrdinary, view);
     }
   }
 }
@@ -133,6 +173,28 @@ void ReadVolumes(const Json& spec, PodView& view) {
     const std::string name = kube::TextOrEmpty(volume, "name");
     if (name == kJobVolume) view.config_map = kube::TextOrEmpty(volume.Find("configMap"), "name");
     view.identified |= name == kIdentityVolume;
+  }
+}
+
+/// The claim of a volume, also the one that is made of the volume itself; empty without one.
+std::string ClaimOf(const Json& volume, const std::string& pod) {
+  if (volume.Find("ephemeral") != nullptr) return pod + "-" + kube::TextOrEmpty(volume, "name");
+  return kube::TextOrEmpty(volume.Find("persistentVolumeClaim"), "claimName");
+}
+
+/// Of a pod that is not scheduled.
+void ReadAwaited(const Json& spec, PodView& view) {
+  if (view.unscheduled_reason.empty()) return;
+  if (const Json* gates = spec.Find("schedulingGates")) {
+    for (const Json& gate : gates->items()) {
+      view.awaited.push_back(kube::TextOrEmpty(gate, "name"));
+    }
+  }
+  const Json* volumes = spec.Find("volumes");
+  if (!view.awaited.empty() || volumes == nullptr) return;
+  for (const Json& volume : volumes->items()) {
+    std::string claim = ClaimOf(volume, view.name);
+    if (!claim.empty()) view.awaited.push_back(std::move(claim));
   }
 }
 
@@ -150,6 +212,10 @@ std::string ControllerUid(const Json& metadata) {
 
 }  // namespace
 
+bool PodView::Container::CouldNotStart() const {
+  return terminated && (reason == "StartError" || reason == "ContainerCannotRun");
+}
+
 Result<PodView> DecodePod(const Json& pod) {
   const Json* metadata = pod.Find("metadata");
   if (metadata == nullptr) return InvalidArgumentError("pod: metadata is missing");
@@ -166,14 +232,16 @@ Result<PodView> DecodePod(const Json& pod) {
   view.deleted = plan::ParseTimestamp(kube::TextOrEmpty(metadata, "deletionTimestamp"));
   PSTRAIN_RETURN_IF_ERROR(ReadLabels(*metadata, view));
   view.ps_replicas = kube::TextOrEmpty(metadata->Find("annotations"), kPsReplicasAnnotation);
-  if (const Json* spec = pod.Find("spec")) {
-    ReadVolumes(*spec, view);
-    view.node = kube::TextOrEmpty(spec, "nodeName");
-  }
+  const Json none = Json::Object();
+  const Json* given = pod.Find("spec");
+  const Json& spec = given == nullptr ? none : *given;
+  ReadVolumes(spec, view);
+  view.node = kube::TextOrEmpty(spec, "nodeName");
   // An annotation that somebody has made name no container: nothing is known of the program.
   const Result<const Json*> training = FindTrainingContainer(pod);
   if (const Json* status = pod.Find("status")) {
-    ReadStatus(*status, training.ok() ? kube::TextOrEmpty(*training, "name") : "", view);
+    ReadStatus(*status, spec, training.ok() ? kube::TextOrEmpty(*training, "name") : "", view);
+    ReadAwaited(spec, view);
   }
   return view;
 }

@@ -46,6 +46,13 @@ struct PodView {
   /// Reason and message of PodScheduled while it is False.
   std::string unscheduled_reason;
   std::string unscheduled_message;
+  /// While it is False the names of what the scheduler may wait for: the pod's scheduling gates, or
+  /// else its claims.
+  std::vector<std::string> awaited;
+  /// When it was scheduled, or the last of its init containers ended.
+  std::optional<plan::Time> progressed;
+  /// PodReadyToStartContainers is True: volumes and network of the pod are there.
+  bool sandbox_ready = false;
 
   struct Container {
     bool known = false;  // there is a status for it
@@ -66,17 +73,24 @@ struct PodView {
     bool told_to_stop = false;  // SIGTERM has reached the program
     std::optional<plan::Time> started;
     std::optional<plan::Time> finished;
+
+    /// The container runtime could not start the program: nothing of it ran.
+    bool CouldNotStart() const;
   };
   /// The training container: the one that kTrainingContainerAnnotation names.
   Container container;
-  /// Of the others those that keep the pod from starting: each waits for more than its turn, or is
-  /// an init container that failed.
+  /// Of the others those that keep the pod from starting: each waits for more than its turn, is an
+  /// init container that failed, or a sidecar of initContainers that runs and whose startup probe
+  /// has not succeeded. Of one that is started again and again, exit code, reason and message are
+  /// those of its last end.
   struct Stuck {
     std::string name;
     bool init = false;
     Container container;
   };
   std::vector<Stuck> stuck;
+  /// An init container that is to end is at work.
+  bool initializing = false;
   /// Of the pod's other ordinary containers one has not ended: it runs, or has yet to. Sidecars of
   /// initContainers are not among them: the kubelet ends those.
   bool others_remain = false;

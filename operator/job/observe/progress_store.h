@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/mutex.h"
-#include "operator/job/observe/problem.h"
+#include "operator/job/observe/problem/problem.h"
 #include "operator/job/observe/training_status.h"
 
 namespace pstrain::job {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "operator/kube/json_fields.h"
 #include "tests/operator/job/reconciler_fixture.h"
 
 namespace pstrain::job {
@@ -92,6 +93,32 @@ TEST_F(BlockedJobTest, AnImageThatCannotBePulled_IsOneConditionAndOneEvent) {
   EXPECT_EQ(fixture_.Calls() - before, 1);
   EXPECT_THAT(fixture_.MessageOf("Blocked"), HasSubstr("no such host"));
   EXPECT_THAT(fixture_.FinishEvents(), Contains("ImagePullBackOff").Times(1));
+}
+
+TEST_F(BlockedJobTest, APodThatTheKubeletRefusesForEver_IsQuietAndSaysWhatToDo) {
+  fixture_.StartJob();
+  fixture_.RemovePod("byo-worker-0");
+  int calls_before_the_last_minute = 0;
+  for (int second = 0; second < 600; ++second) {
+    if (second == 540) calls_before_the_last_minute = fixture_.Calls();
+    fixture_.RunFor(seconds(1));
+    for (const std::string& name : fixture_.PodNames()) {
+      const Json pod = fixture_.Pod(name);
+      const bool has_phase = kube::FindPath(pod, {"status", "phase"}) != nullptr;
+      if (!name.starts_with("byo-worker-0") || has_phase) continue;
+      fixture_.SetPodStatus(name, R"({"phase": "Failed", "reason": "OutOfcpu",
+          "message": "Pod was rejected: Node didn't have enough resource: cpu"})");
+    }
+  }
+  EXPECT_LE(fixture_.Calls() - calls_before_the_last_minute, 10);
+  EXPECT_EQ(fixture_.ConditionOf("Blocked"), "True");
+  EXPECT_THAT(fixture_.MessageOf("Blocked"), HasSubstr("OutOfcpu: pod byo-worker-0-"));
+  EXPECT_THAT(fixture_.MessageOf("Blocked"), HasSubstr("remove nodeName from the template"));
+  EXPECT_THAT(fixture_.MessageOf("Restarting"),
+              HasSubstr("the last was worker-0: OutOfcpu: Pod was rejected"));
+  EXPECT_EQ(fixture_.StatusOfJob().restarts().failures(), 0);
+  EXPECT_LE(fixture_.StatusOfJob().restarts().disruptions(), 12);
+  EXPECT_THAT(fixture_.FinishEvents(), Contains("OutOfcpu").Times(1));
 }
 
 TEST_F(BlockedJobTest, ARefusedCreate_DoesNotKeepOtherPodsFromGoing) {

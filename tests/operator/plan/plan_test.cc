@@ -191,7 +191,50 @@ TEST(PlanRestartDelay, WhenAnAttemptLivedTenSeconds_TheNextOneDoesNotWait) {
   RecordOf(snapshot, "worker-0").set_not_before_seconds(1'900'000'000);
   const PlanResult plan = Plan(snapshot, kNow);
   EXPECT_EQ(Actions<StartReplica>(plan).size(), 1U);
-  EXPECT_EQ(plan.status.restarts().replicas().at("worker-0").short_attempts(), 0);
+  EXPECT_EQ(plan.status.restarts().replicas().at("worker-0").short_attempts(), 7);
+  EXPECT_EQ(plan.status.restarts().replicas().at("worker-0").not_before_seconds(), 0);
+  snapshot.replicas[3].started = kNow - seconds(60);
+  EXPECT_EQ(Plan(snapshot, kNow).status.restarts().replicas().at("worker-0").short_attempts(), 0);
+}
+
+TEST(PlanRestartDelay, WhenCrashesAndShortLivesTakeTurns_TheyWaitAsOneSeries) {
+  Snapshot snapshot = With(Lived(Running(Role::kWorker, 0, 3), seconds(1), kExitDisrupted));
+  ReplicaRestarts& record = RecordOf(snapshot, "worker-0");
+  record.set_attempt(3);
+  record.set_short_attempts(1);
+  record.set_consecutive_failures(2);
+  EXPECT_EQ(WaitIn(Plan(snapshot, kNow)), seconds(8));
+  snapshot.replicas[3] = Ended(snapshot.replicas[3], 1);
+  EXPECT_EQ(WaitIn(Plan(snapshot, kNow)), seconds(4));
+  EXPECT_NE(FindCondition(Plan(snapshot, kNow).status, "Restarting")
+                ->message()
+                .find("1 attempts in a row were ended within 10 s, and 3 attempts in a row failed; "
+                      "the last was worker-0: Error, exit code 1"),
+            std::string::npos);
+}
+
+TEST(PlanRestartDelay, WhenTheClockOfANodeIsWrong_TheWaitCountsFromTheCreation) {
+  for (const seconds skew : {seconds(-3600), seconds(3600)}) {
+    Replica worker = Lived(Running(Role::kWorker, 0), seconds(2), kExitDisrupted);
+    worker.created = kNow - std::chrono::milliseconds(500);
+    *worker.started += skew;
+    *worker.ended += skew;
+    EXPECT_EQ(WaitIn(Plan(With(worker), kNow)), seconds(1)) << skew.count();
+    EXPECT_EQ(Plan(With(worker), kNow).status.restarts().replicas().at("worker-0").short_attempts(),
+              1);
+    // One that is being deleted has no end yet; it is no older than its pod.
+    worker = Running(Role::kWorker, 0);
+    worker.terminating = true;
+    worker.created = kNow - seconds(3);
+    *worker.started += skew;
+    EXPECT_EQ(WaitIn(Plan(With(worker), kNow)), seconds(1)) << skew.count();
+    // A long life is one by whichever clock.
+    worker = Lived(Running(Role::kWorker, 0), seconds(700), kExitDisrupted);
+    worker.created = kNow - seconds(701);
+    *worker.started += skew;
+    *worker.ended += skew;
+    EXPECT_EQ(WaitIn(Plan(With(worker), kNow)), seconds(0)) << skew.count();
+  }
 }
 
 TEST(PlanRestartDelay, WhenTheKubeletRefusesAPodOrAPodNeverRan_ItLivedForNoTime) {

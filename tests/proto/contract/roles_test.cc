@@ -70,6 +70,8 @@ TEST(ExitCodes, Disruptions_AreTheTwoThatAreNobodysFault) {
   EXPECT_EQ(ExitCodeOfSignal(9), 137);
   EXPECT_EQ(SignalOfExitCode(137), 9);
   EXPECT_EQ(SignalOfExitCode(128), 0);
+  EXPECT_EQ(SignalOfExitCode(192), 64);
+  EXPECT_EQ(SignalOfExitCode(255), 0);
   EXPECT_EQ(SignalOfExitCode(1), 0);
 }
 

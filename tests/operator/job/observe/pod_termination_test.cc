@@ -374,6 +374,11 @@ TEST(PodStart, IsTheContainersAndNotThePods) {
       "containerStatuses":RUNNING})"),
             pod);
   EXPECT_EQ(start(R"({"phase":"Pending","startTime":"2026-01-02T03:04:00Z"})"), std::nullopt);
+  EXPECT_EQ(start(R"({"phase":"Failed","startTime":"2026-01-02T03:04:00Z","containerStatuses":
+      [{"name":"training","state":{"terminated":{"exitCode":128,"reason":"StartError",
+        "startedAt":"1970-01-01T00:00:00Z"}}}]})"),
+            std::nullopt)
+      << "it never ran: a healthy life would end the restart delay";
 }
 
 }  // namespace
