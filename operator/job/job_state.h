@@ -11,6 +11,7 @@
 #include "operator/job/observe/node_check.h"
 #include "operator/job/observe/problem.h"
 #include "operator/job/observe/replicas.h"
+#include "operator/job/start_times.h"
 #include "operator/kube/resource.h"
 #include "operator/plan/snapshot.h"
 #include "proto/job/psjob.pb.h"
@@ -68,6 +69,8 @@ struct JobState {
     std::string version_before;
   };
   std::map<std::string, ToldPsCount> told_ps_counts;
+  /// How long its present start takes.
+  StartTimes start_times;
   /// The problem that an event was last written for.
   std::string reported_problem;
 };
