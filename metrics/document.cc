@@ -20,7 +20,7 @@ Timestamps are Unix seconds. Histograms have besides `_bucket` (with the label `
 )";
 
 constexpr std::string_view kBudgetTail = R"(
-A job of 8 ps and 64 workers so has about 8,000 series. What you do not look at need not be stored: the chart's monitors drop the families in `metrics.serviceMonitor.drop` and `metrics.podMonitor.drop` (see its values.yaml), by default those of processes that nothing here asks for.
+A job of 8 ps and 64 workers so has about 7,500 series. What you do not look at need not be stored: the chart's monitors drop the families in `metrics.serviceMonitor.drop` and `metrics.podMonitor.drop` (see its values.yaml), by default those of processes that nothing here asks for.
 )";
 
 struct Section {

@@ -64,33 +64,10 @@ void AddRole(const std::string& role, const std::function<void(StatsWriter&)>& r
   }
 }
 
-void RegisterChief(StatsWriter& writer) {
-  const RuntimeStats common(writer);
-  const TokenStats token(writer);
-  const ChiefStats own(writer);
-  const Refusals refusals(writer);
-}
-
-void RegisterPs(StatsWriter& writer) {
-  const RuntimeStats common(writer);
-  const PeerStats peer(writer);
-  const TokenStats token(writer);
-  const PsStats own(writer);
-  const Refusals refusals(writer);
-}
-
-void RegisterWorker(StatsWriter& writer) {
-  const RuntimeStats common(writer);
-  const PeerStats peer(writer);
-  const TokenStats token(writer);
-  const WorkerStats own(writer);
-}
-
-void RegisterEvaluator(StatsWriter& writer) {
-  const RuntimeStats common(writer);
-  const PeerStats peer(writer);
-  const TokenStats token(writer);
-  const EvaluatorStats own(writer);
+/// What a process of the role does before it works.
+template <typename... Stats>
+void Register(StatsWriter& writer) {
+  (static_cast<void>(Stats(writer)), ...);
 }
 
 }  // namespace
@@ -107,10 +84,10 @@ std::vector<MetricRow> MetricTable() {
   Labels of_process = {"process"};
   of_process.insert(of_process.begin(), replica.begin(), replica.end());
   Add("agent", kProcessFamilies, of_process, rows);
-  AddRole("chief", RegisterChief, rows);
-  AddRole("ps", RegisterPs, rows);
-  AddRole("worker", RegisterWorker, rows);
-  AddRole("evaluator", RegisterEvaluator, rows);
+  AddRole("chief", Register<RuntimeStats, TokenStats, ChiefStats, Refusals>, rows);
+  AddRole("ps", Register<RuntimeStats, PeerStats, TokenStats, PsStats, Refusals>, rows);
+  AddRole("worker", Register<RuntimeStats, PeerStats, TokenStats, WorkerStats>, rows);
+  AddRole("evaluator", Register<RuntimeStats, PeerStats, TokenStats, EvaluatorStats>, rows);
   return rows;
 }
 

@@ -31,7 +31,7 @@ std::vector<MetricRow> MetricTable();
 /// namespaces.
 inline constexpr int kOperatorSeries = 600;
 inline constexpr int kSeriesOfOneJob = 90;
-inline constexpr int kSeriesOfOneReplica = 160;
+inline constexpr int kSeriesOfOneReplica = 120;
 
 /// What the value is counted in, as the name ends: "seconds", "bytes", "steps"; "timestamp" for
 /// Unix seconds; empty for plain numbers. Pure.

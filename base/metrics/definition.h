@@ -2,6 +2,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/metrics/collector.h"
 
@@ -26,6 +28,13 @@ inline MetricFamily FamilyOf(const MetricDefinition& definition) {
           .help = std::string(definition.help),
           .type = definition.type,
           .samples = {}};
+}
+
+/// Appends the series of a counter or gauge.
+inline void AddSample(MetricFamily& family, std::vector<MetricLabel> labels, double value) {
+  MetricSample& sample = family.samples.emplace_back();
+  sample.labels = std::move(labels);
+  sample.value = value;
 }
 
 }  // namespace pstrain

@@ -6,16 +6,6 @@
 #include "operator/controller/metric_definitions.h"
 
 namespace pstrain::kube {
-namespace {
-
-void Add(MetricFamily& family, std::vector<MetricLabel> labels, double value) {
-  MetricSample& sample = family.samples.emplace_back();
-  sample.labels = std::move(labels);
-  sample.value = value;
-}
-
-}  // namespace
-
 std::vector<MetricFamily> CollectCaches(const std::vector<CacheView>& caches) {
   MetricFamily restarts = FamilyOf(metrics::kWatchRestarts);
   MetricFamily objects = FamilyOf(metrics::kCacheObjects);
@@ -25,9 +15,9 @@ std::vector<MetricFamily> CollectCaches(const std::vector<CacheView>& caches) {
     for (const auto& [reason, count] : {std::pair{"ended", counts.ended},
                                         {"expired", counts.expired},
                                         {"error", counts.failures}}) {
-      Add(restarts, {{"kind", kind}, {"reason", reason}}, static_cast<double>(count));
+      AddSample(restarts, {{"kind", kind}, {"reason", reason}}, static_cast<double>(count));
     }
-    Add(objects, {{"kind", kind}}, static_cast<double>(cache.objects));
+    AddSample(objects, {{"kind", kind}}, static_cast<double>(cache.objects));
   }
   return {std::move(restarts), std::move(objects)};
 }

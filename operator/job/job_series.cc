@@ -20,9 +20,6 @@ namespace {
 
 using Labels = std::vector<MetricLabel>;
 
-constexpr std::array kPhases = {JobStatus::Pending, JobStatus::Running, JobStatus::Suspended,
-                                JobStatus::Succeeded, JobStatus::Failed};
-
 /// Those that say that something is wrong, and two that say that nothing is.
 constexpr std::array<std::string_view, 9> kConditions = {kAccepted,
                                                          "Blocked",
@@ -77,9 +74,7 @@ JobSeries::JobSeries() {
 }
 
 void JobSeries::Put(const MetricDefinition& definition, Labels labels, double value) {
-  MetricSample& sample = families_[place_of_.at(definition.name)].samples.emplace_back();
-  sample.labels = std::move(labels);
-  sample.value = value;
+  AddSample(families_[place_of_.at(definition.name)], std::move(labels), value);
 }
 
 void JobSeries::AddTimes(const Labels& job, const kube::Cached<PSTrainingJob>& cached) {

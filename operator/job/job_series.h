@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,6 +14,10 @@
 #include "operator/plan/plan.h"
 
 namespace pstrain::job {
+
+/// All that a job may be in.
+inline constexpr std::array kPhases = {JobStatus::Pending, JobStatus::Running, JobStatus::Suspended,
+                                       JobStatus::Succeeded, JobStatus::Failed};
 
 /// How often attempts of one job's replicas have ended, by role and cause.
 using RestartCounts = std::map<std::pair<plan::Role, plan::RestartCause>, std::uint64_t>;

@@ -8,14 +8,6 @@
 namespace pstrain::job {
 namespace {
 
-void Add(MetricFamily& family, std::vector<MetricLabel> labels, double value) {
-  family.samples.push_back(
-      {.labels = std::move(labels), .value = value, .count = 0, .buckets = {}});
-}
-
-constexpr std::array kPhases = {JobStatus::Pending, JobStatus::Running, JobStatus::Suspended,
-                                JobStatus::Succeeded, JobStatus::Failed};
-
 /// Results, and the reasons of the events that tell of them.
 constexpr std::array<std::pair<const char*, const char*>, 2> kResults = {
     {{"succeeded", "Succeeded"}, {"failed", "Failed"}}};
@@ -32,8 +24,8 @@ MetricFamily CountPhases(const std::vector<JobStore::Object>& jobs) {
   }
   MetricFamily family = FamilyOf(metrics::kJobs);
   for (const auto& [key, count] : by_phase) {
-    Add(family, {{"namespace", key.first}, {"phase", JobStatus::Phase_Name(key.second)}},
-        static_cast<double>(count));
+    AddSample(family, {{"namespace", key.first}, {"phase", JobStatus::Phase_Name(key.second)}},
+              static_cast<double>(count));
   }
   return family;
 }
@@ -123,11 +115,11 @@ void OperatorMetrics::AppendOutcomes(const std::vector<JobStore::Object>& jobs,
     }
   }
   for (const auto& [finish, count] : finishes) {
-    Add(finished,
-        {{"namespace", finish.first},
-         {"result", finish.second.first},
-         {"reason", finish.second.second}},
-        static_cast<double>(count));
+    AddSample(finished,
+              {{"namespace", finish.first},
+               {"result", finish.second.first},
+               {"reason", finish.second.second}},
+              static_cast<double>(count));
   }
   for (const auto& [stage, histogram] : starts_) {
     starts.samples.push_back(histogram.Sample({{"stage", std::string(StartStageName(stage))}}));

@@ -172,9 +172,9 @@ class Pages(unittest.TestCase):
                     lambda text: "pstrain_runtime_ready" in text and 'process="runtime"' in text and
                     all(name in text for name in TABLES[role].keys() - MAY_LACK) and text)(get(u))))
                 self.compare(page, ["agent", role])
-                self.lint(page, f"a {role}")
+                self.lint(page, f"role {role}")
                 self.assertLessEqual(len(page.series), BUDGETS["replica"])
-                print(f"{len(page.series)} series of a {role}")
+                print(f"{len(page.series)} series of role {role}")
         except Exception:
             print((work / "run.log").read_text(encoding="utf-8")[-4000:])
             raise

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/os/file_faults.h"
 #include "runtime/checkpoint/chief_term.h"
@@ -113,7 +114,8 @@ TEST_F(CheckpointingTest, TheStatsPage_SaysWhenTheNewestWasTakenAndHowLongItTook
   checkpoint_rule().every_steps = 1;
   StartPs();
   const auto value = [this](std::string_view key) {
-    for (const StatReading& reading : stats_->page()->Read().value()) {
+    const std::vector<StatReading> readings = stats_->page()->Read().value();
+    for (const StatReading& reading : readings) {
       if (reading.key == key) return reading.AsDouble();
     }
     return -1.0;
