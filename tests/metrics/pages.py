@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pages.py ROOT BIN SERVE_FAKE_APISERVER PROMTOOL: the pages that the operator and the agents of a
+"""pages.py ROOT BIN SERVE_FAKE_APISERVER [PROMTOOL]: the pages that the operator and the agents of a
 training job serve, against docs/metrics.md: every family of a page is in it with its type, labels
 and text, every family in it is on the page, and no page has more series than it says. With a
 PROMTOOL, `promtool check metrics` finds nothing."""
