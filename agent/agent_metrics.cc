@@ -20,9 +20,8 @@ MetricSample Sample(Labels labels, double value) {
   return sample;
 }
 
-MetricFamily OneSample(std::string name, std::string help, MetricType type, Labels labels,
-                       double value) {
-  MetricFamily family{std::move(name), std::move(help), type, {}};
+MetricFamily OneSample(const MetricDefinition& definition, Labels labels, double value) {
+  MetricFamily family = FamilyOf(definition);
   family.samples.push_back(Sample(std::move(labels), value));
   return family;
 }
@@ -46,24 +45,18 @@ void AppendProcessMetrics(std::vector<MetricFamily>& families, const std::string
 
 std::vector<MetricFamily> CollectAgentMetrics(const TaskEnv& task, const AgentState& state,
                                               const StatsPage& page) {
-  const Labels ours = {{"job_name", task.job_name},
-                       {"replica_type", task.replica_type},
-                       {"replica_index", std::to_string(task.replica_index)}};
+  const Labels ours = {{kReplicaLabels[0], task.job_name},
+                       {kReplicaLabels[1], task.replica_type},
+                       {kReplicaLabels[2], std::to_string(task.replica_index)}};
   const pid_t child = state.child_pid;
   std::vector<MetricFamily> families;
-  families.push_back(OneSample("pstrain_agent_info", "1; labels say what runs here.",
-                               MetricType::kGauge, With(ours, "version", PSTRAIN_VERSION), 1));
-  families.push_back(OneSample("pstrain_agent_runtime_up", "1 while the training program runs.",
-                               MetricType::kGauge, ours, child != 0 ? 1 : 0));
-  families.push_back(OneSample("pstrain_agent_attempt", "Attempt of this replica, from 0.",
-                               MetricType::kGauge, ours, task.attempt));
-  families.push_back(OneSample("pstrain_agent_preemption_notices_total", "Requests to stop.",
-                               MetricType::kCounter, With(ours, "source", "sigterm"),
+  families.push_back(OneSample(agent_metrics::kInfo, With(ours, "version", PSTRAIN_VERSION), 1));
+  families.push_back(OneSample(agent_metrics::kRuntimeUp, ours, child != 0 ? 1 : 0));
+  families.push_back(OneSample(agent_metrics::kAttempt, ours, task.attempt));
+  families.push_back(OneSample(agent_metrics::kNotices, With(ours, "source", "sigterm"),
                                static_cast<double>(state.stop_requests.load())));
-  families.push_back(OneSample("pstrain_agent_orphans_reaped_total",
-                               "Ended processes that the training program left behind.",
-                               MetricType::kCounter, ours,
-                               static_cast<double>(state.orphans_reaped.load())));
+  families.push_back(
+      OneSample(agent_metrics::kOrphans, ours, static_cast<double>(state.orphans_reaped.load())));
   AppendProcessMetrics(families, "/proc/self", With(ours, "process", "agent"));
   if (child != 0) {
     AppendProcessMetrics(families, "/proc/" + std::to_string(child),

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/random.h"
+#include "operator/controller/cache_metrics.h"
 #include "operator/controller/controller.h"
 #include "operator/controller/event_recorder.h"
 #include "operator/controller/informer.h"
@@ -63,7 +64,7 @@ class JobController::Impl {
         router_(uncounted_pods_, [this](const ObjectKey& job) { queue_.Add(job); }),
         jobs_(client, pause, clock, job::JobResource(), WatchOf(options, false),
               {.decode = job::DecodeJob,
-               .annotation_prefixes = {},
+               .annotation_prefixes = {std::string(job::kAnnotationPrefix)},
                .on_change = [this](const auto& before,
                                    const auto& after) { router_.JobChanged(before, after); }}),
         services_(client, pause, clock, kube::ServiceResource(), WatchOf(options, true),
@@ -146,6 +147,16 @@ class JobController::Impl {
     Append(queue_.Collect(), families);
     Append(controller_.Collect(), families);
     Append(events_.Collect(), families);
+    std::vector<kube::CacheView> caches = {
+        {.watcher = &jobs_.watcher(), .objects = jobs_.store().size()},
+        {.watcher = &pods_.watcher(), .objects = pods_.store().size()},
+        {.watcher = &services_.watcher(), .objects = services_.store().size()},
+        {.watcher = &config_maps_.watcher(), .objects = config_maps_.store().size()}};
+    if (network_policies_) {
+      caches.push_back(
+          {.watcher = &network_policies_->watcher(), .objects = network_policies_->store().size()});
+    }
+    Append(CollectCaches(caches), families);
     return families;
   }
 

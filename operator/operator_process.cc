@@ -18,6 +18,7 @@
 #include "operator/controller/health.h"
 #include "operator/controller/informer.h"
 #include "operator/controller/leader_elector.h"
+#include "operator/job/metric_definitions.h"
 #include "operator/job_controller.h"
 #include "operator/kube/client_metrics.h"
 #include "operator/kube/http/auth_transport.h"
@@ -116,6 +117,14 @@ Result<std::unique_ptr<AdminServer>> Serve(const std::string& address, std::uint
   return AdminServer::Start(std::move(options));
 }
 
+MetricFamily BuildInfo() {
+  MetricFamily family = FamilyOf(job::metrics::kBuildInfo);
+  MetricSample& sample = family.samples.emplace_back();
+  sample.labels = {{"version", PSTRAIN_VERSION}, {"compiler", __VERSION__}};
+  sample.value = 1;
+  return family;
+}
+
 }  // namespace
 
 Result<kube::ConnectionConfig> FindApiServer(const OperatorOptions& options) {
@@ -154,6 +163,7 @@ Status RunOperator(const OperatorOptions& options, const kube::ConnectionConfig&
   metrics.Register([&] { return jobs.Collect(); });
   metrics.Register([&] { return api->metrics().Collect(); });
   metrics.Register([&] { return elector.Collect(); });
+  metrics.Register([] { return std::vector{BuildInfo()}; });
   metrics.Register([] { return CollectProcessMetrics(); });
   kube::HealthChecks alive;
   alive.Add("leader-election", [&elector] { return elector.Healthy(); });

@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/build.sh tidy pstrain_generated | tail -n 5
 
 if (($# == 0)); then
-  mapfile -t sources < <(find base proto crds operator agent runtime library local cli -name '*.cc' | sort)
+  mapfile -t sources < <(find base proto crds operator agent runtime library local cli metrics -name '*.cc' | sort)
   set -- "${sources[@]}"
 fi
 exec python3 scripts/tidy.py "$@"

@@ -14,8 +14,8 @@
 namespace pstrain {
 namespace {
 
-MetricFamily Single(std::string name, std::string help, MetricType type, double value) {
-  MetricFamily family{std::move(name), std::move(help), type, {}};
+MetricFamily Single(const MetricDefinition& definition, double value) {
+  MetricFamily family = FamilyOf(definition);
   family.samples.push_back({{}, value, 0, {}});
   return family;
 }
@@ -58,25 +58,19 @@ void AddStat(const std::string& stat, std::vector<MetricFamily>& families) {
   if (fields.size() <= kResidentPages - kFirstField) return;
   const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   const auto page = static_cast<double>(::sysconf(_SC_PAGESIZE));
-  families.push_back(Single("process_cpu_seconds_total", "User and system CPU time.",
-                            MetricType::kCounter,
-                            (Field(fields, kUserTime) + Field(fields, kSystemTime)) / ticks));
-  families.push_back(Single("process_resident_memory_bytes", "Resident memory.", MetricType::kGauge,
-                            Field(fields, kResidentPages) * page));
-  families.push_back(Single("process_virtual_memory_bytes", "Virtual memory.", MetricType::kGauge,
-                            Field(fields, kVirtualBytes)));
   families.push_back(
-      Single("process_threads", "Threads.", MetricType::kGauge, Field(fields, kThreads)));
+      Single(kProcessCpu, (Field(fields, kUserTime) + Field(fields, kSystemTime)) / ticks));
+  families.push_back(Single(kProcessResident, Field(fields, kResidentPages) * page));
+  families.push_back(Single(kProcessVirtual, Field(fields, kVirtualBytes)));
+  families.push_back(Single(kProcessThreads, Field(fields, kThreads)));
   if (const std::optional<double> boot = BootTime()) {
-    families.push_back(Single("process_start_time_seconds", "Start, since the Unix epoch.",
-                              MetricType::kGauge, *boot + Field(fields, kStartTime) / ticks));
+    families.push_back(Single(kProcessStart, *boot + Field(fields, kStartTime) / ticks));
   }
 }
 
 void AddDescriptors(const std::string& directory, std::vector<MetricFamily>& families) {
   if (const auto open = ListDirectory(JoinPath(directory, "fd")); open.ok()) {
-    families.push_back(Single("process_open_fds", "Open file descriptors.", MetricType::kGauge,
-                              static_cast<double>(open->size())));
+    families.push_back(Single(kProcessOpenFds, static_cast<double>(open->size())));
   }
   const Result<std::string> limits = ReadFile(JoinPath(directory, "limits"));
   if (!limits.ok()) return;
@@ -84,8 +78,7 @@ void AddDescriptors(const std::string& directory, std::vector<MetricFamily>& fam
   const std::size_t at = limits->find(kName);
   if (at == std::string::npos) return;
   const double soft_limit = std::strtod(limits->c_str() + at + kName.size(), nullptr);
-  families.push_back(
-      Single("process_max_fds", "Limit of open file descriptors.", MetricType::kGauge, soft_limit));
+  families.push_back(Single(kProcessMaxFds, soft_limit));
 }
 
 }  // namespace

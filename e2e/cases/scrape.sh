@@ -1,5 +1,6 @@
 # A real Prometheus finds the pods by itself; the series and the dashboard's queries have data.
-# tools: prometheus
+# The tests chart_rules and metric_pages_lint need promtool.
+# tools: prometheus promtool
 
 run_case() {
   start_long_job

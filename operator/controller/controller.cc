@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "operator/controller/metric_definitions.h"
 
 namespace pstrain::kube {
 
@@ -63,30 +64,19 @@ std::vector<MetricFamily> Controller::Collect() const {
   const auto count = [](const std::atomic<std::uint64_t>& counter) {
     return static_cast<double>(counter.load());
   };
-  return {
-      {"controller_runtime_reconcile_total",
-       "Reconciles by result.",
-       MetricType::kCounter,
-       {sample(count(successes_), {{"result", "success"}}),
-        sample(count(successes_with_requeue_), {{"result", "requeue_after"}}),
-        sample(count(errors_), {{"result", "error"}})}},
-      {"controller_runtime_reconcile_errors_total",
-       "Reconciles that failed.",
-       MetricType::kCounter,
-       {sample(count(errors_))}},
-      {"controller_runtime_active_workers",
-       "Reconciles in progress.",
-       MetricType::kGauge,
-       {sample(active_.load())}},
-      {"controller_runtime_max_concurrent_reconciles",
-       "Most reconciles that may run concurrently.",
-       MetricType::kGauge,
-       {sample(workers_)}},
-      {"controller_runtime_reconcile_time_seconds",
-       "Duration of a reconcile.",
-       MetricType::kHistogram,
-       {durations_.Sample({{"controller", name_}})}},
+  const auto family = [](const MetricDefinition& definition, std::vector<MetricSample> samples) {
+    MetricFamily one = FamilyOf(definition);
+    one.samples = std::move(samples);
+    return one;
   };
+  return {family(metrics::kReconciles,
+                 {sample(count(successes_), {{"result", "success"}}),
+                  sample(count(successes_with_requeue_), {{"result", "requeue_after"}}),
+                  sample(count(errors_), {{"result", "error"}})}),
+          family(metrics::kReconcileErrors, {sample(count(errors_))}),
+          family(metrics::kActiveWorkers, {sample(active_.load())}),
+          family(metrics::kMaxReconciles, {sample(workers_)}),
+          family(metrics::kReconcileTime, {durations_.Sample({{"controller", name_}})})};
 }
 
 }  // namespace pstrain::kube

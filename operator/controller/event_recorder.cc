@@ -12,6 +12,7 @@
 #include "base/text/json.h"
 #include "base/text/utf8.h"
 #include "operator/controller/lease.h"
+#include "operator/controller/metric_definitions.h"
 
 namespace pstrain::kube {
 namespace {
@@ -218,11 +219,7 @@ void EventRecorder::Remember(Series series, const std::stop_token& stop) {
 }
 
 std::vector<MetricFamily> EventRecorder::Collect() const {
-  MetricFamily family{
-      "pstrain_operator_events_total",
-      "Kubernetes events by result: created, counted in a series, dropped or failed.",
-      MetricType::kCounter,
-      {}};
+  MetricFamily family = FamilyOf(metrics::kEvents);
   for (const auto& [result, counter] : {std::pair{"created", &created_},
                                         {"counted", &counted_},
                                         {"dropped", &dropped_},

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/seconds.h"
+#include "operator/controller/metric_definitions.h"
 
 namespace pstrain::kube {
 
@@ -159,8 +160,7 @@ Status LeaderElector::Healthy() const {
 }
 
 std::vector<MetricFamily> LeaderElector::Collect() const {
-  MetricFamily family{
-      "leader_election_master_status", "1 while this process leads.", MetricType::kGauge, {}};
+  MetricFamily family = FamilyOf(metrics::kLeads);
   MetricSample sample;
   sample.labels = {{"name", options_.lease.name}};
   sample.value = IsLeader() ? 1 : 0;

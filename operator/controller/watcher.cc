@@ -83,7 +83,11 @@ std::string Watcher::WatchOnce(std::string resource_version, const std::stop_tok
         return OkStatus();
       },
       stop);
-  if (!end.error) return std::move(end.resource_version);
+  if (!end.error) {
+    const MutexLock lock(mutex_);
+    ++counts_.ended;
+    return std::move(end.resource_version);
+  }
   if (end.error->status.code() == StatusCode::kOutOfRange) {
     LogInfo("cache", "the resource version has expired; listing again",
             {{"resource", resource_.Name()}});

@@ -33,6 +33,7 @@ struct WatcherCounts {
   std::int64_t lists = 0;     // completed
   std::int64_t watches = 0;   // opened
   std::int64_t events = 0;    // without bookmarks
+  std::int64_t ended = 0;     // watches, without an error
   std::int64_t expired = 0;   // resource versions too old
   std::int64_t failures = 0;  // other errors, each followed by a pause
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "operator/controller/metric_definitions.h"
+
 namespace pstrain::kube {
 namespace {
 
@@ -10,9 +12,8 @@ using std::chrono::nanoseconds;
 
 constexpr nanoseconds kLongestDelay = std::chrono::hours(24 * 365);
 
-MetricFamily OneSample(std::string name, std::string help, MetricType type,
-                       const std::string& queue, double value) {
-  MetricFamily family{std::move(name), std::move(help), type, {}};
+MetricFamily OneSample(const MetricDefinition& definition, const std::string& queue, double value) {
+  MetricFamily family = FamilyOf(definition);
   MetricSample sample;
   sample.labels = {{"name", queue}};
   sample.value = value;
@@ -20,9 +21,9 @@ MetricFamily OneSample(std::string name, std::string help, MetricType type,
   return family;
 }
 
-MetricFamily Histogram(std::string name, std::string help, const std::string& queue,
+MetricFamily Histogram(const MetricDefinition& definition, const std::string& queue,
                        const DurationHistogram& histogram) {
-  MetricFamily family{std::move(name), std::move(help), MetricType::kHistogram, {}};
+  MetricFamily family = FamilyOf(definition);
   family.samples.push_back(histogram.Sample({{"name", queue}}));
   return family;
 }
@@ -98,24 +99,13 @@ std::vector<MetricFamily> WorkQueue::Collect() const {
     unfinished += now - entry.second;
     longest = std::max(longest, now - entry.second);
   }
-  const auto counter = [this](const char* name, const char* help, std::uint64_t value) {
-    return OneSample(name, help, MetricType::kCounter, name_, static_cast<double>(value));
-  };
-  const auto gauge = [this](const char* name, const char* help, double value) {
-    return OneSample(name, help, MetricType::kGauge, name_, value);
-  };
-  return {gauge("workqueue_depth", "Keys that are due and wait for a worker.",
-                static_cast<double>(state_.Depth(now))),
-          counter("workqueue_adds_total", "Requests to reconcile a key.", adds_),
-          counter("workqueue_retries_total", "Keys added again after a failure.", retries_),
-          gauge("workqueue_unfinished_work_seconds",
-                "Sum of the ages of all reconciles in progress.", Seconds(unfinished)),
-          gauge("workqueue_longest_running_processor_seconds",
-                "Age of the oldest reconcile in progress.", Seconds(longest)),
-          Histogram("workqueue_queue_duration_seconds",
-                    "Time from when a key is due until a worker takes it.", name_, queued_for_),
-          Histogram("workqueue_work_duration_seconds", "Time that a worker spends on a key.", name_,
-                    worked_for_)};
+  return {OneSample(metrics::kQueueDepth, name_, static_cast<double>(state_.Depth(now))),
+          OneSample(metrics::kQueueAdds, name_, static_cast<double>(adds_)),
+          OneSample(metrics::kQueueRetries, name_, static_cast<double>(retries_)),
+          OneSample(metrics::kQueueUnfinished, name_, Seconds(unfinished)),
+          OneSample(metrics::kQueueLongest, name_, Seconds(longest)),
+          Histogram(metrics::kQueueDuration, name_, queued_for_),
+          Histogram(metrics::kQueueWork, name_, worked_for_)};
 }
 
 }  // namespace pstrain::kube

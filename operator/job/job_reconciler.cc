@@ -63,6 +63,7 @@ void JobReconciler::Forget(const kube::ObjectKey& key) {
   if (state == states_.end()) return;
   deps_.uncounted_pods.Forget(state->second->uid);
   deps_.progress.Forget(state->second->uid);
+  deps_.metrics.Forget(state->second->uid);
   states_.erase(state);
 }
 
@@ -182,8 +183,10 @@ Result<RequeueTime> JobReconciler::ReconcileValid(const ReconcileContext& contex
   // What was refused or found out just now shows in the status immediately.
   const JobStatus before = state.stored;
   const JobStatus& base = nothing_counted ? plan.status : before;
-  PSTRAIN_RETURN_IF_ERROR(WriteOrDelay(context, CompleteStatus(context, base)).status());
+  const JobStatus status = CompleteStatus(context, base);
+  PSTRAIN_RETURN_IF_ERROR(WriteOrDelay(context, status).status());
   if (state.deleting) return RequeueTime();
+  ObserveTimes(context, status);
   EmitEvents(context, before);
   PSTRAIN_RETURN_IF_ERROR(executed);
   PSTRAIN_RETURN_IF_ERROR(executor_.DeleteUnusedObjects(context));
@@ -201,10 +204,24 @@ Result<RequeueTime> JobReconciler::StoreCounts(const ReconcileContext& context,
   if (state.deleting) return due;
   if (!due) deps_.uncounted_pods.MarkCounted(state.uid, gone);
   for (const plan::CountedEnd& counted : plan.ends) {
+    if (!due) deps_.metrics.CountRestart(state.uid, counted.id.role, counted.cause);
     deps_.events.Record(EventOfEnd(context.job, counted));
   }
   EmitEvents(context, before);
   return due;
+}
+
+void JobReconciler::ObserveTimes(const ReconcileContext& context, const JobStatus& status) {
+  for (const StartTimes::Reached& reached :
+       context.state.start_times.Observe(status, context.now)) {
+    deps_.metrics.ObserveStart(reached.stage, reached.took);
+  }
+  if (status.phase() == JobStatus::Suspended) {
+    deps_.uncounted_pods.ForgetLosses(context.state.uid);
+  }
+  for (const UncountedPods::Ready& ready : deps_.uncounted_pods.TakeReady(context.state.uid)) {
+    deps_.metrics.ObserveReady(ready.role, ready.took);
+  }
 }
 
 Result<RequeueTime> JobReconciler::WriteOrDelay(const ReconcileContext& context,

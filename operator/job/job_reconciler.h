@@ -64,6 +64,8 @@ class JobReconciler {
   /// Writes the plan's status, and then tells of the ends that it counts.
   Result<RequeueTime> StoreCounts(const ReconcileContext& context, const plan::PlanResult& plan,
                                   const std::vector<UncountedPod>& gone);
+  /// How long starts and replacements have taken, for the metrics.
+  void ObserveTimes(const ReconcileContext& context, const JobStatus& status);
   Status Execute(const ReconcileContext& context, const plan::PlanResult& plan,
                  std::chrono::seconds grace);
   /// Lets a running chief know the number of ps.

@@ -12,6 +12,7 @@
 #include "operator/job/observe/problem/problem.h"
 #include "operator/job/observe/problem/refused_create.h"
 #include "operator/job/observe/replicas.h"
+#include "operator/job/start_times.h"
 #include "operator/kube/resource.h"
 #include "operator/plan/snapshot.h"
 #include "proto/job/psjob.pb.h"
@@ -69,6 +70,8 @@ struct JobState {
     std::string version_before;
   };
   std::map<std::string, ToldPsCount> told_ps_counts;
+  /// How long its present start takes.
+  StartTimes start_times;
   /// The problem that an event was last written for.
   std::string reported_problem;
 };

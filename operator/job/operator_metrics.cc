@@ -3,68 +3,54 @@
 #include <array>
 #include <string_view>
 
+#include "operator/job/metric_definitions.h"
+
 namespace pstrain::job {
 namespace {
 
-using Labels = std::vector<MetricLabel>;
+/// Results, and the reasons of the events that tell of them.
+constexpr std::array<std::pair<const char*, const char*>, 2> kResults = {
+    {{"succeeded", "Succeeded"}, {"failed", "Failed"}}};
 
-MetricFamily Gauge(std::string name, std::string help) {
-  return {
-      .name = std::move(name), .help = std::move(help), .type = MetricType::kGauge, .samples = {}};
-}
-
-void Add(MetricFamily& family, Labels labels, double value) {
-  family.samples.push_back(
-      {.labels = std::move(labels), .value = value, .count = 0, .buckets = {}});
-}
-
-constexpr std::array kPhases = {JobStatus::Pending, JobStatus::Running, JobStatus::Suspended,
-                                JobStatus::Succeeded, JobStatus::Failed};
-
-struct CountOfRole {
-  std::string_view name;
-  std::string_view help;
-  std::int32_t (ReplicaStatus::*value)() const;
-};
-
-constexpr std::array<CountOfRole, 6> kCounts = {{
-    {"pstrain_job_spec_replicas", "Replicas that the job asks for.", &ReplicaStatus::desired},
-    {"pstrain_job_status_replicas_active", "Replicas that are started or starting.",
-     &ReplicaStatus::active},
-    {"pstrain_job_status_replicas_ready", "Replicas that are ready.", &ReplicaStatus::ready},
-    {"pstrain_job_status_replicas_succeeded", "Replicas that completed.",
-     &ReplicaStatus::succeeded},
-    {"pstrain_job_status_replicas_failed", "Attempts that crashed.", &ReplicaStatus::failed},
-    {"pstrain_job_status_replicas_terminating", "Replicas that are terminating.",
-     &ReplicaStatus::terminating},
-}};
-
-Labels JobLabels(const kube::ObjectKey& key) {
-  return {{"namespace", key.name_space}, {"job_name", key.name}};
-}
-
-Labels With(Labels labels, std::string name, std::string value) {
-  labels.push_back({std::move(name), std::move(value)});
-  return labels;
-}
-
-/// Restarts per role and cause, out of the counts in the status.
-void AddRestarts(const kube::ObjectKey& key, const JobStatus& status, MetricFamily& family) {
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> by_role;
-  for (const plan::Role role : plan::kRoles) by_role[std::string(plan::RoleName(role))] = {};
-  for (const auto& [replica, record] : status.restarts().replicas()) {
-    auto& [failures, disruptions] = by_role[replica.substr(0, replica.rfind('-'))];
-    failures += record.failures();
-    disruptions += record.disruptions();
+/// pstrain_jobs.
+MetricFamily CountPhases(const std::vector<JobStore::Object>& jobs) {
+  std::map<std::pair<std::string, JobStatus::Phase>, std::int64_t> by_phase;
+  for (const JobStore::Object& cached : jobs) {
+    if (!cached->object.ok()) continue;
+    for (const JobStatus::Phase phase : kPhases) {
+      by_phase[{cached->meta.key.name_space, phase}] +=
+          cached->object->status().phase() == phase ? 1 : 0;
+    }
   }
-  for (const auto& [role, counts] : by_role) {
-    const Labels labels = With(JobLabels(key), "replica_type", role);
-    Add(family, With(labels, "cause", "failure"), static_cast<double>(counts.first));
-    Add(family, With(labels, "cause", "disruption"), static_cast<double>(counts.second));
+  MetricFamily family = FamilyOf(metrics::kJobs);
+  for (const auto& [key, count] : by_phase) {
+    AddSample(family, {{"namespace", key.first}, {"phase", JobStatus::Phase_Name(key.second)}},
+              static_cast<double>(count));
   }
+  return family;
+}
+
+MetricFamily ByRole(const MetricDefinition& definition,
+                    const std::map<plan::Role, DurationHistogram>& histograms) {
+  MetricFamily family = FamilyOf(definition);
+  for (const auto& [role, histogram] : histograms) {
+    family.samples.push_back(
+        histogram.Sample({{"replica_type", std::string(plan::RoleName(role))}}));
+  }
+  return family;
 }
 
 }  // namespace
+
+// Each series is there from the start: increase() sees the first event of one that was 0 before.
+OperatorMetrics::OperatorMetrics(const JobStore& jobs) : jobs_(jobs) {
+  MutexLock lock(mutex_);
+  for (const plan::Role role : plan::kRoles) {
+    replacements_[role];
+    ready_[role];
+  }
+  for (const StartStage stage : kStartStages) starts_[stage];
+}
 
 void OperatorMetrics::CountFinished(const std::string& name_space, const std::string& result,
                                     const std::string& reason) {
@@ -72,78 +58,76 @@ void OperatorMetrics::CountFinished(const std::string& name_space, const std::st
   ++finished_[{name_space, {result, reason}}];
 }
 
+void OperatorMetrics::CountRestart(const std::string& job_uid, plan::Role role,
+                                   plan::RestartCause cause) {
+  MutexLock lock(mutex_);
+  ++restarts_[job_uid][{role, cause}];
+}
+
 void OperatorMetrics::ObserveReplacement(plan::Role role, std::chrono::nanoseconds took) {
   MutexLock lock(mutex_);
   replacements_[role].Observe(took);
 }
 
+void OperatorMetrics::ObserveReady(plan::Role role, std::chrono::nanoseconds took) {
+  MutexLock lock(mutex_);
+  ready_[role].Observe(took);
+}
+
+void OperatorMetrics::ObserveStart(StartStage stage, std::chrono::nanoseconds took) {
+  MutexLock lock(mutex_);
+  starts_[stage].Observe(took);
+}
+
+void OperatorMetrics::Forget(const std::string& job_uid) {
+  MutexLock lock(mutex_);
+  restarts_.erase(job_uid);
+}
+
 std::vector<MetricFamily> OperatorMetrics::Collect() const {
-  MetricFamily phases =
-      Gauge("pstrain_job_status_phase", "1 for the phase that the job is in, 0 for the others.");
-  MetricFamily totals = Gauge("pstrain_jobs", "Jobs by phase.");
-  MetricFamily restarts = {.name = "pstrain_job_restarts_total",
-                           .help = "Restarts of replicas, by role and cause.",
-                           .type = MetricType::kCounter,
-                           .samples = {}};
-  std::vector<MetricFamily> counts;
-  counts.reserve(kCounts.size());
-  for (const CountOfRole& count : kCounts) {
-    counts.push_back(Gauge(std::string(count.name), std::string(count.help)));
-  }
-  std::map<std::pair<std::string, JobStatus::Phase>, std::int64_t> by_phase;
-  for (const JobStore::Object& cached : jobs_.List()) {
-    if (!cached->object.ok()) continue;
-    const kube::ObjectKey& key = cached->meta.key;
-    const JobStatus& status = cached->object->status();
-    for (const JobStatus::Phase phase : kPhases) {
-      by_phase[{key.name_space, phase}] += status.phase() == phase ? 1 : 0;
-      Add(phases, With(JobLabels(key), "phase", JobStatus::Phase_Name(phase)),
-          status.phase() == phase ? 1 : 0);
-    }
-    for (const auto& [role, replicas] : status.replica_statuses()) {
-      for (std::size_t i = 0; i < kCounts.size(); ++i) {
-        Add(counts[i], With(JobLabels(key), "replica_type", role),
-            static_cast<double>((replicas.*kCounts[i].value)()));
-      }
-    }
-    AddRestarts(key, status, restarts);
-  }
-  for (const auto& [key, count] : by_phase) {
-    Add(totals, {{"namespace", key.first}, {"phase", JobStatus::Phase_Name(key.second)}},
-        static_cast<double>(count));
-  }
-  std::vector<MetricFamily> families = {std::move(totals), std::move(phases), std::move(restarts)};
-  for (MetricFamily& family : counts) families.push_back(std::move(family));
-  AppendOutcomes(families);
+  const std::vector<JobStore::Object> jobs = jobs_.List();
+  std::vector<MetricFamily> families = CollectJobs(jobs);
+  families.push_back(CountPhases(jobs));
+  AppendOutcomes(jobs, families);
   return families;
 }
 
-void OperatorMetrics::AppendOutcomes(std::vector<MetricFamily>& families) const {
-  MetricFamily finished = {.name = "pstrain_jobs_finished_total",
-                           .help = "Jobs that have ended, by result and reason.",
-                           .type = MetricType::kCounter,
-                           .samples = {}};
-  MetricFamily replacements = {
-      .name = "pstrain_job_replacement_create_seconds",
-      .help =
-          "Time from the watch event that shows a lost replica until the pod of its next "
-          "attempt is created.",
-      .type = MetricType::kHistogram,
-      .samples = {}};
+std::vector<MetricFamily> OperatorMetrics::CollectJobs(
+    const std::vector<JobStore::Object>& jobs) const {
+  JobSeries series;
   MutexLock lock(mutex_);
-  for (const auto& [finish, count] : finished_) {
-    Add(finished,
-        {{"namespace", finish.first},
-         {"result", finish.second.first},
-         {"reason", finish.second.second}},
-        static_cast<double>(count));
+  for (const JobStore::Object& cached : jobs) {
+    const auto restarts = restarts_.find(cached->meta.uid);
+    series.Add(*cached, restarts == restarts_.end() ? RestartCounts() : restarts->second);
   }
-  for (const auto& [role, histogram] : replacements_) {
-    replacements.samples.push_back(
-        histogram.Sample({{"replica_type", std::string(plan::RoleName(role))}}));
+  return std::move(series).Take();
+}
+
+void OperatorMetrics::AppendOutcomes(const std::vector<JobStore::Object>& jobs,
+                                     std::vector<MetricFamily>& families) const {
+  MetricFamily finished = FamilyOf(metrics::kJobsFinished);
+  MetricFamily starts = FamilyOf(metrics::kStart);
+  MutexLock lock(mutex_);
+  std::map<Finish, std::uint64_t> finishes = finished_;
+  for (const JobStore::Object& job : jobs) {
+    for (const auto& [result, phase] : kResults) {
+      finishes.try_emplace({job->meta.key.name_space, {result, phase}}, 0);
+    }
+  }
+  for (const auto& [finish, count] : finishes) {
+    AddSample(finished,
+              {{"namespace", finish.first},
+               {"result", finish.second.first},
+               {"reason", finish.second.second}},
+              static_cast<double>(count));
+  }
+  for (const auto& [stage, histogram] : starts_) {
+    starts.samples.push_back(histogram.Sample({{"stage", std::string(StartStageName(stage))}}));
   }
   families.push_back(std::move(finished));
-  families.push_back(std::move(replacements));
+  families.push_back(ByRole(metrics::kReplacementCreate, replacements_));
+  families.push_back(ByRole(metrics::kReplacementReady, ready_));
+  families.push_back(std::move(starts));
 }
 
 }  // namespace pstrain::job

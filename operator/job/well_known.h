@@ -20,4 +20,11 @@ inline constexpr std::string_view kKind = "PSTrainingJob";
 /// sees it as a file.
 inline constexpr std::string_view kPsReplicasAnnotation = "pstrain.dev/ps-replicas";
 
+/// Of a job: "off" silences the alerts about it.
+inline constexpr std::string_view kAlertsAnnotation = "pstrain.dev/alerts";
+/// What annotations of ours begin with: the cache keeps no others of a job.
+inline constexpr std::string_view kAnnotationPrefix = "pstrain.dev/";
+/// Of a job that waits in a queue of Kueue (kueue.sigs.k8s.io, "Run plain workloads").
+inline constexpr std::string_view kQueueLabel = "kueue.x-k8s.io/queue-name";
+
 }  // namespace pstrain::job

@@ -13,12 +13,8 @@ void ClientMetrics::Observe(HttpMethod method, std::chrono::nanoseconds took) {
 }
 
 std::vector<MetricFamily> ClientMetrics::Collect() const {
-  MetricFamily requests{
-      "rest_client_requests_total", "Requests to the apiserver.", MetricType::kCounter, {}};
-  MetricFamily durations{"rest_client_request_duration_seconds",
-                         "Duration of requests to the apiserver, without watches.",
-                         MetricType::kHistogram,
-                         {}};
+  MetricFamily requests = FamilyOf(kClientRequests);
+  MetricFamily durations = FamilyOf(kClientDurations);
   const MutexLock lock(mutex_);
   for (const auto& [key, count] : requests_) {
     const auto& [status, method] = key;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -9,11 +10,21 @@
 #include <vector>
 
 #include "base/metrics/collector.h"
+#include "base/metrics/definition.h"
 #include "base/metrics/histogram.h"
 #include "base/mutex.h"
 #include "operator/kube/http/transport.h"
 
 namespace pstrain::kube {
+
+/// What ClientMetrics says.
+inline constexpr MetricDefinition kClientRequests{"rest_client_requests_total",
+                                                  MetricType::kCounter, "code host method",
+                                                  "Requests to the apiserver."};
+inline constexpr MetricDefinition kClientDurations{
+    "rest_client_request_duration_seconds", MetricType::kHistogram, "host verb",
+    "Duration of requests to the apiserver, without watches."};
+inline constexpr std::array kClientFamilies = {kClientRequests, kClientDurations};
 
 /// Counts the requests to the apiserver under client-go's names: rest_client_requests_total by code
 /// and method, rest_client_request_duration_seconds by verb. Owned by main; any thread.

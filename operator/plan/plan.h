@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -50,12 +52,32 @@ struct RequeueAt {
 using Action =
     std::variant<SetStatus, StopReplica, DeleteReplica, ForgetReplica, StartReplica, RequeueAt>;
 
+/// Why an attempt that is counted ended. Of failures there are two causes; the others are
+/// disruptions: those of Disruption, a deletion by anyone, and the program's own exit 85 or 86.
+enum class RestartCause : std::uint8_t {
+  kCrashed,
+  kOomKilled,
+  kPreempted,
+  kTainted,
+  kEvicted,
+  kNodePressure,
+  kNodeLost,
+  kNotAdmitted,
+  kDeleted,
+  kDrained,
+  kDisrupted,
+};
+inline constexpr std::size_t kRestartCauses = 11;
+/// "oom_killed": the label `cause` of pstrain_job_restarts_total.
+std::string_view RestartCauseName(RestartCause cause);
+
 /// An end that this plan counts: for an event.
 struct CountedEnd {
   ReplicaId id;
   std::int32_t attempt = 0;
   /// It counts against backoffLimit.
   bool failure = false;
+  RestartCause cause = RestartCause::kCrashed;
   AttemptEnd end;
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <vector>
 
@@ -151,6 +152,29 @@ void NoteLeft(const Replica& replica, Time when, PlanBuilder& builder) {
   record.set_left_seconds(std::max(record.left_seconds(), CeilSeconds(when)));
 }
 
+RestartCause CauseOf(const Replica& replica, bool failure) {
+  if (failure) return replica.oom ? RestartCause::kOomKilled : RestartCause::kCrashed;
+  switch (replica.disruption) {
+    case Disruption::kPreempted:
+      return RestartCause::kPreempted;
+    case Disruption::kTainted:
+      return RestartCause::kTainted;
+    case Disruption::kEvicted:
+      return RestartCause::kEvicted;
+    case Disruption::kNodePressure:
+      return RestartCause::kNodePressure;
+    case Disruption::kNodeLost:
+      return RestartCause::kNodeLost;
+    case Disruption::kNotAdmitted:
+      return RestartCause::kNotAdmitted;
+    case Disruption::kNone:
+      break;
+  }
+  if (replica.node_lost) return RestartCause::kNodeLost;
+  if (replica.terminating) return RestartCause::kDeleted;
+  return replica.exit_code == kExitDrained ? RestartCause::kDrained : RestartCause::kDisrupted;
+}
+
 void CountEnd(PlanBuilder& builder, const Replica& replica) {
   NoteLeft(replica, EndOf(builder, replica), builder);
   ReplicaRestarts& record = builder.Record(replica.id);
@@ -177,6 +201,7 @@ void CountEnd(PlanBuilder& builder, const Replica& replica) {
     builder.NoteEnd({.id = replica.id,
                      .attempt = replica.attempt,
                      .failure = end == End::kCrash,
+                     .cause = CauseOf(replica, end == End::kCrash),
                      .end = MakeAttemptEnd(replica, EndOf(builder, replica))});
   }
   record.set_attempt(replica.attempt + 1);
@@ -201,6 +226,13 @@ void NoteChiefLeft(PlanBuilder& builder) {
 }
 
 }  // namespace
+
+std::string_view RestartCauseName(RestartCause cause) {
+  constexpr std::array<std::string_view, kRestartCauses> kNames = {
+      "crashed",   "oom_killed",   "preempted", "tainted", "evicted",  "node_pressure",
+      "node_lost", "not_admitted", "deleted",   "drained", "disrupted"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
 
 Time NextStart(const ReplicaRestarts& record) {
   const Time not_before{seconds(record.not_before_seconds())};

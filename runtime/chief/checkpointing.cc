@@ -40,9 +40,11 @@ Checkpointing::Checkpointing(const ChiefDependencies& chief, PsPeers& ps,
       last_(chief.clock.Now()),
       pauses_({.initial = kShortestPause, .cap = kLongestPause}),
       newest_since_(last_) {
+  chief_.stats.checkpoint_interval->Set(InSeconds(chief_.setup.job.checkpoints.every));
   if (!chief_.setup.checkpoint) return;
   newest_ = chief_.setup.checkpoint->id;
   const CheckpointManifest& manifest = chief_.setup.checkpoint->manifest;
+  PublishNewest(manifest);
   applied_ = CountsOf(manifest);
   // A job whose spec.training.epochs was raised since continues.
   const std::int64_t expected = chief_.protocol.Progress().examples_expected;
@@ -306,6 +308,8 @@ void Checkpointing::ManifestPlaced(Status status, const CheckpointManifest& mani
   pauses_.Reset();
   ++placed_;
   chief_.stats.checkpoints->Add();
+  chief_.stats.checkpoint_duration->Observe(newest_since_ - last_);
+  PublishNewest(manifest);
   chief_.protocol.CheckpointPlaced(CheckpointName(in_progress_->id));
   std::uint64_t bytes = 0;
   for (const CheckpointShard& shard : manifest.checkpoint_shards()) bytes += shard.bytes();
@@ -319,6 +323,10 @@ void Checkpointing::ManifestPlaced(Status status, const CheckpointManifest& mani
   in_progress_.reset();
   Retain();
   ps_.Dispatch();
+}
+
+void Checkpointing::PublishNewest(const CheckpointManifest& manifest) {
+  chief_.stats.checkpoint_last->Set(static_cast<double>(manifest.created_unix_ms()) / 1000);
 }
 
 void Checkpointing::NoteNewest(CheckpointId id) {

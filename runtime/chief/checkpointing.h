@@ -102,6 +102,7 @@ class Checkpointing {
   std::vector<WrittenCheckpointShard> Written() const;
   CheckpointManifest MakeManifest() const;
   void PlaceManifest();
+  void PublishNewest(const CheckpointManifest& manifest);
   void NoteNewest(CheckpointId id);
   void ManifestPlaced(Status status, const CheckpointManifest& manifest);
   void Abandon(const Status& status);

@@ -5,9 +5,9 @@
 #include "proto/contract/stats_page.h"
 #include "runtime/stats/stats_writer.h"
 
-/// Every stat of the runtime: key in /progress, Prometheus name, labels, help. The agent adds
-/// job_name, replica_type and replica_index. Kinds and cells are chosen in role_stats.h.
-/// Constants; any thread may read them.
+/// Every stat of the runtime but the chief's own (chief_names.h): key in /progress, Prometheus
+/// name, labels, help. docs/metrics.md is made of them. The agent adds job_name, replica_type and
+/// replica_index. Kinds and cells are chosen in role_stats.h. Constants; any thread may read them.
 namespace pstrain::stats {
 
 // Every role.
@@ -137,90 +137,6 @@ inline constexpr StatDefinition kPsRowsWritten{"rows_written", "pstrain_ps_rows_
 inline constexpr StatDefinition kPsShards{"shards", "pstrain_ps_shards", "", "Shards owned."};
 inline constexpr StatDefinition kPsStateBytes{"state_bytes", "pstrain_ps_state_bytes", "",
                                               "Bytes of values and optimizer slots."};
-
-// Chief. The evaluator's results are published here too: only the chief is asked for them.
-inline constexpr StatDefinition kChiefExamplesExpected{"examples_expected",
-                                                       "pstrain_chief_examples_expected", "",
-                                                       "Records of the input times epochs."};
-inline constexpr StatDefinition kChiefExamplesCommitted{
-    "examples_committed", "pstrain_chief_examples_committed", "",
-    "Examples of committed batches, over the whole run."};
-inline constexpr StatDefinition kChiefCommitsCounted{
-    "commits_counted", "pstrain_chief_commits_counted_total", "",
-    "Batches whose commit this chief has counted."};
-inline constexpr StatDefinition kChiefBatchesGranted{"batches_granted",
-                                                     "pstrain_chief_batches_granted_total", "",
-                                                     "Batches that this chief gave to workers."};
-inline constexpr StatDefinition kChiefRestoredEvalLoss{
-    "restored_eval_loss", "pstrain_chief_restored_eval_loss", "",
-    "Evaluation loss of the state from which a stopped run was resumed."};
-inline constexpr StatDefinition kChiefSteps{"steps", "pstrain_chief_global_step", "",
-                                            "Committed batches, over the whole run."};
-inline constexpr StatDefinition kChiefLoss{"loss", "pstrain_chief_loss", "",
-                                           "Mean training loss of the last batches."};
-inline constexpr StatDefinition kChiefCheckpoints{"checkpoints", "pstrain_chief_checkpoints_total",
-                                                  R"(result="ok")", "Checkpoints by result."};
-inline constexpr StatDefinition kChiefCheckpointsAbandoned{
-    "checkpoints_abandoned", "pstrain_chief_checkpoints_total", R"(result="abandoned")",
-    "Checkpoints by result."};
-inline constexpr StatDefinition kChiefCheckpointAge{
-    "checkpoint_age_seconds", "pstrain_chief_checkpoint_age_seconds", "",
-    "Time since the newest checkpoint was placed, or since the chief's start."};
-inline constexpr StatDefinition kChiefCheckpointFailing{
-    "checkpoint_failing_seconds", "pstrain_chief_checkpoint_failing_seconds", "",
-    "How long checkpoints or the result have been failing or stuck; 0 when neither."};
-inline constexpr StatDefinition kChiefCheckpointError{
-    "checkpoint_errno", "pstrain_chief_checkpoint_errno", "",
-    "The errno with which the last checkpoint or the result failed; 0 for none."};
-inline constexpr StatDefinition kChiefDiskWait{
-    "disk_wait_seconds", "pstrain_chief_disk_wait_seconds", "",
-    "Time for which the run's directory has not answered the chief."};
-inline constexpr StatDefinition kChiefPsLinkAge{"ps_link_age_seconds",
-                                                "pstrain_chief_ps_link_age_seconds", "",
-                                                "Longest time since a ps last answered the chief."};
-inline constexpr StatDefinition kChiefEpochsWait{"ps_epochs_wait_seconds",
-                                                 "pstrain_chief_ps_epochs_wait_seconds", "",
-                                                 "Longest time for which a ps has not confirmed a "
-                                                 "new number of epochs; nothing is granted then."};
-inline constexpr StatDefinition kChiefRecoveriesWorker{
-    "recoveries.worker", "pstrain_chief_recoveries_total", R"(kind="worker")",
-    "Recoveries from the loss of a replica, by role."};
-inline constexpr StatDefinition kChiefRecoveriesPs{
-    "recoveries.ps", "pstrain_chief_recoveries_total", R"(kind="ps")",
-    "Recoveries from the loss of a replica, by role."};
-inline constexpr StatDefinition kChiefRecoveriesChief{
-    "recoveries.chief", "pstrain_chief_recoveries_total", R"(kind="chief")",
-    "Recoveries from the loss of a replica, by role."};
-inline constexpr StatDefinition kChiefMembership{"membership", "pstrain_chief_membership", "",
-                                                 "Number of the current membership."};
-inline constexpr StatDefinition kChiefAppliedMin{
-    "applied_min", "pstrain_chief_applied_min_examples", "",
-    "Fewest examples that a shard has applied, by the last checkpoint."};
-inline constexpr StatDefinition kChiefAppliedMax{
-    "applied_max", "pstrain_chief_applied_max_examples", "",
-    "Most examples that a shard has applied, by the last checkpoint."};
-inline constexpr StatDefinition kChiefEpoch{"epoch", "pstrain_chief_epoch", "",
-                                            "Epoch of the input being granted."};
-inline constexpr StatDefinition kChiefTerm{"chief_term", "pstrain_chief_term", "",
-                                           "The chief term that this chief took."};
-inline constexpr StatDefinition kChiefRecordsSkipped{
-    "records_skipped", "pstrain_chief_records_skipped", "",
-    "Records of the whole run that could not be used, by the last checkpoint."};
-
-inline constexpr StatDefinition kChiefRecordsNonFinite{
-    "records_non_finite", "pstrain_chief_records_non_finite", "",
-    "Records of batches that were left out because their loss or a gradient was not finite, by the "
-    "last checkpoint."};
-inline constexpr StatDefinition kChiefBatchesReopened{
-    "batches_reopened", "pstrain_chief_batches_reopened_total", "",
-    "Committed batches that were granted again because a ps that had applied them was lost."};
-inline constexpr StatDefinition kChiefBatchesOverdue{
-    "batches_overdue", "pstrain_chief_batches_overdue_total", "",
-    "Batches that were also given to another worker because one had them for too long."};
-inline constexpr StatDefinition kChiefWaiting{
-    "waiting_seconds", "pstrain_chief_waiting_seconds", "",
-    "How long the chief has waited for ps, owners of shards, workers or an evaluation; 0: for "
-    "nobody."};
 
 // Evaluator.
 inline constexpr StatDefinition kEvaluatorEvaluations{

@@ -1,5 +1,6 @@
 #include "runtime/stats/role_stats.h"
 
+#include "runtime/stats/chief_names.h"
 #include "runtime/stats/names.h"
 
 namespace pstrain {
@@ -61,6 +62,9 @@ ChiefStats::ChiefStats(StatsWriter& writer)
       checkpoints(writer.AddCounter(stats::kChiefCheckpoints)),
       checkpoints_abandoned(writer.AddCounter(stats::kChiefCheckpointsAbandoned)),
       checkpoint_age(writer.AddGauge(stats::kChiefCheckpointAge)),
+      checkpoint_last(writer.AddUnsetGauge(stats::kChiefCheckpointLast)),
+      checkpoint_interval(writer.AddGauge(stats::kChiefCheckpointInterval)),
+      checkpoint_duration(writer.AddHistogram(stats::kChiefCheckpointDuration)),
       checkpoint_failing(writer.AddGauge(stats::kChiefCheckpointFailing)),
       checkpoint_error(writer.AddGauge(stats::kChiefCheckpointError)),
       disk_wait(writer.AddGauge(stats::kChiefDiskWait)),

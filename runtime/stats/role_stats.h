@@ -90,7 +90,10 @@ struct ChiefStats {
   Gauge* loss;
   Counter* checkpoints;
   Counter* checkpoints_abandoned;
-  Gauge* checkpoint_age;      // seconds
+  Gauge* checkpoint_age;       // seconds
+  Gauge* checkpoint_last;      // Unix seconds
+  Gauge* checkpoint_interval;  // seconds; 0: none by time
+  Histogram* checkpoint_duration;
   Gauge* checkpoint_failing;  // seconds; 0 while nothing is wrong
   Gauge* checkpoint_error;    // errno
   Gauge* disk_wait;           // seconds

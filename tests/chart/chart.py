@@ -59,6 +59,24 @@ BAD_VALUES = {
     "metrics.serviceMonitor.interval=soon": "interval",
     "metrics.dashboard.label=": "label",
     "metrics.podMonitor.enable=true": "enable",
+    "metrics.podMonitor.drop={a b}": "drop",
+    "metrics.prometheusRule.enable=true": "enable",
+    "metrics.prometheusRule.window=5": "window",
+    "metrics.prometheusRule.interval=often": "interval",
+    "metrics.prometheusRule.runbookBaseUrl=": "runbookBaseUrl",
+    "metrics.prometheusRule.alertLabels.team=1": "team",
+    "metrics.prometheusRule.alerts.Stalled.for=5m": "Stalled",
+    "metrics.prometheusRule.alerts.PSTrainingJobStalled.for=long": "for",
+    "metrics.prometheusRule.alerts.PSTrainingJobStalled.severity=loud": "severity",
+    "metrics.prometheusRule.alerts.PSLoadImbalance.ratio=0.5": "ratio",
+    "metrics.prometheusRule.alerts.PSLoadImbalance.busy=2": "busy",
+    "metrics.prometheusRule.alerts.WorkerRestartStorm.restarts=0": "restarts",
+    "metrics.prometheusRule.alerts.WorkerRestartStorm.window=0m": "window",
+    "metrics.prometheusRule.alerts.ThroughputDrop.baseline=x": "baseline",
+    "metrics.prometheusRule.alerts.CheckpointStale.intervals=0": "intervals",
+    "metrics.prometheusRule.alerts.BackoffNearlyUsed.share=0": "share",
+    "metrics.prometheusRule.alerts.PsMemoryGrowing.aheadSeconds=4h": "aheadSeconds",
+    "metrics.prometheusRule.alerts.ApiThrottled.perSecond=0": "perSecond",
     "terminationGracePeriodSeconds=-1": "terminationGracePeriodSeconds",
     "networkPolicy.jobs.enabled=maybe": "enabled",
     "networkPolicy.scrapers=x": "scrapers",
@@ -126,6 +144,11 @@ def exported_metrics():
     return names | {name + part for name in names for part in ("_bucket", "_sum", "_count")}
 
 
+def process_metrics():
+    text = (ROOT / "base" / "metrics" / "process_metrics.h").read_text(encoding="utf-8")
+    return set(re.findall(r'"(process_[a-z_]+)"', text))
+
+
 def expressions(panels):
     for panel in panels:
         for target in panel.get("targets", []):
@@ -175,7 +198,8 @@ class Chart(unittest.TestCase):
     def test_every_object_has_the_recommended_labels(self):
         for release in ("pstrain", "a", "x" * 53):
             objects = render("replicaCount=2", "metrics.serviceMonitor.enabled=true",
-                             "metrics.podMonitor.enabled=true", *POLICIES, apis=MONITORS,
+                             "metrics.podMonitor.enabled=true",
+                             "metrics.prometheusRule.enabled=true", *POLICIES, apis=MONITORS,
                              release=release)
             for item in objects:
                 metadata = item["metadata"]
@@ -388,6 +412,39 @@ class Chart(unittest.TestCase):
         self.assertEqual(pods["selector"]["matchExpressions"][0]["key"], "pstrain.dev/job-name")
         names = (ROOT / "operator" / "job" / "well_known.h").read_text(encoding="utf-8")
         self.assertIn('"pstrain.dev/job-name"', names)
+
+    def test_monitors_drop_families_that_exist(self):
+        exported = exported_metrics() | process_metrics()
+        objects = render("metrics.serviceMonitor.enabled=true", "metrics.podMonitor.enabled=true",
+                         apis=MONITORS)
+        for kind, endpoints in (("ServiceMonitor", "endpoints"),
+                                ("PodMonitor", "podMetricsEndpoints")):
+            [relabeling] = only(objects, kind)["spec"][endpoints][0]["metricRelabelings"]
+            self.assertEqual((relabeling["action"], relabeling["sourceLabels"]),
+                             ("drop", ["__name__"]))
+            self.assertLessEqual(set(relabeling["regex"].split("|")), exported)
+        objects = render("metrics.serviceMonitor.enabled=true", "metrics.serviceMonitor.drop=null",
+                         apis=MONITORS)
+        self.assertNotIn("metricRelabelings", only(objects, "ServiceMonitor")["spec"]["endpoints"][0])
+
+    def test_rules_are_off_and_need_the_definitions(self):
+        self.assertEqual(of_kind(render(apis=MONITORS), "PrometheusRule"), [])
+        rule = only(render("metrics.prometheusRule.enabled=true",
+                           "metrics.prometheusRule.labels.release=prom", apis=MONITORS),
+                    "PrometheusRule")
+        self.assertEqual(rule["metadata"]["labels"]["release"], "prom")
+        code, _, error = template("metrics.prometheusRule.enabled=true")
+        self.assertNotEqual(code, 0)
+        self.assertIn("metrics.prometheusRule needs", error)
+        self.assertIn("install them first or switch it off", error)
+
+    def test_the_operator_down_alert_asks_for_this_release(self):
+        objects = render("metrics.prometheusRule.enabled=true", "fullnameOverride=mine",
+                         apis=MONITORS)
+        self.assertIn("--leader-election-id=mine", self.container(objects)["args"])
+        [down] = [rule for group in only(objects, "PrometheusRule")["spec"]["groups"]
+                  for rule in group["rules"] if rule.get("alert") == "PSTrainingOperatorDown"]
+        self.assertIn('name="mine"', down["expr"])
 
     def test_monitors_that_cannot_be_are_refused(self):
         code, _, error = template("metrics.podMonitor.enabled=true")

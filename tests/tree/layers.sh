@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$1"
 
 folders=()
-for folder in include base proto crds operator agent runtime library local cli tests bench; do
+for folder in include base proto crds operator agent runtime library local cli metrics tests bench; do
   if [[ -d $folder ]]; then folders+=("$folder"); fi
 done
 

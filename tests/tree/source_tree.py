@@ -3,7 +3,8 @@ import os
 import re
 import subprocess
 
-SHIPPED = ("include", "base", "proto", "crds", "operator", "agent", "runtime", "library", "local", "cli")
+SHIPPED = ("include", "base", "proto", "crds", "operator", "agent", "runtime", "library", "local", "cli",
+           "metrics")
 
 
 def files_of(root):

@@ -6,7 +6,7 @@ root=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-mkdir -p "$scratch/bin" "$scratch/tree/"{base,proto,crds,operator,agent,runtime,library,local,cli}
+mkdir -p "$scratch/bin" "$scratch/tree/"{base,proto,crds,operator,agent,runtime,library,local,cli,metrics}
 cp -r "$root/scripts" "$scratch/tree/scripts"
 touch "$scratch/tree/base/a.cc"
 cp "$root/.clang-tidy" "$scratch/tree/"

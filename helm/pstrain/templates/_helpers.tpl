@@ -48,6 +48,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- default (printf "pstrain/runtime:%s" .Chart.AppVersion) .Values.trainingImage -}}
 {{- end -}}
 
+{{/* Families that a monitor does not store. */}}
+{{- define "pstrain.dropped" -}}
+{{- with . -}},
+    metricRelabelings: [{sourceLabels: [__name__], action: drop, regex: {{ join "|" . | quote }}}]
+{{- end -}}
+{{- end -}}
+
 {{/* Who may read the metrics of training pods: the operator itself, which asks chiefs for their
 progress, and the scrapers. */}}
 {{- define "pstrain.jobPeers" -}}

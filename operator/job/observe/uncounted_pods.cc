@@ -1,6 +1,7 @@
 #include "operator/job/observe/uncounted_pods.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "operator/job/observe/pod_termination.h"
 
@@ -27,14 +28,24 @@ void UncountedPods::RecordLoss(const plan::Replica& replica, Job& job) const {
   }
 }
 
+void UncountedPods::RecordReady(const plan::Replica& replica, Job& job) const {
+  const auto lost = job.lost.find(replica.id);
+  if (!replica.ready || lost == job.lost.end() || lost->second.attempt >= replica.attempt) return;
+  job.ready.push_back({.role = replica.id.role, .took = clock_.Now() - lost->second.at});
+  job.lost.erase(lost);
+}
+
 void UncountedPods::PodChanged(const PodStore::Object& before, const PodStore::Object& after) {
   const bool left =
       IsOwned(before) && (!after || after->meta.uid != before->meta.uid || !after->object.ok() ||
                           after->object->controller_uid != before->object->controller_uid);
   if (left) RecordGone(before->object->controller_uid, *before->object);
   if (!IsOwned(after)) return;
+  const plan::Replica replica = ToReplica(*after->object);
   MutexLock lock(mutex_);
-  RecordLoss(ToReplica(*after->object), jobs_[after->object->controller_uid]);
+  Job& job = jobs_[after->object->controller_uid];
+  RecordReady(replica, job);
+  RecordLoss(replica, job);
 }
 
 void UncountedPods::RecordGone(const std::string& job_uid, const PodView& pod) {
@@ -72,9 +83,21 @@ std::optional<std::chrono::nanoseconds> UncountedPods::TakeTimeSinceLoss(
   if (job == jobs_.end()) return std::nullopt;
   const auto lost = job->second.lost.find(replica);
   if (lost == job->second.lost.end() || lost->second.attempt + 1 != attempt) return std::nullopt;
-  const std::chrono::nanoseconds age = clock_.Now() - lost->second.at;
-  job->second.lost.erase(lost);
-  return age;
+  if (std::exchange(lost->second.told, true)) return std::nullopt;
+  return clock_.Now() - lost->second.at;
+}
+
+std::vector<UncountedPods::Ready> UncountedPods::TakeReady(const std::string& job_uid) {
+  MutexLock lock(mutex_);
+  const auto job = jobs_.find(job_uid);
+  if (job == jobs_.end()) return {};
+  return std::exchange(job->second.ready, {});
+}
+
+void UncountedPods::ForgetLosses(const std::string& job_uid) {
+  MutexLock lock(mutex_);
+  const auto job = jobs_.find(job_uid);
+  if (job != jobs_.end()) job->second.lost.clear();
 }
 
 void UncountedPods::Forget(const std::string& job_uid) {

@@ -48,19 +48,36 @@ class UncountedPods {
                                                             std::int32_t attempt)
       PSTRAIN_EXCLUDES(mutex_);
 
+  /// A replacement that is ready.
+  struct Ready {
+    plan::Role role = plan::Role::kChief;
+    /// Since the watch first showed that the attempt before it ends or ended.
+    std::chrono::nanoseconds took{0};
+  };
+  /// Those of the job that the watch has shown since this was last asked.
+  std::vector<Ready> TakeReady(const std::string& job_uid) PSTRAIN_EXCLUDES(mutex_);
+
+  /// The job is suspended: what is gone is not lost.
+  void ForgetLosses(const std::string& job_uid) PSTRAIN_EXCLUDES(mutex_);
+
   void Forget(const std::string& job_uid) PSTRAIN_EXCLUDES(mutex_);
 
  private:
   struct Loss {
     std::int32_t attempt = 0;
     std::chrono::nanoseconds at{0};
+    /// TakeTimeSinceLoss has told it.
+    bool told = false;
   };
   struct Job {
     std::vector<UncountedPod> gone;
+    /// Until the next attempt is ready.
     std::map<plan::ReplicaId, Loss> lost;
+    std::vector<Ready> ready;
   };
 
   void RecordLoss(const plan::Replica& replica, Job& job) const PSTRAIN_REQUIRES(mutex_);
+  void RecordReady(const plan::Replica& replica, Job& job) const PSTRAIN_REQUIRES(mutex_);
 
   const Clock& clock_;
   mutable Mutex mutex_;

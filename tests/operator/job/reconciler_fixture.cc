@@ -9,6 +9,7 @@
 #include "operator/controller/event_recorder.h"
 #include "operator/job/change_router.h"
 #include "operator/job/job_reconciler.h"
+#include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/conditions.h"
 #include "operator/plan/timestamp.h"
@@ -87,7 +88,7 @@ struct ReconcilerFixture::Operator {
       : uncounted_pods(clock),
         router(uncounted_pods, [this](const ObjectKey& key) { queue.insert(key); }),
         jobs({.decode = DecodeJob,
-              .annotation_prefixes = {},
+              .annotation_prefixes = {std::string(kAnnotationPrefix)},
               .on_change = [this](const auto& a, const auto& b) { router.JobChanged(a, b); }}),
         pods(
             {.decode = DecodePod,
@@ -314,6 +315,10 @@ std::string ReconcilerFixture::MessageOf(const std::string& type) const {
   const JobStatus status = StatusOfJob();
   const Condition* condition = plan::FindCondition(status, type);
   return condition == nullptr ? "" : condition->reason() + ": " + condition->message();
+}
+
+std::vector<MetricFamily> ReconcilerFixture::Metrics() const {
+  return operator_->metrics.Collect();
 }
 
 std::vector<std::string> ReconcilerFixture::FinishEvents() {

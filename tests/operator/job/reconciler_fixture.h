@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/manual_clock.h"
+#include "base/metrics/collector.h"
 #include "base/status.h"
 #include "base/text/json.h"
 #include "operator/kube/resource.h"
@@ -102,6 +103,8 @@ class ReconcilerFixture {
     }));
   }
   int CallsOf(std::string_view what) { return server().CountRequests(what); }
+  /// The operator's metrics about jobs.
+  std::vector<MetricFamily> Metrics() const;
   /// The reasons of all events; writes what is pending, and nothing is recorded after it.
   std::vector<std::string> FinishEvents();
 

@@ -119,6 +119,34 @@ TEST(Plan, WhenAWorkerDrainsOrIsDisrupted_StartsTheNextAttemptAndCountsNoFailure
   }
 }
 
+TEST(Plan, EachCountedEnd_NamesItsCause) {
+  const auto cause_of = [](const Replica& replica) {
+    const PlanResult plan = Plan(With(replica, false), kNow);
+    return plan.ends.size() == 1 ? std::string(RestartCauseName(plan.ends.front().cause)) : "";
+  };
+  const Replica worker = Running(Role::kWorker, 0);
+  EXPECT_EQ(cause_of(Ended(worker, 1)), "crashed");
+  EXPECT_EQ(cause_of(Ended(worker, kExitDisrupted)), "disrupted");
+  EXPECT_EQ(cause_of(Ended(worker, kExitDrained)), "drained");
+  Replica oom = Ended(worker, 137);
+  oom.oom = true;
+  EXPECT_EQ(cause_of(oom), "oom_killed");
+  Replica deleted = worker;
+  deleted.terminating = true;
+  EXPECT_EQ(cause_of(deleted), "deleted");
+  deleted.node_lost = true;
+  EXPECT_EQ(cause_of(deleted), "node_lost");
+  const std::vector<std::pair<Disruption, std::string>> disruptions = {
+      {Disruption::kPreempted, "preempted"}, {Disruption::kTainted, "tainted"},
+      {Disruption::kEvicted, "evicted"},     {Disruption::kNodePressure, "node_pressure"},
+      {Disruption::kNodeLost, "node_lost"},  {Disruption::kNotAdmitted, "not_admitted"}};
+  for (const auto& [disruption, name] : disruptions) {
+    Replica disrupted = Ended(worker, 143);
+    disrupted.disruption = disruption;
+    EXPECT_EQ(cause_of(disrupted), name);
+  }
+}
+
 /// The condition Failed of a job whose chief has exited 87 and said so much of it.
 Condition AfterChiefFailedForGood(std::optional<StatedFailure> failure) {
   Snapshot snapshot = With(Running(Role::kWorker, 0));

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cmath>
+#include <cstdint>
 #include <functional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/os/file_faults.h"
 #include "runtime/checkpoint/chief_term.h"
@@ -104,6 +108,34 @@ TEST_F(CheckpointingTest, IsDueBySecondsOnceSomethingIsNew) {
   EXPECT_FALSE(checkpointing_.Due());
   clock_.Advance(milliseconds(1));
   EXPECT_TRUE(checkpointing_.Due());
+}
+
+TEST_F(CheckpointingTest, TheStatsPage_SaysWhenTheNewestWasTakenAndHowLongItTook) {
+  checkpoint_rule().every_steps = 1;
+  StartPs();
+  const auto value = [this](std::string_view key) {
+    const std::vector<StatReading> readings = stats_->page()->Read().value();
+    for (const StatReading& reading : readings) {
+      if (reading.key == key) return reading.AsDouble();
+    }
+    return -1.0;
+  };
+  EXPECT_TRUE(std::isnan(value("checkpoint_last_success")));
+  Commit(1);
+  checkpointing_.Start();
+  clock_.Advance(seconds(3));
+  AnswerWrites();
+  checkpointing_.Finish();
+  const std::int64_t taken = clock_.UnixMillis();
+  EXPECT_DOUBLE_EQ(value("checkpoint_last_success"), static_cast<double>(taken) / 1000);
+  EXPECT_EQ(value("checkpoint_seconds.sum"), 3);
+  EXPECT_EQ(value("checkpoint_seconds.le.2.5"), 0);
+  EXPECT_EQ(value("checkpoint_seconds.le.5"), 1);
+  Commit(1);
+  checkpointing_.Start();
+  FailWrites(InternalError("no space"));
+  checkpointing_.Finish();
+  EXPECT_EQ(value("checkpoint_seconds.sum"), 3) << "an abandoned one is none";
 }
 
 // Some of its shards may have been copied before the declaration, some after it.

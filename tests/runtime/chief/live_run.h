@@ -19,6 +19,7 @@
 #include "base/os/files.h"
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/chief/chief.h"
+#include "runtime/stats/chief_names.h"
 #include "runtime/stats/names.h"
 #include "runtime/worker/ps_client.h"
 #include "tests/runtime/chief/live_ps.h"

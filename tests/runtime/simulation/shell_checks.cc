@@ -17,6 +17,7 @@
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/newest_checkpoint.h"
 #include "runtime/model/constant_gradient.h"
+#include "runtime/stats/chief_names.h"
 #include "runtime/stats/names.h"
 #include "runtime/stats/refusals.h"
 #include "tests/runtime/model/expected_constant_gradient.h"

@@ -10,6 +10,7 @@
 #include "base/os/files.h"
 #include "base/seconds.h"
 #include "proto/job/job_manifest.h"
+#include "runtime/stats/chief_names.h"
 #include "runtime/stats/names.h"
 #include "tests/runtime/simulation/mutated_messages.h"
 
