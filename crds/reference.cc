@@ -210,6 +210,9 @@ std::string BoundsOf(const pb::FieldDescriptor& field) {
   if (options.has_exclusive_minimum()) {
     AddBound("greater than " + Whole(options.exclusive_minimum()), text);
   }
+  if (options.has_exclusive_maximum()) {
+    AddBound("less than " + Whole(options.exclusive_maximum()), text);
+  }
   AddBound(Range(count(options.has_min_length(), options.min_length()),
                  count(options.has_max_length(), options.max_length()), "characters"),
            text);

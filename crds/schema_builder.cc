@@ -32,6 +32,10 @@ void SetNumberBounds(const FieldOptions& options, Json& schema) {
     schema.Set("minimum", Bound(options.exclusive_minimum()));
     schema.Set("exclusiveMinimum", Json::Bool(true));
   }
+  if (options.has_exclusive_maximum()) {
+    schema.Set("maximum", Bound(options.exclusive_maximum()));
+    schema.Set("exclusiveMaximum", Json::Bool(true));
+  }
 }
 
 void SetInteger(std::string_view format, const FieldOptions& options, Json& schema) {

@@ -28,7 +28,10 @@ class SetOptimizer {
 
   void operator()(const optimizers::None&) const {}
   void operator()(const optimizers::Sgd& sgd) const {
-    spec_.mutable_optimizer()->mutable_sgd()->set_learning_rate(sgd.learning_rate);
+    pstrain::Sgd* const to = spec_.mutable_optimizer()->mutable_sgd();
+    to->set_learning_rate(sgd.learning_rate);
+    to->set_momentum(sgd.momentum);
+    to->set_nesterov(sgd.nesterov);
   }
   void operator()(const optimizers::Adagrad& from) const {
     Adagrad* const adagrad = spec_.mutable_optimizer()->mutable_adagrad();
@@ -44,9 +47,56 @@ class SetOptimizer {
     ftrl->set_l1_regularization_strength(from.l1_regularization_strength);
     ftrl->set_l2_regularization_strength(from.l2_regularization_strength);
     ftrl->set_l2_shrinkage_regularization_strength(from.l2_shrinkage_regularization_strength);
+    ftrl->set_beta(from.beta);
+  }
+  void operator()(const optimizers::Adam& from) const {
+    pstrain::Adam* const adam = spec_.mutable_optimizer()->mutable_adam();
+    SetMoments(from, adam);
+    adam->set_amsgrad(from.amsgrad);
+  }
+  void operator()(const optimizers::AdamW& from) const {
+    pstrain::AdamW* const adam_w = spec_.mutable_optimizer()->mutable_adam_w();
+    SetMoments(from, adam_w);
+    adam_w->set_weight_decay(from.weight_decay);
+    adam_w->set_amsgrad(from.amsgrad);
+  }
+  void operator()(const optimizers::Lion& from) const {
+    pstrain::Lion* const lion = spec_.mutable_optimizer()->mutable_lion();
+    lion->set_learning_rate(from.learning_rate);
+    lion->set_beta_1(from.beta_1);
+    lion->set_beta_2(from.beta_2);
+  }
+  void operator()(const optimizers::Rmsprop& from) const {
+    pstrain::Rmsprop* const rmsprop = spec_.mutable_optimizer()->mutable_rmsprop();
+    rmsprop->set_learning_rate(from.learning_rate);
+    rmsprop->set_rho(from.rho);
+    rmsprop->set_momentum(from.momentum);
+    rmsprop->set_epsilon(from.epsilon);
+    rmsprop->set_centered(from.centered);
+  }
+  void operator()(const optimizers::Adadelta& from) const {
+    pstrain::Adadelta* const adadelta = spec_.mutable_optimizer()->mutable_adadelta();
+    adadelta->set_learning_rate(from.learning_rate);
+    adadelta->set_rho(from.rho);
+    adadelta->set_epsilon(from.epsilon);
+  }
+  void operator()(const optimizers::Adamax& from) const {
+    SetMoments(from, spec_.mutable_optimizer()->mutable_adamax());
+  }
+  void operator()(const optimizers::Nadam& from) const {
+    SetMoments(from, spec_.mutable_optimizer()->mutable_nadam());
   }
 
  private:
+  /// What Adam and its kin have in common.
+  template <typename From, typename To>
+  static void SetMoments(const From& from, To* to) {
+    to->set_learning_rate(from.learning_rate);
+    to->set_beta_1(from.beta_1);
+    to->set_beta_2(from.beta_2);
+    to->set_epsilon(from.epsilon);
+  }
+
   VariableSpec& spec_;
 };
 

@@ -105,6 +105,11 @@ bool BoundariesIncrease(const pb::Message& message) {
          boundaries.end();
 }
 
+bool NesterovNeedsMomentum(const pb::Message& message) {
+  const auto& sgd = static_cast<const Sgd&>(message);
+  return !sgd.nesterov() || sgd.momentum() > 0;
+}
+
 bool ColumnsOrHeader(const pb::Message& message) {
   return Csv(message).header() || Csv(message).columns_size() > 0;
 }
@@ -146,6 +151,7 @@ const std::map<std::string_view, RulePredicate>& RulePredicates() {
       {"crossed-has-no-column", CrossedHasNoColumn},
       {"embedding-needs-categories", EmbeddingNeedsCategories},
       {"boundaries-increase", BoundariesIncrease},
+      {"nesterov-needs-momentum", NesterovNeedsMomentum},
       {"columns-or-header", ColumnsOrHeader},
       {"label-column-exists", LabelColumnExists},
       {"ignored-columns-exist", IgnoredColumnsExist},

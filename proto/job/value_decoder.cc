@@ -155,6 +155,9 @@ std::string CheckBounds(double value, const FieldOptions& options) {
   if (options.has_exclusive_minimum() && value <= options.exclusive_minimum()) {
     return "must be greater than " + ShowNumber(options.exclusive_minimum());
   }
+  if (options.has_exclusive_maximum() && value >= options.exclusive_maximum()) {
+    return "must be less than " + ShowNumber(options.exclusive_maximum());
+  }
   return {};
 }
 

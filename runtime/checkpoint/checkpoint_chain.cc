@@ -41,10 +41,9 @@ class RowMerge {
   }
 
   Result<TableState> Run() {
-    const std::size_t dimension = Dimension(newer_);
-    const bool fits =
-        newer_.variable == older_.variable && newer_.slots.size() == older_.slots.size() &&
-        dimension == Dimension(older_) && newer_.values.dtype() == older_.values.dtype();
+    const std::vector<std::size_t> shares = SharesOf(newer_);
+    const bool fits = newer_.variable == older_.variable && shares == SharesOf(older_) &&
+                      newer_.values.dtype() == older_.values.dtype();
     if (!fits) return DataLossError("a table differs in size or dtype from that of its base");
     std::size_t n = 0;
     std::size_t o = 0;
@@ -53,23 +52,26 @@ class RowMerge {
           o == older_.keys.size() || (n < newer_.keys.size() && newer_.keys[n] <= older_.keys[o]);
       if (take_newer) {
         if (o < older_.keys.size() && older_.keys[o] == newer_.keys[n]) ++o;
-        Take(newer_, n++, dimension);
+        Take(newer_, n++, shares);
       } else {
-        Take(older_, o++, dimension);
+        Take(older_, o++, shares);
       }
     }
     return std::move(merged_);
   }
 
  private:
-  static std::size_t Dimension(const TableState& table) {
-    return table.values.size() / table.keys.size();
+  /// How many elements of the values and of each slot a row has.
+  static std::vector<std::size_t> SharesOf(const TableState& table) {
+    std::vector<std::size_t> shares{table.values.size() / table.keys.size()};
+    for (const ValueArray& slot : table.slots) shares.push_back(slot.size() / table.keys.size());
+    return shares;
   }
-  void Take(const TableState& from, std::size_t row, std::size_t dimension) {
+  void Take(const TableState& from, std::size_t row, const std::vector<std::size_t>& shares) {
     merged_.keys.push_back(from.keys[row]);
-    merged_.values.Append(from.values, row * dimension, dimension);
+    merged_.values.Append(from.values, row * shares[0], shares[0]);
     for (std::size_t i = 0; i < merged_.slots.size(); ++i) {
-      merged_.slots[i].Append(from.slots[i], row * dimension, dimension);
+      merged_.slots[i].Append(from.slots[i], row * shares[i + 1], shares[i + 1]);
     }
   }
 

@@ -18,11 +18,10 @@ static_assert(std::endian::native == std::endian::little,
               "checkpoint shards are written as they lie");
 
 constexpr std::string_view kMagic = "PSTPIECE";
-constexpr std::uint32_t kVersion = 5;
+constexpr std::uint32_t kVersion = 6;
 /// Of the batch in a number that stands for a work id.
 constexpr int kBatchBits = 32;
-/// Without values a slot has no bytes, so that the size of a checkpoint shard does not bound their
-/// number.
+/// More than any optimizer has.
 constexpr std::uint32_t kMaxSlots = 16;
 
 std::size_t Padding(std::size_t size) { return (8 - size % 8) % 8; }
@@ -40,11 +39,10 @@ class CheckpointShardWriter {
     Raw(bytes.data(), bytes.size());
     out_.append(Padding(bytes.size()), '\0');
   }
-  /// Rows of `dimension` values in the given order.
-  void Rows(const ValueArray& values, std::size_t dimension,
-            const std::vector<std::size_t>& order) {
+  /// The rows of which `values` is made, in the given order.
+  void Rows(const ValueArray& values, const std::vector<std::size_t>& order) {
     const std::span<const std::byte> bytes = values.bytes();
-    const std::size_t row_bytes = dimension * SizeOf(values.dtype());
+    const std::size_t row_bytes = order.empty() ? 0 : bytes.size() / order.size();
     for (const std::size_t row : order) Raw(bytes.data() + row * row_bytes, row_bytes);
     out_.append(Padding(bytes.size()), '\0');
   }
@@ -145,8 +143,11 @@ void WriteTable(CheckpointShardWriter& out, const TableState& table) {
   out.U32(static_cast<std::uint32_t>(table.values.dtype()));
   out.U64(table.keys.size());
   for (const std::size_t row : order) out.U64(table.keys[row]);
-  out.Rows(table.values, dimension, order);
-  for (const auto& slot : table.slots) out.Rows(slot, dimension, order);
+  out.Rows(table.values, order);
+  for (const ValueArray& slot : table.slots) {
+    out.U64(slot.size());
+    out.Rows(slot, order);
+  }
 }
 
 }  // namespace
@@ -154,12 +155,14 @@ void WriteTable(CheckpointShardWriter& out, const TableState& table) {
 std::string SerializeCheckpointShard(const ShardState& state) {
   const std::string applied = state.applied.Serialize();
   std::size_t bytes = 0;
-  for (const DenseState& dense : state.dense) {
-    bytes += dense.values.bytes().size() * (1 + dense.slots.size());
-  }
+  const auto add = [&bytes](const ValueArray& values, const std::vector<ValueArray>& slots) {
+    bytes += values.bytes().size();
+    for (const ValueArray& slot : slots) bytes += slot.bytes().size();
+  };
+  for (const DenseState& dense : state.dense) add(dense.values, dense.slots);
   for (const TableState& table : state.tables) {
-    bytes += table.keys.size() * sizeof(std::uint64_t) +
-             table.values.bytes().size() * (1 + table.slots.size());
+    bytes += table.keys.size() * sizeof(std::uint64_t);
+    add(table.values, table.slots);
   }
   CheckpointShardWriter out;
   out.Reserve(bytes + applied.size() + 4096);
@@ -189,7 +192,10 @@ std::string SerializeCheckpointShard(const ShardState& state) {
     out.U32(static_cast<std::uint32_t>(dense.values.dtype()));
     out.U64(dense.values.size());
     out.Array(dense.values);
-    for (const auto& slot : dense.slots) out.Array(slot);
+    for (const ValueArray& slot : dense.slots) {
+      out.U64(slot.size());
+      out.Array(slot);
+    }
   }
   for (const TableState& table : state.tables) WriteTable(out, table);
   return out.bytes();
@@ -223,7 +229,8 @@ DenseState ReadDense(CheckpointShardReader& in) {
   const std::uint64_t elements = in.U64();
   dense.values = in.Values(dtype, elements);
   for (std::uint32_t i = 0; i < slots && !in.failed(); ++i) {
-    dense.slots.push_back(in.Values(dtype, elements));
+    const std::uint64_t of_slot = in.U64();
+    dense.slots.push_back(in.Values(dtype, of_slot));
   }
   return dense;
 }
@@ -241,7 +248,9 @@ TableState ReadTable(CheckpointShardReader& in) {
   const std::uint64_t elements = rows == 0 ? 0 : in.Product(rows, dimension);
   table.values = in.Values(dtype, elements);
   for (std::uint32_t i = 0; i < slots && !in.failed(); ++i) {
-    table.slots.push_back(in.Values(dtype, elements));
+    const std::uint64_t of_slot = in.U64();
+    if (rows == 0 ? of_slot != 0 : of_slot % rows != 0) in.Refuse();
+    table.slots.push_back(in.Values(dtype, of_slot));
   }
   return table;
 }

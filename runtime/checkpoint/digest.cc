@@ -36,6 +36,18 @@ struct Lanes {
 /// The values and each slot of one variable.
 using VariableLanes = std::vector<Lanes>;
 
+/// An array of a partition. A slot of one number counts as that number in each row of axis 0, so
+/// that it is the same however the variable is divided.
+template <typename T>
+void AddPartition(const CatalogVariable& variable, const DensePartition& partition,
+                  std::span<const T> elements, Lanes* sum) {
+  const bool one = elements.size() != partition.count;
+  for (std::size_t i = 0; i < partition.count; i += variable.dimension) {
+    sum->AddRow((partition.first + i) / variable.dimension,
+                one ? elements : elements.subspan(i, variable.dimension));
+  }
+}
+
 Status AddDense(const Catalog& catalog, const DenseState& dense,
                 std::vector<VariableLanes>* lanes) {
   if (dense.variable >= catalog.variables().size() ||
@@ -48,15 +60,13 @@ Status AddDense(const Catalog& catalog, const DenseState& dense,
   VariableLanes& sums = (*lanes)[dense.variable];
   for (std::size_t array = 0; array < sums.size(); ++array) {
     const ValueArray& values = array == 0 ? dense.values : dense.slots[array - 1];
-    if (values.size() != partition.count || values.dtype() != variable.dtype) {
+    const std::size_t count =
+        array == 0 ? partition.count : variable.slots()[array - 1].OfPartition(partition.count);
+    if (values.size() != count || values.dtype() != variable.dtype) {
       return DataLossError("a partition has another size or dtype");
     }
     WithElement(variable.dtype, [&]<typename T>(std::type_identity<T>) {
-      const std::span<const T> elements = values.of<T>();
-      for (std::size_t i = 0; i < elements.size(); i += variable.dimension) {
-        sums[array].AddRow((partition.first + i) / variable.dimension,
-                           elements.subspan(i, variable.dimension));
-      }
+      AddPartition(variable, partition, std::span<const T>(values.of<T>()), &sums[array]);
     });
   }
   return OkStatus();
@@ -68,9 +78,10 @@ template <typename T>
 void AddRows(const CatalogVariable& variable, const std::vector<std::uint64_t>& keys,
              std::span<const T> values, const OptimizerSlot* slot, Lanes* sum) {
   const std::size_t dimension = variable.dimension;
-  std::vector<T> initial(dimension, slot == nullptr ? T{0} : static_cast<T>(slot->initial_value));
+  const std::size_t count = slot == nullptr ? dimension : slot->OfRow(dimension);
+  std::vector<T> initial(count, slot == nullptr ? T{0} : static_cast<T>(slot->initial_value));
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::span<const T> row = values.subspan(i * dimension, dimension);
+    const std::span<const T> row = values.subspan(i * count, count);
     if (slot == nullptr) {
       variable.initial.Fill(keys[i] * dimension, variable.dtype,
                             std::as_writable_bytes(std::span(initial)));
@@ -87,14 +98,15 @@ Status AddTable(const Catalog& catalog, const TableState& table,
     return DataLossError("a table that its manifest does not know");
   }
   const CatalogVariable& variable = catalog.variables()[table.variable];
-  const std::size_t dimension = variable.dimension;
   VariableLanes& sums = (*lanes)[table.variable];
   for (std::size_t array = 0; array < sums.size(); ++array) {
     const ValueArray& values = array == 0 ? table.values : table.slots[array - 1];
-    if (values.size() != table.keys.size() * dimension || values.dtype() != variable.dtype) {
+    const OptimizerSlot* slot = array == 0 ? nullptr : &variable.slots()[array - 1];
+    const std::size_t of_row =
+        slot == nullptr ? variable.dimension : slot->OfRow(variable.dimension);
+    if (values.size() != table.keys.size() * of_row || values.dtype() != variable.dtype) {
       return DataLossError("a table has another size or dtype");
     }
-    const OptimizerSlot* slot = array == 0 ? nullptr : &variable.slots()[array - 1];
     WithElement(variable.dtype, [&]<typename T>(std::type_identity<T>) {
       AddRows(variable, table.keys, std::span<const T>(values.of<T>()), slot, &sums[array]);
     });

@@ -17,14 +17,19 @@ Status Misfit(ShardId shard, const std::string& message) {
   return InvalidArgumentError("state of shard " + std::to_string(shard) + ": " + message);
 }
 
-/// So many elements of the variable's dtype, and as many of each slot of its optimizer.
+/// All of the variable's dtype, `elements` values, and elements_of(slot) of each slot of its
+/// optimizer.
+template <typename ElementsOf>
 bool Fit(const CatalogVariable& variable, std::size_t elements, const ValueArray& values,
-         const std::vector<ValueArray>& slots) {
-  const auto fits = [&](const ValueArray& array) {
-    return array.dtype() == variable.dtype && array.size() == elements;
+         const std::vector<ValueArray>& slots, ElementsOf elements_of) {
+  const auto fits = [&](const ValueArray& array, std::size_t count) {
+    return array.dtype() == variable.dtype && array.size() == count;
   };
-  return fits(values) && slots.size() == variable.slots().size() &&
-         std::ranges::all_of(slots, fits);
+  return fits(values, elements) &&
+         std::ranges::equal(slots, variable.slots(),
+                            [&](const ValueArray& array, const OptimizerSlot& slot) {
+                              return fits(array, elements_of(slot));
+                            });
 }
 
 Status CheckDense(const Catalog& catalog, const ShardState& state) {
@@ -37,8 +42,9 @@ Status CheckDense(const Catalog& catalog, const ShardState& state) {
     const DenseState& dense = state.dense[i];
     const CatalogVariable& variable = catalog.variables()[expected[i].variable];
     const std::uint64_t count = variable.partitions[expected[i].partition].count;
+    const auto elements_of = [count](const OptimizerSlot& slot) { return slot.OfPartition(count); };
     const bool fits = PartitionRef{dense.variable, dense.partition} == expected[i] &&
-                      Fit(variable, count, dense.values, dense.slots);
+                      Fit(variable, count, dense.values, dense.slots, elements_of);
     if (!fits)
       return Misfit(state.shard,
                     "a partition of " + variable.spec.name() + " differs in size or dtype");
@@ -49,7 +55,10 @@ Status CheckDense(const Catalog& catalog, const ShardState& state) {
 Status CheckTable(const Catalog& catalog, const ShardState& state, const TableState& table) {
   const CatalogVariable& variable = catalog.variables()[table.variable];
   const std::size_t elements = table.keys.size() * variable.dimension;
-  if (!Fit(variable, elements, table.values, table.slots)) {
+  const auto elements_of = [&](const OptimizerSlot& slot) {
+    return table.keys.size() * slot.OfRow(variable.dimension);
+  };
+  if (!Fit(variable, elements, table.values, table.slots, elements_of)) {
     return Misfit(state.shard, "the rows of " + variable.spec.name() + " differ in size or dtype");
   }
   for (const std::uint64_t key : table.keys) {
@@ -154,7 +163,8 @@ Result<std::unique_ptr<Shard>> Shard::Restore(std::shared_ptr<const Catalog> cat
 std::size_t Shard::MeasureBytes() const {
   std::size_t bytes = 0;
   for (const DenseState& dense : dense_) {
-    bytes += dense.values.bytes().size() * (1 + dense.slots.size());
+    bytes += dense.values.bytes().size();
+    for (const ValueArray& slot : dense.slots) bytes += slot.bytes().size();
   }
   for (const auto& table : tables_) bytes += table->bytes();
   return bytes;
@@ -247,10 +257,11 @@ bool Shard::ApplyDenseRows(const RowUpdates& rows) {
   const CatalogVariable& variable = catalog_->variables()[rows.variable];
   std::size_t next = 0;
   bool finite = true;
-  ForEachRun(variable, rows.keys, [&](const DenseRun& run) {
-    finite &= ApplyRun(variable, run, rows.op, rows.values.Part(next, run.count),
-                       &Dense(rows.variable, run.partition));
-    next += run.count;
+  ForEachPartition(variable, rows.keys, [&](const std::vector<DenseRun>& runs) {
+    const std::size_t count = CountOf(runs);
+    finite &= ApplyRuns(variable, runs, rows.op, rows.values.Part(next, count),
+                        &Dense(rows.variable, runs.front().partition));
+    next += count;
   });
   return finite;
 }

@@ -11,7 +11,8 @@ namespace pstrain {
 
 /// The state of a shard as data, apart from the shard that serves it. Values; one thread at a time.
 
-/// A dense partition with its optimizer's slots, each as long as `values` and of its dtype.
+/// A dense partition with its optimizer's slots, of its dtype: each as long as `values`, or of one
+/// element (OptimizerSlot::OfPartition).
 struct DenseState {
   VariableId variable = 0;
   std::uint32_t partition = 0;
@@ -26,7 +27,8 @@ struct TableState {
   VariableId variable = 0;
   /// Global row ids, unique.
   std::vector<std::uint64_t> keys;
-  /// keys.size() x dimension; slots likewise.
+  /// keys.size() x dimension; a slot keys.size() x as many elements as it has beside a row
+  /// (OptimizerSlot::OfRow).
   ValueArray values;
   std::vector<ValueArray> slots;
   friend bool operator==(const TableState&, const TableState&) = default;

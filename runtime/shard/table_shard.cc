@@ -26,6 +26,18 @@ inline void AskFor(const std::byte* bytes, std::size_t count) {
   for (std::size_t i = 0; i < end; i += kLineBytes) __builtin_prefetch(bytes + i);
 }
 
+/// Of a slot beside one row.
+std::size_t SlotBytes(const CatalogVariable& variable, const OptimizerSlot& slot) {
+  return slot.OfRow(variable.dimension) * SizeOf(variable.dtype);
+}
+
+/// The arrays that a row is made of.
+std::vector<std::size_t> BytesOfArrays(const CatalogVariable& variable, std::size_t row_bytes) {
+  std::vector<std::size_t> bytes{row_bytes};
+  for (const OptimizerSlot& slot : variable.slots()) bytes.push_back(SlotBytes(variable, slot));
+  return bytes;
+}
+
 /// One value of an optimizer's slot, in every element of it.
 void FillSlot(DType dtype, double value, std::byte* slot, std::size_t bytes) {
   WithElement(dtype, [&]<typename T>(std::type_identity<T>) {
@@ -37,7 +49,10 @@ void FillSlot(DType dtype, double value, std::byte* slot, std::size_t bytes) {
 
 TableShard::TableShard(const CatalogVariable& variable)
     : row_bytes_(variable.dimension * SizeOf(variable.dtype)),
-      stride_(row_bytes_ * (1 + variable.slots().size())),
+      stride_(std::accumulate(variable.slots().begin(), variable.slots().end(), row_bytes_,
+                              [&](std::size_t bytes, const OptimizerSlot& slot) {
+                                return bytes + SlotBytes(variable, slot);
+                              })),
       dimension_(variable.dimension),
       optimizer_(variable.optimizer.get()),
       variable_(variable) {
@@ -74,9 +89,11 @@ std::size_t TableShard::Resolve(std::span<const std::uint64_t> keys,
     if (!initialise) continue;
     std::byte* row = Row(numbers[i]);
     variable_.initial.Fill(keys[i] * variable_.dimension, variable_.dtype, {row, row_bytes_});
+    row += row_bytes_;
     for (const OptimizerSlot& slot : variable_.slots()) {
-      row += row_bytes_;
-      FillSlot(variable_.dtype, slot.initial_value, row, row_bytes_);
+      const std::size_t bytes = SlotBytes(variable_, slot);
+      FillSlot(variable_.dtype, slot.initial_value, row, bytes);
+      row += bytes;
     }
   }
   return keys_.size() - before;
@@ -136,19 +153,21 @@ TableState TableShard::CopyRows(std::span<const std::uint32_t> numbers) const {
   state.variable = variable();
   state.keys.resize(numbers.size());
   // The values, then each slot.
-  std::vector<ValueArray> arrays(1 + variable_.slots().size());
-  for (ValueArray& array : arrays) {
-    array = ValueArray(variable_.dtype, numbers.size() * variable_.dimension);
-  }
+  const std::vector<std::size_t> bytes = BytesOfArrays(variable_, row_bytes_);
+  std::vector<ValueArray> arrays;
+  arrays.reserve(bytes.size());
   std::vector<std::byte*> to;
-  to.reserve(arrays.size());
-  for (ValueArray& array : arrays) to.push_back(array.bytes().data());
+  for (const std::size_t of_row : bytes) {
+    const std::size_t elements = of_row / SizeOf(variable_.dtype);
+    arrays.emplace_back(variable_.dtype, numbers.size() * elements);
+    to.push_back(arrays.back().bytes().data());
+  }
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::byte* row = Row(numbers[i]);
     state.keys[i] = keys_[numbers[i]];
-    for (std::byte* const array : to) {
-      std::memcpy(array + i * row_bytes_, row, row_bytes_);
-      row += row_bytes_;
+    for (std::size_t array = 0; array < to.size(); ++array) {
+      std::memcpy(to[array] + i * bytes[array], row, bytes[array]);
+      row += bytes[array];
     }
   }
   state.values = std::move(arrays.front());
@@ -162,13 +181,14 @@ TableState TableShard::CopyRows(std::span<const std::uint32_t> numbers) const {
 void TableShard::Load(const TableState& state) {
   std::vector<std::uint32_t> numbers(state.keys.size());
   Resolve(state.keys, numbers, /*initialise=*/false);
+  const std::vector<std::size_t> bytes = BytesOfArrays(variable_, row_bytes_);
   std::vector<const std::byte*> from{state.values.bytes().data()};
   for (const ValueArray& slot : state.slots) from.push_back(slot.bytes().data());
   for (std::size_t i = 0; i < state.keys.size(); ++i) {
     std::byte* row = Row(numbers[i]);
-    for (const std::byte* const array : from) {
-      std::memcpy(row, array + i * row_bytes_, row_bytes_);
-      row += row_bytes_;
+    for (std::size_t array = 0; array < from.size(); ++array) {
+      std::memcpy(row, from[array] + i * bytes[array], bytes[array]);
+      row += bytes[array];
     }
   }
 }

@@ -73,7 +73,7 @@ class alignas(64) TableShard {
 
   // What each visit needs comes first.
   RowIndex index_;
-  const std::size_t row_bytes_;  // of its values, and of each of its slots
+  const std::size_t row_bytes_;  // of its values
   const std::size_t stride_;     // bytes of a row with its slots
   const std::size_t dimension_;
   std::vector<Slab> slabs_;

@@ -58,6 +58,20 @@ Result<Values> ReadAll(Step& step) {
 }
 const Function kReadAll{"ReadAll", ReadAll};
 
+VariableRef TrainedOf(std::int32_t i) { return VariableRef{"trained" + std::to_string(i)}; }
+
+Result<Values> Train(Step& step, std::int32_t count) {
+  for (std::int32_t i = 0; i < count; ++i) step.Gradient(TrainedOf(i), Tensor(1.0));
+  return Values();
+}
+const Function kTrain{"Train", Train};
+
+Result<Values> ReadTrained(Step& step, std::int32_t i) {
+  PSTRAIN_ASSIGN_OR_RETURN(const Tensor value, step.Read(TrainedOf(i)));
+  return Values{{"value", value}};
+}
+const Function kReadTrained{"ReadTrained", ReadTrained};
+
 Result<Values> ReadSums(Step& step) {
   PSTRAIN_ASSIGN_OR_RETURN(const auto read, step.Read(kSum, kBig));
   return Values{{"sum", read[0]}, {"big", read[1]}};
@@ -222,6 +236,62 @@ TEST_F(LocalProgramTest, WhenGradientsAreIntegers_WeightsAreTheClosedForm) {
   const Values all = Call(kReadAll);
   EXPECT_EQ(*all.Find("weights")->ToVector<float>(), expected);
   EXPECT_EQ(*all.scalar<float>("bias"), -0.5F * kCalls);
+  EXPECT_TRUE(coordinator().Finish().ok());
+}
+
+// One step from 1 with a gradient of 1: each number of each optimizer takes part in it, but for the
+// second beta of Lion, which the next step would have.
+TEST_F(LocalProgramTest, WhenVariablesHaveAnyOptimizer_TheyTakeItsStep) {
+  Start();
+  const double schedule = 0.5 * (1 - 0.5 * 0.96);
+  const double next = 0.5 * (1 - 0.5 * 0.96 * 0.96);
+  const std::vector<std::pair<optimizers::Optimizer, double>> trained = {
+      {optimizers::Sgd{.learning_rate = 0.5, .momentum = 0.5, .nesterov = true}, -0.75},
+      {optimizers::Adagrad{.learning_rate = 0.5, .initial_accumulator_value = 3, .epsilon = 2},
+       -0.125},
+      {optimizers::Ftrl{.learning_rate = 1,
+                        .learning_rate_power = -0.5,
+                        .initial_accumulator_value = 0,
+                        .l1_regularization_strength = 0.25,
+                        .l2_regularization_strength = 0.5,
+                        .l2_shrinkage_regularization_strength = 0.5,
+                        .beta = 1},
+       -1.25},
+      {optimizers::Adam{
+           .learning_rate = 0.25, .beta_1 = 0.5, .beta_2 = 0.75, .epsilon = 1, .amsgrad = true},
+       -0.125 / 1.5},
+      {optimizers::AdamW{.learning_rate = 0.25,
+                         .weight_decay = 0.5,
+                         .beta_1 = 0.5,
+                         .beta_2 = 0.75,
+                         .epsilon = 1,
+                         .amsgrad = true},
+       -0.125 - 0.125 / 1.5},
+      {optimizers::Lion{.learning_rate = 0.25, .beta_1 = 0.5, .beta_2 = 0.5}, -0.25},
+      {optimizers::Rmsprop{
+           .learning_rate = 0.5, .rho = 0.75, .momentum = 0.5, .epsilon = 0.75, .centered = true},
+       -0.5 / std::sqrt(0.25 - 0.0625 + 0.75)},
+      {optimizers::Adadelta{.learning_rate = 0.5, .rho = 0.75, .epsilon = 0.75},
+       -0.5 * std::sqrt(0.75)},
+      {optimizers::Adamax{.learning_rate = 0.25, .beta_1 = 0.5, .beta_2 = 0.75, .epsilon = 1},
+       -0.125},
+      {optimizers::Nadam{.learning_rate = 0.25, .beta_1 = 0.5, .beta_2 = 0.75, .epsilon = 1},
+       -0.125 * (next * 0.5 / (1 - schedule * next) + 1)},
+  };
+  {
+    const auto scope = strategy_->Scope();
+    for (std::size_t i = 0; i < trained.size(); ++i) {
+      auto variable = Variable::Create(TrainedOf(static_cast<std::int32_t>(i)), Shape{},
+                                       initializers::Zeros(), trained[i].first, DType::kFloat64);
+      ASSERT_TRUE(variable.ok()) << variable.status().ToString();
+      ASSERT_TRUE(variable->Assign(Tensor(1.0), kSoon).ok());
+    }
+  }
+  Call(kTrain, static_cast<std::int32_t>(trained.size()));
+  for (std::size_t i = 0; i < trained.size(); ++i) {
+    const Values values = Call(kReadTrained, static_cast<std::int32_t>(i));
+    EXPECT_NEAR(*values.scalar<double>("value"), 1 + trained[i].second, 1e-12) << i;
+  }
   EXPECT_TRUE(coordinator().Finish().ok());
 }
 

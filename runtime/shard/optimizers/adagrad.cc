@@ -1,5 +1,8 @@
 #include <cmath>
 #include <concepts>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include "runtime/shard/optimizers/kernel_rule.h"
 #include "runtime/shard/optimizers/optimizer_table.h"
@@ -31,6 +34,53 @@ struct AdagradKernel {
   }
 };
 
+/// Of a row of a table, with one accumulator (FBGEMM's EXACT_ROWWISE_ADAGRAD):
+///   accumulator += mean of g * g over the row
+///   value       -= lr * g / (sqrt(accumulator) + epsilon)
+struct RowWiseAdagradKernel {
+  static constexpr std::size_t kSlots = 0;
+  static constexpr std::size_t kNumbers = 1;
+  double learning_rate = 0;
+  double epsilon = 0;
+
+  template <std::floating_point T>
+  void Step(T* __restrict values, T* __restrict accumulator, const T* __restrict gradients,
+            std::size_t count) const {
+    T sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += gradients[i] * gradients[i];
+    *accumulator += sum / static_cast<T>(count);
+    const T divisor = std::sqrt(*accumulator) + static_cast<T>(epsilon);
+    const auto rate = static_cast<T>(learning_rate);
+    for (std::size_t i = 0; i < count; ++i) values[i] -= rate * gradients[i] / divisor;
+  }
+};
+
+/// A dense variable has no rows that come and go, and how it is divided must not matter: its
+/// partitions have an accumulator for each element.
+class RowWiseAdagrad final : public OptimizerRule {
+ public:
+  RowWiseAdagrad(const AdagradKernel& numbers, OptimizerSlot accumulator)
+      : OptimizerRule(std::vector<OptimizerSlot>{OptimizerSlot{
+            accumulator.name, accumulator.initial_value, OptimizerSlot::Form::kOneOfRow}}),
+        partitions_(MakeRule(numbers, {accumulator})),
+        rows_(MakeRule(RowWiseAdagradKernel{numbers.learning_rate, numbers.epsilon},
+                       {accumulator})) {}
+
+  bool Takes(DType dtype) const override { return partitions_->Takes(dtype); }
+  bool Apply(ValueArray& values, std::span<ValueArray> slots,
+             const ValueView& gradients) const override {
+    return partitions_->Apply(values, slots, gradients);
+  }
+  bool ApplyRows(std::span<std::byte* const> rows, std::size_t dimension,
+                 const ValueView& gradients) const override {
+    return rows_->ApplyRows(rows, dimension, gradients);
+  }
+
+ private:
+  const std::shared_ptr<const OptimizerRule> partitions_;
+  const std::shared_ptr<const OptimizerRule> rows_;
+};
+
 }  // namespace
 
 Result<std::shared_ptr<const OptimizerRule>> CreateAdagrad(const Adagrad& numbers) {
@@ -44,7 +94,12 @@ Result<std::shared_ptr<const OptimizerRule>> CreateAdagrad(const Adagrad& number
   if (static_cast<float>(kernel.epsilon) == 0 && static_cast<float>(initial) == 0) {
     return InvalidArgumentError("optimizer: epsilon and initialAccumulatorValue are both 0");
   }
-  return MakeRule(kernel, {OptimizerSlot{"accumulator", initial}});
+  const OptimizerSlot accumulator{"accumulator", initial};
+  if (numbers.row_wise()) {
+    return std::shared_ptr<const OptimizerRule>(
+        std::make_shared<const RowWiseAdagrad>(kernel, accumulator));
+  }
+  return MakeRule(kernel, {accumulator});
 }
 
 }  // namespace pstrain

@@ -14,6 +14,7 @@ namespace {
 ///   linear      += shrunk - (sum^p - accumulator^p) / lr * value
 ///   accumulator  = sum
 ///   value        = |linear| <= l1 ? 0 : (sign(linear) * l1 - linear) / (sum^p / lr + 2 * l2)
+/// with l2 + beta / (2 * lr) for l2, as tf.keras.optimizers.Ftrl has its beta.
 /// The value is made from the slots alone: what it was initialised to is gone after its first step.
 struct FtrlKernel {
   static constexpr std::size_t kSlots = 2;
@@ -72,6 +73,8 @@ Result<std::shared_ptr<const OptimizerRule>> CreateFtrl(const Ftrl& numbers) {
       kernel.l1, ZeroOrAbove(numbers.l1_regularization_strength(), "l1RegularizationStrength"));
   PSTRAIN_ASSIGN_OR_RETURN(
       kernel.l2, ZeroOrAbove(numbers.l2_regularization_strength(), "l2RegularizationStrength"));
+  PSTRAIN_ASSIGN_OR_RETURN(const double beta, ZeroOrAbove(numbers.beta(), "beta"));
+  kernel.l2 += beta / (2 * kernel.learning_rate);
   PSTRAIN_ASSIGN_OR_RETURN(kernel.l2_shrinkage,
                            ZeroOrAbove(numbers.l2_shrinkage_regularization_strength(),
                                        "l2ShrinkageRegularizationStrength"));
@@ -80,7 +83,7 @@ Result<std::shared_ptr<const OptimizerRule>> CreateFtrl(const Ftrl& numbers) {
   // A gradient whose square is 0 in float32 would divide by zero.
   if (static_cast<float>(initial) == 0 && static_cast<float>(kernel.l2) == 0 && power > 0) {
     return InvalidArgumentError(
-        "optimizer: initialAccumulatorValue and l2RegularizationStrength are both 0");
+        "optimizer: initialAccumulatorValue, l2RegularizationStrength and beta are all 0");
   }
   return MakeRule(kernel, {OptimizerSlot{"accumulator", initial}, OptimizerSlot{"linear", 0}});
 }

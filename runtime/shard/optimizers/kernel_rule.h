@@ -13,6 +13,19 @@
 
 namespace pstrain {
 
+/// How many of its slots have one number of a row or partition: its kNumbers, or none.
+template <typename Kernel>
+constexpr std::size_t NumbersOf() {
+  if constexpr (requires { Kernel::kNumbers; }) {
+    return Kernel::kNumbers;
+  } else {
+    return 0;
+  }
+}
+/// All of its slots.
+template <typename Kernel>
+constexpr std::size_t kSlotsOf = Kernel::kSlots + NumbersOf<Kernel>();
+
 /// An OptimizerRule made of a kernel, which is all that an optimizer has to write:
 ///
 ///   struct MomentumKernel {
@@ -26,7 +39,9 @@ namespace pstrain {
 ///               const T* __restrict gradients, std::size_t count) const;
 ///   };
 ///
-/// Step takes as many arrays of slots as kSlots says. It computes in the dtype of the variable,
+/// Step takes as many arrays of slots as kSlots says, and where the kernel has a kNumbers that many
+/// pointers to one number behind them: slots of which a row of a table, and a dense partition, has
+/// one number only (OptimizerSlot::Form::kOne). It computes in the dtype of the variable,
 /// with the job's numbers rounded to it once; a kernel can train variables of each dtype that it
 /// has a Step over. The same Step runs over a whole dense partition and over one row of a table,
 /// whose slots lie behind its values; it is inlined into both loops, so a row costs no call through
@@ -70,7 +85,7 @@ class KernelRule final : public OptimizerRule {
   }
 
  private:
-  using Slots = std::make_index_sequence<Kernel::kSlots>;
+  using Slots = std::make_index_sequence<kSlotsOf<Kernel>>;
 
   template <typename T, std::size_t... kSlot>
   static constexpr bool StepsOver(std::index_sequence<kSlot...>) {
@@ -88,10 +103,12 @@ class KernelRule final : public OptimizerRule {
     for (std::byte* const at : rows) {
       T* const row = reinterpret_cast<T*>(at);
       const auto slot_at = [row, dimension](std::size_t slot) {
-        return row + (slot + 1) * dimension;
+        return slot < Kernel::kSlots
+                   ? row + (slot + 1) * dimension
+                   : row + (Kernel::kSlots + 1) * dimension + slot - Kernel::kSlots;
       };
       Step(kernel, row, slot_at, gradients, dimension, Slots());
-      bits.Add(row, dimension * (1 + Kernel::kSlots));
+      bits.Add(row, dimension * (1 + Kernel::kSlots) + NumbersOf<Kernel>());
       gradients += dimension;
     }
     return bits.AllFinite();
@@ -106,10 +123,13 @@ class KernelRule final : public OptimizerRule {
   const Kernel kernel_;
 };
 
-/// `slots`: a name and an initial value for each slot of the kernel.
+/// `slots`: a name and an initial value for each slot of the kernel, numbers last.
 template <typename Kernel>
-std::shared_ptr<const OptimizerRule> MakeRule(
-    const Kernel& kernel, const std::array<OptimizerSlot, Kernel::kSlots>& slots) {
+std::shared_ptr<const OptimizerRule> MakeRule(const Kernel& kernel,
+                                              std::array<OptimizerSlot, kSlotsOf<Kernel>> slots) {
+  for (std::size_t i = Kernel::kSlots; i < slots.size(); ++i) {
+    slots[i].form = OptimizerSlot::Form::kOne;
+  }
   return std::make_shared<const KernelRule<Kernel>>(kernel, slots);
 }
 
@@ -118,5 +138,11 @@ std::shared_ptr<const OptimizerRule> MakeRule(
 /// here because variables also come out of checkpoints.
 Result<double> AboveZero(double value, const char* name);
 Result<double> ZeroOrAbove(double value, const char* name);
+/// From 0 to below 1, also as float32: 1 minus a power of it is a divisor.
+Result<double> BelowOne(double value, const char* name);
+/// From 0 to 1.
+Result<double> AtMostOne(double value, const char* name);
+/// Above zero also as float32: it keeps 0 / 0 away.
+Result<double> Epsilon(double value);
 
 }  // namespace pstrain

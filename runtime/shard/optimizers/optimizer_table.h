@@ -13,8 +13,15 @@
 /// there are. A macro, because the line has to make a declaration and a case. The functions are
 /// pure: any thread; so are the rules that they make (optimizer.h).
 #define PSTRAIN_OPTIMIZERS(LINE) \
+  LINE(adadelta, Adadelta)       \
   LINE(adagrad, Adagrad)         \
+  LINE(adam, Adam)               \
+  LINE(adam_w, AdamW)            \
+  LINE(adamax, Adamax)           \
   LINE(ftrl, Ftrl)               \
+  LINE(lion, Lion)               \
+  LINE(nadam, Nadam)             \
+  LINE(rmsprop, Rmsprop)         \
   LINE(sgd, Sgd)
 
 namespace pstrain {

@@ -1,32 +1,72 @@
 #include "runtime/shard/values/dense_rows.h"
 
+#include <algorithm>
 #include <cstring>
-#include <vector>
+#include <span>
 
 #include "runtime/shard/values/update_ops.h"
 
 namespace pstrain {
+namespace {
 
-// An optimizer takes rows with their slots behind them, as tables have them; here they lie in
-// arrays of their own. All optimizers go element by element, so that a run is one long row.
-bool ApplyRun(const CatalogVariable& variable, const DenseRun& run, UpdateOp op,
-              const ValueView& values, DenseState* dense) {
+/// The elements of the runs, one run after the other.
+ValueArray Gather(const std::vector<DenseRun>& runs, const ValueArray& from) {
+  ValueArray gathered(from.dtype(), 0);
+  for (const DenseRun& run : runs) gathered.Append(from, run.first, run.count);
+  return gathered;
+}
+
+void Scatter(const ValueArray& gathered, const std::vector<DenseRun>& runs, ValueArray* to) {
+  const std::size_t size = SizeOf(to->dtype());
+  const std::byte* from = gathered.bytes().data();
+  for (const DenseRun& run : runs) {
+    std::memcpy(to->bytes().data() + run.first * size, from, run.count * size);
+    from += run.count * size;
+  }
+}
+
+/// The step is of a partition that has these rows alone: a slot of one number takes part whole, and
+/// counts one step however many runs there are.
+bool ApplyGradient(const OptimizerRule& optimizer, const std::vector<DenseRun>& runs,
+                   const ValueView& gradients, DenseState* dense) {
+  ValueArray values = Gather(runs, dense->values);
+  std::vector<ValueArray> slots;
+  const auto is_whole = [&](std::size_t slot) {
+    return optimizer.slots()[slot].form == OptimizerSlot::Form::kOne;
+  };
+  for (std::size_t i = 0; i < dense->slots.size(); ++i) {
+    slots.push_back(is_whole(i) ? dense->slots[i] : Gather(runs, dense->slots[i]));
+  }
+  const bool finite = optimizer.Apply(values, slots, gradients);
+  Scatter(values, runs, &dense->values);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (is_whole(i)) {
+      dense->slots[i] = std::move(slots[i]);
+    } else {
+      Scatter(slots[i], runs, &dense->slots[i]);
+    }
+  }
+  return finite;
+}
+
+}  // namespace
+
+std::size_t CountOf(const std::vector<DenseRun>& runs) {
+  std::size_t count = 0;
+  for (const DenseRun& run : runs) count += run.count;
+  return count;
+}
+
+bool ApplyRuns(const CatalogVariable& variable, const std::vector<DenseRun>& runs, UpdateOp op,
+               const ValueView& values, DenseState* dense) {
+  if (op == UpdateOp::kGradient) return ApplyGradient(*variable.optimizer, runs, values, dense);
   const std::size_t size = SizeOf(variable.dtype);
-  const std::size_t bytes = run.count * size;
-  std::byte* const there = dense->values.bytes().data() + run.first * size;
-  if (op != UpdateOp::kGradient) {
-    return ApplyUpdate(op, variable.dtype, there, values.bytes().data(), run.count);
-  }
-  std::vector<std::byte*> arrays{there};
-  for (ValueArray& slot : dense->slots) arrays.push_back(slot.bytes().data() + run.first * size);
-  std::vector<std::byte> row(arrays.size() * bytes);
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    std::memcpy(row.data() + i * bytes, arrays[i], bytes);
-  }
-  std::byte* const rows[] = {row.data()};
-  const bool finite = variable.optimizer->ApplyRows(rows, run.count, values);
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    std::memcpy(arrays[i], row.data() + i * bytes, bytes);
+  const std::byte* operands = values.bytes().data();
+  bool finite = true;
+  for (const DenseRun& run : runs) {
+    std::byte* const there = dense->values.bytes().data() + run.first * size;
+    finite &= ApplyUpdate(op, variable.dtype, there, operands, run.count);
+    operands += run.count * size;
   }
   return finite;
 }

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "runtime/requests/requests.h"
 #include "runtime/shard/catalog.h"
@@ -37,10 +39,29 @@ void ForEachRun(const CatalogVariable& variable, std::span<const std::uint64_t> 
   }
 }
 
-/// Carries the op out on the run, of whose partition `dense` is; false as OptimizerRule::Apply.
-/// REQUIRES: `values` has run.count elements of the variable's dtype, a gradient's variable has an
-/// optimizer.
-bool ApplyRun(const CatalogVariable& variable, const DenseRun& run, UpdateOp op,
-              const ValueView& values, DenseState* dense);
+/// Calls work(std::vector<DenseRun>) for each partition that has some of the rows, with its runs.
+/// REQUIRES: as ForEachRun.
+template <typename Work>
+void ForEachPartition(const CatalogVariable& variable, std::span<const std::uint64_t> keys,
+                      Work work) {
+  std::vector<DenseRun> runs;
+  ForEachRun(variable, keys, [&](const DenseRun& run) {
+    if (!runs.empty() && runs.front().partition != run.partition) {
+      work(std::as_const(runs));
+      runs.clear();
+    }
+    runs.push_back(run);
+  });
+  if (!runs.empty()) work(std::as_const(runs));
+}
+
+/// Elements of all of them.
+std::size_t CountOf(const std::vector<DenseRun>& runs);
+
+/// Carries the op out on runs of one partition, of which `dense` is; a gradient is one step of all
+/// of them together. False as OptimizerRule::Apply. REQUIRES: `values` has CountOf(runs) elements
+/// of the variable's dtype, a gradient's variable has an optimizer.
+bool ApplyRuns(const CatalogVariable& variable, const std::vector<DenseRun>& runs, UpdateOp op,
+               const ValueView& values, DenseState* dense);
 
 }  // namespace pstrain

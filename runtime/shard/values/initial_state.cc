@@ -16,7 +16,8 @@ DenseState InitialDense(const Catalog& catalog, const PartitionRef& ref) {
   variable.initial.Fill(partition.first, variable.dtype, dense.values.bytes());
   for (const OptimizerSlot& slot : variable.slots()) {
     WithElement(variable.dtype, [&]<typename T>(std::type_identity<T>) {
-      dense.slots.emplace_back(std::vector<T>(partition.count, static_cast<T>(slot.initial_value)));
+      dense.slots.emplace_back(
+          std::vector<T>(slot.OfPartition(partition.count), static_cast<T>(slot.initial_value)));
     });
   }
   return dense;

@@ -186,5 +186,87 @@ TEST_F(CheckpointChainTest, Read_WhenACheckpointShardBuildsOnNothingOrOnAnotherT
   EXPECT_NE(alone->Read(0).status().message().find("without a base"), std::string::npos);
 }
 
+/// Adam has two slots of elements, and the number of steps of each row or partition.
+std::vector<VariableSpec> WithAdam(std::uint32_t partitions) {
+  std::vector<VariableSpec> variables = checkpoint_test::Variables(1, partitions);
+  for (VariableSpec& spec : variables) {
+    Adam* adam = spec.mutable_optimizer()->mutable_adam();
+    adam->set_learning_rate(0.1);
+    adam->set_beta_1(0.9);
+    adam->set_beta_2(0.999);
+    adam->set_epsilon(1e-7);
+  }
+  return variables;
+}
+
+ShardState StateWithAdam(const std::vector<VariableSpec>& variables, float steps) {
+  const auto catalog = *Catalog::Create(variables, 1, checkpoint_test::kBatches);
+  ShardState state = checkpoint_test::State(*catalog, 0);
+  for (DenseState& dense : state.dense) {
+    dense.slots = {dense.values, dense.values, std::vector<float>{steps}};
+  }
+  TableState& table = state.tables[0];
+  std::vector<float> steps_of;
+  for (const std::uint64_t key : table.keys) steps_of.push_back(static_cast<float>(key) + steps);
+  table.slots = {table.values, table.values, steps_of};
+  return state;
+}
+
+TEST(CheckpointChainOfNumbers, Read_PutsTheNumberOfEachRowTogetherToo) {
+  const TempDir run;
+  const std::vector<VariableSpec> variables = WithAdam(2);
+  WriteCheckpointOf(run.path(), {1, 1}, variables, {StateWithAdam(variables, 1)});
+  ShardState newer = StateWithAdam(variables, 2);
+  newer.incremental = true;
+  TableState& table = newer.tables[0];
+  ASSERT_EQ(table.keys[1], 91U);
+  table.keys.resize(2);
+  for (ValueArray* array : {&table.values, &table.slots[0], &table.slots[1]}) {
+    array->of<float>().resize(6);
+  }
+  table.slots[2].of<float>().resize(2);
+  const std::string top = WriteCheckpointOf(run.path(), {1, 2}, variables, {newer}, "1-1");
+
+  const auto chain = CheckpointChain::Open(top);
+  ASSERT_TRUE(chain.ok()) << chain.status().ToString();
+  const auto state = chain->Read(0);
+  ASSERT_TRUE(state.ok()) << state.status().ToString();
+  EXPECT_EQ(state->dense[0].slots[2], (std::vector<float>{2}));
+  const TableState& merged = state->tables[0];
+  ASSERT_EQ(merged.keys.size(), 15U);
+  ASSERT_EQ(merged.slots[2].size(), 15U);
+  for (std::size_t i = 0; i < merged.keys.size(); ++i) {
+    const float steps = merged.keys[i] >= 91 ? 2 : 1;
+    EXPECT_EQ(merged.slots[2].of<float>()[i], static_cast<float>(merged.keys[i]) + steps);
+  }
+  // A table whose rows have another number of numbers is not of this run.
+  newer.tables[0].slots[2].of<float>().resize(6);
+  WriteCheckpointOf(run.path(), {1, 3}, variables, {newer}, "1-1");
+  EXPECT_EQ(CheckpointChain::Open(CheckpointDirectory(run.path(), {1, 3}))->Read(0).status().code(),
+            StatusCode::kDataLoss);
+}
+
+// A partition has one number, however many partitions there are: the digest must not see it.
+TEST(CheckpointChainOfNumbers, Digest_IsTheSameForEachNumberOfPartitions) {
+  std::vector<std::vector<CheckpointDigest>> digests;
+  for (const std::uint32_t partitions : {1U, 2U, 3U}) {
+    const TempDir run;
+    const std::vector<VariableSpec> variables = WithAdam(partitions);
+    const std::string directory =
+        WriteCheckpointOf(run.path(), {1, 1}, variables, {StateWithAdam(variables, 1)});
+    const auto digest = DigestCheckpoint(directory);
+    ASSERT_TRUE(digest.ok()) << digest.status().ToString();
+    digests.push_back(*digest);
+  }
+  ASSERT_EQ(digests[0].size(), 8U);
+  EXPECT_EQ(digests[0][3].slot, "step");
+  EXPECT_EQ(digests[0][3].rows, 6U);
+  for (const auto& others : digests) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      EXPECT_EQ(others[i].digest, digests[0][i].digest) << others[i].variable << others[i].slot;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pstrain

@@ -45,7 +45,14 @@ TEST(CheckpointShardFormat, WhenArraysAreOfAnyDType_ReadsThemBackAsSuch) {
   state.tables.push_back({1, {5}, std::vector<double>{0.1}, {std::vector<double>{1e300}}});
   state.dense.push_back({2, 0, std::vector<std::int32_t>{1, -2, 3}, {}});
   state.dense.push_back({3, 0, std::vector<float>{0.5F}, {std::vector<float>{2.0F}}});
-  state.variables = 4;
+  // Slots with one number of a partition or row beside those with one of each element.
+  state.dense.push_back(
+      {4, 0, std::vector<float>{1, 2, 3}, {std::vector<float>{9, 8, 7}, std::vector<float>{6}}});
+  state.tables.push_back({5,
+                          {1, 2},
+                          std::vector<float>{1, 2, 3, 4},
+                          {std::vector<float>{5, 6}, std::vector<float>{1, 2, 3, 4}}});
+  state.variables = 6;
   const auto read = ParseCheckpointShard(SerializeCheckpointShard(state));
   ASSERT_TRUE(read.ok()) << read.status().ToString();
   EXPECT_EQ(*read, state);
@@ -58,10 +65,10 @@ TEST(CheckpointShardFormat, WhenADTypeOrTheVersionIsUnknown_IsDataLossThatNamesT
   dtype[dtype.size() - sizeof(std::uint64_t) - sizeof(std::uint32_t)] = 4;
   EXPECT_EQ(ParseCheckpointShard(dtype).status().code(), StatusCode::kDataLoss);
   // Behind the magic.
-  ASSERT_EQ(bytes[8], 5);
-  bytes[8] = 4;
+  ASSERT_EQ(bytes[8], 6);
+  bytes[8] = 5;
   EXPECT_EQ(ParseCheckpointShard(bytes).status(),
-            DataLossError("format version 4, this program reads 5"));
+            DataLossError("format version 5, this program reads 6"));
 }
 
 TEST(CheckpointShardFormat, WhenKeysDoNotAscend_IsDataLoss) {
@@ -80,6 +87,29 @@ TEST(CheckpointShardFormat, WhenAnEmptyTableClaimsManySlots_IsDataLoss) {
   const std::size_t slots = bytes.size() - 2 * sizeof(std::uint64_t);
   const std::uint32_t many = 0xffffffff;
   std::memcpy(&bytes[slots], &many, sizeof(many));
+  EXPECT_EQ(ParseCheckpointShard(bytes).status().code(), StatusCode::kDataLoss);
+}
+
+// Rows come in the order of their keys, and their numbers with them.
+TEST(CheckpointShardFormat, WhenASlotHasOneNumberOfARow_ItStaysWithItsRow) {
+  ShardState state = OneTable({7, 3});
+  state.tables[0].values = std::vector<float>{1, 2, 3, 4};
+  state.tables[0].slots.emplace_back(std::vector<float>{70, 30});
+  const auto read = ParseCheckpointShard(SerializeCheckpointShard(state));
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(read->tables[0].keys, (std::vector<std::uint64_t>{3, 7}));
+  EXPECT_EQ(read->tables[0].values, (std::vector<float>{3, 4, 1, 2}));
+  EXPECT_EQ(read->tables[0].slots[0], (std::vector<float>{30, 70}));
+}
+
+TEST(CheckpointShardFormat, WhenASlotDoesNotDivideAmongTheRows_IsDataLoss) {
+  ShardState state = OneTable({3, 7});
+  state.tables[0].slots.emplace_back(std::vector<float>{1, 2});
+  std::string bytes = SerializeCheckpointShard(state);
+  // Behind the number of its elements: two of them.
+  const std::size_t elements = bytes.size() - 2 * sizeof(float) - sizeof(std::uint64_t);
+  ASSERT_EQ(bytes[elements], 2);
+  bytes[elements] = 1;
   EXPECT_EQ(ParseCheckpointShard(bytes).status().code(), StatusCode::kDataLoss);
 }
 

@@ -222,7 +222,8 @@ TEST_F(MixedUpdatesTest, AFloat64Variable_IsTrainedWithSlotsOfItsDType) {
     ValueArray expected(DType::kFloat64, doubles_.size());
     std::vector<ValueArray> slots;
     for (const OptimizerSlot& slot : rule->slots()) {
-      slots.emplace_back(std::vector<double>(doubles_.size(), slot.initial_value));
+      slots.emplace_back(
+          std::vector<double>(slot.OfPartition(doubles_.size()), slot.initial_value));
     }
     ASSERT_TRUE(rule->Apply(expected, slots, doubles_));
     EXPECT_EQ(PullAll(engine).At<double>(16, 3), expected.of<double>()) << name;
