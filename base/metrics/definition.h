@@ -10,7 +10,7 @@
 namespace pstrain {
 
 /// What a family of metrics is: a line of the tables from which docs/metrics.md is made
-/// (docs/metrics/metric_table.h joins them) and from which programs make their families. A value;
+/// (metrics/table.h joins them) and from which programs make their families. A value;
 /// any thread.
 struct MetricDefinition {
   std::string_view name;

@@ -10,7 +10,7 @@
 #include "operator/job/metric_definitions.h"
 #include "operator/job/observe/checkpoint_progress.h"
 #include "operator/job/observe/checkpoint_volume.h"
-#include "operator/job/observe/problem.h"
+#include "operator/job/observe/problem/refused_create.h"
 #include "operator/job/well_known.h"
 #include "operator/plan/conditions.h"
 #include "operator/plan/timestamp.h"
