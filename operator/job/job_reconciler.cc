@@ -4,7 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "base/log.h"
 #include "operator/job/act/job_events.h"
 #include "operator/job/act/name_conflict.h"
 #include "operator/job/act/ps_count_writer.h"
