@@ -216,10 +216,9 @@ void JobReconciler::ObserveTimes(const ReconcileContext& context, const JobStatu
        context.state.start_times.Observe(status, context.now)) {
     deps_.metrics.ObserveStart(reached.stage, reached.took);
   }
-  if (status.phase() == JobStatus::Suspended) {
-    deps_.uncounted_pods.ForgetLosses(context.state.uid);
-  }
-  for (const UncountedPods::Ready& ready : deps_.uncounted_pods.TakeReady(context.state.uid)) {
+  const std::string& uid = context.state.uid;
+  if (status.phase() == JobStatus::Suspended) deps_.uncounted_pods.ForgetLosses(uid);
+  for (const UncountedPods::Ready& ready : deps_.uncounted_pods.TakeReady(uid)) {
     deps_.metrics.ObserveReady(ready.role, ready.took);
   }
 }
