@@ -28,6 +28,7 @@
 #include "local/run_report.h"
 #include "local/run_session.h"
 #include "proto/contract/exit_codes.h"
+#include "proto/contract/replica_specs.h"
 #include "proto/job/job_manifest.h"
 
 namespace pstrain {
@@ -99,6 +100,19 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   return TellEnd(ended, std::move(outcome));
 }
 
+/// What needs marks, or to know when a run ends.
+Status CheckProgram(const RunOptions& options, const JobSpec& spec) {
+  if (!spec.has_program()) return OkStatus();
+  if (options.resume) {
+    return UnimplementedError(
+        "--resume: a program begins from its initial state, as it saves no marks yet; run it "
+        "without --resume");
+  }
+  if (options.stop_at.empty()) return OkStatus();
+  return InvalidArgumentError(
+      "--stop-at: nobody knows when a program ends; stop it by Ctrl-C, or let the program end");
+}
+
 int Run(RunOptions options) {
   const Result<PSTrainingJob> job = LoadJobManifest(
       options.manifest, {.allow_test_only = options.allow_test_only, .overrides = options.sets});
@@ -109,6 +123,9 @@ int Run(RunOptions options) {
   run.session.kills = std::move(kills).value();
   const Result<std::optional<double>> stop_at = ParsePercent(options.stop_at);
   if (!stop_at.ok()) return RefuseUsage(options, stop_at.status());
+  if (Status able = CheckProgram(options, job->spec()); !able.ok()) {
+    return RefuseUsage(options, able);
+  }
   run.session.stop_at_percent = *stop_at;
   Result<std::map<std::string, std::string>> volumes = ParseVolumes(options.volumes);
   if (!volumes.ok()) return RefuseUsage(options, volumes.status());
@@ -137,7 +154,7 @@ int Run(RunOptions options) {
       DataProblems(launcher->job(), launcher->volumes(), options.manifest + ": ");
   if (!problems.empty()) return RefuseRun(options, problems);
   // Only now: what was refused above has left the run before as it was.
-  const std::string& checkpoints = launcher->job().spec().training().checkpoint().directory();
+  const std::string& checkpoints = CheckpointOf(launcher->job().spec()).directory();
   const Status begun = options.resume ? workspace->ResumeRun(*run_id, checkpoints)
                                       : workspace->BeginRun(*run_id, checkpoints);
   if (!begun.ok()) return FailRun(options, begun);

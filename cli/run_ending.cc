@@ -6,6 +6,7 @@
 #include "base/os/files.h"
 #include "base/text/json.h"
 #include "proto/contract/exit_codes.h"
+#include "proto/contract/replica_specs.h"
 
 namespace pstrain {
 namespace {
@@ -50,7 +51,7 @@ std::string ErrorOf(const EndedRun& run, const local::RunOutcome& outcome) {
     case local::SessionEnd::kSucceeded:
       break;
   }
-  if (!run.spec.has_training()) return {};
+  if (!UsesRuntime(run.spec)) return {};
   const Status proven = local::CheckRunResult(outcome.result);
   return proven.ok() ? std::string()
                      : "ResultNotProven: " + proven.message() + "; do not use the result";
@@ -127,8 +128,9 @@ int TellEnd(const EndedRun& run, local::RunOutcome outcome) {
     outcome.state = StateName(local::SessionEnd::kFailed);
     outcome.reason = error;
   }
-  // The same command would meet the same end.
-  if (run.end != local::SessionEnd::kSucceeded && !run.job.FailedForGood()) {
+  // The same command would meet the same end, and a program begins from its initial state anyway.
+  const bool continues = !run.job.FailedForGood() && !run.spec.has_program();
+  if (run.end != local::SessionEnd::kSucceeded && continues) {
     std::fprintf(stderr, "to continue: %s\n", ResumeCommand(run.options).c_str());
   }
   const Json report = local::MakeRunReport(outcome, run.spec);

@@ -42,8 +42,9 @@ std::string Summary(const JobSpec& spec) {
   const auto count = [](int number, const std::string& noun) {
     return std::to_string(number) + " " + noun + (number == 1 || noun == "ps" ? "" : "s");
   };
-  std::string summary = spec.has_training() ? count(spec.training().features_size(), "feature")
-                                            : std::string("its own program");
+  std::string summary = spec.has_training()  ? count(spec.training().features_size(), "feature")
+                        : spec.has_program() ? std::string("a program of libpstrain")
+                                             : std::string("its own program");
   summary += ", " + count(spec.replica_specs().ps().replicas(), "ps");
   summary += ", " + count(spec.replica_specs().worker().replicas(), "worker");
   return summary + (spec.replica_specs().evaluator().replicas() > 0 ? ", evaluator" : "");

@@ -101,7 +101,8 @@ cluster down
 cluster up --nodes "$nodes" --audit "$root/e2e/cluster/audit.yaml" >/dev/null
 KUBECONFIG=$(cluster kubeconfig)
 export KUBECONFIG
-cluster load-image "$work/runtime.tar" "$work/own-program.tar" "$work/root.tar"
+cluster load-image "$work/runtime.tar" "$work/custom-training.tar" "$work/own-program.tar" \
+  "$work/root.tar"
 if [[ -n $with_operator ]]; then
   cluster load-image "$work/operator.tar"
   install_operator

@@ -57,6 +57,13 @@ Result<FunctionRegistry::Entry> FunctionRegistry::Find(const std::string& name,
                               "); start coordinator and workers from one build");
 }
 
+std::map<std::string, std::string> FunctionRegistry::Signatures() const {
+  const MutexLock lock(mutex_);
+  std::map<std::string, std::string> signatures;
+  for (const auto& [name, entry] : entries_) signatures[name] = entry.signature;
+  return signatures;
+}
+
 Status FunctionRegistry::problem() const {
   const MutexLock lock(mutex_);
   return problem_;

@@ -34,6 +34,8 @@ class FunctionRegistry {
   /// whoever calls it is of another build.
   Result<Entry> Find(const std::string& name, const std::string& signature) const
       PSTRAIN_EXCLUDES(mutex_);
+  /// By name.
+  std::map<std::string, std::string> Signatures() const PSTRAIN_EXCLUDES(mutex_);
   /// ALREADY_EXISTS: one name was registered twice; INVALID_ARGUMENT: one is empty or reserved.
   Status problem() const PSTRAIN_EXCLUDES(mutex_);
 

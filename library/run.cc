@@ -1,15 +1,20 @@
 #include "library/run.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "base/crc32c.h"
 #include "base/log.h"
 #include "library/data/dataset_registry.h"
 #include "library/data/per_worker_elements.h"
 #include "library/function_registry.h"
+#include "library/local/local_cluster.h"
+#include "library/remote/program_process.h"
+#include "library/remote/remote_chief.h"
 #include "library/step_runner.h"
+#include "proto/contract/replica_specs.h"
+#include "proto/contract/roles.h"
 #include "runtime/chief/chief.h"
 
 namespace pstrain::program {
@@ -30,11 +35,15 @@ Status Check(const StrategyOptions& options) {
   PSTRAIN_RETURN_IF_ERROR(CheckRange("workers", options.workers, kMostReplicasHere));
   PSTRAIN_RETURN_IF_ERROR(
       CheckRange("closures_per_worker", options.closures_per_worker, kMostReplicasHere));
-  PSTRAIN_RETURN_IF_ERROR(CheckRange("shards", options.shards, kMostShards));
-  if (std::getenv("TF_CONFIG") == nullptr) return OkStatus();
-  return UnimplementedError(
-      "TF_CONFIG is set: roles as processes of their own are not built yet; unset it, and chief, "
-      "ps and workers are threads of this process");
+  return CheckRange("shards", options.shards, kMostShards);
+}
+
+Status CheckIsChief(const ClusterResolver& cluster) {
+  const std::string type = cluster.task_type().value_or("");
+  if (type == RoleName(Role::kChief)) return OkStatus();
+  return FailedPreconditionError("this process is " + (type.empty() ? "no task" : "a " + type) +
+                                 " of the cluster, and its chief makes the strategy; a ps or "
+                                 "worker calls Server(cluster).Join()");
 }
 
 }  // namespace
@@ -57,11 +66,47 @@ Run::Run(std::uint32_t workers)
         metrics_.Add(closure, result.ok() ? result->metrics : std::vector<MetricSum>(), settled);
       }) {}
 
-Result<std::shared_ptr<Run>> Run::Start(const StrategyOptions& options) {
-  PSTRAIN_RETURN_IF_ERROR(FunctionRegistry::Global().problem());
-  PSTRAIN_RETURN_IF_ERROR(DatasetRegistry::Global().problem());
-  PSTRAIN_RETURN_IF_ERROR(Check(options));
-  auto run = std::make_shared<Run>(static_cast<std::uint32_t>(options.workers));
+Result<FixedDigests> PartsOfProgram() {
+  const FunctionRegistry& functions = FunctionRegistry::Global();
+  const DatasetRegistry& datasets = DatasetRegistry::Global();
+  PSTRAIN_RETURN_IF_ERROR(functions.problem());
+  PSTRAIN_RETURN_IF_ERROR(datasets.problem());
+  FixedDigests parts;
+  for (const auto& [name, signature] : functions.Signatures()) {
+    parts["function " + name] = Crc32c(signature);
+  }
+  for (const std::string& name : datasets.Names()) parts["dataset function " + name] = Crc32c(name);
+  return parts;
+}
+
+Result<std::shared_ptr<Run>> Run::Start(const ClusterResolver& cluster,
+                                        const StrategyOptions& options) {
+  PSTRAIN_ASSIGN_OR_RETURN(FixedDigests parts, PartsOfProgram());
+  std::unique_ptr<RoleProcess> process;
+  if (!cluster.cluster_spec().empty()) {
+    PSTRAIN_RETURN_IF_ERROR(CheckIsChief(cluster));
+    PSTRAIN_ASSIGN_OR_RETURN(process, OpenProgramProcess(cluster, std::move(parts)));
+  } else {
+    PSTRAIN_RETURN_IF_ERROR(Check(options));
+  }
+  const int workers = process == nullptr
+                          ? options.workers
+                          : DesiredReplicas(process->task().job.spec(), Role::kWorker);
+  auto run = std::make_shared<Run>(static_cast<std::uint32_t>(workers));
+  {
+    const MutexLock lock(run->mutex_);
+    if (process == nullptr) {
+      PSTRAIN_ASSIGN_OR_RETURN(run->roles_, StartHere(options, run->queue_));
+    } else {
+      PSTRAIN_ASSIGN_OR_RETURN(run->roles_, RemoteChief::Start(std::move(process), run->queue_));
+    }
+  }
+  PSTRAIN_RETURN_IF_ERROR(run->queue_.WaitUntilServing(SteadyTime::max()));
+  return run;
+}
+
+Result<std::unique_ptr<ProgramRoles>> Run::StartHere(const StrategyOptions& options,
+                                                     ClosureQueue& queue) {
   const LocalCluster::Options local{
       .ps = static_cast<std::uint32_t>(options.ps),
       .workers = static_cast<std::uint32_t>(options.workers),
@@ -70,14 +115,8 @@ Result<std::shared_ptr<Run>> Run::Start(const StrategyOptions& options) {
       .create_runner = [](std::uint32_t worker) {
         return std::make_unique<StepRunner>(FunctionRegistry::Global(), worker);
       }};
-  PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<LocalCluster> cluster,
-                           LocalCluster::Start(local, run->queue_));
-  {
-    const MutexLock lock(run->mutex_);
-    run->cluster_ = std::move(cluster);
-  }
-  PSTRAIN_RETURN_IF_ERROR(run->queue_.WaitUntilServing(SteadyTime::max()));
-  return run;
+  PSTRAIN_ASSIGN_OR_RETURN(std::unique_ptr<ProgramRoles> roles, LocalCluster::Start(local, queue));
+  return roles;
 }
 
 Status Run::Declare(const VariableSpec& variable) {
@@ -97,16 +136,16 @@ Result<std::shared_ptr<const ClosureState>> Run::Schedule(const Call& call,
 }
 
 Result<int> Run::Finish() {
-  std::unique_ptr<LocalCluster> cluster;
+  std::unique_ptr<ProgramRoles> roles;
   {
     const MutexLock lock(mutex_);
-    cluster = std::move(cluster_);
+    roles = std::move(roles_);
   }
-  if (cluster == nullptr) return FailedPreconditionError("the program has finished already");
+  if (roles == nullptr) return FailedPreconditionError("the program has finished already");
   const Status joined = queue_.Join(SteadyTime::max());
-  if (!queue_.Close().ok()) cluster->Stop();
-  Result<int> outcome = cluster->Wait();
-  if (!outcome.ok()) return outcome;
+  // What a run with an error has come to is not the program's result.
+  if (!joined.ok() || !queue_.Close().ok()) roles->Stop();
+  Result<int> outcome = roles->Wait();
   PSTRAIN_RETURN_IF_ERROR(joined);
   return outcome;
 }

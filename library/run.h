@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pstrain/cluster_resolver.h>
 #include <pstrain/deadline.h>
 #include <pstrain/strategy.h>
 
@@ -12,21 +13,27 @@
 #include "base/status.h"
 #include "library/coordinator/closure_queue.h"
 #include "library/coordinator/metric_table.h"
-#include "library/local/local_cluster.h"
+#include "library/coordinator/program_roles.h"
 #include "library/payload.h"
 #include "proto/contract/checkpoint.pb.h"
+#include "proto/job/fixed_fields.h"
 
 namespace pstrain::program {
 
 /// When a call that was given this deadline now has to return.
 SteadyTime EndOf(const Deadline& deadline);
 
+/// A digest of each function and dataset function that is registered here, by what to call it: what
+/// all roles of a program have alike. The error of a registry that has one name twice. Any thread.
+Result<FixedDigests> PartsOfProgram();
+
 /// One run of a program, as strategy, coordinator and variables share it. Any thread, but for what
 /// ClosureQueue says.
 class Run {
  public:
   /// As ParameterServerStrategy::Create.
-  static Result<std::shared_ptr<Run>> Start(const StrategyOptions& options);
+  static Result<std::shared_ptr<Run>> Start(const ClusterResolver& cluster,
+                                            const StrategyOptions& options);
   explicit Run(std::uint32_t workers);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -45,6 +52,10 @@ class Run {
   Result<int> Finish() PSTRAIN_EXCLUDES(mutex_);
 
  private:
+  /// The roles, once the chief serves, which works on the run's queue.
+  static Result<std::unique_ptr<ProgramRoles>> StartHere(const StrategyOptions& options,
+                                                         ClosureQueue& queue);
+
   const std::uint32_t workers_;
   MetricTable metrics_;
   ClosureQueue queue_;
@@ -52,7 +63,7 @@ class Run {
   Mutex scheduling_;
   Mutex mutex_;
   /// Null once it has finished.
-  std::unique_ptr<LocalCluster> cluster_ PSTRAIN_GUARDED_BY(mutex_);
+  std::unique_ptr<ProgramRoles> roles_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
 }  // namespace pstrain::program

@@ -18,41 +18,62 @@ std::optional<KillKind> ParseKind(std::string_view text) {
   return std::nullopt;
 }
 
-Status BadKill(std::string_view text, std::string_view reason) {
+Status BadKill(std::string_view text, std::string_view reason, const JobSpec& spec) {
   return InvalidArgumentError("--chaos " + std::string(text) + ": " + std::string(reason) +
-                              "; the form is ROLE[:INDEX]@PERCENT[:kill|term|agent]");
+                              "; the form is ROLE[:INDEX]@" +
+                              (spec.has_program() ? "CALLS" : "PERCENT") + "[:kill|term|agent]");
+}
+
+/// What comes after the @.
+Status ParseMoment(std::string_view text, const JobSpec& spec, ChaosKill* kill) {
+  if (spec.has_program()) {
+    kill->calls = ParseNumber<std::int64_t>(text);
+    if (kill->calls && *kill->calls >= 0) return OkStatus();
+    return InvalidArgumentError(
+        "with spec.program, whose end nobody knows, a number of calls comes after the @");
+  }
+  const std::optional<double> percent = ParseNumber<double>(text);
+  if (!percent || *percent < 0 || *percent >= kPercent) {
+    return InvalidArgumentError("PERCENT must be a number from 0 to less than 100");
+  }
+  kill->percent = *percent;
+  return OkStatus();
 }
 
 Result<ChaosKill> ParseKill(std::string_view text, const JobSpec& spec) {
   ChaosKill kill;
   const std::size_t at = text.find('@');
-  if (at == std::string_view::npos) return BadKill(text, "no @PERCENT");
+  if (at == std::string_view::npos) {
+    return BadKill(text, spec.has_program() ? "no @CALLS" : "no @PERCENT", spec);
+  }
   std::string_view replica = text.substr(0, at);
   std::string_view when = text.substr(at + 1);
   if (const std::size_t colon = when.find(':'); colon != std::string_view::npos) {
     const auto kind = ParseKind(when.substr(colon + 1));
-    if (!kind) return BadKill(text, "unknown kind of kill");
+    if (!kind) return BadKill(text, "unknown kind of kill", spec);
     kill.kind = *kind;
     when = when.substr(0, colon);
   }
   if (const std::size_t colon = replica.find(':'); colon != std::string_view::npos) {
     const auto index = ParseNumber<std::int32_t>(replica.substr(colon + 1));
-    if (!index) return BadKill(text, "INDEX is not a number");
+    if (!index) return BadKill(text, "INDEX is not a number", spec);
     kill.target.index = *index;
     replica = replica.substr(0, colon);
   }
   const auto role = plan::RoleFromName(replica);
-  if (!role) return BadKill(text, "ROLE must be " + std::string(kRoleNames));
+  if (!role) return BadKill(text, "ROLE must be " + std::string(kRoleNames), spec);
   kill.target.role = *role;
-  const auto percent = ParseNumber<double>(when);
-  if (!percent || *percent < 0 || *percent >= kPercent) {
-    return BadKill(text, "PERCENT must be a number from 0 to less than 100");
-  }
-  kill.percent = *percent;
+  const Status moment = ParseMoment(when, spec, &kill);
+  if (!moment.ok()) return BadKill(text, moment.message(), spec);
   if (kill.target.index < 0 || kill.target.index >= plan::DesiredReplicas(spec, *role)) {
-    return BadKill(text, "the job has no " + plan::ReplicaKey(kill.target));
+    return BadKill(text, "the job has no " + plan::ReplicaKey(kill.target), spec);
   }
   return kill;
+}
+
+bool IsDue(const ChaosKill& kill, double committed, double expected) {
+  if (kill.calls) return committed >= static_cast<double>(*kill.calls);
+  return committed < expected && committed * kPercent >= kill.percent * expected;
 }
 
 /// The stat that shows that a replica of the role is at work.
@@ -93,9 +114,9 @@ Chaos::Chaos(const std::vector<ChaosKill>& kills) {
 }
 
 void Chaos::Update(double committed, double expected, ReplicaSet& replicas, SteadyTime now) {
-  if (expected <= 0 || committed >= expected) return;
+  if (expected <= 0) return;
   for (KillRecord& record : records_) {
-    if (record.fired || committed * kPercent < record.kill.percent * expected) continue;
+    if (record.fired || !IsDue(record.kill, committed, expected)) continue;
     if (!record.due_since) record.due_since = now;
     if (Fire(record, replicas, now)) record.at_examples = static_cast<std::int64_t>(committed);
     record.late = !record.fired && now - *record.due_since >= kKillPatience;
@@ -142,7 +163,7 @@ bool Chaos::AllFired() const {
 std::set<double> Chaos::AwaitedPercents() const {
   std::set<double> percents;
   for (const KillRecord& record : records_) {
-    if (!record.fired && !record.late) percents.insert(record.kill.percent);
+    if (!record.fired && !record.late && !record.kill.calls) percents.insert(record.kill.percent);
   }
   return percents;
 }

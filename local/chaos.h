@@ -20,12 +20,16 @@ enum class KillKind : std::uint8_t { kKill, kTerm, kAgent };
 
 struct ChaosKill {
   plan::ReplicaId target;
+  /// Of what is expected; of a program, whose end nobody knows, see `calls`.
   double percent = 0;
+  /// Of a program: when so many of its calls are committed.
+  std::optional<std::int64_t> calls = std::nullopt;
   KillKind kind = KillKind::kKill;
 };
 
-/// Parses `ROLE[:INDEX]@PERCENT[:kill|term|agent],...`. INVALID_ARGUMENT for another form or a
-/// replica that the job does not have.
+/// Parses `ROLE[:INDEX]@PERCENT[:kill|term|agent],...`; with spec.program a number of calls stands
+/// in place of the percentage. INVALID_ARGUMENT for another form or a replica that the job does not
+/// have.
 Result<std::vector<ChaosKill>> ParseChaos(std::string_view text, const JobSpec& spec);
 
 /// How long a kill that is due may keep the job waiting because its target does not run.
@@ -53,14 +57,15 @@ class Chaos {
   explicit Chaos(const std::vector<ChaosKill>& kills);
 
   /// Fires the kills that are due. One whose target does not run waits until it does, but not
-  /// beyond the last commit.
+  /// beyond the last commit; of a program, not beyond its end.
   void Update(double committed, double expected, ReplicaSet& replicas, SteadyTime now);
   /// To be told of each reading.
   void Observe(const AttemptId& id, const AgentReading& reading, SteadyTime now);
 
   bool AllFired() const;
   /// The percentages beyond which the job should not go far yet: of the kills that have not fired.
-  /// One whose target has not run for kKillPatience since it was due is not waited for.
+  /// One whose target has not run for kKillPatience since it was due is not waited for, and a
+  /// program for none.
   std::set<double> AwaitedPercents() const;
   /// The replica was killed and its next attempt has not shown work yet.
   bool Awaits(const plan::ReplicaId& replica) const;

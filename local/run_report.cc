@@ -7,6 +7,7 @@
 
 #include "base/os/files.h"
 #include "proto/contract/final_counts.h"
+#include "proto/contract/replica_specs.h"
 #include "proto/contract/run_files.h"
 
 namespace pstrain::local {
@@ -152,11 +153,11 @@ std::string DescribeRun(const Json& report) {
 }
 
 std::string RunDirectory(const PSTrainingJob& job, std::string_view run_id) {
-  return JoinPath(job.spec().training().checkpoint().directory(), run_id);
+  return JoinPath(CheckpointOf(job.spec()).directory(), run_id);
 }
 
 Result<Json> ReadRunResult(const PSTrainingJob& job, std::string_view run_id, bool stopped) {
-  if (!job.spec().has_training()) return Json::Null();
+  if (!UsesRuntime(job.spec())) return Json::Null();
   const std::string file =
       JoinPath(RunDirectory(job, run_id), stopped ? kRunStoppedFile : kRunResultFile);
   if (!FileExists(file)) return Json::Null();

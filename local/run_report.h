@@ -37,7 +37,7 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec);
 /// The same for a person, several lines.
 std::string DescribeRun(const Json& report);
 
-/// <checkpoint directory>/<run id>. REQUIRES: the job has spec.training.
+/// <checkpoint directory>/<run id>. REQUIRES: UsesRuntime (proto/contract/replica_specs.h).
 std::string RunDirectory(const PSTrainingJob& job, std::string_view run_id);
 
 /// `<checkpoint directory>/<run id>/result.json`, or stopped.json of a run that was stopped,

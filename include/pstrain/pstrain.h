@@ -20,6 +20,7 @@
 #include <pstrain/program.h>
 #include <pstrain/record_files.h>
 #include <pstrain/remote_value.h>
+#include <pstrain/server.h>
 #include <pstrain/shape.h>
 #include <pstrain/status.h>
 #include <pstrain/step.h>

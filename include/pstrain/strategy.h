@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pstrain/cluster_resolver.h>
 #include <pstrain/status.h>
 
 #include <cstdint>
@@ -12,7 +13,9 @@ namespace program {
 class Run;
 }  // namespace program
 
-/// How many of what a strategy without a cluster starts, as threads of this process. A value.
+/// How many of what a strategy without a cluster starts, as threads of this process. In a cluster
+/// these are the job's: spec.replicaSpecs, spec.strategy.shards, spec.program.closuresPerWorker. A
+/// value.
 struct StrategyOptions {
   /// Parameter servers, from 1 to 64.
   int ps = 1;
@@ -42,15 +45,23 @@ class StrategyScope {
 
 /// Variables lie on parameter servers, functions run on workers, and `main` coordinates. Mirrors
 /// tf.distribute.ParameterServerStrategy. Without a cluster, chief, ps and workers are threads of
-/// this process; nothing listens on a port. A value: copies are of the same run, which ends with
-/// ClusterCoordinator::Finish, or, given up, with the last of them. Any thread.
+/// this process; nothing listens on a port. With one, this process is its chief, and the others
+/// play their roles by a Server: kills of ps and workers cost the program nothing, and after that
+/// of the chief it begins from its initial state. A value: copies are of the same run, which ends
+/// with ClusterCoordinator::Finish, or, given up, with the last of them. Any thread.
 class ParameterServerStrategy {
  public:
-  /// Starts the threads and waits until they know each other. INVALID_ARGUMENT: a number out of its
-  /// bounds. ALREADY_EXISTS: two functions, or two dataset functions, are registered under one
-  /// name; both places are named. UNIMPLEMENTED: TF_CONFIG is set; roles as processes of their own
-  /// are not built yet, unset it. Others: the temporary directory, for which TMPDIR counts, cannot
-  /// be written to.
+  /// Without a cluster it starts the threads; `options` says how many. In one it starts the chief
+  /// beside `main`, where the cluster says; the job, of which pstrain-agent tells, says the rest.
+  /// Waits until the chief serves. INVALID_ARGUMENT: a number out of its bounds; a cluster or a job
+  /// that cannot be used. ALREADY_EXISTS: two functions, or two dataset functions, are registered
+  /// under one name; both places are named. FAILED_PRECONDITION: this process is not the chief; the
+  /// job has no spec.program, whose checkpoint directory all processes need; the process has a
+  /// strategy already; the run is finished. Others: the directory of the run, or the temporary one,
+  /// for which TMPDIR counts, cannot be written to.
+  static Result<ParameterServerStrategy> Create(const ClusterResolver& cluster,
+                                                const StrategyOptions& options = {});
+  /// The same with the cluster that TF_CONFIG names, if it is set.
   static Result<ParameterServerStrategy> Create(const StrategyOptions& options = {});
 
   /// Mirrors tf.distribute.Strategy.scope.

@@ -22,7 +22,14 @@ StrategyScope::StrategyScope(std::shared_ptr<program::Run> run) : run_(std::move
 StrategyScope::~StrategyScope() { scopes.pop_back(); }
 
 Result<ParameterServerStrategy> ParameterServerStrategy::Create(const StrategyOptions& options) {
-  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<program::Run> run, program::Run::Start(options));
+  PSTRAIN_ASSIGN_OR_RETURN(const ClusterResolver cluster, ClusterResolver::FromEnvironment());
+  return Create(cluster, options);
+}
+
+Result<ParameterServerStrategy> ParameterServerStrategy::Create(const ClusterResolver& cluster,
+                                                                const StrategyOptions& options) {
+  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<program::Run> run,
+                           program::Run::Start(cluster, options));
   return ParameterServerStrategy(std::move(run));
 }
 

@@ -31,6 +31,13 @@ Result<DatasetRegistry::Make> DatasetRegistry::Find(const std::string& name) con
                        "; start coordinator and workers from one build");
 }
 
+std::vector<std::string> DatasetRegistry::Names() const {
+  const MutexLock lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries_) names.push_back(name);
+  return names;
+}
+
 Status DatasetRegistry::problem() const {
   const MutexLock lock(mutex_);
   return problem_;

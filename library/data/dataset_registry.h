@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/mutex.h"
 #include "base/status.h"
@@ -24,6 +25,7 @@ class DatasetRegistry {
   void Add(const std::string& name, Make make, const std::string& where) PSTRAIN_EXCLUDES(mutex_);
   /// NOT_FOUND: no dataset function of that name.
   Result<Make> Find(const std::string& name) const PSTRAIN_EXCLUDES(mutex_);
+  std::vector<std::string> Names() const PSTRAIN_EXCLUDES(mutex_);
   /// ALREADY_EXISTS: one name was registered twice; INVALID_ARGUMENT: one is empty.
   Status problem() const PSTRAIN_EXCLUDES(mutex_);
 

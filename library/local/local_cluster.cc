@@ -5,8 +5,6 @@
 
 #include "base/log.h"
 #include "library/worker/run_closures.h"
-#include "proto/contract/exit_codes.h"
-#include "runtime/chief/run_chief.h"
 #include "runtime/cluster/fail_points.h"
 #include "runtime/ps/run_ps.h"
 
@@ -38,12 +36,6 @@ JobSettings SettingsOf(const LocalCluster::Options& options, const std::string& 
   replicas->mutable_ps()->set_replicas(static_cast<int>(options.ps));
   replicas->mutable_worker()->set_replicas(static_cast<int>(options.workers));
   return settings;
-}
-
-Status WhyEnded(const Result<int>& outcome) {
-  if (!outcome.ok()) return UnavailableError("the run has failed: " + outcome.status().ToString());
-  if (*outcome == kExitSuccess) return FailedPreconditionError("the program has finished");
-  return UnavailableError("the run was given up before the program has finished");
 }
 
 }  // namespace
@@ -87,10 +79,8 @@ void LocalCluster::Launch() {
   auto chief = std::make_unique<Role>();
   chief->context = std::make_unique<RoleContext>(ContextOf(0, kChief, *chief->stats));
   chief->context->stop = stop_chief_.get_token();
-  chief->context->state_failure = [this](std::string_view, const Status& status) {
-    NoteFailure(status);
-  };
-  chief->thread = std::thread([this, context = chief->context.get()] { RunTheChief(*context); });
+  chief_ = std::make_unique<ChiefThread>(*chief->context, ChiefJob(), queue_,
+                                         [this] { stop_others_.request_stop(); });
   roles_.push_back(std::move(chief));
   for (std::uint32_t i = 0; i < options_.ps; ++i) {
     Launch(i, PsName(i), [](const RoleContext& context) {
@@ -113,48 +103,18 @@ void LocalCluster::Launch(std::uint32_t index, const std::string& name,
   role->thread = std::thread([this, name, run = std::move(run), context = role->context.get()] {
     const Result<int> outcome = run(*context);
     if (outcome.ok() || stop_others_.stop_requested()) return;
-    NoteFailure(outcome.status().WithContext(name));
+    chief_->NoteFailure(outcome.status().WithContext(name));
     Stop();
   });
   roles_.push_back(std::move(role));
 }
 
-ChiefJob LocalCluster::JobOfChief() {
-  ChiefJob job;
-  job.open_work = [this](const ChiefJob::Place&) -> Result<ChiefJob::Work> {
-    ChiefJob::Work work;
-    queue_.Describe(&work);
-    return work;
-  };
-  job.serving = [this](Chief* chief) { queue_.Serving(chief); };
-  return job;
-}
-
-void LocalCluster::RunTheChief(const RoleContext& context) {
-  Result<int> outcome = RunChief(context, JobOfChief());
-  {
-    const MutexLock lock(mutex_);
-    if (!failure_.ok()) outcome = failure_;
-    outcome_ = outcome;
-  }
-  queue_.Ended(WhyEnded(outcome));
-  stop_others_.request_stop();
-}
-
-void LocalCluster::NoteFailure(const Status& status) {
-  {
-    const MutexLock lock(mutex_);
-    if (failure_.ok()) failure_ = status;
-  }
-  queue_.Ended(WhyEnded(status));
-}
-
 Result<int> LocalCluster::Wait() {
+  Result<int> outcome = chief_->Wait();
   for (const std::unique_ptr<Role>& role : roles_) {
     if (role->thread.joinable()) role->thread.join();
   }
-  const MutexLock lock(mutex_);
-  return *outcome_;
+  return outcome;
 }
 
 }  // namespace pstrain

@@ -11,10 +11,11 @@
 
 #include "base/mutex.h"
 #include "base/status.h"
+#include "library/coordinator/chief_thread.h"
 #include "library/coordinator/closure_queue.h"
+#include "library/coordinator/program_roles.h"
 #include "library/local/scratch_directory.h"
 #include "library/worker/closure_runner.h"
-#include "runtime/chief/chief_job.h"
 #include "runtime/cluster/job_settings.h"
 #include "runtime/cluster/role_context.h"
 #include "runtime/rpc/in_process/local_network.h"
@@ -25,7 +26,7 @@ namespace pstrain {
 /// a process of its own; what they say to each other stays in the process. The run's directory is a
 /// temporary one. They are lost together, with this process, so nothing is checkpointed but at the
 /// end. Owner: one thread.
-class LocalCluster {
+class LocalCluster final : public ProgramRoles {
  public:
   struct Options {
     std::uint32_t ps = 1;
@@ -41,13 +42,11 @@ class LocalCluster {
   static Result<std::unique_ptr<LocalCluster>> Start(Options options, ClosureQueue& queue);
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
-  /// Stop and Wait.
-  ~LocalCluster();
+  ~LocalCluster() override;
 
   /// Gives the run up: what is in flight is finished, nothing more is begun.
-  void Stop() { stop_chief_.request_stop(); }
-  /// Until all threads have ended: the run's exit code (0: finished), or why it has failed.
-  Result<int> Wait();
+  void Stop() override { stop_chief_.request_stop(); }
+  Result<int> Wait() override;
 
  private:
   /// A role's thread, and what it is given.
@@ -60,12 +59,9 @@ class LocalCluster {
   LocalCluster(Options options, ClosureQueue& queue, ScratchDirectory directory);
   void Launch();
   RoleContext ContextOf(std::uint32_t index, const std::string& name, StatsWriter& stats);
-  ChiefJob JobOfChief();
-  void RunTheChief(const RoleContext& context) PSTRAIN_EXCLUDES(mutex_);
   /// Of a ps or worker: `run` is its life. What it fails with fails the run.
   void Launch(std::uint32_t index, const std::string& name,
               std::function<Result<int>(const RoleContext& context)> run);
-  void NoteFailure(const Status& status) PSTRAIN_EXCLUDES(mutex_);
 
   const Options options_;
   ClosureQueue& queue_;
@@ -75,10 +71,9 @@ class LocalCluster {
   std::stop_source stop_chief_;
   /// Requested when the chief has ended.
   std::stop_source stop_others_;
+  /// The chief's has no thread of its own.
   std::vector<std::unique_ptr<Role>> roles_;
-  Mutex mutex_;
-  Status failure_ PSTRAIN_GUARDED_BY(mutex_);
-  std::optional<Result<int>> outcome_ PSTRAIN_GUARDED_BY(mutex_);
+  std::unique_ptr<ChiefThread> chief_;
 };
 
 }  // namespace pstrain

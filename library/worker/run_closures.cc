@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "library/worker/closure_loop.h"
+#include "runtime/cluster/limits.h"
 #include "runtime/rpc/in_process/local_network.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
@@ -17,9 +18,10 @@ namespace pstrain {
 Result<int> RunClosures(const RoleContext& context, const ClosureJob& job) {
   const RealClock clock;
   PsProblems problems(clock);
-  GrantSession session(
-      context, problems,
-      {.kind = GrantSession::Kind::kClosures, .window = 2 * std::max(1u, job.closures)});
+  GrantSession session(context, problems,
+                       {.kind = GrantSession::Kind::kClosures,
+                        .window = std::min(kMostInFlight, 2 * std::max(1u, job.closures)),
+                        .starts_over = job.starts_over});
   const Result<RunDescription> run = session.Start();
   if (!run.ok() && run.status().code() == StatusCode::kCancelled) return session.ExitCode();
   PSTRAIN_RETURN_IF_ERROR(run.status());

@@ -16,6 +16,8 @@ struct ClosureJob {
   std::function<std::unique_ptr<ClosureRunner>()> create_runner;
   /// How many closures run at a time.
   std::uint32_t closures = 2;
+  /// As GrantSession::Options.
+  bool starts_over = false;
 };
 
 /// The life of a program's worker, as RunWorker is that of one that trains: takes closures from the

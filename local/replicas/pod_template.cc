@@ -98,6 +98,10 @@ std::string MapPath(const PathMap& mounts, const std::string& path) {
 }
 
 PSTrainingJob MapJobPaths(const PathMap& mounts, PSTrainingJob job) {
+  if (job.spec().has_program()) {
+    Checkpoint& checkpoint = *job.mutable_spec()->mutable_program()->mutable_checkpoint();
+    checkpoint.set_directory(MapPath(mounts, checkpoint.directory()));
+  }
   if (!job.spec().has_training()) return job;
   Training& training = *job.mutable_spec()->mutable_training();
   MapFiles(mounts, *training.mutable_input());

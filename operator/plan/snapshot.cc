@@ -27,7 +27,7 @@ std::string ReplicaKey(const ReplicaId& id) {
 bool ReplacesAfterTermination(const JobSpec& spec, Role role) {
   const ReplicaSpec* replica_spec = FindReplicaSpec(spec, role);
   if (replica_spec == nullptr || replica_spec->replacement() == REPLACEMENT_UNSPECIFIED) {
-    return !spec.has_training();
+    return !UsesRuntime(spec);
   }
   return replica_spec->replacement() == AfterTermination;
 }

@@ -14,8 +14,8 @@ const FinalCounts* CountsOfChief(const PlanBuilder& builder) {
   return nullptr;
 }
 
-/// What is wrong with the end of a built-in chief that exited 0: its word alone proves nothing.
-/// Empty where its counts do, and where the executor looks at the result itself.
+/// What is wrong with the end of a chief of pstrain's runtime that exited 0: its word alone proves
+/// nothing. Empty where its counts do, and where the executor looks at the result itself.
 std::string WhyNotProven(const PlanBuilder& builder) {
   constexpr const char* kHasFinished = "the chief has finished, but ";
   if (const FinalCounts* counts = CountsOfChief(builder)) {
@@ -33,15 +33,15 @@ std::string WhyNotProven(const PlanBuilder& builder) {
 
 void DecideSuccess(PlanBuilder& builder) {
   if (!builder.ChiefSucceeded()) return;
-  // The built-in chief exits 0 only when the final evaluation is in or overdue and the result is in
-  // place; the evaluator is released after that, and how it goes decides nothing any more. Of a
-  // program of your own nothing is known: there both have to end well.
-  if (!builder.spec().has_training()) {
+  // A chief of pstrain's runtime exits 0 only when the final evaluation is in or overdue and the
+  // result is in place; the evaluator is released after that, and how it goes decides nothing any
+  // more. Of a foreign program nothing is known: there both have to end well.
+  if (!UsesRuntime(builder.spec())) {
     for (std::int32_t i = 0; i < DesiredReplicas(builder.spec(), Role::kEvaluator); ++i) {
       if (!builder.FindRecord({Role::kEvaluator, i}).succeeded()) return;
     }
   }
-  if (builder.spec().has_training()) {
+  if (UsesRuntime(builder.spec())) {
     if (std::string why_not = WhyNotProven(builder); !why_not.empty()) {
       return builder.Finish(JobStatus::Failed, "ResultNotProven", std::move(why_not));
     }

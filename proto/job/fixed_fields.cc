@@ -255,6 +255,7 @@ std::string_view MessageFor(std::string_view path) {
                         path[field.path.size()] == '[');
     if (below) return field.message;
   }
+  if (!path.starts_with(kRoot)) return "start all replicas from one build of the program";
   return "cannot change once the job has started";
 }
 
@@ -361,15 +362,20 @@ FixedDigests DigestsOf(const JobSpec& spec) {
 
 Status CheckDigests(const FixedDigests& chief, const FixedDigests& replica) {
   const auto refuse = [](const std::string& path) {
-    return FailedPreconditionError(
-        path + " is not that of the chief's job: " + std::string(MessageFor(path)));
+    return FailedPreconditionError(path +
+                                   (path.starts_with(kRoot)
+                                        ? " is not that of the chief's job: "
+                                        : " is not that of the chief's program: ") +
+                                   std::string(MessageFor(path)));
   };
-  for (const auto& [path, digest] : chief) {
-    const auto found = replica.find(path);
-    if (found == replica.end() || found->second != digest) return refuse(path);
-  }
-  for (const auto& [path, digest] : replica) {
-    if (!chief.contains(path)) return refuse(path);
+  FixedDigests all = chief;
+  all.insert(replica.begin(), replica.end());
+  for (const auto& [path, digest] : all) {
+    const auto ours = chief.find(path);
+    const auto theirs = replica.find(path);
+    if (ours == chief.end() || theirs == replica.end() || ours->second != theirs->second) {
+      return refuse(path);
+    }
   }
   return OkStatus();
 }

@@ -70,7 +70,8 @@ std::uint32_t EvaluationDigest(const Training& training);
 /// CRC-32C of each fixed field by its path; of a list, of each item.
 using FixedDigests = std::map<std::string, std::uint32_t>;
 FixedDigests DigestsOf(const JobSpec& spec);
-/// As CheckFixed, for a replica that shows its digests to the chief.
+/// As CheckFixed, for a replica that shows its digests to the chief. A path that does not begin
+/// with "spec" names a part of a program (JobSettings::program).
 Status CheckDigests(const FixedDigests& chief, const FixedDigests& replica);
 
 }  // namespace pstrain

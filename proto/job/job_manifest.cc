@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/os/files.h"
+#include "proto/contract/replica_specs.h"
 #include "proto/job/job_manifest_yaml.h"
 #include "proto/job/manifest_checks.h"
 #include "proto/job/message_decoder.h"
@@ -44,7 +45,7 @@ YamlReading ReadTree(std::string_view text) {
 /// Defaults that depend on other fields.
 void Complete(PSTrainingJob& job) {
   JobSpec& spec = *job.mutable_spec();
-  const Replacement replacement = spec.has_training() ? Immediate : AfterTermination;
+  const Replacement replacement = UsesRuntime(spec) ? Immediate : AfterTermination;
   ReplicaSpecs& specs = *spec.mutable_replica_specs();
   const auto complete = [replacement](ReplicaSpec& replica) {
     if (replica.replacement() == REPLACEMENT_UNSPECIFIED) replica.set_replacement(replacement);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "proto/contract/replica_specs.h"
+
 namespace pstrain {
 namespace {
 
@@ -60,12 +62,12 @@ bool SingleEvaluator(const pb::Message& message) {
 
 bool TrainingNeedsPs(const pb::Message& message) {
   const JobSpec& spec = Spec(message);
-  return !spec.has_training() || spec.replica_specs().ps().replicas() >= 1;
+  return !UsesRuntime(spec) || spec.replica_specs().ps().replicas() >= 1;
 }
 
 bool TrainingNeedsWorker(const pb::Message& message) {
   const JobSpec& spec = Spec(message);
-  return !spec.has_training() || spec.replica_specs().worker().replicas() >= 1;
+  return !UsesRuntime(spec) || spec.replica_specs().worker().replicas() >= 1;
 }
 
 // A range is for a scaler that adds and takes away workers. A ps has state: its number changes only
@@ -78,9 +80,23 @@ bool OnlyWorkersScale(const pb::Message& message) {
   return fixed(specs.chief()) && fixed(specs.ps()) && fixed(specs.evaluator());
 }
 
-// A program of the user's own has its own ports, which these settings do not reach.
+// A program that pstrain knows nothing of has its own ports, which these settings do not reach.
 bool SecurityNeedsTraining(const pb::Message& message) {
-  return !Spec(message).has_security() || Spec(message).has_training();
+  return !Spec(message).has_security() || UsesRuntime(Spec(message));
+}
+
+bool ProgramOrTraining(const pb::Message& message) {
+  return !Spec(message).has_program() || !Spec(message).has_training();
+}
+
+bool ProgramHasNoEvaluator(const pb::Message& message) {
+  return !Spec(message).has_program() || !HasEvaluator(Spec(message));
+}
+
+bool ProgramHasWholeVariables(const pb::Message& message) {
+  const VariablePartitioner& partitioner = Spec(message).strategy().variable_partitioner();
+  return !Spec(message).has_program() ||
+         (partitioner.has_min_size() && partitioner.min_size().max_shards() == 1);
 }
 
 // A batch is a part of one block and never crosses its end.
@@ -147,6 +163,9 @@ const std::map<std::string_view, RulePredicate>& RulePredicates() {
       {"training-needs-worker", TrainingNeedsWorker},
       {"only-workers-scale", OnlyWorkersScale},
       {"security-needs-training", SecurityNeedsTraining},
+      {"program-or-training", ProgramOrTraining},
+      {"program-has-no-evaluator", ProgramHasNoEvaluator},
+      {"program-has-whole-variables", ProgramHasWholeVariables},
       {"block-holds-batches", BlockHoldsBatches},
       {"crossed-has-no-column", CrossedHasNoColumn},
       {"embedding-needs-categories", EmbeddingNeedsCategories},

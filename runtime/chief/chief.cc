@@ -86,7 +86,7 @@ Result<std::optional<Reply>> RefusalOf(const Request& request, bool known, const
 Chief::Chief(const RoleContext& context, ChiefSetup setup, ChiefOptions options)
     : context_(context),
       setup_(std::move(setup)),
-      job_(DigestsOf(context.job.spec)),
+      job_(DigestsOf(context.job)),
       bounds_(BoundsOf(context, setup_)),
       clock_(options.clock),
       stats_(context.stats),

@@ -83,6 +83,14 @@ class Chief {
     TellWaiters();
   }
 
+  /// Ends Run with this error, of which the peers do not hear: they wait for the next chief. Any
+  /// thread.
+  void Fail(Status status) PSTRAIN_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    ending_.Fail(std::move(status));
+    changed_.NotifyAll();
+  }
+
   std::uint64_t chief_term() const { return setup_.directory.chief_term(); }
   /// Of the job: what requests may name.
   const JobBounds& bounds() const { return bounds_; }

@@ -60,6 +60,10 @@ struct ChiefJob {
     std::uint32_t keep = 1;
   };
 
+  /// Each chief starts the run over, with no variables and no work, whatever the chiefs before it
+  /// had: what was done is known to a `main` alone that has ended with them. A ps or worker that
+  /// has served another chief ends (kExitDisrupted), and its successor begins with nothing too.
+  bool starts_over = false;
   std::uint32_t epochs = 1;
   /// Of one work id, about: placement weighs the rows of tables by it.
   std::uint32_t batch_size = 1;

@@ -40,9 +40,12 @@ class Steps {
   const bool was_started_;
 };
 
-/// The newest good checkpoint, or nothing for a run without checkpoints.
+/// The newest good checkpoint to go on from, or nothing: of a run without checkpoints, or that
+/// starts over.
 Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context, const Steps& steps,
+                                                     const ChiefJob& job,
                                                      const RunDescription& run) {
+  if (job.starts_over) return std::optional<GoodCheckpoint>();
   CheckpointExpectation expectation;
   expectation.run_id = run.run_id();
   expectation.variables.emplace(run.variables().begin(), run.variables().end());
@@ -128,10 +131,12 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
                               .scratch = context.scratch.string(),
                               .must_be_writable = directory.MustBeWritable()};
   PSTRAIN_ASSIGN_OR_RETURN(ChiefJob::Work work, steps.Write([&] { return job.open_work(place); }));
-  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run,
-                           steps.Write([&] { return Describe(context, directory, work); }));
+  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, steps.Write([&]() -> Result<RunDescription> {
+    if (job.starts_over) PSTRAIN_RETURN_IF_ERROR(directory.ForgetDeclarations());
+    return Describe(context, directory, work);
+  }));
   PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint,
-                           FindCheckpoint(context, steps, run));
+                           FindCheckpoint(context, steps, job, run));
   PSTRAIN_RETURN_IF_ERROR(EpochsHold(context.job.fields, job, checkpoint));
   std::vector<std::string> names;
   if (checkpoint) {
@@ -187,7 +192,8 @@ std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const Chief
                      setup.job.batch_size);
 }
 
-std::int64_t ExamplesExpected(const ChiefSetup& setup) {
+std::optional<std::int64_t> ExamplesExpected(const ChiefSetup& setup) {
+  if (setup.job.starts_over) return std::nullopt;
   return setup.work.records * setup.job.epochs;
 }
 

@@ -56,8 +56,8 @@ int EndAsSuperseded(const Status& status);
 std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,
                                          std::uint32_t ps_count);
 
-/// Records of an epoch times the epochs.
-std::int64_t ExamplesExpected(const ChiefSetup& setup);
+/// Records of an epoch times the epochs; nothing where a program decides while it runs.
+std::optional<std::int64_t> ExamplesExpected(const ChiefSetup& setup);
 
 /// What the commit protocol of this chief is made from; it starts at `now`.
 ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup& setup,

@@ -62,9 +62,8 @@ Result<int> RunChief(const RoleContext& context, const ChiefJob& job) {
   Result<ChiefSetup> prepared = Prepare(context, job);
   if (!prepared.ok()) return EndOfSetup(context, prepared.status());
   ChiefSetup setup = *std::move(prepared);
-  const std::int64_t expected = ExamplesExpected(setup);
   const Result<std::optional<FinalCounts>> finished = TryAgain(context).Until(
-      [&] { return setup.directory.Finished(expected, job.evaluation_digest); },
+      [&] { return setup.directory.Finished(ExamplesExpected(setup), job.evaluation_digest); },
       TryAgain::ReadMayPass);
   if (finished.status().code() == StatusCode::kAborted) return EndAsSuperseded(finished.status());
   PSTRAIN_RETURN_IF_ERROR(finished.status());

@@ -17,7 +17,6 @@ namespace {
 
 constexpr char kIndexFile[] = "index";
 constexpr char kRunFile[] = "run";
-constexpr char kVariablesFolder[] = "variables";
 constexpr char kRestoredFile[] = "restored.json";
 constexpr char kEvalLoss[] = "eval_loss";
 
@@ -68,14 +67,15 @@ namespace {
 
 /// Of the content of a result.json; an error says why it does not prove that so many examples were
 /// applied by every shard once.
-Result<FinalCounts> ProvenCounts(const std::string& text, std::int64_t examples_expected) {
+Result<FinalCounts> ProvenCounts(const std::string& text,
+                                 std::optional<std::int64_t> examples_expected) {
   const Result<Json> result = ParseJson(text);
   if (!result.ok()) return result.status().WithContext(kRunResultFile);
   PSTRAIN_ASSIGN_OR_RETURN(const FinalCounts counts, ProvenCountsIn(*result));
-  if (counts.expected == examples_expected) return counts;
+  if (counts.expected == examples_expected.value_or(counts.expected)) return counts;
   return FailedPreconditionError(std::string(kRunResultFile) + " is of " +
                                  std::to_string(counts.expected) + " examples, and the job has " +
-                                 std::to_string(examples_expected));
+                                 std::to_string(*examples_expected));
 }
 
 /// FAILED_PRECONDITION when the metrics of a result.json are of another evaluation than the job's:
@@ -221,7 +221,7 @@ std::string RunDirectory::IndexFile() const { return File(kIndexFile); }
 std::string RunDirectory::DescriptionFile() const { return File(kRunFile); }
 
 Result<std::optional<FinalCounts>> RunDirectory::Finished(
-    std::int64_t examples_expected, std::optional<std::uint32_t> evaluation) const {
+    std::optional<std::int64_t> examples_expected, std::optional<std::uint32_t> evaluation) const {
   const Result<std::string> text = ReadFile(File(kRunResultFile));
   if (text.status().code() == StatusCode::kNotFound) return std::optional<FinalCounts>();
   if (!text.ok()) return text.status();

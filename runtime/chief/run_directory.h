@@ -68,6 +68,9 @@ class RunDirectory {
   /// with all variables that were declared since. Errors: CompareDescriptions; DATA_LOSS and
   /// FAILED_PRECONDITION also name the file of a generation that is damaged or of another format.
   Result<RunDescription> Description(RunDescription fresh) const;
+  /// The run starts over (ChiefJob::starts_over): what was declared is gone, so that Description
+  /// has what a run begins with. Checkpoints of chiefs before this one stay until Retention.
+  Status ForgetDeclarations() const { return Explained(Remove(kVariablesFolder)); }
   /// Makes the next generation of the catalog durable. ABORTED: another chief has taken the run;
   /// whether the file is there then is not known, and nobody may be told of it.
   Status WriteGeneration(const CatalogGeneration& generation) const;
@@ -76,11 +79,12 @@ class RunDirectory {
   std::string DescriptionFile() const;
 
   /// The counts of the run's result when they prove that every shard has applied so many examples
-  /// once; nothing when there is no result. One that proves anything else is removed, with the
-  /// reason in the log, and the run continues: spec.training.epochs was raised since, its metrics
-  /// are of another evaluation than that of this digest, or the counts do not agree. An error: it
-  /// cannot be read or removed now.
-  Result<std::optional<FinalCounts>> Finished(std::int64_t examples_expected,
+  /// once, or, where nobody knows how many there will be, as many as the others; nothing when there
+  /// is no result. One that proves anything else is removed, with the reason in the log, and the
+  /// run continues: spec.training.epochs was raised since, its metrics are of another evaluation
+  /// than that of this digest, or the counts do not agree. An error: it cannot be read or removed
+  /// now.
+  Result<std::optional<FinalCounts>> Finished(std::optional<std::int64_t> examples_expected,
                                               std::optional<std::uint32_t> evaluation) const;
   /// ABORTED: another chief has taken the run.
   Status WriteResult(const std::string& json) const;
@@ -100,6 +104,7 @@ class RunDirectory {
  private:
   RunDirectory(const JobSettings& job, std::string path, const ChiefTerm& term)
       : job_(&job), path_(std::move(path)), term_(term) {}
+  static constexpr const char* kVariablesFolder = "variables";
   std::string File(std::string_view name) const;
   static std::string GenerationName(std::uint32_t generation);
   Status AddGenerations(RunDescription* run) const;

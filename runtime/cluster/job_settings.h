@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "proto/job/fixed_fields.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/cluster/job_fields.h"
 
@@ -19,6 +20,17 @@ struct JobSettings {
   /// How long a replica waits for another one, or for a disk, that does not answer.
   std::chrono::seconds peer_timeout{0};
   JobFields fields = {};
+  /// Of a program of a user's own: a digest of each part that has to be the same in all roles, by
+  /// what to call the part in a message.
+  FixedDigests program = {};
 };
+
+/// What a replica shows when it registers, and the chief compares: of the job and of the program.
+/// Pure; any thread.
+inline FixedDigests DigestsOf(const JobSettings& settings) {
+  FixedDigests digests = DigestsOf(settings.spec);
+  digests.insert(settings.program.begin(), settings.program.end());
+  return digests;
+}
 
 }  // namespace pstrain

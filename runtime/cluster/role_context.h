@@ -59,11 +59,14 @@ struct RoleContext {
   std::function<void(std::string_view reason, const Status& status)> state_failure{};
   /// Null: nobody ends the process when it does not end by itself.
   ProcessEnd* end = nullptr;
+  /// The role runs beside a program's `main`, which takes its time after the run has finished.
+  bool main_goes_on = false;
 
   /// As ProcessEnd::Decided. To be called as soon as it is known what the role returns: what is
   /// destroyed after that may wait for a disk that hangs.
   void Decided(const Result<int>& outcome) const {
-    if (end != nullptr) end->Decided(outcome);
+    const bool finished = outcome.ok() && *outcome == kExitSuccess;
+    if (end != nullptr && !(finished && main_goes_on)) end->Decided(outcome);
   }
 
   std::filesystem::path run_directory() const {

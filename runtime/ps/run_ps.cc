@@ -81,7 +81,7 @@ class Registration {
     request_.set_attempt(context.attempt);
     request_.set_address(context.own_address);
     request_.set_data_address(std::move(data_address));
-    const FixedDigests job = DigestsOf(context.job.spec);
+    const FixedDigests job = DigestsOf(context.job);
     request_.mutable_job()->insert(job.begin(), job.end());
   }
 
@@ -122,6 +122,7 @@ class Registration {
  private:
   Status Register() {
     DescribeCopies(engine_, &request_);
+    request_.set_chief_term_seen(chief_term_);
     control_.BeginRegistration();
     const Result<RegisterPsReply> registered = client_->RegisterPs(request_);
     if (!registered.ok()) return Refused(registered.status());
@@ -131,6 +132,12 @@ class Registration {
     if (!refusal_.ok()) return OkStatus();
     if (reply.directive() == FINISH) ended_ = kExitSuccess;
     if (reply.directive() == DRAIN) ended_ = kExitDrained;
+    if (reply.directive() == REPLACED) {
+      LogWarning("ps",
+                 "another chief has started the run over, and this ps has served the one before",
+                 {{"chief_term", reply.chief_term()}, {"served", chief_term_}});
+      ended_ = kExitDisrupted;
+    }
     if (ended_) return OkStatus();
     incarnation_ = reply.incarnation();
     chief_term_ = reply.chief_term();

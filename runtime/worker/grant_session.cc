@@ -51,7 +51,7 @@ GrantSession::GrantSession(const RoleContext& context, const PsProblems& problem
       oldest_batch_(WorkerStats(context.stats).oldest_batch),
       patience_(context, "worker", clock_),
       process_(RandomSeed()),
-      job_(DigestsOf(context.job.spec)),
+      job_(DigestsOf(context.job)),
       client_(ConnectToChief(context)) {}
 
 GrantSession::~GrantSession() {
@@ -220,6 +220,11 @@ bool GrantSession::Void(std::uint64_t chief_term) const {
   return chief_term != 0 && chief_term != chief_term_;
 }
 
+// Variables have other ids there, and ids of work stand for other calls.
+bool GrantSession::StartedOver(std::uint64_t chief_term) const {
+  return options_.starts_over && run_ && chief_term != chief_term_;
+}
+
 // A program's work; batches of the input carry no term (docs/design/grant-terms.md). What is in
 // work stays there until a shard refuses it.
 void GrantSession::DropVoid() {
@@ -241,6 +246,11 @@ void GrantSession::PublishAge() {
 void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply reply) {
   if (reply.sequence() != request.sequence() && reply.directive() != REPLACED) return;
   reports_.erase(reports_.begin(), reports_.begin() + request.reports_size());
+  if (StartedOver(reply.chief_term())) {
+    LogWarning("worker", "another chief has started the run over", {{"served", chief_term_}});
+    end_ = SessionEnd::kReplaced;
+    return changed_.NotifyAll();
+  }
   chief_term_ = reply.chief_term();
   chief_id_ = reply.chief_id();
   if (run_ || reply.has_run()) show_job_ = false;

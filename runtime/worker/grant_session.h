@@ -29,7 +29,7 @@ enum class SessionEnd : std::uint8_t {
   kNone,      // continues
   kFinished,  // the job is done: exit 0
   kDrained,   // the chief drains, or this process was told to stop: exit 85
-  kReplaced,  // a newer process has this index: exit 86
+  kReplaced,  // a newer process has this index, or another chief has started the run over: exit 86
   kFailed,    // see status()
 };
 
@@ -45,6 +45,8 @@ class GrantSession {
     Kind kind = Kind::kBatches;
     /// Most grants in flight: queued, read ahead or in work.
     std::uint32_t window = 12;
+    /// Each chief starts the run over (ChiefJob::starts_over): the session ends with its chief.
+    bool starts_over = false;
     /// After a call of AwaitWork in vain: what the chief told of was gone when the poll came.
     std::chrono::milliseconds await_pause{20};
   };
@@ -109,6 +111,8 @@ class GrantSession {
   /// Under this chief term the work was granted by a former chief, and is void.
   bool Void(std::uint64_t chief_term) const PSTRAIN_REQUIRES(mutex_);
   void DropVoid() PSTRAIN_REQUIRES(mutex_);
+  /// This is another chief than that of the session, and has started the run over.
+  bool StartedOver(std::uint64_t chief_term) const PSTRAIN_REQUIRES(mutex_);
   void PublishAge() PSTRAIN_REQUIRES(mutex_);
   /// Something is waited for here that only a poll brings, and no poll is due.
   bool WorthAwaiting() const PSTRAIN_REQUIRES(mutex_);

@@ -500,11 +500,45 @@ TEST_F(LocalProgramTest, WhenOptionsAreOutOfRange_CreateNamesThem) {
   const Status ps = ParameterServerStrategy::Create({.ps = 0}).status();
   EXPECT_EQ(ps.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(ps.message(), HasSubstr("StrategyOptions.ps"));
+}
+
+class ClusterProgramTest : public testing::Test {
+ protected:
+  static ClusterResolver Cluster(const std::string& type, int index = 0) {
+    return ClusterResolver(
+        {.cluster_spec = ClusterSpec::Of(
+             {{"chief", {"localhost:1"}}, {"ps", {"localhost:2"}}, {"worker", {"localhost:3"}}}),
+         .task_type = type,
+         .task_id = index});
+  }
+};
+
+TEST_F(ClusterProgramTest, WhenTfConfigCannotBeUsed_CreateSaysSo) {
   setenv("TF_CONFIG", "{}", 1);
-  const Status several = ParameterServerStrategy::Create().status();
+  const Status bad = ParameterServerStrategy::Create().status();
   unsetenv("TF_CONFIG");
-  EXPECT_EQ(several.code(), StatusCode::kUnimplemented);
-  EXPECT_THAT(several.message(), HasSubstr("TF_CONFIG"));
+  EXPECT_EQ(bad.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(bad.message(), HasSubstr("TF_CONFIG"));
+}
+
+TEST_F(ClusterProgramTest, WhenTheTaskIsNoChief_CreateSaysWhatToCall) {
+  for (const char* type : {"ps", "worker"}) {
+    const Status status = ParameterServerStrategy::Create(Cluster(type)).status();
+    EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
+    EXPECT_THAT(status.message(), HasSubstr("Server(cluster).Join()"));
+  }
+}
+
+TEST_F(ClusterProgramTest, WhenThereIsNoJob_SaysHowToStartAProgram) {
+  setenv("PSTRAIN_JOB_FILE", "/absent/job.yaml", 1);
+  const Status chief = ParameterServerStrategy::Create(Cluster("chief")).status();
+  const Status ps = Server(Cluster("ps")).Join().status();
+  unsetenv("PSTRAIN_JOB_FILE");
+  for (const Status& status : {chief, ps}) {
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status.ToString();
+    EXPECT_THAT(status.message(), HasSubstr("pstrain run JOB.yaml"));
+  }
+  EXPECT_EQ(Server(Cluster("worker", 7)).Join().status().code(), StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -23,6 +23,19 @@ TEST(ParseChaos, WithEveryForm_ReadsThem) {
   EXPECT_EQ((*kills)[2].kind, KillKind::kAgent);
 }
 
+TEST(ParseChaos, OfAProgram_ReadsNumbersOfCalls) {
+  JobSpec spec = SmallSpec();
+  spec.mutable_program();
+  const auto kills = ParseChaos("worker@250:term", spec);
+  ASSERT_TRUE(kills.ok()) << kills.status().ToString();
+  EXPECT_EQ((*kills)[0].calls, 250);
+  EXPECT_EQ((*kills)[0].kind, KillKind::kTerm);
+  EXPECT_TRUE(Chaos(*kills).AwaitedPercents().empty()) << "nobody knows when the program ends";
+  for (const char* text : {"worker@12.5", "worker@-1", "worker@"}) {
+    EXPECT_FALSE(ParseChaos(text, spec).ok()) << text;
+  }
+}
+
 TEST(ParseChaos, WithBadTexts_Refuses) {
   for (const char* text : {"worker", "boss@20", "worker@", "worker@100", "worker@-1", "ps:2@1",
                            "ps:x@1", "ps@1:shoot", "evaluator@5", "worker@5,,ps@6"}) {

@@ -8,6 +8,7 @@
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/conditions.h"
+#include "proto/contract/replica_specs.h"
 
 namespace pstrain::job {
 namespace {
@@ -108,7 +109,7 @@ Status PeerIdentity::Publish(const ReconcileContext& context, const IssuerKeys& 
 }
 
 Result<bool> PeerIdentity::Prepare(const ReconcileContext& context) {
-  if (!context.job.spec().has_training()) return false;
+  if (!UsesRuntime(context.job.spec())) return false;
   const Result<IssuerKeyReader::Reading> reading = reader_.Read(context.now, context.stop);
   const std::optional<bool> live = LivePodsAreIdentified(context.state);
   if (live == false && !required_) return false;
@@ -129,7 +130,7 @@ Result<bool> PeerIdentity::Prepare(const ReconcileContext& context) {
 }
 
 std::optional<Problem> PeerIdentity::ProblemOf(const ReconcileContext& context) const {
-  if (!context.job.spec().has_training()) return std::nullopt;
+  if (!UsesRuntime(context.job.spec())) return std::nullopt;
   const std::optional<bool> live = LivePodsAreIdentified(context.state);
   if (live == true) return std::nullopt;
   const std::optional<IssuerKeyReader::Reading> last = reader_.Last();
@@ -146,7 +147,7 @@ std::optional<Problem> PeerIdentity::StaleKeysOf(const ReconcileContext& context
 
 std::optional<plan::Time> PeerIdentity::NextCheck(const ReconcileContext& context) const {
   const bool live = LivePodsAreIdentified(context.state).has_value();
-  if (!context.job.spec().has_training() || !live) return std::nullopt;
+  if (!UsesRuntime(context.job.spec()) || !live) return std::nullopt;
   return reader_.NextRead();
 }
 

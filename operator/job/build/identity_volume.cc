@@ -6,6 +6,7 @@
 #include "operator/job/build/object_names.h"
 #include "operator/job/build/template_merge.h"
 #include "operator/job/well_known.h"
+#include "proto/contract/replica_specs.h"
 #include "proto/contract/roles.h"
 #include "proto/contract/task_env.h"
 
@@ -82,7 +83,7 @@ std::vector<Json> IdentityEnvironment(const PSTrainingJob& job) {
 }
 
 Json TlsVolume(const JobSpec& spec) {
-  if (!spec.has_training() || !spec.security().has_tls()) return {};
+  if (!UsesRuntime(spec) || !spec.security().has_tls()) return {};
   Json source = Json::Object();
   source.Set("secretName", Text(spec.security().tls().secret_name()));
   return source;

@@ -6,6 +6,7 @@
 #include "operator/job/build/owned_objects.h"
 #include "operator/job/build/template_merge.h"
 #include "operator/job/well_known.h"
+#include "proto/contract/replica_specs.h"
 #include "proto/contract/reserved_names.h"
 
 namespace pstrain::job {
@@ -39,7 +40,7 @@ Json BuildNetworkPolicy(const PSTrainingJob& job, const Json& metrics_peers) {
   own.Set("podSelector", PodsOf(job));
   Json among_themselves = Json::Object();
   among_themselves.Set("from", ListOf(std::move(own)));
-  if (job.spec().has_training()) among_themselves.Set("ports", TcpPort(kTrainingPort));
+  if (UsesRuntime(job.spec())) among_themselves.Set("ports", TcpPort(kTrainingPort));
   Json ingress = ListOf(std::move(among_themselves));
   // An empty `from` would let everybody in.
   if (metrics_peers.size() > 0) {

@@ -10,6 +10,7 @@
 #include "operator/job/build/training_container.h"
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
+#include "proto/contract/replica_specs.h"
 #include "proto/contract/reserved_names.h"
 #include "proto/contract/training_container.h"
 
@@ -188,7 +189,7 @@ Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::
   const Result<FoundContainer> found = TrainingContainerOf(*pod);
   if (!found.ok()) return found.status().WithContext(path);
   Json& container = *found->container;
-  const bool identified = options.identified && job.spec().has_training();
+  const bool identified = options.identified && UsesRuntime(job.spec());
   const TrainingContainer training{.job = &job,
                                    .id = id,
                                    .path = found->path,
@@ -203,7 +204,7 @@ Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::
                                AddVolumes({.config_map = config.name,
                                            .identity = identified ? IdentityVolume(job) : Json(),
                                            .tls = TlsVolume(job.spec()),
-                                           .scratch = job.spec().has_training(),
+                                           .scratch = UsesRuntime(job.spec()),
                                            .ps_count = LearnsPsCount(job.spec(), id.role)},
                                           found->path, spec, container)}) {
     if (!status.ok()) return status.WithContext(path);

@@ -4,11 +4,12 @@
 
 #include "operator/job/build/template_merge.h"
 #include "operator/job/well_known.h"
+#include "proto/contract/replica_specs.h"
 
 namespace pstrain::job {
 
 bool LearnsPsCount(const JobSpec& spec, plan::Role role) {
-  return role == plan::Role::kChief && spec.has_training();
+  return role == plan::Role::kChief && UsesRuntime(spec);
 }
 
 std::string PsCountText(const JobSpec& spec) {

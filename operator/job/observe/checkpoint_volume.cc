@@ -7,13 +7,14 @@
 
 #include "operator/kube/json_fields.h"
 #include "operator/plan/snapshot.h"
+#include "proto/contract/replica_specs.h"
 #include "proto/contract/training_container.h"
 #include "proto/job/schema.h"
 
 namespace pstrain::job {
 namespace {
 
-constexpr std::string_view kField = "training.checkpoint.directory";
+constexpr std::string_view kDirectory = "directory";
 constexpr std::string_view kReadWriteMany = "ReadWriteMany";
 constexpr std::string_view kHint =
     "mount the same ReadWriteMany PersistentVolumeClaim there in every role's template";
@@ -93,8 +94,7 @@ std::optional<RoleVolume> RoleVolumeOf(const PSTrainingJob& job, plan::Role role
   const Result<const Json*> container = FindTrainingContainer(*pod);
   if (!container.ok()) return std::nullopt;
   if (*container == nullptr) return role_volume;
-  FindMount(**container, WithoutSlashAtEnd(job.spec().training().checkpoint().directory()),
-            role_volume);
+  FindMount(**container, WithoutSlashAtEnd(CheckpointOf(job.spec()).directory()), role_volume);
   if (!role_volume.volume.empty()) FindSource(*spec, role_volume);
   return role_volume;
 }
@@ -103,8 +103,8 @@ Problem MakeProblem(std::string_view reason, const PSTrainingJob& job,
                     const RoleVolume& role_volume, const std::string& what,
                     std::string_view hint = kHint) {
   std::string message = "role " + std::string(plan::RoleName(role_volume.role)) + ": ";
-  message += std::string(kField) + " " + job.spec().training().checkpoint().directory() + " " +
-             what + "; ";
+  message += CheckpointField(job.spec(), kDirectory) + " " + CheckpointOf(job.spec()).directory() +
+             " " + what + "; ";
   message += hint;
   return {.reason = std::string(reason), .message = std::move(message)};
 }
@@ -149,7 +149,7 @@ std::string ModesOf(const Json* part) {
 }  // namespace
 
 CheckpointVolume FindCheckpointVolume(const PSTrainingJob& job) {
-  if (!job.spec().has_training()) return {};
+  if (!UsesRuntime(job.spec())) return {};
   std::vector<RoleVolume> role_volumes;
   for (const plan::Role role : plan::kRoles) {
     if (plan::DesiredReplicas(job.spec(), role) == 0) continue;
@@ -182,8 +182,9 @@ std::optional<Problem> ProblemOfClaim(const Json& claim) {
   const std::string_view harm = modes.find("ReadWriteOncePod") != std::string::npos
                                     ? "only one pod can mount it"
                                     : "replicas on several nodes cannot all write to it";
-  std::string message = "PersistentVolumeClaim " + name + ", mounted over " + std::string(kField) +
-                        ", " + (modes.empty() ? "has no access mode" : "is " + modes) + ": ";
+  std::string message = "PersistentVolumeClaim " + name +
+                        ", mounted over the checkpoint directory, " +
+                        (modes.empty() ? "has no access mode" : "is " + modes) + ": ";
   message += harm;
   message +=
       "; use a claim with access mode ReadWriteMany, or keep all replicas on one node "

@@ -6,6 +6,7 @@
 #include "operator/controller/parallel.h"
 #include "operator/job/observe/pod_termination.h"
 #include "operator/kube/pause.h"
+#include "proto/contract/replica_specs.h"
 
 namespace pstrain::job {
 
@@ -31,7 +32,7 @@ void ProgressPoller::Run(const std::stop_token& stop) {
 std::vector<ProgressPoller::Target> ProgressPoller::Targets() const {
   std::vector<Target> targets;
   for (const JobStore::Object& job : jobs_.List()) {
-    if (!job->object.ok() || !job->object->spec().has_training()) continue;
+    if (!job->object.ok() || !UsesRuntime(job->object->spec())) continue;
     for (const PodStore::Object& pod : pods_.ByOwner(job->meta.uid)) {
       if (!pod->object.ok()) continue;
       const PodView& view = *pod->object;

@@ -28,6 +28,15 @@ std::string HowDown(const Status& error) {
 }
 std::string FromPs(std::uint32_t index) { return "ps " + std::to_string(index) + " -> chief"; }
 
+/// What this ps has, shards and variables, is of another chief.
+bool HasServedAnother(const RegisterPsRequest& request, std::uint64_t chief_term) {
+  const std::uint64_t seen = request.chief_term_seen();
+  return (seen != 0 && seen != chief_term) ||
+         std::ranges::any_of(request.copies(), [chief_term](const WireShardCopy& copy) {
+           return copy.term().chief_term() != chief_term;
+         });
+}
+
 }  // namespace
 
 PsPeers::PsPeers(const ChiefDependencies& chief, Connect connect, std::function<void(Status)> fail)
@@ -46,6 +55,12 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
                                           std::vector<ShardCopy> copies, std::string_view from) {
   const std::uint32_t index = request.index();
   const ProtocolTime now = chief_.clock.Now();
+  if (chief_.setup.job.starts_over && HasServedAnother(request, chief_.chief_term())) {
+    RegisterPsReply reply;
+    reply.set_chief_term(chief_.chief_term());
+    reply.set_directive(REPLACED);
+    return reply;
+  }
   if (const Status late = attempts_.Check(index, request.attempt(), now); !late.ok()) {
     chief_.refusals.Count(RefusalReason::kOutOfRange, from, late);
     return late;

@@ -40,11 +40,14 @@ spec:
 
 // A run's directory may be moved from one part of the run to the next.
 TEST(FieldsFixedInCluster, AreNoPartOfWhatARunRemembers) {
-  ASSERT_EQ(FieldsFixedInCluster().size(), 1u);
-  const FixedField& field = FieldsFixedInCluster().front();
-  EXPECT_EQ(field.path, "spec.training.checkpoint.directory");
-  EXPECT_THAT(std::string(field.message), HasSubstr("cannot change once the job has started"));
-  for (const FixedField& fixed : FixedFields()) EXPECT_NE(fixed.path, field.path);
+  std::vector<std::string> paths;
+  for (const FixedField& field : FieldsFixedInCluster()) {
+    paths.push_back(field.path);
+    EXPECT_THAT(std::string(field.message), HasSubstr("cannot change once the job has started"));
+    for (const FixedField& fixed : FixedFields()) EXPECT_NE(fixed.path, field.path);
+  }
+  EXPECT_THAT(paths, testing::ElementsAre("spec.training.checkpoint.directory",
+                                          "spec.program.checkpoint.directory"));
 }
 
 JobSpec Spec() {
@@ -193,6 +196,22 @@ TEST(FixedFields, Digests_WhenOneDiffers_NameTheSection) {
     const std::string path = status.message().substr(0, status.message().find(" is not that"));
     EXPECT_THAT(message, testing::StartsWith(path.substr(0, path.find('['))));
   }
+}
+
+TEST(CheckDigests, OfAProgram_NamesThePartThatDiffers) {
+  const FixedDigests chief{{"function Count", 1}, {"spec.strategy.shards", 2}, {"the build", 3}};
+  EXPECT_TRUE(CheckDigests(chief, chief).ok());
+  FixedDigests replica = chief;
+  replica["the build"] = 4;
+  EXPECT_EQ(CheckDigests(chief, replica).message(),
+            "the build is not that of the chief's program: start all replicas from one build of "
+            "the program");
+  replica["function Extra"] = 5;
+  EXPECT_THAT(CheckDigests(chief, replica).message(), testing::StartsWith("function Extra is not"))
+      << "what a person knows by name comes first";
+  replica = chief;
+  replica.erase("function Count");
+  EXPECT_THAT(CheckDigests(chief, replica).message(), testing::StartsWith("function Count is not"));
 }
 
 }  // namespace

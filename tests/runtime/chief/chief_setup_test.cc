@@ -136,5 +136,27 @@ TEST_F(PrepareChiefTest, WhenTheDiskIsFullFromTheStart_EndsImmediately) {
   EXPECT_THAT(pauses_, IsEmpty());
 }
 
+TEST_F(PrepareChiefTest, WhenTheRunStartsOver_WhatWasDeclaredIsGone) {
+  const Result<ChiefSetup> first = Prepare();
+  ASSERT_TRUE(first.ok()) << first.status().ToString();
+  CatalogGeneration declared;
+  declared.set_generation(1);
+  declared.set_run_id(first->run.run_id());
+  VariableSpec& late = *declared.add_variables();
+  late = first->run.variables(0);
+  late.set_id(static_cast<std::uint32_t>(first->run.variables_size()));
+  late.set_name("late");
+  late.set_generation(1);
+  ASSERT_TRUE(first->directory.WriteGeneration(declared).ok());
+  EXPECT_EQ(Prepare()->run.generation(), 1u);
+  ChiefJob job = ChiefJobOf(job_);
+  job.starts_over = true;
+  const Result<ChiefSetup> over = PrepareChief(context_, job, [](nanoseconds) { return true; });
+  ASSERT_TRUE(over.ok()) << over.status().ToString();
+  EXPECT_EQ(over->run.generation(), 0u);
+  EXPECT_FALSE(over->checkpoint.has_value());
+  EXPECT_EQ(Prepare()->run.generation(), 0u);
+}
+
 }  // namespace
 }  // namespace pstrain

@@ -61,6 +61,16 @@ TEST_F(RunResultTest, WhenEveryShardHasAppliedAll_ProvesTheRun) {
   EXPECT_TRUE(FileExists(file_));
 }
 
+TEST_F(RunResultTest, WhenNobodyKnowsHowManyExamplesThereAre_CountsThatAgreeProveTheRun) {
+  WriteResult("8000", 8000);
+  const Result<std::optional<FinalCounts>> finished =
+      directory_->Finished(std::nullopt, std::nullopt);
+  ASSERT_TRUE(finished.ok()) << finished.status().ToString();
+  EXPECT_TRUE(finished->has_value());
+  WriteResult("7999", 8000);
+  EXPECT_FALSE(directory_->Finished(std::nullopt, std::nullopt)->has_value());
+}
+
 TEST_F(RunResultTest, WhenAShardHasAppliedLess_TheRunGoesOn) {
   WriteResult("71576");
   ExpectGoesOn();

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/manual_clock.h"
+#include "proto/contract/exit_codes.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/identity/key_set.h"
@@ -278,6 +279,26 @@ TEST_F(GrantSessionTest, WhenAnotherChiefAnswers_AProgramsWorkIsVoidAndABatchOfT
   for (const PollWorkerRequest& poll : chief.polls()) {
     for (const Report& report : poll.reports()) EXPECT_EQ(report.chief_term(), 2U);
   }
+}
+
+TEST_F(GrantSessionTest, WhenAnotherChiefHasStartedTheRunOver_TheSessionEnds) {
+  std::atomic<bool> second = false;
+  TestChief chief([&second](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(1);
+    reply->set_chief_term(second ? 2 : 1);
+    if (poll.sequence() == 1 || second) AddGrant({0, second ? 9U : 1U}, reply);
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_, {.starts_over = true});
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_TRUE(session.NextGrant().has_value());
+  EXPECT_EQ(session.end(), SessionEnd::kNone);
+  second = true;
+  chief.Tell();
+  EXPECT_FALSE(session.NextGrant().has_value()) << "a grant of the other chief";
+  EXPECT_EQ(session.end(), SessionEnd::kReplaced);
+  EXPECT_EQ(*session.ExitCode(), kExitDisrupted);
 }
 
 TEST_F(GrantSessionTest, WhenThereIsNothingToDo_WaitsUntilTheChiefSaysSo) {

@@ -249,6 +249,29 @@ TEST_F(PsPeersTest, WhenTheSameProcessRegistersAgain_KeepsItsLink) {
   EXPECT_TRUE(ps().TakeRetired().empty());
 }
 
+TEST_F(PsPeersTest, WhenTheRunStartsOver_APsThatHasServedAnotherChiefIsToldToEnd) {
+  RegisterPsRequest request;
+  request.set_address("ps-100");
+  request.set_process(100);
+  request.set_chief_term_seen(chief().chief_term() + 1);
+  ASSERT_TRUE(ps().Register(request, {}).ok());
+  EXPECT_EQ(network_.configures.size(), 1u) << "of a run that goes on it is welcome";
+  setup_->job.starts_over = true;
+  const auto expect_replaced = [&] {
+    const Result<RegisterPsReply> reply = ps().Register(request, {});
+    ASSERT_TRUE(reply.ok()) << reply.status().ToString();
+    EXPECT_EQ(reply->directive(), REPLACED);
+    EXPECT_EQ(reply->incarnation(), 0u);
+  };
+  expect_replaced();
+  request.set_chief_term_seen(0);
+  request.add_copies()->mutable_term()->set_chief_term(chief().chief_term() + 1);
+  expect_replaced();
+  request.clear_copies();
+  request.set_chief_term_seen(chief().chief_term());
+  EXPECT_GT(ps().Register(request, {})->incarnation(), 0u);
+}
+
 TEST_F(PsPeersTest, WhenAPsIsReplaced_ItsFormerLifeChangesNothing) {
   StartPs();
   ps().ReleaseAll(true);

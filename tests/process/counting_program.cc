@@ -1,0 +1,127 @@
+// A program of several processes whose every variable has a closed form of integers, for
+// program_run_test.cc.
+//
+//   counting_program PHASES CALLS MILLISECONDS
+//
+// Each call counts its number in three ways and takes so long; after each phase the chief compares
+// what it reads with the closed form. PSTRAIN_TEST_MAIN: "fail", the chief's main fails after the
+// first phase; "forget", it returns 0 without Finish. PSTRAIN_TEST_MORE: this process has a
+// function more than the others.
+#include <pstrain/pstrain.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace pstrain;
+
+constexpr std::int64_t kPlaces = 100;
+
+const VariableRef kSum{"sum"}, kEach{"each"}, kWeights{"weights"};
+
+int phases = 1;
+int calls = 1;
+int milliseconds = 0;
+
+Result<Values> Count(Step& step, std::int64_t number) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  std::vector<std::int64_t> each(kPlaces);
+  each[static_cast<std::size_t>(number % kPlaces)] = 1;
+  step.Add(kSum, number);
+  step.Add(kEach, Tensor::From(std::move(each)));
+  step.Gradient(kWeights, Tensor::From(std::vector<float>(10, -1.0F)));
+  step.metric("number").Add(static_cast<double>(number));
+  return Values{{"number", number}};
+}
+const Function kCount{"Count", Count};
+
+Result<Values> ReadAll(Step& step) {
+  PSTRAIN_ASSIGN_OR_RETURN(const auto read, step.Read(kSum, kEach, kWeights));
+  return Values{{"sum", read[0]}, {"each", read[1]}, {"weights", read[2]}};
+}
+const Function kReadAll{"ReadAll", ReadAll};
+
+std::string Mode() {
+  const char* mode = std::getenv("PSTRAIN_TEST_MAIN");
+  return mode == nullptr ? std::string() : mode;
+}
+
+// All numbers from 0 to `count` - 1, each once.
+Status Compare(const Values& read, const Metric& metric, std::int64_t count) {
+  PSTRAIN_ASSIGN_OR_RETURN(const auto sum, read.scalar<std::int64_t>("sum"));
+  PSTRAIN_ASSIGN_OR_RETURN(const Tensor each, read.Get("each"));
+  PSTRAIN_ASSIGN_OR_RETURN(const auto places, each.data<std::int64_t>());
+  PSTRAIN_ASSIGN_OR_RETURN(const Tensor weights, read.Get("weights"));
+  PSTRAIN_ASSIGN_OR_RETURN(const auto values, weights.data<float>());
+  const std::int64_t expected = count * (count - 1) / 2;
+  bool right = sum == expected && metric.Count() == static_cast<double>(count) &&
+               metric.Value() * static_cast<double>(count) == static_cast<double>(expected);
+  for (std::int64_t i = 0; i < kPlaces; ++i) {
+    right = right && places[static_cast<std::size_t>(i)] == (count - i + kPlaces - 1) / kPlaces;
+  }
+  for (const float value : values) right = right && value == static_cast<float>(count);
+  if (right) return OkStatus();
+  return InternalError("wrong: of " + std::to_string(count) + " numbers the sum is " +
+                       std::to_string(sum) + " and not " + std::to_string(expected));
+}
+
+Result<int> Coordinate(const ClusterResolver& cluster) {
+  PSTRAIN_ASSIGN_OR_RETURN(const auto strategy,
+                           ParameterServerStrategy::Create(cluster, {.ps = 2, .workers = 2}));
+  PSTRAIN_ASSIGN_OR_RETURN(auto coordinator, ClusterCoordinator::Create(strategy));
+  {
+    const auto scope = strategy.Scope();
+    const auto integers = [](const VariableRef& ref, Shape shape) {
+      return Variable::Create(ref, std::move(shape), initializers::Zeros(), optimizers::None{},
+                              DType::kInt64)
+          .status();
+    };
+    PSTRAIN_RETURN_IF_ERROR(integers(kSum, Shape{}));
+    PSTRAIN_RETURN_IF_ERROR(integers(kEach, Shape{kPlaces}));
+    PSTRAIN_RETURN_IF_ERROR(Variable::Create(kWeights, Shape{10}, initializers::Zeros(),
+                                             optimizers::Sgd{.learning_rate = 1})
+                                .status());
+  }
+  std::int64_t number = 0;
+  for (int phase = 0; phase < phases; ++phase) {
+    for (int i = 0; i < calls; ++i) {
+      PSTRAIN_RETURN_IF_ERROR(coordinator.Schedule(kCount, number++).status());
+    }
+    PSTRAIN_RETURN_IF_ERROR(coordinator.Join(Forever()));
+    PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue reading, coordinator.Schedule(kReadAll));
+    PSTRAIN_ASSIGN_OR_RETURN(const Values read, reading.Fetch(Forever()));
+    PSTRAIN_RETURN_IF_ERROR(Compare(read, coordinator.metric("number"), number));
+    if (Mode() == "fail") return OutOfRangeError("main has had enough");
+    if (Mode() == "forget") return 0;
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(const int code, coordinator.Finish());
+  std::printf("right\n");
+  return code;
+}
+
+Result<int> Run(const ClusterResolver& cluster) {
+  std::unique_ptr<Function<>> more;
+  if (std::getenv("PSTRAIN_TEST_MORE") != nullptr) {
+    more = std::make_unique<Function<>>("Another", ReadAll);
+  }
+  if (cluster.task_type().value_or("chief") == "chief") return Coordinate(cluster);
+  return Server(cluster).Join();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  phases = std::atoi(argv[1]);
+  calls = std::atoi(argv[2]);
+  milliseconds = std::atoi(argv[3]);
+  return Program(Run);
+}

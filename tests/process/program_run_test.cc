@@ -1,0 +1,187 @@
+// `pstrain run` of programs with spec.program: chief, ps and workers as processes of one binary
+// that links to libpstrain, and SIGKILL to each.
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "tests/process/small_job.h"
+
+namespace pstrain {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kCounting = PSTRAIN_BIN_DIR "/counting_program";
+
+/// Jobs whose program is counting_program.cc; it says "right" when its numbers are.
+class ProgramRunTest : public SmallJob {
+ protected:
+  static constexpr int kPhases = 4;
+  static constexpr int kCalls = 400;
+
+  void SetUp() override {}
+
+  /// `environment`: of the workers' template, and of the chief's.
+  void WriteCounting(const std::string& of_workers = "", const std::string& of_chief = "",
+                     const std::string& more = "", int backoff_limit = 6) {
+    const auto container = [](const std::string& environment) {
+      return std::string("{spec: {containers: [{name: training, command: [") + kCounting + ", '" +
+             std::to_string(kPhases) + "', '" + std::to_string(kCalls) + "', '4'], env: [" +
+             environment + "]}]}}";
+    };
+    Write("job.yaml",
+          "apiVersion: pstrain.dev/v1alpha1\n"
+          "kind: PSTrainingJob\n"
+          "metadata: {name: counting}\n"
+          "spec:\n"
+          "  strategy: {shards: 5}\n"
+          "  replicaSpecs:\n"
+          "    chief: {template: " +
+              container(of_chief) +
+              "}\n"
+              "    ps: {replicas: 2, template: " +
+              container("") +
+              "}\n"
+              "    worker: {replicas: 2, template: " +
+              container(of_workers) +
+              "}\n"
+              "  runPolicy: {backoffLimit: " +
+              std::to_string(backoff_limit) + "}\n" + more);
+  }
+  static std::string Program(const std::string& members = "everySeconds: 1") {
+    return "  program: {checkpoint: {directory: checkpoints, " + members + "}}\n";
+  }
+
+  /// The logs of all attempts of a replica, one after the other.
+  std::string LogsOf(const std::string& replica, const std::string& job = "counting") {
+    const std::string folder = dir_.File(".pstrain/" + job + "/logs");
+    const auto names = ListDirectory(folder);
+    EXPECT_TRUE(names.ok()) << names.status().ToString();
+    std::string logs;
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+      if (!name.starts_with(replica)) continue;
+      const Result<std::string> text = ReadFile(JoinPath(folder, name));
+      logs += text.ok() ? *text : text.status().ToString();
+    }
+    return logs;
+  }
+
+  /// Every shard has every call once, and so does what the program read.
+  void ExpectRight(const ProgramEnd& end) {
+    EXPECT_EQ(end.code, 0) << end.err << LogsOf("chief-0");
+    for (const char* key :
+         {"examples_expected", "examples_committed", "applied_min", "applied_max"}) {
+      EXPECT_EQ(end.Number(key), kPhases * (kCalls + 1)) << key << "\n" << end.out;
+    }
+    EXPECT_THAT(LogsOf("chief-0"), HasSubstr("right\n"));
+  }
+};
+
+TEST_F(ProgramRunTest, WhenUndisturbed_IsRight) {
+  WriteCounting("", "", Program());
+  const ProgramEnd end = Run();
+  ExpectRight(end);
+  EXPECT_EQ(end.Text("state"), "Succeeded");
+}
+
+class KilledProgramTest : public ProgramRunTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(KilledProgramTest, WhenReplicasAreKilled_IsRight) {
+  WriteCounting("", "", Program());
+  ExpectRight(Run({"--chaos", GetParam()}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kill, KilledProgramTest,
+                         testing::Values("worker@300", "worker@300,worker:1@300", "ps@300",
+                                         "ps@300,ps:1@700", "worker@500,ps@500,ps:1@501",
+                                         "chief@600", "worker@300,ps@500,chief@700",
+                                         "ps@400:agent,worker@700:agent,chief@900:agent"));
+
+// No checkpoint is there when the ps is killed: its shards begin from the initial values, and get
+// every call again.
+TEST_F(ProgramRunTest, WhenAPsIsKilledBeforeACheckpoint_IsRight) {
+  WriteCounting("", "", Program("everySeconds: 0"));
+  ExpectRight(Run({"--chaos", "ps@900"}));
+}
+
+// The example as a person runs it, for one epoch.
+TEST_F(ProgramRunTest, CustomTraining_WhenAWorkerAndAPsAreKilled_IsTrainedWell) {
+  const Result<std::string> text =
+      ReadFile(PSTRAIN_SOURCE_DIR "/examples/custom_training/job.yaml");
+  ASSERT_TRUE(text.ok()) << text.status().ToString();
+  const std::string last = "/data/adult.test.gz]";
+  std::string job = *text;
+  std::size_t roles = 0;
+  for (std::size_t at = job.find(last); at != std::string::npos; at = job.find(last, at + 1)) {
+    job.replace(at, last.size(), "/data/adult.test.gz, '1']");
+    ++roles;
+  }
+  ASSERT_EQ(roles, 3U);
+  Write("job.yaml", job);
+  const ProgramEnd end = Start(
+      "pstrain",
+      {"run", "job.yaml", "--json", "--volume", "data=" PSTRAIN_SOURCE_DIR "/examples/adult/data",
+       "--chaos", "worker@60,ps@120,worker:1@180,ps:1@180"},
+      {"PATH=" PSTRAIN_BIN_DIR ":/usr/bin:/bin"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  for (const char* key : {"examples_committed", "applied_min", "applied_max"}) {
+    EXPECT_EQ(end.Number(key), 254 + 128) << key;
+  }
+  const std::string log = LogsOf("chief-0", "custom-training");
+  const std::size_t accuracy = log.find("epoch 0 log_loss 0.");
+  ASSERT_NE(accuracy, std::string::npos) << log;
+  EXPECT_GT(std::stod(log.substr(log.find("accuracy ", accuracy) + 9)), 0.82) << log;
+}
+
+TEST_F(ProgramRunTest, WhenAWorkerHasAnotherProgram_SaysWhatDiffers) {
+  WriteCounting("{name: PSTRAIN_TEST_MORE, value: '1'}", "", Program(), 0);
+  const ProgramEnd end = Run();
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(LogsOf("worker-"), HasSubstr("function Another is not that of the chief's program: "
+                                           "start all replicas from one build of the program"));
+}
+
+TEST_F(ProgramRunTest, WhenMainFails_TheJobFailsAndTheLogHasTheError) {
+  WriteCounting("", "{name: PSTRAIN_TEST_MAIN, value: fail}", Program(), 1);
+  const ProgramEnd end = Run();
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(LogsOf("chief-0-1"), HasSubstr("error: OUT_OF_RANGE: main has had enough"));
+}
+
+TEST_F(ProgramRunTest, WhenMainEndsWithoutFinish_TheJobFailsAndSaysSo) {
+  WriteCounting("", "{name: PSTRAIN_TEST_MAIN, value: forget}", Program(), 0);
+  const ProgramEnd end = Run();
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(LogsOf("chief-0"), HasSubstr("ClusterCoordinator::Finish"));
+}
+
+TEST_F(ProgramRunTest, WhenTheJobHasNoProgram_SaysWhatToAdd) {
+  WriteCounting("", "", "", 0);
+  const ProgramEnd end = Run();
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(LogsOf("chief-0"), HasSubstr("add program: {checkpoint: {directory: DIR}} to spec"));
+}
+
+TEST_F(ProgramRunTest, WhenTheProgramIsToldToStop_ReplicasDrain) {
+  WriteCounting("", "", Program());
+  pstrain::Program process({PSTRAIN_BIN_DIR "/pstrain", "run", "job.yaml", "--json"}, dir_.path());
+  ASSERT_TRUE(Eventually([&] { return !Checkpoints().empty(); })) << process.Stderr();
+  process.Signal(SIGINT);
+  const ProgramEnd end = Finish(process);
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(end.Text("state"), "Stopped") << end.out;
+}
+
+TEST_F(ProgramRunTest, WhenAskedForWhatNeedsMarks_IsRefused) {
+  WriteCounting("", "", Program());
+  EXPECT_EQ(Run({"--resume"}).code, 2);
+  EXPECT_EQ(Run({"--stop-at", "50"}).code, 2);
+  const ProgramEnd percent = Run({"--chaos", "worker@12.5"});
+  EXPECT_EQ(percent.code, 2);
+  EXPECT_THAT(percent.err, HasSubstr("a number of calls"));
+}
+
+}  // namespace
+}  // namespace pstrain
