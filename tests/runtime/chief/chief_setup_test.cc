@@ -146,16 +146,21 @@ TEST_F(PrepareChiefTest, WhenTheRunStartsOver_WhatWasDeclaredIsGone) {
   late = first->run.variables(0);
   late.set_id(static_cast<std::uint32_t>(first->run.variables_size()));
   late.set_name("late");
+  late.clear_pack();
   late.set_generation(1);
   ASSERT_TRUE(first->directory.WriteGeneration(declared).ok());
-  EXPECT_EQ(Prepare()->run.generation(), 1u);
+  const Result<ChiefSetup> second = Prepare();
+  ASSERT_TRUE(second.ok()) << second.status().ToString();
+  EXPECT_EQ(second->run.generation(), 1u);
   ChiefJob job = ChiefJobOf(job_);
   job.starts_over = true;
   const Result<ChiefSetup> over = PrepareChief(context_, job, [](nanoseconds) { return true; });
   ASSERT_TRUE(over.ok()) << over.status().ToString();
   EXPECT_EQ(over->run.generation(), 0u);
   EXPECT_FALSE(over->checkpoint.has_value());
-  EXPECT_EQ(Prepare()->run.generation(), 0u);
+  const Result<ChiefSetup> next = Prepare();
+  ASSERT_TRUE(next.ok()) << next.status().ToString();
+  EXPECT_EQ(next->run.generation(), 0u);
 }
 
 }  // namespace
