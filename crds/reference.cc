@@ -67,12 +67,13 @@ struct Refusal {
   std::string_view validate;
   std::string_view apiserver;
 };
-constexpr std::array<Refusal, 19> kRefusalTable = {{
+constexpr std::array<Refusal, 20> kRefusalTable = {{
     {"of another type", "must be an integer; found \"1\"",
      "FIELD in body must be of type TYPE: VALUE"},
     {"too small", "must be at least 0", "FIELD in body should be greater than or equal to N"},
     {"too small", "must be greater than 0", "FIELD in body should be greater than N"},
     {"too large", "must be at most 10000", "FIELD in body should be less than or equal to N"},
+    {"too large", "must be less than 1", "FIELD in body should be less than N"},
     {"unknown name", "must be Fail or Skip; found \"x\"",
      "Unsupported value: VALUE: supported values: VALUE"},
     {"missing", "is required", "Required value"},

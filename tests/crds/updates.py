@@ -73,6 +73,13 @@ REFUSED = {
     ],
     "spec.training.seed": [lambda spec: spec["training"].update(seed=5)],
 }
+# Of a job with spec.program in place of spec.training.
+PROGRAM_REFUSED = {
+    "spec.program.checkpoint.directory": [
+        lambda spec: spec["program"]["checkpoint"].update(directory="/elsewhere"),
+        lambda spec: spec.pop("program"),
+    ],
+}
 # Of a job with lists that the apiserver has as sets, which are equal to it in any order.
 PERMUTED = {
     "spec.training.features": [
@@ -226,11 +233,24 @@ def _check_started(job, refused, accepted, fixed):
             job.refuses(everything, fixed))
 
 
+def _of_program(body):
+    """The same job with a program of its own."""
+    body = copy.deepcopy(body)
+    spec = body["spec"]
+    del spec["training"]
+    spec["program"] = {"checkpoint": {"directory": "/checkpoints"}}
+    spec["replicaSpecs"].pop("evaluator", None)
+    spec.get("strategy", {}).pop("variablePartitioner", None)
+    return body
+
+
 def check_updates(apiserver, path, body, fixed):
     """What is wrong, as a list of texts. `body`: a job; `fixed`: messages by path."""
+    wrong = [f"{field} has no case" for field in fixed if field not in REFUSED | PROGRAM_REFUSED]
+    wrong += _check_started(_Started(apiserver, path, _of_program(body), "program"),
+                            PROGRAM_REFUSED, [], fixed)
     body = copy.deepcopy(body)
     body["spec"]["training"]["features"].append(copy.deepcopy(BUCKETISED))
-    wrong = [f"{field} has no case" for field in fixed if field not in REFUSED]
     wrong += _check_started(_Started(apiserver, path, body, "updated"), REFUSED,
                             list(ACCEPTED.items()), fixed)
     return [f"updates: {text}" for text in wrong]

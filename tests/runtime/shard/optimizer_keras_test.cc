@@ -141,8 +141,9 @@ TEST_F(OptimizerKerasTest, Rows_WhenTouchedTheFirstTime_EqualKeras) {
       const Rows after = RowsOf(steps[step]);
       for (const auto& [id, gradient] : Summed(sparse)) {
         const auto times = std::ranges::count_if(
-            sparse.Find("ids")->items(),
-            [id = id](const Json& other) { return *other.AsInt64() == static_cast<int>(id); });
+            sparse.Find("ids")->items(), [wanted = static_cast<int>(id)](const Json& other) {
+              return *other.AsInt64() == wanted;
+            });
         const bool comparable = times == 1 || sums_duplicates;
         if (!touched[id] && before[id] == initial[id] && comparable) {
           ++checked;
