@@ -63,9 +63,7 @@ struct Evaluated {
 
 Result<Evaluated> Evaluate(const Options& options) {
   PSTRAIN_ASSIGN_OR_RETURN(const SavedModel saved, OpenSavedModel(options.model));
-  for (const std::string& warning : saved.warnings) {
-    std::fprintf(stderr, "pstrain %s: %s\n", kCommand, warning.c_str());
-  }
+  for (const std::string& warning : saved.warnings) SayScoring(kCommand, warning);
   PSTRAIN_ASSIGN_OR_RETURN(const Choice choice, Choose(options, saved));
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(saved.training));
   PSTRAIN_ASSIGN_OR_RETURN(

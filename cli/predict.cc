@@ -58,9 +58,7 @@ Status ScoreAll(CheckpointScorer& scorer, ScoringInput& input, ScoreWriter& out)
 
 Status Predict(const Options& options) {
   PSTRAIN_ASSIGN_OR_RETURN(const SavedModel saved, OpenSavedModel(options.model));
-  for (const std::string& warning : saved.warnings) {
-    std::fprintf(stderr, "pstrain %s: %s\n", kCommand, warning.c_str());
-  }
+  for (const std::string& warning : saved.warnings) SayScoring(kCommand, warning);
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(saved.training));
   Input described = saved.training.input();
   SetFilesOf(described, options.inputs);

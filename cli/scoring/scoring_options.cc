@@ -39,14 +39,18 @@ Status TakeRun(const std::vector<std::string>& rest, ScoringOptions& options) {
   return OkStatus();
 }
 
+void SayScoring(std::string_view command, const std::string& what) {
+  std::fprintf(stderr, "pstrain %s: %s\n", std::string(command).c_str(), what.c_str());
+}
+
 int RefuseScoring(std::string_view command, const Status& what, const char* usage) {
-  std::fprintf(stderr, "pstrain %s: %s\n%s", std::string(command).c_str(), what.message().c_str(),
-               usage);
+  SayScoring(command, what.message());
+  std::fputs(usage, stderr);
   return kExitUsage;
 }
 
 int FailScoring(std::string_view command, const Status& what) {
-  std::fprintf(stderr, "pstrain %s: %s\n", std::string(command).c_str(), what.message().c_str());
+  SayScoring(command, what.message());
   return kExitFailure;
 }
 

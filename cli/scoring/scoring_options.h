@@ -30,7 +30,9 @@ extern const char* const kScoringUsage;
 
 /// Writes "pstrain COMMAND: WHAT" and the usage to standard error; returns kExitUsage.
 int RefuseScoring(std::string_view command, const Status& what, const char* usage);
-/// Writes "pstrain COMMAND: WHAT" to standard error; returns kExitFailure.
+/// Writes "pstrain COMMAND: WHAT" to standard error.
+void SayScoring(std::string_view command, const std::string& what);
+/// The same of an error; returns kExitFailure.
 int FailScoring(std::string_view command, const Status& what);
 
 }  // namespace pstrain

@@ -88,13 +88,9 @@ JobSettings SettingsOfProgram(const PSTrainingJob& job, FixedDigests parts) {
 }
 
 ChiefJob ChiefJobOfProgram(const PSTrainingJob& job) {
-  const Checkpoint& checkpoint = job.spec().program().checkpoint();
   ChiefJob chief;
   chief.starts_over = true;
-  chief.checkpoints = {.every_steps = static_cast<std::uint64_t>(checkpoint.every_steps()),
-                       .every = std::chrono::seconds(checkpoint.every_seconds()),
-                       .full_every = static_cast<std::uint32_t>(checkpoint.full_every()),
-                       .keep = static_cast<std::uint32_t>(checkpoint.keep())};
+  chief.checkpoints = ChiefJob::Checkpoints::Of(job.spec().program().checkpoint());
   return chief;
 }
 

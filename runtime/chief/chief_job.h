@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/contract/control.pb.h"
+#include "proto/job/psjob.pb.h"
 #include "runtime/chief/protocol/protocol_types.h"
 
 namespace pstrain {
@@ -51,6 +52,14 @@ struct ChiefJob {
     std::string must_be_writable;
   };
   struct Checkpoints {
+    /// As the job says, of built-in training and of a program alike. Pure.
+    static Checkpoints Of(const Checkpoint& checkpoint) {
+      return {.every_steps = static_cast<std::uint64_t>(checkpoint.every_steps()),
+              .every = std::chrono::seconds(checkpoint.every_seconds()),
+              .full_every = static_cast<std::uint32_t>(checkpoint.full_every()),
+              .keep = static_cast<std::uint32_t>(checkpoint.keep())};
+    }
+
     /// Work ids, and time, between two; 0: never for that reason.
     std::uint64_t every_steps = 0;
     std::chrono::seconds every{0};

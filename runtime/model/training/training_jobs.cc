@@ -59,15 +59,11 @@ JobSettings SettingsOf(const PSTrainingJob& job) {
 
 ChiefJob ChiefJobOf(const PSTrainingJob& job) {
   const Training& training = job.spec().training();
-  const Checkpoint& checkpoint = training.checkpoint();
   ChiefJob chief;
   chief.epochs = static_cast<std::uint32_t>(training.epochs());
   chief.batch_size = static_cast<std::uint32_t>(training.batch_size());
   chief.rejoin_timeout = seconds(training.rejoin_timeout_seconds());
-  chief.checkpoints = {.every_steps = static_cast<std::uint64_t>(checkpoint.every_steps()),
-                       .every = seconds(checkpoint.every_seconds()),
-                       .full_every = static_cast<std::uint32_t>(checkpoint.full_every()),
-                       .keep = static_cast<std::uint32_t>(checkpoint.keep())};
+  chief.checkpoints = ChiefJob::Checkpoints::Of(training.checkpoint());
   if (training.has_evaluation()) {
     chief.evaluation_deadline = seconds(training.evaluation().deadline_seconds());
     chief.evaluation_digest = EvaluationDigest(training);
