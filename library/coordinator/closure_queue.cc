@@ -27,8 +27,9 @@ ClosureQueue::ClosureQueue(const Limits& limits, Succeeded listener)
 void ClosureQueue::Describe(ChiefJob::Work* work) {
   work->source = source_;
   work->input.batches_per_epoch = ClosureSource::kChunkSize;
-  work->committed = [this](WorkId work_id, const Report& report, const CommitProtocol& protocol) {
-    Committed(work_id, report, protocol);
+  work->reported = [this](WorkId work_id, const Report& report, bool committed,
+                          const CommitProtocol& protocol) {
+    Reported(work_id, report, committed, protocol);
   };
 }
 
@@ -129,20 +130,24 @@ ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, Place place) {
 
 // Rule 4, for the program: the report after which no shard lacks the work id decides. Invariant: a
 // closure is settled once. When a lost ps makes its work id run and be committed again (rule 7),
-// what the program was told stays.
-void ClosureQueue::Committed(WorkId work_id, const Report& report, const CommitProtocol& protocol) {
+// what the program was told stays. What the first attempt that was reported has returned counts:
+// its changes are those that shards have, though a shard may have moved while it was reported, so
+// that a later attempt commits it. But shards never have changes of a closure of which the last
+// report says that it failed, nor the reverse (failed-closures.md): that decides which of the two.
+void ClosureQueue::Reported(WorkId work_id, const Report& report, bool committed,
+                            const CommitProtocol& protocol) {
   const Id id = source_->Number(work_id);
   const MutexLock lock(mutex_);
   const auto found = pending_.find(id);
   if (found == pending_.end()) return;
-  const Pending pending = found->second;
+  if (!committed) {
+    if (!report.has_error() && !found->second.result) found->second.result = report.result();
+    return;
+  }
+  Pending pending = std::move(found->second);
   pending_.erase(found);
   if (!report.has_error()) {
-    ++succeeded_;
-    if (listener_ != nullptr) {
-      listener_(id, report.result(), pending_.empty() ? next_ : pending_.begin()->first);
-    }
-    pending.state->Set(report.result());
+    Succeed(id, std::move(pending.result).value_or(report.result()), pending);
   } else {
     const Status error(CodeOf(report.error()), report.error().message());
     pending.state->Set(error);
@@ -152,6 +157,13 @@ void ClosureQueue::Committed(WorkId work_id, const Report& report, const CommitP
     }
   }
   changed_.NotifyAll();
+}
+
+void ClosureQueue::Succeed(Id id, const std::string& result, const Pending& pending) {
+  ++succeeded_;
+  if (listener_ != nullptr)
+    listener_(id, result, pending_.empty() ? next_ : pending_.begin()->first);
+  pending.state->Set(result);
 }
 
 void ClosureQueue::Note(Id id, const Status& error) {

@@ -24,8 +24,9 @@ namespace pstrain {
 class Chief;
 
 /// What a program has scheduled and what became of it: the coordinator's side of the chief's work.
-/// A closure gets the next work id; its outcome is that of the first report that makes the id
-/// committed, and stays when a lost ps makes it run again. FailFast: with the first error, closures
+/// A closure gets the next work id; its outcome is known with the first report that makes the id
+/// committed, and stays when a lost ps makes it run again; its result is that of the first attempt
+/// that was reported. FailFast: with the first error, closures
 /// that no worker and no shard has are voided. One caller of Schedule, Join or Done gets that
 /// error, with the count of the others; what was scheduled before that call and fails later is in
 /// the log only. Any thread; a call that takes a work id only from the thread that has taken the
@@ -98,9 +99,18 @@ class ClosureQueue {
     std::uint64_t others = 0;
   };
 
+  struct Pending {
+    std::shared_ptr<ClosureState> state;
+    bool may_be_voided = true;
+    bool voided = false;
+    /// Of an attempt that was reported while a shard was on its way.
+    std::optional<std::string> result = std::nullopt;
+  };
+
   /// Under the chief's lock.
-  void Committed(WorkId work_id, const Report& report, const CommitProtocol& protocol)
-      PSTRAIN_EXCLUDES(mutex_);
+  void Reported(WorkId work_id, const Report& report, bool committed,
+                const CommitProtocol& protocol) PSTRAIN_EXCLUDES(mutex_);
+  void Succeed(Id id, const std::string& result, const Pending& pending) PSTRAIN_REQUIRES(mutex_);
   void Note(Id id, const Status& error) PSTRAIN_REQUIRES(mutex_);
   void VoidTheRest(const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
   Status Deliver() PSTRAIN_REQUIRES(mutex_);
@@ -118,11 +128,6 @@ class ClosureQueue {
   std::optional<Status> ended_ PSTRAIN_GUARDED_BY(mutex_);
   bool closed_ PSTRAIN_GUARDED_BY(mutex_) = false;
   std::optional<std::thread::id> thread_ PSTRAIN_GUARDED_BY(mutex_);
-  struct Pending {
-    std::shared_ptr<ClosureState> state;
-    bool may_be_voided = true;
-    bool voided = false;
-  };
   /// What is not committed yet.
   std::map<Id, Pending> pending_ PSTRAIN_GUARDED_BY(mutex_);
   Id next_ PSTRAIN_GUARDED_BY(mutex_) = 0;

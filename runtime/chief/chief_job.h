@@ -32,10 +32,12 @@ struct ChiefJob {
     /// Work of another kind instead of batches of `input`, of which only batches_per_epoch counts
     /// then: it is the size of a chunk. Null: the input.
     std::shared_ptr<WorkSource> source = nullptr;
-    /// Called under the chief's lock with each report that makes a work id committed: again for one
-    /// that a lost ps had, and that was done again.
-    std::function<void(WorkId work_id, const Report& report, const CommitProtocol& protocol)>
-        committed = nullptr;
+    /// Called under the chief's lock with each report of work that was open. `committed`: no shard
+    /// lacks it any more; else it will be done and reported again. Also again for work that was
+    /// committed, and that a lost ps made to be done once more.
+    std::function<void(WorkId work_id, const Report& report, bool committed,
+                       const CommitProtocol& protocol)>
+        reported = nullptr;
     /// Of one epoch.
     std::int64_t records = 0;
     /// INVALID_ARGUMENT names the limit when that many records of so many passes are too many to be

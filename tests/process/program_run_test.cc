@@ -97,7 +97,9 @@ INSTANTIATE_TEST_SUITE_P(Kill, KilledProgramTest,
                          testing::Values("worker@300", "worker@300,worker:1@300", "ps@300",
                                          "ps@300,ps:1@700", "worker@500,ps@500,ps:1@501",
                                          "chief@600", "worker@300,ps@500,chief@700",
-                                         "ps@400:agent,worker@700:agent,chief@900:agent"));
+                                         "ps@400:agent,worker@700:agent,chief@900:agent",
+                                         "ps@300:term", "ps@300:term,ps:1@700:term",
+                                         "ps@300:term,ps:1@300:term,worker@500:term"));
 
 // No checkpoint is there when the ps is killed: its shards begin from the initial values, and get
 // every call again.

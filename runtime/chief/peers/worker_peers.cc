@@ -210,11 +210,13 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
                  {{"shard", shard}, {"worker", request.index()}});
     }
     worker.granted_work.Reported(work_id);
-    if (result.outcome != ReportResult::Outcome::kCommitted) continue;
+    const bool committed = result.outcome == ReportResult::Outcome::kCommitted;
+    if (chief_.setup.work.reported && (committed || result.outcome == ReportResult::Outcome::kOpen))
+      chief_.setup.work.reported(work_id, report, committed, chief_.protocol);
+    if (!committed) continue;
     chief_.context.fail_points.Pass(FailPoint::kChiefReportCounted);
     chief_.stats.commits_counted->Add();
     watch_.Committed(request.index());
-    if (chief_.setup.work.committed) chief_.setup.work.committed(work_id, report, chief_.protocol);
     // A batch that was left out has none, and a mean with one that is no number stays none.
     if (!report.has_loss() || !std::isfinite(report.loss())) continue;
     loss_ = loss_ ? (1 - kNewestLoss) * *loss_ + kNewestLoss * report.loss() : report.loss();

@@ -13,7 +13,7 @@ namespace pstrain {
 
 /// Work that is added while it is done, in phases: nothing of a phase is begun before all of the
 /// phases before it is committed. The lowest open id is first, whoever asks. One thread at a time.
-class ClosureSource final : public WorkSource {
+class ClosureSource : public WorkSource {
  public:
   static constexpr std::uint32_t kChunkSize = 4096;
 
@@ -56,6 +56,8 @@ class ClosureSource final : public WorkSource {
                                          ProtocolTime /*usual*/) const override {
     return std::nullopt;
   }
+  /// A program waits for what its function has returned.
+  bool by_report_alone() const override { return true; }
   bool in_id_order() const override { return true; }
   std::optional<WorkId> Next(std::uint32_t worker, const Whole& whole) override;
   std::vector<WorkId> TakeReserved(std::uint32_t /*worker*/) override { return {}; }

@@ -24,7 +24,7 @@ WorkLedger::WorkLedger(std::uint32_t shards, std::shared_ptr<WorkSource> source)
 // Rule 7: what a restored copy lacks is open again for this shard alone; the other shards answer
 // duplicate. Also how a chief learns at its start what each shard has (rule 8). Invariant:
 // afterwards the shard has exactly what its copy has applied; nothing is committed while a shard is
-// unknown.
+// unknown, nor what its source wants a report of.
 void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
   if (!known_[shard]) {
     known_[shard] = true;
@@ -49,7 +49,7 @@ void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
       own.Remove(chunk, word, ~common);
       own.Add(chunk, word, common);
       in_parts_.Add(chunk, word, common);
-      if (known_count_ < shards_) continue;
+      if (known_count_ < shards_ || source_->by_report_alone()) continue;
       // What this copy has and no other shard lacks is committed: this copy was the last one.
       for (ShardId s = 0; s < shards_ && common != 0; ++s) common &= partial_[s].Word(chunk, word);
       Commit(chunk, word, common);
@@ -155,8 +155,8 @@ std::int64_t WorkLedger::RecordsOf(std::uint32_t chunk, std::size_t word,
 }
 
 // Rules 1 and 4: the shards that a grant names. REQUIRES: the work id is not committed; of one that
-// is, no partial set has the bit. Invariant: never empty then, as Commit takes a work id over with
-// the last shard.
+// is, no partial set has the bit. Invariant: empty only where a report alone commits, as Commit
+// takes any other work id over with the last shard.
 std::vector<ShardId> WorkLedger::Lacking(WorkId work_id) const {
   std::vector<ShardId> lacking;
   for (ShardId s = 0; s < shards_; ++s) {
@@ -235,8 +235,8 @@ std::vector<GrantedWorkId> WorkLedger::Grant(std::uint32_t worker, std::size_t w
   return grants;
 }
 
-// Rule 1. Invariant: a grant names all shards that lack the work id, so its report can commit it.
-// The current copies of the others have it.
+// Rule 1. Invariant: a grant names all shards that lack the work id, or all, so its report can
+// commit it. The current copies of the others have it.
 void WorkLedger::Give(std::uint32_t worker, WorkId work_id, std::vector<GrantedWorkId>* grants) {
   // Empty means all: the usual grant stays small on the wire.
   std::vector<ShardId> lacking;

@@ -46,6 +46,7 @@ class WorkLedger {
 
   /// The shard has a new copy that has applied this set: work ids that it lacks are open again,
   /// also when all shards had them before (rule 7). What the source does not have does not count.
+  /// What no shard lacks any more is committed, unless the source wants a report of it.
   /// REQUIRES: applied.batches_per_epoch() == chunk_size().
   void SetShard(ShardId shard, const AppliedSet& applied);
   /// The shards that are named have the work id. True if that makes it committed; then it is with

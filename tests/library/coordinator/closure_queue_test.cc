@@ -61,10 +61,10 @@ class ClosureQueueTest : public testing::Test {
     EXPECT_TRUE(scheduled.ok()) << scheduled.status().ToString();
     return scheduled.ok() ? *scheduled : ClosureQueue::Scheduled();
   }
-  /// A report has made it committed.
-  void Commit(ClosureQueue::Id id, const Report& report) {
+  /// `committed`: the report has made it so.
+  void Commit(ClosureQueue::Id id, const Report& report, bool committed = true) {
     chief_->ChangeWork([&](const CommitProtocol& protocol) {
-      work_.committed({0, static_cast<std::uint32_t>(id)}, report, protocol);
+      work_.reported({0, static_cast<std::uint32_t>(id)}, report, committed, protocol);
     });
   }
   void Succeed(ClosureQueue::Id id, const std::string& result = {}) {
@@ -110,6 +110,25 @@ TEST_F(ClosureQueueTest, WhenCommitted_ACallHasItsOutcomeAndKeepsIt) {
   EXPECT_EQ(queue_.Join(SteadyNow()), OkStatus());
   EXPECT_TRUE(*queue_.Done());
   EXPECT_EQ(queue_.succeeded(), 1U);
+}
+
+// A shard moved while the first was reported.
+TEST_F(ClosureQueueTest, WhenAnAttemptIsReportedBeforeTheLast_ItsResultCounts) {
+  Serve();
+  const auto scheduled = Schedule();
+  const auto failing = Schedule();
+  Report first;
+  first.set_result("of the attempt that the shards have");
+  Commit(0, first, false);
+  EXPECT_EQ(Now(scheduled).code(), StatusCode::kDeadlineExceeded);
+  Succeed(0, "of a later attempt");
+  EXPECT_EQ(*scheduled.state->Wait(SteadyNow()), "of the attempt that the shards have");
+  Report error;
+  error.mutable_error()->set_code(static_cast<std::uint32_t>(StatusCode::kNotFound));
+  Commit(1, error, false);
+  Succeed(1, "no shard had what failed");
+  EXPECT_EQ(*failing.state->Wait(SteadyNow()), "no shard had what failed");
+  EXPECT_EQ(queue_.Join(SteadyNow()), OkStatus());
 }
 
 TEST_F(ClosureQueueTest, WhenOneFails_WhatNobodyHasIsVoidedButNoAssign) {

@@ -37,6 +37,11 @@ void CheckSeen(const ValueArray& values, std::uint64_t before, std::uint64_t all
   }
 }
 
+class Source final : public ClosureSource {
+ public:
+  bool by_report_alone() const override { return !ActiveMutations().copies_commit_calls; }
+};
+
 class Runner final : public ClosureRunner {
  public:
   // More variables may come later; those two stay as they are.
@@ -79,7 +84,7 @@ ChiefJob ClosuresOfChief(const PSTrainingJob& job) {
   const Training& training = job.spec().training();
   chief.open_work = [training](const ChiefJob::Place&) -> Result<ChiefJob::Work> {
     PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, CreateModel(training));
-    const auto source = std::make_shared<ClosureSource>();
+    const auto source = std::make_shared<Source>();
     for (std::uint64_t number = 0; number < NatureOfJob().closures; ++number) {
       if (number % kPhase == 0) source->EndPhase();
       source->Add(1, {.kind = kClosureWork, .payload = std::to_string(number)});
@@ -89,6 +94,11 @@ ChiefJob ClosuresOfChief(const PSTrainingJob& job) {
     work.input.batches_per_epoch = ClosureSource::kChunkSize;
     work.records = source->records();
     work.source = source;
+    work.reported = [](WorkId id, const Report&, bool committed, const CommitProtocol&) {
+      if (committed)
+        Observed().closures_told.insert(std::uint64_t{id.epoch} * ClosureSource::kChunkSize +
+                                        id.batch);
+    };
     return work;
   };
   return chief;
@@ -100,6 +110,10 @@ ClosureJob ClosuresOfWorker() {
 
 Status CheckWeightsOfClosures(CheckpointReader& checkpoint) {
   const std::uint64_t all = NatureOfJob().closures;
+  if (const std::size_t told = Observed().closures_told.size(); told != all) {
+    return InternalError("the chief was told the end of " + std::to_string(told) + " closures of " +
+                         std::to_string(all));
+  }
   PSTRAIN_ASSIGN_OR_RETURN(const std::vector<float> dense, checkpoint.Dense("constant/dense"));
   const VariableSpec& table = checkpoint.manifest().variables(kTable);
   const auto rows = static_cast<std::uint64_t>(table.shape(0));

@@ -20,7 +20,8 @@ inline constexpr std::uint64_t kPhase = 16;
 /// Every chief schedules the same, as a program does that is started again.
 ChiefJob ClosuresOfChief(const PSTrainingJob& job);
 ClosureJob ClosuresOfWorker();
-/// INTERNAL when the checkpoint does not have what each closure changes once.
+/// INTERNAL when the checkpoint does not have what each closure changes once, or when nobody was
+/// told of the end of one.
 Status CheckWeightsOfClosures(CheckpointReader& checkpoint);
 
 }  // namespace pstrain::simulation

@@ -56,6 +56,8 @@ struct ObservedMessages {
   /// And because the shard lacks what their work waits for.
   std::uint64_t early_pulls = 0;
   std::uint64_t early_pushes = 0;
+  /// Closures whose end a chief has heard of with their result.
+  std::set<std::uint64_t> closures_told;
   /// Steps that a gradient did not know of, at most.
   std::uint64_t most_stale = 0;
 };

@@ -62,6 +62,8 @@ struct Mutations {
   /// A shard does not look whether it has what the work that pulls, or pushes, waits for.
   bool early_pulls_are_served = false;
   bool early_pushes_are_applied = false;
+  /// A call counts as committed when the copies of all shards turn out to have it.
+  bool copies_commit_calls = false;
   /// The chief never begins another chain of checkpoints.
   bool chains_are_endless = false;
   /// Two chiefs of one term are one and the same: to themselves, to ps, or to workers.

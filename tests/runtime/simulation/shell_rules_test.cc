@@ -145,6 +145,11 @@ TEST(ShellRuleMutation, WhenAnEarlyPushIsApplied_IsCaught) {
                      "an early push was applied"));
 }
 
+// Rule 4: what came of a call is known by its report.
+TEST(ShellRuleMutation, WhenCopiesCommitCalls_IsCaught) {
+  EXPECT_TRUE(Caught({.copies_commit_calls = true}, kPhasesMove, kSeeds, "the chief was told"));
+}
+
 // A file system on which two create one file, and whose listings are late: two chiefs take one
 // term.
 const PlannedFault kOneTerm{

@@ -407,9 +407,42 @@ TEST_F(ClosureLedgerTest, WhatAShardHasAndTheSourceDoesNot_DoesNotCount) {
     more.Insert({0, batch});
   }
   ledger_.SetShard(0, more);
-  EXPECT_EQ(ledger_.work_ids_committed(), 2U);
-  EXPECT_EQ(ledger_.examples_committed(), 2);
-  EXPECT_EQ(ledger_.Grant(0, 100).size(), 63U);
+  EXPECT_EQ(ledger_.open(), 65U);
+  EXPECT_EQ(ledger_.Grant(0, 200).size(), 65U);
+  for (std::uint32_t number = 0; number < 65; ++number) Report(number);
+  EXPECT_EQ(ledger_.work_ids_committed(), 65U);
+  EXPECT_EQ(ledger_.examples_committed(), 65);
+}
+
+TEST_F(ClosureLedgerTest, WhatAllCopiesHaveAndNobodyHasReportedIsGrantedOnceMore) {
+  WorkLedger ledger(2, source_);
+  ledger.SetShard(0, AppliedSet(ClosureSource::kChunkSize));
+  ledger.SetShard(1, AppliedSet(ClosureSource::kChunkSize));
+  Add(1);
+  ASSERT_EQ(ledger.Grant(0, 1).size(), 1U);
+  // The report comes while shard 1 moves: its copy has it, and the worker could not know.
+  EXPECT_FALSE(ledger.Report(0, {0, 0}, Set(2, {0})));
+  AppliedSet moved(ClosureSource::kChunkSize);
+  moved.Insert({0, 0});
+  ledger.SetShard(1, moved);
+  EXPECT_FALSE(ledger.AllCommitted());
+  EXPECT_EQ(ledger.open(), 1U);
+  const std::vector<GrantedWorkId> again = ledger.Grant(0, 1);
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_TRUE(again[0].shards.empty());
+  EXPECT_TRUE(ledger.Report(0, {0, 0}, ShardSet::All(2)));
+  EXPECT_TRUE(ledger.AllCommitted());
+}
+
+TEST_F(ClosureLedgerTest, WhatIsInFlightAndInAllCopiesStaysWithItsWorker) {
+  Add(1);
+  EXPECT_EQ(Granted(0, 1), (std::vector<std::uint32_t>{0}));
+  AppliedSet full(ClosureSource::kChunkSize);
+  full.Insert({0, 0});
+  ledger_.SetShard(0, full);
+  EXPECT_EQ(ledger_.in_flight_of(0), 1U);
+  Report(0);
+  EXPECT_TRUE(ledger_.AllCommitted());
 }
 
 TEST_F(ClosureLedgerTest, ChunksThatAreWholeArePassedOver) {
