@@ -1,9 +1,10 @@
 #include "library/worker/closure_loop.h"
 
-#include <optional>
+#include <algorithm>
+#include <array>
+#include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/log.h"
 #include "base/text/utf8.h"
@@ -17,8 +18,6 @@ namespace {
 
 /// Of the text of an error.
 constexpr std::size_t kMostErrorBytes = 4 << 10;
-/// Every work id of a program counts as one record.
-constexpr std::uint32_t kRecords = 1;
 
 void SetError(const Status& status, ProgramError* error) {
   error->set_code(static_cast<std::uint32_t>(status.code()));
@@ -30,10 +29,15 @@ void SetError(const Status& status, ProgramError* error) {
 /// What one attempt reads. It remembers when a shard does not serve it.
 class ClosureLoop::Reads final : public ClosureReads {
  public:
-  Reads(ClosureLoop& loop, const Grant& grant) : loop_(loop), grant_(grant) {}
+  Reads(ClosureLoop& loop, const Grant& grant, std::uint64_t place)
+      : loop_(loop), grant_(grant), place_(place) {}
 
   Result<StepValues> Read(const StepAccess& access) override {
     if (ending_ || !error_.ok()) return CancelledError("this attempt is given up");
+    if (!loop_.order_.WaitForThoseBefore(place_, loop_.threads_ - 1)) {
+      ending_ = Ending::kGivenUp;
+      return CancelledError("this worker ends");
+    }
     PSTRAIN_ASSIGN_OR_RETURN(const RoutedPlan plan, loop_.ps_.Route(access));
     PullOutcome pulled;
     const Result<Ending> ended = loop_.calls_.Pull(grant_, plan, &pulled);
@@ -52,18 +56,43 @@ class ClosureLoop::Reads final : public ClosureReads {
  private:
   ClosureLoop& loop_;
   const Grant& grant_;
+  const std::uint64_t place_;
   std::optional<Ending> ending_;
   Status error_;
 };
 
-Status ClosureLoop::Run(std::uint32_t threads) {
+// The pushes end before this returns: their thread uses the loop.
+Status ClosureLoop::Run(std::uint32_t threads, std::uint32_t window) {
+  threads_ = threads;
+  ClosurePace pace(std::min(2 * threads, window), window);
   {
+    ClosurePushes pushes(
+        calls_,
+        [this, &pace](std::vector<Report> reports, const std::vector<std::uint64_t>& places) {
+          const std::size_t done = reports.size();
+          if (done > 0) Finish(std::move(reports));
+          order_.End(places);
+          session_.SetWindow(pace.Ended(done, SteadyNow()));
+        },
+        [this](Status status) { Abandon(std::move(status)); });
+    {
+      const MutexLock lock(mutex_);
+      pushes_ = &pushes;
+    }
     std::vector<std::jthread> others;
     for (std::uint32_t i = 1; i < threads; ++i) others.emplace_back([this] { Work(); });
     Work();
+    others.clear();
+    const MutexLock lock(mutex_);
+    pushes_ = nullptr;
   }
   const MutexLock lock(mutex_);
   return status_;
+}
+
+std::size_t ClosureLoop::pushes_in_flight() const {
+  const MutexLock lock(mutex_);
+  return waited_for_ + (pushes_ == nullptr ? 0 : pushes_->in_flight());
 }
 
 void ClosureLoop::Abandon(Status status) {
@@ -72,6 +101,7 @@ void ClosureLoop::Abandon(Status status) {
     if (status_.ok()) status_ = std::move(status);
   }
   abandoned_ = true;
+  order_.GiveUp();
   session_.GiveBackAll();  // also ends the wait for work
 }
 
@@ -79,8 +109,11 @@ void ClosureLoop::Work() {
   while (!abandoned_) {
     const std::optional<Grant> grant = session_.NextGrant();
     if (!grant) return;
-    const Result<Ending> ended = Do(*grant);
-    if (!ended.ok() || *ended == Ending::kGivenUp) return Abandon(ended.status());
+    const std::uint64_t place = order_.Begin();
+    const std::optional<Result<Ending>> ended = Do(*grant, place);
+    if (!ended) continue;
+    order_.End(std::array{place});
+    if (!ended->ok() || **ended == Ending::kGivenUp) return Abandon(ended->status());
   }
 }
 
@@ -98,26 +131,38 @@ Status ClosureLoop::TellOfVariables() {
 }
 
 // What was voided runs only where a shard has what it changes: then it is as any other.
-Result<ClosureLoop::Ending> ClosureLoop::Do(const Grant& grant) {
-  PSTRAIN_RETURN_IF_ERROR(TellOfVariables());
+std::optional<Result<ClosureLoop::Ending>> ClosureLoop::Do(const Grant& grant,
+                                                           std::uint64_t place) {
+  if (Status status = TellOfVariables(); !status.ok()) return status;
   if (grant.kind() == kVoidWork) {
-    PSTRAIN_ASSIGN_OR_RETURN(
-        const Ending ended,
-        Push(grant, ClosureOutcome::Failed(CancelledError("voided before it began"))));
-    if (ended != Ending::kHasGradient) return ended;
+    Result<Ending> ended =
+        Push(grant, ClosureOutcome::Failed(CancelledError("voided before it began")));
+    if (!ended.ok() || *ended != Ending::kHasGradient) return ended;
   }
-  Reads reads(*this, grant);
-  ClosureOutcome outcome = runner_.Run(grant.payload(), reads);
-  PSTRAIN_RETURN_IF_ERROR(reads.error());
-  if (reads.ending()) return *reads.ending();
-  if (const Status fits = Fits(outcome); !fits.ok()) outcome = ClosureOutcome::Failed(fits);
-  PSTRAIN_ASSIGN_OR_RETURN(const Ending ended, Push(grant, outcome));
-  return ended == Ending::kHasGradient ? FailedAfterItRan(grant, outcome.status) : ended;
+  return RunIt(grant, place);
 }
 
-Status ClosureLoop::Fits(const ClosureOutcome& outcome) const {
-  PSTRAIN_RETURN_IF_ERROR(outcome.status);
-  PSTRAIN_ASSIGN_OR_RETURN(const RoutedPlan plan, ps_.Route(outcome.access));
+// Large ones are pushed here, beside each other and beside the small ones.
+std::optional<Result<ClosureLoop::Ending>> ClosureLoop::RunIt(const Grant& grant,
+                                                              std::uint64_t place) {
+  Reads reads(*this, grant, place);
+  ClosureOutcome outcome = runner_.Run(grant.payload(), reads);
+  if (!reads.error().ok()) return reads.error();
+  if (reads.ending()) return *reads.ending();
+  Result<RoutedPlan> plan = outcome.status.ok() ? ps_.Route(outcome.access) : outcome.status;
+  if (const Status fits = plan.ok() ? Fits(outcome, *plan) : plan.status(); !fits.ok()) {
+    outcome = ClosureOutcome::Failed(fits);
+  }
+  if (outcome.status.ok() && BytesOf(outcome.updates) <= PsClient::kMessageBytes) {
+    pushes().Add({grant, std::move(outcome), *std::move(plan), place});
+    return std::nullopt;
+  }
+  Result<Ending> ended = Push(grant, outcome);
+  if (!ended.ok() || *ended != Ending::kHasGradient) return ended;
+  return FailedAfterItRan(grant, outcome.status);
+}
+
+Status ClosureLoop::Fits(const ClosureOutcome& outcome, const RoutedPlan& plan) const {
   PSTRAIN_RETURN_IF_ERROR(ps_.CheckUpdates(plan, outcome.updates));
   if (outcome.result.size() <= kMostResultBytes) return OkStatus();
   return ResourceExhaustedError("the function returns " + std::to_string(outcome.result.size()) +
@@ -129,30 +174,39 @@ Status ClosureLoop::Fits(const ClosureOutcome& outcome) const {
 // All shards are asked, also those that have it by what the chief knows: they may have left it out,
 // or may have what it changes when it is to be left out now, and all are to end the same way.
 Result<ClosureLoop::Ending> ClosureLoop::Push(const Grant& grant, const ClosureOutcome& outcome) {
-  PushedWork closure{FromWire(grant.work_id()), kRecords, 0};
-  if (!outcome.status.ok()) closure.non_finite = kRecords;
+  PushedWork closure{FromWire(grant.work_id()), kRecordsOfClosure, 0};
+  if (!outcome.status.ok()) closure.non_finite = kRecordsOfClosure;
   PSTRAIN_ASSIGN_OR_RETURN(const RoutedPlan plan, ps_.Route(outcome.access));
   PushProgress progress({});
-  Report report;
-  PSTRAIN_ASSIGN_OR_RETURN(const Ending ended,
-                           calls_.Push(grant, closure, plan, outcome.updates, &progress, &report));
-  if (ended == Ending::kDone) Finish(outcome, std::move(report));
+  std::vector<Report> reports(1);
+  {
+    const MutexLock lock(mutex_);
+    ++waited_for_;
+  }
+  Result<Ending> ended =
+      calls_.Push(grant, closure, plan, outcome.updates, &progress, &reports.front());
+  {
+    const MutexLock lock(mutex_);
+    --waited_for_;
+  }
+  if (!ended.ok() || *ended != Ending::kDone) return ended;
+  if (outcome.status.ok()) {
+    reports.front().set_result(outcome.result);
+  } else {
+    SetError(outcome.status, reports.front().mutable_error());
+  }
+  Finish(std::move(reports));
   return ended;
 }
 
-void ClosureLoop::Finish(const ClosureOutcome& outcome, Report report) {
+void ClosureLoop::Finish(std::vector<Report> reports) {
   {
     const MutexLock lock(mutex_);
-    given_back_.Finished(FromWire(report.work_id()));
+    for (const Report& report : reports) given_back_.Finished(FromWire(report.work_id()));
   }
-  if (outcome.status.ok()) {
-    report.set_result(outcome.result);
-  } else {
-    SetError(outcome.status, report.mutable_error());
-  }
-  session_.Complete(std::move(report));
-  stats_.commits_reported->Add();
-  stats_.steps->Add();
+  stats_.commits_reported->Add(reports.size());
+  stats_.steps->Add(reports.size());
+  session_.Complete(std::move(reports));
 }
 
 // An attempt that succeeded has come to some shards and was lost then: this one failed, and has

@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
+#include <optional>
+#include <vector>
 
 #include "base/mutex.h"
 #include "base/status.h"
+#include "library/worker/closure_order.h"
+#include "library/worker/closure_pace.h"
+#include "library/worker/closure_pushes.h"
 #include "library/worker/closure_runner.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/cluster/role_context.h"
@@ -21,10 +24,12 @@
 
 namespace pstrain {
 
-/// Turns granted closures into applied ones: some threads, each of which runs a closure, pulls what
-/// it reads when it reads it, pushes what it changes when it has returned, and reports. A closure
-/// that has failed, or that was voided, is left out on every shard (PushRequest::non_finite): its
-/// work id is applied and changes nothing. Closures that end together share messages. Where a shard
+/// Turns granted closures into applied ones: some threads, each of which runs a closure and pulls
+/// what it reads when it reads it; what it changes is pushed when it has returned, together with
+/// that of others (ClosurePushes), and reported. The next closure runs meanwhile, but what it reads
+/// has the changes of all that began before it, except of as many as run beside it (ClosureOrder).
+/// A closure that has failed, or that was voided, is left out on every shard
+/// (PushRequest::non_finite): its work id is applied and changes nothing. Where a shard
 /// has what it changes already, because another attempt has come so far, it is run again: all
 /// shards have it or none. What a shard cannot serve yet is given back, whatever the function
 /// returns. Owner: the worker.
@@ -39,27 +44,34 @@ class ClosureLoop {
         stats_(stats),
         calls_(context, session, ps, stats, abandoned_) {}
 
-  /// Runs `threads` closures at a time, until the session gives no more grants and what was begun
-  /// is finished or given up. The error of a ps that refuses a request, or of a closure that has
-  /// failed after another attempt of it was applied. Once.
-  Status Run(std::uint32_t threads);
+  /// Runs `threads` closures at a time, `window` granted ones at most, until the session gives no
+  /// more grants and what was begun is finished or given up. The error of a ps that refuses a
+  /// request, or of a closure that has failed after another attempt of it was applied. Once.
+  Status Run(std::uint32_t threads, std::uint32_t window);
 
-  /// As GrantedCalls::pushes_in_flight. Any thread.
-  std::size_t pushes_in_flight() const { return calls_.pushes_in_flight(); }
+  /// Pushes that wait or are under way. Any thread; for tests.
+  std::size_t pushes_in_flight() const PSTRAIN_EXCLUDES(mutex_);
 
  private:
   class Reads;
   using Ending = GrantedCalls::Ending;
 
   void Work() PSTRAIN_EXCLUDES(mutex_);
-  Result<Ending> Do(const Grant& grant);
+  /// Nothing: it is pushed in the background, and ends there.
+  std::optional<Result<Ending>> Do(const Grant& grant, std::uint64_t place);
+  /// As Do, of what may be pushed in the background.
+  std::optional<Result<Ending>> RunIt(const Grant& grant, std::uint64_t place);
   /// The newest description that the session has, told to runner and client once.
   Status TellOfVariables() PSTRAIN_EXCLUDES(mutex_);
   /// OK: the function has succeeded, and what it returns and changes can be sent.
-  Status Fits(const ClosureOutcome& outcome) const;
-  /// To every shard, and reports it.
+  Status Fits(const ClosureOutcome& outcome, const RoutedPlan& plan) const;
+  ClosurePushes& pushes() const PSTRAIN_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return *pushes_;
+  }
+  /// To every shard, and reports it; waits.
   Result<Ending> Push(const Grant& grant, const ClosureOutcome& outcome);
-  void Finish(const ClosureOutcome& outcome, Report report) PSTRAIN_EXCLUDES(mutex_);
+  void Finish(std::vector<Report> reports) PSTRAIN_EXCLUDES(mutex_);
   Result<Ending> FailedAfterItRan(const Grant& grant, const Status& status)
       PSTRAIN_EXCLUDES(mutex_);
   /// Ends all threads without finishing what is under way; the first error is Run's.
@@ -71,7 +83,12 @@ class ClosureLoop {
   WorkerStats& stats_;
   std::atomic<bool> abandoned_{false};
   GrantedCalls calls_;
-  Mutex mutex_;
+  ClosureOrder order_;
+  std::uint32_t threads_ = 0;  // of Run
+  mutable Mutex mutex_;
+  /// While Run is.
+  ClosurePushes* pushes_ PSTRAIN_GUARDED_BY(mutex_) = nullptr;
+  std::size_t waited_for_ PSTRAIN_GUARDED_BY(mutex_) = 0;  // pushes of threads that wait for them
   Status status_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);
   /// Have failed while a shard had them.

@@ -20,7 +20,7 @@ Result<int> RunClosures(const RoleContext& context, const ClosureJob& job) {
   PsProblems problems(clock);
   GrantSession session(context, problems,
                        {.kind = GrantSession::Kind::kClosures,
-                        .window = std::min(kMostInFlight, 2 * std::max(1u, job.closures)),
+                        .window = std::min(kMostInFlight, 2 * std::max(1U, job.closures)),
                         .starts_over = job.starts_over});
   const Result<RunDescription> run = session.Start();
   if (!run.ok() && run.status().code() == StatusCode::kCancelled) return session.ExitCode();
@@ -39,7 +39,8 @@ Result<int> RunClosures(const RoleContext& context, const ClosureJob& job) {
   LogInfo("worker", "running closures", {{"index", context.index}, {"run", run->run_id()}});
   const std::stop_callback leave(context.stop, [&session] { session.Leave(); });
   common.ready->Set(1);
-  const Status status = ClosureLoop(context, session, *ps, *runner, stats).Run(job.closures);
+  const Status status =
+      ClosureLoop(context, session, *ps, *runner, stats).Run(job.closures, kMostInFlight);
   session.GiveBackAll();
   if (!status.ok()) {
     session.SettleFailure();

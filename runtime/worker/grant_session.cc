@@ -52,7 +52,8 @@ GrantSession::GrantSession(const RoleContext& context, const PsProblems& problem
       patience_(context, "worker", clock_),
       process_(RandomSeed()),
       job_(DigestsOf(context.job)),
-      client_(ConnectToChief(context)) {}
+      client_(ConnectToChief(context)),
+      window_(options.window) {}
 
 GrantSession::~GrantSession() {
   polling_.request_stop();
@@ -85,11 +86,26 @@ std::optional<Grant> GrantSession::NextGrant() {
 }
 
 void GrantSession::Complete(Report report) {
+  std::vector<Report> reports;
+  reports.push_back(std::move(report));
+  Complete(std::move(reports));
+}
+
+void GrantSession::Complete(std::vector<Report> reports) {
   const MutexLock lock(mutex_);
-  // The chief of now may have granted the same work id once more.
-  if (Void(report.chief_term())) return;
-  in_flight_.erase(FromWire(report.work_id()));
-  reports_.push_back(std::move(report));
+  for (Report& report : reports) {
+    // The chief of now may have granted the same work id once more.
+    if (Void(report.chief_term())) continue;
+    in_flight_.erase(FromWire(report.work_id()));
+    reports_.push_back(std::move(report));
+  }
+  changed_.NotifyAll();
+}
+
+void GrantSession::SetWindow(std::uint32_t window) {
+  const MutexLock lock(mutex_);
+  if (window_ == window) return;
+  window_ = window;
   changed_.NotifyAll();
 }
 
@@ -192,7 +208,7 @@ bool GrantSession::leaving() const {
 bool GrantSession::WorthPolling() const {
   if (!reports_.empty() || told_) return true;
   if (leaving_) return in_flight_.empty() || !failure_.empty();
-  return !idle_ && in_flight_.size() < options_.window;
+  return !idle_ && in_flight_.size() < window_;
 }
 
 PollWorkerRequest GrantSession::NextRequest() {
@@ -212,7 +228,7 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_leaving(leaving_);
   if (show_job_) request.mutable_job()->insert(job_.begin(), job_.end());
   const auto in_flight = static_cast<std::uint32_t>(in_flight_.size());
-  request.set_want(leaving_ || in_flight >= options_.window ? 0 : options_.window - in_flight);
+  request.set_want(leaving_ || in_flight >= window_ ? 0 : window_ - in_flight);
   return request;
 }
 
@@ -306,7 +322,7 @@ void GrantSession::End(SessionEnd end, Status status) {
 
 bool GrantSession::WorthAwaiting() const {
   if (told_ || away_ || leaving_ || !run_) return false;
-  return membership_waits_ > 0 || (idle_ && in_flight_.size() < options_.window);
+  return membership_waits_ > 0 || (idle_ && in_flight_.size() < window_);
 }
 
 // It has a thread of its own, since reports must not wait for it. A chief that tells more workers
@@ -330,7 +346,7 @@ void GrantSession::AwaitWork(const std::stop_token& stop) {
       if (stop.stop_requested() || end_ != SessionEnd::kNone) return;
       in_vain_ = true;
       request.set_membership_seen(membership_ ? membership_->number() : 0);
-      request.set_want(idle_ && in_flight_.size() < options_.window);
+      request.set_want(idle_ && in_flight_.size() < window_);
     }
     next = SteadyNow() + options_.await_pause;
     told = client_->AwaitWork(request);

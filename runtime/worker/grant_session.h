@@ -67,6 +67,10 @@ class GrantSession {
   std::optional<Grant> NextGrant();
   /// Hands the outcome of a work id to the chief with the next poll.
   void Complete(Report report);
+  /// The same for several.
+  void Complete(std::vector<Report> reports);
+  /// Changes Options::window.
+  void SetWindow(std::uint32_t window);
   /// The work is not finished, and is to be granted again, perhaps to another worker.
   void GiveBack(const Grant& grant);
   /// Tells the chief that no attempt can succeed; the chief fails the job.
@@ -121,7 +125,7 @@ class GrantSession {
 
   const RoleContext& context_;
   const PsProblems& problems_;
-  const Options options_;
+  const Options options_;  // window_ has the window of now
   Gauge* const oldest_batch_;
   const RealClock clock_;
   ChiefPatience patience_;  // the polling thread's
@@ -131,6 +135,7 @@ class GrantSession {
 
   mutable Mutex mutex_;
   mutable CondVar changed_;
+  std::uint32_t window_ PSTRAIN_GUARDED_BY(mutex_);
   std::deque<Grant> queue_ PSTRAIN_GUARDED_BY(mutex_);
   struct InFlight {
     SteadyTime since;

@@ -57,29 +57,73 @@ Result<GrantedCalls::Ending> GrantedCalls::Pull(const Grant& grant, const Routed
 }
 
 // Rules 2 and 4: pushes to each shard that is wanted until each has answered, under whichever
-// membership. Invariant: the report names only shards that have said that they have the work, each
-// in the term in which it said so.
-Result<GrantedCalls::Ending> GrantedCalls::Push(const Grant& grant, PushedWork pushed,
+// membership. What some shards have and others lack when this is given up is no loss: the chief
+// grants it again, and they refuse it.
+Result<GrantedCalls::Ending> GrantedCalls::Push(const Grant& grant, const PushedWork& pushed,
                                                 const RoutedPlan& plan, const StepUpdates& updates,
                                                 PushProgress* progress, Report* report) {
-  pushed.grant = ContextOf(grant);
+  PushedWork sent = pushed;
+  const WorkOfGrant work{grant, sent, plan, updates, *progress};
   while (true) {
-    const std::shared_ptr<const Membership> membership = session_.membership();
-    const Result<PushOutcome> outcome =
-        pushes_.Push({pushed, plan, updates, progress->wanted()}, *membership);
-    if (!outcome.ok()) return outcome.status().WithContext("push");
-    progress->Add(*outcome);
-    if (progress->has_gradient()) return Ending::kHasGradient;
-    if (progress->refused()) {
-      return GiveBackRefused(grant, *membership, progress->have(), progress->early());
+    PSTRAIN_ASSIGN_OR_RETURN(Round round, PushOnce({&work, 1}));
+    if (std::optional<Pushed>& ended = round.ended.front()) {
+      *report = std::move(ended->report);
+      return ended->ending;
     }
-    if (progress->done()) {
-      *report = ReportOf(grant);
-      SetShards(*membership, progress->have(), {}, report);
-      return Ending::kDone;
+    if (!WaitForChange(round.membership)) return Ending::kGivenUp;
+  }
+}
+
+Result<GrantedCalls::Round> GrantedCalls::PushOnce(std::span<const WorkOfGrant> works) {
+  const std::shared_ptr<const Membership> membership = session_.membership();
+  std::vector<WorkToPush> pushes;
+  pushes.reserve(works.size());
+  for (const WorkOfGrant& work : works) {
+    work.pushed.grant = ContextOf(work.grant);
+    pushes.push_back({work.pushed, work.plan, work.updates, work.progress.wanted()});
+  }
+  const Result<std::vector<PushOutcome>> outcomes = ps_.Push(pushes, *membership);
+  if (!outcomes.ok()) return outcomes.status().WithContext("push");
+  Round round{.ended = {}, .membership = membership->number()};
+  round.ended.reserve(works.size());
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    round.ended.push_back(After(works[i], (*outcomes)[i], *membership));
+  }
+  GiveBackOfAnotherChief(works, &round);
+  return round;
+}
+
+// Rule 4. Invariant: the report names only shards that have said that they have the work, each in
+// the term in which it said so.
+std::optional<GrantedCalls::Pushed> GrantedCalls::After(const WorkOfGrant& work,
+                                                        const PushOutcome& outcome,
+                                                        const Membership& membership) {
+  PushProgress& progress = work.progress;
+  progress.Add(outcome);
+  if (progress.has_gradient()) return Pushed{Ending::kHasGradient, {}};
+  if (progress.refused()) {
+    // Of another chief: GiveBackOfAnotherChief.
+    if (progress.early().empty()) return std::nullopt;
+    return Pushed{GiveBackRefused(work.grant, membership, progress.have(), progress.early()), {}};
+  }
+  if (!progress.done()) return std::nullopt;
+  Pushed pushed{Ending::kDone, ReportOf(work.grant)};
+  SetShards(membership, progress.have(), {}, &pushed.report);
+  return pushed;
+}
+
+// Rule 6: waits once for all of them (GiveBackRefused says why it does).
+void GrantedCalls::GiveBackOfAnotherChief(std::span<const WorkOfGrant> works, Round* round) {
+  std::optional<bool> goes_on;
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    if (round->ended[i] || !works[i].progress.refused()) continue;
+    if (!goes_on) {
+      LogWarning("worker", "work is given back: a shard belongs to another chief",
+                 {{"work", NameOf(works[i].grant)}});
+      goes_on = WaitForChange(round->membership);
     }
-    // What some shards have and others lack is no loss: the chief grants it again, they refuse it.
-    if (!WaitForChange(membership->number())) return Ending::kGivenUp;
+    if (*goes_on) session_.GiveBack(works[i].grant);
+    round->ended[i] = Pushed{*goes_on ? Ending::kGivenBack : Ending::kGivenUp, {}};
   }
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
@@ -13,7 +14,6 @@
 #include "runtime/stats/role_stats.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/ps_client.h"
-#include "runtime/worker/push/push_group.h"
 #include "runtime/worker/push/push_progress.h"
 
 namespace pstrain {
@@ -36,22 +36,40 @@ class GrantedCalls {
   /// All outlives it. `abandoned`: nothing is waited for any more.
   GrantedCalls(const RoleContext& context, GrantSession& session, PsClient& ps, WorkerStats& stats,
                const std::atomic<bool>& abandoned)
-      : context_(context),
-        session_(session),
-        ps_(ps),
-        pushes_(ps),
-        stats_(stats),
-        abandoned_(abandoned) {}
+      : context_(context), session_(session), ps_(ps), stats_(stats), abandoned_(abandoned) {}
 
   /// kDone: `pulled` has the values.
   Result<Ending> Pull(const Grant& grant, const RoutedPlan& plan, PullOutcome* pulled);
-  /// Pushes to the shards that `progress` wants, under the grant's terms; threads that do so at the
-  /// same time share messages. kDone: `report` names the work and the shards that have it.
-  /// `pushed.grant` is not looked at.
-  Result<Ending> Push(const Grant& grant, PushedWork pushed, const RoutedPlan& plan,
+  /// Pushes to the shards that `progress` wants, under the grant's terms. kDone: `report` names the
+  /// work and the shards that have it. `pushed.grant` is not looked at.
+  Result<Ending> Push(const Grant& grant, const PushedWork& pushed, const RoutedPlan& plan,
                       const StepUpdates& updates, PushProgress* progress, Report* report);
-  /// As PushGroup::in_flight: for tests.
-  std::size_t pushes_in_flight() const { return pushes_.in_flight(); }
+
+  /// One of several works that are pushed together. All outlives the call; `pushed` and `progress`
+  /// are changed.
+  struct WorkOfGrant {
+    const Grant& grant;
+    PushedWork& pushed;
+    const RoutedPlan& plan;
+    const StepUpdates& updates;
+    PushProgress& progress;
+  };
+  /// How it has ended; `report` with kDone.
+  struct Pushed {
+    Ending ending = Ending::kGivenUp;
+    Report report;
+  };
+  struct Round {
+    /// One each, in their order; nothing: a shard has no owner, or its ps has not answered.
+    std::vector<std::optional<Pushed>> ended;
+    /// Number of the membership under which this was.
+    std::uint64_t membership = 0;
+  };
+  /// Pushes all of them once, in shared messages, each to the shards that it still wants. Those
+  /// that have not ended are to be pushed again after WaitForChange.
+  Result<Round> PushOnce(std::span<const WorkOfGrant> works);
+  /// Waits for a membership newer than `number`, a little. False: give up.
+  bool WaitForChange(std::uint64_t number);
 
   /// For logs and errors: "epoch 2, batch 7", or "closure 8199", which is the number that the
   /// coordinator has for it.
@@ -62,13 +80,15 @@ class GrantedCalls {
   /// shard is another chief's. `have`: shards that have the work all the same.
   Ending GiveBackRefused(const Grant& grant, const Membership& membership,
                          std::span<const ShardInTerm> have, std::span<const ShardInTerm> early);
-  /// Waits for a membership newer than `number`. False: give up.
-  bool WaitForChange(std::uint64_t number);
+  /// Of the works of a round that shards of another chief have refused.
+  void GiveBackOfAnotherChief(std::span<const WorkOfGrant> works, Round* round);
+  /// What the outcome of a round is to one work; nothing: it goes on.
+  std::optional<Pushed> After(const WorkOfGrant& work, const PushOutcome& outcome,
+                              const Membership& membership);
 
   const RoleContext& context_;
   GrantSession& session_;
   PsClient& ps_;
-  PushGroup pushes_;
   WorkerStats& stats_;
   const std::atomic<bool>& abandoned_;
 };

@@ -16,6 +16,8 @@ using std::chrono::seconds;
 constexpr seconds kLeastOverdue{15};
 constexpr seconds kLeastStall{60};
 constexpr seconds kDisownedPatience{5};
+/// The log names a function that runs for so long, and again after each such time.
+constexpr seconds kLongFunction{60};
 /// Of what a worker says of ps that it does not reach: how many of them, and how much of each
 /// error.
 constexpr std::size_t kMostUnreachable = 16;
@@ -48,7 +50,7 @@ void GrantWatch::Polled(const PollWorkerRequest& request, const std::set<WorkId>
   std::erase_if(worker.batches,
                 [&](const auto& batch) { return !in_flight.contains(batch.first); });
   for (const WorkId work_id : in_flight) {
-    worker.batches.try_emplace(work_id, InFlight{AbleNow(), false});
+    worker.batches.try_emplace(work_id, InFlight{.since = AbleNow()});
   }
   worker.wants = request.want() > 0;
   HearUnreachable(request, worker);
@@ -58,7 +60,7 @@ void GrantWatch::Polled(const PollWorkerRequest& request, const std::set<WorkId>
 // Also of a batch that the worker has still: another one had committed it, and a shard has lost it
 // since. Overdue counts once for each grant.
 void GrantWatch::Granted(std::uint32_t worker, WorkId work_id) {
-  workers_[worker].batches.insert_or_assign(work_id, InFlight{AbleNow(), false});
+  workers_[worker].batches.insert_or_assign(work_id, InFlight{.since = AbleNow()});
 }
 
 void GrantWatch::Committed(std::uint32_t worker) {
@@ -128,7 +130,26 @@ bool GrantWatch::ShareOverdue(std::uint32_t index, Worker& worker) {
     ++count;
   }
   if (count > 0) LogOverdue(index, worker, count, oldest);
+  if (without_deadline) SayWhatTakesLong(index, worker);
   return without_deadline && worker.unreachable.empty();
+}
+
+// The others that it has may only wait for that one.
+void GrantWatch::SayWhatTakesLong(std::uint32_t index, Worker& worker) const {
+  std::pair<const WorkId, InFlight>* oldest = nullptr;
+  for (auto& work : worker.batches) {
+    if (chief_.protocol.Committed(work.first)) continue;
+    if (oldest == nullptr || work.second.since < oldest->second.since) oldest = &work;
+  }
+  if (oldest == nullptr) return;
+  auto& [work_id, in_flight] = *oldest;
+  if (able_ - in_flight.since < (in_flight.said + 1) * kLongFunction) return;
+  ++in_flight.said;
+  const std::uint64_t number = work_id.epoch * chief_.run.batches_per_epoch() + work_id.batch;
+  LogWarning("chief", "a worker has had a call for long; others may wait for it",
+             {{"worker", index},
+              {"work", "closure " + std::to_string(number)},
+              {"seconds", InSeconds(able_ - in_flight.since)}});
 }
 
 void GrantWatch::LogOverdue(std::uint32_t index, const Worker& worker, std::size_t count,

@@ -30,7 +30,8 @@ namespace pstrain {
 ///                                            | workers that ask for no batch though some are open
 ///
 /// Work without a deadline, as a closure of a program, is never granted to another worker too, and
-/// nobody has to commit anything while a worker has some and reaches its ps.
+/// nobody has to commit anything while a worker has some and reaches its ps. The log says each
+/// minute which one a worker has had for longest.
 ///
 /// Nothing stalls while there is nothing to do, nothing may be granted, or there is no worker
 /// (Ending::CheckPatience). The times above stand still then, and while a shard has no owner, the
@@ -63,6 +64,8 @@ class GrantWatch {
   struct InFlight {
     AbleTime since{};
     bool overdue = false;
+    /// Of work without a deadline: how often the log has said that it is still there.
+    int said = 0;
   };
   struct Worker {
     std::map<WorkId, InFlight> batches;
@@ -81,6 +84,8 @@ class GrantWatch {
   void RegisterAgain(std::uint32_t worker, ShardInTerm shard);
   /// True: the worker has work that may take as long as it likes, and reaches its ps.
   bool ShareOverdue(std::uint32_t index, Worker& worker);
+  /// Says how long the worker has had its oldest work without a deadline.
+  void SayWhatTakesLong(std::uint32_t index, Worker& worker) const;
   static void LogOverdue(std::uint32_t index, const Worker& worker, std::size_t count,
                          AbleTime oldest);
   /// Nobody has to get on: no batch is with a worker, and none has to be.

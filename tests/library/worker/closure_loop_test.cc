@@ -117,14 +117,15 @@ class ClosureLoopTest : public TwoPsTest {
                               .chief_address = chief_.address(),
                               .stats = *stats_,
                               .fail_points = FailPoints::None()};
-    const auto threads = std::max(2U, static_cast<std::uint32_t>(closures_.size()));
+    const auto threads =
+        threads_ > 0 ? threads_ : std::max(2U, static_cast<std::uint32_t>(closures_.size()));
     GrantSession session(context, problems_,
                          {.kind = GrantSession::Kind::kClosures, .window = 2 * threads});
     PSTRAIN_RETURN_IF_ERROR(session.Start().status());
     WorkerStats stats(*stats_);
     ClosureLoop loop(context, session, *client_, runner, stats);
     loop_ = &loop;
-    const Status status = loop.Run(threads);
+    const Status status = loop.Run(threads, kMostInFlight);
     session.GiveBackAll();
     session.WaitForEnd(std::chrono::seconds(30));
     return status;
@@ -149,6 +150,8 @@ class ClosureLoopTest : public TwoPsTest {
   const RealClock clock_;
   PsProblems problems_{clock_};
   std::uint32_t kind_ = kClosureWork;
+  /// 0: as many as there are closures.
+  std::uint32_t threads_ = 0;
   /// What the chief grants, and what each waits for.
   std::map<WorkId, WorkId> closures_ = {{kWorkId, {}}};
   /// The one that runs.
@@ -324,6 +327,33 @@ TEST_F(ClosureLoopTogetherTest, WhenSeveralEndTogether_TheyShareAMessage) {
   EXPECT_EQ(reports().size(), kClosures);
   EXPECT_LE(ps_[0].handler.stats().requests, 2U);
   EXPECT_LE(ps_[1].handler.stats().requests, 2U);
+  ExpectApplied(kClosures);
+}
+
+// One thread: what reads nothing runs on while pushes are under way; what reads, reads what was
+// pushed before it.
+TEST_F(ClosureLoopTogetherTest, WithOneThread_OnlyWhatReadsWaitsForThePushesBefore) {
+  threads_ = 1;
+  FakeRunner runner([](int call, ClosureReads& reads) {
+    if (call < static_cast<int>(kClosures) - 1) return Succeed();
+    const auto read = reads.Read({{kDense}, {}});
+    EXPECT_TRUE(read.ok()) << read.status().ToString();
+    const StepAccess plan = SamplePlan({1, 2, 3, 500});
+    const StepValues expected = Expected(SampleGradients(plan), kClosures - 1);
+    if (read.ok()) EXPECT_EQ(read->dense, expected.dense);
+    return Succeed();
+  });
+  first_ = false;
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(reports().size(), kClosures);
+  ExpectApplied(kClosures);
+}
+
+TEST_F(ClosureLoopTogetherTest, WithOneThread_ThoseThatReadNothingShareMessages) {
+  threads_ = 1;
+  FakeRunner runner([](int, ClosureReads&) { return Succeed(); });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_LE(ps_[0].handler.stats().requests, 2U);
   ExpectApplied(kClosures);
 }
 

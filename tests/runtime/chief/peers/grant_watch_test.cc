@@ -22,6 +22,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
 /// Workers 0 and 1. peerTimeoutSeconds is 400: batches are overdue after 100 s.
 class GrantWatchTest : public chief_test::ChiefPartsTest {
@@ -107,6 +108,24 @@ TEST_F(GrantWatchOfAProgramTest, WorkWithoutADeadline_IsNeverSharedAndEndsNoRun)
   EXPECT_TRUE(Grant(1, 8).empty());
   EXPECT_EQ(chief_stats_.batches_overdue->Value(), 0u);
   EXPECT_TRUE(failures_.empty());
+}
+
+TEST_F(GrantWatchOfAProgramTest, WhenAFunctionRunsForLong_TheLogSaysEachMinuteWhere) {
+  const std::vector<WorkId> held = Grant(0, 3);
+  watch_.Polled(Polling(0, 0), {held.begin(), held.end()});
+  Commit(0, held[0]);
+  testing::internal::CaptureStderr();
+  Pass(seconds(59));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  Pass(seconds(122));
+  const std::string log = testing::internal::GetCapturedStderr();
+  for (const char* said : {"seconds=60", "seconds=120", "seconds=180"}) {
+    EXPECT_THAT(log, HasSubstr(said));
+  }
+  EXPECT_THAT(log, HasSubstr("closure 1"));
+  EXPECT_THAT(log, HasSubstr("worker=0"));
+  EXPECT_THAT(log, Not(HasSubstr("closure 2")));
 }
 
 // The time for which a worker had it is not counted afterwards.
