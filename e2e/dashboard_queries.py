@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""dashboard_queries.py [NAME=VALUE...] DASHBOARD...: the PromQL of panels, annotations and variables,
-one a line, with the dashboards' variables set as a viewer would; those that may be right without
-data (metrics/dashboards) are left out. A variable's label_values(SERIES, LABEL) becomes these series,
-as far as they have the label."""
+"""dashboard_queries.py [NAME=VALUE...] DASHBOARD...: the PromQL of annotations, variables and panels,
+one a line, with the dashboards' variables set as a viewer would. Annotations are first: what they
+mark is past soon. Queries that may be right without data (metrics/dashboards) are left out. A
+variable's label_values(SERIES, LABEL) becomes these series, as far as they have the label."""
 
 import json
 import pathlib
@@ -34,14 +34,17 @@ def variable_queries(variables):
                else f"{expression}{{{has_label}}}")
 
 
-values = dict(argument.split("=", 1) for argument in sys.argv[1:] if "=" in argument)
-for name in sys.argv[1:]:
-    if "=" in name:
-        continue
-    with open(name, encoding="utf-8") as text:
-        dashboard = json.load(text)
-    for expression in (*variable_queries(dashboard["templating"]["list"]),
-                       *(note["expr"] for note in dashboard["annotations"]["list"]),
-                       *panel_queries(dashboard["panels"])):
-        expression = re.sub(r"\$(\w+)", lambda found: values.get(found[1], found[0]), expression)
-        print(" ".join(expression.split()))
+values, dashboards = {}, []
+for argument in sys.argv[1:]:
+    if "=" in argument:
+        values.update([argument.split("=", 1)])
+    else:
+        with open(argument, encoding="utf-8") as text:
+            dashboards.append(json.load(text))
+marks = [note["expr"] for dashboard in dashboards for note in dashboard["annotations"]["list"]]
+others = [expression for dashboard in dashboards
+          for expression in (*variable_queries(dashboard["templating"]["list"]),
+                             *panel_queries(dashboard["panels"]))]
+for expression in marks + others:
+    expression = re.sub(r"\$(\w+)", lambda found: values.get(found[1], found[0]), expression)
+    print(" ".join(expression.split()))

@@ -8,8 +8,9 @@
 run_case() {
   start_prometheus
   trap stop_prometheus EXIT
-  start_long_job
-  until_true 300 has_done 5
+  # It does not end while it is asked about.
+  start_long_job '' 4000
+  until_true 300 has_data 'sum(rate(pstrain_worker_steps_total[30s])) > 0'
   has_series worker pstrain_worker_examples_total
   has_series ps pstrain_ps_updates_total
   has_series ps pstrain_ps_busy_seconds_total
