@@ -13,34 +13,34 @@ JOB_VARIABLES = (
 )
 
 
-def of(name, more="", job=JOB):
+def of(name: str, more: str = "", job: str = JOB) -> str:
     """Series of the chosen job."""
     return f"{name}{{{job}{',' + more if more else ''}}}"
 
 
-def rate(name, more="", job=JOB):
+def rate(name: str, more: str = "", job: str = JOB) -> str:
     return f"rate({of(name, more, job)}[$__rate_interval])"
 
 
-def quantile(share, name, by="", more="", job=JOB):
+def quantile(share: float, name: str, by: str = "", more: str = "", job: str = JOB) -> str:
     """Of a histogram, over the time between two points of the graph."""
     labels = f"{by}, le" if by else "le"
     return f"histogram_quantile({share}, sum by ({labels}) ({rate(name + '_bucket', more, job)}))"
 
 
-def quantile_of_all(share, name, by, job):
+def quantile_of_all(share: float, name: str, by: str, job: str) -> str:
     """Of a histogram of rare events, over all the time that is shown."""
     series = f"{name}_bucket{{{job}}}" if job else f"{name}_bucket"
     return f"histogram_quantile({share}, sum by ({by}, le) (increase({series}[$__range])))"
 
 
-def to_job(namespace, job_name):
+def to_job(namespace: str, job_name: str) -> tuple[str, str]:
     """A link to the dashboard of the job whose names Grafana finds there."""
     return ("Show the job", f"/d/{JOB_BOARD}?${{datasource:queryparam}}&var-namespace={namespace}"
             f"&var-job_name={job_name}&${{__url_time_range}}")
 
 
-def restarts(matchers, names):
+def restarts(matchers: str, names: str) -> Annotation:
     """Marks where attempts ended, with role and cause."""
     series = f"increase(pstrain_job_restarts_total{{{matchers}}}[2m])"
     return Annotation(
@@ -48,7 +48,7 @@ def restarts(matchers, names):
         f"{names}{{{{replica_type}}}} {{{{cause}}}}", "orange")
 
 
-def scrapes(operator, replicas, width=4, height=6):
+def scrapes(operator: str, replicas: str, height: int = 6) -> Stat:
     """How many targets there are; the only panel that has data when nothing is scraped."""
     return Stat(
         "Scrapes", "How many operators' and training pods' series Prometheus has. The chart asks for "
@@ -56,4 +56,4 @@ def scrapes(operator, replicas, width=4, height=6):
         Scrape.ALL, Unit.SHORT,
         (Target(f"count({operator}) or vector(0)", "operator: serviceMonitor"),
          Target(f"count({replicas}) or vector(0)", "training pods: podMonitor")),
-        width, height, texts=(("0", "not scraped", "red"),))
+        4, height, texts=(("0", "not scraped", "red"),))

@@ -15,7 +15,7 @@ TO_JOB = to_job("${__field.labels.namespace}", "${__field.labels.job_name}")
 ROW_TO_JOB = to_job("${__data.fields.Namespace}", "${__data.fields.Job}")
 
 
-def by_job(expression):
+def by_job(expression: str) -> str:
     return f"sum by (namespace, job_name) ({expression})"
 
 

@@ -8,7 +8,7 @@ import sys
 from boards import BOARDS
 
 
-def write(folder):
+def write(folder: pathlib.Path) -> None:
     wanted = {f"{board.uid}.json" for board in BOARDS}
     for path in folder.glob("*.json"):
         if path.name not in wanted:

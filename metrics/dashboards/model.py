@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections.abc import Iterator
 from typing import Any
 
 Json = dict[str, Any]
 WIDTH = 24
+NEWEST: Json = {"calcs": ["lastNotNull"], "fields": "", "values": False}
 DATASOURCE: Json = {"type": "prometheus", "uid": "${datasource}"}
 # Every dashboard has it; the links among them are made of it.
 TAG = "pstrain"
@@ -71,7 +73,7 @@ class Panel:
     minimum: float | None = None
     maximum: float | None = None
     decimals: int | None = None
-    # From this value on it is orange or red.
+    # From this value on it is orange.
     warns_from: float | None = None
     # A link of each series, as (title, URL).
     data_link: tuple[str, str] | None = None
@@ -79,14 +81,17 @@ class Panel:
     TYPE = ""
 
     def defaults(self) -> Json:
-        json: Json = {"unit": self.unit.value, "noValue": self.scrape.value}
+        # Without thresholds of our own, Grafana turns values from 80 on red.
+        steps: list[Json] = [{"color": "green", "value": None}]
+        if self.warns_from is not None:
+            steps.append({"color": "orange", "value": self.warns_from})
+        json: Json = {"unit": self.unit.value, "noValue": self.scrape.value,
+                      "color": {"mode": "thresholds"},
+                      "thresholds": {"mode": "absolute", "steps": steps}}
         for name, value in (("min", self.minimum), ("max", self.maximum),
                             ("decimals", self.decimals)):
             if value is not None:
                 json[name] = value
-        if self.warns_from is not None:
-            json["thresholds"] = {"mode": "absolute", "steps": [
-                {"color": "green", "value": None}, {"color": "orange", "value": self.warns_from}]}
         if self.data_link is not None:
             title, url = self.data_link
             json["links"] = [{"title": title, "url": url}]
@@ -159,8 +164,7 @@ class Stat(Panel):
         return json
 
     def options(self) -> Json:
-        return {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
-                "colorMode": "value", "graphMode": "none", "textMode": "auto",
+        return {"reduceOptions": NEWEST, "colorMode": "value", "graphMode": "none", "textMode": "auto",
                 "justifyMode": "auto", "orientation": "auto"}
 
 
@@ -169,8 +173,7 @@ class Gauge(Panel):
     TYPE = "gauge"
 
     def options(self) -> Json:
-        return {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
-                "showThresholdMarkers": True}
+        return {"reduceOptions": NEWEST, "showThresholdMarkers": True}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,13 +181,14 @@ class BarGauge(Panel):
     TYPE = "bargauge"
 
     def options(self) -> Json:
-        return {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False},
-                "displayMode": "basic", "orientation": "horizontal", "showUnfilled": True}
+        return {"reduceOptions": NEWEST, "displayMode": "basic", "orientation": "horizontal",
+                "showUnfilled": True}
 
 
 @dataclasses.dataclass(frozen=True)
 class StateTimeline(Panel):
-    # Labels of a series that are shown, whose value is 1 while it holds.
+    """Of series whose value is 1 while what their legend says holds, else 0."""
+
     TYPE = "state-timeline"
 
     def defaults(self) -> Json:
@@ -202,7 +206,7 @@ class StateTimeline(Panel):
 class Table(Panel):
     """Instant queries, a row for each series and a column for each label in `columns`."""
 
-    # Labels in the order of the columns, as (label, title); "Value" is the number.
+    # In the order of the columns, as (label, title).
     columns: tuple[tuple[str, str], ...] = ()
 
     TYPE = "table"
@@ -295,7 +299,7 @@ class Dashboard:
             "panels": list(self._panels()),
         }
 
-    def _panels(self):
+    def _panels(self) -> Iterator[Json]:
         number = y = 0
         for row in self.rows:
             number += 1

@@ -9,12 +9,12 @@ OPERATOR = Scrape.OPERATOR
 HALF_AND_MOST = ((0.5, "half are below"), (0.99, "99 % are below"))
 
 
-def of(name, more=""):
+def of(name: str, more: str = "") -> str:
     return f"{name}{{{HERE}{',' + more if more else ''}}}"
 
 
-def quantiles(name, by="", legend=""):
-    return tuple(Target(quantile(share, name, by, job=HERE), legend + text)
+def quantiles(name: str) -> tuple[Target, ...]:
+    return tuple(Target(quantile(share, name, job=HERE), text)
                  for share, text in HALF_AND_MOST)
 
 

@@ -8,7 +8,7 @@ BUSY = rate("pstrain_ps_busy_seconds_total")
 PS = "ps {{replica_index}}"
 
 
-def per_ps(expression):
+def per_ps(expression: str) -> str:
     return f"sum by (replica_index) ({expression})"
 
 

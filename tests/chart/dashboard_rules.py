@@ -125,6 +125,8 @@ def panel_lint(panel):
         yield "panel-datasource-rule"
     if "unit" not in panel["fieldConfig"]["defaults"]:
         yield "panel-units-rule"
+    if "thresholds" not in panel["fieldConfig"]["defaults"]:
+        yield "by default Grafana turns values from 80 on red"
     if not panel["fieldConfig"]["defaults"].get("noValue"):
         yield "says nothing where there is no data"
 

@@ -126,6 +126,8 @@ FAULTS = {
     "no link to pstrain-job": lambda dashboard: dashboard.update(links=[]),
     "panel-units-rule": lambda dashboard:
         rules.panels_of(dashboard)[0]["fieldConfig"]["defaults"].pop("unit"),
+    "Grafana turns values": lambda dashboard:
+        rules.panels_of(dashboard)[0]["fieldConfig"]["defaults"].pop("thresholds"),
 }
 
 
