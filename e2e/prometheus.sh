@@ -2,11 +2,13 @@
 # `# tools: prometheus`.
 # shellcheck shell=bash disable=SC2154 # variables of run.sh
 
-# start_prometheus [FILE]: as the chart's monitors would have it: what the operator says of a job's
-# namespace stays. FILE has more of its configuration (rule_files, alerting).
+prometheus_port=9090
+
+# start_prometheus [INTERVAL]: as the chart's monitors would have it: what the operator says of a job's
+# namespace stays.
 start_prometheus() {
   cat >"$work/prometheus.yml" <<END
-global: {scrape_interval: 2s, evaluation_interval: 2s}
+global: {scrape_interval: ${1:-2s}, evaluation_interval: 2s}
 scrape_configs:
 - job_name: training
   kubernetes_sd_configs:
@@ -21,20 +23,20 @@ scrape_configs:
   - {role: pod, kubeconfig_file: "$(cluster kubeconfig --inside)", namespaces: {names: [$operator_namespace]}}
   relabel_configs: *pod
 END
-  if (($# > 0)); then cat "$1" >>"$work/prometheus.yml"; fi
   # In the network of the control plane, from where pods can be reached. Not through cluster(): the
   # process that is stopped later has to be Prometheus itself.
   "$root/e2e/cluster/cluster.sh" exec "$bin/prometheus" --config.file="$work/prometheus.yml" \
-    --storage.tsdb.path="$work/prometheus" --web.listen-address=127.0.0.1:9090 --log.level=warn \
-    >"$logs/prometheus.log" 2>&1 &
+    --storage.tsdb.path="$work/prometheus-$namespace" --web.listen-address="127.0.0.1:$prometheus_port" \
+    --log.level=warn >"$logs/prometheus.log" 2>&1 &
   prometheus=$!
-  until_true 30 cluster exec curl -sf http://127.0.0.1:9090/-/ready
-  until_true 30 has_data pstrain_operator_build_info
+  until_true 30 cluster exec curl -sf "http://127.0.0.1:$prometheus_port/-/ready"
+  until_true 60 has_data pstrain_operator_build_info
 }
 stop_prometheus() { kill "$prometheus" && wait "$prometheus" || true; }
 
 query() { # EXPRESSION
-  cluster exec curl -sf --get --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query
+  cluster exec curl -sf --get --data-urlencode "query=$1" \
+    "http://127.0.0.1:$prometheus_port/api/v1/query"
 }
 # A number, not only a series.
 has_data() {
