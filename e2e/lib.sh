@@ -111,13 +111,13 @@ own_container() { # ARGUMENTS, with commas
 # The job of the fault cases lasts long enough that a fault after 20 % comes in the middle, also where
 # progress is written once in 30 s: its workers may use little of a processor, so that it does so on
 # every machine, and leaves most of this one to what runs beside.
-start_long_job() {
+start_long_job() { # [LIMIT [EPOCHS]]
   make_volumes
-  long_job | k apply -f - >/dev/null
+  long_job "$@" | k apply -f - >/dev/null
 }
-# long_job [LIMIT]: a further limit of its workers.
+# long_job [LIMIT [EPOCHS]]: a further limit of its workers.
 long_job() {
-  adult_job "[$(epochs 40), {\"op\": \"add\",
+  adult_job "[$(epochs "${2:-40}"), {\"op\": \"add\",
     \"path\": \"/spec/replicaSpecs/worker/template/spec/containers/0/resources\",
     \"value\": {\"limits\": {\"cpu\": \"200m\"${1:+, $1}}}}]"
 }

@@ -31,6 +31,8 @@ coredns                 coredns     pstrain.example/cluster/tools/coredns
 helm                    helm        helm.sh/helm/v3/cmd/helm
 prometheus              prometheus  github.com/prometheus/prometheus/cmd/prometheus
 promtool                prometheus  github.com/prometheus/prometheus/cmd/promtool
+alertmanager            alertmanager github.com/prometheus/alertmanager/cmd/alertmanager
+amtool                  alertmanager github.com/prometheus/alertmanager/cmd/amtool
 kwok                    kwok        sigs.k8s.io/kwok/cmd/kwok
 '
 
@@ -67,6 +69,10 @@ version_flags() { # FOLDER
       version=${version#v0.3}
       printf -- ' -X github.com/prometheus/common/version.Version=3.%d.%s' \
         "$((10#${version%%.*}))" "${version##*.}"
+      ;;
+    alertmanager)
+      version=$(version_of alertmanager github.com/prometheus/alertmanager)
+      printf -- ' -X github.com/prometheus/common/version.Version=%s' "${version#v}"
       ;;
   esac
 }

@@ -15,8 +15,13 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "tests" / "metrics"))
+import document  # noqa: E402
+
 ROOT, HELM, YAML_TO_JSON, OPERATOR = map(pathlib.Path, sys.argv[1:5])
 NAMESPACE = "pstrain-system"
+RUNBOOKS = "https://wiki/runbooks"
+RULES = ("metrics.prometheusRule.enabled=true", f"metrics.prometheusRule.runbookBaseUrl={RUNBOOKS}")
 MONITORS = ("monitoring.coreos.com/v1",)
 # What is off by default.
 POLICIES = ("networkPolicy.jobs.enabled=true", "networkPolicy.operator.enabled=true",
@@ -57,13 +62,15 @@ BAD_VALUES = {
     "serviceAccount.annotations=x": "annotations",
     "metrics.service.port=70000": "port",
     "metrics.serviceMonitor.interval=soon": "interval",
-    "metrics.dashboard.label=": "label",
+    "metrics.dashboards.label=": "label",
+    "metrics.dashboards.namespace=1": "namespace",
+    "metrics.dashboard.enabled=true": "dashboard",
     "metrics.podMonitor.enable=true": "enable",
     "metrics.podMonitor.drop={a b}": "drop",
     "metrics.prometheusRule.enable=true": "enable",
     "metrics.prometheusRule.window=5": "window",
     "metrics.prometheusRule.interval=often": "interval",
-    "metrics.prometheusRule.runbookBaseUrl=": "runbookBaseUrl",
+    "metrics.prometheusRule.runbookBaseUrl=docs/runbooks": "runbookBaseUrl",
     "metrics.prometheusRule.alertLabels.team=1": "team",
     "metrics.prometheusRule.alerts.Stalled.for=5m": "Stalled",
     "metrics.prometheusRule.alerts.PSTrainingJobStalled.for=long": "for",
@@ -135,27 +142,6 @@ def rules_of(role):
     return rules
 
 
-def exported_metrics():
-    """Names of metrics in the sources of the programs, with those of a histogram's parts."""
-    names = set()
-    for folder in ("agent", "base", "operator", "runtime"):
-        for path in (ROOT / folder).rglob("*.[ch]*"):
-            names |= set(re.findall(r'"(pstrain_[a-z0-9_]+)"', path.read_text(encoding="utf-8")))
-    return names | {name + part for name in names for part in ("_bucket", "_sum", "_count")}
-
-
-def process_metrics():
-    text = (ROOT / "base" / "metrics" / "process_metrics.h").read_text(encoding="utf-8")
-    return set(re.findall(r'"(process_[a-z_]+)"', text))
-
-
-def expressions(panels):
-    for panel in panels:
-        for target in panel.get("targets", []):
-            yield panel["title"], target["expr"]
-        yield from expressions(panel.get("panels", []))
-
-
 class Chart(unittest.TestCase):
     def test_lint_finds_nothing(self):
         code, text, error = helm("lint", "--strict", CHART)
@@ -179,7 +165,7 @@ class Chart(unittest.TestCase):
             {
                 "CustomResourceDefinition": 1, "ServiceAccount": 1, "ClusterRole": 3,
                 "ClusterRoleBinding": 1, "Role": 1, "RoleBinding": 1, "Deployment": 1,
-                "Service": 1, "ConfigMap": 1,
+                "Service": 1, "ConfigMap": 4,
             },
         )
 
@@ -199,8 +185,7 @@ class Chart(unittest.TestCase):
         for release in ("pstrain", "a", "x" * 53):
             objects = render("replicaCount=2", "metrics.serviceMonitor.enabled=true",
                              "metrics.podMonitor.enabled=true",
-                             "metrics.prometheusRule.enabled=true", *POLICIES, apis=MONITORS,
-                             release=release)
+                             *RULES, *POLICIES, apis=MONITORS, release=release)
             for item in objects:
                 metadata = item["metadata"]
                 labels = metadata["labels"]
@@ -414,7 +399,7 @@ class Chart(unittest.TestCase):
         self.assertIn('"pstrain.dev/job-name"', names)
 
     def test_monitors_drop_families_that_exist(self):
-        exported = exported_metrics() | process_metrics()
+        exported = {name for families in document.read(ROOT)[0].values() for name in families}
         objects = render("metrics.serviceMonitor.enabled=true", "metrics.podMonitor.enabled=true",
                          apis=MONITORS)
         for kind, endpoints in (("ServiceMonitor", "endpoints"),
@@ -429,8 +414,7 @@ class Chart(unittest.TestCase):
 
     def test_rules_are_off_and_need_the_definitions(self):
         self.assertEqual(of_kind(render(apis=MONITORS), "PrometheusRule"), [])
-        rule = only(render("metrics.prometheusRule.enabled=true",
-                           "metrics.prometheusRule.labels.release=prom", apis=MONITORS),
+        rule = only(render(*RULES, "metrics.prometheusRule.labels.release=prom", apis=MONITORS),
                     "PrometheusRule")
         self.assertEqual(rule["metadata"]["labels"]["release"], "prom")
         code, _, error = template("metrics.prometheusRule.enabled=true")
@@ -438,9 +422,13 @@ class Chart(unittest.TestCase):
         self.assertIn("metrics.prometheusRule needs", error)
         self.assertIn("install them first or switch it off", error)
 
+    def test_rules_need_to_know_where_runbooks_are(self):
+        code, _, error = template(RULES[0], apis=MONITORS)
+        self.assertNotEqual(code, 0)
+        self.assertIn("metrics.prometheusRule.runbookBaseUrl is needed: each alert links to", error)
+
     def test_the_operator_down_alert_asks_for_this_release(self):
-        objects = render("metrics.prometheusRule.enabled=true", "fullnameOverride=mine",
-                         apis=MONITORS)
+        objects = render(*RULES, "fullnameOverride=mine", apis=MONITORS)
         self.assertIn("--leader-election-id=mine", self.container(objects)["args"])
         [down] = [rule for group in only(objects, "PrometheusRule")["spec"]["groups"]
                   for rule in group["rules"] if rule.get("alert") == "PSTrainingOperatorDown"]
@@ -455,23 +443,36 @@ class Chart(unittest.TestCase):
         self.assertNotEqual(code, 0)
         self.assertIn("metrics.service.enabled: true", error)
 
-    def test_the_dashboard_asks_for_metrics_that_exist(self):
-        config_map = only(render("metrics.dashboard.labelValue=yes"), "ConfigMap")
-        self.assertEqual(config_map["metadata"]["labels"]["grafana_dashboard"], "yes")
-        dashboard = json.loads(config_map["data"]["pstrain-training.json"])
-        exported = exported_metrics()
-        asked = list(expressions(dashboard["panels"]))
-        asked += [(v["name"], v["query"] if isinstance(v["query"], str) else v["query"]["query"])
-                  for v in dashboard["templating"]["list"]]
-        names = set()
-        for title, expression in asked:
-            found = set(re.findall(r"\bpstrain_[a-z0-9_]+", expression))
-            self.assertEqual(found - exported, set(), title)
-            names |= found
-        self.assertGreaterEqual(len(names), 15)
-        panels = [panel["id"] for panel in dashboard["panels"]]
-        self.assertEqual(len(panels), len(set(panels)))
-        self.assertEqual(of_kind(render("metrics.dashboard.enabled=false"), "ConfigMap"), [])
+    def test_dashboards_are_those_of_the_tree(self):
+        files = {path.name: path.read_text(encoding="utf-8")
+                 for path in (ROOT / "helm" / "pstrain" / "dashboards").iterdir()}
+        shown = of_kind(render("metrics.dashboards.labelValue=yes",
+                               "metrics.dashboards.namespace=grafana",
+                               "metrics.dashboards.annotations.grafana_folder=a",
+                               f"{RULES[1]}/"), "ConfigMap")
+        for config_map in shown:
+            metadata = config_map["metadata"]
+            self.assertEqual(metadata["labels"]["grafana_dashboard"], "yes")
+            self.assertEqual(metadata["annotations"], {"grafana_folder": "a"})
+            self.assertEqual(metadata["namespace"], "grafana")
+            [(name, text)] = config_map["data"].items()
+            self.assertIn(name.removeprefix("pstrain-").removesuffix(".json"), metadata["name"])
+            self.assertEqual(json.loads(text),
+                             json.loads(files.pop(name).replace("<runbookBaseUrl>", RUNBOOKS)))
+        self.assertEqual(files, {})
+        self.assertEqual(of_kind(render("metrics.dashboards.enabled=false"), "ConfigMap"), [])
+
+    def test_dashboards_have_no_link_that_leads_nowhere(self):
+        def panels(*values):
+            return [panel for config_map in of_kind(render(*values), "ConfigMap")
+                    for text in config_map["data"].values()
+                    for panel in json.loads(text)["panels"]]
+
+        with_links, without = panels(RULES[1]), panels()
+        self.assertTrue(any("links" in panel for panel in with_links))
+        for panel in with_links:
+            panel.pop("links", None)
+        self.assertEqual(without, with_links)
 
     def test_bad_values_are_refused_by_name(self):
         for value, name in BAD_VALUES.items():
@@ -500,11 +501,11 @@ class Chart(unittest.TestCase):
             encoding="utf-8")
         text = notes()
         for words in ("in all namespaces", "rollout status deployment/pstrain\n",
-                      "kubectl get pstj", "podMonitor.enabled=true", "ConfigMap pstrain-dashboard",
+                      "kubectl get pstj", "podMonitor.enabled=true", "ConfigMaps pstrain-dashboard-*",
                       "kubectl delete crd pstrainingjobs.pstrain.dev"):
             self.assertIn(words, text)
         text = notes("watchNamespace=ml", "crds.keep=false", "metrics.podMonitor.enabled=true",
-                     "metrics.dashboard.enabled=false", apis=MONITORS)
+                     "metrics.dashboards.enabled=false", apis=MONITORS)
         self.assertIn("in namespace ml", text)
         for words in ("delete crd", "podMonitor.enabled=true", "dashboard"):
             self.assertNotIn(words, text)

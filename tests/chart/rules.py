@@ -14,11 +14,10 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "tests" / "metrics"))
 import document  # noqa: E402
+import promql  # noqa: E402
 
 ROOT, HELM, YAML_TO_JSON, PROMTOOL = map(pathlib.Path, sys.argv[1:5])
 CASES = ROOT / "tests" / "chart" / "rules"
-# What rules may use beside the metrics of the programs.
-LABELS_OF_PROMETHEUS = {"namespace", "pod", "job", "instance", "le"}
 
 
 def read_yaml(text):
@@ -33,9 +32,10 @@ def cases_of(name):
 
 
 def render(*values):
-    arguments = [HELM, "template", "pstrain", ROOT / "helm" / "pstrain", "--set",
-                 "metrics.prometheusRule.enabled=true", "--api-versions", "monitoring.coreos.com/v1"]
-    for value in values:
+    arguments = [HELM, "template", "pstrain", ROOT / "helm" / "pstrain", "--api-versions",
+                 "monitoring.coreos.com/v1"]
+    for value in ("metrics.prometheusRule.enabled=true",
+                  "metrics.prometheusRule.runbookBaseUrl=https://wiki/runbooks/", *values):
         arguments += ["--set", value]
     text = subprocess.run(arguments, capture_output=True, text=True, check=True,
                           env=dict(os.environ, HOME=WORK, KUBECONFIG=os.devnull)).stdout
@@ -111,7 +111,7 @@ class Rules(unittest.TestCase):
 
     def test_they_use_metrics_and_labels_that_exist(self):
         tables, _ = document.read(ROOT)
-        names, labels = set(), set(LABELS_OF_PROMETHEUS)
+        names, labels = set(), set(promql.LABELS_OF_PROMETHEUS)
         for families in tables.values():
             names |= document.series_names(families)
             for family in families.values():
@@ -120,19 +120,13 @@ class Rules(unittest.TestCase):
         for rule in [*rules_of(self.spec, "alert").values(),
                      *rules_of(self.spec, "record").values()]:
             expression = rule["expr"]
-            code = re.sub(r'"[^"]*"', '""', expression)
-            asked = set(re.findall(r"\b(?:\w+:)*(?:pstrain|process|rest_client|controller_runtime|"
-                                   r"leader_election)_[\w:]+", code))
+            asked = promql.names_in(expression)
             self.assertTrue(asked, expression)
             self.assertEqual(asked - names, set(), expression)
-            in_use = set(re.findall(r"(\w+)\s*(?:=|!=|=~|!~)\s*\"", code))
-            for group in re.findall(r"\b(?:by|on|ignoring)\s*\(([^)]*)\)", code):
-                in_use |= set(re.findall(r"\w+", group))
-            self.assertEqual(in_use - labels, set(), expression)
+            self.assertEqual(promql.labels_in(expression) - labels, set(), expression)
 
     def test_every_alert_says_what_it_is_and_no_placeholder_is_left(self):
-        spec = render("metrics.prometheusRule.runbookBaseUrl=https://wiki/runbooks/",
-                      "metrics.prometheusRule.alertLabels.team=ml")
+        spec = render("metrics.prometheusRule.alertLabels.team=ml")
         for name, rule in rules_of(spec, "alert").items():
             self.assertIn(rule["labels"]["severity"], ("critical", "warning", "info"))
             self.assertEqual(rule["labels"]["team"], "ml")
@@ -158,6 +152,20 @@ class Rules(unittest.TestCase):
         for name, rule in rules_of(self.spec, "alert").items():
             about_a_job = "$labels.job_name" in json.dumps(rule["annotations"])
             self.assertEqual(about_a_job, 'pstrain_job_info{alerts="off"}' in rule["expr"], name)
+
+    def test_promtool_reads_every_query_of_the_dashboards(self):
+        chosen = ["__rate_interval=30s", "__range=10m", "namespace=n", "job_name=j", "instance=i"]
+        queries = subprocess.run(
+            [sys.executable, "-B", ROOT / "e2e" / "dashboard_queries.py", *chosen,
+             *sorted((ROOT / "helm" / "pstrain" / "dashboards").glob("*.json"))],
+            capture_output=True, text=True, check=True).stdout.splitlines()
+        self.assertGreater(len(queries), 100)
+        self.assertNotIn("$", "".join(queries))
+        write("queries.yaml", {"groups": [{"name": "dashboards", "rules": [
+            {"record": f"query:{number}", "expr": query}
+            for number, query in enumerate(queries)]}]})
+        code, text = promtool("check", "rules", "queries.yaml")
+        self.assertEqual(code, 0, text)
 
 
 with tempfile.TemporaryDirectory() as WORK:
