@@ -33,4 +33,8 @@ int EvaluateCommand(const std::vector<std::string>& args);
 /// usage.
 int PredictCommand(const std::vector<std::string>& args);
 
+/// `export RUN --format FORMAT --output DIR`: a model for other programs; see its --help. 1: the
+/// model cannot be read or has no such form, and DIR was not made; 2: wrong usage.
+int ExportCommand(const std::vector<std::string>& args);
+
 }  // namespace pstrain

@@ -29,7 +29,7 @@ std::string Usage() {
              "Scores the records of an input, with their labels, by a checkpoint of a run, and "
              "prints the metrics.\n"
              "Without --input it is spec.training.evaluation.input of a job that was run here.\n") +
-         kScoringUsage +
+         kTrainedUsage + kScoringUsage +
          "  --json             one line of JSON\n"
          "exit code: 0 scored, 1 the model or a record cannot be read, 2 wrong usage\n";
 }

@@ -22,6 +22,7 @@ constexpr std::array kCommands = {
     Command{"inspect", "show what a checkpoint holds", pstrain::InspectCommand},
     Command{"evaluate", "score a trained model on labelled records", pstrain::EvaluateCommand},
     Command{"predict", "print what a trained model says of records", pstrain::PredictCommand},
+    Command{"export", "write a trained model for other programs", pstrain::ExportCommand},
 };
 
 void PrintUsage(std::FILE* out) {

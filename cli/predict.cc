@@ -28,7 +28,7 @@ std::string Usage() {
              "Prints a line for each record, in the order of the input: the probability that its "
              "label is 1.\n"
              "Labels are not looked at; a header, and a tf.Example, need not have them.\n") +
-         kScoringUsage +
+         kTrainedUsage + kScoringUsage +
          "  --no-label         the files are CSV without a header, and without a label\n"
          "  --output FILE      where the lines go, all or none (default -, standard output)\n"
          "exit code: 0 scored, 1 the model or a record cannot be read, 2 wrong usage\n";

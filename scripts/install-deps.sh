@@ -18,6 +18,7 @@ cluster_packages=(
 if ! command -v go >/dev/null; then cluster_packages+=(golang-go); fi
 test_packages=(
   clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev lld-19 pkgconf procps python3
+  python3-pip
 )
 
 case "${1-}" in

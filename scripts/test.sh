@@ -156,6 +156,9 @@ if $cluster; then
   step cluster-tools cluster_tools || true
 fi
 
+# What exported models are read by.
+if $units; then step python-tools scripts/python-tools.sh safetensors || true; fi
+
 labels=()
 if ! $all; then labels=(-LE long); fi
 if ! $cluster; then labels=(-LE cluster); fi

@@ -7,32 +7,43 @@
 
 namespace pstrain {
 
-const char* const kScoringUsage =
+const char* const kTrainedUsage =
     "  RUN                the name of a job that was run here, or the folder of a run or of a\n"
     "                     checkpoint\n"
-    "  --input FILE       records as spec.training.input describes them, plain or gzip; may be\n"
-    "                     repeated; - is standard input\n"
     "  --checkpoint NAME  a checkpoint of the run, <chief term>-<number> (default latest)\n"
     "  --state-dir DIR    where the job was run (default .pstrain)\n";
+const char* const kScoringUsage =
+    "  --input FILE       records as spec.training.input describes them, plain or gzip; may be\n"
+    "                     repeated; - is standard input\n";
 
-void AddScoringOptions(ArgumentParser& parser, ScoringOptions& options) {
-  parser.AddList("--input", options.inputs);
+void AddTrainedOptions(ArgumentParser& parser, TrainedOptions& options) {
   parser.AddValue("--checkpoint", options.model.checkpoint);
   parser.AddValue("--state-dir", options.model.state_dir);
   parser.AddFlag("--help", options.help);
   parser.AddFlag("-h", options.help);
 }
 
-Status TakeRun(const std::vector<std::string>& rest, ScoringOptions& options) {
+void AddScoringOptions(ArgumentParser& parser, ScoringOptions& options) {
+  AddTrainedOptions(parser, options);
+  parser.AddList("--input", options.inputs);
+}
+
+Status TakeTrained(const std::vector<std::string>& rest, std::string_view hint,
+                   TrainedOptions& options) {
   if (rest.empty()) {
     return InvalidArgumentError(
         "no RUN is given: the name of a job that was run here, or a folder");
   }
   if (rest.size() > 1) {
-    return InvalidArgumentError("one RUN can be given, not also " + rest[1] +
-                                "; files with records follow --input");
+    return InvalidArgumentError("one RUN can be given, not also " + rest[1] + "; " +
+                                std::string(hint));
   }
   options.model.run = rest.front();
+  return OkStatus();
+}
+
+Status TakeRun(const std::vector<std::string>& rest, ScoringOptions& options) {
+  PSTRAIN_RETURN_IF_ERROR(TakeTrained(rest, "files with records follow --input", options));
   if (std::ranges::count(options.inputs, "-") > 1) {
     return InvalidArgumentError("--input - is given twice, and standard input has one end");
   }

@@ -10,22 +10,31 @@
 
 namespace pstrain {
 
-/// What `pstrain predict` and `pstrain evaluate` have in common on their command lines. A value.
-struct ScoringOptions {
+/// What the commands that use a trained model have in common on their command lines. A value.
+struct TrainedOptions {
   ModelName model;
+  bool help = false;
+};
+/// What `pstrain predict` and `pstrain evaluate` have beside. A value.
+struct ScoringOptions : TrainedOptions {
   /// "-" is standard input.
   std::vector<std::string> inputs;
-  bool help = false;
 };
 
 /// Adds them to a parser, which fills `options` when it parses.
+void AddTrainedOptions(ArgumentParser& parser, TrainedOptions& options);
 void AddScoringOptions(ArgumentParser& parser, ScoringOptions& options);
 
-/// Takes RUN from what is not an option. INVALID_ARGUMENT: none or several, or standard input
-/// twice. Pure; any thread.
+/// Takes RUN from what is not an option. INVALID_ARGUMENT: none or several; `hint` is said of the
+/// second. Pure; any thread.
+Status TakeTrained(const std::vector<std::string>& rest, std::string_view hint,
+                   TrainedOptions& options);
+
+/// As TakeTrained. INVALID_ARGUMENT also: standard input twice. Pure; any thread.
 Status TakeRun(const std::vector<std::string>& rest, ScoringOptions& options);
 
 /// What their --help says of these options.
+extern const char* const kTrainedUsage;
 extern const char* const kScoringUsage;
 
 /// Writes "pstrain COMMAND: WHAT" and the usage to standard error; returns kExitUsage.

@@ -76,13 +76,29 @@ Result<std::vector<float>> CheckpointReader::Dense(const std::string& name) {
   return values;
 }
 
-Result<std::vector<float>> CheckpointReader::Rows(const std::string& name,
-                                                  std::span<const std::uint64_t> rows) {
+Result<const CatalogVariable*> CheckpointReader::FindTable(const std::string& name) const {
   const CatalogVariable* variable = catalog_->FindByName(name);
   if (variable == nullptr || !variable->embedding) {
     return NotFoundError("checkpoint " + directory_ + " has no table " + name);
   }
   PSTRAIN_RETURN_IF_ERROR(CheckFloat32(*variable));
+  return variable;
+}
+
+Result<std::uint64_t> CheckpointReader::HeldRows(const std::string& name) {
+  PSTRAIN_ASSIGN_OR_RETURN(const CatalogVariable* const variable, FindTable(name));
+  std::uint64_t held = 0;
+  for (ShardId shard = 0; shard < catalog_->shards(); ++shard) {
+    PSTRAIN_ASSIGN_OR_RETURN(const LoadedShard* checkpoint_shard, Load(shard));
+    const auto table = checkpoint_shard->tables.find(variable->spec.id());
+    if (table != checkpoint_shard->tables.end()) held += table->second.keys.size();
+  }
+  return held;
+}
+
+Result<std::vector<float>> CheckpointReader::Rows(const std::string& name,
+                                                  std::span<const std::uint64_t> rows) {
+  PSTRAIN_ASSIGN_OR_RETURN(const CatalogVariable* const variable, FindTable(name));
   const VariableId id = variable->spec.id();
   const std::size_t dimension = variable->dimension;
   std::vector<float> values(rows.size() * dimension);

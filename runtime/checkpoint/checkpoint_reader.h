@@ -16,8 +16,8 @@
 
 namespace pstrain {
 
-/// Reads values out of a checkpoint, for the evaluator. CheckpointShards are read and checked when
-/// first needed and their values kept (not the slots). One thread at a time.
+/// Reads values out of a checkpoint, for what scores and exports. CheckpointShards are read and
+/// checked when first needed and their values kept (not the slots). One thread at a time.
 class CheckpointReader {
  public:
   /// Reads manifests only; errors as CheckpointChain::Open.
@@ -35,6 +35,10 @@ class CheckpointReader {
   /// else as Dense.
   Result<std::vector<float>> Rows(const std::string& variable, std::span<const std::uint64_t> rows);
 
+  /// How many rows of a table the checkpoint holds: those that were trained, or only pulled. Errors
+  /// as Rows.
+  Result<std::uint64_t> HeldRows(const std::string& variable);
+
  private:
   struct Table {
     std::vector<std::uint64_t> keys;  // ascending
@@ -49,6 +53,7 @@ class CheckpointReader {
       : directory_(std::move(directory)), chain_(std::move(chain)) {}
   Result<const LoadedShard*> Load(ShardId shard);
   Status CheckFloat32(const CatalogVariable& variable) const;
+  Result<const CatalogVariable*> FindTable(const std::string& name) const;
 
   std::string directory_;
   CheckpointChain chain_;

@@ -40,6 +40,10 @@ echo "100% tests passed"
 echo "simulation    =  ${SIMULATED:-61.50} sec*proc (3 tests)"
 TOOL
 tool clang-tidy-19 <<<''
+# Installs nothing; scripts are run.
+tool python3 <<TOOL
+if [[ \$1 != -m ]]; then exec "$(command -v python3)" "\$@"; fi
+TOOL
 tool dpkg-query <<<'echo installed'
 tool a_fuzz <<<''
 tool run.sh <<'TOOL'
@@ -141,8 +145,10 @@ expect 0 '' '' --all=cluster
 expect_calls '^ctest --test-dir build/dev .*-L cluster' 1
 expect_calls '^run.sh all' 1
 expect_calls '^cmake .*\(asan\|release\|tsan\|tidy\)' 0
+expect_calls '^python3 -m pip' 0
 expect 1 'ctest --test-dir build/dev' 'test-dev'
 expect 1 'run.sh --tools' 'cluster-tools'
+expect 1 'python3 -m pip' 'python-tools'
 expect 1 'build-tools.sh kwok' 'cluster-tools' --all
 expect 1 'run.sh install' 'e2e'
 expect 1 'run.sh all' 'e2e' --all

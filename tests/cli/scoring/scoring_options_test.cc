@@ -37,6 +37,12 @@ TEST(TakeRun, WhenTheCommandLineIsWrong_EachCommandSaysWhy) {
   ExpectUsage(PredictCommand, {"adult"}, "pstrain predict: no --input is given");
   ExpectUsage(PredictCommand, {"adult", "--inptu", "x"}, "--input");
   ExpectUsage(EvaluateCommand, {"adult", "--output", "x"}, "--output");
+  ExpectUsage(ExportCommand, {}, "pstrain export: no RUN is given");
+  ExpectUsage(ExportCommand, {"adult", "out"}, "not also out; the folder to write follows");
+  ExpectUsage(ExportCommand, {"adult"}, "pstrain export: no --format is given: it is safetensors");
+  ExpectUsage(ExportCommand, {"adult", "--format", "safetensors"}, "no --output is given");
+  ExpectUsage(ExportCommand, {"adult", "--format", "h5", "--output", "x"},
+              "pstrain export: --format h5: it is safetensors");
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ TEST(CheckpointReader, Rows_WhenAbsent_HaveTheirInitialValues) {
   EXPECT_EQ(std::vector<float>(rows->begin() + 3, rows->begin() + 6), initial);
   const std::vector<std::uint64_t> beyond = {100};
   EXPECT_EQ(reader->Rows("table", beyond).status().code(), StatusCode::kOutOfRange);
+  EXPECT_EQ(*reader->HeldRows("table"), 15u);  // 0, 7, ... 98, over all shards
+  EXPECT_EQ(reader->HeldRows("dense").status().code(), StatusCode::kNotFound);
 }
 
 TEST(CheckpointReader, Rows_WhenACheckpointShardIsMissing_SaysSo) {
