@@ -3,11 +3,16 @@
 #include <utility>
 
 #include "library/api/scopes.h"
+#include "library/call_guarded.h"
 #include "library/run.h"
 #include "proto/contract/checkpoint.pb.h"
+#include "runtime/requests/partition_count.h"
 
 namespace pstrain::program {
 namespace {
+
+/// Of one variable; a run has 4096 shards at most, so that more serve nothing.
+constexpr std::int64_t kMostPartitions = 4096;
 
 pstrain::Initializer::Kind KindOf(initializers::Initializer::Kind kind) {
   switch (kind) {
@@ -117,12 +122,24 @@ Status Check(const Declaration& declaration) {
   return OkStatus();
 }
 
+/// The partitioner may be the program's own.
+Result<std::int64_t> PartitionsOf(const Declaration& declaration, const Partitioner& partitioner) {
+  const Result<std::int64_t> partitions = CallGuarded("the partitioner", [&] {
+    return partitioner.Partitions(declaration.shape, declaration.dtype);
+  });
+  if (!partitions.ok()) return partitions.status().WithContext("variable " + declaration.name);
+  if (*partitions <= kMostPartitions) return partitions;
+  return InvalidArgumentError("variable " + declaration.name + ": its partitioner says " +
+                              std::to_string(*partitions) + " partitions, and there are " +
+                              std::to_string(kMostPartitions) + " at most");
+}
+
 }  // namespace
 
-Result<std::shared_ptr<Run>> Declare(const Declaration& declaration) {
-  std::shared_ptr<Run> run = CurrentScope();
+Result<Declared> Declare(const Declaration& declaration) {
+  Declared declared{.run = CurrentScope()};
   const std::string& name = declaration.name;
-  if (run == nullptr) {
+  if (declared.run == nullptr) {
     return FailedPreconditionError("variable " + name +
                                    " is declared outside of a scope; hold strategy.Scope()");
   }
@@ -136,8 +153,28 @@ Result<std::shared_ptr<Run>> Declare(const Declaration& declaration) {
   spec.mutable_initializer()->set_scale(declaration.initializer.scale);
   spec.mutable_initializer()->set_seed(declaration.initializer.seed);
   std::visit(SetOptimizer(spec), declaration.optimizer);
-  PSTRAIN_RETURN_IF_ERROR(run->Declare(spec));
-  return run;
+  if (!declaration.table) {
+    PSTRAIN_ASSIGN_OR_RETURN(declared.partitions,
+                             PartitionsOf(declaration, declared.run->partitioner()));
+    for (std::int64_t i = 0; i < declared.partitions; ++i) spec.add_partitions();
+  }
+  PSTRAIN_RETURN_IF_ERROR(declared.run->Declare(spec));
+  return declared;
+}
+
+std::vector<VariablePartition> PartitionsOf(const std::string& name, const Shape& shape,
+                                            std::int64_t partitions) {
+  if (partitions == 1) return {{.name = name, .shape = shape}};
+  std::vector<VariablePartition> parts;
+  for (std::int64_t i = 0; i < partitions; ++i) {
+    const RowRange rows = PartitionRows(shape[0], partitions, i);
+    std::vector<std::int64_t> sizes = shape.sizes();
+    sizes[0] = rows.size;
+    parts.push_back({.name = name + "/part_" + std::to_string(i),
+                     .offset = rows.begin,
+                     .shape = Shape(std::move(sizes))});
+  }
+  return parts;
 }
 
 }  // namespace pstrain::program

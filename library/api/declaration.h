@@ -5,9 +5,12 @@
 #include <pstrain/optimizers.h>
 #include <pstrain/shape.h>
 #include <pstrain/status.h>
+#include <pstrain/variable.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace pstrain::program {
 
@@ -23,8 +26,19 @@ struct Declaration {
   bool table = false;
 };
 
-/// Declares it in the scope of the calling thread, whose run it returns. Errors as
-/// Variable::Create and EmbeddingTable::Create.
-Result<std::shared_ptr<Run>> Declare(const Declaration& declaration);
+/// What is declared. A value.
+struct Declared {
+  std::shared_ptr<Run> run;
+  /// Of a variable, as the partitioner of the run says.
+  std::int64_t partitions = 1;
+};
+
+/// Declares it in the scope of the calling thread. Errors as Variable::Create and
+/// EmbeddingTable::Create.
+Result<Declared> Declare(const Declaration& declaration);
+
+/// As Variable::partitions of a variable in so many. REQUIRES: partitions >= 1.
+std::vector<VariablePartition> PartitionsOf(const std::string& name, const Shape& shape,
+                                            std::int64_t partitions);
 
 }  // namespace pstrain::program

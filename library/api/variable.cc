@@ -8,16 +8,25 @@
 
 namespace pstrain {
 
-Variable::Variable(std::shared_ptr<program::Run> run, std::string name, Shape shape, DType dtype)
-    : run_(std::move(run)), name_(std::move(name)), shape_(std::move(shape)), dtype_(dtype) {}
+Variable::Variable(std::shared_ptr<program::Run> run, std::string name, Shape shape, DType dtype,
+                   std::int64_t partitions)
+    : run_(std::move(run)),
+      name_(std::move(name)),
+      shape_(std::move(shape)),
+      dtype_(dtype),
+      partitions_(partitions) {}
 
 Result<Variable> Variable::Create(const VariableRef& ref, Shape shape,
                                   initializers::Initializer initializer,
                                   optimizers::Optimizer optimizer, DType dtype) {
   PSTRAIN_ASSIGN_OR_RETURN(
-      std::shared_ptr<program::Run> run,
+      program::Declared declared,
       program::Declare({ref.name, shape, initializer, std::move(optimizer), dtype}));
-  return Variable(std::move(run), ref.name, std::move(shape), dtype);
+  return Variable(std::move(declared.run), ref.name, std::move(shape), dtype, declared.partitions);
+}
+
+std::vector<VariablePartition> Variable::partitions() const {
+  return program::PartitionsOf(name_, shape_, partitions_);
 }
 
 Status Variable::Assign(const Tensor& value, Deadline deadline) {
