@@ -54,8 +54,9 @@ SteadyTime EndOf(const Deadline& deadline) {
   return now + deadline.from_now();
 }
 
-Run::Run(std::uint32_t workers)
+Run::Run(std::uint32_t workers, Partitioner partitioner)
     : workers_(workers),
+      partitioner_(std::move(partitioner)),
       queue_({}, [this](ClosureQueue::Id closure, const std::string& bytes,
                         ClosureQueue::Id settled) {
         const Result<CallResult> result = DecodeResult(bytes);
@@ -82,6 +83,8 @@ Result<FixedDigests> PartsOfProgram() {
 Result<std::shared_ptr<Run>> Run::Start(const ClusterResolver& cluster,
                                         const StrategyOptions& options) {
   PSTRAIN_ASSIGN_OR_RETURN(FixedDigests parts, PartsOfProgram());
+  PSTRAIN_RETURN_IF_ERROR(
+      options.variable_partitioner.status().WithContext("StrategyOptions.variable_partitioner"));
   std::unique_ptr<RoleProcess> process;
   if (!cluster.cluster_spec().empty()) {
     PSTRAIN_RETURN_IF_ERROR(CheckIsChief(cluster));
@@ -92,7 +95,8 @@ Result<std::shared_ptr<Run>> Run::Start(const ClusterResolver& cluster,
   const int workers = process == nullptr
                           ? options.workers
                           : DesiredReplicas(process->task().job.spec(), Role::kWorker);
-  auto run = std::make_shared<Run>(static_cast<std::uint32_t>(workers));
+  auto run =
+      std::make_shared<Run>(static_cast<std::uint32_t>(workers), options.variable_partitioner);
   {
     const MutexLock lock(run->mutex_);
     if (process == nullptr) {

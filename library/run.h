@@ -2,6 +2,7 @@
 
 #include <pstrain/cluster_resolver.h>
 #include <pstrain/deadline.h>
+#include <pstrain/partitioners.h>
 #include <pstrain/strategy.h>
 
 #include <cstdint>
@@ -34,7 +35,7 @@ class Run {
   /// As ParameterServerStrategy::Create.
   static Result<std::shared_ptr<Run>> Start(const ClusterResolver& cluster,
                                             const StrategyOptions& options);
-  explicit Run(std::uint32_t workers);
+  explicit Run(std::uint32_t workers, Partitioner partitioner = {});
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -46,6 +47,8 @@ class Run {
       PSTRAIN_EXCLUDES(scheduling_);
   ClosureQueue& queue() { return queue_; }
   MetricTable& metrics() { return metrics_; }
+  /// Of the variables that are declared.
+  const Partitioner& partitioner() const { return partitioner_; }
   /// Workers of the strategy.
   std::uint32_t workers() const { return workers_; }
   /// Waits for what was scheduled, then for the run's end, once. The exit code, or the error.
@@ -57,6 +60,7 @@ class Run {
                                                          ClosureQueue& queue);
 
   const std::uint32_t workers_;
+  const Partitioner partitioner_;
   MetricTable metrics_;
   ClosureQueue queue_;
   /// Held while a call takes elements and is scheduled.

@@ -10,7 +10,7 @@
 #include "library/data/dataset_registry.h"
 #include "library/data/pipelines.h"
 #include "library/function_registry.h"
-#include "library/variable_table.h"
+#include "library/variables/variable_table.h"
 #include "library/worker/closure_runner.h"
 
 namespace pstrain::program {

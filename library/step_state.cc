@@ -47,6 +47,31 @@ bool Finite(const Tensor& tensor) {
   return bits.AllFinite();
 }
 
+/// `of` and `are`: "rows of variable w", "are".
+Status CheckFits(const std::string& what, const std::string& of, const char* are, DType dtype,
+                 const Shape& shape, const Tensor& tensor) {
+  if (tensor.dtype() != dtype || tensor.shape() != shape) {
+    return InvalidArgumentError(what + " of " + tensor.ToString() + " for " + of + ", which " +
+                                are + " " + DTypeName(dtype) + " " + shape.ToString());
+  }
+  if (Finite(tensor)) return OkStatus();
+  return OutOfRangeError(what + " of " + of + " is infinite or not a number");
+}
+
+Status ReadAfterAGradient(const VariableRef& variable) {
+  return FailedPreconditionError("variable " + variable.name +
+                                 " is read after a gradient of it in the same function, and only "
+                                 "its ps knows what it makes of that; read it before");
+}
+
+/// That of `ids`, followed by that of a row.
+Shape ShapeOfRows(const Tensor& ids, const ProgramVariable& variable) {
+  std::vector<std::int64_t> sizes = ids.shape().sizes();
+  const std::vector<std::int64_t>& of_variable = variable.shape.sizes();
+  sizes.insert(sizes.end(), of_variable.begin() + 1, of_variable.end());
+  return Shape(std::move(sizes));
+}
+
 }  // namespace
 
 ClosureOutcome StepState::Run(const function_internal::Invoke& invoke,
@@ -59,6 +84,7 @@ ClosureOutcome StepState::Run(const function_internal::Invoke& invoke,
   if (!outcome.status.ok()) return outcome;
   outcome.result = EncodeResult({*returned, std::move(metrics_)});
   outcome.updates = std::move(updates_);
+  std::move(rows_).MoveTo(&outcome.access, &outcome.updates);
   return outcome;
 }
 
@@ -74,12 +100,12 @@ Result<std::vector<Tensor>> StepState::Read(std::span<const VariableRef* const> 
   std::vector<const ProgramVariable*> found;
   for (const VariableRef* ref : variables) {
     PSTRAIN_ASSIGN_OR_RETURN(const ProgramVariable* variable, Find(*ref));
-    const Overlay& overlay = overlays_[variable->id];
-    if (overlay.unknown) {
-      return FailedPreconditionError("variable " + ref->name +
-                                     " is read after a gradient of it in the same function, and "
-                                     "only its ps knows what it makes of that; read it before");
+    if (variable->table) {
+      return InvalidArgumentError("embedding table " + ref->name +
+                                  " cannot be read whole; look its rows up");
     }
+    const Overlay& overlay = overlays_[variable->id];
+    if (overlay.unknown) return ReadAfterAGradient(*ref);
     if (!overlay.assigned) access.dense.push_back(variable->id);
     found.push_back(variable);
   }
@@ -98,38 +124,125 @@ Result<std::vector<Tensor>> StepState::Read(std::span<const VariableRef* const> 
     PSTRAIN_ASSIGN_OR_RETURN(bases[id], ToTensor(variable.shape, std::move(pulled.dense[i])));
   }
   std::vector<Tensor> read;
-  for (const ProgramVariable* variable : found) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const ProgramVariable* const variable = found[i];
     const Overlay& overlay = overlays_[variable->id];
     Tensor value = overlay.assigned ? *overlay.assigned : bases[variable->id];
     if (!overlay.added.empty()) {
       PSTRAIN_ASSIGN_OR_RETURN(value, Sum(value, overlay.added));
+    }
+    if (rows_.Of(variable->id)) {
+      ValueArray values = ToArray(value);
+      if (!rows_.ApplyToAll(*variable, &values)) return ReadAfterAGradient(*variables[i]);
+      PSTRAIN_ASSIGN_OR_RETURN(value, ToTensor(variable->shape, std::move(values)));
     }
     read.push_back(std::move(value));
   }
   return read;
 }
 
+Result<StepState::Wanted> StepState::Want(const Step::Ids& ids, StepAccess* access) {
+  Wanted wanted;
+  PSTRAIN_ASSIGN_OR_RETURN(wanted.variable, Find(ids.variable));
+  PSTRAIN_ASSIGN_OR_RETURN(wanted.named,
+                           NamedRows::Of(ids.variable.name, *wanted.variable, ids.ids));
+  if (!overlays_[wanted.variable->id].empty()) {
+    const VariableRef* const refs[] = {&ids.variable};
+    PSTRAIN_ASSIGN_OR_RETURN(std::vector<Tensor> whole, Read(refs));
+    wanted.whole = std::move(whole.front());
+    return wanted;
+  }
+  wanted.request = access->requests.size();
+  access->requests.push_back({wanted.variable->id, wanted.named.rows});
+  return wanted;
+}
+
+Result<Tensor> StepState::RowsOf(const Step::Ids& ids, Wanted wanted, StepValues* pulled) const {
+  const ProgramVariable& variable = *wanted.variable;
+  std::vector<std::uint64_t> places(wanted.named.places.begin(), wanted.named.places.end());
+  const std::byte* from = wanted.whole.bytes().data();
+  if (wanted.request) {
+    ValueArray& rows = pulled->rows[*wanted.request];
+    if (!rows_.ApplyTo(variable, wanted.named.rows, &rows)) return ReadAfterAGradient(ids.variable);
+    from = rows.bytes().data();
+  } else {
+    for (std::uint64_t& place : places) place = wanted.named.rows[place];
+  }
+  ValueArray values(variable.dtype, places.size() * variable.row_elements());
+  const std::size_t row_bytes = variable.row_elements() * DTypeSize(variable.dtype);
+  std::byte* to = values.bytes().data();
+  for (const std::uint64_t place : places) {
+    std::memcpy(to, from + place * row_bytes, row_bytes);
+    to += row_bytes;
+  }
+  return ToTensor(ShapeOfRows(ids.ids, variable), std::move(values));
+}
+
+Result<std::vector<Tensor>> StepState::Lookup(std::span<const Step::Ids> wanted) {
+  StepAccess access;
+  std::vector<Wanted> all;
+  bool asks = false;
+  for (const Step::Ids& ids : wanted) {
+    PSTRAIN_ASSIGN_OR_RETURN(Wanted one, Want(ids, &access));
+    asks = asks || (one.request && !one.named.rows.empty());
+    all.push_back(std::move(one));
+  }
+  StepValues pulled;
+  pulled.rows.resize(access.requests.size());
+  if (asks) {
+    PSTRAIN_ASSIGN_OR_RETURN(pulled, reads_.Read(access));
+  }
+  std::vector<Tensor> rows;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    PSTRAIN_ASSIGN_OR_RETURN(Tensor of_one, RowsOf(wanted[i], std::move(all[i]), &pulled));
+    rows.push_back(std::move(of_one));
+  }
+  return rows;
+}
+
+void StepState::ChangeRows(const char* what, const VariableRef& variable,
+                           const IndexedSlices& slices, UpdateOp op) {
+  const Result<const ProgramVariable*> found = Find(variable);
+  if (!found.ok()) return Refuse(found.status());
+  Result<NamedRows> named = NamedRows::Of(variable.name, **found, slices.indices);
+  if (!named.ok()) return Refuse(named.status().WithContext(what));
+  const Status fits = CheckFits(what, "rows of variable " + variable.name, "are", (*found)->dtype,
+                                ShapeOfRows(slices.indices, **found), slices.values);
+  if (!fits.ok()) return Refuse(fits);
+  if (op == UpdateOp::kGradient && !HasOptimizer(variable, **found)) return;
+  rows_.Add(**found, op, *std::move(named), slices.values);
+}
+
 const ProgramVariable* StepState::Accept(const char* what, const VariableRef& variable,
                                          const Tensor& tensor) {
   const Result<const ProgramVariable*> found = Find(variable);
-  if (!found.ok()) {
-    Refuse(found.status());
-    return nullptr;
-  }
-  if (tensor.dtype() == (*found)->dtype && tensor.shape() == (*found)->shape) {
-    if (Finite(tensor)) return *found;
-    Refuse(OutOfRangeError(std::string(what) + " of variable " + variable.name +
-                           " is infinite or not a number"));
-    return nullptr;
-  }
-  Refuse(InvalidArgumentError(std::string(what) + " of " + tensor.ToString() + " for variable " +
-                              variable.name + ", which is " + DTypeName((*found)->dtype) + " " +
-                              (*found)->shape.ToString()));
+  const Status status = [&]() -> Status {
+    PSTRAIN_RETURN_IF_ERROR(found.status());
+    if ((*found)->table) {
+      return InvalidArgumentError(std::string(what) + " of embedding table " + variable.name +
+                                  ", which is changed by rows: give IndexedSlices");
+    }
+    PSTRAIN_RETURN_IF_ERROR(CheckFits(what, "variable " + variable.name, "is", (*found)->dtype,
+                                      (*found)->shape, tensor));
+    if (!rows_.Of((*found)->id)) return OkStatus();
+    return FailedPreconditionError(std::string(what) + " of variable " + variable.name +
+                                   " after rows of it were changed in the same function; change "
+                                   "the whole variable before its rows");
+  }();
+  if (status.ok()) return *found;
+  Refuse(status);
   return nullptr;
 }
 
 void StepState::Refuse(Status error) {
   if (error_.ok()) error_ = std::move(error);
+}
+
+bool StepState::HasOptimizer(const VariableRef& ref, const ProgramVariable& variable) {
+  if (variable.has_optimizer) return true;
+  Refuse(InvalidArgumentError("a gradient of variable " + ref.name +
+                              ", which has no optimizer; declare it with one"));
+  return false;
 }
 
 void StepState::Push(const ProgramVariable& variable, const Tensor& tensor, UpdateOp op) {
@@ -139,10 +252,7 @@ void StepState::Push(const ProgramVariable& variable, const Tensor& tensor, Upda
 void StepState::Gradient(const VariableRef& variable, const Tensor& gradient) {
   const ProgramVariable* const found = Accept("a gradient", variable, gradient);
   if (found == nullptr) return;
-  if (!found->has_optimizer) {
-    return Refuse(InvalidArgumentError("a gradient of variable " + variable.name +
-                                       ", which has no optimizer; declare it with one"));
-  }
+  if (!HasOptimizer(variable, *found)) return;
   overlays_[found->id] = {.unknown = true};
   Push(*found, gradient, UpdateOp::kGradient);
 }

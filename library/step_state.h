@@ -13,7 +13,8 @@
 
 #include "base/status.h"
 #include "library/coordinator/metric_table.h"
-#include "library/variable_table.h"
+#include "library/variables/row_changes.h"
+#include "library/variables/variable_table.h"
 #include "library/worker/closure_runner.h"
 
 namespace pstrain::program {
@@ -33,9 +34,13 @@ class StepState {
 
   /// As Step.
   Result<std::vector<Tensor>> Read(std::span<const VariableRef* const> variables);
+  Result<std::vector<Tensor>> Lookup(std::span<const Step::Ids> wanted);
   void Gradient(const VariableRef& variable, const Tensor& gradient);
   void Assign(const VariableRef& variable, const Tensor& value);
   void Add(const VariableRef& variable, const Tensor& delta);
+  /// Gradient, Assign or Add of rows; `what` is for the error.
+  void ChangeRows(const char* what, const VariableRef& variable, const IndexedSlices& slices,
+                  UpdateOp op);
   std::int64_t worker_index() const { return worker_index_; }
   /// As StepMetric::Add.
   void AddToMetric(const std::string& name, double numerator, double denominator);
@@ -48,12 +53,25 @@ class StepState {
     std::optional<Tensor> assigned = std::nullopt;
     /// Since then, in order.
     std::vector<Tensor> added = {};
+
+    bool empty() const { return !unknown && !assigned && added.empty(); }
+  };
+  /// What a lookup has to be told of one variable.
+  struct Wanted {
+    const ProgramVariable* variable = nullptr;
+    NamedRows named;
+    /// Nothing: the rows are taken from `whole`, which the step has changed.
+    std::optional<std::size_t> request = std::nullopt;
+    Tensor whole = Tensor();
   };
 
   Result<const ProgramVariable*> Find(const VariableRef& variable) const;
+  Result<Wanted> Want(const Step::Ids& ids, StepAccess* access);
+  Result<Tensor> RowsOf(const Step::Ids& ids, Wanted wanted, StepValues* pulled) const;
   /// The variable, when it takes such a tensor; else remembers why not and returns null.
   const ProgramVariable* Accept(const char* what, const VariableRef& variable,
                                 const Tensor& tensor);
+  bool HasOptimizer(const VariableRef& ref, const ProgramVariable& variable);
   void Push(const ProgramVariable& variable, const Tensor& tensor, UpdateOp op);
   void Refuse(Status error);
 
@@ -62,6 +80,7 @@ class StepState {
   const std::int64_t worker_index_;
   Status error_;
   std::map<VariableId, Overlay> overlays_;
+  RowChanges rows_;
   StepUpdates updates_;
   std::vector<MetricSum> metrics_;
 };

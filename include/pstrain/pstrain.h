@@ -9,7 +9,9 @@
 #include <pstrain/distributed_values.h>
 #include <pstrain/dlpack.h>
 #include <pstrain/dtype.h>
+#include <pstrain/embedding_table.h>
 #include <pstrain/function.h>
+#include <pstrain/indexed_slices.h>
 #include <pstrain/initializers.h>
 #include <pstrain/input_context.h>
 #include <pstrain/iterator.h>

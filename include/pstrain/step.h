@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pstrain/indexed_slices.h>
 #include <pstrain/metric.h>
 #include <pstrain/status.h>
 #include <pstrain/tensor.h>
@@ -26,8 +27,11 @@ class StepState;
 /// the calls. (TensorFlow writes at once: a killed function is half applied there.)
 ///
 /// After an Assign or Add of its own a step reads what it will have made; after a Gradient it
-/// cannot know that, and reading the variable is FAILED_PRECONDITION. The first error of Gradient,
-/// Assign or Add, which return nothing, is the error of the function.
+/// cannot know that, and reading the variable, or those rows of it, is FAILED_PRECONDITION. The
+/// first error of Gradient, Assign or Add, which return nothing, is the error of the function.
+///
+/// Rows of a variable are its slices along the first axis. Of one variable a step changes the whole
+/// before it changes rows: after rows of it the function's error is FAILED_PRECONDITION.
 ///
 /// Lives while the function runs; used by the thread that runs it.
 class Step {
@@ -36,8 +40,8 @@ class Step {
   Step& operator=(const Step&) = delete;
 
   /// The values of a variable; waits for ps that are away. Mirrors tf.Variable.read_value.
-  /// NOT_FOUND: no such variable. CANCELLED: this attempt is given up; what the function returns
-  /// does not matter any more.
+  /// NOT_FOUND: no such variable. INVALID_ARGUMENT: it is an embedding table. CANCELLED: this
+  /// attempt is given up; what the function returns does not matter any more.
   Result<Tensor> Read(const VariableRef& variable);
   /// Several variables in one round trip to each ps.
   template <typename... Refs>
@@ -51,6 +55,19 @@ class Step {
     return read;
   }
 
+  /// Rows of an embedding table or of a variable, in the order of the ids: the shape of `ids`,
+  /// followed by that of a row. Asks each ps for the rows that it has, each once, and for nothing
+  /// else. Mirrors tf.nn.embedding_lookup and ShardedVariable.sparse_read. NOT_FOUND: no such
+  /// variable. OUT_OF_RANGE names an id that is no row. INVALID_ARGUMENT: ids that are not int32 or
+  /// int64, or a scalar. CANCELLED: as Read.
+  Result<Tensor> Lookup(const VariableRef& variable, const Tensor& ids);
+  /// Rows of several variables in one round trip to each ps; one tensor for each, in their order.
+  struct Ids {
+    VariableRef variable;
+    Tensor ids;
+  };
+  Result<std::vector<Tensor>> Lookup(const std::vector<Ids>& wanted);
+
   /// One step of the variable's optimizer with this gradient. Mirrors
   /// optimizer.apply_gradients([(gradient, variable)]). The function's error is NOT_FOUND: no such
   /// variable; INVALID_ARGUMENT: another shape or dtype, or a variable without an optimizer;
@@ -60,6 +77,16 @@ class Step {
   void Assign(const VariableRef& variable, const Tensor& value);
   /// Mirrors tf.Variable.assign_add; integers wrap around. Errors as Assign.
   void Add(const VariableRef& variable, const Tensor& delta);
+
+  /// The same for rows of an embedding table or of a variable: gradients of ids that are the same
+  /// are summed here, as optimizer.apply_gradients does it with tf.IndexedSlices, and the optimizer
+  /// steps once in each row that is named, and in no other. Errors as above and as of Lookup;
+  /// values have the shape that IndexedSlices says.
+  void Gradient(const VariableRef& variable, const IndexedSlices& gradient);
+  /// Of ids that are the same the last one counts. Mirrors tf.Variable.scatter_update.
+  void Assign(const VariableRef& variable, const IndexedSlices& values);
+  /// Ids that are the same are all added. Mirrors tf.Variable.scatter_add.
+  void Add(const VariableRef& variable, const IndexedSlices& deltas);
 
   /// A mean that this function adds to, by its name: see ClusterCoordinator::metric.
   StepMetric metric(std::string name) { return {state_, std::move(name)}; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pstrain/cluster_resolver.h>
+#include <pstrain/partitioners.h>
 #include <pstrain/status.h>
 
 #include <cstdint>
@@ -13,9 +14,9 @@ namespace program {
 class Run;
 }  // namespace program
 
-/// How many of what a strategy without a cluster starts, as threads of this process. In a cluster
-/// these are the job's: spec.replicaSpecs, spec.strategy.shards, spec.program.closuresPerWorker. A
-/// value.
+/// How many of what a strategy without a cluster starts, as threads of this process: in a cluster
+/// these are the job's, spec.replicaSpecs, spec.strategy.shards, spec.program.closuresPerWorker.
+/// And how its variables are divided, which is the program's in both. A value.
 struct StrategyOptions {
   /// Parameter servers, from 1 to 64.
   int ps = 1;
@@ -27,6 +28,11 @@ struct StrategyOptions {
   int closures_per_worker = 2;
   /// Units of ownership that variables lie in, from 1 to 4096.
   int shards = 8;
+  /// Asked for each variable that is declared in the strategy's scope, but for scalars and
+  /// embedding tables: into how many partitions it is divided. Partitions lie in shards of their
+  /// own, as far as there are so many. By default each variable is whole. Mirrors
+  /// variable_partitioner of tf.distribute.ParameterServerStrategy.
+  Partitioner variable_partitioner = {};
 };
 
 /// Variables that a thread declares while this lives belong to its strategy. Mirrors what
@@ -53,12 +59,13 @@ class ParameterServerStrategy {
  public:
   /// Without a cluster it starts the threads; `options` says how many. In one it starts the chief
   /// beside `main`, where the cluster says; the job, of which pstrain-agent tells, says the rest.
-  /// Waits until the chief serves. INVALID_ARGUMENT: a number out of its bounds; a cluster or a job
-  /// that cannot be used. ALREADY_EXISTS: two functions, or two dataset functions, are registered
-  /// under one name; both places are named. FAILED_PRECONDITION: this process is not the chief; the
-  /// job has no spec.program, whose checkpoint directory all processes need; the process has a
-  /// strategy already; the run is finished. Others: the directory of the run, or the temporary one,
-  /// for which TMPDIR counts, cannot be written to.
+  /// Waits until the chief serves. INVALID_ARGUMENT: a number out of its bounds; a partitioner that
+  /// was made with a bad argument; a cluster or a job that cannot be used. ALREADY_EXISTS: two
+  /// functions, or two dataset functions, are registered under one name; both places are named.
+  /// FAILED_PRECONDITION: this process is not the chief; the job has no spec.program, whose
+  /// checkpoint directory all processes need; the process has a strategy already; the run is
+  /// finished. Others: the directory of the run, or the temporary one, for which TMPDIR counts,
+  /// cannot be written to.
   static Result<ParameterServerStrategy> Create(const ClusterResolver& cluster,
                                                 const StrategyOptions& options = {});
   /// The same with the cluster that TF_CONFIG names, if it is set.

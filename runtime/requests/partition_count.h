@@ -37,4 +37,17 @@ constexpr std::int64_t MaxSizeCount(std::int64_t rows, std::int64_t row_bytes,
   return max_shards == 0 ? needed : std::min(needed, max_shards);
 }
 
+/// Rows [begin, begin + size).
+struct RowRange {
+  std::int64_t begin = 0;
+  std::int64_t size = 0;
+};
+
+/// Partition `i` of `count`: their sizes differ by one row at most, the longer ones come first. As
+/// ShardedVariable divides, and strategy "div" of tf.nn.embedding_lookup. REQUIRES: 0 <= i < count.
+constexpr RowRange PartitionRows(std::int64_t rows, std::int64_t count, std::int64_t i) {
+  const std::int64_t longer = rows % count;
+  return {i * (rows / count) + std::min(i, longer), rows / count + (i < longer ? 1 : 0)};
+}
+
 }  // namespace pstrain

@@ -3,10 +3,10 @@
 //
 //   counting_program PHASES CALLS MILLISECONDS
 //
-// Each call counts its number in three ways and takes so long; after each phase the chief compares
-// what it reads with the closed form. PSTRAIN_TEST_MAIN: "fail", the chief's main fails after the
-// first phase; "forget", it returns 0 without Finish. PSTRAIN_TEST_MORE: this process has a
-// function more than the others.
+// Each call counts its number in five ways, two of them in rows of tables, and takes so long; after
+// each phase the chief compares what it reads with the closed form. PSTRAIN_TEST_MAIN: "fail", the
+// chief's main fails after the first phase; "forget", it returns 0 without Finish.
+// PSTRAIN_TEST_MORE: this process has a function more than the others.
 #include <pstrain/pstrain.h>
 
 #include <chrono>
@@ -24,8 +24,12 @@ namespace {
 using namespace pstrain;
 
 constexpr std::int64_t kPlaces = 100;
+/// Rows that calls touch, of many that there could be.
+constexpr std::int64_t kTouched = 20;
+constexpr std::int64_t kApart = std::int64_t{1} << 40;
 
 const VariableRef kSum{"sum"}, kEach{"each"}, kWeights{"weights"};
+const VariableRef kRowCounts{"row counts"}, kRowWeights{"row weights"};
 
 int phases = 1;
 int calls = 1;
@@ -38,6 +42,16 @@ Result<Values> Count(Step& step, std::int64_t number) {
   step.Add(kSum, number);
   step.Add(kEach, Tensor::From(std::move(each)));
   step.Gradient(kWeights, Tensor::From(std::vector<float>(10, -1.0F)));
+  // The row of the number, and twice the one behind it.
+  const std::int64_t next = (number + 1) % kTouched * kApart;
+  const Tensor ids =
+      Tensor::From(std::vector<std::int64_t>{next, number % kTouched * kApart, next});
+  PSTRAIN_ASSIGN_OR_RETURN(const Tensor ones,
+                           Tensor::From(Shape{3, 1}, std::vector<std::int64_t>(3, 1)));
+  PSTRAIN_ASSIGN_OR_RETURN(const Tensor down,
+                           Tensor::From(Shape{3, 2}, std::vector<float>(6, -1.0F)));
+  step.Add(kRowCounts, {ids, ones});
+  step.Gradient(kRowWeights, {ids, down});
   step.metric("number").Add(static_cast<double>(number));
   return Values{{"number", number}};
 }
@@ -45,13 +59,48 @@ const Function kCount{"Count", Count};
 
 Result<Values> ReadAll(Step& step) {
   PSTRAIN_ASSIGN_OR_RETURN(const auto read, step.Read(kSum, kEach, kWeights));
-  return Values{{"sum", read[0]}, {"each", read[1]}, {"weights", read[2]}};
+  std::vector<std::int64_t> ids;
+  for (std::int64_t i = 0; i < kTouched; ++i) ids.push_back(i * kApart);
+  const Tensor rows = Tensor::From(std::move(ids));
+  PSTRAIN_ASSIGN_OR_RETURN(const auto of_tables,
+                           step.Lookup({{kRowCounts, rows}, {kRowWeights, rows}}));
+  return Values{{"sum", read[0]},
+                {"each", read[1]},
+                {"weights", read[2]},
+                {"row counts", of_tables[0]},
+                {"row weights", of_tables[1]}};
 }
 const Function kReadAll{"ReadAll", ReadAll};
 
 std::string Mode() {
   const char* mode = std::getenv("PSTRAIN_TEST_MAIN");
   return mode == nullptr ? std::string() : mode;
+}
+
+// How many of the numbers from 0 to `count` - 1 have that remainder.
+std::int64_t CountOf(std::int64_t count, std::int64_t remainder, std::int64_t divisor) {
+  return (count - remainder + divisor - 1) / divisor;
+}
+
+// The rows of both tables, when each number has come to its row and twice to the next one.
+Status CompareRows(const Values& read, std::int64_t count) {
+  PSTRAIN_ASSIGN_OR_RETURN(const Tensor counts, read.Get("row counts"));
+  PSTRAIN_ASSIGN_OR_RETURN(const auto rows, counts.data<std::int64_t>());
+  PSTRAIN_ASSIGN_OR_RETURN(const Tensor weights, read.Get("row weights"));
+  PSTRAIN_ASSIGN_OR_RETURN(const auto values, weights.data<float>());
+  for (std::int64_t i = 0; i < kTouched; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    const std::int64_t expected =
+        CountOf(count, i, kTouched) + 2 * CountOf(count, (i + kTouched - 1) % kTouched, kTouched);
+    const auto weight = static_cast<float>(expected);
+    if (rows[row] == expected && values[2 * row] == weight && values[2 * row + 1] == weight) {
+      continue;
+    }
+    return InternalError("wrong: row " + std::to_string(i) + " has " + std::to_string(rows[row]) +
+                         " and " + std::to_string(values[2 * row]) + " instead of " +
+                         std::to_string(expected));
+  }
+  return OkStatus();
 }
 
 // All numbers from 0 to `count` - 1, each once.
@@ -65,31 +114,42 @@ Status Compare(const Values& read, const Metric& metric, std::int64_t count) {
   bool right = sum == expected && metric.Count() == static_cast<double>(count) &&
                metric.Value() * static_cast<double>(count) == static_cast<double>(expected);
   for (std::int64_t i = 0; i < kPlaces; ++i) {
-    right = right && places[static_cast<std::size_t>(i)] == (count - i + kPlaces - 1) / kPlaces;
+    right = right && places[static_cast<std::size_t>(i)] == CountOf(count, i, kPlaces);
   }
   for (const float value : values) right = right && value == static_cast<float>(count);
-  if (right) return OkStatus();
+  if (right) return CompareRows(read, count);
   return InternalError("wrong: of " + std::to_string(count) + " numbers the sum is " +
                        std::to_string(sum) + " and not " + std::to_string(expected));
+}
+
+Status Declare(const ParameterServerStrategy& strategy) {
+  const auto scope = strategy.Scope();
+  const auto integers = [](const VariableRef& ref, Shape shape) {
+    return Variable::Create(ref, std::move(shape), initializers::Zeros(), optimizers::None{},
+                            DType::kInt64)
+        .status();
+  };
+  PSTRAIN_RETURN_IF_ERROR(integers(kSum, Shape{}));
+  PSTRAIN_RETURN_IF_ERROR(integers(kEach, Shape{kPlaces}));
+  PSTRAIN_RETURN_IF_ERROR(Variable::Create(kWeights, Shape{10}, initializers::Zeros(),
+                                           optimizers::Sgd{.learning_rate = 1})
+                              .status());
+  PSTRAIN_RETURN_IF_ERROR(EmbeddingTable::Create(kRowCounts, Shape{kTouched * kApart, 1},
+                                                 initializers::Zeros(), optimizers::None{},
+                                                 DType::kInt64)
+                              .status());
+  PSTRAIN_RETURN_IF_ERROR(EmbeddingTable::Create(kRowWeights, Shape{kTouched * kApart, 2},
+                                                 initializers::Zeros(),
+                                                 optimizers::Sgd{.learning_rate = 1})
+                              .status());
+  return OkStatus();
 }
 
 Result<int> Coordinate(const ClusterResolver& cluster) {
   PSTRAIN_ASSIGN_OR_RETURN(const auto strategy,
                            ParameterServerStrategy::Create(cluster, {.ps = 2, .workers = 2}));
   PSTRAIN_ASSIGN_OR_RETURN(auto coordinator, ClusterCoordinator::Create(strategy));
-  {
-    const auto scope = strategy.Scope();
-    const auto integers = [](const VariableRef& ref, Shape shape) {
-      return Variable::Create(ref, std::move(shape), initializers::Zeros(), optimizers::None{},
-                              DType::kInt64)
-          .status();
-    };
-    PSTRAIN_RETURN_IF_ERROR(integers(kSum, Shape{}));
-    PSTRAIN_RETURN_IF_ERROR(integers(kEach, Shape{kPlaces}));
-    PSTRAIN_RETURN_IF_ERROR(Variable::Create(kWeights, Shape{10}, initializers::Zeros(),
-                                             optimizers::Sgd{.learning_rate = 1})
-                                .status());
-  }
+  PSTRAIN_RETURN_IF_ERROR(Declare(strategy));
   std::int64_t number = 0;
   for (int phase = 0; phase < phases; ++phase) {
     for (int i = 0; i < calls; ++i) {

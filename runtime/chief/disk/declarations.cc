@@ -21,12 +21,18 @@ const VariableSpec* FindByName(const Variables& variables, const std::string& na
 
 /// Before sizes are computed with: OK when the variable holds together wherever it lies.
 Status CheckAlone(VariableSpec variable) {
+  const std::int64_t rows = variable.shape_size() == 0 ? 1 : variable.shape(0);
+  if (variable.partitions_size() > std::max<std::int64_t>(1, rows)) {
+    return InvalidArgumentError("variable " + variable.name() + " has " + std::to_string(rows) +
+                                " rows, and cannot have " +
+                                std::to_string(variable.partitions_size()) + " partitions");
+  }
   variable.set_id(0);
   variable.clear_pack();
   variable.clear_partitions();
   if (variable.kind() == VariableSpec::DENSE) {
     Partition* all = variable.add_partitions();
-    all->set_size(variable.shape_size() == 0 ? 1 : variable.shape(0));
+    all->set_size(rows);
   }
   return Catalog::Create({variable}, 1, 1).status();
 }

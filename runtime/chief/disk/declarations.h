@@ -25,11 +25,11 @@ class Declarations {
   Declarations(const ChiefDependencies& chief, RunDescription& run, std::function<void()> grown)
       : chief_(chief), run_(run), grown_(std::move(grown)) {}
 
-  /// Declares what is not declared yet, all of it or, with an error, nothing. Ids, partitions and
-  /// generations are not looked at. `done` gets OK once it is durable, immediately when nothing is
-  /// new. ALREADY_EXISTS names a variable and how it differs from what its name was declared as;
-  /// INVALID_ARGUMENT: one that does not hold together; else as RunDirectory::WriteGeneration:
-  /// declared again, it is tried again.
+  /// Declares what is not declared yet, all of it or, with an error, nothing. Ids and generations
+  /// are not looked at, of partitions only how many there are: none leaves it to the job. `done`
+  /// gets OK once it is durable, immediately when nothing is new. ALREADY_EXISTS names a variable
+  /// and how it differs from what its name was declared as; INVALID_ARGUMENT: one that does not
+  /// hold together; else as RunDirectory::WriteGeneration: declared again, it is tried again.
   void Declare(std::vector<VariableSpec> variables, Done done);
 
  private:

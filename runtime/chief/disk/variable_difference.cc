@@ -52,6 +52,11 @@ std::string VariableDifference(const VariableSpec& declared, const VariableSpec&
     return Differs("optimizer", TextOf(declared.has_optimizer(), declared.optimizer()),
                    TextOf(again.has_optimizer(), again.optimizer()));
   }
+  // Where it is declared with none, their number is not the declaration's.
+  if (again.partitions_size() != 0 && declared.partitions_size() != again.partitions_size()) {
+    return Differs("number of partitions", std::to_string(declared.partitions_size()),
+                   std::to_string(again.partitions_size()));
+  }
   return "";
 }
 

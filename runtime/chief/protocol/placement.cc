@@ -74,15 +74,16 @@ std::vector<std::uint32_t> InTurn(std::size_t items, std::uint32_t bins) {
 void Divide(const VariablePartitioner& partitioner, VariableSpec* variable) {
   const std::vector<std::int64_t> shape = ShapeOf(*variable);
   const std::int64_t rows = shape.empty() ? 1 : shape[0];
-  const std::int64_t count =
-      std::max<std::int64_t>(1, PartitionCount(partitioner, shape, DTypeOf(*variable)));
+  const std::int64_t wanted = variable->partitions_size() > 0
+                                  ? variable->partitions_size()
+                                  : PartitionCount(partitioner, shape, DTypeOf(*variable));
+  const std::int64_t count = std::max<std::int64_t>(1, wanted);
   variable->clear_partitions();
-  std::int64_t begin = 0;
   for (std::int64_t i = 0; i < count; ++i) {
+    const RowRange of_rows = PartitionRows(rows, count, i);
     Partition* partition = variable->add_partitions();
-    partition->set_begin(begin);
-    partition->set_size(rows / count + (i < rows % count ? 1 : 0));
-    begin += partition->size();
+    partition->set_begin(of_rows.begin);
+    partition->set_size(of_rows.size);
   }
 }
 

@@ -26,8 +26,9 @@ std::int64_t PartitionCount(const VariablePartitioner& partitioner,
 inline constexpr std::int64_t kMostPackedBytes = 4 << 10;
 inline constexpr std::int64_t kMostPackBytes = 64 << 10;
 
-/// Fills `partitions` of every DENSE variable: they differ by at most one row, the longer
-/// ones first, and the shard of each. LoadAware: ShardOfPartition of its name, whatever else there
+/// Fills `partitions` of every DENSE variable: as many as it has already, whatever is in them, else
+/// what the partitioner says; they differ by at most one row, the longer ones first; and the shard
+/// of each. LoadAware: ShardOfPartition of its name, whatever else there
 /// is. RoundRobin: one after the other, through all variables, after the `placed` partitions of the
 /// variables that were declared before. Small variables of one partition and one dtype, all with or
 /// all without an optimizer, make packs: LoadAware, each lies where the name of its first one says;

@@ -118,6 +118,21 @@ TEST(PlacePartitions, WhenRowsDoNotDivide_CoversAxisZeroWithTheLongerSlicesFirst
   EXPECT_EQ(variables[2].partitions_size(), 0);
 }
 
+// A program says it for each variable.
+TEST(PlacePartitions, WhenAVariableHasItsNumber_TheJobsPartitionerIsNotAsked) {
+  std::vector<VariableSpec> variables(2, Variable(VariableSpec::DENSE, {11, 2}));
+  for (int i = 0; i < 4; ++i) variables[0].add_partitions();
+  variables[1].add_partitions();
+  ASSERT_TRUE(
+      PlacePartitions(Partitioner("fixed", 3, 0), Strategy::LoadAware, 8, 0, &variables).ok());
+  ASSERT_EQ(variables[0].partitions_size(), 4);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(variables[0].partitions(i).begin(), 3 * i);
+    EXPECT_EQ(variables[0].partitions(i).size(), i < 3 ? 3 : 2);
+  }
+  EXPECT_EQ(variables[1].partitions_size(), 1);
+}
+
 std::vector<std::uint32_t> ShardsOf(const VariableSpec& variable) {
   std::vector<std::uint32_t> shards;
   for (const Partition& partition : variable.partitions()) shards.push_back(partition.shard());
