@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace pstrain {
@@ -27,6 +28,10 @@ struct StrategyOptions {
   int closures_per_worker = 2;
   /// Units of ownership that variables lie in, from 1 to 4096.
   int shards = 8;
+  /// Where marks are kept (CheckpointManager), for the next process that is given the same
+  /// directory: one at a time, and none once the run has finished. Empty: in a temporary directory,
+  /// which ends with this process. In a cluster it is the job's, spec.program.checkpoint.directory.
+  std::string checkpoint_directory = {};
 };
 
 /// Variables that a thread declares while this lives belong to its strategy. Mirrors what
@@ -47,8 +52,9 @@ class StrategyScope {
 /// tf.distribute.ParameterServerStrategy. Without a cluster, chief, ps and workers are threads of
 /// this process; nothing listens on a port. With one, this process is its chief, and the others
 /// play their roles by a Server: kills of ps and workers cost the program nothing, and after that
-/// of the chief it begins from its initial state. A value: copies are of the same run, which ends
-/// with ClusterCoordinator::Finish, or, given up, with the last of them. Any thread.
+/// of the chief it goes on from its last mark (CheckpointManager), and without one from its initial
+/// state. A value: copies are of the same run, which ends with ClusterCoordinator::Finish, or, given
+/// up, with the last of them. Any thread.
 class ParameterServerStrategy {
  public:
   /// Without a cluster it starts the threads; `options` says how many. In one it starts the chief

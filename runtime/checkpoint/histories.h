@@ -14,8 +14,9 @@ namespace pstrain {
 
 /// The histories of a program. Each chief begins one, at a mark of a history before it or with
 /// nothing, and notes that in <run>/histories/<chief term> before it does anything else: what a
-/// former chief has done after that mark, or does later, is of no history that goes on. The
-/// functions keep nothing: any thread. They take as long as the disk takes.
+/// former chief has done after that mark, or does later, is of no history that goes on
+/// (docs/design/return-to-the-mark.md). The functions keep nothing: any thread. They take as long
+/// as the disk takes.
 
 /// Notes, durably, that the chief of that term begins at that checkpoint; nothing: with nothing.
 /// ABORTED as CheckChiefTerm.
