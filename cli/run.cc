@@ -100,15 +100,9 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   return TellEnd(ended, std::move(outcome));
 }
 
-/// What needs marks, or to know when a run ends.
+/// What needs to know when a run ends.
 Status CheckProgram(const RunOptions& options, const JobSpec& spec) {
-  if (!spec.has_program()) return OkStatus();
-  if (options.resume) {
-    return UnimplementedError(
-        "--resume: a program begins from its initial state, as it saves no marks yet; run it "
-        "without --resume");
-  }
-  if (options.stop_at.empty()) return OkStatus();
+  if (!spec.has_program() || options.stop_at.empty()) return OkStatus();
   return InvalidArgumentError(
       "--stop-at: nobody knows when a program ends; stop it by Ctrl-C, or let the program end");
 }

@@ -128,9 +128,8 @@ int TellEnd(const EndedRun& run, local::RunOutcome outcome) {
     outcome.state = StateName(local::SessionEnd::kFailed);
     outcome.reason = error;
   }
-  // The same command would meet the same end, and a program begins from its initial state anyway.
-  const bool continues = !run.job.FailedForGood() && !run.spec.has_program();
-  if (run.end != local::SessionEnd::kSucceeded && continues) {
+  // The same command would meet the same end.
+  if (run.end != local::SessionEnd::kSucceeded && !run.job.FailedForGood()) {
     std::fprintf(stderr, "to continue: %s\n", ResumeCommand(run.options).c_str());
   }
   const Json report = local::MakeRunReport(outcome, run.spec);

@@ -10,6 +10,7 @@
 #include "library/data/per_worker_elements.h"
 #include "library/function_registry.h"
 #include "library/local/local_cluster.h"
+#include "library/remote/build_id.h"
 #include "library/remote/program_process.h"
 #include "library/remote/remote_chief.h"
 #include "library/step_runner.h"
@@ -37,6 +38,9 @@ Status Check(const StrategyOptions& options) {
       CheckRange("closures_per_worker", options.closures_per_worker, kMostReplicasHere));
   return CheckRange("shards", options.shards, kMostShards);
 }
+
+/// Tells a build of the program from others.
+std::uint32_t BuildDigest() { return Crc32c(BuildIdOfProgram()); }
 
 Status CheckIsChief(const ClusterResolver& cluster) {
   const std::string type = cluster.task_type().value_or("");
@@ -106,6 +110,9 @@ Result<std::shared_ptr<Run>> Run::Start(const ClusterResolver& cluster,
     }
   }
   PSTRAIN_RETURN_IF_ERROR(run->queue_.WaitUntilServing(SteadyTime::max()));
+  if (const auto mark = run->queue_.mark()) {
+    run->iterators_->Restore({mark->iterators().begin(), mark->iterators().end()});
+  }
   return run;
 }
 
@@ -116,6 +123,7 @@ Result<std::unique_ptr<ProgramRoles>> Run::StartHere(const StrategyOptions& opti
       .workers = static_cast<std::uint32_t>(options.workers),
       .closures = static_cast<std::uint32_t>(options.closures_per_worker),
       .shards = static_cast<std::uint32_t>(options.shards),
+      .directory = options.checkpoint_directory,
       .create_runner = [](std::uint32_t worker) {
         return std::make_unique<StepRunner>(FunctionRegistry::Global(), worker);
       }};
@@ -137,6 +145,53 @@ Result<std::shared_ptr<const ClosureState>> Run::Schedule(const Call& call,
       queue_.Schedule(EncodeCall({call.function, call.signature, std::move(arguments)}), place));
   binding.Keep();
   return std::move(scheduled.state);
+}
+
+Status Run::AwaitBegin(std::optional<std::uint32_t> keep) {
+  PSTRAIN_RETURN_IF_ERROR(queue_.AwaitBegin());
+  return queue_.WithChief([keep](Chief& chief) {
+    chief.KeepMarks(keep);
+    return OkStatus();
+  });
+}
+
+Result<std::int64_t> Run::Begin() {
+  PSTRAIN_RETURN_IF_ERROR(queue_.Begin());
+  const std::optional<ProgramMark> mark = queue_.mark();
+  if (!mark) return 0;
+  std::vector<MetricSum> sums;
+  for (const MetricTotal& metric : mark->metrics()) {
+    sums.push_back({metric.name(), metric.numerator(), metric.denominator()});
+  }
+  metrics_.Restore(sums);
+  LogInfo("coordinator", "main goes on from its mark",
+          {{"mark", mark->mark()},
+           {"calls", mark->next_id()},
+           {"same_build", mark->build() == BuildDigest()}});
+  return mark->mark();
+}
+
+Status Run::SaveMark(ProgramMark mark, SteadyTime deadline) {
+  if (mark.user().size() > kMostUserBytes) {
+    return ResourceExhaustedError("SaveOptions.user_bytes has " +
+                                  std::to_string(mark.user().size()) + " bytes, and at most " +
+                                  std::to_string(kMostUserBytes) +
+                                  " are kept with a mark; keep them in a variable");
+  }
+  const auto make = [&] {
+    for (const MetricSum& sum : metrics_.All()) {
+      MetricTotal& metric = *mark.add_metrics();
+      metric.set_name(sum.name);
+      metric.set_numerator(sum.numerator);
+      metric.set_denominator(sum.denominator);
+    }
+    for (IteratorPosition& position : iterators_->Positions()) {
+      *mark.add_iterators() = std::move(position);
+    }
+    mark.set_build(BuildDigest());
+    return mark;
+  };
+  return queue_.SaveMark(make, deadline);
 }
 
 Result<int> Run::Finish() {

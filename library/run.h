@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
@@ -15,8 +16,10 @@
 #include "library/coordinator/closure_queue.h"
 #include "library/coordinator/metric_table.h"
 #include "library/coordinator/program_roles.h"
+#include "library/data/named_iterators.h"
 #include "library/payload.h"
 #include "proto/contract/checkpoint.pb.h"
+#include "proto/contract/mark.pb.h"
 #include "proto/job/fixed_fields.h"
 
 namespace pstrain::program {
@@ -45,10 +48,17 @@ class Run {
   Result<std::shared_ptr<const ClosureState>> Schedule(
       const Call& call, ClosureQueue::Place place = ClosureQueue::Place::kOpenPhase)
       PSTRAIN_EXCLUDES(scheduling_);
+  /// A CheckpointManager is made, which keeps so many marks: as ClosureQueue::AwaitBegin.
+  Status AwaitBegin(std::optional<std::uint32_t> keep);
+  /// As CheckpointManager::RestoreOrInitialize.
+  Result<std::int64_t> Begin();
+  /// As ClosureQueue::SaveMark, with metrics and iterators.
+  Status SaveMark(ProgramMark mark, SteadyTime deadline) PSTRAIN_EXCLUDES(scheduling_);
   ClosureQueue& queue() { return queue_; }
   MetricTable& metrics() { return metrics_; }
   /// Of the variables that are declared.
   const Partitioner& partitioner() const { return partitioner_; }
+  const std::shared_ptr<NamedIterators>& iterators() const { return iterators_; }
   /// Workers of the strategy.
   std::uint32_t workers() const { return workers_; }
   /// Waits for what was scheduled, then for the run's end, once. The exit code, or the error.
@@ -62,6 +72,7 @@ class Run {
   const std::uint32_t workers_;
   const Partitioner partitioner_;
   MetricTable metrics_;
+  const std::shared_ptr<NamedIterators> iterators_ = std::make_shared<NamedIterators>();
   ClosureQueue queue_;
   /// Held while a call takes elements and is scheduled.
   Mutex scheduling_;

@@ -7,7 +7,7 @@ run_case() {
   long_program | k apply -f - >/dev/null
   at_calls 1000 delete_and_await worker 1
   at_calls 2500 delete_and_await ps 0
-  # The program begins from its initial state.
+  # The program goes on from its last mark.
   at_calls 4000 delete_and_await chief 0
   succeeds 600
   local accuracy

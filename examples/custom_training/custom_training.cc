@@ -163,8 +163,11 @@ Result<int> Coordinate(const ClusterResolver& cluster) {
   PSTRAIN_ASSIGN_OR_RETURN(const auto training,
                            coordinator.CreatePerWorkerDataset(kTrainingRecords));
   PSTRAIN_ASSIGN_OR_RETURN(const auto test, coordinator.CreatePerWorkerDataset(kTestRecords));
-  PSTRAIN_ASSIGN_OR_RETURN(const Iterator input, training.Iterate());
-  for (int epoch = 0; epoch < epochs; ++epoch) {
+  PSTRAIN_ASSIGN_OR_RETURN(auto manager, CheckpointManager::Create(coordinator));
+  // 0, or the mark that the `main` before this one has saved last.
+  PSTRAIN_ASSIGN_OR_RETURN(std::int64_t epoch, manager.RestoreOrInitialize());
+  PSTRAIN_ASSIGN_OR_RETURN(const Iterator input, training.Iterate({.name = "train"}));
+  for (; epoch < epochs; ++epoch) {
     for (int i = 0; i < kStepsPerEpoch; ++i) {
       PSTRAIN_RETURN_IF_ERROR(coordinator.Schedule(kTrainStep, input).status());
     }
@@ -175,11 +178,12 @@ Result<int> Coordinate(const ClusterResolver& cluster) {
       PSTRAIN_RETURN_IF_ERROR(coordinator.Schedule(kTestStep, test_input).status());
     }
     PSTRAIN_RETURN_IF_ERROR(coordinator.Join(Forever()));
-    std::printf("epoch %d log_loss %.4f accuracy %.4f\n", epoch,
+    std::printf("epoch %d log_loss %.4f accuracy %.4f\n", static_cast<int>(epoch),
                 coordinator.metric("log_loss").Value(), coordinator.metric("accuracy").Value());
     std::fflush(stdout);
     coordinator.metric("log_loss").Reset();
     coordinator.metric("accuracy").Reset();
+    PSTRAIN_RETURN_IF_ERROR(manager.Save({.mark = epoch + 1}));
   }
   return coordinator.Finish();  // the final checkpoint; ps and workers are released
 }

@@ -74,6 +74,7 @@ class ClusterCoordinator {
   Result<int> Finish();
 
  private:
+  friend class CheckpointManager;
   explicit ClusterCoordinator(std::shared_ptr<program::Run> run) : run_(std::move(run)) {}
   Result<RemoteValue> ScheduleCall(const std::string& function, const std::string& signature,
                                    const std::vector<Argument>& arguments);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace pstrain {
@@ -16,6 +17,9 @@ class PerWorkerElements;
 struct IterateOptions {
   /// How many elements one call is given, from 1 to 65536: its function may call Next so often.
   std::int64_t elements_per_call = 1;
+  /// Marks keep where an iterator of this name stands (CheckpointManager), and a second one of the
+  /// same name is the same. Empty: it begins at the first element whenever it is made.
+  std::string name = {};
 };
 
 /// The dataset of a DatasetFunction, for functions that run on workers. Mirrors what
@@ -27,9 +31,12 @@ class PerWorkerDataset {
  public:
   /// Elements of all pipelines; Dataset::kInfiniteCardinality, Dataset::kUnknownCardinality.
   std::int64_t cardinality() const;
-  /// From the first element on. The second iterator shuffles in another order than the first, as
-  /// the second pass does. Mirrors iter(per_worker_dataset). INVALID_ARGUMENT: options out of their
-  /// bounds.
+  /// From the first element on, or, with a name, from where the mark that the run has returned to
+  /// says; then with as many pipelines as it had. The second iterator shuffles in another order
+  /// than the first, as the second pass does. Mirrors iter(per_worker_dataset), and that a
+  /// checkpoint may have an iterator. INVALID_ARGUMENT: options out of their bounds.
+  /// ALREADY_EXISTS: the name is that of another iterator. FAILED_PRECONDITION: in the mark it is
+  /// of another dataset, or has another number of pipelines.
   Result<Iterator> Iterate(const IterateOptions& options = {}) const;
 
  private:

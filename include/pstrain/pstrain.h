@@ -1,6 +1,7 @@
 #pragma once
 
 /// All of libpstrain but what needs other libraries.
+#include <pstrain/checkpoint_manager.h>
 #include <pstrain/cluster_resolver.h>
 #include <pstrain/cluster_spec.h>
 #include <pstrain/coordinator.h>

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace pstrain {
@@ -33,6 +34,10 @@ struct StrategyOptions {
   /// own, as far as there are so many. By default each variable is whole. Mirrors
   /// variable_partitioner of tf.distribute.ParameterServerStrategy.
   Partitioner variable_partitioner = {};
+  /// Where marks are kept (CheckpointManager), for the next process that is given the same
+  /// directory: one at a time, and none once the run has finished. Empty: in a temporary directory,
+  /// which ends with this process. In a cluster it is the job's, spec.program.checkpoint.directory.
+  std::string checkpoint_directory = {};
 };
 
 /// Variables that a thread declares while this lives belong to its strategy. Mirrors what
@@ -53,8 +58,9 @@ class StrategyScope {
 /// tf.distribute.ParameterServerStrategy. Without a cluster, chief, ps and workers are threads of
 /// this process; nothing listens on a port. With one, this process is its chief, and the others
 /// play their roles by a Server: kills of ps and workers cost the program nothing, and after that
-/// of the chief it begins from its initial state. A value: copies are of the same run, which ends
-/// with ClusterCoordinator::Finish, or, given up, with the last of them. Any thread.
+/// of the chief it goes on from its last mark (CheckpointManager), and without one from its initial
+/// state. A value: copies are of the same run, which ends with ClusterCoordinator::Finish, or,
+/// given up, with the last of them. Any thread.
 class ParameterServerStrategy {
  public:
   /// Without a cluster it starts the threads; `options` says how many. In one it starts the chief

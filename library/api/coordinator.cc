@@ -20,9 +20,10 @@ Result<RemoteValue> ClusterCoordinator::ScheduleCall(const std::string& function
 
 Result<PerWorkerDataset> ClusterCoordinator::CreatePerWorkerDataset(
     const DatasetFunction& function) {
-  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<program::PerWorkerElements> elements,
-                           program::PerWorkerElements::Open(program::DatasetRegistry::Global(),
-                                                            function.name(), run_->workers()));
+  PSTRAIN_ASSIGN_OR_RETURN(
+      std::shared_ptr<program::PerWorkerElements> elements,
+      program::PerWorkerElements::Open(program::DatasetRegistry::Global(), function.name(),
+                                       run_->workers(), run_->iterators()));
   return PerWorkerDataset(std::move(elements));
 }
 

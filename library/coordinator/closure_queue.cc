@@ -31,6 +31,7 @@ void ClosureQueue::Describe(ChiefJob::Work* work) {
                           const CommitProtocol& protocol) {
     Reported(work_id, report, committed, protocol);
   };
+  work->returned = [this](const ProgramMark& mark) { Returned(mark); };
 }
 
 // The chief is destroyed after Serving(nullptr). Invariant: who counts in users_ has a chief that
@@ -78,13 +79,8 @@ Status ClosureQueue::WithChief(const std::function<Status(Chief& chief)>& use) {
 }
 
 Status ClosureQueue::MayTakeAnId() {
-  if (closed_) return FailedPreconditionError("the program has finished");
+  PSTRAIN_RETURN_IF_ERROR(CheckOrder());
   if (!thread_) thread_ = std::this_thread::get_id();
-  if (*thread_ != std::this_thread::get_id()) {
-    return FailedPreconditionError(
-        "another thread has scheduled before; only one thread may schedule, so that the order of "
-        "the program's work is that of its calls");
-  }
   return Deliver();
 }
 

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "library/coordinator/closure_state.h"
 #include "proto/contract/control.pb.h"
+#include "proto/contract/mark.pb.h"
 #include "runtime/chief/chief_job.h"
 #include "runtime/chief/protocol/closure_source.h"
 #include "runtime/chief/protocol/commit_protocol.h"
@@ -62,8 +63,8 @@ class ClosureQueue {
   ClosureQueue(const ClosureQueue&) = delete;
   ClosureQueue& operator=(const ClosureQueue&) = delete;
 
-  /// Fills in what the chief works on: what ChiefJob::open_work is to return. ChiefJob::serving is
-  /// to call Serving.
+  /// Fills in what the chief works on, also where it returns to a mark: what ChiefJob::open_work is
+  /// to return. ChiefJob::serving is to call Serving.
   void Describe(ChiefJob::Work* work);
   /// As ChiefJob::serving. With null it waits for calls that use the chief.
   void Serving(Chief* chief) PSTRAIN_EXCLUDES(mutex_);
@@ -72,9 +73,10 @@ class ClosureQueue {
   /// Until Serving or Ended. Not OK: how it has ended. DEADLINE_EXCEEDED.
   Status WaitUntilServing(SteadyTime deadline) PSTRAIN_EXCLUDES(mutex_);
 
-  /// Adds a closure. FAILED_PRECONDITION: another thread has taken the first id, or Close was
-  /// called. RESOURCE_EXHAUSTED: the payload, or all that are kept, are too large. Any other code:
-  /// an error of a function before this one, or how the run has ended.
+  /// Adds a closure. FAILED_PRECONDITION: another thread has taken the first id or has called
+  /// Begin, Begin is awaited, or Close was called. RESOURCE_EXHAUSTED: the payload, or all that are
+  /// kept, are too large. Any other code: an error of a function before this one, or how the run
+  /// has ended.
   Result<Scheduled> Schedule(std::string payload, Place place = Place::kOpenPhase)
       PSTRAIN_EXCLUDES(mutex_);
   /// Ends the phase and waits until all that was scheduled is committed. DEADLINE_EXCEEDED: it is
@@ -84,6 +86,21 @@ class ClosureQueue {
   Result<bool> Done() PSTRAIN_EXCLUDES(mutex_);
   /// Nothing will be scheduled any more: the run ends when all is committed.
   Status Close() PSTRAIN_EXCLUDES(mutex_);
+  /// The mark that the run has returned to; nothing before Serving, or where it has not.
+  std::optional<ProgramMark> mark() const PSTRAIN_EXCLUDES(mutex_);
+  /// From here on no id is taken before Begin, as where the run has returned to a mark.
+  /// FAILED_PRECONDITION: it was said before, or ids were taken; or how the run has ended.
+  Status AwaitBegin() PSTRAIN_EXCLUDES(mutex_);
+  /// Ids are taken from now on, by this thread. FAILED_PRECONDITION: this is not the first time.
+  Status Begin() PSTRAIN_EXCLUDES(mutex_);
+  /// Join, then a mark: a checkpoint in which every shard has every closure that was scheduled.
+  /// `make` is called when all have ended; the numbers of closures are filled in. The error of a
+  /// function; RESOURCE_EXHAUSTED and others of the disk; DEADLINE_EXCEEDED; FAILED_PRECONDITION:
+  /// Begin was not called, or by another thread, or Close was. After an error there is no such
+  /// mark, and it may be called again.
+  Status SaveMark(const std::function<ProgramMark()>& make, SteadyTime deadline)
+      PSTRAIN_EXCLUDES(mutex_);
+
   /// Closures that have succeeded.
   std::uint64_t succeeded() const PSTRAIN_EXCLUDES(mutex_);
   /// The number that the next closure gets.
@@ -115,6 +132,10 @@ class ClosureQueue {
   void VoidTheRest(const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
   Status Deliver() PSTRAIN_REQUIRES(mutex_);
   Status MayTakeAnId() PSTRAIN_REQUIRES(mutex_);
+  Status CheckOrder() PSTRAIN_REQUIRES(mutex_);
+  void Returned(const ProgramMark& mark) PSTRAIN_EXCLUDES(mutex_);
+  Status WantMark(ProgramMark mark, std::shared_ptr<std::optional<Status>> outcome)
+      PSTRAIN_EXCLUDES(mutex_);
   Scheduled Add(std::string payload, Place place) PSTRAIN_EXCLUDES(mutex_);
 
   /// Of the chief's lock, which is taken before mutex_.
@@ -128,6 +149,11 @@ class ClosureQueue {
   std::optional<Status> ended_ PSTRAIN_GUARDED_BY(mutex_);
   bool closed_ PSTRAIN_GUARDED_BY(mutex_) = false;
   std::optional<std::thread::id> thread_ PSTRAIN_GUARDED_BY(mutex_);
+  /// Whether ids may be taken.
+  enum class Beginning : std::uint8_t { kFree, kAwaited, kDone };
+  Beginning beginning_ PSTRAIN_GUARDED_BY(mutex_) = Beginning::kFree;
+  bool has_manager_ PSTRAIN_GUARDED_BY(mutex_) = false;
+  std::optional<ProgramMark> mark_ PSTRAIN_GUARDED_BY(mutex_);
   /// What is not committed yet.
   std::map<Id, Pending> pending_ PSTRAIN_GUARDED_BY(mutex_);
   Id next_ PSTRAIN_GUARDED_BY(mutex_) = 0;

@@ -32,6 +32,23 @@ MetricSum MetricTable::Get(const std::string& name) const {
   return sum;
 }
 
+std::vector<MetricSum> MetricTable::All() const {
+  const MutexLock lock(mutex_);
+  std::vector<MetricSum> sums;
+  for (const auto& [name, metric] : metrics_) {
+    sums.push_back(
+        {.name = name, .numerator = metric.numerator, .denominator = metric.denominator});
+  }
+  return sums;
+}
+
+void MetricTable::Restore(const std::vector<MetricSum>& sums) {
+  const MutexLock lock(mutex_);
+  for (const MetricSum& sum : sums) {
+    metrics_[sum.name] = {.numerator = sum.numerator, .denominator = sum.denominator};
+  }
+}
+
 void MetricTable::Reset(const std::string& name, std::uint64_t from) {
   const MutexLock lock(mutex_);
   metrics_[name] = {.from = from};

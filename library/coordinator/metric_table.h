@@ -27,6 +27,10 @@ class MetricTable {
       PSTRAIN_EXCLUDES(mutex_);
   /// Zeros where nothing was added.
   MetricSum Get(const std::string& name) const PSTRAIN_EXCLUDES(mutex_);
+  /// All of them. REQUIRES: no closure that is scheduled has not ended.
+  std::vector<MetricSum> All() const PSTRAIN_EXCLUDES(mutex_);
+  /// Begins with these, of closures before the first one that is added.
+  void Restore(const std::vector<MetricSum>& sums) PSTRAIN_EXCLUDES(mutex_);
   /// What closures below `from` add does not count any more.
   void Reset(const std::string& name, std::uint64_t from) PSTRAIN_EXCLUDES(mutex_);
 

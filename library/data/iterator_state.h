@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "library/data/data_node.h"
+#include "proto/contract/mark.pb.h"
 
 namespace pstrain::program {
 
@@ -49,6 +50,8 @@ class IteratorState {
   /// Takes the next elements for a call. OUT_OF_RANGE: there are none. INVALID_ARGUMENT: the
   /// iterator is no argument of calls.
   virtual Result<ElementBinding> Bind();
+  /// Where it stands, but for its name. REQUIRES: it is one that Bind takes elements of.
+  virtual IteratorPosition Position() const { return {}; }
   /// Gives back what was taken last.
   virtual void Unbind(const ElementBinding&) {}
 };

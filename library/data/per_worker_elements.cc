@@ -21,6 +21,14 @@ class RoundRobin final : public IteratorState {
         pass_(pass),
         per_call_(per_call),
         next_(elements_->sizes().size()) {}
+  /// REQUIRES: the position has as many pipelines as `elements`.
+  RoundRobin(std::shared_ptr<const PerWorkerElements> elements, const IteratorPosition& position,
+             std::uint32_t per_call)
+      : elements_(std::move(elements)),
+        pass_(position.pass()),
+        per_call_(per_call),
+        next_(position.next().begin(), position.next().end()),
+        turn_(position.turn()) {}
 
   Result<Element> Next() override {
     return UnimplementedError("dataset " + elements_->dataset() +
@@ -49,6 +57,17 @@ class RoundRobin final : public IteratorState {
                            " has ended: all its elements are scheduled");
   }
 
+  IteratorPosition Position() const override {
+    const MutexLock lock(mutex_);
+    IteratorPosition position;
+    position.set_dataset(elements_->dataset());
+    position.set_workers(elements_->workers());
+    position.set_pass(pass_);
+    position.mutable_next()->Assign(next_.begin(), next_.end());
+    position.set_turn(static_cast<std::uint32_t>(turn_));
+    return position;
+  }
+
   void Unbind(const ElementBinding& binding) override {
     const MutexLock lock(mutex_);
     next_[binding.pipeline] = binding.first;
@@ -59,7 +78,7 @@ class RoundRobin final : public IteratorState {
   const std::shared_ptr<const PerWorkerElements> elements_;
   const std::uint64_t pass_;
   const std::uint32_t per_call_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   /// By pipeline, its next element; and whose turn it is.
   std::vector<std::uint64_t> next_ PSTRAIN_GUARDED_BY(mutex_);
   std::size_t turn_ PSTRAIN_GUARDED_BY(mutex_) = 0;
@@ -67,10 +86,11 @@ class RoundRobin final : public IteratorState {
 
 }  // namespace
 
-Result<std::shared_ptr<PerWorkerElements>> PerWorkerElements::Open(const DatasetRegistry& datasets,
-                                                                   const std::string& dataset,
-                                                                   std::uint32_t workers) {
-  std::shared_ptr<PerWorkerElements> elements(new PerWorkerElements(dataset, workers));
+Result<std::shared_ptr<PerWorkerElements>> PerWorkerElements::Open(
+    const DatasetRegistry& datasets, const std::string& dataset, std::uint32_t workers,
+    std::shared_ptr<NamedIterators> named) {
+  std::shared_ptr<PerWorkerElements> elements(
+      new PerWorkerElements(datasets, dataset, workers, std::move(named)));
   PSTRAIN_ASSIGN_OR_RETURN(const OpenedPipeline first, OpenPipeline(datasets, dataset, workers, 0));
   elements->sizes_.push_back(first.elements->size());
   if (!first.for_each_worker) return elements;
@@ -102,9 +122,46 @@ Result<Iterator> PerWorkerElements::Iterate(const IterateOptions& options) {
                                 std::to_string(options.elements_per_call) +
                                 ", and has to be from 1 to " + std::to_string(kMostPerCall));
   }
-  return IteratorAccess::Make(
-      std::make_shared<RoundRobin>(shared_from_this(), passes_.fetch_add(1),
-                                   static_cast<std::uint32_t>(options.elements_per_call)));
+  const auto per_call = static_cast<std::uint32_t>(options.elements_per_call);
+  const auto make = [this, per_call](const IteratorPosition* position) {
+    return MakeIterator(per_call, position);
+  };
+  if (named_ != nullptr && !options.name.empty()) {
+    return named_->Get(options.name, dataset_, options.elements_per_call, make);
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<IteratorState> state, make(nullptr));
+  return IteratorAccess::Make(std::move(state));
+}
+
+// The pipelines are those of the mark, whatever workers there are now: elements of a pipeline that
+// no worker had any more would be left out.
+Result<std::shared_ptr<IteratorState>> PerWorkerElements::MakeIterator(
+    std::uint32_t per_call, const IteratorPosition* position) {
+  if (position == nullptr) {
+    return std::shared_ptr<IteratorState>(
+        std::make_shared<RoundRobin>(shared_from_this(), passes_.fetch_add(1), per_call));
+  }
+  const std::string name = "iterator " + position->name();
+  if (position->dataset() != dataset_) {
+    return FailedPreconditionError(name + " is in the mark, of dataset " + position->dataset() +
+                                   " and not of " + dataset_ + "; give this one another name");
+  }
+  std::shared_ptr<const PerWorkerElements> elements = shared_from_this();
+  if (position->workers() != workers_) {
+    PSTRAIN_ASSIGN_OR_RETURN(elements, Open(datasets_, dataset_, position->workers()));
+  }
+  if (static_cast<std::size_t>(position->next_size()) != elements->sizes().size()) {
+    return FailedPreconditionError(name + " has " + std::to_string(position->next_size()) +
+                                   " pipelines in the mark, and the dataset function makes " +
+                                   std::to_string(elements->sizes().size()) +
+                                   " now; give it another name to begin at the first element");
+  }
+  std::uint64_t passes = passes_.load();
+  while (passes <= position->pass() &&
+         !passes_.compare_exchange_weak(passes, position->pass() + 1)) {
+  }
+  return std::shared_ptr<IteratorState>(
+      std::make_shared<RoundRobin>(std::move(elements), *position, per_call));
 }
 
 CallBinding::~CallBinding() {

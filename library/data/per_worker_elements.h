@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "library/data/dataset_registry.h"
 #include "library/data/iterator_state.h"
+#include "library/data/named_iterators.h"
 
 namespace pstrain::program {
 
@@ -22,9 +23,10 @@ namespace pstrain::program {
 class PerWorkerElements : public std::enable_shared_from_this<PerWorkerElements> {
  public:
   /// Opens all pipelines, to know that they can be and what they have. Errors as OpenPipeline.
-  static Result<std::shared_ptr<PerWorkerElements>> Open(const DatasetRegistry& datasets,
-                                                         const std::string& dataset,
-                                                         std::uint32_t workers);
+  /// `datasets` outlives it. `named`: where iterators with names belong; null: they have none.
+  static Result<std::shared_ptr<PerWorkerElements>> Open(
+      const DatasetRegistry& datasets, const std::string& dataset, std::uint32_t workers,
+      std::shared_ptr<NamedIterators> named = nullptr);
 
   const std::string& dataset() const { return dataset_; }
   std::uint32_t workers() const { return workers_; }
@@ -35,11 +37,20 @@ class PerWorkerElements : public std::enable_shared_from_this<PerWorkerElements>
   Result<Iterator> Iterate(const IterateOptions& options);
 
  private:
-  PerWorkerElements(std::string dataset, std::uint32_t workers)
-      : dataset_(std::move(dataset)), workers_(workers) {}
+  PerWorkerElements(const DatasetRegistry& datasets, std::string dataset, std::uint32_t workers,
+                    std::shared_ptr<NamedIterators> named)
+      : datasets_(datasets),
+        dataset_(std::move(dataset)),
+        workers_(workers),
+        named_(std::move(named)) {}
+  /// Of an iterator that has stood there; null: one that begins.
+  Result<std::shared_ptr<IteratorState>> MakeIterator(std::uint32_t per_call,
+                                                      const IteratorPosition* position);
 
+  const DatasetRegistry& datasets_;
   const std::string dataset_;
   const std::uint32_t workers_;
+  const std::shared_ptr<NamedIterators> named_;
   std::vector<std::optional<std::uint64_t>> sizes_;
   std::atomic<std::uint64_t> passes_{0};
 };

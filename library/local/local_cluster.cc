@@ -22,9 +22,10 @@ constexpr const char* kChief = "chief:0";
 
 std::string PsName(std::uint32_t index) { return "ps-" + std::to_string(index) + ":0"; }
 
-JobSettings SettingsOf(const LocalCluster::Options& options, const std::string& directory) {
+JobSettings SettingsOf(const LocalCluster::Options& options, const std::string& scratch) {
   JobSettings settings;
-  settings.checkpoint_directory = directory;
+  settings.checkpoint_directory = options.directory.empty() ? scratch : options.directory;
+  settings.fields.checkpoint_directory = "StrategyOptions.checkpoint_directory";
   settings.peer_timeout = kForEver;
   Strategy* strategy = settings.spec.mutable_strategy();
   strategy->set_shards(static_cast<int>(options.shards));
@@ -79,7 +80,9 @@ void LocalCluster::Launch() {
   auto chief = std::make_unique<Role>();
   chief->context = std::make_unique<RoleContext>(ContextOf(0, kChief, *chief->stats));
   chief->context->stop = stop_chief_.get_token();
-  chief_ = std::make_unique<ChiefThread>(*chief->context, ChiefJob(), queue_,
+  ChiefJob job;
+  job.starts_over = true;
+  chief_ = std::make_unique<ChiefThread>(*chief->context, std::move(job), queue_,
                                          [this] { stop_others_.request_stop(); });
   roles_.push_back(std::move(chief));
   for (std::uint32_t i = 0; i < options_.ps; ++i) {

@@ -23,9 +23,8 @@
 namespace pstrain {
 
 /// Chief, ps and workers of a program as threads of this process, each with the code that it has as
-/// a process of its own; what they say to each other stays in the process. The run's directory is a
-/// temporary one. They are lost together, with this process, so nothing is checkpointed but at the
-/// end. Owner: one thread.
+/// a process of its own; what they say to each other stays in the process. They are lost together,
+/// with this process, so nothing is checkpointed but marks and the end. Owner: one thread.
 class LocalCluster final : public ProgramRoles {
  public:
   struct Options {
@@ -34,6 +33,8 @@ class LocalCluster final : public ProgramRoles {
     /// What one worker does at a time.
     std::uint32_t closures = 2;
     std::uint32_t shards = 8;
+    /// Where the run is kept; empty: in a temporary directory, which ends with it.
+    std::string directory = {};
     /// Makes what runs closures in the worker of that index.
     std::function<std::unique_ptr<ClosureRunner>(std::uint32_t worker)> create_runner;
   };

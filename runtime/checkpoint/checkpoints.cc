@@ -164,29 +164,34 @@ Result<CheckpointManifest> OpenCheckpoint(const std::string& checkpoint_director
   return chain.manifest();
 }
 
-Result<GoodCheckpoint> NewestGoodCheckpoint(const std::string& run_directory,
-                                            const CheckpointExpectation& expectation) {
-  PSTRAIN_ASSIGN_OR_RETURN(const auto checkpoints, ListCheckpoints(run_directory));
-  if (checkpoints.empty())
-    return NotFoundError("no checkpoint in " + CheckpointsDirectory(run_directory));
+Result<GoodCheckpoint> FirstGoodCheckpoint(const std::string& run_directory,
+                                           const std::vector<CheckpointId>& ids,
+                                           const CheckpointExpectation& expectation,
+                                           const CheckpointTest& test) {
+  if (ids.empty()) return NotFoundError("no checkpoint in " + CheckpointsDirectory(run_directory));
   std::vector<std::string> warnings;
-  for (auto id = checkpoints.rbegin(); id != checkpoints.rend(); ++id) {
-    const std::string directory = CheckpointDirectory(run_directory, *id);
+  for (const CheckpointId& id : ids) {
+    const std::string directory = CheckpointDirectory(run_directory, id);
     auto manifest = OpenCheckpoint(directory, expectation);
-    if (manifest.ok()) {
-      return GoodCheckpoint{*id, directory, std::move(manifest).value(), std::move(warnings)};
+    const Status tested = manifest.ok() && test ? test(directory, *manifest) : manifest.status();
+    if (tested.ok()) {
+      return GoodCheckpoint{id, directory, std::move(manifest).value(), std::move(warnings)};
     }
-    if (manifest.status().code() == StatusCode::kFailedPrecondition) return manifest.status();
+    if (tested.code() == StatusCode::kFailedPrecondition) return tested;
     // What a file system refuses now it may give later; an older checkpoint would lose work.
-    if (!IsProvenDamage(manifest.status())) {
-      return manifest.status().WithContext("checkpoint " + CheckpointName(*id));
-    }
-    warnings.push_back("checkpoint " + CheckpointName(*id) +
-                       " is passed over: " + manifest.status().message());
+    if (!IsProvenDamage(tested)) return tested.WithContext("checkpoint " + CheckpointName(id));
+    warnings.push_back("checkpoint " + CheckpointName(id) + " is passed over: " + tested.message());
   }
   std::string message = "no checkpoint in " + CheckpointsDirectory(run_directory) + " can be read";
   for (const std::string& warning : warnings) message += "; " + warning;
   return DataLossError(message + "; put a good copy back, or start a new run");
+}
+
+Result<GoodCheckpoint> NewestGoodCheckpoint(const std::string& run_directory,
+                                            const CheckpointExpectation& expectation) {
+  PSTRAIN_ASSIGN_OR_RETURN(auto checkpoints, ListCheckpoints(run_directory));
+  std::ranges::reverse(checkpoints);
+  return FirstGoodCheckpoint(run_directory, checkpoints, expectation, nullptr);
 }
 
 }  // namespace pstrain

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -83,6 +84,15 @@ struct GoodCheckpoint {
   /// One line per newer checkpoint that was passed over.
   std::vector<std::string> warnings;
 };
+/// What else of a checkpoint has to be good: of the folder with that manifest.
+using CheckpointTest =
+    std::function<Status(const std::string& directory, const CheckpointManifest& manifest)>;
+/// The first of `ids`, which are newest first, that OpenCheckpoint and `test` accept, passing over
+/// bad ones. A null `test` accepts all. Errors as NewestGoodCheckpoint.
+Result<GoodCheckpoint> FirstGoodCheckpoint(const std::string& run_directory,
+                                           const std::vector<CheckpointId>& ids,
+                                           const CheckpointExpectation& expectation,
+                                           const CheckpointTest& test);
 /// The newest checkpoint that OpenCheckpoint accepts, passing over bad ones. NOT_FOUND when the run
 /// has no checkpoint, DATA_LOSS when it has some and none is good (the message says why, for each).
 /// FAILED_PRECONDITION at once when a checkpoint is of another run or of other variables: older

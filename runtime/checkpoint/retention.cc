@@ -63,7 +63,8 @@ std::vector<CheckpointId> PlanRetention(const std::vector<CheckpointFolder>& fol
   std::vector<CheckpointId> removable;
   for (const CheckpointFolder& folder : newest_first) {
     bool expendable = folder.id.chief_term < rule.chief_term;
-    if (folder.finished) {
+    const bool forsaken = expendable && rule.only_pinned_of_former;
+    if (folder.finished && !forsaken) {
       const CheckpointId root = RootOf(newest_first, folder);
       expendable = kept >= keep && (roots.size() > 1 || roots.contains(root));
       if (!expendable) roots.insert(root);

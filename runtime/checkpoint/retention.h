@@ -23,6 +23,9 @@ struct RetentionRule {
   std::set<CheckpointId> pinned;
   /// ChiefTerm::id of that chief; 0: not compared.
   std::uint64_t chief_id = 0;
+  /// Of former chiefs only the pinned ones stay: what else they have left is of no history that
+  /// goes on (histories.h), and counts among the kept no more.
+  bool only_pinned_of_former = false;
 };
 
 /// Sets `base` of each finished folder, from its manifest, and adds what the listing `folders` does

@@ -10,7 +10,7 @@
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/checkpoint/manifest.h"
 #include "runtime/checkpoint/newest_checkpoint.h"
-#include "runtime/checkpoint/retention.h"
+#include "runtime/checkpoint/program_mark.h"
 #include "runtime/chief/peers/ps_messages.h"
 #include "runtime/rpc/control_shards.h"
 
@@ -23,6 +23,8 @@ constexpr seconds kShortestPause{1};
 constexpr seconds kLongestPause{30};
 /// A checkpoint that takes longer is named in the log and in the job's status.
 constexpr seconds kSlow{60};
+
+Status NobodyWaits() { return AbortedError("the program does not wait for its mark any more"); }
 
 std::string ListOf(const std::set<std::uint32_t>& ps) {
   std::string list;
@@ -37,6 +39,8 @@ Checkpointing::Checkpointing(const ChiefDependencies& chief, PsPeers& ps,
     : chief_(chief),
       ps_(ps),
       evaluator_(evaluator),
+      marks_(chief),
+      old_(chief),
       last_(chief.clock.Now()),
       pauses_({.initial = kShortestPause, .cap = kLongestPause}),
       newest_since_(last_) {
@@ -73,7 +77,8 @@ bool Checkpointing::Covered() const {
 
 // Who is told to stop has little time left.
 std::chrono::nanoseconds Checkpointing::Pause() const {
-  const bool awaited = chief_.protocol.draining() || chief_.protocol.CheckpointWanted();
+  const bool awaited =
+      chief_.protocol.draining() || chief_.protocol.CheckpointWanted() || marks_.wanted() != 0;
   return awaited ? std::min<std::chrono::nanoseconds>(pause_, kShortestPause) : pause_;
 }
 
@@ -81,7 +86,7 @@ bool Checkpointing::Due() const {
   const CommitProtocol& protocol = chief_.protocol;
   if (in_progress_ || final_ || !protocol.AllActive() || !ps_.AllInformed()) return false;
   if (failures_ > 0 && chief_.Since(failed_at_) < Pause()) return false;
-  if (protocol.Complete() || protocol.CheckpointWanted()) return true;
+  if (protocol.Complete() || protocol.CheckpointWanted() || MarkDue()) return true;
   if (evaluator_.RestoredStateWanted() && placed_ == 0) return true;
   if (protocol.Drained()) return !Covered();
   const std::uint64_t work_ids = protocol.Progress().work_ids_committed;
@@ -92,13 +97,15 @@ bool Checkpointing::Due() const {
 }
 
 void Checkpointing::Start() {
-  std::optional<CheckpointPlan> plan = chief_.protocol.StartCheckpoint();
+  const Marks::Number mark = MarkDue() ? marks_.wanted() : 0;
+  std::optional<CheckpointPlan> plan = chief_.protocol.StartCheckpoint(mark != 0);
   if (!plan) return;
   last_ = chief_.clock.Now();
   const CheckpointId id{chief_.chief_term(), next_number_++};
   in_progress_.emplace(InProgress{});
   in_progress_->id = id;
   in_progress_->plan = std::move(*plan);
+  in_progress_->mark = mark;
   in_progress_->generation = chief_.run.generation();
   in_progress_->work_ids = chief_.protocol.Progress().work_ids_committed;
   chief_.disk.Post("make a checkpoint's folder",
@@ -174,8 +181,9 @@ Status Checkpointing::OfThisGeneration() const {
 bool Checkpointing::Overtaken() const {
   if (in_progress_->refused) return false;
   if (!OfThisGeneration().ok()) return true;
-  // What the shards of a final one lacked is granted again first.
-  if (in_progress_->plan.final && !chief_.protocol.AllCommitted()) return true;
+  if (MarkGivenUp()) return true;
+  // What the shards of a final one, or of a mark's, lacked is granted again first.
+  if (in_progress_->plan.whole && !chief_.protocol.AllCommitted()) return true;
   return !std::ranges::all_of(in_progress_->plan.ps,
                               [this](const CheckpointPlan::Ps& ps) { return StillOwns(ps); });
 }
@@ -231,21 +239,25 @@ void Checkpointing::PlaceManifest() {
   if (Status same = OfThisGeneration(); !same.ok()) return Abandon(same);
   if (Status fits = chief_.protocol.FinishCheckpoint(Written()); !fits.ok()) return Abandon(fits);
   in_progress_->with_disk = true;
-  chief_.disk.Post(
-      "write a manifest",
-      [this, id = in_progress_->id, run_directory = chief_.run.run_directory(),
-       term = chief_.setup.directory.term(), manifest = MakeManifest()]() -> Disk::Then {
-        const FailPoints& points = chief_.context.fail_points;
-        const auto last_check = [&]() -> Status {
-          PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, term));
-          points.Pass(FailPoint::kChiefBeforeRename);
-          return OkStatus();
-        };
-        const Status placed =
-            WriteManifest(CheckpointDirectory(run_directory, id), manifest, last_check);
-        if (placed.ok()) points.Pass(FailPoint::kChiefAfterRename);
-        return [this, placed, manifest] { ManifestPlaced(placed, manifest); };
-      });
+  chief_.disk.Post("write a manifest",
+                   [this, id = in_progress_->id, run_directory = chief_.run.run_directory(),
+                    term = chief_.setup.directory.term(), manifest = MakeManifest(),
+                    mark = in_progress_->mark != 0 ? std::optional(marks_.MarkOf(in_progress_->id))
+                                                   : std::nullopt]() -> Disk::Then {
+                     const FailPoints& points = chief_.context.fail_points;
+                     const auto last_check = [&]() -> Status {
+                       PSTRAIN_RETURN_IF_ERROR(CheckChiefTerm(run_directory, term));
+                       points.Pass(FailPoint::kChiefBeforeRename);
+                       return OkStatus();
+                     };
+                     const std::string folder = CheckpointDirectory(run_directory, id);
+                     Status placed = mark ? WriteMark(folder, *mark) : OkStatus();
+                     if (placed.ok()) placed = WriteManifest(folder, manifest, last_check);
+                     // The chief after this one may have begun at the mark before.
+                     if (placed.ok() && mark) placed = CheckChiefTerm(run_directory, term);
+                     if (placed.ok()) points.Pass(FailPoint::kChiefAfterRename);
+                     return [this, placed, manifest] { ManifestPlaced(placed, manifest); };
+                   });
 }
 
 void Checkpointing::Abandon(const Status& status) {
@@ -266,22 +278,15 @@ void Checkpointing::Abandon(const Status& status) {
               {"failed_in_a_row", failures_},
               {"no_checkpoint_for_seconds", InSeconds(chief_.Since(newest_since_))},
               {"again_in_seconds", overtaken ? 0.0 : InSeconds(Pause())}});
-  chief_.disk.Post(
-      "remove an abandoned checkpoint",
-      [this, id = in_progress_->id, run_directory = chief_.run.run_directory()]() -> Disk::Then {
-        const Status removed = RemoveCheckpoint(run_directory, id);
-        return [this, id, removed] {
-          if (removed.ok()) return;
-          LogWarning("chief", "abandoned checkpoint stays", {{"error", removed}});
-          leftovers_.push_back(id);
-        };
-      });
+  old_.Remove(in_progress_->id);
+  marks_.Abandoned(status, in_progress_->mark);
   in_progress_.reset();
   ps_.Dispatch();
 }
 
 void Checkpointing::Finish() {
   if (!in_progress_ || in_progress_->with_disk || !in_progress_->pending.empty()) return;
+  if (in_progress_->status.ok() && MarkGivenUp()) in_progress_->status = NobodyWaits();
   if (!in_progress_->status.ok()) return Abandon(in_progress_->status);
   PlaceManifest();
 }
@@ -289,6 +294,7 @@ void Checkpointing::Finish() {
 void Checkpointing::ManifestPlaced(Status status, const CheckpointManifest& manifest) {
   // Rule 13: of a checkpoint that others follow it is enough to be of one generation.
   if (status.ok() && manifest.final()) status = OfThisGeneration();
+  if (status.ok() && MarkGivenUp()) status = NobodyWaits();
   if (status.ok()) status = chief_.protocol.FinishCheckpoint(Written());
   if (!status.ok()) return Abandon(status);
   applied_ = CountsOf(manifest);
@@ -320,7 +326,8 @@ void Checkpointing::ManifestPlaced(Status status, const CheckpointManifest& mani
            {"seconds", InSeconds(chief_.Since(last_))},
            {"final", in_progress_->plan.final}});
   NoteNewest(in_progress_->id);
-  in_progress_.reset();
+  const InProgress placed = *std::exchange(in_progress_, std::nullopt);
+  if (placed.mark != 0) marks_.Placed(placed.id, placed.mark);
   Retain();
   ps_.Dispatch();
 }
@@ -343,34 +350,9 @@ void Checkpointing::NoteNewest(CheckpointId id) {
 
 void Checkpointing::Retain() {
   if (!evaluator_.PinKnown()) return;
-  RetentionRule rule;
-  rule.keep = chief_.setup.job.checkpoints.keep;
-  rule.chief_term = chief_.chief_term();
-  rule.chief_id = chief_.setup.directory.term().id;
-  if (evaluator_.pinned()) rule.pinned.insert(*evaluator_.pinned());
-  chief_.disk.Post("delete old checkpoints",
-                   [this, rule, leftovers = std::exchange(leftovers_, {}),
-                    run_directory = chief_.run.run_directory()]() -> Disk::Then {
-                     Result<std::vector<CheckpointId>> removed =
-                         ApplyRetention(run_directory, rule);
-                     for (const CheckpointId& id : leftovers) {
-                       const Status gone = RemoveCheckpoint(run_directory, id);
-                       if (!gone.ok() && removed.ok()) removed = gone;
-                     }
-                     return [this, removed, leftovers] {
-                       if (!removed.ok())
-                         leftovers_.insert(leftovers_.end(), leftovers.begin(), leftovers.end());
-                       Retained(removed);
-                     };
-                   });
-}
-
-void Checkpointing::Retained(const Result<std::vector<CheckpointId>>& removed) {
-  if (!removed.ok()) {
-    LogWarning("chief", "old checkpoints stay", {{"error", removed.status()}});
-    return;
-  }
-  for (const CheckpointId& id : *removed) chief_.protocol.CheckpointRemoved(CheckpointName(id));
+  std::set<CheckpointId> pinned = marks_.Pinned();
+  if (evaluator_.pinned()) pinned.insert(*evaluator_.pinned());
+  old_.Retain(std::move(pinned));
 }
 
 CheckpointProblem Checkpointing::problem() const {
@@ -385,6 +367,7 @@ CheckpointProblem Checkpointing::problem() const {
 }
 
 void Checkpointing::Watch() {
+  marks_.Watch();
   if (!in_progress_ || in_progress_->warned || chief_.Since(last_) <= kSlow) return;
   in_progress_->warned = true;
   LogWarning("chief", "a checkpoint takes long",

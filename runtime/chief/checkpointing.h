@@ -13,6 +13,8 @@
 #include "proto/contract/control.pb.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/disk/marks.h"
+#include "runtime/chief/disk/old_checkpoints.h"
 #include "runtime/chief/peers/evaluator_peer.h"
 #include "runtime/chief/peers/ps_peers.h"
 #include "runtime/chief/run_numbers.h"
@@ -20,7 +22,7 @@
 namespace pstrain {
 
 /// Takes the checkpoints of a run: decides when one is due, has the ps write their checkpoint
-/// shards, puts the manifest in place, deletes what is old. One checkpoint at a time. A checkpoint
+/// shards, puts the manifest in place. One checkpoint at a time. A checkpoint
 /// exists from the moment at which its manifest is renamed; whatever goes wrong before, it is
 /// abandoned and its folder removed. A failed one is tried again after 1, 2, 4 .. 30 s (1 s while
 /// somebody waits for it to stop), for as long as it takes: a disk that is full for ten minutes
@@ -33,8 +35,9 @@ class Checkpointing {
   /// `ps` and `evaluator` outlive it.
   Checkpointing(const ChiefDependencies& chief, PsPeers& ps, const EvaluatorPeer& evaluator);
 
-  /// True when one is to be started: all is committed, a ps that leaves needs one, the restored
-  /// state is to be evaluated, a drain is not covered yet, or by steps or seconds of the job.
+  /// True when one is to be started: all is committed, a mark or a ps that leaves needs one, the
+  /// restored state is to be evaluated, a drain is not covered yet, or by steps or seconds of the
+  /// job.
   bool Due() const;
   void Start();
   /// Places or abandons the one in progress, once every ps has answered; else does nothing.
@@ -64,6 +67,8 @@ class Checkpointing {
   std::uint64_t BatchesReopened() const;
   /// Of the newest one.
   const AppliedCounts& applied() const { return applied_; }
+  /// What a program wants of them.
+  Marks& marks() { return marks_; }
 
  private:
   struct InProgress {
@@ -77,6 +82,8 @@ class Checkpointing {
     /// The disk works on it: its folder is made, or its manifest put in place.
     bool with_disk = true;
     bool warned = false;
+    /// The mark that it is taken for; 0: none.
+    Marks::Number mark = 0;
     /// A ps has refused a shard that it owns.
     bool refused = false;
     std::uint64_t work_ids = 0;
@@ -107,12 +114,19 @@ class Checkpointing {
   void ManifestPlaced(Status status, const CheckpointManifest& manifest);
   void Abandon(const Status& status);
   void Retain();
-  void Retained(const Result<std::vector<CheckpointId>>& removed);
+  /// A mark is wanted, and every shard has what it is to have.
+  bool MarkDue() const { return marks_.wanted() != 0 && chief_.protocol.AllCommitted(); }
+  /// The one in progress is of a mark for which nobody waits.
+  bool MarkGivenUp() const {
+    return in_progress_->mark != 0 && in_progress_->mark != marks_.wanted();
+  }
   std::chrono::nanoseconds Pause() const;
 
   const ChiefDependencies chief_;
   PsPeers& ps_;
   const EvaluatorPeer& evaluator_;
+  Marks marks_;
+  OldCheckpoints old_;
   std::optional<InProgress> in_progress_;
   std::uint64_t next_number_ = 1;
   std::optional<CheckpointId> newest_;
@@ -131,8 +145,6 @@ class Checkpointing {
   ProtocolTime failed_at_{};
   /// When the newest one was placed.
   ProtocolTime newest_since_;
-  /// Abandoned ones whose folders could not be removed yet.
-  std::vector<CheckpointId> leftovers_;
   AppliedCounts applied_;
 };
 

@@ -83,6 +83,23 @@ class Chief {
     TellWaiters();
   }
 
+  /// As Marks::Want, of work that was added by ChangeWork. Any thread.
+  void WantMark(ProgramMark mark, Marks::Done done) PSTRAIN_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    checkpointing_.marks().Want(std::move(mark), std::move(done));
+    changed_.NotifyAll();
+  }
+  /// As Marks::GiveUp; says what the mark has waited for. Any thread.
+  std::string GiveUpMark() PSTRAIN_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return checkpointing_.marks().GiveUp();
+  }
+  /// As Marks::Keep. Any thread.
+  void KeepMarks(std::optional<std::uint32_t> most) PSTRAIN_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    checkpointing_.marks().Keep(most);
+  }
+
   /// Ends Run with this error, of which the peers do not hear: they wait for the next chief. Any
   /// thread.
   void Fail(Status status) PSTRAIN_EXCLUDES(mutex_) {

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/contract/control.pb.h"
+#include "proto/contract/mark.pb.h"
 #include "proto/job/psjob.pb.h"
 #include "runtime/chief/protocol/protocol_types.h"
 
@@ -38,6 +39,9 @@ struct ChiefJob {
     std::function<void(WorkId work_id, const Report& report, bool committed,
                        const CommitProtocol& protocol)>
         reported = nullptr;
+    /// Told of the mark that the run returns to, before the chief asks `source` for anything; not
+    /// called where it returns to none.
+    std::function<void(const ProgramMark& mark)> returned = nullptr;
     /// Of one epoch.
     std::int64_t records = 0;
     /// INVALID_ARGUMENT names the limit when that many records of so many passes are too many to be
@@ -71,9 +75,10 @@ struct ChiefJob {
     std::uint32_t keep = 1;
   };
 
-  /// Each chief starts the run over, with no variables and no work, whatever the chiefs before it
-  /// had: what was done is known to a `main` alone that has ended with them. A ps or worker that
-  /// has served another chief ends (kExitDisrupted), and its successor begins with nothing too.
+  /// Each chief returns to the newest mark that a chief before it has made, and without one starts
+  /// the run over, with no variables and no work: what was done since is known to a `main` alone
+  /// that has ended with them. A ps or worker that has served another chief ends (kExitDisrupted),
+  /// and its successor begins with nothing.
   bool starts_over = false;
   std::uint32_t epochs = 1;
   /// Of one work id, about: placement weighs the rows of tables by it.

@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "runtime/checkpoint/histories.h"
+#include "runtime/checkpoint/manifest.h"
 #include "runtime/chief/protocol/placement.h"
 #include "runtime/cluster/permanent_failure.h"
 
@@ -40,12 +42,15 @@ class Steps {
   const bool was_started_;
 };
 
-/// The newest good checkpoint to go on from, or nothing: of a run without checkpoints, or that
-/// starts over.
+void LogPassedOver(const GoodCheckpoint& checkpoint) {
+  for (const std::string& warning : checkpoint.warnings) {
+    LogWarning("chief", "a checkpoint was passed over", {{"reason", warning}});
+  }
+}
+
+/// The newest good checkpoint to go on from, or nothing: of a run without checkpoints.
 Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context, const Steps& steps,
-                                                     const ChiefJob& job,
                                                      const RunDescription& run) {
-  if (job.starts_over) return std::optional<GoodCheckpoint>();
   CheckpointExpectation expectation;
   expectation.run_id = run.run_id();
   expectation.variables.emplace(run.variables().begin(), run.variables().end());
@@ -57,10 +62,66 @@ Result<std::optional<GoodCheckpoint>> FindCheckpoint(const RoleContext& context,
   if (!checkpoint.ok() && checkpoint.status().code() == StatusCode::kNotFound)
     return std::optional<GoodCheckpoint>();
   if (!checkpoint.ok()) return checkpoint.status();
-  for (const std::string& warning : checkpoint->warnings) {
-    LogWarning("chief", "a checkpoint was passed over", {{"reason", warning}});
-  }
+  LogPassedOver(*checkpoint);
   return std::optional<GoodCheckpoint>(std::move(checkpoint).value());
+}
+
+/// Where a program goes on.
+struct Return {
+  std::vector<CheckpointId> marks;
+  std::optional<GoodMark> mark;
+  std::uint64_t calls_lost = 0;
+};
+
+/// By the newest checkpoint, which is of calls that were done after those before `next_id`; what
+/// was done after it nobody knows any more.
+std::uint64_t CallsLost(const std::string& run_directory, std::uint64_t next_id) {
+  const auto checkpoints = ListCheckpoints(run_directory);
+  if (!checkpoints.ok() || checkpoints->empty()) return 0;
+  const auto newest = ReadManifest(CheckpointDirectory(run_directory, checkpoints->back()));
+  const std::int64_t done = newest.ok() ? newest->examples_committed() : 0;
+  return static_cast<std::uint64_t>(done) > next_id ? static_cast<std::uint64_t>(done) - next_id
+                                                    : 0;
+}
+
+/// The newest good mark of the histories before; its note is the first that this chief writes of
+/// the run.
+Result<Return> ReturnToMark(const RoleContext& context, const Steps& steps,
+                            const RunDirectory& directory, const ChiefJob::Work& work) {
+  CheckpointExpectation expectation;
+  expectation.run_id = context.run_id;
+  expectation.batches_per_epoch = work.input.batches_per_epoch;
+  expectation.job = context.job.spec;
+  Return found;
+  PSTRAIN_ASSIGN_OR_RETURN(found.marks, steps.Read([&] {
+    return MarksBefore(directory.path(), directory.chief_term());
+  }));
+  if (!found.marks.empty()) {
+    PSTRAIN_ASSIGN_OR_RETURN(found.mark, steps.Read([&] {
+      return NewestGoodMark(directory.path(), found.marks, expectation);
+    }));
+    const GoodCheckpoint& checkpoint = found.mark->checkpoint;
+    LogPassedOver(checkpoint);
+    std::erase_if(found.marks, [&](const CheckpointId& id) { return id > checkpoint.id; });
+    found.calls_lost = CallsLost(directory.path(), found.mark->mark.next_id());
+    LogInfo("chief", "the program goes on from its newest mark",
+            {{"mark", found.mark->mark.mark()},
+             {"checkpoint", CheckpointName(checkpoint.id)},
+             {"calls", found.mark->mark.next_id()},
+             {"calls_lost_at_least", found.calls_lost}});
+  }
+  if (!found.mark && directory.chief_term() > 1) {
+    found.calls_lost = CallsLost(directory.path(), 0);
+    LogInfo("chief", "the program begins from its initial state, as it has no mark",
+            {{"calls_lost_at_least", found.calls_lost}});
+  }
+  const auto noted = steps.Write([&]() -> Result<bool> {
+    PSTRAIN_RETURN_IF_ERROR(directory.WriteHistory(
+        found.mark ? std::optional(found.mark->checkpoint.id) : std::nullopt));
+    return true;
+  });
+  if (!noted.ok()) return noted.status();
+  return found;
 }
 
 /// The number of epochs may have been changed since the checkpoint, but not below what is in it.
@@ -102,6 +163,32 @@ std::chrono::seconds AgeOf(const RunDirectory& directory) {
   return std::max(std::chrono::floor<std::chrono::seconds>(age), std::chrono::seconds(0));
 }
 
+/// Of a program: nothing of former chiefs but a mark.
+Result<ChiefSetup> PrepareReturn(const RoleContext& context, const ChiefJob& job,
+                                 const Steps& steps, RunDirectory directory,
+                                 const ChiefJob::Work& work) {
+  PSTRAIN_ASSIGN_OR_RETURN(Return found, ReturnToMark(context, steps, directory, work));
+  std::vector<VariableSpec> variables;
+  if (found.mark) {
+    const CheckpointManifest& manifest = found.mark->checkpoint.manifest;
+    variables.assign(manifest.variables().begin(), manifest.variables().end());
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, steps.Write([&]() -> Result<RunDescription> {
+    PSTRAIN_RETURN_IF_ERROR(directory.SetDeclarations(variables));
+    return Describe(context, directory, work);
+  }));
+  const std::chrono::seconds age = AgeOf(directory);
+  ChiefSetup setup{std::move(directory), job, work, std::move(run), std::nullopt, {}, age};
+  setup.marks = std::move(found.marks);
+  setup.calls_lost = found.calls_lost;
+  if (!found.mark) return setup;
+  setup.checkpoint = std::move(found.mark->checkpoint);
+  setup.checkpoints = {CheckpointName(setup.checkpoint->id)};
+  setup.mark = std::move(found.mark->mark);
+  if (setup.work.returned) setup.work.returned(*setup.mark);
+  return setup;
+}
+
 }  // namespace
 
 Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job) {
@@ -131,12 +218,11 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
                               .scratch = context.scratch.string(),
                               .must_be_writable = directory.MustBeWritable()};
   PSTRAIN_ASSIGN_OR_RETURN(ChiefJob::Work work, steps.Write([&] { return job.open_work(place); }));
-  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run, steps.Write([&]() -> Result<RunDescription> {
-    if (job.starts_over) PSTRAIN_RETURN_IF_ERROR(directory.ForgetDeclarations());
-    return Describe(context, directory, work);
-  }));
+  if (job.starts_over) return PrepareReturn(context, job, steps, std::move(directory), work);
+  PSTRAIN_ASSIGN_OR_RETURN(RunDescription run,
+                           steps.Write([&] { return Describe(context, directory, work); }));
   PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint,
-                           FindCheckpoint(context, steps, job, run));
+                           FindCheckpoint(context, steps, run));
   PSTRAIN_RETURN_IF_ERROR(EpochsHold(context.job.fields, job, checkpoint));
   std::vector<std::string> names;
   if (checkpoint) {

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
+#include "proto/contract/mark.pb.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/chief_job.h"
 #include "runtime/chief/protocol/protocol_types.h"
@@ -31,6 +32,12 @@ struct ChiefSetup {
   std::vector<std::string> checkpoints;
   /// Since the first chief of the run has described it.
   std::chrono::seconds run_age{0};
+  /// The mark of `checkpoint`, where the run returns to one, and its calls that are known to be
+  /// lost.
+  std::optional<ProgramMark> mark = std::nullopt;
+  std::uint64_t calls_lost = 0;
+  /// Checkpoints with marks that a later chief may return to, newest first.
+  std::vector<CheckpointId> marks = {};
 };
 
 /// Everything up to a running chief: run directory, what there is to do, variables and their

@@ -1,5 +1,7 @@
 #include "runtime/chief/run_directory.h"
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -214,6 +216,22 @@ Status RunDirectory::WriteGeneration(const CatalogGeneration& generation) const 
   PSTRAIN_RETURN_IF_ERROR(
       Write(GenerationName(generation.generation()), SerializeGeneration(generation)));
   return CheckChiefTerm(path_, term_);
+}
+
+Status RunDirectory::SetDeclarations(const std::vector<VariableSpec>& variables) const {
+  PSTRAIN_RETURN_IF_ERROR(Explained(Remove(kVariablesFolder)));
+  std::map<std::uint32_t, CatalogGeneration> generations;
+  for (const VariableSpec& variable : variables) {
+    if (variable.generation() == 0) continue;
+    CatalogGeneration& generation = generations[variable.generation()];
+    generation.set_run_id(BaseName(path_));
+    generation.set_generation(variable.generation());
+    *generation.add_variables() = variable;
+  }
+  for (const auto& [number, generation] : generations) {
+    PSTRAIN_RETURN_IF_ERROR(WriteGeneration(generation));
+  }
+  return OkStatus();
 }
 
 std::string RunDirectory::IndexFile() const { return File(kIndexFile); }

@@ -11,7 +11,9 @@
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/contract/control.pb.h"
 #include "proto/contract/final_counts.h"
+#include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/chief_term.h"
+#include "runtime/checkpoint/histories.h"
 #include "runtime/cluster/job_settings.h"
 
 namespace pstrain {
@@ -33,6 +35,7 @@ Status CompareDescriptions(const RunDescription& stored, const RunDescription& f
 ///   result.json       the run is finished
 ///   checkpoints/      runtime/checkpoint
 ///   newest-checkpoint  runtime/checkpoint/newest_checkpoint.h
+///   histories/<n>     runtime/checkpoint/histories.h
 ///
 /// A chief changes none of it once another one has taken the run: ABORTED. It looks for that right
 /// before it renames a file into its place or removes one. In the window between that look and the
@@ -68,9 +71,14 @@ class RunDirectory {
   /// with all variables that were declared since. Errors: CompareDescriptions; DATA_LOSS and
   /// FAILED_PRECONDITION also name the file of a generation that is damaged or of another format.
   Result<RunDescription> Description(RunDescription fresh) const;
-  /// The run starts over (ChiefJob::starts_over): what was declared is gone, so that Description
-  /// has what a run begins with. Checkpoints of chiefs before this one stay until Retention.
-  Status ForgetDeclarations() const { return Explained(Remove(kVariablesFolder)); }
+  /// The run starts over or returns to a mark (ChiefJob::starts_over): of what was declared, only
+  /// `variables` are left, those of generation 0 aside. Checkpoints of chiefs before this one stay
+  /// until Retention.
+  Status SetDeclarations(const std::vector<VariableSpec>& variables) const;
+  /// As NoteHistory, by this chief.
+  Status WriteHistory(const std::optional<CheckpointId>& parent) const {
+    return Explained(NoteHistory(path_, term_, parent));
+  }
   /// Makes the next generation of the catalog durable. ABORTED: another chief has taken the run;
   /// whether the file is there then is not known, and nobody may be told of it.
   Status WriteGeneration(const CatalogGeneration& generation) const;

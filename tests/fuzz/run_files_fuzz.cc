@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "proto/job/fixed_fields.h"
+#include "runtime/checkpoint/program_mark.h"
 #include "runtime/chief/disk/generation_file.h"
 #include "runtime/chief/disk/ps_count_file.h"
 #include "runtime/chief/disk/variable_difference.h"
@@ -62,10 +63,21 @@ void CheckGeneration(std::string_view bytes) {
   }
 }
 
+/// What a program goes on from.
+void CheckMark(std::string_view bytes) {
+  const Result<ProgramMark> mark = ParseMark(bytes);
+  if (!mark.ok()) return;
+  if (mark->mark() < 1 || mark->succeeded() > mark->next_id()) std::abort();
+  for (const IteratorPosition& iterator : mark->iterators()) {
+    if (iterator.turn() >= static_cast<std::uint32_t>(iterator.next_size())) std::abort();
+  }
+}
+
 }  // namespace
 
 /// Files of a run that the chief finds: the description that a former chief has left, what was
-/// declared while the run trained, and the number of ps that the kubelet writes.
+/// declared while the run trained, the mark that its program has made, and the number of ps that
+/// the kubelet writes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   SilenceProtobuf();
   const std::string bytes(reinterpret_cast<const char*>(data), size);
@@ -75,5 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   CheckGeneration(bytes);
   constexpr std::size_t kHeaderBytes = 16;
   CheckGeneration(WithRightChecksum(data, size, kHeaderBytes));
+  CheckMark(bytes);
+  CheckMark(WithRightChecksum(data, size, kHeaderBytes));
   return 0;
 }

@@ -5,15 +5,19 @@
 //
 // Each call counts its number in five ways, two of them in rows of tables, and takes so long; after
 // each phase the chief compares what it reads with the closed form. PSTRAIN_TEST_MAIN: "fail", the
-// chief's main fails after the first phase; "forget", it returns 0 without Finish.
-// PSTRAIN_TEST_MORE: this process has a function more than the others.
+// chief's main fails after the first phase; "forget", it returns 0 without Finish; "marks", it
+// saves a mark after each phase, and goes on from the newest one. PSTRAIN_TEST_FILL: a file that
+// fills its disk before each mark, until that has failed. PSTRAIN_TEST_MORE: this process has a
+// function more than the others.
 #include <pstrain/pstrain.h>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -145,13 +149,41 @@ Status Declare(const ParameterServerStrategy& strategy) {
   return OkStatus();
 }
 
+void FillDisk(const char* path) {
+  std::ofstream file(path, std::ios::binary);
+  const std::string block(4096, 'x');
+  while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+  }
+}
+
+// A disk that is full costs the mark, not the program.
+Status Save(CheckpointManager& manager, std::int64_t mark) {
+  const char* const filler = std::getenv("PSTRAIN_TEST_FILL");
+  if (filler != nullptr) FillDisk(filler);
+  while (true) {
+    const Status status = manager.Save({.mark = mark});
+    if (status.code() != StatusCode::kResourceExhausted || filler == nullptr) return status;
+    std::printf("no mark: %s\n", status.message().c_str());
+    std::fflush(stdout);
+    std::remove(filler);
+  }
+}
+
 Result<int> Coordinate(const ClusterResolver& cluster) {
   PSTRAIN_ASSIGN_OR_RETURN(const auto strategy,
                            ParameterServerStrategy::Create(cluster, {.ps = 2, .workers = 2}));
   PSTRAIN_ASSIGN_OR_RETURN(auto coordinator, ClusterCoordinator::Create(strategy));
   PSTRAIN_RETURN_IF_ERROR(Declare(strategy));
-  std::int64_t number = 0;
-  for (int phase = 0; phase < phases; ++phase) {
+  std::optional<CheckpointManager> manager;
+  std::int64_t phase = 0;
+  if (Mode() == "marks") {
+    PSTRAIN_ASSIGN_OR_RETURN(manager, CheckpointManager::Create(coordinator));
+    PSTRAIN_ASSIGN_OR_RETURN(phase, manager->RestoreOrInitialize());
+    std::printf("begins at mark %d\n", static_cast<int>(phase));
+    std::fflush(stdout);
+  }
+  std::int64_t number = phase * calls;
+  for (; phase < phases; ++phase) {
     for (int i = 0; i < calls; ++i) {
       PSTRAIN_RETURN_IF_ERROR(coordinator.Schedule(kCount, number++).status());
     }
@@ -159,6 +191,7 @@ Result<int> Coordinate(const ClusterResolver& cluster) {
     PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue reading, coordinator.Schedule(kReadAll));
     PSTRAIN_ASSIGN_OR_RETURN(const Values read, reading.Fetch(Forever()));
     PSTRAIN_RETURN_IF_ERROR(Compare(read, coordinator.metric("number"), number));
+    if (manager) PSTRAIN_RETURN_IF_ERROR(Save(*manager, phase + 1));
     if (Mode() == "fail") return OutOfRangeError("main has had enough");
     if (Mode() == "forget") return 0;
   }

@@ -11,6 +11,7 @@
 namespace pstrain {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr const char* kCounting = PSTRAIN_BIN_DIR "/counting_program";
@@ -176,9 +177,110 @@ TEST_F(ProgramRunTest, WhenTheProgramIsToldToStop_ReplicasDrain) {
   EXPECT_EQ(end.Text("state"), "Stopped") << end.out;
 }
 
-TEST_F(ProgramRunTest, WhenAskedForWhatNeedsMarks_IsRefused) {
+/// The same program, which saves a mark after each phase of 401 calls.
+class MarkedProgramTest : public ProgramRunTest {
+ protected:
+  void WriteMarked(const std::string& members = "everySeconds: 1") {
+    WriteCounting("", "{name: PSTRAIN_TEST_MAIN, value: marks}", Program(members));
+  }
+  /// Of all attempts of the chief: where `main` began.
+  std::vector<std::string> Beginnings() {
+    std::vector<std::string> beginnings;
+    const std::string log = LogsOf("chief-0");
+    const std::string says = "begins at mark ";
+    for (std::size_t at = log.find(says); at != std::string::npos; at = log.find(says, at + 1)) {
+      beginnings.push_back(log.substr(at + says.size(), 1));
+    }
+    return beginnings;
+  }
+};
+
+TEST_F(MarkedProgramTest, WhenUndisturbed_IsRight) {
+  WriteMarked();
+  ExpectRight(Run());
+  EXPECT_THAT(Beginnings(), ElementsAre("0"));
+}
+
+TEST_F(MarkedProgramTest, WhenTheChiefIsKilled_GoesOnFromTheMark) {
+  WriteMarked();
+  ExpectRight(Run({"--chaos", "chief@600"}));
+  EXPECT_THAT(Beginnings(), ElementsAre("0", "1"));
+  EXPECT_THAT(LogsOf("chief-0"), HasSubstr("calls_lost_at_least"));
+}
+
+class KilledMarkedProgramTest : public MarkedProgramTest,
+                                public testing::WithParamInterface<const char*> {};
+
+TEST_P(KilledMarkedProgramTest, WhenReplicasAreKilled_IsRight) {
+  WriteMarked();
+  ExpectRight(Run({"--chaos", GetParam()}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kill, KilledMarkedProgramTest,
+                         testing::Values("chief@100", "chief@500,chief@1300",
+                                         "worker@900,ps@900,chief@900",
+                                         "chief@450,ps@500,ps:1@900,worker:1@1000",
+                                         "ps@400,ps:1@401,chief@402"));
+
+/// The chief kills itself at such a moment of such a Save.
+class KilledSaveTest : public MarkedProgramTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(KilledSaveTest, IsRight) {
+  WriteMarked("everySeconds: 0");
+  const ProgramEnd end = Start("pstrain", {"run", "job.yaml", "--json", "--allow-test-only"},
+                               {std::string("PSTRAIN_FAIL_POINTS=") + GetParam()});
+  ExpectRight(end);
+  EXPECT_EQ(Beginnings().size(), 2U) << LogsOf("chief-0");
+}
+
+INSTANTIATE_TEST_SUITE_P(At, KilledSaveTest,
+                         testing::Values("chief-between-checkpoint-shards:0:0:2",
+                                         "chief-before-rename:0:0:2", "chief-after-rename:0:0:2",
+                                         "chief-before-rename:0:0:1", "chief-after-rename:0:0:4"));
+
+TEST_F(MarkedProgramTest, WhenAPsIsKilledInASave_TheSaveIsTakenAgain) {
+  WriteMarked("everySeconds: 0");
+  ExpectRight(Start("pstrain", {"run", "job.yaml", "--json", "--allow-test-only"},
+                    {"PSTRAIN_FAIL_POINTS=ps-between-checkpoint-shards:1:0:2"}));
+  EXPECT_THAT(Beginnings(), ElementsAre("0"));
+}
+
+// The program fills the disk before each Save, and makes room when that has failed.
+TEST_F(MarkedProgramTest, WhenTheDiskIsFull_SaveFailsAndIsCalledAgain) {
+  if (!CanMount()) GTEST_SKIP() << "mounts a tmpfs in a namespace of its own";
+  WriteCounting("",
+                "{name: PSTRAIN_TEST_MAIN, value: marks}, {name: PSTRAIN_TEST_FILL, value: '" +
+                    dir_.File("full/filler") + "'}",
+                Program("everySeconds: 0"));
+  ExpectRight(RunOnTmpfs("size=4m", {}, "spec.program.checkpoint.directory"));
+  const std::string log = LogsOf("chief-0");
+  for (int mark = 1; mark <= kPhases; ++mark) {
+    EXPECT_THAT(log, HasSubstr("no mark: mark " + std::to_string(mark) + ": "));
+  }
+  EXPECT_THAT(Beginnings(), ElementsAre("0"));
+}
+
+TEST_F(MarkedProgramTest, WhenStopped_ResumeGoesOnFromTheMark) {
+  WriteMarked("everySeconds: 0");
+  {
+    pstrain::Program process({PSTRAIN_BIN_DIR "/pstrain", "run", "job.yaml", "--json"},
+                             dir_.path());
+    const auto marked = [this] {
+      const std::vector<std::string> folders = Checkpoints();
+      return !folders.empty() && FileExists(JoinPath(folders.front(), "manifest"));
+    };
+    ASSERT_TRUE(Eventually(marked)) << process.Stderr();
+    process.Signal(SIGINT);
+    const ProgramEnd stopped = Finish(process);
+    EXPECT_EQ(stopped.Text("state"), "Stopped") << stopped.out;
+    EXPECT_THAT(stopped.err, HasSubstr("to continue: pstrain run"));
+  }
+  ExpectRight(Run({"--resume"}));
+  EXPECT_THAT(Beginnings(), ElementsAre("0", "1"));
+}
+
+TEST_F(ProgramRunTest, WhenAskedForAShareOfItsCalls_IsRefused) {
   WriteCounting("", "", Program());
-  EXPECT_EQ(Run({"--resume"}).code, 2);
   EXPECT_EQ(Run({"--stop-at", "50"}).code, 2);
   const ProgramEnd percent = Run({"--chaos", "worker@12.5"});
   EXPECT_EQ(percent.code, 2);

@@ -121,20 +121,24 @@ ProgramEnd SmallJob::Run(const std::vector<std::string>& more) {
 }
 
 std::vector<std::string> SmallJob::OnTmpfs(const std::string& options,
-                                           const std::vector<std::string>& more) {
+                                           const std::vector<std::string>& more,
+                                           const std::string& field) {
   EXPECT_TRUE(CreateDirectories(dir_.File("full")).ok());
   std::vector<std::string> command = MountNamespace();
   const std::string script = "mount -t tmpfs -o " + options +
                              " none full && \"$0\" run job.yaml --json"
-                             " --set spec.training.checkpoint.directory=full \"$@\"; code=$?;"
+                             " --set " +
+                             field +
+                             "=full \"$@\"; code=$?;"
                              " cp -r full copy; exit $code";
   command.insert(command.end(), {"sh", "-c", script, PSTRAIN_BIN_DIR "/pstrain"});
   command.insert(command.end(), more.begin(), more.end());
   return command;
 }
 
-ProgramEnd SmallJob::RunOnTmpfs(const std::string& options, const std::vector<std::string>& more) {
-  Program program(OnTmpfs(options, more), dir_.path());
+ProgramEnd SmallJob::RunOnTmpfs(const std::string& options, const std::vector<std::string>& more,
+                                const std::string& field) {
+  Program program(OnTmpfs(options, more, field), dir_.path());
   return Finish(program);
 }
 

@@ -45,10 +45,12 @@ class SmallJob : public testing::Test {
   ProgramEnd Run(const std::vector<std::string>& more = {});
   /// The same inside a mount namespace of its own where `full` is a tmpfs mounted with `options`;
   /// what is in it is copied to `copy` at the end. The exit code is that of pstrain.
-  ProgramEnd RunOnTmpfs(const std::string& options, const std::vector<std::string>& more);
+  /// `field`: the job's directory, which is to lie there.
+  ProgramEnd RunOnTmpfs(const std::string& options, const std::vector<std::string>& more,
+                        const std::string& field = "spec.training.checkpoint.directory");
   /// The command that RunOnTmpfs runs.
-  std::vector<std::string> OnTmpfs(const std::string& options,
-                                   const std::vector<std::string>& more);
+  std::vector<std::string> OnTmpfs(const std::string& options, const std::vector<std::string>& more,
+                                   const std::string& field = "spec.training.checkpoint.directory");
   ProgramEnd Finish(Program& program);
 
   /// Folders of all checkpoints of all runs below `checkpoints`, oldest first.

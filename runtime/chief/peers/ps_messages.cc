@@ -20,7 +20,7 @@ WriteCheckpointShardsRequest ToRequest(const CheckpointPlan& plan, const Checkpo
   request.set_incarnation(ps.incarnation);
   request.set_close_epochs_below(plan.close_epochs_below);
   request.set_base(plan.base);
-  request.set_final(plan.final);
+  request.set_final(plan.whole);
   for (const ShardInTerm& shard : ps.shards) ToWire(shard, request.add_shards());
   return request;
 }

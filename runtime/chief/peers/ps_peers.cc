@@ -37,6 +37,17 @@ bool HasServedAnother(const RegisterPsRequest& request, std::uint64_t chief_term
          });
 }
 
+/// Of a ps that has to end: it may have more than the newest checkpoint of the history that is
+/// over.
+void LogCallsLost(std::uint32_t ps, const std::vector<ShardCopy>& copies,
+                  const std::optional<ProgramMark>& mark) {
+  std::int64_t most = 0;
+  for (const ShardCopy& copy : copies) most = std::max(most, copy.examples);
+  const auto kept = static_cast<std::int64_t>(mark ? mark->next_id() : 0);
+  LogInfo("chief", "a ps of a former chief ends",
+          {{"ps", ps}, {"calls_lost_at_least", std::max<std::int64_t>(0, most - kept)}});
+}
+
 }  // namespace
 
 PsPeers::PsPeers(const ChiefDependencies& chief, Connect connect, std::function<void(Status)> fail)
@@ -56,6 +67,7 @@ Result<RegisterPsReply> PsPeers::Register(const RegisterPsRequest& request,
   const std::uint32_t index = request.index();
   const ProtocolTime now = chief_.clock.Now();
   if (chief_.setup.job.starts_over && HasServedAnother(request, chief_.chief_term())) {
+    LogCallsLost(index, copies, chief_.setup.mark);
     RegisterPsReply reply;
     reply.set_chief_term(chief_.chief_term());
     reply.set_directive(REPLACED);

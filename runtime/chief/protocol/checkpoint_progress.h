@@ -20,6 +20,8 @@ struct PendingCheckpoint {
   /// Epochs that were committed as a whole at the start: every shard's copy has them.
   std::uint32_t complete_epochs = 0;
   bool final = false;
+  /// As CheckpointPlan.
+  bool whole = false;
   /// ps that were leaving at the start: the checkpoint saves all that they have.
   std::set<Incarnation> leaving;
   std::string base;

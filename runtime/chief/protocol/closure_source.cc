@@ -7,6 +7,16 @@
 
 namespace pstrain {
 
+// Rule 8, of a program. Invariant: shards begin with a mark that has all below; one that lacks some
+// answers early, as they are of a phase of their own.
+void ClosureSource::BeginAt(std::uint64_t first) {
+  first_ = first;
+  before_ = {1, std::make_shared<const WorkContent>(WorkContent{kVoidWork, {}})};
+  records_ = static_cast<std::int64_t>(first);
+  if (first > 0) phases_.push_back(first);
+  next_ = first;
+}
+
 // Rule 1. Invariant: work ids are numbered in the order of their adding, without gaps. A thousand
 // equal calls are kept once.
 WorkId ClosureSource::Add(std::uint32_t records, WorkContent content) {
@@ -17,19 +27,19 @@ WorkId ClosureSource::Add(std::uint32_t records, WorkContent content) {
     closures_.push_back({records, std::make_shared<const WorkContent>(std::move(content))});
   }
   records_ += records;
-  return IdOf(closures_.size() - 1);
+  return IdOf(end() - 1);
 }
 
 // Rule 1. Invariant: phases_ ascends, and no phase is empty but perhaps the last.
 void ClosureSource::EndPhase() {
-  const std::uint64_t first = closures_.size();
+  const std::uint64_t first = end();
   if (first > 0 && (phases_.empty() || phases_.back() < first)) phases_.push_back(first);
 }
 
 // Rule 1. Invariant: the work id stays where it is, in its phase and in the order; only what is to
 // be done for it changes, and its payload stays, for a shard that has it already.
 void ClosureSource::Void(WorkId work_id) {
-  std::shared_ptr<const WorkContent>& content = closures_[Number(work_id)].content;
+  std::shared_ptr<const WorkContent>& content = closures_[Number(work_id) - first_].content;
   if (content->kind == kVoidWork) return;
   if (voided_from_ != content) {
     voided_from_ = content;
@@ -41,7 +51,7 @@ void ClosureSource::Void(WorkId work_id) {
 
 // Rule 1. Invariant: every work id lies in a chunk below this, and only the last one may have room.
 std::uint32_t ClosureSource::chunks() const {
-  return static_cast<std::uint32_t>((closures_.size() + kChunkSize - 1) / kChunkSize);
+  return static_cast<std::uint32_t>((end() + kChunkSize - 1) / kChunkSize);
 }
 
 // Rule 1: the first work id of its own phase; {0, 0} for those of the first phase. Invariant: what
@@ -54,9 +64,9 @@ WorkId ClosureSource::After(WorkId work_id) const {
 // Rule 1: the lowest id first. Invariant: what is passed over unseen is committed. A chunk that is
 // not full is never passed over whole, because work may still be added to it.
 std::optional<WorkId> ClosureSource::Next(std::uint32_t /*worker*/, const Whole& whole) {
-  while (next_ < closures_.size()) {
+  while (next_ < end()) {
     const WorkId work_id = IdOf(next_);
-    if (work_id.batch == 0 && closures_.size() - next_ >= kChunkSize && whole(work_id.epoch)) {
+    if (work_id.batch == 0 && end() - next_ >= kChunkSize && whole(work_id.epoch)) {
       next_ += kChunkSize;
       continue;
     }

@@ -27,6 +27,9 @@ class ClosureSource : public WorkSource {
             static_cast<std::uint32_t>(number % kChunkSize)};
   }
 
+  /// Those below `first` were done by chiefs before this one, each with one record: nobody is to do
+  /// them again. REQUIRES: before the first Add.
+  void BeginAt(std::uint64_t first);
   /// Adds the next work id, with that many records.
   WorkId Add(std::uint32_t records = 1, WorkContent content = {});
   /// What is added from here on belongs to a new phase. Without effect when the phase is empty.
@@ -34,7 +37,7 @@ class ClosureSource : public WorkSource {
   /// Nothing will be added any more.
   void Close() { open_ = false; }
   /// Nobody wants the work id any more: it is of kVoidWork from now on, whoever is granted it.
-  /// REQUIRES: it exists.
+  /// REQUIRES: it exists, and is not below BeginAt's.
   void Void(WorkId work_id);
   /// Of all payloads that are kept. Work that follows work of the same content shares it.
   std::size_t payload_bytes() const { return payload_bytes_; }
@@ -42,22 +45,18 @@ class ClosureSource : public WorkSource {
   bool closed() const override { return !open_; }
   std::uint32_t chunk_size() const override { return kChunkSize; }
   std::uint32_t chunks() const override;
-  std::uint64_t work_ids() const override { return closures_.size(); }
+  std::uint64_t work_ids() const override { return end(); }
   std::int64_t records() const override { return records_; }
-  std::uint32_t RecordsOf(WorkId work_id) const override {
-    return closures_[Number(work_id)].records;
-  }
+  std::uint32_t RecordsOf(WorkId work_id) const override { return Of(work_id).records; }
   WorkId After(WorkId work_id) const override;
-  const WorkContent& ContentOf(WorkId work_id) const override {
-    return *closures_[Number(work_id)].content;
-  }
+  const WorkContent& ContentOf(WorkId work_id) const override { return *Of(work_id).content; }
   /// A function may take as long as it likes.
   std::optional<ProtocolTime> DeadlineOf(WorkId /*work_id*/,
                                          ProtocolTime /*usual*/) const override {
     return std::nullopt;
   }
   /// A program waits for what its function has returned.
-  bool by_report_alone() const override { return true; }
+  std::uint64_t by_report_from() const override { return first_; }
   bool in_id_order() const override { return true; }
   std::optional<WorkId> Next(std::uint32_t worker, const Whole& whole) override;
   std::vector<WorkId> TakeReserved(std::uint32_t /*worker*/) override { return {}; }
@@ -70,7 +69,16 @@ class ClosureSource : public WorkSource {
     std::shared_ptr<const WorkContent> content;
   };
 
-  /// By number.
+  std::uint64_t end() const { return first_ + closures_.size(); }
+  const Closure& Of(WorkId work_id) const {
+    const std::uint64_t number = Number(work_id);
+    return number < first_ ? before_ : closures_[number - first_];
+  }
+
+  std::uint64_t first_ = 0;
+  /// Each one below first_.
+  Closure before_;
+  /// From first_ on, by number.
   std::vector<Closure> closures_;
   std::int64_t records_ = 0;
   std::size_t payload_bytes_ = 0;

@@ -126,13 +126,14 @@ class CommitProtocol {
   /// Rule 5. Starts a checkpoint; none while a shard has no active owner or another checkpoint is
   /// under way. It builds on the newest one that this chief has placed, unless it is the final one,
   /// full_every says otherwise, or what was written since the last full checkpoint is more than
-  /// half of that one.
-  std::optional<CheckpointPlan> StartCheckpoint();
+  /// half of that one. `whole`: it is to have every work id that there is now, and builds on
+  /// nothing. REQUIRES then: AllCommitted().
+  std::optional<CheckpointPlan> StartCheckpoint(bool whole = false);
   /// Call right before the manifest is renamed, with every checkpoint shard. ABORTED: a shard term
   /// has changed since StartCheckpoint, a checkpoint shard is missing, one builds on a checkpoint
-  /// shard of another shard term, or a final checkpoint lacks work ids: they are open again for the
-  /// shards that the message names. The checkpoint is abandoned then. DATA_LOSS, and a FailAction:
-  /// shards lack work ids again and again, or have other examples than the input has.
+  /// shard of another shard term, or a final or whole one lacks work ids: they are open again for
+  /// the shards that the message names. The checkpoint is abandoned then. DATA_LOSS, and a
+  /// FailAction: shards lack work ids again and again, or have other examples than the input has.
   Status FinishCheckpoint(const std::vector<WrittenCheckpointShard>& checkpoint_shards);
   /// The manifest is in place.
   void CheckpointPlaced(std::string checkpoint);
@@ -228,8 +229,7 @@ class CommitProtocol {
   bool had_checkpoints_ = false;
   bool failed_ = false;
   std::optional<PendingCheckpoint> checkpoint_;
-  /// Final checkpoints that lacked work ids.
-  std::uint32_t incomplete_finals_ = 0;
+  std::uint32_t incomplete_finals_ = 0;  // final checkpoints, or whole ones, that lacked work ids
   CheckpointIncrements chain_;
   std::uint32_t closed_epochs_ = 0;    // those below are whole in a checkpoint in place
   std::uint32_t active_ = 0;           // shards that are kActive

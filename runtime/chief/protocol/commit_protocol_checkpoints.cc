@@ -19,15 +19,17 @@ bool CommitProtocol::CheckpointWanted() const {
 // while training continues, and the applied set in each copy says what is in it. No consistent
 // moment across shards is needed, only that each copy is of the owner in its current term.
 // Invariant: at most one is under way, and it began while every shard had an owner.
-std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint() {
+std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint(bool whole) {
   if (!AllActive() || checkpoint_) return std::nullopt;
   PendingCheckpoint checkpoint;
   CheckpointPlan plan;
   plan.close_epochs_below = closed_epochs_;
   plan.final = Complete();
+  plan.whole = whole || plan.final;
   checkpoint.final = plan.final;
+  checkpoint.whole = plan.whole;
   checkpoint.complete_epochs = ledger_.CompleteChunks();
-  if (!plan.final && ChainMayGrow()) plan.base = chain_.newest;
+  if (!plan.whole && ChainMayGrow()) plan.base = chain_.newest;
   checkpoint.base = plan.base;
   for (const auto& [index, ps] : ps_) {
     if (ps.leaving) checkpoint.leaving.insert(ps.incarnation);
@@ -43,10 +45,10 @@ std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint() {
 }
 
 // Rule 5: whether the next checkpoint may be incremental. A longer chain makes a restore slower and
-// one damaged file more expensive. The final checkpoint is full (StartCheckpoint), so that it can
-// be copied away without the others. A new chief begins with a full one: it does not know up to
-// which mark the ps copied their rows for the chief before it. Invariant: a base is in place, and
-// this chief has placed it.
+// one damaged file more expensive. A final or whole checkpoint is full (StartCheckpoint), so that
+// it can be copied away without the others, and a damaged file of these spoils none. A new chief
+// begins with a full one: it does not know up to which mark the ps copied their rows for the chief
+// before it. Invariant: a base is in place, and this chief has placed it.
 bool CommitProtocol::ChainMayGrow() const {
   return std::ranges::find(checkpoints_, chain_.newest) != checkpoints_.end() &&
          chain_.increments + 1 < options_.full_every &&
@@ -61,7 +63,7 @@ Status CommitProtocol::FinishCheckpoint(
     const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
   if (!checkpoint_) return FailedPreconditionError("no checkpoint is under way");
   Status status = CheckCheckpointShards(checkpoint_shards);
-  if (status.ok() && checkpoint_->final) status = ProveComplete(checkpoint_shards);
+  if (status.ok() && checkpoint_->whole) status = ProveComplete(checkpoint_shards);
   if (!status.ok()) {
     checkpoint_.reset();
     if (status.code() == StatusCode::kDataLoss) FailRun(status);

@@ -1,5 +1,6 @@
-// The part of CommitProtocol that decides whether a final checkpoint is the end of the run. Reports
-// are what workers believe; here only what the shards say of themselves counts (rule 12).
+// The part of CommitProtocol that decides whether a final checkpoint is the end of the run, and
+// whether one of a mark has all that came before it. Reports are what workers believe; here only
+// what the shards say of themselves counts (rule 12).
 #include <algorithm>
 #include <map>
 #include <string>
@@ -44,16 +45,17 @@ std::map<ShardId, std::vector<WorkId>> LeftOutHalf(
 // out and another shard has not: in the end all have left it out, or none. Invariant: the run ends
 // well only when every shard says itself that it has every work id, and the input's examples.
 Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
+  const std::string kind = checkpoint_->final ? "final checkpoint: " : "checkpoint of a mark: ";
   std::string lacking;
   std::uint32_t shards = 0;
   std::map<ShardId, std::vector<WorkId>> left_out = LeftOutHalf(checkpoint_shards);
   for (const WrittenCheckpointShard& written : checkpoint_shards) {
     const std::string name = "shard " + std::to_string(written.shard);
     if (!written.applied) {
-      return AbortedError("final checkpoint: " + name + " does not say what it has applied");
+      return AbortedError(kind + name + " does not say what it has applied");
     }
     if (const Status size = CheckEpochSize(written.shard, *written.applied); !size.ok()) {
-      return DataLossError("final checkpoint: " + size.message());
+      return DataLossError(kind + size.message());
     }
     const AppliedSet applied = written.applied->Without(left_out[written.shard]);
     // The last chunk may have fewer work ids than an applied set has places for.
@@ -65,7 +67,7 @@ Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& 
       if (++shards > kMostNamed) continue;
       lacking += (lacking.empty() ? "" : ", ") + name + " lacks " + std::to_string(missing);
     } else if (written.examples != ledger_.examples_expected()) {
-      return DataLossError("final checkpoint: " + name + " has every work id, but " +
+      return DataLossError(kind + name + " has every work id, but " +
                            std::to_string(written.examples) + " examples instead of " +
                            std::to_string(ledger_.examples_expected()) +
                            "; start a new run, and report this");
@@ -73,8 +75,7 @@ Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& 
   }
   if (shards == 0) return OkStatus();
   if (shards > kMostNamed) lacking += ", and " + std::to_string(shards - kMostNamed) + " more do";
-  const std::string what = "final checkpoint: " + lacking + " of " +
-                           std::to_string(ledger_.work_ids_expected()) +
+  const std::string what = kind + lacking + " of " + std::to_string(ledger_.work_ids_expected()) +
                            " work ids, all of which workers had reported as applied";
   if (++incomplete_finals_ > kMostIncompleteFinals) {
     return DataLossError(what + "; given up after " + std::to_string(kMostIncompleteFinals) +

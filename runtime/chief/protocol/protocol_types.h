@@ -196,6 +196,8 @@ struct CheckpointPlan {
   /// Every batch of every epoch is committed, by the workers' reports: the checkpoint will be the
   /// final one if the shards' own applied sets say so too.
   bool final = false;
+  /// Each shard has to prove, as for a final one, that it has every work id that there is.
+  bool whole = false;
 };
 
 /// How far the run has come. Examples are records, counted once per epoch.

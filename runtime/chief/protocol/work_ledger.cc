@@ -49,7 +49,8 @@ void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
       own.Remove(chunk, word, ~common);
       own.Add(chunk, word, common);
       in_parts_.Add(chunk, word, common);
-      if (known_count_ < shards_ || source_->by_report_alone()) continue;
+      if (known_count_ < shards_) continue;
+      common &= Below(source_->by_report_from(), chunk, word);
       // What this copy has and no other shard lacks is committed: this copy was the last one.
       for (ShardId s = 0; s < shards_ && common != 0; ++s) common &= partial_[s].Word(chunk, word);
       Commit(chunk, word, common);
@@ -61,10 +62,15 @@ void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
 // enters the ledger that stands for no work id; it would be counted as committed, and never be
 // granted.
 std::uint64_t WorkLedger::Existing(std::uint32_t chunk, std::size_t word) const {
+  return Below(source_->work_ids(), chunk, word);
+}
+
+// Invariant: a bit of a word and a number stand for the same work id.
+std::uint64_t WorkLedger::Below(std::uint64_t end, std::uint32_t chunk, std::size_t word) const {
   const std::uint64_t first =
       source_->Number({chunk, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits)});
-  if (first >= source_->work_ids()) return 0;
-  const std::uint64_t rest = source_->work_ids() - first;
+  if (first >= end) return 0;
+  const std::uint64_t rest = end - first;
   return rest >= WorkIdSet::kWordBits ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
 }
 

@@ -111,6 +111,8 @@ class WorkLedger {
   std::int64_t RecordsOf(std::uint32_t chunk, std::size_t word, std::uint64_t bits) const;
   /// The bits of a word that stand for work ids of the source.
   std::uint64_t Existing(std::uint32_t chunk, std::size_t word) const;
+  /// Those of work ids with a number below `end`.
+  std::uint64_t Below(std::uint64_t end, std::uint32_t chunk, std::size_t word) const;
   /// Every shard has the work ids of these bits. REQUIRES: none of them is committed.
   void Commit(std::uint32_t chunk, std::size_t word, std::uint64_t bits);
   /// All shards but `lacking` have the work ids of these bits. REQUIRES: all are committed.

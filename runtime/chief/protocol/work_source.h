@@ -46,10 +46,10 @@ class WorkSource {
   virtual std::optional<ProtocolTime> DeadlineOf(WorkId /*work_id*/, ProtocolTime usual) const {
     return usual;
   }
-  /// A work id is committed by a report alone, since that brings what came of it; else also by the
-  /// copies of all shards, when the last one turns out to have it. What all copies have is then
-  /// granted once more: each shard answers duplicate, and the report says the rest.
-  virtual bool by_report_alone() const { return false; }
+  /// From this number on a work id is committed by a report alone, since that brings what came of
+  /// it; below also by the copies of all shards, when the last one turns out to have it. What all
+  /// copies have is granted once more: each shard answers duplicate, and the report says the rest.
+  virtual std::uint64_t by_report_from() const { return ~std::uint64_t{0}; }
   /// The order is that of the ids, also for work that came back.
   virtual bool in_id_order() const { return false; }
 

@@ -42,5 +42,16 @@ TEST(MetricTable, WhenReset_WhatWasScheduledBeforeDoesNotCount) {
   EXPECT_EQ(table.Get("absent"), (MetricSum{"absent", 0, 0}));
 }
 
+TEST(MetricTable, WhenRestored_ItGoesOnFromWhatAllHad) {
+  MetricTable table;
+  table.Add(0, {{"loss", 5, 1}, {"accuracy", 1, 2}}, 1);
+  table.Add(1, {{"loss", 0.1, 1}}, 2);
+  MetricTable next;
+  next.Restore(table.All());
+  EXPECT_EQ(next.All(), table.All());
+  next.Add(2, {{"loss", 1, 1}}, 3);
+  EXPECT_EQ(next.Get("loss"), (MetricSum{"loss", 5 + 0.1 + 1, 3}));
+}
+
 }  // namespace
 }  // namespace pstrain

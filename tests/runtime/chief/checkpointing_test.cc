@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,74 +12,15 @@
 #include "base/os/file_faults.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/checkpoint/manifest.h"
-#include "tests/runtime/chief/chief_test_support.h"
+#include "tests/runtime/chief/checkpointing_fixture.h"
 
 namespace pstrain {
 namespace {
 
+using chief_test::CheckpointingTest;
 using chief_test::FakeNetwork;
-using chief_test::TakeFirst;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-class CheckpointingTest : public chief_test::ChiefPartsTest {
- protected:
-  static WriteCheckpointShardsReply Written(const WriteCheckpointShardsRequest& request) {
-    WriteCheckpointShardsReply reply;
-    for (const WireShardInTerm& shard : request.shards()) {
-      CheckpointShard* written = reply.add_checkpoint_shards();
-      written->set_shard(shard.shard());
-      written->set_file("shard-" + std::to_string(shard.shard()));
-      written->set_bytes(10);
-      written->set_chief_term(shard.term().chief_term());
-      written->set_term_counter(shard.term().counter());
-      written->set_examples_applied(5 + shard.shard());
-      if (!request.final()) continue;
-      written->set_examples_applied(protocol_test::kExamples);
-      WireShardCopy* copy = reply.add_copies();
-      copy->set_shard(shard.shard());
-      *copy->mutable_term() = shard.term();
-      copy->set_active(true);
-      copy->set_applied(protocol_test::AllApplied().Serialize());
-    }
-    return reply;
-  }
-  /// `change`: what is wrong with the first answer; null: nothing.
-  void AnswerWrites(std::function<void(WriteCheckpointShardsReply&)> change = nullptr) {
-    while (!network_.writes.empty()) {
-      const FakeNetwork::Write call = TakeFirst(&network_.writes);
-      WriteCheckpointShardsReply reply = Written(call.request);
-      if (change) std::exchange(change, nullptr)(reply);
-      call.done(reply);
-    }
-  }
-  void FailWrites(const Status& status) {
-    while (!network_.writes.empty()) TakeFirst(&network_.writes).done(status);
-  }
-  /// ps 1 says that it does not have its shard in that shard term, the other one has written its
-  /// own.
-  void RefuseWriteOfPs1() {
-    while (!network_.writes.empty()) {
-      const FakeNetwork::Write call = TakeFirst(&network_.writes);
-      if (call.address == "ps-101") {
-        call.done(AbortedError("shard 1 is not active in shard term 1.2"));
-      } else {
-        call.done(Written(call.request));
-      }
-    }
-  }
-  void Take() {
-    checkpointing_.Start();
-    AnswerWrites();
-    checkpointing_.Finish();
-  }
-  std::vector<CheckpointId> InPlace() const {
-    return ListCheckpoints(setup_->directory.path()).value();
-  }
-
-  EvaluatorPeer evaluator_{chief(), std::nullopt};
-  Checkpointing checkpointing_{chief(), ps(), evaluator_};
-};
 
 TEST_F(CheckpointingTest, IsDueBySteps) {
   checkpoint_rule().every_steps = 2;

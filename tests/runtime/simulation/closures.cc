@@ -39,7 +39,10 @@ void CheckSeen(const ValueArray& values, std::uint64_t before, std::uint64_t all
 
 class Source final : public ClosureSource {
  public:
-  bool by_report_alone() const override { return !ActiveMutations().copies_commit_calls; }
+  std::uint64_t by_report_from() const override {
+    return ActiveMutations().copies_commit_calls ? ~std::uint64_t{0}
+                                                 : ClosureSource::by_report_from();
+  }
 };
 
 class Runner final : public ClosureRunner {

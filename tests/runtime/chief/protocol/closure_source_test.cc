@@ -67,5 +67,31 @@ TEST(ClosureSource, WhenAShardHasIt_WorkHasBegun) {
   EXPECT_TRUE(ledger.Begun(work_id));
 }
 
+// What a program goes on with after a mark at 5000 calls, as WorkLedger meets it.
+TEST(ClosureSource, WhenItBeginsAtANumber_WhatIsBelowIsDone) {
+  constexpr std::uint32_t kFirst = 5000;
+  const auto source = std::make_shared<ClosureSource>(true);
+  source->BeginAt(kFirst);
+  EXPECT_EQ(source->work_ids(), kFirst);
+  EXPECT_EQ(source->records(), kFirst);
+  EXPECT_EQ(source->chunks(), 2U);
+  EXPECT_EQ(source->ContentOf({0, 7}).kind, kVoidWork);
+  AppliedSet applied(ClosureSource::kChunkSize);
+  for (std::uint64_t i = 0; i < kFirst; ++i) applied.Insert(ClosureSource::IdOf(i));
+  WorkLedger ledger(1, source);
+  ledger.SetShard(0, applied);
+  EXPECT_TRUE(ledger.AllCommitted());
+  EXPECT_TRUE(ledger.Grant(0, 1).empty());
+  const WorkId next = source->Add(1, Call("next"));
+  EXPECT_EQ(source->Number(next), kFirst);
+  EXPECT_EQ(source->ContentOf(next), Call("next"));
+  EXPECT_EQ(source->After(next), next) << "its shard has to have all that is below";
+  source->Void(next);
+  EXPECT_EQ(source->ContentOf(next), (WorkContent{kVoidWork, "next"}));
+  const auto grants = ledger.Grant(0, 2);
+  ASSERT_EQ(grants.size(), 1U);
+  EXPECT_EQ(grants[0].work_id, next);
+}
+
 }  // namespace
 }  // namespace pstrain
