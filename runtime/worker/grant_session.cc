@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/seconds.h"
-#include "proto/contract/exit_codes.h"
 #include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/in_process/local_network.h"
@@ -19,11 +18,6 @@ namespace {
 constexpr std::chrono::milliseconds kHeartbeat{500};
 /// How soon to ask again a chief that is away.
 constexpr std::chrono::milliseconds kAwayPoll{100};
-
-/// Between two looks whether the chief has ended the session.
-constexpr std::chrono::milliseconds kLook{200};
-/// How long a worker that fails waits for the chief to hear why and what it gives back.
-constexpr std::chrono::seconds kLastWord{5};
 
 /// Why a worker cannot do the work; empty: it can.
 std::string WhyNot(const Grant& grant, GrantSession::Kind kind) {
@@ -132,33 +126,6 @@ void GrantSession::GiveBackAll() {
   changed_.NotifyAll();
 }
 
-void GrantSession::WaitForEnd(std::chrono::milliseconds timeout) const {
-  const SteadyTime deadline = SteadyNow() + timeout;
-  const MutexLock lock(mutex_);
-  while (end_ == SessionEnd::kNone && changed_.WaitUntil(mutex_, deadline)) {
-  }
-}
-
-void GrantSession::Settle() const {
-  const SteadyTime deadline = SteadyNow() + context_.grace - std::chrono::seconds(2);
-  while (end() == SessionEnd::kNone && SteadyNow() < deadline) WaitForEnd(kLook);
-}
-
-void GrantSession::SettleFailure() const { WaitForEnd(kLastWord); }
-
-Result<int> GrantSession::ExitCode() const {
-  switch (end()) {
-    case SessionEnd::kFinished:
-      return kExitSuccess;
-    case SessionEnd::kReplaced:
-      return kExitDisrupted;
-    case SessionEnd::kFailed:
-      return status();
-    default:
-      return kExitDrained;
-  }
-}
-
 std::shared_ptr<const RunDescription> GrantSession::run() const {
   const MutexLock lock(mutex_);
   return run_;
@@ -180,16 +147,6 @@ std::shared_ptr<const Membership> GrantSession::WaitForMembership(
   }
   --membership_waits_;
   return membership_;
-}
-
-SessionEnd GrantSession::end() const {
-  const MutexLock lock(mutex_);
-  return end_;
-}
-
-Status GrantSession::status() const {
-  const MutexLock lock(mutex_);
-  return status_;
 }
 
 void GrantSession::Leave() {
