@@ -17,9 +17,9 @@
 #include "runtime/requests/ids.h"
 #include "runtime/rpc/transport.h"
 #include "runtime/stats/stats_writer.h"
-#include "runtime/worker/message_packer.h"
 #include "runtime/worker/parameter_layout.h"
 #include "runtime/worker/ps_problems.h"
+#include "runtime/worker/push/message_packer.h"
 #include "runtime/worker/step_data.h"
 
 namespace pstrain {

@@ -1,4 +1,4 @@
-#include "runtime/worker/message_packer.h"
+#include "runtime/worker/push/message_packer.h"
 
 #include <gtest/gtest.h>
 
