@@ -340,7 +340,9 @@ TEST_F(ClosureLoopTogetherTest, WithOneThread_OnlyWhatReadsWaitsForThePushesBefo
     EXPECT_TRUE(read.ok()) << read.status().ToString();
     const StepAccess plan = SamplePlan({1, 2, 3, 500});
     const StepValues expected = Expected(SampleGradients(plan), kClosures - 1);
-    if (read.ok()) EXPECT_EQ(read->dense, expected.dense);
+    if (read.ok()) {
+      EXPECT_EQ(read->dense, expected.dense);
+    }
     return Succeed();
   });
   first_ = false;
