@@ -16,7 +16,8 @@ namespace pstrain {
 
 /// The chief of a program whose ps and workers are processes of their own: it listens where the
 /// cluster says, beside the program's `main`. Given up, it ends without telling them: they wait for
-/// the chief of the next attempt, which goes on from the last mark. A process has one. Owner: one thread.
+/// the chief of the next attempt, which goes on from the last mark. A process has one. Owner: one
+/// thread.
 class RemoteChief final : public ProgramRoles {
  public:
   /// `queue` outlives it. Errors: RoleProcess::Context.

@@ -59,14 +59,17 @@ class ReturnToMarkTest : public testing::Test {
   }
   /// The checkpoint of a chief that has declared them.
   void Checkpoint(CheckpointId id) {
-    const auto variables = Declared();
+    const auto variables = checkpoint_test::Variables(2);
     const auto catalog = Catalog::Create(variables, 2, checkpoint_test::kBatches);
     ASSERT_TRUE(catalog.ok());
     const std::string folder = checkpoint_test::WriteCheckpointOf(
         RunPath(), id, variables,
         {checkpoint_test::State(**catalog, 0), checkpoint_test::State(**catalog, 1)}, "", "run");
-    CheckpointManifest manifest = *ReadManifest(folder);
+    Result<CheckpointManifest> written = ReadManifest(folder);
+    ASSERT_TRUE(written.ok()) << written.status().ToString();
+    CheckpointManifest manifest = *std::move(written);
     manifest.set_generation(1);
+    for (VariableSpec& variable : *manifest.mutable_variables()) variable.set_generation(1);
     manifest.set_examples_committed(200);
     *manifest.mutable_job() = FixedPart(settings_.spec);
     ASSERT_TRUE(WriteManifest(folder, manifest, nullptr).ok());
