@@ -148,7 +148,8 @@ expect_calls '^cmake .*\(asan\|release\|tsan\|tidy\)' 0
 expect_calls '^python3 -m pip' 0
 expect 1 'ctest --test-dir build/dev' 'test-dev'
 expect 1 'run.sh --tools' 'cluster-tools'
-expect 1 'python3 -m pip' 'python-tools'
+expect 1 'python3 -m pip' 'python-tools' --all
+expect 0 'python3 -m pip' ''
 expect 1 'build-tools.sh kwok' 'cluster-tools' --all
 expect 1 'run.sh install' 'e2e'
 expect 1 'run.sh all' 'e2e' --all
