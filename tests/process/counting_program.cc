@@ -3,10 +3,10 @@
 //
 //   counting_program PHASES CALLS MILLISECONDS
 //
-// Each call counts its number in five ways, two of them in rows of tables, and takes so long; after
-// each phase the chief compares what it reads with the closed form. PSTRAIN_TEST_MAIN: "fail", the
-// chief's main fails after the first phase; "forget", it returns 0 without Finish.
-// PSTRAIN_TEST_MORE: this process has a function more than the others.
+// Each call counts its number in five ways, two of them in rows of tables, two in variables of
+// three partitions, and takes so long; after each phase the chief compares what it reads with the
+// closed form. PSTRAIN_TEST_MAIN: "fail", the chief's main fails after the first phase; "forget",
+// it returns 0 without Finish. PSTRAIN_TEST_MORE: this process has a function more than the others.
 #include <pstrain/pstrain.h>
 
 #include <chrono>
@@ -146,8 +146,12 @@ Status Declare(const ParameterServerStrategy& strategy) {
 }
 
 Result<int> Coordinate(const ClusterResolver& cluster) {
-  PSTRAIN_ASSIGN_OR_RETURN(const auto strategy,
-                           ParameterServerStrategy::Create(cluster, {.ps = 2, .workers = 2}));
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const auto strategy,
+      ParameterServerStrategy::Create(
+          cluster, {.ps = 2,
+                    .workers = 2,
+                    .variable_partitioner = partitioners::FixedShardsPartitioner(3)}));
   PSTRAIN_ASSIGN_OR_RETURN(auto coordinator, ClusterCoordinator::Create(strategy));
   PSTRAIN_RETURN_IF_ERROR(Declare(strategy));
   std::int64_t number = 0;
