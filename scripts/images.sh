@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # images.sh [PRESET [DIR]]: builds the programs (PRESET defaults to release) and packs them, with
 # the libraries that they need and nothing else, into the images that helm/pstrain and the jobs in
-# examples name: DIR/operator.tar, DIR/runtime.tar and DIR/custom-training.tar (default
-# build/images). Needs neither registry nor daemon.
+# examples name: DIR/operator.tar, DIR/runtime.tar, DIR/custom-training.tar and
+# DIR/sharded-embedding.tar (default build/images). Needs neither registry nor daemon.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,7 +12,8 @@ version=$(sed -n 's/^project(pstrain VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 programs=build/$preset/bin
 
 scripts/install-deps.sh --images
-scripts/build.sh "$preset" pstrain-operator pstrain-agent pstrain-runtime custom_training >&2
+scripts/build.sh "$preset" pstrain-operator pstrain-agent pstrain-runtime custom_training \
+  sharded_embedding >&2
 mkdir -p "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,3 +32,4 @@ image() {
 image operator pstrain-operator
 image runtime pstrain-agent pstrain-runtime
 image custom-training pstrain-agent custom_training
+image sharded-embedding pstrain-agent sharded_embedding

@@ -95,6 +95,12 @@ class Dataset {
   Dataset Take(std::int64_t count) const;
   /// Without the first elements; without all with -1. Mirrors tf.data.Dataset.skip.
   Dataset Skip(std::int64_t count) const;
+  /// Has a thread make elements before they are asked for, `buffer_size` at most; none with 0, and
+  /// as many as the library likes with -1. It begins with one, and makes more as long as they are
+  /// asked for: in a worker these are every n-th, where n workers take turns. Elements stay what
+  /// they are; what is made for nothing costs only time. Put it last. Mirrors
+  /// tf.data.Dataset.prefetch, with tf.data.AUTOTUNE for -1. INVALID_ARGUMENT: below -1.
+  Dataset Prefetch(std::int64_t buffer_size = -1) const;
   /// Puts tensors of one dtype into one with one axis, their elements one after the other, in the
   /// place of the first. What tf.data programs write as a map with tf.stack.
   Dataset Pack(std::string name, std::vector<std::string> parts) const;

@@ -113,6 +113,12 @@ Dataset Dataset::Skip(std::int64_t count) const {
       *this, [count](DataNodePtr from) { return program::OpenSkip(std::move(from), count); });
 }
 
+Dataset Dataset::Prefetch(std::int64_t buffer_size) const {
+  return Transformed(*this, [buffer_size](DataNodePtr from) {
+    return program::OpenPrefetch(std::move(from), buffer_size);
+  });
+}
+
 Dataset Dataset::Pack(std::string name, std::vector<std::string> parts) const {
   return Transformed(
       *this,

@@ -20,6 +20,7 @@ Result<DataNodePtr> OpenBatch(DataNodePtr from, std::int64_t size, bool drop_rem
 Result<DataNodePtr> OpenShard(DataNodePtr from, std::int64_t num, std::int64_t index);
 Result<DataNodePtr> OpenTake(DataNodePtr from, std::int64_t count);
 Result<DataNodePtr> OpenSkip(DataNodePtr from, std::int64_t count);
+Result<DataNodePtr> OpenPrefetch(DataNodePtr from, std::int64_t buffer_size);
 
 /// What Dataset::Pack makes of an element. NOT_FOUND: it lacks a part; INVALID_ARGUMENT: dtypes
 /// differ.

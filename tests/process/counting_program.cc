@@ -3,12 +3,12 @@
 //
 //   counting_program PHASES CALLS MILLISECONDS
 //
-// Each call counts its number in five ways, two of them in rows of tables, and takes so long; after
-// each phase the chief compares what it reads with the closed form. PSTRAIN_TEST_MAIN: "fail", the
-// chief's main fails after the first phase; "forget", it returns 0 without Finish; "marks", it
-// saves a mark after each phase, and goes on from the newest one. PSTRAIN_TEST_FILL: a file that
-// fills its disk before each mark, until that has failed. PSTRAIN_TEST_MORE: this process has a
-// function more than the others.
+// Each call counts its number in five ways, two of them in rows of tables, two in variables of
+// three partitions, and takes so long; after each phase the chief compares what it reads with the
+// closed form. PSTRAIN_TEST_MAIN: "fail", the chief's main fails after the first phase; "forget",
+// it returns 0 without Finish; "marks", it saves a mark after each phase, and goes on from the
+// newest one. PSTRAIN_TEST_FILL: a file that fills its disk before each mark, until that has
+// failed. PSTRAIN_TEST_MORE: this process has a function more than the others.
 #include <pstrain/pstrain.h>
 
 #include <chrono>
@@ -170,8 +170,12 @@ Status Save(CheckpointManager& manager, std::int64_t mark) {
 }
 
 Result<int> Coordinate(const ClusterResolver& cluster) {
-  PSTRAIN_ASSIGN_OR_RETURN(const auto strategy,
-                           ParameterServerStrategy::Create(cluster, {.ps = 2, .workers = 2}));
+  PSTRAIN_ASSIGN_OR_RETURN(
+      const auto strategy,
+      ParameterServerStrategy::Create(
+          cluster, {.ps = 2,
+                    .workers = 2,
+                    .variable_partitioner = partitioners::FixedShardsPartitioner(3)}));
   PSTRAIN_ASSIGN_OR_RETURN(auto coordinator, ClusterCoordinator::Create(strategy));
   PSTRAIN_RETURN_IF_ERROR(Declare(strategy));
   std::optional<CheckpointManager> manager;

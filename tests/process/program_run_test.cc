@@ -109,33 +109,59 @@ TEST_F(ProgramRunTest, WhenAPsIsKilledBeforeACheckpoint_IsRight) {
   ExpectRight(Run({"--chaos", "ps@900"}));
 }
 
-// The example as a person runs it, for one epoch.
-TEST_F(ProgramRunTest, CustomTraining_WhenAWorkerAndAPsAreKilled_IsTrainedWell) {
-  const Result<std::string> text =
-      ReadFile(PSTRAIN_SOURCE_DIR "/examples/custom_training/job.yaml");
-  ASSERT_TRUE(text.ok()) << text.status().ToString();
+// The examples as a person runs them, for fewer epochs.
+class ExampleRunTest : public ProgramRunTest {
+ protected:
+  /// `command` of each role becomes `instead`.
+  ProgramEnd RunExample(const std::string& example, const std::string& command,
+                        const std::string& instead, std::vector<std::string> arguments) {
+    const Result<std::string> text =
+        ReadFile(PSTRAIN_SOURCE_DIR "/examples/" + example + "/job.yaml");
+    EXPECT_TRUE(text.ok()) << text.status().ToString();
+    std::string job = text.ok() ? *text : "";
+    std::size_t roles = 0;
+    for (std::size_t at = job.find(command); at != std::string::npos;
+         at = job.find(command, at + 1)) {
+      job.replace(at, command.size(), instead);
+      ++roles;
+    }
+    EXPECT_EQ(roles, 3U);
+    Write("job.yaml", job);
+    arguments.insert(arguments.begin(), {"run", "job.yaml", "--json"});
+    return Start("pstrain", arguments, {"PATH=" PSTRAIN_BIN_DIR ":/usr/bin:/bin"});
+  }
+  /// It has ended well, with so many calls on every shard.
+  static void ExpectCalls(const ProgramEnd& end, int calls) {
+    EXPECT_EQ(end.code, 0) << end.err;
+    for (const char* key : {"examples_committed", "applied_min", "applied_max"}) {
+      EXPECT_EQ(end.Number(key), calls) << key;
+    }
+  }
+  /// What the chief has printed of the last epoch.
+  double AccuracyOf(const std::string& job, int epoch) {
+    const std::string log = LogsOf("chief-0", job);
+    const std::string line = "epoch " + std::to_string(epoch) + " log_loss 0.";
+    const std::size_t at = log.rfind("accuracy ");
+    const bool there = log.find(line) != std::string::npos && at != std::string::npos;
+    EXPECT_TRUE(there) << log;
+    return there ? std::stod(log.substr(at + 9)) : 0;
+  }
+};
+
+TEST_F(ExampleRunTest, CustomTraining_WhenAWorkerAndAPsAreKilled_IsTrainedWell) {
   const std::string last = "/data/adult.test.gz]";
-  std::string job = *text;
-  std::size_t roles = 0;
-  for (std::size_t at = job.find(last); at != std::string::npos; at = job.find(last, at + 1)) {
-    job.replace(at, last.size(), "/data/adult.test.gz, '1']");
-    ++roles;
-  }
-  ASSERT_EQ(roles, 3U);
-  Write("job.yaml", job);
-  const ProgramEnd end = Start(
-      "pstrain",
-      {"run", "job.yaml", "--json", "--volume", "data=" PSTRAIN_SOURCE_DIR "/examples/adult/data",
-       "--chaos", "worker@60,ps@120,worker:1@180,ps:1@180"},
-      {"PATH=" PSTRAIN_BIN_DIR ":/usr/bin:/bin"});
-  EXPECT_EQ(end.code, 0) << end.err;
-  for (const char* key : {"examples_committed", "applied_min", "applied_max"}) {
-    EXPECT_EQ(end.Number(key), 254 + 128) << key;
-  }
-  const std::string log = LogsOf("chief-0", "custom-training");
-  const std::size_t accuracy = log.find("epoch 0 log_loss 0.");
-  ASSERT_NE(accuracy, std::string::npos) << log;
-  EXPECT_GT(std::stod(log.substr(log.find("accuracy ", accuracy) + 9)), 0.82) << log;
+  ExpectCalls(RunExample("custom_training", last, "/data/adult.test.gz, '1']",
+                         {"--volume", "data=" PSTRAIN_SOURCE_DIR "/examples/adult/data", "--chaos",
+                          "worker@60,ps@120,worker:1@180,ps:1@180"}),
+              254 + 128);
+  EXPECT_GT(AccuracyOf("custom-training", 0), 0.82);
+}
+
+TEST_F(ExampleRunTest, ShardedEmbedding_WhenAWorkerAndAPsAreKilled_IsTrainedWell) {
+  ExpectCalls(RunExample("sharded_embedding", "[sharded_embedding]", "[sharded_embedding, '4']",
+                         {"--chaos", "ps@200,worker@400,worker:1@600,ps:1@800"}),
+              4 * (250 + 50));
+  EXPECT_GT(AccuracyOf("sharded-embedding", 3), 0.9);
 }
 
 TEST_F(ProgramRunTest, WhenAWorkerHasAnotherProgram_SaysWhatDiffers) {

@@ -179,6 +179,17 @@ TEST(Dataset, WhenTakenAndSkipped_TheRestIsLeft) {
   EXPECT_EQ(ErrorOf(five.Skip(-2)).code(), StatusCode::kInvalidArgument);
 }
 
+TEST(Dataset, WhenPrefetched_ElementsAreTheSame) {
+  const Dataset seven = Dataset::Range(7);
+  for (const std::int64_t buffer : {0, 1, 3, -1}) {
+    EXPECT_EQ(ReadFlat(seven.Prefetch(buffer)), UpTo(7));
+    EXPECT_EQ(ReadFlat(seven.Shuffle(5).Prefetch(buffer).Repeat(2)),
+              ReadFlat(seven.Shuffle(5).Repeat(2)));
+  }
+  EXPECT_EQ(*seven.Prefetch(2).Cardinality(), 7);
+  EXPECT_EQ(ErrorOf(seven.Prefetch(-2)).code(), StatusCode::kInvalidArgument);
+}
+
 TEST(Dataset, WhenMapped_ErrorsNameTheElement) {
   const auto map = [](const Element& element) -> Result<Element> {
     PSTRAIN_ASSIGN_OR_RETURN(const auto value, element.scalar<std::int64_t>("value"));

@@ -106,12 +106,31 @@ TEST_F(DeclarationsTest, WhatDoesNotHoldTogether_IsRefused) {
   VariableSpec huge = Dense("late", std::int64_t{1} << 40);
   huge.add_shape(std::int64_t{1} << 40);
   EXPECT_EQ(Declare({huge}).code(), StatusCode::kInvalidArgument);
+  VariableSpec divided = Dense("late", 2);
+  for (int i = 0; i < 3; ++i) divided.add_partitions();
+  EXPECT_EQ(Declare({divided}).code(), StatusCode::kInvalidArgument) << "fewer rows";
   VariableSpec integers = Dense("late");
   integers.set_dtype(VariableSpec::INT64);
   EXPECT_EQ(Declare({integers}).code(), StatusCode::kInvalidArgument) << "with an optimizer";
   EXPECT_EQ(run_.variables_size(), 1);
   integers.clear_optimizer();
   EXPECT_EQ(Declare({integers}), OkStatus());
+}
+
+TEST_F(DeclarationsTest, WhenAVariableHasItsNumberOfPartitions_ItIsDividedSo) {
+  VariableSpec divided = Dense("late", 5);
+  divided.add_partitions();
+  divided.add_partitions();
+  ASSERT_EQ(Declare({divided}), OkStatus());
+  ASSERT_EQ(run_.variables(1).partitions_size(), 2);
+  EXPECT_EQ(run_.variables(1).partitions(0).size(), 3);
+  EXPECT_EQ(run_.variables(1).partitions(1).begin(), 3);
+  EXPECT_EQ(Declare({divided}), OkStatus()) << "the same again";
+  EXPECT_EQ(Declare({Dense("late", 5)}), OkStatus()) << "it leaves the number to the job";
+  divided.add_partitions();
+  const Status other = Declare({divided});
+  EXPECT_EQ(other.code(), StatusCode::kAlreadyExists);
+  EXPECT_NE(other.message().find("its number of partitions is 3, and was 2"), std::string::npos);
 }
 
 TEST_F(DeclarationsTest, OfSeveralAtATime_TheFirstComesFirst) {
