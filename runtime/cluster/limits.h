@@ -9,7 +9,7 @@ namespace pstrain {
 /// goes beyond them does not. Both ends know them.
 
 /// Most work ids with one worker, and most reports in one poll.
-inline constexpr std::uint32_t kMostInFlight = 256;
+inline constexpr std::uint32_t kMostInFlight = 128;
 /// Most replicas of a role: the maximum of spec.replicaSpecs.*.replicas (proto/job/psjob.proto).
 inline constexpr std::uint32_t kMostReplicas = 10'000;
 /// An address, a metric's name.
