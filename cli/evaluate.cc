@@ -3,7 +3,6 @@
 #include <memory>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/text/json.h"
@@ -69,10 +68,10 @@ Result<Evaluated> Evaluate(const Options& options) {
   PSTRAIN_ASSIGN_OR_RETURN(
       ScoringInput input,
       ScoringInput::Open(choice.input, Labels::kRequired, saved.training, *model, choice.option));
-  PSTRAIN_ASSIGN_OR_RETURN(CheckpointScores scores,
+  PSTRAIN_ASSIGN_OR_RETURN(const CheckpointScores scores,
                            EvaluateCheckpoint(saved.checkpoint_directory, *model, input.reader(),
                                               input.described(), std::stop_token()));
-  return Evaluated{saved.checkpoint_directory, std::move(scores)};
+  return Evaluated{saved.checkpoint_directory, scores};
 }
 
 /// By their names in a run's result.

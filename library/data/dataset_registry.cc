@@ -34,6 +34,7 @@ Result<DatasetRegistry::Make> DatasetRegistry::Find(const std::string& name) con
 std::vector<std::string> DatasetRegistry::Names() const {
   const MutexLock lock(mutex_);
   std::vector<std::string> names;
+  names.reserve(entries_.size());
   for (const auto& [name, entry] : entries_) names.push_back(name);
   return names;
 }

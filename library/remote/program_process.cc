@@ -40,7 +40,7 @@ Result<Task> ReadTaskOfProgram(const ClusterResolver& cluster) {
   if (!cluster.task_type() || !cluster.task_id()) {
     return InvalidArgumentError("the cluster does not say which task this process is");
   }
-  const Result<Task> task = ReadTask(TfConfigOf(cluster));
+  Result<Task> task = ReadTask(TfConfigOf(cluster));
   if (!task.ok()) {
     return InvalidArgumentError("this process is the task " + *cluster.task_type() + " " +
                                 std::to_string(*cluster.task_id()) +
