@@ -88,9 +88,9 @@ class RoundRobin final : public IteratorState {
 
 Result<std::shared_ptr<PerWorkerElements>> PerWorkerElements::Open(
     const DatasetRegistry& datasets, const std::string& dataset, std::uint32_t workers,
-    std::shared_ptr<NamedIterators> named) {
+    const std::shared_ptr<NamedIterators>& named) {
   std::shared_ptr<PerWorkerElements> elements(
-      new PerWorkerElements(datasets, dataset, workers, std::move(named)));
+      new PerWorkerElements(datasets, dataset, workers, named));
   PSTRAIN_ASSIGN_OR_RETURN(const OpenedPipeline first, OpenPipeline(datasets, dataset, workers, 0));
   elements->sizes_.push_back(first.elements->size());
   if (!first.for_each_worker) return elements;
@@ -126,8 +126,8 @@ Result<Iterator> PerWorkerElements::Iterate(const IterateOptions& options) {
   const auto make = [this, per_call](const IteratorPosition* position) {
     return MakeIterator(per_call, position);
   };
-  if (named_ != nullptr && !options.name.empty()) {
-    return named_->Get(options.name, dataset_, options.elements_per_call, make);
+  if (const auto named = named_.lock(); named != nullptr && !options.name.empty()) {
+    return named->Get(options.name, dataset_, options.elements_per_call, make);
   }
   PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<IteratorState> state, make(nullptr));
   return IteratorAccess::Make(std::move(state));

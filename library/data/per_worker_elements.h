@@ -26,7 +26,7 @@ class PerWorkerElements : public std::enable_shared_from_this<PerWorkerElements>
   /// `datasets` outlives it. `named`: where iterators with names belong; null: they have none.
   static Result<std::shared_ptr<PerWorkerElements>> Open(
       const DatasetRegistry& datasets, const std::string& dataset, std::uint32_t workers,
-      std::shared_ptr<NamedIterators> named = nullptr);
+      const std::shared_ptr<NamedIterators>& named = nullptr);
 
   const std::string& dataset() const { return dataset_; }
   std::uint32_t workers() const { return workers_; }
@@ -38,11 +38,8 @@ class PerWorkerElements : public std::enable_shared_from_this<PerWorkerElements>
 
  private:
   PerWorkerElements(const DatasetRegistry& datasets, std::string dataset, std::uint32_t workers,
-                    std::shared_ptr<NamedIterators> named)
-      : datasets_(datasets),
-        dataset_(std::move(dataset)),
-        workers_(workers),
-        named_(std::move(named)) {}
+                    const std::shared_ptr<NamedIterators>& named)
+      : datasets_(datasets), dataset_(std::move(dataset)), workers_(workers), named_(named) {}
   /// Of an iterator that has stood there; null: one that begins.
   Result<std::shared_ptr<IteratorState>> MakeIterator(std::uint32_t per_call,
                                                       const IteratorPosition* position);
@@ -50,7 +47,8 @@ class PerWorkerElements : public std::enable_shared_from_this<PerWorkerElements>
   const DatasetRegistry& datasets_;
   const std::string dataset_;
   const std::uint32_t workers_;
-  const std::shared_ptr<NamedIterators> named_;
+  /// They keep iterators, which keep this; gone with the run, after which nothing has a name.
+  const std::weak_ptr<NamedIterators> named_;
   std::vector<std::optional<std::uint64_t>> sizes_;
   std::atomic<std::uint64_t> passes_{0};
 };
