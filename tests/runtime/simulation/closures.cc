@@ -1,5 +1,6 @@
 #include "tests/runtime/simulation/closures.h"
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -129,8 +130,10 @@ Status CheckWeightsOfClosures(CheckpointReader& checkpoint) {
   for (const std::uint64_t row : keys) {
     expected.insert(expected.end(), dimension, -kRate * static_cast<float>(OfRow(all, row, rows)));
   }
-  const bool good = dense == std::vector<float>(dense.size(), -kRate * static_cast<float>(all)) &&
-                    values == expected;
+  const float of_dense = -kRate * static_cast<float>(all);
+  const bool good =
+      std::ranges::all_of(dense, [of_dense](float value) { return value == of_dense; }) &&
+      values == expected;
   return good ? OkStatus() : InternalError("the weights are not those of so many closures");
 }
 
