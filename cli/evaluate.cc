@@ -10,7 +10,6 @@
 #include "cli/scoring/saved_model.h"
 #include "cli/scoring/scoring_input.h"
 #include "cli/scoring/scoring_options.h"
-#include "local/guard.h"
 #include "proto/contract/exit_codes.h"
 #include "proto/job/input_kind.h"
 #include "runtime/evaluator/checkpoint_evaluation.h"
@@ -131,14 +130,9 @@ int EvaluateCommand(const std::vector<std::string>& args) {
   ArgumentParser parser;
   AddScoringOptions(parser, options);
   parser.AddFlag("--json", options.json);
-  const auto rest = parser.Parse(args);
-  if (rest.ok() && options.help) {
-    std::fputs(Usage().c_str(), stdout);
-    return kExitSuccess;
-  }
-  const Status usable = rest.ok() ? TakeRun(*rest, options) : rest.status();
-  if (!usable.ok()) return RefuseScoring(kCommand, usable, Usage().c_str());
-  return local::RunGuarded([&] { return Run(options); });
+  return RunTrainedCommand(
+      kCommand, args, Usage(), parser, options,
+      [&](const auto& rest) { return TakeRun(rest, options); }, [&] { return Run(options); });
 }
 
 }  // namespace pstrain

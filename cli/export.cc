@@ -1,11 +1,9 @@
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
 #include "cli/scoring/saved_model.h"
 #include "cli/scoring/scoring_options.h"
-#include "local/guard.h"
 #include "proto/contract/exit_codes.h"
 #include "runtime/model/export/export_formats.h"
 
@@ -61,16 +59,14 @@ int ExportCommand(const std::vector<std::string>& args) {
   AddTrainedOptions(parser, options);
   parser.AddValue("--format", options.format);
   parser.AddValue("--output", options.output);
-  const auto rest = parser.Parse(args);
-  if (rest.ok() && options.help) {
-    std::fputs(Usage().c_str(), stdout);
-    return kExitSuccess;
-  }
-  const Status usable = rest.ok() ? CheckOptions(*rest, options) : rest.status();
-  if (!usable.ok()) return RefuseScoring(kCommand, usable, Usage().c_str());
-  const Result<const ExportFormat*> format = FindExportFormat(options.format);
-  if (!format.ok()) return RefuseScoring(kCommand, format.status(), Usage().c_str());
-  return local::RunGuarded([&] { return Run(options, **format); });
+  const ExportFormat* format = nullptr;
+  const auto check = [&](const std::vector<std::string>& rest) -> Status {
+    PSTRAIN_RETURN_IF_ERROR(CheckOptions(rest, options));
+    PSTRAIN_ASSIGN_OR_RETURN(format, FindExportFormat(options.format));
+    return OkStatus();
+  };
+  return RunTrainedCommand(kCommand, args, Usage(), parser, options, check,
+                           [&] { return Run(options, *format); });
 }
 
 }  // namespace pstrain

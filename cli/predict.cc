@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,7 +9,6 @@
 #include "cli/scoring/score_writer.h"
 #include "cli/scoring/scoring_input.h"
 #include "cli/scoring/scoring_options.h"
-#include "local/guard.h"
 #include "proto/contract/exit_codes.h"
 #include "proto/job/input_kind.h"
 #include "runtime/evaluator/checkpoint_scorer.h"
@@ -87,17 +85,13 @@ int PredictCommand(const std::vector<std::string>& args) {
   AddScoringOptions(parser, options);
   parser.AddFlag("--no-label", options.no_label);
   parser.AddValue("--output", options.output);
-  const auto rest = parser.Parse(args);
-  if (rest.ok() && options.help) {
-    std::fputs(Usage().c_str(), stdout);
-    return kExitSuccess;
-  }
-  Status usable = rest.ok() ? TakeRun(*rest, options) : rest.status();
-  if (usable.ok() && options.inputs.empty()) {
-    usable = InvalidArgumentError("no --input is given; --input - is standard input");
-  }
-  if (!usable.ok()) return RefuseScoring(kCommand, usable, Usage().c_str());
-  return local::RunGuarded([&] { return Run(options); });
+  const auto check = [&](const std::vector<std::string>& rest) -> Status {
+    PSTRAIN_RETURN_IF_ERROR(TakeRun(rest, options));
+    if (!options.inputs.empty()) return OkStatus();
+    return InvalidArgumentError("no --input is given; --input - is standard input");
+  };
+  return RunTrainedCommand(kCommand, args, Usage(), parser, options, check,
+                           [&] { return Run(options); });
 }
 
 }  // namespace pstrain

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "local/guard.h"
 #include "proto/contract/exit_codes.h"
 
 namespace pstrain {
@@ -50,14 +51,33 @@ Status TakeRun(const std::vector<std::string>& rest, ScoringOptions& options) {
   return OkStatus();
 }
 
-void SayScoring(std::string_view command, const std::string& what) {
-  std::fprintf(stderr, "pstrain %s: %s\n", std::string(command).c_str(), what.c_str());
-}
+namespace {
 
 int RefuseScoring(std::string_view command, const Status& what, const char* usage) {
   SayScoring(command, what.message());
   std::fputs(usage, stderr);
   return kExitUsage;
+}
+
+}  // namespace
+
+int RunTrainedCommand(std::string_view command, const std::vector<std::string>& args,
+                      const std::string& usage, ArgumentParser& parser,
+                      const TrainedOptions& options,
+                      const std::function<Status(const std::vector<std::string>& rest)>& check,
+                      const std::function<int()>& run) {
+  const auto rest = parser.Parse(args);
+  if (rest.ok() && options.help) {
+    std::fputs(usage.c_str(), stdout);
+    return kExitSuccess;
+  }
+  const Status usable = rest.ok() ? check(*rest) : rest.status();
+  if (!usable.ok()) return RefuseScoring(command, usable, usage.c_str());
+  return local::RunGuarded(run);
+}
+
+void SayScoring(std::string_view command, const std::string& what) {
+  std::fprintf(stderr, "pstrain %s: %s\n", std::string(command).c_str(), what.c_str());
 }
 
 int FailScoring(std::string_view command, const Status& what) {

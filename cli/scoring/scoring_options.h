@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +38,15 @@ Status TakeRun(const std::vector<std::string>& rest, ScoringOptions& options);
 extern const char* const kTrainedUsage;
 extern const char* const kScoringUsage;
 
-/// Writes "pstrain COMMAND: WHAT" and the usage to standard error; returns kExitUsage.
-int RefuseScoring(std::string_view command, const Status& what, const char* usage);
+/// What each of these commands does: takes the command line, to which `check` says what is wrong
+/// with it (`rest`: what is no option), prints `usage` where it is asked for help, and calls `run`,
+/// which returns the exit code. Exceptions of libraries end here.
+int RunTrainedCommand(std::string_view command, const std::vector<std::string>& args,
+                      const std::string& usage, ArgumentParser& parser,
+                      const TrainedOptions& options,
+                      const std::function<Status(const std::vector<std::string>& rest)>& check,
+                      const std::function<int()>& run);
+
 /// Writes "pstrain COMMAND: WHAT" to standard error.
 void SayScoring(std::string_view command, const std::string& what);
 /// The same of an error; returns kExitFailure.
