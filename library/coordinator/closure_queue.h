@@ -27,11 +27,10 @@ class Chief;
 /// What a program has scheduled and what became of it: the coordinator's side of the chief's work.
 /// A closure gets the next work id; its outcome is known with the first report that makes the id
 /// committed, and stays when a lost ps makes it run again; its result is that of the first attempt
-/// that was reported. FailFast: with the first error, closures
-/// that no worker and no shard has are voided. One caller of Schedule, Join or Done gets that
-/// error, with the count of the others; what was scheduled before that call and fails later is in
-/// the log only. Any thread; a call that takes a work id only from the thread that has taken the
-/// first one.
+/// that was reported. FailFast: with the first error, closures that no worker and no shard has are
+/// voided. One caller of Schedule, Join or Done gets that error, with the count of the others; what
+/// was scheduled before that call and fails later is in the log only. Any thread; a call that takes
+/// a work id only from the thread that has taken the first one.
 class ClosureQueue {
  public:
   struct Limits {

@@ -135,8 +135,7 @@ std::optional<Result<ClosureLoop::Ending>> ClosureLoop::Do(const Grant& grant,
                                                            std::uint64_t place) {
   if (Status status = TellOfVariables(); !status.ok()) return status;
   if (grant.kind() == kVoidWork) {
-    Result<Ending> ended =
-        Push(grant, ClosureOutcome::Failed(CancelledError("voided before it began")));
+    Result<Ending> ended = LeaveOut(grant, CancelledError("voided before it began"));
     if (!ended.ok() || *ended != Ending::kHasGradient) return ended;
   }
   return RunIt(grant, place);
@@ -149,22 +148,22 @@ std::optional<Result<ClosureLoop::Ending>> ClosureLoop::RunIt(const Grant& grant
   ClosureOutcome outcome = runner_.Run(grant.payload(), reads);
   if (!reads.error().ok()) return reads.error();
   if (reads.ending()) return *reads.ending();
-  Result<RoutedPlan> plan = outcome.status.ok() ? ps_.Route(outcome.access) : outcome.status;
-  if (const Status fits = plan.ok() ? Fits(outcome, *plan) : plan.status(); !fits.ok()) {
-    outcome = ClosureOutcome::Failed(fits);
-  }
-  if (outcome.status.ok() && BytesOf(outcome.updates) <= PsClient::kMessageBytes) {
+  Result<RoutedPlan> plan = PlanOf(outcome);
+  if (plan.ok() && BytesOf(outcome.updates) <= PsClient::kMessageBytes) {
     pushes().Add({grant, std::move(outcome), *std::move(plan), place});
     return std::nullopt;
   }
-  Result<Ending> ended = Push(grant, outcome);
+  if (plan.ok()) return Push(grant, outcome, *plan);
+  Result<Ending> ended = LeaveOut(grant, plan.status());
   if (!ended.ok() || *ended != Ending::kHasGradient) return ended;
-  return FailedAfterItRan(grant, outcome.status);
+  return FailedAfterItRan(grant, plan.status());
 }
 
-Status ClosureLoop::Fits(const ClosureOutcome& outcome, const RoutedPlan& plan) const {
+Result<RoutedPlan> ClosureLoop::PlanOf(const ClosureOutcome& outcome) const {
+  PSTRAIN_RETURN_IF_ERROR(outcome.status);
+  PSTRAIN_ASSIGN_OR_RETURN(RoutedPlan plan, ps_.Route(outcome.access));
   PSTRAIN_RETURN_IF_ERROR(ps_.CheckUpdates(plan, outcome.updates));
-  if (outcome.result.size() <= kMostResultBytes) return OkStatus();
+  if (outcome.result.size() <= kMostResultBytes) return plan;
   return ResourceExhaustedError("the function returns " + std::to_string(outcome.result.size()) +
                                 " bytes, and a result has at most " +
                                 std::to_string(kMostResultBytes) +
@@ -173,10 +172,10 @@ Status ClosureLoop::Fits(const ClosureOutcome& outcome, const RoutedPlan& plan) 
 
 // All shards are asked, also those that have it by what the chief knows: they may have left it out,
 // or may have what it changes when it is to be left out now, and all are to end the same way.
-Result<ClosureLoop::Ending> ClosureLoop::Push(const Grant& grant, const ClosureOutcome& outcome) {
+Result<ClosureLoop::Ending> ClosureLoop::Push(const Grant& grant, const ClosureOutcome& outcome,
+                                              const RoutedPlan& plan) {
   PushedWork closure{FromWire(grant.work_id()), kRecordsOfClosure, 0};
   if (!outcome.status.ok()) closure.non_finite = kRecordsOfClosure;
-  PSTRAIN_ASSIGN_OR_RETURN(const RoutedPlan plan, ps_.Route(outcome.access));
   PushProgress progress({});
   std::vector<Report> reports(1);
   {
@@ -197,6 +196,11 @@ Result<ClosureLoop::Ending> ClosureLoop::Push(const Grant& grant, const ClosureO
   }
   Finish(std::move(reports));
   return ended;
+}
+
+Result<ClosureLoop::Ending> ClosureLoop::LeaveOut(const Grant& grant, const Status& why) {
+  PSTRAIN_ASSIGN_OR_RETURN(const RoutedPlan nothing, ps_.Route({}));
+  return Push(grant, ClosureOutcome::Failed(why), nothing);
 }
 
 void ClosureLoop::Finish(std::vector<Report> reports) {

@@ -63,14 +63,17 @@ class ClosureLoop {
   std::optional<Result<Ending>> RunIt(const Grant& grant, std::uint64_t place);
   /// The newest description that the session has, told to runner and client once.
   Status TellOfVariables() PSTRAIN_EXCLUDES(mutex_);
-  /// OK: the function has succeeded, and what it returns and changes can be sent.
-  Status Fits(const ClosureOutcome& outcome, const RoutedPlan& plan) const;
+  /// Where what it changes lies. Not OK: the function has failed, or what it returns or changes
+  /// cannot be sent.
+  Result<RoutedPlan> PlanOf(const ClosureOutcome& outcome) const;
   ClosurePushes& pushes() const PSTRAIN_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     return *pushes_;
   }
   /// To every shard, and reports it; waits.
-  Result<Ending> Push(const Grant& grant, const ClosureOutcome& outcome);
+  Result<Ending> Push(const Grant& grant, const ClosureOutcome& outcome, const RoutedPlan& plan);
+  /// The same of a closure that changes nothing, and why not.
+  Result<Ending> LeaveOut(const Grant& grant, const Status& why);
   void Finish(std::vector<Report> reports) PSTRAIN_EXCLUDES(mutex_);
   Result<Ending> FailedAfterItRan(const Grant& grant, const Status& status)
       PSTRAIN_EXCLUDES(mutex_);

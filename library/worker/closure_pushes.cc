@@ -1,6 +1,5 @@
 #include "library/worker/closure_pushes.h"
 
-#include <deque>
 #include <utility>
 
 #include "runtime/rpc/control_ids.h"

@@ -45,10 +45,12 @@ Result<GrantedCalls::Ending> GrantedCalls::Pull(const Grant& grant, const Routed
       *pulled = std::move(outcome).value();
       return Ending::kDone;
     }
+    if (outcome.ok() && outcome->answer == PullAnswer::kEarly) {
+      return GiveBackEarly(grant, *membership, {}, {&outcome->shard, 1});
+    }
     if (outcome.ok()) {
-      std::vector<ShardInTerm> early;
-      if (outcome->answer == PullAnswer::kEarly) early.push_back(outcome->shard);
-      return GiveBackRefused(grant, *membership, {}, early);
+      const Grant* const refused = &grant;
+      return GiveBackOfAnotherChief({&refused, 1}, membership->number());
     }
     if (!Passing(outcome.status())) return outcome.status().WithContext("pull");
     // What was only granted may be given back when this process is to stop.
@@ -89,7 +91,19 @@ Result<GrantedCalls::Round> GrantedCalls::PushOnce(std::span<const WorkOfGrant> 
   for (std::size_t i = 0; i < works.size(); ++i) {
     round.ended.push_back(After(works[i], (*outcomes)[i], *membership));
   }
-  GiveBackOfAnotherChief(works, &round);
+  std::vector<const Grant*> refused;
+  // Early ones have ended.
+  const auto of_another_chief = [&](std::size_t i) {
+    return !round.ended[i] && works[i].progress.refused();
+  };
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    if (of_another_chief(i)) refused.push_back(&works[i].grant);
+  }
+  if (refused.empty()) return round;
+  const Ending ending = GiveBackOfAnotherChief(refused, round.membership);
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    if (of_another_chief(i)) round.ended[i] = Pushed{ending, {}};
+  }
   return round;
 }
 
@@ -101,10 +115,8 @@ std::optional<GrantedCalls::Pushed> GrantedCalls::After(const WorkOfGrant& work,
   PushProgress& progress = work.progress;
   progress.Add(outcome);
   if (progress.has_gradient()) return Pushed{Ending::kHasGradient, {}};
-  if (progress.refused()) {
-    // Of another chief: GiveBackOfAnotherChief.
-    if (progress.early().empty()) return std::nullopt;
-    return Pushed{GiveBackRefused(work.grant, membership, progress.have(), progress.early()), {}};
+  if (!progress.early().empty()) {
+    return Pushed{GiveBackEarly(work.grant, membership, progress.have(), progress.early()), {}};
   }
   if (!progress.done()) return std::nullopt;
   Pushed pushed{Ending::kDone, ReportOf(work.grant)};
@@ -112,41 +124,28 @@ std::optional<GrantedCalls::Pushed> GrantedCalls::After(const WorkOfGrant& work,
   return pushed;
 }
 
-// Rule 6: waits once for all of them (GiveBackRefused says why it does).
-void GrantedCalls::GiveBackOfAnotherChief(std::span<const WorkOfGrant> works, Round* round) {
-  std::optional<bool> goes_on;
-  for (std::size_t i = 0; i < works.size(); ++i) {
-    if (round->ended[i] || !works[i].progress.refused()) continue;
-    if (!goes_on) {
-      LogWarning("worker", "work is given back: a shard belongs to another chief",
-                 {{"work", NameOf(works[i].grant)}});
-      goes_on = WaitForChange(round->membership);
-    }
-    if (*goes_on) session_.GiveBack(works[i].grant);
-    round->ended[i] = Pushed{*goes_on ? Ending::kGivenBack : Ending::kGivenUp, {}};
-  }
-}
-
 // Rule 4: a shard that is early knows better than the chief what it has: the report says so, and
-// the chief grants the work again once the shard has the rest. Rule 6: what a shard of another
-// chief refuses is given back without a report. That shard has heard of the new chief first: the
-// next poll says what became of the grant. Until then the chief that granted it may do so again,
-// which is why this waits.
-GrantedCalls::Ending GrantedCalls::GiveBackRefused(const Grant& grant, const Membership& membership,
-                                                   std::span<const ShardInTerm> have,
-                                                   std::span<const ShardInTerm> early) {
-  LogWarning("worker",
-             early.empty() ? "work is given back: a shard belongs to another chief"
-                           : "work is given back: a shard lacks what it waits for",
+// the chief grants the work again once the shard has the rest.
+GrantedCalls::Ending GrantedCalls::GiveBackEarly(const Grant& grant, const Membership& membership,
+                                                 std::span<const ShardInTerm> have,
+                                                 std::span<const ShardInTerm> early) {
+  LogWarning("worker", "work is given back: a shard lacks what it waits for",
              {{"work", NameOf(grant)}});
-  if (early.empty()) {
-    if (!WaitForChange(membership.number())) return Ending::kGivenUp;
-    session_.GiveBack(grant);
-    return Ending::kGivenBack;
-  }
   Report report = ReportOf(grant);
   SetShards(membership, have, early, &report);
   session_.Complete(std::move(report));
+  return Ending::kGivenBack;
+}
+
+// Rule 6: what a shard of another chief refuses is given back without a report. That shard has
+// heard of the new chief first: the next poll says what became of the grant. Until then the chief
+// that granted it may do so again, which is why this waits.
+GrantedCalls::Ending GrantedCalls::GiveBackOfAnotherChief(std::span<const Grant* const> grants,
+                                                          std::uint64_t membership) {
+  LogWarning("worker", "work is given back: a shard belongs to another chief",
+             {{"work", NameOf(*grants.front())}, {"works", grants.size()}});
+  if (!WaitForChange(membership)) return Ending::kGivenUp;
+  for (const Grant* const grant : grants) session_.GiveBack(*grant);
   return Ending::kGivenBack;
 }
 

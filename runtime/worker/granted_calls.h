@@ -76,12 +76,12 @@ class GrantedCalls {
   std::string NameOf(const Grant& grant) const;
 
  private:
-  /// Of work that a shard does not serve now. `early`: what those are that answered so; empty: the
-  /// shard is another chief's. `have`: shards that have the work all the same.
-  Ending GiveBackRefused(const Grant& grant, const Membership& membership,
-                         std::span<const ShardInTerm> have, std::span<const ShardInTerm> early);
-  /// Of the works of a round that shards of another chief have refused.
-  void GiveBackOfAnotherChief(std::span<const WorkOfGrant> works, Round* round);
+  /// Of work that shards are early for. `have`: shards that have it all the same.
+  Ending GiveBackEarly(const Grant& grant, const Membership& membership,
+                       std::span<const ShardInTerm> have, std::span<const ShardInTerm> early);
+  /// Of work that shards of another chief have refused under the membership of that number; waits
+  /// once for all. REQUIRES: at least one.
+  Ending GiveBackOfAnotherChief(std::span<const Grant* const> grants, std::uint64_t membership);
   /// What the outcome of a round is to one work; nothing: it goes on.
   std::optional<Pushed> After(const WorkOfGrant& work, const PushOutcome& outcome,
                               const Membership& membership);
