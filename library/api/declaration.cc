@@ -124,7 +124,7 @@ Status Check(const Declaration& declaration) {
 
 /// The partitioner may be the program's own.
 Result<std::int64_t> PartitionsOf(const Declaration& declaration, const Partitioner& partitioner) {
-  const Result<std::int64_t> partitions = CallGuarded("the partitioner", [&] {
+  Result<std::int64_t> partitions = CallGuarded("the partitioner", [&] {
     return partitioner.Partitions(declaration.shape, declaration.dtype);
   });
   if (!partitions.ok()) return partitions.status().WithContext("variable " + declaration.name);

@@ -10,7 +10,7 @@ Result<EmbeddingTable> EmbeddingTable::Create(const VariableRef& ref, Shape shap
   PSTRAIN_RETURN_IF_ERROR(program::Declare({.name = ref.name,
                                             .shape = shape,
                                             .initializer = initializer,
-                                            .optimizer = std::move(optimizer),
+                                            .optimizer = optimizer,
                                             .dtype = dtype,
                                             .table = true})
                               .status());

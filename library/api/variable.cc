@@ -19,9 +19,8 @@ Variable::Variable(std::shared_ptr<program::Run> run, std::string name, Shape sh
 Result<Variable> Variable::Create(const VariableRef& ref, Shape shape,
                                   initializers::Initializer initializer,
                                   optimizers::Optimizer optimizer, DType dtype) {
-  PSTRAIN_ASSIGN_OR_RETURN(
-      program::Declared declared,
-      program::Declare({ref.name, shape, initializer, std::move(optimizer), dtype}));
+  PSTRAIN_ASSIGN_OR_RETURN(program::Declared declared,
+                           program::Declare({ref.name, shape, initializer, optimizer, dtype}));
   return Variable(std::move(declared.run), ref.name, std::move(shape), dtype, declared.partitions);
 }
 

@@ -35,6 +35,7 @@ MetricSum MetricTable::Get(const std::string& name) const {
 std::vector<MetricSum> MetricTable::All() const {
   const MutexLock lock(mutex_);
   std::vector<MetricSum> sums;
+  sums.reserve(metrics_.size());
   for (const auto& [name, metric] : metrics_) {
     sums.push_back(
         {.name = name, .numerator = metric.numerator, .denominator = metric.denominator});

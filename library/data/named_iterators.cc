@@ -37,6 +37,7 @@ std::vector<IteratorPosition> NamedIterators::Positions() const {
     position.set_name(name);
   }
   std::vector<IteratorPosition> positions;
+  positions.reserve(all.size());
   for (auto& [name, position] : all) positions.push_back(std::move(position));
   return positions;
 }

@@ -11,6 +11,7 @@ Status ExportSafetensors(TrainedModel& model, const ExportDirectory& directory) 
   PSTRAIN_RETURN_IF_ERROR(directory.CheckRoom(model.bytes()));
   const std::vector<VariableSpec>& variables = model.model().variables();
   std::vector<TensorEntry> tensors;
+  tensors.reserve(variables.size());
   for (const VariableSpec& variable : variables) {
     tensors.push_back({.name = variable.name(),
                        .shape = {variable.shape().begin(), variable.shape().end()},
