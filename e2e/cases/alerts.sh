@@ -20,15 +20,17 @@ stop_operator     PSTrainingOperatorDown  start_operator
 '
 # A scrape that comes late on a busy machine is no alert yet.
 windows=(
-  interval=2s window=20s alerts.PSTrainingJobStalled.for=20s alerts.BackoffNearlyUsed.share=0.8
-  alerts.CheckpointStale.for=20s alerts.JobBlocked.for=5s alerts.PSTrainingOperatorDown.for=20s
+  interval=2s window=20s alerts.PSTrainingJobStalled.for=20s alerts.CheckpointStale.for=20s
+  alerts.JobBlocked.for=5s alerts.PSTrainingOperatorDown.for=20s
 )
 
 run_case() {
   trap clean_up_case EXIT
   start_jobs
   start_prometheus 5s
-  start_alerting "${windows[@]/#/--set=metrics.prometheusRule.}"
+  # To --set a number with a point is a string.
+  start_alerting "${windows[@]/#/--set=metrics.prometheusRule.}" \
+    --set-json=metrics.prometheusRule.alerts.BackoffNearlyUsed.share=0.8
   local fault alert end names=()
   while read -r fault alert end <&3; do
     [[ -n $fault ]] || continue
