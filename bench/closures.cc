@@ -1,11 +1,15 @@
-// closures CALLS: how many empty functions without a result a coordinator has run per second, as
-// bench/closures.py measures it of TensorFlow too. All roles, as by a job with spec.program; the
-// chief prints a line of JSON.
+// closures CALLS [STARTS]: how many empty functions without a result a coordinator has run per
+// second, as bench/closures.py measures it of TensorFlow too. All roles, as by a job with
+// spec.program; the chief prints a line of JSON. Each process of a worker appends a line to the file
+// STARTS with its first call: its process id, and the time in seconds since 1970.
 #include <pstrain/pstrain.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 
 namespace {
 
@@ -15,8 +19,17 @@ using namespace pstrain;
 constexpr long kWarmUp = 2000;
 
 long calls = 0;
+const char* starts = nullptr;
 
-Result<Values> Nothing(Step& /*step*/) { return Values(); }
+void NoteStart() {
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  std::ofstream(starts, std::ios::app) << getpid() << ' ' << std::to_string(now.count()) << '\n';
+}
+Result<Values> Nothing(Step& /*step*/) {
+  static std::atomic_flag noted;
+  if (starts != nullptr && !noted.test_and_set()) NoteStart();
+  return Values();
+}
 const Function kNothing{"Nothing", Nothing};
 
 Status Run(ClusterCoordinator& coordinator, long count) {
@@ -45,9 +58,10 @@ Result<int> Role(const ClusterResolver& cluster) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2) calls = std::strtol(argv[1], nullptr, 10);
+  if (argc == 2 || argc == 3) calls = std::strtol(argv[1], nullptr, 10);
+  if (argc == 3) starts = argv[2];
   if (calls < 1) {
-    std::fputs("usage: closures CALLS\n", stderr);
+    std::fputs("usage: closures CALLS [STARTS]\n", stderr);
     return 2;
   }
   return Program(Role);

@@ -1,7 +1,8 @@
 """Empty functions without a result per second: our coordinator against TensorFlow's.
 
 One worker, two ps, eight shards; the two take turns, each with the machine to itself. Without
---tensorflow only ours is measured.
+--tensorflow only ours is measured. --kills N: instead, how many seconds pass from the SIGKILL of the
+only worker to the next call that it runs.
 """
 
 import argparse
@@ -9,16 +10,19 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import statistics
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).parent
 LIMIT_S = 600
 CALLS = {"pstrain": 200_000, "tensorflow": 5_000}  # TensorFlow's rate does not depend on the number
 QUICK = 2_000
 ROUNDS = 5
+PAUSE_S = 2  # calls run when the worker is killed
 
 
 def last_json(text):
@@ -28,18 +32,59 @@ def last_json(text):
     return json.loads(lines[-1])
 
 
-def ours(options, calls):
-    folder = pathlib.Path(options.scratch) / "closures"
+def start_ours(options, calls):
+    folder = pathlib.Path(options.scratch).absolute() / "closures"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    manifest = (HERE / "closures.yaml").read_text().replace("CALLS", f"'{calls}'")
-    (folder / "job.yaml").write_text(manifest)
-    environment = os.environ | {"PATH": f"{options.bin}:{os.environ['PATH']}"}
-    subprocess.run(["taskset", "-c", options.cpus, f"{options.bin}/pstrain", "run", "job.yaml", "--json"],
-                   cwd=folder, env=environment, check=True, timeout=LIMIT_S,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    manifest = (HERE / "closures.yaml").read_text()
+    (folder / "job.yaml").write_text(
+        manifest.replace("CALLS", f"'{calls}'").replace("STARTS", str(folder / "starts")))
+    programs = pathlib.Path(options.bin).absolute()
+    environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
+    command = ["taskset", "-c", options.cpus, programs / "pstrain", "run", "job.yaml", "--json"]
+    return folder, subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+
+
+def ours(options, calls):
+    folder, run = start_ours(options, calls)
+    if run.wait(timeout=LIMIT_S) != 0:
+        sys.exit(f"closures.py: the run has failed, its logs are in {folder}")
     logs = folder / ".pstrain" / "closures" / "logs"
     return last_json("".join(path.read_text() for path in sorted(logs.glob("chief-0*"))))
+
+
+def starts_of(path, count):
+    """The last process of the worker and when it ran its first call, once there are `count`."""
+    deadline = time.monotonic() + LIMIT_S
+    while time.monotonic() < deadline:
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+        if len(lines) >= count and lines[-1].endswith("\n"):
+            process, seconds = lines[-1].split()
+            return int(process), float(seconds)
+        time.sleep(0.01)
+    sys.exit(f"closures.py: {path} does not have {count} lines")
+
+
+def pause_by_kill(options):
+    folder, run = start_ours(options, 1_000_000_000)  # more than it runs in the time
+    try:
+        process, _ = starts_of(folder / "starts", 1)
+        time.sleep(PAUSE_S)
+        killed = time.time()
+        os.kill(process, signal.SIGKILL)
+        return starts_of(folder / "starts", 2)[1] - killed
+    finally:
+        run.terminate()
+        run.wait()
+
+
+def kills(options):
+    # Each in a run of its own: after the second crash of a replica its next attempt waits.
+    pauses = [pause_by_kill(options) for _ in range(1 if options.quick else options.kills)]
+    print(json.dumps({"bench": "closures", "variant": "killed_worker", "unit": "s",
+                      "min": round(min(pauses), 3), "median": round(statistics.median(pauses), 3),
+                      "max": round(max(pauses), 3)}))
 
 
 def free_ports(count):
@@ -79,7 +124,11 @@ def main():
     parser.add_argument("--tensorflow", help="a Python that has tensorflow 2.16")
     parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--kills", type=int, help="runs in which the worker is killed")
     options = parser.parse_args()
+    if options.kills:
+        kills(options)
+        return
     measures = {"pstrain": ours}
     if options.tensorflow:
         measures["tensorflow"] = tensorflow

@@ -4,6 +4,9 @@
 # work.
 # run.sh local --against BUILD [--rounds N] [--quick]: compares our training with that of another
 # build, which lies in the folder BUILD; both take turns. A table on stdout.
+# run.sh closures [--tensorflow PYTHON] [--quick]: how many empty functions a program's coordinator
+# runs per second, and how long a killed worker is away; with a Python that has tensorflow 2.16 its
+# coordinator takes turns with ours.
 # run.sh operator [--quick]: what pstrain-operator does, in a cluster with fake nodes that is
 # started here (77 where none can run).
 #   PSTRAIN_BENCH_BUILD  folder of a finished build to measure; default: build/release, built here
@@ -12,6 +15,7 @@ set -euo pipefail
 
 usage() {
   echo "usage: bench/run.sh local [--against BUILD [--rounds N]] [--quick]" >&2
+  echo "       bench/run.sh closures [--tensorflow PYTHON] [--quick]" >&2
   echo "       bench/run.sh operator [--quick]" >&2
   exit 2
 }
@@ -19,25 +23,37 @@ usage() {
 what=${1-}
 case $what in
   local) programs=(pstrain pstrain-agent pstrain-runtime criteo_data one_process) ;;
+  closures) programs=(pstrain pstrain-agent closures) ;;
   operator) programs=(pstrain-operator) ;;
   *) usage ;;
 esac
 shift
 quick=()
+# Paths are made absolute before the change of folder.
 against=
 rounds=
+tensorflow=()
 while (($# > 0)); do
   case $1 in
     --quick) quick=(--quick) ;;
     --against) against=${2:?"--against needs the folder of a build"} && shift ;;
     --rounds) rounds=${2:?"--rounds needs a number"} && shift ;;
+    --tensorflow)
+      tensorflow=(--tensorflow "$(realpath -s "${2:?"--tensorflow needs a Python"}")") && shift
+      ;;
     *) usage ;;
   esac
   shift
 done
 if [[ -n $against && $what != local ]] || [[ -n $rounds && -z $against ]]; then usage; fi
+if ((${#tensorflow[@]} > 0)); then
+  if [[ $what != closures ]]; then usage; fi
+  if ! "${tensorflow[1]}" -c 'import tensorflow' 2>/dev/null; then
+    echo "bench/run.sh: ${tensorflow[1]} is no Python that has tensorflow" >&2
+    exit 2
+  fi
+fi
 if [[ -n $against ]]; then
-  # Before the change of folder: the path may be a relative one.
   if ! against=$(cd "$against" && pwd); then exit 2; fi
   if [[ ! -x $against/bin/pstrain ]]; then
     echo "bench/run.sh: no programs in $against/bin" >&2
@@ -74,6 +90,12 @@ if [[ -n $against ]]; then
 fi
 
 python3 bench/machine.py
+if [[ $what == closures ]]; then
+  closures=(python3 bench/closures.py --bin "$bin" --cpus "$cpus" --scratch "$scratch")
+  "${closures[@]}" "${tensorflow[@]}" "${quick[@]}"
+  "${closures[@]}" --kills 5 "${quick[@]}"
+  exit
+fi
 rounds=5
 if ((${#quick[@]} > 0)); then rounds=1; fi
 python3 bench/train.py --bin "$bin" --cpus "$cpus" --scratch "$scratch" "${quick[@]}"

@@ -46,3 +46,16 @@ if PSTRAIN_BENCH_BUILD=$2 bench/run.sh local --against tests --quick; then
   echo "a folder without programs was taken for a build"
   exit 1
 fi
+
+PSTRAIN_BENCH_BUILD=$2 bench/run.sh closures --quick | python3 -c '
+import json, sys
+
+lines = [json.loads(text) for text in sys.stdin]
+rates = {line["variant"]: line["median"] for line in lines if line["bench"] == "closures"}
+if set(rates) != {"pstrain", "killed_worker"} or not all(rate > 0 for rate in rates.values()):
+    sys.exit(f"not measured: {rates}")
+'
+if PSTRAIN_BENCH_BUILD=$2 bench/run.sh closures --tensorflow /bin/false --quick; then
+  echo "a program that is no Python was taken for one"
+  exit 1
+fi
