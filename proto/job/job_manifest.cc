@@ -36,7 +36,7 @@ YamlReading ReadTree(std::string_view text) {
   if (text.size() > kMaxManifestBytes) {
     return {.tree = {}, .errors = {{.message = "the text is larger than 4 MiB"}}};
   }
-  if (!LooksLikeJson(text)) return ReadYaml(text);
+  if (!LooksLikeJson(text)) return ReadYamlOfJob(text);
   auto tree = ParseJson(text);
   if (!tree.ok()) return {.tree = {}, .errors = {FromJsonError(tree.status().message())}};
   return {.tree = std::move(tree).value(), .errors = {}};

@@ -10,6 +10,7 @@
 #include <set>
 #include <streambuf>
 #include <string>
+#include <utility>
 
 #include "proto/job/manifest_path.h"
 #include "proto/job/yaml_scalar.h"
@@ -230,31 +231,75 @@ ManifestError NotYaml(std::string_view text, const YAML::Exception& error) {
           .message = "is not YAML: " + error.msg};
 }
 
-}  // namespace
-
-YamlReading ReadYaml(std::string_view text) {
-  YamlReading reading;
+/// A reading for each document; what cannot be parsed ends the list with a reading of its own.
+std::vector<YamlReading> ReadDocuments(std::string_view text) {
+  std::vector<YamlReading> readings;
   if (text.starts_with("\xEF\xBB\xBF") || !IsCleanText(text)) {
-    reading.errors.push_back({.message = "the text must be UTF-8 without control characters and "
-                                         "byte-order mark"});
-    return reading;
+    readings.push_back({.tree = {},
+                        .errors = {{.message = "the text must be UTF-8 without control characters "
+                                               "and byte-order mark"}}});
+    return readings;
   }
   ViewBuffer buffer(text);
   std::istream stream(&buffer);
+  YamlReading reading;
   try {
     YAML::Parser parser(stream);
-    TreeBuilder builder(reading);
-    if (!parser.HandleNextDocument(builder)) return reading;
-    YamlReading second;
-    TreeBuilder second_builder(second);
-    if (parser.HandleNextDocument(second_builder)) {
-      reading.errors.push_back(
-          {.line = second.tree.line(), .message = "one document is admitted, this is a second"});
+    for (;;) {
+      TreeBuilder builder(reading);
+      if (!parser.HandleNextDocument(builder)) return readings;
+      readings.push_back(std::exchange(reading, {}));
     }
   } catch (const YAML::Exception& error) {
     reading.errors.push_back(NotYaml(text, error));
+    readings.push_back(std::move(reading));
   }
-  return reading;
+  return readings;
+}
+
+bool IsEmptyDocument(const YamlReading& reading) {
+  return reading.tree.is_null() && reading.errors.empty();
+}
+
+/// An object of Kubernetes that is no job.
+bool IsAnotherObject(const YamlReading& reading) {
+  const auto text_of = [&reading](std::string_view field) {
+    const Json* value = reading.tree.is_object() ? reading.tree.Find(field) : nullptr;
+    return value == nullptr ? nullptr : value->AsString();
+  };
+  const std::string* const kind = text_of("kind");
+  return text_of("apiVersion") != nullptr && kind != nullptr && *kind != "PSTrainingJob";
+}
+
+/// The first of `readings`, which says so when there are more.
+YamlReading TheOnly(std::vector<YamlReading> readings, std::string_view what) {
+  if (readings.empty()) return {};
+  YamlReading first = std::move(readings.front());
+  if (readings.size() == 1) return first;
+  const YamlReading& second = readings[1];
+  first.errors.push_back({.line = second.tree.line(), .message = std::string(what)});
+  // Where its text ends is the only place that is known of what is not YAML.
+  if (second.tree.line() == 0 && !second.errors.empty()) first.errors.back() = second.errors.back();
+  return first;
+}
+
+}  // namespace
+
+YamlReading ReadYaml(std::string_view text) {
+  return TheOnly(ReadDocuments(text), "one document is admitted, this is a second");
+}
+
+YamlReading ReadYamlOfJob(std::string_view text) {
+  std::vector<YamlReading> readings = ReadDocuments(text);
+  if (readings.size() > 1) {
+    std::erase_if(readings, IsEmptyDocument);
+    std::erase_if(readings, IsAnotherObject);
+    if (readings.empty())
+      return {.tree = {}, .errors = {{.message = "no document is a PSTrainingJob"}}};
+  }
+  return TheOnly(std::move(readings),
+                 "one job is admitted; this document is a second, or lacks the apiVersion and kind "
+                 "of another object");
 }
 
 }  // namespace pstrain

@@ -20,4 +20,10 @@ struct YamlReading {
 /// take for something else (yes, no, on, off, 010, 1_000). Pure; any thread.
 YamlReading ReadYaml(std::string_view text);
 
+/// The same of the one PSTrainingJob among several documents, as files for `kubectl apply` have
+/// them: empty documents, and objects with an apiVersion and another kind, are passed over with
+/// whatever ReadYaml would refuse in them. An error when a second document is left, or none is. A
+/// text with one document is read as by ReadYaml.
+YamlReading ReadYamlOfJob(std::string_view text);
+
 }  // namespace pstrain

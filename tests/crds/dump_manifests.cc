@@ -30,13 +30,13 @@ void CollectRules(const google::protobuf::Descriptor& type, std::set<std::string
   }
 }
 
-/// What kubectl would send; null when `text` is no single document that JSON can say.
+/// What kubectl would send; null when `text` has no one job that JSON can say.
 Json Body(const std::string& text) {
   if (text.starts_with("{")) {
     auto json = ParseJson(text);
     return json.ok() ? std::move(json).value() : Json::Null();
   }
-  YamlReading reading = ReadYaml(text);
+  YamlReading reading = ReadYamlOfJob(text);
   return reading.errors.empty() ? std::move(reading.tree) : Json::Null();
 }
 

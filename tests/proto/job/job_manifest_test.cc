@@ -220,10 +220,13 @@ TEST(JobManifest_WithTestOnlyModel, IsReadOnlyWhereAsked) {
   EXPECT_FALSE(Read("bad-test-only.yaml", false).ok());
 }
 
-TEST(JobManifest_OfTheAdultExample, IsGood) {
-  const auto job = LoadJobManifest(std::string(PSTRAIN_SOURCE_DIR) + "/examples/adult/job.yaml");
-  ASSERT_TRUE(job.ok()) << job.status().message();
-  EXPECT_EQ(job->metadata().name(), "adult");
+TEST(JobManifest_OfTheExamples, IsGood) {
+  for (const auto& [file, name] : std::map<std::string, std::string>{
+           {"adult/job.yaml", "adult"}, {"quickstart.yaml", "quickstart"}}) {
+    const auto job = LoadJobManifest(PSTRAIN_SOURCE_DIR "/examples/" + file);
+    ASSERT_TRUE(job.ok()) << job.status().message();
+    EXPECT_EQ(job->metadata().name(), name);
+  }
 }
 
 TEST(JobManifest_WhenTooLarge, IsRefused) {
