@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/snapshot.h"
 #include "proto/contract/replica_specs.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view kDirectory = "directory";
 constexpr std::string_view kReadWriteMany = "ReadWriteMany";
+constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
 constexpr std::string_view kHint =
     "mount the same ReadWriteMany PersistentVolumeClaim there in every role's template";
 
@@ -27,7 +29,7 @@ struct RoleVolume {
   std::string claim = {};   // of a persistentVolumeClaim
   std::string source = {};  // equal for what is the same volume
   std::string inside = {};  // path of the directory in it
-  std::string node = {};    // where all pods of the role run, if the template says so
+  std::string node = {};    // where all pods of the role run, if the template says one place
 };
 
 std::string WithoutSlashAtEnd(std::string path) {
@@ -76,10 +78,34 @@ void FindSource(const Json& spec, RoleVolume& role_volume) {
   }
 }
 
-std::string NodeOf(const Json& spec) {
-  const std::string name = kube::TextOrEmpty(spec, "nodeName");
-  return name.empty() ? kube::TextOrEmpty(spec.Find("nodeSelector"), "kubernetes.io/hostname")
-                      : name;
+/// A term of podAffinity by which a pod runs on a node that has a pod of the job, whatever else.
+/// One that selects other pods too might find them on another node.
+bool JoinsJob(const Json& term, const std::string& job_name) {
+  if (kube::TextOrEmpty(term, "topologyKey") != kHostnameLabel) return false;
+  if (term.Find("namespaces") != nullptr || term.Find("namespaceSelector") != nullptr) return false;
+  const Json* selector = term.Find("labelSelector");
+  if (selector == nullptr || selector->Find("matchExpressions") != nullptr) return false;
+  const Json* labels = selector->Find("matchLabels");
+  return labels != nullptr && labels->size() == 1 &&
+         kube::TextOrEmpty(*labels, kJobNameLabel) == job_name;
+}
+
+bool RunsWithJob(const Json& spec, const std::string& job_name) {
+  const Json* part = &spec;
+  for (const char* field :
+       {"affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"}) {
+    if (part != nullptr) part = part->Find(field);
+  }
+  if (part == nullptr) return false;
+  return std::any_of(part->items().begin(), part->items().end(),
+                     [&job_name](const Json& term) { return JoinsJob(term, job_name); });
+}
+
+std::string NodeOf(const Json& spec, const std::string& job_name) {
+  std::string name = kube::TextOrEmpty(spec, "nodeName");
+  if (name.empty()) name = kube::TextOrEmpty(spec.Find("nodeSelector"), kHostnameLabel);
+  if (name.empty() && RunsWithJob(spec, job_name)) name = "that of the job's other pods";
+  return name;
 }
 
 /// Nothing when the template cannot be read.
@@ -90,7 +116,7 @@ std::optional<RoleVolume> RoleVolumeOf(const PSTrainingJob& job, plan::Role role
   if (!pod.ok()) return std::nullopt;
   const Json* spec = pod->Find("spec");
   if (spec == nullptr) return role_volume;
-  role_volume.node = NodeOf(*spec);
+  role_volume.node = NodeOf(*spec, job.metadata().name());
   const Result<const Json*> container = FindTrainingContainer(*pod);
   if (!container.ok()) return std::nullopt;
   if (*container == nullptr) return role_volume;
@@ -187,8 +213,8 @@ std::optional<Problem> ProblemOfClaim(const Json& claim) {
                         (modes.empty() ? "has no access mode" : "is " + modes) + ": ";
   message += harm;
   message +=
-      "; use a claim with access mode ReadWriteMany, or keep all replicas on one node "
-      "(nodeSelector kubernetes.io/hostname in every role's template)";
+      "; use a claim with access mode ReadWriteMany, or keep all replicas on one node (in every "
+      "role's template nodeSelector kubernetes.io/hostname, or podAffinity to the pods of the job)";
   return Problem{.reason = "ClaimNotReadWriteMany", .message = std::move(message)};
 }
 

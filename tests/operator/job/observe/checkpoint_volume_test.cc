@@ -116,6 +116,31 @@ TEST(FindCheckpointVolume, WhenAllRunOnOneNode_NeedsNoAccessMode) {
   EXPECT_EQ(FindCheckpointVolume(JobOf(here, TemplateOf(Claim("c")))).claim, "c");
 }
 
+TEST(FindCheckpointVolume, WhenPodsRunWhereTheJobsOthersDo_NeedsNoAccessMode) {
+  const auto claim_when = [](const std::string& term) {
+    PSTrainingJob job = JobOf(TemplateOf(
+        Claim("c"), "/checkpoints",
+        R"(, "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [)" +
+            term + "]}}"));
+    job.mutable_metadata()->set_name("quick");
+    return FindCheckpointVolume(job).claim;
+  };
+  const std::string labels = R"("matchLabels": {"pstrain.dev/job-name": "quick"})";
+  const std::string node = R"("topologyKey": "kubernetes.io/hostname")";
+  EXPECT_EQ(claim_when("{\"labelSelector\": {" + labels + "}, " + node + "}"), "");
+  for (const std::string& term : {
+           R"({"labelSelector": {"matchLabels": {"pstrain.dev/job-name": "other"}}, )" + node + "}",
+           R"({"labelSelector": {"matchLabels": {"app": "quick"}}, )" + node + "}",
+           R"({"labelSelector": {}, )" + node + "}",
+           "{" + node + "}",
+           "{\"labelSelector\": {" + labels + R"(}, "topologyKey": "topology.kubernetes.io/zone"})",
+           "{\"labelSelector\": {" + labels + "}, " + node + R"(, "namespaces": ["other"]})",
+           "{\"labelSelector\": {" + labels + R"(, "matchExpressions": []}, )" + node + "}",
+       }) {
+    EXPECT_EQ(claim_when(term), "c") << term;
+  }
+}
+
 TEST(FindCheckpointVolume, OfWhatSaysNothingOfItself_IsNoProblem) {
   for (const char* source : {R"("nfs": {"server": "s"})", R"("hostPath": {"path": "/mnt"})"}) {
     EXPECT_EQ(ReasonOf(JobOf(TemplateOf(source))), "") << source;
