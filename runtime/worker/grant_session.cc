@@ -325,7 +325,9 @@ void GrantSession::Polled(bool told, bool away) {
 // The next chief has come between two calls that the last one and this one have answered.
 bool GrantSession::ShowsJobNext(const PollWorkerRequest& request) {
   const MutexLock lock(mutex_);
-  return request.job().empty() && !std::exchange(show_job_, true);
+  // Whether or not the wait for work has found out meanwhile that the last one is gone.
+  show_job_ = true;
+  return request.job().empty();
 }
 
 void GrantSession::Poll(const std::stop_token& stop) {
