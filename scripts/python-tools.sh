@@ -21,12 +21,12 @@ packages_of() { # SET
 # The folder of a set is named by what is in it, so that another version is another folder.
 folder_of() { # SET
   local packages
-  packages=$(packages_of "$1")
+  packages=$(packages_of "$1") || return
   echo "$cache/${packages// /+}"
 }
 
 if [[ ${1-} == --path ]]; then
-  folder=$(folder_of "${2:?a set}")
+  folder=$(folder_of "${2:?a set}") || exit
   if [[ -d $folder ]]; then
     echo "$folder"
     exit
@@ -36,7 +36,7 @@ if [[ ${1-} == --path ]]; then
 fi
 
 for set in "$@"; do
-  folder=$(folder_of "$set")
+  folder=$(folder_of "$set") || exit
   if [[ -d $folder ]]; then continue; fi
   echo "python-tools: installing $(packages_of "$set")" >&2
   mkdir -p "$cache"
