@@ -5,7 +5,6 @@ as SCORES says. PROTO, our description of the format, has the field numbers of T
 import csv
 import json
 import os
-import re
 import sys
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
@@ -16,6 +15,8 @@ import tensorflow as tf
 from tensorflow.core.framework import (attr_value_pb2, graph_pb2, node_def_pb2, tensor_pb2,
                                        tensor_shape_pb2, types_pb2, versions_pb2)
 from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
+
+import field_numbers
 
 TOLERANCE = 5e-6
 MESSAGES = {
@@ -33,29 +34,6 @@ MESSAGES = {
     "Dim": tensor_shape_pb2.TensorShapeProto.Dim,
     "TfTensor": tensor_pb2.TensorProto,
 }
-
-
-def check_numbers(path):
-    """Each field and value of the file is TensorFlow's of that name and number."""
-    scopes, checked = [], 0
-    with open(path, encoding="utf-8") as file:
-        for line in file:
-            opened = re.match(r"\s*(message|enum|oneof) (\w+) \{", line)
-            field = re.match(r"\s*(?:(?:repeated )?(?:map<.*>|[\w.]+) )?(\w+) = (\d+);", line)
-            if opened:
-                # A field of a oneof is one of its message.
-                scopes.append(scopes[-1] if opened[1] == "oneof" else opened[2])
-            elif line.strip() == "}":
-                scopes.pop()
-            elif field and scopes:
-                name, number = field[1], int(field[2])
-                if scopes[-1] == "TfDataType":
-                    assert types_pb2.DataType.Value(name) == number, name
-                else:
-                    fields = MESSAGES[scopes[-1]].DESCRIPTOR.fields_by_name
-                    assert fields[name].number == number, (scopes[-1], name)
-                checked += 1
-    assert checked > 30, checked
 
 
 def feeds_of(records, specs):
@@ -105,7 +83,7 @@ def check(model, loaded, records, wanted):
 
 
 def main(proto, path, *models):
-    check_numbers(proto)
+    field_numbers.check(proto, MESSAGES, {"TfDataType": types_pb2.DataType})
     pairs = list(zip(models[::2], models[1::2]))
     with open(os.path.join(pairs[0][0], "manifest.json"), encoding="utf-8") as file:
         columns = json.load(file)["input"]["csv"]["columns"]

@@ -8,11 +8,7 @@
 namespace pstrain {
 
 ModelNodes::ModelNodes(TrainedModel& model, FeatureNodes& features, GraphWriter& graph)
-    : model_(&model), features_(&features), graph_(&graph) {
-  for (const VariableSpec& variable : model.model().variables()) {
-    if (variable.kind() == VariableSpec::EMBEDDING) tables_.push_back(&variable);
-  }
-}
+    : model_(&model), features_(&features), graph_(&graph) {}
 
 ModelNodes::Tensor ModelNodes::Keep(std::string node) {
   nodes_.push_back(std::move(node));
@@ -26,13 +22,8 @@ ModelNodes::Tensor ModelNodes::Op(std::string_view op, std::initializer_list<std
 std::string ModelNodes::Constant(const VariableSpec& variable) {
   const std::vector<std::int64_t> shape(variable.shape().begin(), variable.shape().end());
   std::string output;
-  std::string& bytes =
-      *graph_->Tensor("variables/" + variable.name(), shape, &output)->mutable_tensor_content();
-  bytes.reserve(TrainedModel::BytesOf(variable));
-  const Status read = model_->Read(variable, [&](std::span<const float> part) {
-    bytes.append(reinterpret_cast<const char*>(part.data()), part.size_bytes());
-    return OkStatus();
-  });
+  TfTensor* const tensor = graph_->Tensor("variables/" + variable.name(), shape, &output);
+  const Status read = model_->AppendTo(variable, *tensor->mutable_tensor_content());
   if (status_.ok()) status_ = read;
   return output;
 }
@@ -67,7 +58,7 @@ ModelNodes::Tensor ModelNodes::Number(std::size_t feature) {
 }
 
 ModelNodes::Tensor ModelNodes::Rows(std::size_t request, std::size_t feature, Combine /*combine*/) {
-  const VariableSpec& table = *tables_[request];
+  const VariableSpec& table = model_->Table(request);
   const FeatureNodes::Ids& ids = features_->IdsOf(feature);
   const std::string scope = "rows/" + table.name();
   TfNodeDef* const rows = graph_->Add(

@@ -47,8 +47,6 @@ class ModelNodes final : public ModelGraph {
   TrainedModel* model_;
   FeatureNodes* features_;
   GraphWriter* graph_;
-  /// The tables by their place in BatchPlan::requests.
-  std::vector<const VariableSpec*> tables_;
   std::vector<std::string> nodes_;
   Status status_;
 };

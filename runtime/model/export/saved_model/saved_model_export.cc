@@ -1,22 +1,12 @@
 #include "runtime/model/export/saved_model/saved_model_export.h"
 
-#include <fcntl.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
 #include <cstdint>
-#include <limits>
 #include <string>
-#include <vector>
 
-#include "base/os/unique_fd.h"
-#include "base/text/json.h"
-#include "proto/job/message_encoder.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/features/feature_set.h"
+#include "runtime/model/export/message_file.h"
 #include "runtime/model/export/saved_model/feature_nodes.h"
 #include "runtime/model/export/saved_model/graph_writer.h"
 #include "runtime/model/export/saved_model/model_nodes.h"
@@ -24,34 +14,10 @@
 namespace pstrain {
 namespace {
 
+constexpr const char* kFormat = "saved_model";
 constexpr const char* kInitializer = "__saved_model_init_op";
 // The newest ops in the graph (SelectV2, GatherV2 with batch_dims) are of this producer's time.
 constexpr int kProducer = 27;
-constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int32_t>::max();
-
-Status TooLarge(const TrainedModel& model, std::uint64_t bytes) {
-  const VariableSpec* largest = nullptr;
-  for (const VariableSpec& variable : model.model().variables()) {
-    if (largest == nullptr || TrainedModel::BytesOf(variable) > TrainedModel::BytesOf(*largest)) {
-      largest = &variable;
-    }
-  }
-  return FailedPreconditionError(
-      "the model has " + std::to_string(bytes) + " bytes, of which " + largest->name() + " has " +
-      std::to_string(TrainedModel::BytesOf(*largest)) +
-      ", and a saved_model has its variables as constants of at most 2 GiB together; export it as "
-      "safetensors, or train it with fewer buckets or a smaller embeddingDimension");
-}
-
-/// The text that marks a missing value, beside the empty one, where the kind of input has such.
-std::string MissingMarkOf(const Input& input) {
-  const Json json = EncodeMessage(input);
-  for (const auto& [kind, fields] : json.members()) {
-    const Json* const mark = fields.Find("missing");
-    if (mark != nullptr && mark->is_string()) return *mark->AsString();
-  }
-  return {};
-}
 
 TfTensorInfo InfoOf(const std::string& node, TfDataType type) {
   TfTensorInfo info;
@@ -74,11 +40,7 @@ std::string Predictions(const std::string& logits, GraphWriter& graph) {
 
 Status Build(TrainedModel& model, TfMetaGraphDef& out) {
   PSTRAIN_ASSIGN_OR_RETURN(const FeatureSet set, FeatureSet::Create(model.training().features()));
-  if (set.columns().empty()) {
-    return FailedPreconditionError(
-        "the model reads no feature, so that a saved_model of it would have no input; export it as "
-        "safetensors");
-  }
+  if (set.columns().empty()) return NoInputError(kFormat);
   const CheckpointManifest& manifest = model.manifest();
   const std::string scope =
       manifest.run_id() + "/" + CheckpointName({manifest.chief_term(), manifest.number()});
@@ -107,34 +69,14 @@ Status Build(TrainedModel& model, TfMetaGraphDef& out) {
   return OkStatus();
 }
 
-/// Equal models give equal bytes.
-Status Write(const TfSavedModel& message, const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!fd.valid()) return ErrnoError(errno, "create " + path);
-  google::protobuf::io::FileOutputStream file(fd.get());
-  bool written = false;
-  {
-    google::protobuf::io::CodedOutputStream out(&file);
-    out.SetSerializationDeterministic(true);
-    written = message.SerializeToCodedStream(&out);
-  }
-  written = file.Flush() && written;
-  if (!written) return ErrnoError(file.GetErrno(), "write " + path);
-  if (fsync(fd.get()) != 0) return ErrnoError(errno, "write " + path);
-  return OkStatus();
-}
-
 }  // namespace
 
 Status ExportSavedModel(TrainedModel& model, const ExportDirectory& directory) {
-  // Before anything of it is read.
-  if (model.bytes() > kMostBytes) return TooLarge(model, model.bytes());
-  PSTRAIN_RETURN_IF_ERROR(directory.CheckRoom(model.bytes()));
+  PSTRAIN_RETURN_IF_ERROR(CheckFitsMessage(model, kFormat, directory));
   TfSavedModel message;
   message.set_saved_model_schema_version(1);
   PSTRAIN_RETURN_IF_ERROR(Build(model, *message.add_meta_graphs()));
-  if (message.ByteSizeLong() > kMostBytes) return TooLarge(model, message.ByteSizeLong());
-  return Write(message, directory.File("saved_model.pb"));
+  return WriteMessage(model, kFormat, message, directory.File("saved_model.pb"));
 }
 
 }  // namespace pstrain

@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/os/files.h"
+#include "base/status.h"
+#include "runtime/model/export/export_directory.h"
+#include "runtime/model/export/trained_model.h"
 #include "runtime/model/model.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
 
@@ -83,6 +87,31 @@ inline Training SmallTraining() {
     feature->set_deep(true);
   }
   return training;
+}
+
+/// A model that reads no feature.
+inline Training NoFeatures() {
+  Training training;
+  training.mutable_optimizer()->mutable_sgd()->set_learning_rate(1);
+  ConstantGradient* model = training.mutable_model()->mutable_constant_gradient();
+  model->set_dense_size(2);
+  model->set_table_rows(2);
+  model->set_table_dimension(1);
+  return training;
+}
+
+/// What `write` makes of WriteTrained of that: the content of its file of that name.
+inline Result<std::string> ExportTrained(const TempDir& dir, const Training& training,
+                                         Status (*write)(TrainedModel& model,
+                                                         const ExportDirectory& directory),
+                                         const std::string& file) {
+  PSTRAIN_RETURN_IF_ERROR(RemoveAll(dir.File("run")));
+  PSTRAIN_ASSIGN_OR_RETURN(TrainedModel model,
+                           TrainedModel::Open(WriteTrained(dir.File("run"), training), training));
+  PSTRAIN_ASSIGN_OR_RETURN(const ExportDirectory directory,
+                           ExportDirectory::Create(dir.File("out")));
+  PSTRAIN_RETURN_IF_ERROR(write(model, directory));
+  return ReadFile(directory.File(file));
 }
 
 }  // namespace pstrain::export_test

@@ -17,24 +17,21 @@
 namespace pstrain {
 namespace {
 
+using export_test::ExportTrained;
+using export_test::NoFeatures;
 using export_test::SmallTraining;
 using export_test::Value;
-using export_test::WriteTrained;
 using testing::HasSubstr;
 
 class SavedModelExportTest : public testing::Test {
  protected:
   Status Export(const Training& training) {
-    Result<TrainedModel> model =
-        TrainedModel::Open(WriteTrained(dir_.File("run"), training), training);
-    EXPECT_TRUE(model.ok()) << model.status().ToString();
-    Result<ExportDirectory> directory = ExportDirectory::Create(dir_.File("out"));
-    EXPECT_TRUE(directory.ok());
-    const Status exported = ExportSavedModel(*model, *directory);
+    const Result<std::string> exported =
+        ExportTrained(dir_, training, ExportSavedModel, "saved_model.pb");
     if (exported.ok()) {
-      EXPECT_TRUE(message_.ParseFromString(*ReadFile(directory->File("saved_model.pb"))));
+      EXPECT_TRUE(message_.ParseFromString(*exported));
     }
-    return exported;
+    return exported.status();
   }
   const TfMetaGraphDef& graph() const { return message_.meta_graphs(0); }
   const TfNodeDef& Node(const std::string& name) const {
@@ -95,15 +92,9 @@ TEST_F(SavedModelExportTest, WhenTheModelIsTooLargeOrHasNoInput_SaysWhatToDo) {
   const Status large = Export(training);
   EXPECT_EQ(large.code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(large.message(),
-              HasSubstr("of which embedding/city has 4294967296, and a saved_model "
-                        "has its variables as constants of at most 2 GiB"));
-  Training none;
-  none.mutable_optimizer()->mutable_sgd()->set_learning_rate(1);
-  none.mutable_model()->mutable_constant_gradient()->set_dense_size(2);
-  none.mutable_model()->mutable_constant_gradient()->set_table_rows(2);
-  none.mutable_model()->mutable_constant_gradient()->set_table_dimension(1);
-  ASSERT_TRUE(RemoveAll(dir_.File("run")).ok());
-  EXPECT_THAT(Export(none).message(), HasSubstr("the model reads no feature"));
+              HasSubstr("of which embedding/city has 4294967296, and --format saved_model has its "
+                        "variables as constants of at most 2 GiB"));
+  EXPECT_THAT(Export(NoFeatures()).message(), HasSubstr("the model reads no feature"));
 }
 
 }  // namespace
