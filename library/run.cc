@@ -45,9 +45,10 @@ std::uint32_t BuildDigest() { return Crc32c(BuildIdOfProgram()); }
 Status CheckIsChief(const ClusterResolver& cluster) {
   const std::string type = cluster.task_type().value_or("");
   if (type == RoleName(Role::kChief)) return OkStatus();
-  return FailedPreconditionError("this process is " + (type.empty() ? "no task" : "a " + type) +
+  return FailedPreconditionError("this process is " + (type.empty() ? "no task" : "the " + type) +
                                  " of the cluster, and its chief makes the strategy; a ps or "
-                                 "worker calls Server(cluster).Join()");
+                                 "worker calls Server(cluster).Join(), the evaluator "
+                                 "SidecarEvaluator(cluster, Evaluate).Start()");
 }
 
 }  // namespace

@@ -23,8 +23,10 @@
 #include <pstrain/program.h>
 #include <pstrain/record_files.h>
 #include <pstrain/remote_value.h>
+#include <pstrain/saved_variables.h>
 #include <pstrain/server.h>
 #include <pstrain/shape.h>
+#include <pstrain/sidecar_evaluator.h>
 #include <pstrain/status.h>
 #include <pstrain/step.h>
 #include <pstrain/strategy.h>
