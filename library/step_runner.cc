@@ -33,6 +33,7 @@ ClosureOutcome StepRunner::Run(const std::string& payload, ClosureReads& reads) 
   }
   ClosureOutcome outcome =
       StepState(*variables, reads, worker_index_).Run(function->invoke, call->arguments);
+  outcome.function = call->function;
   if (!outcome.status.ok()) outcome.status = outcome.status.WithContext(call->function);
   return outcome;
 }

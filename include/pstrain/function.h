@@ -84,7 +84,8 @@ void Register(const std::string& name, const std::string& signature, Invoke invo
 ///   inline const Function kTrainStep{"TrainStep", TrainStep};
 ///
 /// Parameters are Tensor, Values, float, double, std::int32_t, std::int64_t, bool and std::string,
-/// by value or const reference, and Iterator&. What it returns has 4 KiB at most, with its metrics.
+/// by value or const reference, and Iterator&. What it returns has 1 MiB at most, with its metrics,
+/// as bytes; more is RESOURCE_EXHAUSTED, and the call has changed nothing.
 /// A function may run again when its worker or a ps was lost, and several may run at a time in one
 /// worker. One that throws fails with INTERNAL and the exception's text. Mirrors the worker_fn (a
 /// tf.function) of ClusterCoordinator.schedule. Any thread.
