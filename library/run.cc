@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "library/data/dataset_registry.h"
 #include "library/data/per_worker_elements.h"
+#include "library/data/resources/resource_registry.h"
 #include "library/function_registry.h"
 #include "library/local/local_cluster.h"
 #include "library/remote/build_id.h"
@@ -77,11 +78,16 @@ Result<FixedDigests> PartsOfProgram() {
   const DatasetRegistry& datasets = DatasetRegistry::Global();
   PSTRAIN_RETURN_IF_ERROR(functions.problem());
   PSTRAIN_RETURN_IF_ERROR(datasets.problem());
+  const ResourceRegistry& resources = ResourceRegistry::Global();
+  PSTRAIN_RETURN_IF_ERROR(resources.problem());
   FixedDigests parts;
   for (const auto& [name, signature] : functions.Signatures()) {
     parts["function " + name] = Crc32c(signature);
   }
   for (const std::string& name : datasets.Names()) parts["dataset function " + name] = Crc32c(name);
+  for (const std::string& name : resources.Names()) {
+    parts["resource function " + name] = Crc32c(name);
+  }
   return parts;
 }
 
