@@ -18,18 +18,21 @@ using std::chrono::seconds;
 
 constexpr std::uint64_t kSeeds = 3;
 /// As long as it takes until most seeds have a mark.
-constexpr seconds kBegins{6};
+constexpr seconds kBegins{8};
 constexpr Nature kMarks{.marks = true};
 
 /// Runs the seeds, and returns how often a main began at a mark.
 std::uint64_t ReturnsOf(const PlannedFault& fault, std::uint64_t seeds = kSeeds) {
   std::uint64_t returns = 0;
+  std::uint64_t struck = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const ShellResult result = RunSeed(seed, {}, fault);
-    EXPECT_EQ(result.faults, 1u) << "seed " << seed << ": the program does not run then";
+    struck += result.faults;
     EXPECT_STREQ(result.error, "") << "seed " << seed;
     returns += result.returns;
   }
+  // In the others the program has ended by then, or has no mark yet.
+  EXPECT_GT(2 * struck, seeds);
   return returns;
 }
 
