@@ -156,8 +156,9 @@ if $cluster; then
   step cluster-tools cluster_tools || true
 fi
 
-# What exported models are read by.
+# What exported models are read by; TensorFlow, which is large, by a long test.
 python_tools=(safetensors)
+if $all; then python_tools+=(tensorflow); fi
 if $units && $all; then
   step python-tools scripts/python-tools.sh "${python_tools[@]}" || true
 elif $units && ! scripts/python-tools.sh "${python_tools[@]}"; then

@@ -96,6 +96,7 @@ if [[ $(grep -c '^the simulations took 61.50 s$' "$scratch/output") != 2 ]]; the
   failures=$((failures + 1))
 fi
 expect_calls '^ctest --test-dir build/dev .*-LE long' 1
+expect_calls '^python3 -m pip' 1
 
 # expect_warning TIMES WHEN: whether the last run has said that the simulations take too long.
 expect_warning() {
@@ -130,6 +131,7 @@ SIMULATED=1000 TOOK=9001 expect 0 '' '' --all=unit
 expect_warning 0 'the long ones have no such limit'
 expect_total 1 'it took more than 150 minutes'
 expect 0 '' '' --all
+expect_calls '^python3 -m pip .*tensorflow' 1
 expect_total 0 'it took seconds'
 if ! grep -qE '^all of it took [0-9]+ s$' "$scratch/output"; then
   echo "test.sh --all does not say how long it took"
