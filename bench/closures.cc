@@ -1,7 +1,7 @@
 // closures CALLS [STARTS]: how many empty functions without a result a coordinator has run per
 // second, as bench/closures.py measures it of TensorFlow too. All roles, as by a job with
-// spec.program; the chief prints a line of JSON. Each process of a worker appends a line to the file
-// STARTS with its first call: its process id, and the time in seconds since 1970.
+// spec.program; the chief prints a line of JSON. Each process of a worker appends a line to the
+// file STARTS with its first call: its process id, and the time in seconds since 1970.
 #include <pstrain/pstrain.h>
 #include <unistd.h>
 

@@ -10,6 +10,11 @@
 
 namespace pstrain {
 
+std::string WithoutSlash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
 void ArgumentParser::AddFlag(std::string_view name, bool& target) {
   options_.push_back({.name = std::string(name), .flag = &target});
 }

@@ -8,6 +8,9 @@
 
 namespace pstrain {
 
+/// A path as a shell completes it, without the slashes at its end. Pure; any thread.
+std::string WithoutSlash(std::string path);
+
 /// The options of one subcommand: `--name`, `--name VALUE` or `--name=VALUE`, in any order among
 /// the other arguments; after `--` nothing is an option. The targets must outlive the call of
 /// Parse. Filled and asked by one thread.

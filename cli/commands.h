@@ -20,9 +20,13 @@ int TfConfigCommand(const std::vector<std::string>& args);
 /// stopped; 1: Failed; 2: wrong usage or a bad manifest; 3: a kill of --chaos did not fire.
 int RunCommand(const std::vector<std::string>& args);
 
-/// `inspect CHECKPOINT [--digest] [--json]`: what a checkpoint holds. 1: the checkpoint cannot be
-/// read; 2: wrong usage.
+/// `inspect FOLDER [--digest] [--json]`: what a checkpoint holds, or the checkpoints of a run, or
+/// the runs of a checkpoint directory. 1: one cannot be read; 2: wrong usage.
 int InspectCommand(const std::vector<std::string>& args);
+
+/// `runs list|show|compare|delete`: the runs on this machine; see its --help. 1: a run is not there
+/// or cannot be read; 2: wrong usage.
+int RunsCommand(const std::vector<std::string>& args);
 
 /// `evaluate RUN [--input FILE]... [--json]`: the metrics of a checkpoint on labelled records; see
 /// its --help. 1: the model or a record cannot be read; 2: wrong usage.

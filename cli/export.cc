@@ -1,6 +1,8 @@
+#include <cstdio>
 #include <string>
 #include <vector>
 
+#include "base/os/files.h"
 #include "cli/commands.h"
 #include "cli/scoring/saved_model.h"
 #include "cli/scoring/scoring_options.h"
@@ -34,7 +36,13 @@ Status Export(const Options& options, const ExportFormat& format) {
   for (const std::string& warning : saved.warnings) SayScoring(kCommand, warning);
   PSTRAIN_ASSIGN_OR_RETURN(TrainedModel model,
                            TrainedModel::Open(saved.checkpoint_directory, saved.training));
-  return ExportModel(model, format, options.output);
+  PSTRAIN_RETURN_IF_ERROR(ExportModel(model, format, options.output));
+  const CheckpointManifest& manifest = model.manifest();
+  std::printf("exported checkpoint %s of run %s, %lld of %lld examples, to %s\n",
+              BaseName(saved.checkpoint_directory).c_str(), manifest.run_id().c_str(),
+              static_cast<long long>(manifest.examples_committed()),
+              static_cast<long long>(manifest.examples_expected()), options.output.c_str());
+  return OkStatus();
 }
 
 int Run(const Options& options, const ExportFormat& format) {

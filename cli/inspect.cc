@@ -1,11 +1,16 @@
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/os/files.h"
 #include "base/text/json.h"
+#include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/runs/run_folder.h"
+#include "cli/runs/run_tables.h"
 #include "proto/contract/exit_codes.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/digest.h"
@@ -14,14 +19,17 @@ namespace pstrain {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: pstrain inspect CHECKPOINT [--digest] [--json]\n"
+    "usage: pstrain inspect FOLDER [--digest] [--json]\n"
     "\n"
     "Checks a checkpoint (<run>/checkpoints/<chief term>-<number>) and prints what it holds.\n"
-    "  --digest  a digest per variable and slot, the same whatever the number of ps\n"
+    "Of the folder of a run it checks and lists the checkpoints, of a checkpoint directory\n"
+    "(spec.training.checkpoint.directory) it lists the runs.\n"
+    "  --digest  of a checkpoint: a digest per variable and slot, the same with each number of ps\n"
     "  --json    one line of JSON\n";
 
 constexpr const char* kWhatToGive =
-    "give the folder <run>/checkpoints/<chief term>-<number> of a checkpoint";
+    "give the folder <run>/checkpoints/<chief term>-<number> of a checkpoint, that of a run, or "
+    "a checkpoint directory; pstrain runs show says which folder a run has";
 
 struct Options {
   std::string checkpoint;
@@ -38,10 +46,7 @@ struct Report {
 
 Result<Report> Inspect(const Options& options) {
   Report report;
-  // A path that ends in a slash names the same checkpoint.
-  const std::string checkpoint = options.checkpoint.ends_with('/') && options.checkpoint.size() > 1
-                                     ? options.checkpoint.substr(0, options.checkpoint.size() - 1)
-                                     : options.checkpoint;
+  const std::string checkpoint = WithoutSlash(options.checkpoint);
   if (!FileExists(checkpoint)) return NotFoundError(checkpoint + " does not exist; " + kWhatToGive);
   if (!IsDirectory(checkpoint))
     return InvalidArgumentError(checkpoint + " is a file; " + kWhatToGive);
@@ -148,6 +153,66 @@ void PrintText(const Options& options, const Report& report) {
   }
 }
 
+/// What is printed of a folder that holds checkpoints or runs.
+struct Listing {
+  std::string text;
+  Json json;
+  /// Something in it cannot be read.
+  bool damaged = false;
+};
+
+/// Nothing: it is not such a folder.
+Result<std::optional<Listing>> ListFolder(const Options& options) {
+  const std::string folder = WithoutSlash(options.checkpoint);
+  if (FileExists(JoinPath(folder, "manifest")) || !IsDirectory(folder)) {
+    return std::optional<Listing>();
+  }
+  Listing listing;
+  const std::string run = BaseName(folder) == "checkpoints" ? ParentPath(folder) : folder;
+  if (IsRunFolder(run)) {
+    PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointEntry> checkpoints,
+                             CheckpointsOf(run, Check::kAll));
+    listing.text = CheckpointList(checkpoints);
+    listing.json = CheckpointsJson(checkpoints);
+    for (const CheckpointEntry& entry : checkpoints) listing.damaged |= !entry.problem.empty();
+    return std::optional<Listing>(std::move(listing));
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<RunEntry> runs, RunsIn(folder));
+  if (runs.empty()) return std::optional<Listing>();
+  listing.text = RunList(runs);
+  listing.json = RunsJson(runs);
+  for (const RunEntry& entry : runs) listing.damaged |= !entry.problem.empty();
+  return std::optional<Listing>(std::move(listing));
+}
+
+/// The exit code of an error.
+int Fail(const Status& error) {
+  std::fprintf(stderr, "pstrain inspect: %s\n", error.message().c_str());
+  return kExitFailure;
+}
+
+int Run(const Options& options) {
+  const Result<std::optional<Listing>> listing = ListFolder(options);
+  if (!listing.ok()) return Fail(listing.status());
+  if (listing->has_value()) {
+    if (options.digest) {
+      return Fail(InvalidArgumentError(options.checkpoint +
+                                       " is no checkpoint; --digest is of one checkpoint"));
+    }
+    const Listing& found = **listing;
+    std::fputs(options.json ? (WriteJson(found.json) + "\n").c_str() : found.text.c_str(), stdout);
+    return found.damaged ? kExitFailure : kExitSuccess;
+  }
+  const Result<Report> report = Inspect(options);
+  if (!report.ok()) return Fail(report.status());
+  if (options.json) {
+    PrintJson(options, *report);
+  } else {
+    PrintText(options, *report);
+  }
+  return kExitSuccess;
+}
+
 }  // namespace
 
 int InspectCommand(const std::vector<std::string>& args) {
@@ -169,20 +234,10 @@ int InspectCommand(const std::vector<std::string>& args) {
     }
   }
   if (options.checkpoint.empty()) {
-    std::fprintf(stderr, "pstrain inspect: no checkpoint is given\n%s", kUsage);
+    std::fprintf(stderr, "pstrain inspect: no folder is given\n%s", kUsage);
     return kExitUsage;
   }
-  const Result<Report> report = Inspect(options);
-  if (!report.ok()) {
-    std::fprintf(stderr, "pstrain inspect: %s\n", report.status().message().c_str());
-    return kExitFailure;
-  }
-  if (options.json) {
-    PrintJson(options, *report);
-  } else {
-    PrintText(options, *report);
-  }
-  return kExitSuccess;
+  return Run(options);
 }
 
 }  // namespace pstrain

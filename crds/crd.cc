@@ -110,7 +110,7 @@ Json BuildCrd(const Descriptions& descriptions) {
                        {"plural", Text(kPlural)},
                        {"singular", Text("pstrainingjob")},
                        {"shortNames", Texts({"pstj"})},
-                       {"categories", Texts({"all"})}});
+                       {"categories", Texts({"all", "training"})}});
   return Object(
       {{"apiVersion", Text("apiextensions.k8s.io/v1")},
        {"kind", Text("CustomResourceDefinition")},

@@ -11,10 +11,13 @@
 #include <utility>
 
 #include "library/data/iterator_state.h"
+#include "library/data/resources/resource_source.h"
 #include "library/payload.pb.h"
 
 namespace pstrain::program {
 namespace {
+
+using resource_internal::Handle;
 
 void ToWire(const Tensor& tensor, WireTensor* wire) {
   wire->set_dtype(static_cast<std::uint32_t>(tensor.dtype()));
@@ -90,6 +93,9 @@ void ToWire(const Argument& argument, WireArgument* wire) {
     ToWire(*tensor, wire->mutable_tensor());
   } else if (const Values* values = std::get_if<Values>(&argument)) {
     ToWire(*values, wire->mutable_values());
+  } else if (const Handle* resource = std::get_if<Handle>(&argument)) {
+    wire->mutable_resource()->set_function(ResourceAccess::NameOf(*resource));
+    wire->mutable_resource()->set_workers(ResourceAccess::WorkersOf(*resource));
   } else if (const auto binding = IteratorAccess::StateOf(std::get<Iterator>(argument)).binding()) {
     ToWire(*binding, wire->mutable_elements());
   }
@@ -109,10 +115,13 @@ Result<Argument> FromWire(const WireArgument& wire) {
       PSTRAIN_ASSIGN_OR_RETURN(Iterator iterator, FromWire(wire.elements()));
       return Argument(std::move(iterator));
     }
+    case WireArgument::kResource:
+      return Argument(
+          ResourceAccess::Make(wire.resource().function(), wire.resource().workers(), nullptr));
     case WireArgument::KIND_NOT_SET:
       break;
   }
-  return InvalidArgumentError("is neither a tensor nor named tensors nor elements");
+  return InvalidArgumentError("is neither a tensor nor named tensors nor elements nor a resource");
 }
 
 template <typename Message>

@@ -30,8 +30,9 @@ struct CallResult {
 
 /// The bytes of calls and of what they come to: messages of payload.proto. Equal calls have equal
 /// bytes. Pure; any thread. An iterator has to be one of a call (BoundTo), and comes back without a
-/// source. Decoding is of foreign bytes: INVALID_ARGUMENT when they are no message, or name a dtype
-/// that there is not, a shape that does not fit the elements, elements or sums that cannot be.
+/// source, as a resource does. Decoding is of foreign bytes: INVALID_ARGUMENT when they are no
+/// message, or name a dtype that there is not, a shape that does not fit the elements, elements or
+/// sums that cannot be.
 std::string EncodeCall(const Call& call);
 Result<Call> DecodeCall(std::string_view bytes);
 /// Nothing of a result without values and metrics.

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "library/data/dataset_registry.h"
 #include "library/data/per_worker_elements.h"
+#include "library/data/resources/resource_registry.h"
 #include "library/function_registry.h"
 #include "library/local/local_cluster.h"
 #include "library/remote/build_id.h"
@@ -45,9 +46,10 @@ std::uint32_t BuildDigest() { return Crc32c(BuildIdOfProgram()); }
 Status CheckIsChief(const ClusterResolver& cluster) {
   const std::string type = cluster.task_type().value_or("");
   if (type == RoleName(Role::kChief)) return OkStatus();
-  return FailedPreconditionError("this process is " + (type.empty() ? "no task" : "a " + type) +
+  return FailedPreconditionError("this process is " + (type.empty() ? "no task" : "the " + type) +
                                  " of the cluster, and its chief makes the strategy; a ps or "
-                                 "worker calls Server(cluster).Join()");
+                                 "worker calls Server(cluster).Join(), the evaluator "
+                                 "SidecarEvaluator(cluster, Evaluate).Start()");
 }
 
 }  // namespace
@@ -76,11 +78,16 @@ Result<FixedDigests> PartsOfProgram() {
   const DatasetRegistry& datasets = DatasetRegistry::Global();
   PSTRAIN_RETURN_IF_ERROR(functions.problem());
   PSTRAIN_RETURN_IF_ERROR(datasets.problem());
+  const ResourceRegistry& resources = ResourceRegistry::Global();
+  PSTRAIN_RETURN_IF_ERROR(resources.problem());
   FixedDigests parts;
   for (const auto& [name, signature] : functions.Signatures()) {
     parts["function " + name] = Crc32c(signature);
   }
   for (const std::string& name : datasets.Names()) parts["dataset function " + name] = Crc32c(name);
+  for (const std::string& name : resources.Names()) {
+    parts["resource function " + name] = Crc32c(name);
+  }
   return parts;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "library/data/iterator_state.h"
+#include "library/data/resources/resource_source.h"
 #include "library/payload.h"
 #include "library/step_state.h"
 
@@ -20,6 +21,10 @@ ClosureOutcome StepRunner::Run(const std::string& payload, ClosureReads& reads) 
   const Result<FunctionRegistry::Entry> function = functions_.Find(call->function, call->signature);
   if (!function.ok()) return ClosureOutcome::Failed(function.status());
   for (Argument& argument : call->arguments) {
+    if (const auto* const resource = std::get_if<resource_internal::Handle>(&argument)) {
+      argument = ResourceAccess::Of(*resource, &resources_);
+      continue;
+    }
     const Iterator* const iterator = std::get_if<Iterator>(&argument);
     if (iterator == nullptr) continue;
     // Decoded, so it is of a call.
@@ -33,6 +38,7 @@ ClosureOutcome StepRunner::Run(const std::string& payload, ClosureReads& reads) 
   }
   ClosureOutcome outcome =
       StepState(*variables, reads, worker_index_).Run(function->invoke, call->arguments);
+  outcome.function = call->function;
   if (!outcome.status.ok()) outcome.status = outcome.status.WithContext(call->function);
   return outcome;
 }

@@ -9,6 +9,8 @@
 #include "base/status.h"
 #include "library/data/dataset_registry.h"
 #include "library/data/pipelines.h"
+#include "library/data/resources/resource_registry.h"
+#include "library/data/resources/resource_table.h"
 #include "library/function_registry.h"
 #include "library/variables/variable_table.h"
 #include "library/worker/closure_runner.h"
@@ -16,13 +18,17 @@
 namespace pstrain::program {
 
 /// Runs the functions of a program: a payload names one and brings its arguments, and this has the
-/// pipelines that iterators among them read. Any thread.
+/// pipelines that iterators among them read, and the worker's resources. Any thread.
 class StepRunner final : public ClosureRunner {
  public:
-  /// Both registries outlive it.
+  /// The registries outlive it.
   StepRunner(const FunctionRegistry& functions, std::int64_t worker_index,
-             const DatasetRegistry& datasets = DatasetRegistry::Global())
-      : functions_(functions), worker_index_(worker_index), pipelines_(datasets) {}
+             const DatasetRegistry& datasets = DatasetRegistry::Global(),
+             const ResourceRegistry& resources = ResourceRegistry::Global())
+      : functions_(functions),
+        worker_index_(worker_index),
+        pipelines_(datasets),
+        resources_(resources, worker_index) {}
 
   Status Declared(const std::vector<VariableSpec>& variables) override PSTRAIN_EXCLUDES(mutex_);
   ClosureOutcome Run(const std::string& payload, ClosureReads& reads) override
@@ -32,6 +38,7 @@ class StepRunner final : public ClosureRunner {
   const FunctionRegistry& functions_;
   const std::int64_t worker_index_;
   Pipelines pipelines_;
+  ResourceTable resources_;
   Mutex mutex_;
   std::shared_ptr<const VariableTable> variables_ PSTRAIN_GUARDED_BY(mutex_) =
       std::make_shared<const VariableTable>();

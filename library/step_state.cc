@@ -8,24 +8,11 @@
 #include "base/finite_bits.h"
 #include "library/call_guarded.h"
 #include "library/payload.h"
+#include "library/variables/tensor_array.h"
 #include "runtime/shard/values/update_ops.h"
 
 namespace pstrain::program {
 namespace {
-
-/// Over the memory of `values`.
-Result<Tensor> ToTensor(const Shape& shape, ValueArray values) {
-  const auto kept = std::make_shared<const ValueArray>(std::move(values));
-  return Tensor::Over(kept->dtype(), shape, kept->bytes().data(), kept);
-}
-
-ValueArray ToArray(const Tensor& tensor) {
-  ValueArray values(tensor.dtype(), tensor.size());
-  if (!tensor.empty()) {
-    std::memcpy(values.bytes().data(), tensor.bytes().data(), tensor.bytes().size());
-  }
-  return values;
-}
 
 /// As a ps adds.
 Result<Tensor> Sum(const Tensor& base, const std::vector<Tensor>& added) {
@@ -62,14 +49,6 @@ Status ReadAfterAGradient(const VariableRef& variable) {
   return FailedPreconditionError("variable " + variable.name +
                                  " is read after a gradient of it in the same function, and only "
                                  "its ps knows what it makes of that; read it before");
-}
-
-/// That of `ids`, followed by that of a row.
-Shape ShapeOfRows(const Tensor& ids, const ProgramVariable& variable) {
-  std::vector<std::int64_t> sizes = ids.shape().sizes();
-  const std::vector<std::int64_t>& of_variable = variable.shape.sizes();
-  sizes.insert(sizes.end(), of_variable.begin() + 1, of_variable.end());
-  return Shape(std::move(sizes));
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ void AddRole(const std::string& role, const std::function<void(StatsWriter&)>& r
   register_all(*writer);
   if (writer->page() == nullptr) return;
   std::vector<MetricLabel> ours;
+  ours.reserve(kReplicaLabels.size());
   for (const char* name : kReplicaLabels) ours.push_back({name, ""});
   std::vector<MetricFamily> families;
   AppendPageMetrics(*writer->page(), ours, families);

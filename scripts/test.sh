@@ -156,9 +156,9 @@ if $cluster; then
   step cluster-tools cluster_tools || true
 fi
 
-# What exported models are read by; TensorFlow, which is large, by a long test.
+# What exported models are read by; TensorFlow and onnxruntime, which are large, by long tests.
 python_tools=(safetensors)
-if $all; then python_tools+=(tensorflow); fi
+if $all; then python_tools+=(tensorflow onnx); fi
 if $units && $all; then
   step python-tools scripts/python-tools.sh "${python_tools[@]}" || true
 elif $units && ! scripts/python-tools.sh "${python_tools[@]}"; then

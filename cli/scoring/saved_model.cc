@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "base/os/files.h"
+#include "cli/arguments.h"
+#include "cli/runs/run_folder.h"
 #include "local/replicas/last_run.h"
 #include "proto/job/job_manifest.h"
 #include "runtime/checkpoint/checkpoints.h"
@@ -16,11 +18,6 @@ struct FoundRun {
   std::optional<Input> evaluation_input;
 };
 
-std::string WithoutSlash(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path;
-}
-
 /// As the replicas see it; nothing where that is not known any more.
 std::optional<Input> EvaluationInput(const std::string& workspace) {
   const Result<PSTrainingJob> job =
@@ -31,13 +28,15 @@ std::optional<Input> EvaluationInput(const std::string& workspace) {
 
 Result<FoundRun> FindRun(const ModelName& name) {
   const std::string folder = WithoutSlash(name.run);
-  if (IsDirectory(JoinPath(folder, "checkpoints"))) return FoundRun{folder, std::nullopt};
+  if (IsRunFolder(folder)) return FoundRun{folder, std::nullopt};
   const std::string workspace = JoinPath(name.state_dir, name.run);
   const Result<local::LastRun> last = local::ReadLastRun(workspace);
   if (last.status().code() == StatusCode::kNotFound) {
+    const Result<RunEntry> by_id = FindRunEntry(name.state_dir, name.run);
+    if (by_id.ok()) return FoundRun{by_id->directory, std::nullopt};
     return NotFoundError(name.run + " is no folder of a run or of a checkpoint, and no job of " +
                          "this name was run here: " + last.status().message() +
-                         "; give the name of a job, its --state-dir, or a folder");
+                         "; give the name of a job, its --state-dir, a run id, or a folder");
   }
   if (!last.ok()) return last.status();
   if (last->checkpoint_directory.empty()) {
@@ -51,10 +50,16 @@ std::string NamesOf(const std::vector<CheckpointId>& checkpoints) {
   for (const CheckpointId id : checkpoints) {
     names += (names.empty() ? "" : ", ") + CheckpointName(id);
   }
-  return names.empty() ? "none" : names;
+  return names;
 }
 
 Result<GoodCheckpoint> FindCheckpointOf(const std::string& run, const std::string& name) {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> there, ListCheckpoints(run));
+  if (there.empty()) {
+    return NotFoundError("no checkpoint in " + JoinPath(run, "checkpoints") +
+                         ": a run writes one after checkpoint.everySteps or everySeconds of "
+                         "spec.training, and one at its end; wait for it, or resume it");
+  }
   if (name == "latest") return NewestGoodCheckpoint(run, {});
   const std::optional<CheckpointId> id = ParseCheckpointName(name);
   if (!id) {
@@ -63,7 +68,6 @@ Result<GoodCheckpoint> FindCheckpointOf(const std::string& run, const std::strin
   }
   PSTRAIN_ASSIGN_OR_RETURN(const CheckpointFolder folder, FindCheckpoint(run, *id));
   if (!folder.finished) {
-    PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> there, ListCheckpoints(run));
     return NotFoundError("there is no checkpoint " + name + " in " + run +
                          "; there are: " + NamesOf(there));
   }

@@ -9,8 +9,9 @@
 namespace pstrain {
 
 const char* const kTrainedUsage =
-    "  RUN                the name of a job that was run here, or the folder of a run or of a\n"
-    "                     checkpoint\n"
+    "  RUN                the name of a job that was run here, a run id, or the folder of a run "
+    "or\n"
+    "                     of a checkpoint\n"
     "  --checkpoint NAME  a checkpoint of the run, <chief term>-<number> (default latest)\n"
     "  --state-dir DIR    where the job was run (default .pstrain)\n";
 const char* const kScoringUsage =

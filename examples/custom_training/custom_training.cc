@@ -1,7 +1,7 @@
 // Logistic regression on the Adult census data with a gradient by hand: the custom training loop of
-// TensorFlow 2.4's parameter server training, in C++. One program plays all roles: chief, ps and
-// workers as processes in a cluster or under `pstrain run`, or all of them as threads of one
-// process.
+// TensorFlow 2.4's parameter server training, in C++. One program plays all roles: chief, ps,
+// workers and evaluator as processes in a cluster or under `pstrain run`, or chief, ps and workers
+// as threads of one process.
 //
 //   custom_training TRAIN.csv TEST.csv [EPOCHS]
 #include <pstrain/eigen.h>
@@ -86,9 +86,8 @@ Result<Dataset> TrainingRecords(const InputContext&) {
 }
 inline const DatasetFunction kTrainingRecords{"TrainingRecords", TrainingRecords};
 
-Result<Dataset> TestRecords(const InputContext&) {
-  return Dataset::Csv({test_file}, AdultCsv()).Map(ToExample).Repeat().Batch(kBatch);
-}
+Dataset TestSet() { return Dataset::Csv({test_file}, AdultCsv()).Map(ToExample); }
+Result<Dataset> TestRecords(const InputContext&) { return TestSet().Repeat().Batch(kBatch); }
 inline const DatasetFunction kTestRecords{"TestRecords", TestRecords};
 
 // What the model says of a batch. Tensors live as long as what is mapped over them.
@@ -101,13 +100,17 @@ struct Batch {
 
   static Result<Batch> Read(Step& step, Iterator& input) {
     PSTRAIN_ASSIGN_OR_RETURN(const PerReplica<Element> per_replica, input.Next());
+    PSTRAIN_ASSIGN_OR_RETURN(const auto read, step.Read(kWeights, kBias));  // one round trip
+    return Of(per_replica, read[0], read[1]);
+  }
+  static Result<Batch> Of(const PerReplica<Element>& per_replica, Tensor weights,
+                          const Tensor& bias) {
     Batch batch;
     PSTRAIN_ASSIGN_OR_RETURN(batch.element, per_replica.Get(0));
     PSTRAIN_ASSIGN_OR_RETURN(batch.x, batch.element.Get("x"));
     PSTRAIN_ASSIGN_OR_RETURN(batch.label, batch.element.Get("label"));
-    PSTRAIN_ASSIGN_OR_RETURN(const auto read, step.Read(kWeights, kBias));  // one round trip
-    batch.weights = read[0];
-    PSTRAIN_ASSIGN_OR_RETURN(batch.bias, read[1].scalar<float>());
+    batch.weights = std::move(weights);
+    PSTRAIN_ASSIGN_OR_RETURN(batch.bias, bias.scalar<float>());
     return batch;
   }
   // The probability that the label is 1, of each record.
@@ -147,6 +150,28 @@ Result<Values> TestStep(Step& step, Iterator& input) {
   return Values();
 }
 inline const Function kTestStep{"TestStep", TestStep};
+
+// What the evaluator does with a checkpoint, while the others train: the test data, once.
+Result<EvaluatedMetrics> Evaluate(const SavedVariables& saved) {
+  PSTRAIN_ASSIGN_OR_RETURN(const Tensor weights, saved.Read(kWeights));
+  PSTRAIN_ASSIGN_OR_RETURN(const Tensor bias, saved.Read(kBias));
+  PSTRAIN_ASSIGN_OR_RETURN(Iterator input, TestSet().Batch(kBatch).Iterate());
+  double records = 0;
+  double right = 0;
+  double loss = 0;
+  while (true) {
+    const Result<PerReplica<Element>> element = input.Next();
+    if (element.status().code() == StatusCode::kOutOfRange) break;  // the data has ended
+    PSTRAIN_RETURN_IF_ERROR(element.status());
+    PSTRAIN_ASSIGN_OR_RETURN(const Batch batch, Batch::Of(*element, weights, bias));
+    PSTRAIN_ASSIGN_OR_RETURN(const Eigen::ArrayXf p, batch.Predict());
+    PSTRAIN_ASSIGN_OR_RETURN(const auto y, AsVector<float>(batch.label));
+    records += static_cast<double>(y.size());
+    right += static_cast<double>(((p > 0.5F) == (y.array() > 0.5F)).count());
+    loss += LogLoss(p, y.array());
+  }
+  return EvaluatedMetrics{{"accuracy", right / records}, {"log_loss", loss / records}};
+}
 
 // The role of the chief: declares, schedules, waits.
 Result<int> Coordinate(const ClusterResolver& cluster) {
@@ -190,6 +215,7 @@ Result<int> Coordinate(const ClusterResolver& cluster) {
 
 Result<int> Run(const ClusterResolver& cluster) {
   if (cluster.task_type().value_or("chief") == "chief") return Coordinate(cluster);
+  if (cluster.task_type() == "evaluator") return SidecarEvaluator(cluster, Evaluate).Start();
   return Server(cluster).Join();  // a ps or a worker
 }
 

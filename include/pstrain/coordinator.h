@@ -2,10 +2,12 @@
 
 #include <pstrain/dataset.h>
 #include <pstrain/deadline.h>
+#include <pstrain/fetch.h>
 #include <pstrain/function.h>
 #include <pstrain/metric.h>
 #include <pstrain/per_worker_dataset.h>
 #include <pstrain/remote_value.h>
+#include <pstrain/resource.h>
 #include <pstrain/status.h>
 #include <pstrain/strategy.h>
 
@@ -54,8 +56,32 @@ class ClusterCoordinator {
   /// wrong with it and how many elements it has, and lets workers open it when they need it.
   /// Mirrors ClusterCoordinator.create_per_worker_dataset of a dataset_fn. NOT_FOUND: a file is
   /// absent. INVALID_ARGUMENT, DATA_LOSS: what the dataset function says, or what is wrong with the
-  /// data. INTERNAL: the function throws.
+  /// data. FAILED_PRECONDITION: it declares a variable. INTERNAL: it throws.
   Result<PerWorkerDataset> CreatePerWorkerDataset(const DatasetFunction& function);
+
+  /// Lets each worker have an object of its own, which functions take as an argument. It is made in
+  /// the worker when a function first asks for it, and again in a worker that replaces that one; a
+  /// worker whose functions never ask makes none. Mirrors
+  /// ClusterCoordinator._create_per_worker_resources, which makes them at once.
+  template <typename T>
+  Resource<T> CreatePerWorkerResources(const ResourceFunction<T>& function) const {
+    return Resource<T>(MakeHandle(function.name()));
+  }
+
+  /// What the functions of all RemoteValues in a structure have returned, in a structure of the
+  /// same form: a RemoteValue, or vectors, maps, pairs, tuples, PerWorker and PerReplica of them,
+  /// as deep as one likes. Whatever else is in it comes back as it is. Mirrors
+  /// ClusterCoordinator.fetch. Waits for all of them until one deadline. Errors as
+  /// RemoteValue::Fetch, of the first one in the order of the structure that has one. Any thread.
+  template <typename T>
+  Result<typename fetch_internal::Fetched<T>::Type> Fetch(const T& structure,
+                                                          Deadline deadline) const {
+    std::vector<RemoteValue> all;
+    fetch_internal::Fetched<T>::Collect(structure, &all);
+    PSTRAIN_ASSIGN_OR_RETURN(std::vector<Values> values, FetchAll(all, deadline));
+    fetch_internal::Next next = values.begin();
+    return fetch_internal::Fetched<T>::Fill(structure, next);
+  }
 
   /// The metric that functions call so (Step::metric).
   Metric metric(std::string name) const { return {run_, std::move(name)}; }
@@ -78,6 +104,9 @@ class ClusterCoordinator {
   explicit ClusterCoordinator(std::shared_ptr<program::Run> run) : run_(std::move(run)) {}
   Result<RemoteValue> ScheduleCall(const std::string& function, const std::string& signature,
                                    const std::vector<Argument>& arguments);
+  resource_internal::Handle MakeHandle(const std::string& resource) const;
+  static Result<std::vector<Values>> FetchAll(const std::vector<RemoteValue>& values,
+                                              Deadline deadline);
 
   std::shared_ptr<program::Run> run_;
 };

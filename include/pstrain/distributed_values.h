@@ -41,8 +41,8 @@ class PerReplica {
 };
 
 /// One value for each worker, in the order of the workers. Mirrors
-/// tf.distribute.coordinator.PerWorkerValues; it is no argument of a function yet. A value; threads
-/// may share it as they may share a T.
+/// tf.distribute.coordinator.PerWorkerValues of values that the coordinator has; what a function is
+/// given of its worker is a Resource. A value; threads may share it as they may share a T.
 template <typename T>
 class PerWorker {
  public:

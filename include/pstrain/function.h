@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pstrain/iterator.h>
+#include <pstrain/resource.h>
 #include <pstrain/status.h>
 #include <pstrain/step.h>
 #include <pstrain/tensor.h>
@@ -20,18 +21,25 @@
 namespace pstrain {
 
 /// An argument of a call, as it travels: a scalar is a tensor without axes. A value.
-using Argument = std::variant<Tensor, Values, Iterator>;
+using Argument = std::variant<Tensor, Values, Iterator, resource_internal::Handle>;
 
 namespace function_internal {
 
 template <typename T>
+inline constexpr bool kIsResource = false;
+template <typename T>
+inline constexpr bool kIsResource<Resource<T>> = true;
+
+template <typename T>
 concept Parameter = std::same_as<T, Tensor> || std::same_as<T, Values> ||
-                    std::same_as<T, Iterator> || TensorElement<T>;
+                    std::same_as<T, Iterator> || kIsResource<T> || TensorElement<T>;
 
 template <typename T>
 Argument ToArgument(T value) {
   if constexpr (std::same_as<T, Values> || std::same_as<T, Iterator>) {
     return Argument(std::in_place_type<T>, std::move(value));
+  } else if constexpr (kIsResource<T>) {
+    return Argument(value.handle());
   } else {
     return Argument(std::in_place_type<Tensor>, std::move(value));
   }
@@ -46,6 +54,9 @@ Result<T> FromArgument(const Argument& argument) {
   } else if constexpr (std::same_as<T, Iterator>) {
     if (const Iterator* iterator = std::get_if<Iterator>(&argument)) return *iterator;
     return InvalidArgumentError("another argument where an iterator is wanted");
+  } else if constexpr (kIsResource<T>) {
+    if (const auto* handle = std::get_if<resource_internal::Handle>(&argument)) return T(*handle);
+    return InvalidArgumentError("another argument where a resource is wanted");
   } else {
     const Tensor* tensor = std::get_if<Tensor>(&argument);
     if (tensor == nullptr) return InvalidArgumentError("another argument where a tensor is wanted");
@@ -63,6 +74,8 @@ std::string TypeName() {
     return "values";
   } else if constexpr (std::same_as<T, Iterator>) {
     return "iterator";
+  } else if constexpr (kIsResource<T>) {
+    return "resource";
   } else if constexpr (std::same_as<T, Tensor>) {
     return "tensor";
   } else {
@@ -84,7 +97,8 @@ void Register(const std::string& name, const std::string& signature, Invoke invo
 ///   inline const Function kTrainStep{"TrainStep", TrainStep};
 ///
 /// Parameters are Tensor, Values, float, double, std::int32_t, std::int64_t, bool and std::string,
-/// by value or const reference, and Iterator&. What it returns has 4 KiB at most, with its metrics.
+/// by value or const reference, Resource by the same, and Iterator&. What it returns has 1 MiB at
+/// most, with its metrics, as bytes; more is RESOURCE_EXHAUSTED, and the call has changed nothing.
 /// A function may run again when its worker or a ps was lost, and several may run at a time in one
 /// worker. One that throws fails with INTERNAL and the exception's text. Mirrors the worker_fn (a
 /// tf.function) of ClusterCoordinator.schedule. Any thread.
@@ -92,8 +106,8 @@ template <typename... Params>
 class Function {
   static_assert(
       (function_internal::Parameter<std::remove_cvref_t<Params>> && ...),
-      "a parameter is a Tensor, Values, Iterator, float, double, int32_t, int64_t, bool or "
-      "string");
+      "a parameter is a Tensor, Values, Iterator, Resource, float, double, int32_t, int64_t, bool "
+      "or string");
 
  public:
   using Body = Result<Values> (*)(Step& step, Params... arguments);

@@ -11,6 +11,7 @@
 #include <pstrain/dlpack.h>
 #include <pstrain/dtype.h>
 #include <pstrain/embedding_table.h>
+#include <pstrain/fetch.h>
 #include <pstrain/function.h>
 #include <pstrain/indexed_slices.h>
 #include <pstrain/initializers.h>
@@ -23,8 +24,11 @@
 #include <pstrain/program.h>
 #include <pstrain/record_files.h>
 #include <pstrain/remote_value.h>
+#include <pstrain/resource.h>
+#include <pstrain/saved_variables.h>
 #include <pstrain/server.h>
 #include <pstrain/shape.h>
+#include <pstrain/sidecar_evaluator.h>
 #include <pstrain/status.h>
 #include <pstrain/step.h>
 #include <pstrain/strategy.h>

@@ -1,7 +1,10 @@
 #include <pstrain/coordinator.h>
 
+#include "base/clock.h"
+#include "library/api/scopes.h"
 #include "library/data/dataset_registry.h"
 #include "library/data/per_worker_elements.h"
+#include "library/data/resources/resource_source.h"
 #include "library/run.h"
 
 namespace pstrain {
@@ -20,11 +23,29 @@ Result<RemoteValue> ClusterCoordinator::ScheduleCall(const std::string& function
 
 Result<PerWorkerDataset> ClusterCoordinator::CreatePerWorkerDataset(
     const DatasetFunction& function) {
+  // It is called in workers too, where no variable can be declared.
+  const program::NoScope no_scope;
   PSTRAIN_ASSIGN_OR_RETURN(
       std::shared_ptr<program::PerWorkerElements> elements,
       program::PerWorkerElements::Open(program::DatasetRegistry::Global(), function.name(),
                                        run_->workers(), run_->iterators()));
   return PerWorkerDataset(std::move(elements));
+}
+
+resource_internal::Handle ClusterCoordinator::MakeHandle(const std::string& resource) const {
+  return program::ResourceAccess::Make(resource, run_->workers(), nullptr);
+}
+
+Result<std::vector<Values>> ClusterCoordinator::FetchAll(const std::vector<RemoteValue>& values,
+                                                         Deadline deadline) {
+  const SteadyTime end = program::EndOf(deadline);
+  std::vector<Values> fetched;
+  fetched.reserve(values.size());
+  for (const RemoteValue& value : values) {
+    const Deadline left = deadline.forever() ? deadline : Deadline(end - SteadyNow());
+    PSTRAIN_ASSIGN_OR_RETURN(fetched.emplace_back(), value.Fetch(left));
+  }
+  return fetched;
 }
 
 Status ClusterCoordinator::Join(Deadline deadline) {

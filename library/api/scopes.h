@@ -10,4 +10,13 @@ class Run;
 /// destroyed. Null: none. Of the calling thread.
 std::shared_ptr<Run> CurrentScope();
 
+/// While it lives its thread is in no scope. Made and destroyed by one thread, the last one first.
+class NoScope {
+ public:
+  NoScope();
+  NoScope(const NoScope&) = delete;
+  NoScope& operator=(const NoScope&) = delete;
+  ~NoScope();
+};
+
 }  // namespace pstrain::program

@@ -16,6 +16,9 @@ std::shared_ptr<program::Run> program::CurrentScope() {
   return scopes.empty() ? nullptr : scopes.back();
 }
 
+program::NoScope::NoScope() { scopes.push_back(nullptr); }
+program::NoScope::~NoScope() { scopes.pop_back(); }
+
 StrategyScope::StrategyScope(std::shared_ptr<program::Run> run) : run_(std::move(run)) {
   scopes.push_back(run_);
 }

@@ -10,6 +10,7 @@
 #include "base/crc32c.h"
 #include "base/os/allocator.h"
 #include "library/remote/build_id.h"
+#include "proto/contract/replica_specs.h"
 #include "proto/contract/task_env.h"
 #include "proto/contract/tf_config.h"
 #include "runtime/cluster/process/stop_on_signal.h"
@@ -21,6 +22,8 @@ namespace {
 
 /// A push or pull of one variable has it whole; a gRPC message has 2 GiB at most.
 constexpr std::uint64_t kMessageBytes = std::uint64_t{1} << 30;
+/// As long as spec.training.evaluation.deadlineSeconds by default.
+constexpr std::chrono::seconds kEvaluation{600};
 /// Named last where more than it differs.
 constexpr const char* kBuild = "the build of the program";
 
@@ -91,6 +94,7 @@ ChiefJob ChiefJobOfProgram(const PSTrainingJob& job) {
   ChiefJob chief;
   chief.starts_over = true;
   chief.checkpoints = ChiefJob::Checkpoints::Of(job.spec().program().checkpoint());
+  if (DesiredReplicas(job.spec(), Role::kEvaluator) > 0) chief.evaluation_deadline = kEvaluation;
   return chief;
 }
 

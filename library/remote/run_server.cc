@@ -14,10 +14,10 @@ Result<int> RunServer(
     const std::function<std::unique_ptr<ClosureRunner>(std::uint32_t worker)>& create_runner) {
   const Role role = process.task().identity.role;
   if (role != Role::kPs && role != Role::kWorker) {
-    return FailedPreconditionError(
-        "a server is a ps or a worker, and this task is the " + std::string(RoleName(role)) +
-        (role == Role::kChief ? "; make a ParameterServerStrategy there"
-                              : "; a program evaluates by a function that it schedules"));
+    return FailedPreconditionError("a server is a ps or a worker, and this task is the " +
+                                   std::string(RoleName(role)) +
+                                   (role == Role::kChief ? "; make a ParameterServerStrategy there"
+                                                         : "; start a SidecarEvaluator there"));
   }
   PSTRAIN_ASSIGN_OR_RETURN(const RoleContext context, process.Context());
   if (role == Role::kPs) return RunPs(context, PsJobOfProgram());

@@ -164,10 +164,10 @@ Result<RoutedPlan> ClosureLoop::PlanOf(const ClosureOutcome& outcome) const {
   PSTRAIN_ASSIGN_OR_RETURN(RoutedPlan plan, ps_.Route(outcome.access));
   PSTRAIN_RETURN_IF_ERROR(ps_.CheckUpdates(plan, outcome.updates));
   if (outcome.result.size() <= kMostResultBytes) return plan;
-  return ResourceExhaustedError("the function returns " + std::to_string(outcome.result.size()) +
-                                " bytes, and a result has at most " +
-                                std::to_string(kMostResultBytes) +
-                                "; keep what is larger in a variable");
+  return ResourceExhaustedError(
+      (outcome.function.empty() ? "the function" : outcome.function) + " returns " +
+      std::to_string(outcome.result.size()) + " bytes, and a result has at most " +
+      std::to_string(kMostResultBytes) + "; keep what is larger in a variable");
 }
 
 // All shards are asked, also those that have it by what the chief knows: they may have left it out,

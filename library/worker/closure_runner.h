@@ -29,6 +29,8 @@ struct ClosureOutcome {
   /// The rows that `updates` names; dense variables need not be read to be changed.
   StepAccess access;
   StepUpdates updates;
+  /// What errors call its function.
+  std::string function = {};
 
   /// REQUIRES: !why.ok().
   static ClosureOutcome Failed(Status why) {

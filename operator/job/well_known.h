@@ -22,6 +22,12 @@ inline constexpr std::string_view kPsReplicasAnnotation = "pstrain.dev/ps-replic
 
 /// Of a job: "off" silences the alerts about it.
 inline constexpr std::string_view kAlertsAnnotation = "pstrain.dev/alerts";
+
+/// Which container `kubectl logs` and `kubectl exec` take when they are not told
+/// (k8s.io/kubectl/pkg/cmd/util/podcmd, DefaultContainerAnnotationName).
+inline constexpr std::string_view kDefaultContainerAnnotation =
+    "kubectl.kubernetes.io/default-container";
+
 /// What annotations of ours begin with: the cache keeps no others of a job.
 inline constexpr std::string_view kAnnotationPrefix = "pstrain.dev/";
 /// Of a job that waits in a queue of Kueue (kueue.sigs.k8s.io, "Run plain workloads").

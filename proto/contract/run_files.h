@@ -10,6 +10,9 @@ inline constexpr char kResultNotFinite[] = "not_finite";
 /// Member of result.json: the digest of the evaluation that its metrics are of (EvaluationDigest of
 /// proto/job/fixed_fields.h); absent without one.
 inline constexpr char kResultEvaluation[] = "evaluation_digest";
+/// Member of result.json: an object of what a program's evaluator has reported last, by its names;
+/// absent where there is none.
+inline constexpr char kResultMetrics[] = "metrics";
 /// The run was stopped: how far it was, and its eval_loss.
 inline constexpr char kRunStoppedFile[] = "stopped.json";
 /// A folder; in it a file of each worker that has left bad records out, a list of texts as JSON:

@@ -89,10 +89,6 @@ bool ProgramOrTraining(const pb::Message& message) {
   return !Spec(message).has_program() || !Spec(message).has_training();
 }
 
-bool ProgramHasNoEvaluator(const pb::Message& message) {
-  return !Spec(message).has_program() || !HasEvaluator(Spec(message));
-}
-
 bool ProgramHasWholeVariables(const pb::Message& message) {
   const VariablePartitioner& partitioner = Spec(message).strategy().variable_partitioner();
   return !Spec(message).has_program() ||
@@ -164,7 +160,6 @@ const std::map<std::string_view, RulePredicate>& RulePredicates() {
       {"only-workers-scale", OnlyWorkersScale},
       {"security-needs-training", SecurityNeedsTraining},
       {"program-or-training", ProgramOrTraining},
-      {"program-has-no-evaluator", ProgramHasNoEvaluator},
       {"program-has-whole-variables", ProgramHasWholeVariables},
       {"block-holds-batches", BlockHoldsBatches},
       {"crossed-has-no-column", CrossedHasNoColumn},

@@ -26,17 +26,23 @@ class CheckpointReader {
   const CheckpointManifest& manifest() const { return chain_.manifest(); }
   const Catalog& catalog() const { return *catalog_; }
 
-  /// The whole dense variable, row-major. NOT_FOUND: no such dense variable; DATA_LOSS: a
-  /// checkpoint shard is missing or damaged; INVALID_ARGUMENT: the variable is not of float32.
+  /// The whole dense variable, row-major, whatever its dtype. NOT_FOUND: no such dense variable;
+  /// DATA_LOSS: a checkpoint shard is missing or damaged.
+  Result<ValueArray> DenseArray(const std::string& variable);
+  /// The same; INVALID_ARGUMENT: the variable is not of float32.
   Result<std::vector<float>> Dense(const std::string& variable);
 
   /// Rows of a table, rows.size() x dimension, in the order of `rows`; a row that the checkpoint
   /// does not hold has its initial values. NOT_FOUND: no such table; OUT_OF_RANGE: no such row;
-  /// else as Dense.
+  /// else as DenseArray.
+  Result<ValueArray> RowsArray(const std::string& variable, std::span<const std::uint64_t> rows);
+  /// The same; INVALID_ARGUMENT: the table is not of float32.
   Result<std::vector<float>> Rows(const std::string& variable, std::span<const std::uint64_t> rows);
 
-  /// How many rows of a table the checkpoint holds: those that were trained, or only pulled. Errors
-  /// as Rows.
+  /// The rows of a table that the checkpoint holds, ascending: those that were trained, or only
+  /// pulled. Errors as RowsArray.
+  Result<std::vector<std::uint64_t>> HeldKeys(const std::string& variable);
+  /// How many they are. Errors as Rows.
   Result<std::uint64_t> HeldRows(const std::string& variable);
 
  private:
@@ -52,7 +58,8 @@ class CheckpointReader {
   CheckpointReader(std::string directory, CheckpointChain chain)
       : directory_(std::move(directory)), chain_(std::move(chain)) {}
   Result<const LoadedShard*> Load(ShardId shard);
-  Status CheckFloat32(const CatalogVariable& variable) const;
+  Status CheckFloat32(const std::string& name) const;
+  Result<const CatalogVariable*> FindDense(const std::string& name) const;
   Result<const CatalogVariable*> FindTable(const std::string& name) const;
 
   std::string directory_;

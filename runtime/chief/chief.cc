@@ -255,9 +255,7 @@ void Chief::EndIfOver() {
   if (ending_.TimeIsOut()) return BeginRelease(false);
   end_file_.Write(finished, [this]() PSTRAIN_REQUIRES(mutex_) { return ResultJson(Numbers()); });
   if (!end_file_.Done(finished)) return;
-  if (finished && !evaluated) {
-    LogWarning("chief", "no final evaluation came within spec.training.evaluation.deadlineSeconds");
-  }
+  if (finished && !evaluated) evaluator_.SayFinalGivenUp();
   BeginRelease(finished);
 }
 

@@ -61,7 +61,14 @@ std::string ResultJson(const RunNumbers& numbers) {
   json.Set("checkpoint", numbers.newest_checkpoint
                              ? Json::String(CheckpointName(*numbers.newest_checkpoint))
                              : Json::Null());
-  if (numbers.evaluation) json.Set(kResultEvaluation, Json::Uint(*numbers.evaluation));
+  if (numbers.evaluation) {
+    json.Set(kResultEvaluation, Json::Uint(*numbers.evaluation));
+  } else if (!numbers.metrics.empty()) {
+    // Of a program, whose evaluator names them as it likes.
+    Json metrics = Json::Object();
+    for (const auto& [name, value] : numbers.metrics) metrics.Set(name, Json::Double(value));
+    json.Set(kResultMetrics, std::move(metrics));
+  }
   if (numbers.restored_loss) json.Set("restored_eval_loss", Json::Double(*numbers.restored_loss));
   return WriteJson(json);
 }

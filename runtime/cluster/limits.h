@@ -19,8 +19,9 @@ inline constexpr std::uint32_t kMostNameBytes = 512;
 inline constexpr std::uint32_t kMostDigests = 2048;
 /// The text of an error that a peer reports.
 inline constexpr std::uint32_t kMostTextBytes = 64 << 10;
-/// Of what a function of a program returns, as it travels with its report.
-inline constexpr std::uint32_t kMostResultBytes = 4 << 10;
+/// Of what a function of a program returns, as it travels with its report; and of all results in
+/// one poll, so that it has room in the least bound of a poll (MessageBounds).
+inline constexpr std::uint32_t kMostResultBytes = 1 << 20;
 
 /// An attempt of a replica may be this far above the last one that is known, and one more for each
 /// second since: a replica is not started again faster than that for long.

@@ -88,6 +88,10 @@ std::vector<float> ConstantGradientModel::Predict(const Batch& batch, const Batc
   return std::vector<float>(batch.records, 0.5F);
 }
 
+ModelGraph::Tensor ConstantGradientModel::Describe(ModelGraph& graph) const {
+  return graph.Zeros();
+}
+
 Result<std::unique_ptr<Model>> CreateConstantGradient(const Training& training,
                                                       const FeatureSet& /*set*/) {
   return std::unique_ptr<Model>(std::make_unique<ConstantGradientModel>(training));

@@ -38,6 +38,8 @@ class ConstantGradientModel final : public Model {
   /// 0.5 for every record.
   std::vector<float> Predict(const Batch& batch, const BatchPlan& plan,
                              const Parameters& values) const override;
+  /// Zeros, whose sigmoid is 0.5.
+  ModelGraph::Tensor Describe(ModelGraph& graph) const override;
 
  private:
   std::size_t dense_size_;

@@ -55,6 +55,14 @@ class DeepFmModel final : public Model {
     return predictions;
   }
 
+  ModelGraph::Tensor Describe(ModelGraph& graph) const override {
+    const ModelGraph::Tensor linear = linear_.Describe(graph);
+    const DeepInput::Described input = input_.Describe(graph);
+    const ModelGraph::Tensor logits =
+        FactorizationMachine::Describe(graph, linear, input.embeddings);
+    return mlp_ ? graph.Add(logits, mlp_->Describe(graph, input.matrix)) : logits;
+  }
+
  private:
   /// The logits; activations.front() is the matrix of the embeddings, with and without an MLP.
   std::vector<float> Forward(const Batch& batch, const BatchPlan& plan, const Parameters& values,

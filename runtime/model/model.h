@@ -9,6 +9,7 @@
 #include "proto/job/psjob.pb.h"
 #include "runtime/features/batch.h"
 #include "runtime/features/feature_set.h"
+#include "runtime/model/layers/model_graph.h"
 #include "runtime/model/layers/parameters.h"
 
 namespace pstrain {
@@ -42,6 +43,9 @@ class Model {
   /// Probability of the positive class, one per record.
   virtual std::vector<float> Predict(const Batch& batch, const BatchPlan& plan,
                                      const Parameters& values) const = 0;
+  /// How Predict computes: [records, 1], of which its result is the sigmoid. What a row or a number
+  /// is in it is what Plan and the batch say.
+  virtual ModelGraph::Tensor Describe(ModelGraph& graph) const = 0;
 };
 
 /// The model that the job declares. INVALID_ARGUMENT names the field or feature that does not fit.

@@ -54,6 +54,12 @@ class WideAndDeepModel final : public Model {
     return predictions;
   }
 
+  ModelGraph::Tensor Describe(ModelGraph& graph) const override {
+    const ModelGraph::Tensor linear = linear_.Describe(graph);
+    if (!mlp_) return linear;
+    return graph.Add(linear, mlp_->Describe(graph, input_->Describe(graph).matrix));
+  }
+
  private:
   /// The logits; `activations` stays empty without an MLP.
   std::vector<float> Forward(const Batch& batch, const BatchPlan& plan, const Parameters& values,

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/seconds.h"
+#include "runtime/cluster/limits.h"
 #include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/in_process/local_network.h"
@@ -90,7 +91,6 @@ void GrantSession::Complete(std::vector<Report> reports) {
   for (Report& report : reports) {
     // The chief of now may have granted the same work id once more.
     if (Void(report.chief_term())) continue;
-    in_flight_.erase(FromWire(report.work_id()));
     reports_.push_back(std::move(report));
   }
   changed_.NotifyAll();
@@ -122,7 +122,11 @@ void GrantSession::GiveBackAll() {
   const MutexLock lock(mutex_);
   leaving_ = true;
   queue_.clear();
-  in_flight_.clear();
+  std::map<WorkId, InFlight> done;
+  for (const Report& report : reports_) {
+    if (auto found = in_flight_.extract(FromWire(report.work_id()))) done.insert(std::move(found));
+  }
+  in_flight_ = std::move(done);
   changed_.NotifyAll();
 }
 
@@ -168,6 +172,17 @@ bool GrantSession::WorthPolling() const {
   return !idle_ && in_flight_.size() < window_;
 }
 
+// What has no room is in flight as before: otherwise the chief would grant it again.
+void GrantSession::AddReports(PollWorkerRequest* request) {
+  std::size_t bytes = 0;
+  for (const Report& report : reports_) {
+    bytes += report.result().size();
+    if (bytes > kMostResultBytes && request->reports_size() > 0) return;
+    in_flight_.erase(FromWire(report.work_id()));
+    *request->add_reports() = report;
+  }
+}
+
 PollWorkerRequest GrantSession::NextRequest() {
   PollWorkerRequest request;
   request.set_index(context_.index);
@@ -177,7 +192,7 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_chief_term_seen(run_ ? chief_term_ : 0);
   request.set_chief_id_seen(run_ ? chief_id_ : 0);
   request.set_generation_seen(run_ ? run_->generation() : 0);
-  for (const Report& report : reports_) *request.add_reports() = report;
+  AddReports(&request);
   for (const auto& [work_id, grant] : in_flight_) ToWire(work_id, request.add_in_flight());
   request.set_sequence(++sequence_);
   request.set_failure(failure_);
@@ -325,7 +340,9 @@ void GrantSession::Polled(bool told, bool away) {
 // The next chief has come between two calls that the last one and this one have answered.
 bool GrantSession::ShowsJobNext(const PollWorkerRequest& request) {
   const MutexLock lock(mutex_);
-  return request.job().empty() && !std::exchange(show_job_, true);
+  // Whether or not the wait for work has found out meanwhile that the last one is gone.
+  show_job_ = true;
+  return request.job().empty();
 }
 
 void GrantSession::Poll(const std::stop_token& stop) {

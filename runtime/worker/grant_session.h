@@ -108,6 +108,8 @@ class GrantSession {
   bool ShowsJobNext(const PollWorkerRequest& request) PSTRAIN_EXCLUDES(mutex_);
   void AwaitWork(const std::stop_token& stop) PSTRAIN_EXCLUDES(mutex_);
   PollWorkerRequest NextRequest() PSTRAIN_REQUIRES(mutex_);
+  /// The oldest ones, as many as have room in one poll; they are not in flight any more.
+  void AddReports(PollWorkerRequest* request) PSTRAIN_REQUIRES(mutex_);
   /// A poll that was made after a tell, if `told`, has its outcome.
   void Polled(bool told, bool away) PSTRAIN_REQUIRES(mutex_);
   /// Nothing changes by a reply to another poll, or to one that the chief did not take.
@@ -141,7 +143,8 @@ class GrantSession {
     SteadyTime since;
     std::uint64_t chief_term = 0;  // as in the Grant
   };
-  /// The work ids that the chief believes to be here: queued or in work, not yet reported.
+  /// The work ids that the chief believes to be here: queued, in work, or done
+  /// and in no poll yet.
   std::map<WorkId, InFlight> in_flight_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<Report> reports_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const Membership> membership_ PSTRAIN_GUARDED_BY(mutex_);

@@ -41,5 +41,12 @@ TEST_F(ArgumentParserTest, Parse_WithBadOptions_SaysWhatIsWrong) {
   EXPECT_THAT(Error({"--state-dir", "a", "--state-dir", "b"}), HasSubstr("twice"));
 }
 
+TEST(WithoutSlash, LeavesTheRoot) {
+  EXPECT_EQ(WithoutSlash("a/b//"), "a/b");
+  EXPECT_EQ(WithoutSlash("a"), "a");
+  EXPECT_EQ(WithoutSlash("/"), "/");
+  EXPECT_EQ(WithoutSlash(""), "");
+}
+
 }  // namespace
 }  // namespace pstrain

@@ -6,10 +6,12 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/os/files.h"
 #include "base/text/json.h"
+#include "local/replicas/last_run.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
 
 namespace pstrain {
@@ -146,6 +148,107 @@ TEST(Inspect, Digest_DependsOnTheValuesAndNotOnTheNumberOfShards) {
   EXPECT_NE(DigestsOf(checkpoint_test::WriteCheckpoint(run.path(), {1, 4}, 3, 3, 0.5f)), digests);
 }
 
+TEST(Inspect, OfARunOrOfRuns_ListsWhatIsInIt) {
+  const TempDir runs;
+  const std::string run = runs.File("r1");
+  const std::string checkpoint = checkpoint_test::WriteCheckpoint(run, {2, 7}, 2);
+  const CommandEnd of_run = Call(InspectCommand, {run + "/"});
+  EXPECT_EQ(of_run.code, 0) << of_run.err;
+  EXPECT_THAT(of_run.out, testing::ContainsRegex("^CHECKPOINT .*\n2-7 +0 +[0-9]+ +full\n$"));
+  const CommandEnd of_runs = Call(InspectCommand, {runs.path()});
+  EXPECT_EQ(of_runs.code, 0) << of_runs.err;
+  EXPECT_THAT(of_runs.out, HasSubstr(" r1  Unfinished  0         -    -     1            "));
+  const CommandEnd json = Call(InspectCommand, {run, "--json"});
+  EXPECT_THAT(json.out, StartsWith("[{\"checkpoint\":\"2-7\","));
+  EXPECT_THAT(Call(InspectCommand, {run, "--digest"}).err,
+              HasSubstr("--digest is of one checkpoint"));
+  // Checked, not only listed.
+  ASSERT_TRUE(WriteFileSynced(JoinPath(checkpoint, "shard-0"), "short").ok());
+  const CommandEnd damaged = Call(InspectCommand, {run});
+  EXPECT_EQ(damaged.code, 1);
+  EXPECT_THAT(damaged.out, HasSubstr("damaged: "));
+  EXPECT_EQ(Call(InspectCommand, {JoinPath(run, "checkpoints")}).out, damaged.out);
+  const TempDir empty;
+  const CommandEnd neither = Call(InspectCommand, {empty.path()});
+  EXPECT_EQ(neither.code, 1);
+  EXPECT_THAT(neither.err, HasSubstr("has no manifest: not a checkpoint"));
+}
+
+TEST(Runs, WhenUsedWrongly_Exits2) {
+  const TempDir state;
+  const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
+      {{}, "list, show, compare or delete is to be given"},
+      {{"lsit"}, "lsit is none of list, show, compare and delete"},
+      {{"list", "a", "b"}, "list takes one job or none; given: 2"},
+      {{"show"}, "show takes one run; given: 0"},
+      {{"compare", "a"}, "compare takes two runs or more; given: 1"},
+      {{"delete"}, "delete takes one run or more; given: 0"},
+      {{"delete", "a", "--json"}, "--json is not for delete"},
+  };
+  for (const auto& [arguments, what] : wrong) {
+    const CommandEnd end = Call(RunsCommand, arguments);
+    EXPECT_EQ(end.code, 2);
+    EXPECT_THAT(end.err, StartsWith("pstrain runs: " + what + "\nusage: "));
+  }
+  const CommandEnd none = Call(RunsCommand, {"show", "adult", "--state-dir", state.path()});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("pstrain runs: adult is no job and no run id of "));
+  const CommandEnd nothing = Call(RunsCommand, {"list", "adult", "--state-dir", state.path()});
+  EXPECT_EQ(nothing.err, "pstrain runs: no run of job adult is in " + state.path() + "\n");
+}
+
+/// A state directory with job "adult" and its runs r1 and r2, of which r2 is the last.
+class RunsCommandTest : public testing::Test {
+ protected:
+  RunsCommandTest() {
+    for (const char* run : {"r1", "r2"}) {
+      checkpoint_test::WriteCheckpoint(dir_.File("runs/" + std::string(run)), {1, 1}, 2);
+    }
+    const std::string job = dir_.File("state/adult");
+    EXPECT_TRUE(CreateDirectories(job).ok());
+    EXPECT_TRUE(local::WriteLastRun(job, "adult", {"r2", dir_.File("runs")}).ok());
+  }
+  CommandEnd Runs(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--state-dir", dir_.File("state")});
+    return Call(RunsCommand, arguments);
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(RunsCommandTest, ListShowAndCompare_PrintTextOrJson) {
+  EXPECT_THAT(Runs({"list"}).out, testing::ContainsRegex("^JOB .*\nadult +r1 .*\nadult +\\*r2 "));
+  EXPECT_THAT(Runs({"list", "adult", "--json"}).out,
+              StartsWith("[{\"job\":\"adult\",\"run_id\":\"r1\","));
+  EXPECT_THAT(Runs({"show", "adult"}).out, HasSubstr("\nrun     r2\n"));
+  EXPECT_THAT(Runs({"compare", "r1", "adult"}).out, HasSubstr("Unfinished  Unfinished\n"));
+  EXPECT_THAT(Runs({"compare", "r1", "adult", "--json"}).out, HasSubstr("\"differs\":[]}"));
+}
+
+TEST_F(RunsCommandTest, WhenARunIsDamaged_PrintsTheRestAndExits1) {
+  ASSERT_TRUE(WriteFileAtomically(dir_.File("runs/r1/result.json"), "{").ok());
+  const CommandEnd list = Runs({"list"});
+  EXPECT_EQ(list.code, 1);
+  EXPECT_THAT(list.out, testing::ContainsRegex("adult +r1 +Damaged .*\nadult +\\*r2 +Unfinished"));
+  EXPECT_THAT(list.err, StartsWith("pstrain runs: run r1: "));
+  EXPECT_EQ(Runs({"show", "r1"}).code, 1);
+  EXPECT_EQ(Runs({"show", "r2"}).code, 0);
+  EXPECT_EQ(Runs({"delete", "r1"}).code, 0);
+  EXPECT_EQ(Runs({"list"}).code, 0);
+}
+
+TEST_F(RunsCommandTest, Delete_FindsAllRunsBeforeItRemovesOne) {
+  const CommandEnd unknown = Runs({"delete", "r1", "r9"});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("r9 is no job and no run id of "));
+  EXPECT_TRUE(IsDirectory(dir_.File("runs/r1")));
+  // The job's name is that of r2, also when r2 has gone; a run that is named twice is one.
+  const CommandEnd both = Runs({"delete", "r2", "adult"});
+  EXPECT_EQ(both.code, 0) << both.err;
+  EXPECT_EQ(both.out, "deleted " + dir_.File("runs/r2") + "\nr1 is the last run of adult now\n");
+  EXPECT_TRUE(IsDirectory(dir_.File("runs/r1")));
+}
+
 TEST(Inspect, WhenUsedWrongly_Exits2) {
   EXPECT_EQ(Call(InspectCommand, {}).code, 2);
   const CommandEnd end = Call(InspectCommand, {"a", "b"});
@@ -154,7 +257,8 @@ TEST(Inspect, WhenUsedWrongly_Exits2) {
 }
 
 TEST(Help, OfEveryCommand_GoesToStdout) {
-  for (const auto command : {ValidateCommand, TfConfigCommand, InspectCommand, RunCommand}) {
+  for (const auto command : {ValidateCommand, TfConfigCommand, InspectCommand, RunCommand,
+                             RunsCommand, EvaluateCommand, PredictCommand, ExportCommand}) {
     const CommandEnd end = Call(command, {"--help"});
     EXPECT_EQ(end.code, 0);
     EXPECT_THAT(end.out, StartsWith("usage: pstrain "));

@@ -411,8 +411,8 @@ TEST_F(LocalProgramTest, WhenAFunctionIsWrong_ItsErrorSaysWhat) {
     EXPECT_THAT(error.message(), HasSubstr(expected[how].second));
   }
   EXPECT_EQ(ErrorOf(kThrow).code(), StatusCode::kInternal);
-  EXPECT_EQ(ErrorOf(kLarge, 5000).code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(Call(kLarge, 4000).size(), 1U);
+  EXPECT_EQ(ErrorOf(kLarge, 1 << 20).code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(Call(kLarge, 1'000'000).size(), 1U);
   EXPECT_EQ(strategy_->Iterations(), 1);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "library/data/iterator_state.h"
+#include "library/data/resources/resource_source.h"
 #include "library/payload.pb.h"
 
 namespace pstrain::program {
@@ -65,6 +66,17 @@ TEST(Payload, WhenEncoded_TheElementsOfACallComeBack) {
   EXPECT_FALSE(back->arguments[0] == back->arguments[1]);
   Iterator sent = std::get<Iterator>(back->arguments[0]);
   EXPECT_EQ(sent.Next().status().code(), StatusCode::kInternal);
+}
+
+TEST(Payload, WhenEncoded_TheResourcesOfACallComeBackWithoutASource) {
+  const Argument words = ResourceAccess::Make("Words", 3, nullptr);
+  const Call call{"TrainStep", "resource", {words}};
+  const Result<Call> back = DecodeCall(EncodeCall(call));
+  ASSERT_TRUE(back.ok()) << back.status().ToString();
+  EXPECT_EQ(*back, call);
+  EXPECT_FALSE(back->arguments[0] == Argument(ResourceAccess::Make("Words", 2, nullptr)));
+  const auto& handle = std::get<resource_internal::Handle>(back->arguments[0]);
+  EXPECT_EQ(handle.Get(typeid(int)).status().code(), StatusCode::kUnimplemented);
 }
 
 TEST(Payload, WhenElementsCannotBe_TheyAreRefused) {

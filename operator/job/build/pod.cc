@@ -209,8 +209,12 @@ Result<Json> BuildPod(const PSTrainingJob& job, const plan::ReplicaId& id, std::
                                           found->path, spec, container)}) {
     if (!status.ok()) return status.WithContext(path);
   }
-  Annotate(kTrainingContainerAnnotation, kube::TextOrEmpty(container, "name"),
-           *pod->FindMutable("metadata"));
+  const std::string name = kube::TextOrEmpty(container, "name");
+  Json& metadata = *pod->FindMutable("metadata");
+  Annotate(kTrainingContainerAnnotation, name, metadata);
+  if (kube::TextOrEmpty(metadata.Find("annotations"), kDefaultContainerAnnotation).empty()) {
+    Annotate(kDefaultContainerAnnotation, name, metadata);
+  }
   return pod;
 }
 

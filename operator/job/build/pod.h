@@ -27,8 +27,9 @@ struct PodBuilderOptions {
 ///                  training container the agent before the program, our environment (TF_CONFIG by
 ///                  reference to the ConfigMap `config`), ports and volumes; what ps_count.h adds
 ///                  to a chief, and identity_volume.h to replicas that are to know each other
-///   a default      enableServiceLinks false, no service account token, and what the "restricted"
-///                  Pod Security Standard asks for: the template may say otherwise
+///   a default      the training container as that of `kubectl logs`; enableServiceLinks false, no
+///                  service account token, and what the "restricted" Pod Security Standard asks
+///                  for: the template may say otherwise
 ///
 /// proto/template/template_checks.h refuses a template that sets what is ours. The training
 /// container is the first one, or the one that the template's annotation names; the pod has that

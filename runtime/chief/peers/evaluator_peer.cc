@@ -34,7 +34,9 @@ EvaluatorPeer::EvaluatorPeer(const ChiefDependencies& chief, std::optional<Check
       seen_(chief.clock.Now()),
       announce_since_(seen_) {
   const RunDirectory& directory = chief_.setup.directory;
-  if (chief_.has_evaluator() && newest) stopped_loss_ = directory.StoppedEvalLoss();
+  // A program goes on from a mark, and what its function calls eval_loss is its own matter.
+  const bool continues = newest.has_value() && !chief_.setup.job.starts_over;
+  if (chief_.has_evaluator() && continues) stopped_loss_ = directory.StoppedEvalLoss();
   if (!stopped_loss_) restored_loss_ = directory.RestoredEvalLoss();
   announcing_ = (stopped_loss_ || restored_loss_) && directory.AnnouncementAwaited();
 }
@@ -76,8 +78,11 @@ void EvaluatorPeer::TakeEvaluation(const PollEvaluatorRequest& request,
   }
   if (request.checkpoint().empty()) return;
   const std::optional<CheckpointId> id = ParseCheckpointName(request.checkpoint());
+  // It is asked for again, if it is of the history that goes on.
+  if (id && chief_.setup.job.starts_over && id != named_) return;
   if (id && newest && *id <= *newest) {
     evaluated_ = id;
+    if (request.metrics().empty()) return;
     metrics_ = {request.metrics().begin(), request.metrics().end()};
     return;
   }
@@ -113,6 +118,7 @@ PollEvaluatorReply EvaluatorPeer::Poll(const PollEvaluatorRequest& request, cons
   }
   if (phase.newest && phase.newest != evaluated_) {
     pinned_ = phase.newest;
+    named_ = phase.newest;
     reply.set_checkpoint(CheckpointName(*phase.newest));
   }
   return reply;
@@ -194,6 +200,15 @@ void EvaluatorPeer::WriteRestored(double loss) {
 
 bool EvaluatorPeer::Done(std::optional<CheckpointId> newest) const {
   return !chief_.has_evaluator() || (newest && evaluated_ == newest);
+}
+
+// A program's evaluation is its own: no field of its job says how long it may take.
+void EvaluatorPeer::SayFinalGivenUp() const {
+  const ChiefJob& job = chief_.setup.job;
+  const std::string field = job.evaluation_digest ? "spec.training.evaluation.deadlineSeconds" : "";
+  LogWarning("chief",
+             "no final evaluation came within " +
+                 FieldOrTime(field, WholeSeconds(job.evaluation_deadline.value_or(seconds(0)))));
 }
 
 // Rule 10. Invariant: what a later attempt reads is not deleted because an earlier one, which reads

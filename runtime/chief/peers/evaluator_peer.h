@@ -36,7 +36,9 @@ class EvaluatorPeer {
 
   /// Attempts::Check, before Poll. `from`: the peer's address, for the log.
   Status CheckAttempt(const PollEvaluatorRequest& request, std::string_view from) const;
-  /// An evaluation of a checkpoint newer than the newest one counts as not made. A process that a
+  /// An evaluation of a checkpoint newer than the newest one counts as not made, and of a program
+  /// one that another chief has asked for: that may be of an abandoned history. One without metrics
+  /// leaves those of the one before. A process that a
   /// newer one has replaced is told so (REPLACED), and a poll that is not above the last one of its
   /// process was late or repeated: neither changes anything, least of all what is pinned.
   PollEvaluatorReply Poll(const PollEvaluatorRequest& request, const RunPhase& phase,
@@ -63,6 +65,8 @@ class EvaluatorPeer {
   /// The chief was paused for so long: nothing could be heard meanwhile, and no deadline counts
   /// it.
   void ForgiveGap(std::chrono::nanoseconds gap);
+  /// Logs that the run ends without the evaluation of its final checkpoint.
+  void SayFinalGivenUp() const;
   /// It knows that the run ends, or there is none.
   bool ToldEnd() const { return told_end_ || !chief_.has_evaluator(); }
 
@@ -74,7 +78,8 @@ class EvaluatorPeer {
   /// attempt that is about to be replaced may find it before its successor does.
   bool PinKnown() const;
 
-  /// Of the last evaluation, as runtime/evaluator/metric_report.h names them.
+  /// Of the last evaluation that had some; built-in training's as
+  /// runtime/evaluator/metric_report.h names them.
   const std::map<std::string, double>& metrics() const { return metrics_; }
   std::optional<double> restored_loss() const { return restored_loss_; }
 
@@ -97,6 +102,8 @@ class EvaluatorPeer {
   std::optional<PeerProcess> process_;
   std::uint64_t newest_poll_ = 0;
   std::optional<CheckpointId> evaluated_;
+  /// What this chief has told it last to evaluate.
+  std::optional<CheckpointId> named_;
   /// The checkpoint and the reason that the log has: one that cannot be read is tried again.
   std::pair<std::string, std::string> unreadable_;
   std::map<std::string, double> metrics_;

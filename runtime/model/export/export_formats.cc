@@ -7,13 +7,17 @@
 #include "proto/job/input_kind.h"
 #include "proto/job/message_encoder.h"
 #include "runtime/checkpoint/checkpoints.h"
+#include "runtime/model/export/onnx/onnx_export.h"
 #include "runtime/model/export/safetensors_export.h"
+#include "runtime/model/export/saved_model/saved_model_export.h"
 
 namespace pstrain {
 namespace {
 
 constexpr std::array kFormats = {
     ExportFormat{"safetensors", ExportSafetensors},
+    ExportFormat{"saved_model", ExportSavedModel},
+    ExportFormat{"onnx", ExportOnnx},
 };
 
 Result<Json> TensorsOf(TrainedModel& model) {

@@ -19,7 +19,7 @@ struct ExportFormat {
 
 /// INVALID_ARGUMENT names the formats that there are. Pure; any thread.
 Result<const ExportFormat*> FindExportFormat(std::string_view name);
-/// "safetensors or saved_model". Pure; any thread.
+/// "safetensors or saved_model or onnx". Pure; any thread.
 std::string ExportFormatNames();
 
 /// Writes the model in a format, and manifest.json, into the new folder `output`, all or nothing.

@@ -1,6 +1,7 @@
 #include "runtime/model/export/trained_model.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -9,6 +10,7 @@
 namespace pstrain {
 namespace {
 
+static_assert(std::endian::native == std::endian::little);
 constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 20;
 
 std::uint64_t Product(std::uint64_t a, std::uint64_t b) {
@@ -61,6 +63,24 @@ Status TrainedModel::Read(const VariableSpec& variable, const TakePart& take) {
     PSTRAIN_RETURN_IF_ERROR(take(values));
   }
   return OkStatus();
+}
+
+Status TrainedModel::AppendTo(const VariableSpec& variable, std::string& out) {
+  out.reserve(out.size() + BytesOf(variable));
+  return Read(variable, [&](std::span<const float> part) {
+    out.append(reinterpret_cast<const char*>(part.data()), part.size_bytes());
+    return OkStatus();
+  });
+}
+
+// A model asks for the rows of all of its tables, in the order of their variables.
+const VariableSpec& TrainedModel::Table(std::size_t request) const {
+  const std::vector<VariableSpec>& variables = model_->variables();
+  std::size_t index = 0;
+  for (std::size_t tables = 0; index + 1 < variables.size(); ++index) {
+    if (variables[index].kind() == VariableSpec::EMBEDDING && tables++ == request) break;
+  }
+  return variables[index];
 }
 
 Result<std::uint64_t> TrainedModel::HeldRows(const VariableSpec& variable) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -38,6 +39,10 @@ class TrainedModel {
   /// otherwise errors as CheckpointReader::Dense and Rows.
   using TakePart = std::function<Status(std::span<const float> part)>;
   Status Read(const VariableSpec& variable, const TakePart& take);
+  /// Appends the bytes of all values, little-endian, to `out`. Errors as above.
+  Status AppendTo(const VariableSpec& variable, std::string& out);
+  /// The table of that place in BatchPlan::requests.
+  const VariableSpec& Table(std::size_t request) const;
   /// Of a table: errors as CheckpointReader::HeldRows.
   Result<std::uint64_t> HeldRows(const VariableSpec& variable);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 
 namespace pstrain {
 namespace {
@@ -72,6 +73,22 @@ std::vector<float> DeepInput::Forward(const Batch& batch, const BatchPlan& plan,
     for (std::size_t d = 0; d < lookup.dimension; ++d) out[d] += lookup.scale * row[d];
   });
   return input;
+}
+
+DeepInput::Described DeepInput::Describe(ModelGraph& graph) const {
+  Described described;
+  // By their columns.
+  std::map<std::size_t, ModelGraph::Tensor> parts;
+  for (const Numeric& numeric : numeric_) parts[numeric.column] = graph.Number(numeric.feature);
+  for (const Embedding& embedding : embeddings_) {
+    described.embeddings.push_back(
+        graph.Rows(embedding.request, embedding.feature, ModelGraph::Combine::kMean));
+    parts[embedding.first_column] = described.embeddings.back();
+  }
+  std::vector<ModelGraph::Tensor> ordered;
+  for (const auto& [column, part] : parts) ordered.push_back(part);
+  described.matrix = graph.Concat(ordered);
+  return described;
 }
 
 void DeepInput::Backward(const Batch& batch, const BatchPlan& plan, std::span<const float> dinput,

@@ -8,6 +8,7 @@
 #include "proto/job/psjob.pb.h"
 #include "runtime/features/batch.h"
 #include "runtime/features/feature_set.h"
+#include "runtime/model/layers/model_graph.h"
 #include "runtime/model/layers/model_variables.h"
 #include "runtime/model/layers/parameters.h"
 
@@ -43,6 +44,14 @@ class DeepInput {
   /// The matrix, row-major.
   std::vector<float> Forward(const Batch& batch, const BatchPlan& plan,
                              const Parameters& values) const;
+
+  /// The same as a graph: the matrix, and the columns of each embedding.
+  struct Described {
+    ModelGraph::Tensor matrix;
+    std::vector<ModelGraph::Tensor> embeddings;
+  };
+  /// REQUIRES: width() > 0.
+  Described Describe(ModelGraph& graph) const;
 
   /// Adds to the gradients of the tables, from the gradient of the matrix:
   ///   dE[i] = sum over the records with i in I of de / |I|.

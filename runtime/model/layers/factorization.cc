@@ -32,6 +32,18 @@ void FactorizationMachine::Forward(std::span<const float> input, std::span<float
   }
 }
 
+ModelGraph::Tensor FactorizationMachine::Describe(ModelGraph& graph, ModelGraph::Tensor logits,
+                                                  std::span<const ModelGraph::Tensor> embeddings) {
+  ModelGraph::Tensor sum = embeddings.front();
+  ModelGraph::Tensor squares = graph.Multiply(sum, sum);
+  for (const ModelGraph::Tensor embedding : embeddings.subspan(1)) {
+    sum = graph.Add(sum, embedding);
+    squares = graph.Add(squares, graph.Multiply(embedding, embedding));
+  }
+  const ModelGraph::Tensor twice = graph.Add(graph.Multiply(sum, sum), graph.Scale(squares, -1.0F));
+  return graph.Add(logits, graph.Scale(graph.RowSums(twice), 0.5F));
+}
+
 void FactorizationMachine::Backward(std::span<const float> input, std::span<const float> dlogits,
                                     std::span<float> dinput) const {
   std::vector<float> sum(dimension_);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/model/layers/deep_input.h"
+#include "runtime/model/layers/model_graph.h"
 
 namespace pstrain {
 
@@ -21,6 +22,10 @@ class FactorizationMachine {
 
   /// Adds the logit of each record to `logits`. `input` is the DeepInput's matrix.
   void Forward(std::span<const float> input, std::span<float> logits) const;
+
+  /// The same as a graph: `logits` and what is added, from the columns of each embedding.
+  static ModelGraph::Tensor Describe(ModelGraph& graph, ModelGraph::Tensor logits,
+                                     std::span<const ModelGraph::Tensor> embeddings);
 
   /// Adds to `dinput`, the gradient of the matrix, from dL/dlogit of each record:
   ///   de_f[d] = dlogit * (sum over g of e_g[d] - e_f[d]).

@@ -41,6 +41,22 @@ std::vector<float> LinearPart::Forward(const Batch& batch, const BatchPlan& plan
   return logits;
 }
 
+ModelGraph::Tensor LinearPart::Describe(ModelGraph& graph) const {
+  ModelGraph::Tensor logits = graph.Add(graph.Zeros(), graph.Dense(bias_));
+  if (!numeric_.empty()) {
+    std::vector<ModelGraph::Tensor> numbers;
+    for (const std::size_t feature : numeric_) numbers.push_back(graph.Number(feature));
+    const ModelGraph::Tensor weighted =
+        graph.Multiply(graph.Concat(numbers), graph.Dense(weights_));
+    logits = graph.Add(logits, graph.RowSums(weighted));
+  }
+  for (const Categorical& categorical : categorical_) {
+    logits = graph.Add(
+        logits, graph.Rows(categorical.request, categorical.feature, ModelGraph::Combine::kSum));
+  }
+  return logits;
+}
+
 void LinearPart::Backward(const Batch& batch, const BatchPlan& plan, std::span<const float> dlogits,
                           Parameters& gradients) const {
   float& bias = gradients.dense[bias_][0];

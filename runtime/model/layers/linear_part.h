@@ -7,6 +7,7 @@
 #include "proto/job/psjob.pb.h"
 #include "runtime/features/batch.h"
 #include "runtime/features/feature_set.h"
+#include "runtime/model/layers/model_graph.h"
 #include "runtime/model/layers/model_variables.h"
 #include "runtime/model/layers/parameters.h"
 
@@ -29,6 +30,9 @@ class LinearPart {
   /// The logit of each record.
   std::vector<float> Forward(const Batch& batch, const BatchPlan& plan,
                              const Parameters& values) const;
+
+  /// The same as a graph, [records, 1].
+  ModelGraph::Tensor Describe(ModelGraph& graph) const;
 
   /// Adds to `gradients`, from dL/dlogit of each record:
   ///   db = sum dlogit;  dw_j = sum dlogit * x_j;  dw_f[i] = sum of dlogit where i is in I_f.

@@ -39,6 +39,16 @@ Mlp::Activations Mlp::Forward(std::size_t records, std::vector<float> input,
   return activations;
 }
 
+ModelGraph::Tensor Mlp::Describe(ModelGraph& graph, ModelGraph::Tensor input) const {
+  ModelGraph::Tensor out = input;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    out =
+        graph.Add(graph.MatMul(out, graph.Dense(layers_[i].kernel)), graph.Dense(layers_[i].bias));
+    if (i + 1 < layers_.size()) out = graph.Relu(out);
+  }
+  return out;
+}
+
 std::vector<float> Mlp::Backward(std::size_t records, const Activations& activations,
                                  std::vector<float> dlogits, const Parameters& values,
                                  Parameters& gradients) const {

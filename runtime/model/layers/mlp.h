@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proto/job/psjob.pb.h"
+#include "runtime/model/layers/model_graph.h"
 #include "runtime/model/layers/model_variables.h"
 #include "runtime/model/layers/parameters.h"
 
@@ -27,6 +28,9 @@ class Mlp {
   /// `input` is [records, input_width].
   Activations Forward(std::size_t records, std::vector<float> input,
                       const Parameters& values) const;
+
+  /// The logit of each record as a graph, [records, 1].
+  ModelGraph::Tensor Describe(ModelGraph& graph, ModelGraph::Tensor input) const;
 
   /// Sets the gradients of kernels and biases and returns that of the input, from dL/dlogit of each
   /// record. Layer by layer from the last, with dy the gradient of its output:

@@ -31,6 +31,7 @@ bool ApplyGradient(const OptimizerRule& optimizer, const std::vector<DenseRun>& 
                    const ValueView& gradients, DenseState* dense) {
   ValueArray values = Gather(runs, dense->values);
   std::vector<ValueArray> slots;
+  slots.reserve(dense->slots.size());
   const auto is_whole = [&](std::size_t slot) {
     return optimizer.slots()[slot].form == OptimizerSlot::Form::kOne;
   };

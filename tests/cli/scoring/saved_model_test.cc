@@ -5,6 +5,7 @@
 
 #include "base/os/files.h"
 #include "local/replicas/last_run.h"
+#include "runtime/checkpoint/chief_term.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
 
 namespace pstrain {
@@ -38,6 +39,19 @@ TEST_F(SavedModelTest, WhenNothingHasTheName_SaysWhereItLooked) {
   EXPECT_EQ(Open("adult").code(), StatusCode::kNotFound);
   ASSERT_TRUE(WriteFileAtomically(dir_.File("state/adult/run.json"), "{").ok());
   EXPECT_EQ(Open("adult").code(), StatusCode::kDataLoss);
+}
+
+TEST_F(SavedModelTest, WhenNoCheckpointWasWrittenYet_SaysWhenThereIsOne) {
+  ASSERT_TRUE(TakeChiefTerm(dir_.File("runs/r1")).ok());
+  const std::string what = ": a run writes one after checkpoint.everySteps or everySeconds";
+  ExpectRefused(Open(dir_.File("runs/r1")), StatusCode::kNotFound, what);
+  ASSERT_TRUE(CreateDirectories(dir_.File("state/adult")).ok());
+  ASSERT_TRUE(
+      local::WriteLastRun(dir_.File("state/adult"), "adult", {"r1", dir_.File("runs")}).ok());
+  ExpectRefused(Open("adult"), StatusCode::kNotFound, what);
+  // By its run id.
+  ExpectRefused(Open("r1"), StatusCode::kNotFound, what);
+  ExpectRefused(Open("r1", "1-3"), StatusCode::kNotFound, what);
 }
 
 TEST_F(SavedModelTest, WhenACheckpointIsOfAProgram_SaysWhoKnowsItsModel) {

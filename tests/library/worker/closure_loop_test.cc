@@ -267,12 +267,13 @@ TEST_F(ClosureLoopTest, WhenWhatComesOutCannotBeSent_ThatIsTheFunctionsError) {
   FakeRunner runner([](int, ClosureReads&) {
     ClosureOutcome outcome = Succeed();
     outcome.result.assign(kMostResultBytes + 1, 'x');
+    outcome.function = "Large";
     return outcome;
   });
   EXPECT_EQ(Run(runner), OkStatus());
   ASSERT_EQ(reports().size(), 1U);
-  EXPECT_EQ(reports()[0].error().code(),
-            static_cast<std::uint32_t>(StatusCode::kResourceExhausted));
+  EXPECT_EQ(static_cast<StatusCode>(reports()[0].error().code()), StatusCode::kResourceExhausted);
+  EXPECT_TRUE(reports()[0].error().message().starts_with("Large returns 1048577 bytes"));
   ExpectApplied(0);
 }
 

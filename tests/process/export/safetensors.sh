@@ -7,7 +7,9 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" safetensors
 
 train "$root/tests/process/export/job.yaml"
-pstrain export small --format safetensors --output "$tmp/model"
+pstrain export small --format safetensors --output "$tmp/model" >"$tmp/said"
+grep -Eqx 'exported checkpoint 1-[0-9]+ of run [0-9a-f]+, 32561 of 32561 examples, to .*/model' \
+  "$tmp/said"
 records 5000 >"$tmp/records.csv"
 pstrain predict small --input "$tmp/records.csv" --output "$tmp/scores"
 reader read_safetensors.py "$tmp/model" "$tmp/records.csv" "$tmp/scores"

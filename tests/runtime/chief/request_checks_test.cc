@@ -170,6 +170,7 @@ TEST(BoundsOfMessages, OfAWorker_HaveRoomForAllThatItMaySay) {
     copy->mutable_term()->set_chief_term(job.chief_term);
     copy->mutable_term()->set_counter(~std::uint64_t{0});
   }
+  request.mutable_reports(0)->set_result(std::string(kMostResultBytes, 'x'));  // of all together
   ASSERT_TRUE(CheckRequest(request, job).ok());
   EXPECT_LT(request.ByteSizeLong(), BoundsOfMessages(job.shards, 1, 1).poll);
   EXPECT_LT(BoundsOfMessages(job.shards, 1, 1).poll, std::uint64_t{8} << 20);

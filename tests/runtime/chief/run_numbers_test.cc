@@ -41,6 +41,20 @@ TEST(RunNumbers, WhenFinal_TheResultCountsWhatTheCheckpointHolds) {
   EXPECT_EQ(json->Find("records_non_finite")->AsDouble(), 3);
 }
 
+TEST(RunNumbers, OfAProgram_TheResultHasWhatItsEvaluatorFound) {
+  RunNumbers numbers;
+  EXPECT_EQ(ParseJson(ResultJson(numbers))->Find("metrics"), nullptr);
+  numbers.metrics = {{"accuracy", 0.75}, {"top 5", 0.5}};
+  const Result<Json> json = ParseJson(ResultJson(numbers));
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(json->Find("accuracy")->AsDouble(), 0.75);
+  ASSERT_NE(json->Find("metrics"), nullptr);
+  EXPECT_EQ(json->Find("metrics")->Find("top 5")->AsDouble(), 0.5);
+  // Built-in training has names of its own.
+  numbers.evaluation = 1;
+  EXPECT_EQ(ParseJson(ResultJson(numbers))->Find("metrics"), nullptr);
+}
+
 TEST(RunNumbers, WhatAFormerChiefHasProven_IsOnTheStatsPage) {
   const std::unique_ptr<StatsWriter> writer = StatsWriter::InMemory();
   ChiefStats stats(*writer);

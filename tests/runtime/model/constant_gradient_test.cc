@@ -6,6 +6,7 @@
 
 #include "base/os/files.h"
 #include "runtime/input/batch_reader.h"
+#include "tests/runtime/model/described_graph.h"
 #include "tests/runtime/model/expected_constant_gradient.h"
 #include "tests/runtime/model/in_memory_store.h"
 
@@ -63,6 +64,13 @@ TEST_F(ConstantGradientTest, WhenTrainedInAnyOrder_EqualsTheClosedFormBitForBit)
   EXPECT_EQ(values.dense[ConstantGradientModel::kDense], expected->dense);
   EXPECT_EQ(values.rows[0], expected->table);
   EXPECT_NE(expected->dense, std::vector<float>(16));
+}
+
+TEST_F(ConstantGradientTest, WhenDescribed_TheGraphSaysWhatItPredicts) {
+  Batch batch;
+  batch.records = 2;
+  batch.fingerprints = {5, 40};
+  ExpectDescribed(*std::move(CreateModel(training_)).value(), batch);
 }
 
 TEST_F(ConstantGradientTest, WhenTheClosedFormIsNotExact_Refuses) {

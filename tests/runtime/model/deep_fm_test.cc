@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "tests/runtime/model/described_graph.h"
 #include "tests/runtime/model/in_memory_store.h"
 #include "tests/runtime/model/numerical_gradient.h"
 
@@ -63,7 +64,7 @@ void AddRecord(std::initializer_list<std::uint64_t> ids, float label, Batch& bat
   ++batch.records;
 }
 
-TEST_F(DeepFmTest, WhenDifferentiated_EachVariableMatchesTheNumericalGradient) {
+TEST_F(DeepFmTest, DerivativesAndDescription_AreThoseOfWhatItPredicts) {
   Feature* number = AddFeature("n");
   number->mutable_numeric();
   number->set_deep(true);
@@ -88,6 +89,7 @@ TEST_F(DeepFmTest, WhenDifferentiated_EachVariableMatchesTheNumericalGradient) {
   for (const auto& hidden_units : {std::initializer_list<int>{}, {6, 4}}) {
     SetHiddenUnits(hidden_units);
     ExpectNumericalGradients(*Create(), batch);
+    ExpectDescribed(*Create(), batch);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "runtime/features/feature_set.h"
 #include "runtime/model/model.h"
+#include "tests/runtime/model/described_graph.h"
 #include "tests/runtime/model/in_memory_store.h"
 #include "tests/runtime/model/numerical_gradient.h"
 
@@ -68,6 +69,15 @@ class WideAndDeepTest : public ::testing::Test {
 
 TEST_F(WideAndDeepTest, WhenDifferentiated_EachVariableMatchesTheNumericalGradient) {
   ExpectNumericalGradients(*Create(), MakeBatch());
+}
+
+TEST_F(WideAndDeepTest, WhenDescribed_TheGraphSaysWhatItPredicts) {
+  ExpectDescribed(*Create(), MakeBatch());
+  training_.mutable_features(2)->set_embedding_dimension(0);
+  training_.mutable_model()->mutable_wide_and_deep()->clear_hidden_units();
+  ExpectDescribed(*Create(), MakeBatch());
+  for (Feature& feature : *training_.mutable_features()) feature.set_wide(false);
+  ExpectDescribed(*Create(), MakeBatch());
 }
 
 TEST_F(WideAndDeepTest, WhenDeclared_VariablesHaveTheirNamesShapesAndInitializers) {

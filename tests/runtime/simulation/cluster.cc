@@ -11,6 +11,7 @@
 #include "runtime/ps/run_ps.h"
 #include "runtime/worker/run_worker.h"
 #include "tests/runtime/simulation/closures.h"
+#include "tests/runtime/simulation/marked_program.h"
 #include "tests/runtime/simulation/mutations.h"
 #include "tests/runtime/simulation/nature.h"
 
@@ -22,12 +23,15 @@ constexpr std::chrono::seconds kGrace{30};
 
 Result<int> RunRole(Role role, const RoleContext& context, const PSTrainingJob& job) {
   const bool program = NatureOfJob().closures > 0;
+  const bool marks = NatureOfJob().marks;
   switch (role) {
     case Role::kChief:
+      if (marks) return RunMarkedProgram(context, job);
       return RunChief(context, program ? ClosuresOfChief(job) : ChiefJobOf(job));
     case Role::kPs:
       return RunPs(context, PsJobOf(job));
     case Role::kWorker:
+      if (marks) return RunClosures(context, WorkerOfMarkedProgram());
       return program ? RunClosures(context, ClosuresOfWorker())
                      : RunWorker(context, WorkerJobOf(job));
     case Role::kEvaluator:

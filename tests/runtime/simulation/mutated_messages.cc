@@ -120,7 +120,8 @@ void Observe(const AssignShardsRequest& request) {
 
 void ObserveAnswered(const WriteCheckpointShardsRequest& request,
                      const WriteCheckpointShardsReply& reply) {
-  if (!request.final()) return;
+  // A mark's is whole as the last one is, in the middle of the run.
+  if (!request.final() || NatureOfJob().marks) return;
   for (const WireShardCopy& copy : reply.copies()) {
     if (copy.examples_applied() == Observed().examples_expected) continue;
     Observed().incomplete_final = "shard " + std::to_string(copy.shard()) + " has " +

@@ -85,6 +85,7 @@ Result<ChiefTerm> MutatedTake(const std::string& run) {
 Status RealCheck(const std::string& run, const ChiefTerm& term) REAL_CheckChiefTerm;
 Status MutatedCheck(const std::string& run, const ChiefTerm& term) MUTATED_CheckChiefTerm;
 Status MutatedCheck(const std::string& run, const ChiefTerm& term) {
+  if (ActiveMutations().late_marks_are_told) return OkStatus();
   return RealCheck(run, {term.number, ActiveMutations().chiefs_share_terms ? 0 : term.id});
 }
 

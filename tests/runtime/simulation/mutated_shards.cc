@@ -1,5 +1,6 @@
 // Stands between a shard and what is asked of it (mutated_functions.txt): by whose grant, and what
 // becomes of its values.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -96,6 +97,9 @@ void MutatedPush(ShardEngine* engine, Pushes works, ShardEngine::PushDone done) 
   }
   const auto answered = [works, mutated, done = std::move(done)](Result<PushReply> reply) {
     for (const PushRequest& work : *mutated) after_of.erase(&work);
+    if (reply.ok() && ActiveMutations().errors_win_over_changes) {
+      std::ranges::replace(reply->statuses, PushStatus::kHasGradient, PushStatus::kDuplicate);
+    }
     if (reply.ok()) {
       CheckServed(*works, reply->statuses, PushStatus::kApplied, Observed().early_pushes);
     }

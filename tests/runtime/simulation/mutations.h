@@ -78,6 +78,20 @@ struct Mutations {
   bool pins_are_not_awaited = false;
   /// A checkpoint does not say of which generation its catalog is.
   bool generations_are_not_noted = false;
+  /// A chief of a program does not note at which mark it begins.
+  bool histories_are_not_noted = false;
+  /// A chief of a program begins at the newest mark, whichever history that is of.
+  bool marks_of_all_histories_count = false;
+  /// A chief tells of a mark that has come into place after another chief has begun.
+  bool late_marks_are_told = false;
+  /// What a program has scheduled is forgotten when it is committed.
+  bool log_is_freed_at_commit = false;
+  /// Of the attempts that were reported the last one says what a call has returned.
+  bool last_result_counts = false;
+  /// A shard that has what a call changes says nothing when the call is to be left out.
+  bool errors_win_over_changes = false;
+  /// A ps of a program serves the next chief too, with what it has.
+  bool former_ps_are_adopted = false;
 };
 
 /// What runs now.

@@ -13,6 +13,10 @@ struct Nature {
   /// So many closures of a program, in phases, instead of the batches of the input (closures.h); 0:
   /// none.
   std::uint64_t closures = 0;
+  /// A program that saves marks (marked_program.h) instead of the batches of the input.
+  bool marks = false;
+  /// Each of that program's calls fails in its second attempt, and in no other one.
+  bool calls_fail_again = false;
 };
 Nature& NatureOfJob();
 

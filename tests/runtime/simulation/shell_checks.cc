@@ -22,6 +22,8 @@
 #include "runtime/stats/refusals.h"
 #include "tests/runtime/model/expected_constant_gradient.h"
 #include "tests/runtime/simulation/closures.h"
+#include "tests/runtime/simulation/histories.h"
+#include "tests/runtime/simulation/marked_program.h"
 #include "tests/runtime/simulation/mutated_messages.h"
 #include "tests/runtime/simulation/shell_simulation.h"
 
@@ -46,6 +48,9 @@ void ShellSimulation::CheckEnd() {
   result_.early_pulls = Observed().early_pulls;
   result_.early_pushes = Observed().early_pushes;
   result_.most_stale = Observed().most_stale;
+  result_.lives = Histories().lives();
+  result_.marks = Histories().told();
+  result_.returns = Histories().returns();
   result_.evaluations = Observed().evaluations;
   result_.disk_errors = disk_->failed();
   result_.disk_lost = disk_->lost();
@@ -70,6 +75,7 @@ void ShellSimulation::CheckEnd() {
 
 std::int64_t ShellSimulation::ExamplesExpected() const {
   const auto closures = static_cast<std::int64_t>(NatureOfJob().closures);
+  if (NatureOfJob().marks) return static_cast<std::int64_t>(Histories().calls());
   return closures > 0 ? closures : records_ * job_.spec().training().epochs();
 }
 
@@ -100,6 +106,9 @@ std::vector<std::string> ShellSimulation::ReadableCheckpoints() {
 }
 
 void ShellSimulation::CheckRestored(const std::string& checkpoint, std::uint64_t chief_term) {
+  if (NatureOfJob().marks) {
+    return Histories().Restoring(chief_term, ParseCheckpointName(checkpoint));
+  }
   const CheckpointId named = ParseCheckpointName(checkpoint).value_or(CheckpointId{});
   disk_->looking = true;
   const Result<std::optional<CheckpointId>> newest = NotedNewestCheckpoint(RunDirectory());
@@ -187,6 +196,7 @@ Status ShellSimulation::CheckWeights() const {
   PSTRAIN_ASSIGN_OR_RETURN(const GoodCheckpoint newest, NewestGoodCheckpoint(RunDirectory(), {}));
   PSTRAIN_ASSIGN_OR_RETURN(CheckpointReader checkpoint, CheckpointReader::Open(newest.directory));
   if (!checkpoint.manifest().final()) return InternalError("the newest checkpoint is not final");
+  if (NatureOfJob().marks) return CheckEndOfMarkedProgram(RunDirectory());
   if (NatureOfJob().closures > 0) return CheckWeightsOfClosures(checkpoint);
   PSTRAIN_ASSIGN_OR_RETURN(
       const ConstantGradientResult expected,

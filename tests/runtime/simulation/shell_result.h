@@ -43,6 +43,10 @@ struct ShellResult {
   std::uint64_t names_hidden = 0;
   /// Variables that were declared while the job trained, without a plan.
   std::uint64_t declared = 0;
+  /// As KnownHistories.
+  std::uint64_t lives = 0;
+  std::uint64_t marks = 0;
+  std::uint64_t returns = 0;
   /// Simulated.
   double seconds = 0;
   double seconds_after_last_fault = 0;
@@ -73,6 +77,18 @@ struct PlannedFault {
   std::vector<std::string> failing_disks = {};
   int error_number = 0;
   std::chrono::seconds lasts{0};
+  /// When it happens: so long after the job has begun, or while the program's main waits for its
+  /// mark of that number.
+  std::chrono::seconds begins{3};
+  std::uint64_t at_mark = 0;
+  /// The chief that puts this mark in place gets to it after `lasts`, and the next one starts
+  /// meanwhile.
+  bool mark_is_late = false;
+  /// A replica that is killed so long after all that.
+  std::string killed_later = {};
+  std::chrono::milliseconds later{0};
+  /// A replica whose host loses its power.
+  std::string power_lost = {};
   /// Replicas show tokens, as in a cluster; for so long none is replaced.
   bool identified = false;
   std::chrono::seconds no_new_tokens{0};

@@ -29,9 +29,6 @@ constexpr std::chrono::seconds kLongCut{60};
 constexpr std::chrono::seconds kLongFullDisk{600};
 /// A job with a planned fault: how long it takes to get to that, and what is left then.
 constexpr std::int64_t kPlannedRecords = 4000;
-constexpr std::chrono::milliseconds kPlannedDelay{20};
-constexpr std::chrono::seconds kPlannedBegins{3};
-constexpr std::chrono::seconds kPlannedSuspension{5};
 /// Longer than any simulation.
 constexpr std::int32_t kForEver = 1'000'000;
 constexpr std::int32_t kForEverSeconds = kForEver;
@@ -41,6 +38,8 @@ constexpr std::uint64_t kMostPs = 4;
 constexpr std::uint64_t kDeclaringSeeds = 4;
 /// One seed of so many, which declares none, has closures, and how many they are.
 constexpr std::uint64_t kProgramSeeds = 4;
+/// Of these, every second one saves marks instead.
+constexpr std::uint64_t kMarkSeeds = 2 * kProgramSeeds;
 constexpr std::uint64_t kLeastClosures = 40;
 constexpr std::uint64_t kMoreClosures = 200;
 
@@ -77,7 +76,8 @@ Status ShellSimulation::MakeJob() {
   PSTRAIN_RETURN_IF_ERROR(WriteFileAtomically(directory_ + "/data.csv", data));
   const std::string csv =
       "{csv: {files: [" + directory_ + "/data.csv], columns: [label, key], labelColumn: label}}";
-  const bool evaluated = planned_ || random.Uniform(2) == 0;
+  // A program has no evaluator.
+  const bool evaluated = !NatureOfJob().marks && (planned_ || random.Uniform(2) == 0);
   std::string text =
       "apiVersion: pstrain.dev/v1alpha1\n"
       "kind: PSTrainingJob\n"
@@ -177,6 +177,7 @@ ShellResult ShellSimulation::Run() {
     };
     Observed().on_finish = [this](const std::string& who) { CheckFinished(who); };
     Observed().on_violation = [this](const std::string& what) { Violated(what); };
+    WatchHistories();
     PlanFaults();
     if (declares_) PlanDeclaration();
     cluster_->Start();
@@ -220,54 +221,11 @@ void ShellSimulation::PlanFaults() {
   });
 }
 
-// While the job trains: what was decided by then is that there is a chief, that all are registered,
-// and that there is a checkpoint to go back to.
-void ShellSimulation::PlanTheFault() {
-  network_.weather.longest = kPlannedDelay;
-  disk_->stale = planned_->stale_listings;
-  disk_->longest_of_evaluator = planned_->evaluator_reads_for;
-  last_fault_ = kPlannedBegins + std::max(planned_->lasts, planned_->no_new_tokens);
-  scheduler_.At(kPlannedBegins, [this] {
-    if (cluster_->finished() || cluster_->Sum(stats::kChiefCheckpoints) == 0) return;
-    ++result_.faults;
-    if (!planned_->cut_at_return) CutLinks();
-    if (!planned_->cut_while_declaring.empty()) DeclareWhileCut();
-    for (const Host& host : planned_->failing_disks) {
-      disk_->Fail(host, {.until = scheduler_.now() + planned_->lasts,
-                         .error_number = planned_->error_number,
-                         .writing_only = planned_->error_number == ENOSPC});
-    }
-    if (planned_->suspended) {
-      cluster_->Suspend();
-      scheduler_.At(scheduler_.now() + kPlannedSuspension, [this] { cluster_->Resume(); });
-    }
-    if (issuer_ != nullptr) issuer_->FallSilent(scheduler_.now() + planned_->no_new_tokens);
-    for (std::size_t i = 0; i < cluster_->size(); ++i) {
-      const Host host = Cluster::HostOf(cluster_->replica(i));
-      if (host == planned_->stopped) cluster_->Stop(i);
-      if (std::ranges::count(planned_->killed, host) > 0) cluster_->Kill(i);
-      if (host == planned_->paused) cluster_->Pause(i, planned_->lasts);
-      if (host == planned_->abandoned) cluster_->Abandon(i);
-      if (host == planned_->impostor) cluster_->StartImpostor(i);
-    }
-  });
-}
-
-void ShellSimulation::CutLinks() {
-  for (const auto& [from, to] : planned_->cut) {
-    LogInfo("simulation", "cut for ever", {{"from", from}, {"to", to}});
-    if (planned_->calls_only) {
-      network_.CutCalls(from, to);
-    } else {
-      network_.Cut(from, to);
-    }
-  }
-}
-
 void ShellSimulation::Fault() {
   ++result_.faults;
   Rng& random = scheduler_.random();
   const std::size_t i = random.Uniform(cluster_->size());
+  if (NatureOfJob().marks && scheduler_.Chance(2)) return FaultOfProgram(i);
   const std::uint64_t what = random.Uniform(23);
   if (what < 9) return FaultOfProcess(what, i);
   if (what < 13) return FaultOfLink(i);
@@ -316,6 +274,24 @@ void ShellSimulation::FaultOfProcess(std::uint64_t what, std::size_t i) {
     return cluster_->Kill(i);
   }
   cluster_->Stop(i);
+}
+
+// Of its chief, alone or with another replica.
+void ShellSimulation::FaultOfProgram(std::size_t i) {
+  switch (scheduler_.random().Uniform(5)) {
+    case 0:
+      return PowerLoss(0);
+    case 1:
+      return cluster_->Abandon(0);
+    case 2:
+      cluster_->Kill(i);
+      return cluster_->Kill(0);
+    case 3:
+      cluster_->Pause(i, Lasts(kLongPause));
+      return cluster_->Kill(0);
+    default:
+      return cluster_->Kill(0);
+  }
 }
 
 // One direction or both, between two replicas.
@@ -373,6 +349,8 @@ ShellResult RunShellSimulation(std::uint64_t seed, const std::string& directory,
   ActiveMutations() = mutations;
   if (planned) {
     NatureOfJob() = planned->nature;
+  } else if (seed % kMarkSeeds == kMarkSeeds - kProgramSeeds / 2) {
+    NatureOfJob().marks = true;
   } else if (seed % kProgramSeeds == kProgramSeeds / 2) {
     NatureOfJob().closures = kLeastClosures + seed * 7919 % kMoreClosures;
   }

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/job/psjob.pb.h"
+#include "runtime/checkpoint/checkpoints.h"
 #include "runtime/stats/refusals.h"
 #include "tests/runtime/simulation/cluster.h"
 #include "tests/runtime/simulation/disk.h"
@@ -39,8 +40,9 @@ namespace pstrain::simulation {
 ///
 /// One seed of 4 declares a variable, and another one of 4 has closures of a program in phases in
 /// place of batches; of these no shard applies what waits for work that it lacks, and a function
-/// reads all of the phases before its own. One seed of 25 has pauses and cuts of 60 s, and a disk
-/// that is full for 600 s.
+/// reads all of the phases before its own. Half of the latter are a program that saves marks, whose
+/// next chief has another `main` (marked_program.h, histories.h). One seed of 25 has pauses and
+/// cuts of 60 s, and a disk that is full for 600 s.
 ///
 /// REQUIRES: its process runs nothing else, and ends after it (seed_process.h).
 class ShellSimulation {
@@ -59,17 +61,25 @@ class ShellSimulation {
   PSTrainingJob JobOfChief() const;
   void PlanFaults();
   void PlanTheFault();
+  void PlanTheFaultAtAMark();
+  void HaveTheFault();
+  void HaveTheFaultOf(std::size_t i);
   void CutLinks();
   void DeclareWhileCut();
   void PlanDeclaration();
   void DeclareLate();
   void Fault();
   void FaultOfProcess(std::uint64_t what, std::size_t i);
+  void FaultOfProgram(std::size_t i);
   void FaultOfLink(std::size_t i);
   void FaultOfDisk(std::size_t i);
   void PowerLoss(std::size_t i);
   void Scale();
   void SuspendForAWhile();
+  /// Has Histories() look at the files of this run.
+  void WatchHistories();
+  /// The mark can be read, and a chief that starts now sees it.
+  bool IsSeen(const CheckpointId& mark);
   /// Nothing newer is there that this chief could know.
   void CheckRestored(const std::string& checkpoint, std::uint64_t chief_term);
   void CheckFinished(const std::string& who);

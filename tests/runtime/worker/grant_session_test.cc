@@ -9,6 +9,7 @@
 
 #include "base/manual_clock.h"
 #include "proto/contract/exit_codes.h"
+#include "runtime/cluster/limits.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/identity/identity.h"
 #include "runtime/rpc/identity/key_set.h"
@@ -154,6 +155,38 @@ TEST_F(GrantSessionTest, WhatIsGivenBack_IsNoLongerInFlightAndNotReported) {
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(FromWire(again->work_id()), (WorkId{0, 1}));
   for (const PollWorkerRequest& poll : chief.polls()) EXPECT_EQ(poll.reports_size(), 0);
+}
+
+// The chief grants again what a worker neither reports nor names in flight.
+TEST_F(GrantSessionTest, WhenResultsHaveNoRoomInOnePoll_TheOthersAreInFlightUntilTheNext) {
+  TestChief chief([](const PollWorkerRequest& poll, PollWorkerReply* reply) {
+    if (poll.chief_term_seen() != 0) return;
+    reply->mutable_run()->set_run_id("run");
+    reply->mutable_membership()->set_number(5);
+    for (std::uint32_t i = 0; i < 3; ++i) AddGrant({0, i}, reply);
+  });
+  const RoleContext context = Context(chief);
+  GrantSession session(context, problems_);
+  ASSERT_TRUE(session.Start().ok());
+  std::vector<Report> reports;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(session.NextGrant().has_value());
+    ToWire({0, i}, reports.emplace_back().mutable_work_id());
+    reports.back().set_result(std::string(kMostResultBytes * 3 / 5, 'x'));
+  }
+  session.Complete(std::move(reports));
+  session.GiveBackAll();
+  session.WaitForEnd(seconds(60));
+  EXPECT_EQ(session.end(), SessionEnd::kDrained);
+  std::uint32_t reported = 0;
+  for (const PollWorkerRequest& poll : chief.polls()) {
+    ASSERT_LE(poll.reports_size(), 1);
+    if (poll.reports_size() == 0) continue;
+    EXPECT_EQ(poll.reports(0).work_id().batch(), reported);
+    EXPECT_EQ(static_cast<std::uint32_t>(poll.in_flight_size()), 2 - reported);
+    ++reported;
+  }
+  EXPECT_EQ(reported, 3U);
 }
 
 TEST_F(GrantSessionTest, TheAgeOfTheOldestBatch_IsOnTheStatsPageUntilTheBatchIsDone) {

@@ -136,16 +136,22 @@ TEST(BuildPod, ReadsBackAsTheSameReplica) {
 
 TEST(BuildPod, NamesItsTrainingContainerForWhoeverPutsOthersFirst) {
   PSTrainingJob job = OwnProgram();
+  // For us, and for kubectl.
   const auto named = [&job](const plan::ReplicaId& id) {
     const auto pod = BuildPod(job, id, 0, kConfig, {});
     EXPECT_TRUE(pod.ok()) << pod.status().message();
-    return kube::TextOrEmpty(pod->Find("metadata")->Find("annotations"),
-                             "pstrain.dev/training-container");
+    const Json* annotations = pod->Find("metadata")->Find("annotations");
+    return kube::TextOrEmpty(annotations, "pstrain.dev/training-container") + " " +
+           kube::TextOrEmpty(annotations, "kubectl.kubernetes.io/default-container");
   };
-  EXPECT_EQ(named(kWorker1), "main");
+  EXPECT_EQ(named(kWorker1), "main main");
   ReplicaSpec& ps = *job.mutable_spec()->mutable_replica_specs()->mutable_ps();
   ps.set_template_(R"({"spec":{"containers":[{"image":"x"},{"name":"log","image":"y"}]}})");
-  EXPECT_EQ(named({plan::Role::kPs, 0}), "training");
+  EXPECT_EQ(named({plan::Role::kPs, 0}), "training training");
+  ps.set_template_(
+      R"({"metadata":{"annotations":{"kubectl.kubernetes.io/default-container":"log"}},
+          "spec":{"containers":[{"image":"x"},{"name":"log","image":"y"}]}})");
+  EXPECT_EQ(named({plan::Role::kPs, 0}), "training log");
 }
 
 TEST(BuildPod, TakesTheTrainingContainerThatTheTemplateNames) {
@@ -188,7 +194,8 @@ TEST(BuildPod, OfAChiefOfTheBuiltInRuntime_ShowsItTheNumberOfPs) {
   ASSERT_TRUE(pod.ok()) << pod.status().message();
   const Json* annotations = pod->Find("metadata")->Find("annotations");
   EXPECT_EQ(WriteJson(*annotations), R"({"team":"ads","pstrain.dev/ps-replicas":"2",)"
-                                     R"("pstrain.dev/training-container":"training"})");
+                                     R"("pstrain.dev/training-container":"training",)"
+                                     R"("kubectl.kubernetes.io/default-container":"training"})");
   const auto& volumes = pod->Find("spec")->Find("volumes")->items();
   EXPECT_EQ(WriteJson(volumes[1]),
             R"({"name":"pstrain-ps-count","downwardAPI":{"items":[{"path":"ps-replicas",)"
@@ -200,7 +207,8 @@ TEST(BuildPod, OfAChiefOfTheBuiltInRuntime_ShowsItTheNumberOfPs) {
   const auto ps = BuildPod(job, {plan::Role::kPs, 0}, 0, kConfig, {});
   EXPECT_EQ(EnvOf(*ps, "PSTRAIN_PS_REPLICAS_FILE"), "absent");
   EXPECT_EQ(WriteJson(*ps->Find("metadata")->Find("annotations")),
-            R"({"pstrain.dev/training-container":"c"})");
+            R"({"pstrain.dev/training-container":"c",)"
+            R"("kubectl.kubernetes.io/default-container":"c"})");
   job.mutable_spec()->clear_training();
   const auto own = BuildPod(job, {plan::Role::kChief, 0}, 0, kConfig, {});
   EXPECT_EQ(EnvOf(*own, "PSTRAIN_PS_REPLICAS_FILE"), "absent");

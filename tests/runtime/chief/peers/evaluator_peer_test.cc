@@ -294,6 +294,31 @@ TEST_F(EvaluatorPeerTest, WhenACheckpointCannotBeReadAgainAndAgain_TheLogSaysEac
   EXPECT_EQ(lines("damaged", 5), 1);
 }
 
+// A program's: the former chief asked for it, and what it had saved last may be given up.
+TEST_F(EvaluatorPeerTest, OfAProgram_WhatAnotherChiefAskedForCountsAsNotMade) {
+  setup_->job.starts_over = true;
+  Stop(0.5);
+  EvaluatorPeer evaluator(chief(), kFormer);
+  EXPECT_FALSE(evaluator.GrantsWait());
+  PollEvaluatorReply reply = evaluator.Poll(Numbered(Evaluated({1, 9}, 0.5)), {.newest = kNewest});
+  EXPECT_FALSE(evaluator.Done(kNewest));
+  EXPECT_TRUE(evaluator.metrics().empty());
+  EXPECT_EQ(reply.checkpoint(), CheckpointName(kNewest));
+  evaluator.Poll(Numbered(Evaluated(kNewest, 0.25)), {.newest = kNewest});
+  EXPECT_TRUE(evaluator.Done(kNewest));
+  EXPECT_EQ(evaluator.metrics().at("eval_loss"), 0.25);
+}
+
+TEST_F(EvaluatorPeerTest, WhenAnEvaluationHasNoMetrics_ThoseOfTheOneBeforeStay) {
+  EvaluatorPeer evaluator(chief(), std::nullopt);
+  evaluator.Poll(Numbered(Evaluated(kFormer, 0.5)), {.newest = kFormer});
+  PollEvaluatorRequest none;
+  none.set_checkpoint(CheckpointName(kNewest));
+  evaluator.Poll(Numbered(none), {.newest = kNewest});
+  EXPECT_TRUE(evaluator.Done(kNewest));
+  EXPECT_EQ(evaluator.metrics().at("eval_loss"), 0.5);
+}
+
 TEST_F(EvaluatorPeerTest, WhenTheEvaluatorDoesNotCome_ThePinCountsAsKnownAfterThePeerTimeout) {
   const EvaluatorPeer evaluator(chief(), kFormer);
   clock_.Advance(settings_.peer_timeout);

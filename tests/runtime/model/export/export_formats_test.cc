@@ -23,7 +23,7 @@ TEST(ExportModel, InEachFormat_TheManifestSaysWhatTheModelIs) {
   const TempDir dir;
   const Training training = SmallTraining();
   const std::string checkpoint = WriteTrained(dir.File("run"), training);
-  for (const char* name : {"safetensors"}) {
+  for (const char* name : {"safetensors", "saved_model", "onnx"}) {
     const Result<const ExportFormat*> format = FindExportFormat(name);
     ASSERT_TRUE(format.ok()) << name;
     EXPECT_THAT(ExportFormatNames(), HasSubstr(name));

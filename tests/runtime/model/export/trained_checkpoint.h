@@ -2,13 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/os/files.h"
+#include "base/status.h"
+#include "runtime/model/export/export_directory.h"
+#include "runtime/model/export/trained_model.h"
 #include "runtime/model/model.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
 
 namespace pstrain::export_test {
+
+/// Rows from this one on are not trained.
+inline constexpr std::uint64_t kMostTrained = 1000000;
 
 /// Element i of a variable that was trained.
 inline float Value(VariableId variable, std::uint64_t element) {
@@ -16,7 +25,8 @@ inline float Value(VariableId variable, std::uint64_t element) {
 }
 
 /// A checkpoint of one shard of the model that `training` declares: dense variables have Value, and
-/// so has every second row of each table; the other rows are not in it. Returns its folder.
+/// so has every second row of each table below kMostTrained; the other rows are not in it. Returns
+/// its folder.
 inline std::string WriteTrained(const std::string& run, const Training& training) {
   const auto model = CreateModel(training);
   EXPECT_TRUE(model.ok()) << model.status().ToString();
@@ -42,7 +52,7 @@ inline std::string WriteTrained(const std::string& run, const Training& training
     }
     TableState& table = state.tables.emplace_back();
     table.variable = id;
-    for (std::uint64_t row = 0; row < variable.rows; row += 2) {
+    for (std::uint64_t row = 0; row < std::min(variable.rows, kMostTrained); row += 2) {
       table.keys.push_back(row);
       for (std::uint64_t i = 0; i < variable.dimension; ++i) {
         values.push_back(Value(id, row * variable.dimension + i));
@@ -77,6 +87,31 @@ inline Training SmallTraining() {
     feature->set_deep(true);
   }
   return training;
+}
+
+/// A model that reads no feature.
+inline Training NoFeatures() {
+  Training training;
+  training.mutable_optimizer()->mutable_sgd()->set_learning_rate(1);
+  ConstantGradient* model = training.mutable_model()->mutable_constant_gradient();
+  model->set_dense_size(2);
+  model->set_table_rows(2);
+  model->set_table_dimension(1);
+  return training;
+}
+
+/// What `write` makes of WriteTrained of that: the content of its file of that name.
+inline Result<std::string> ExportTrained(const TempDir& dir, const Training& training,
+                                         Status (*write)(TrainedModel& model,
+                                                         const ExportDirectory& directory),
+                                         const std::string& file) {
+  PSTRAIN_RETURN_IF_ERROR(RemoveAll(dir.File("run")));
+  PSTRAIN_ASSIGN_OR_RETURN(TrainedModel model,
+                           TrainedModel::Open(WriteTrained(dir.File("run"), training), training));
+  PSTRAIN_ASSIGN_OR_RETURN(const ExportDirectory directory,
+                           ExportDirectory::Create(dir.File("out")));
+  PSTRAIN_RETURN_IF_ERROR(write(model, directory));
+  return ReadFile(directory.File(file));
 }
 
 }  // namespace pstrain::export_test

@@ -52,6 +52,7 @@ class DoublingModel final : public Model {
   std::vector<float> Predict(const Batch&, const BatchPlan&, const Parameters&) const override {
     return {};
   }
+  ModelGraph::Tensor Describe(ModelGraph& graph) const override { return graph.Zeros(); }
 
  private:
   const std::vector<VariableSpec> variables_;

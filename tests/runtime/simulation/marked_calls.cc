@@ -1,0 +1,129 @@
+#include "tests/runtime/simulation/marked_calls.h"
+
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "tests/runtime/simulation/mutated_messages.h"
+#include "tests/runtime/simulation/program_history.h"
+#include "tests/runtime/simulation/scheduler.h"
+
+namespace pstrain::simulation {
+namespace {
+
+/// How often each call was begun, on whichever worker.
+int NextAttempt(const MarkedCall& call) {
+  static std::map<std::pair<std::uint64_t, std::uint64_t>, int> attempts;
+  return ++attempts[{call.life, call.number}];
+}
+
+/// Rules 3 and 8: a call reads all of the phases before its own, and of former lives what was there
+/// when its own began.
+void CheckSeen(const MarkedCall& call, const std::vector<float>& lives) {
+  const float own = lives[call.life % kLives];
+  const float former = std::accumulate(lives.begin(), lives.end(), -own);
+  if (former != call.former) {
+    Observed().on_violation("a call of life " + std::to_string(call.life) + " has seen " +
+                            std::to_string(former) + " calls of former ones, and not " +
+                            std::to_string(call.former));
+  }
+  if (own < call.least || own > call.most) {
+    Observed().on_violation("call " + std::to_string(call.number) + " of life " +
+                            std::to_string(call.life) + " has seen " + std::to_string(own) +
+                            " calls of its own life, and not " + std::to_string(call.least) +
+                            " to " + std::to_string(call.most));
+  }
+}
+
+class Runner final : public ClosureRunner {
+ public:
+  Status Declared(const std::vector<VariableSpec>& variables) override {
+    for (const VariableSpec& variable : variables) {
+      if (variable.name() == kLivesVariable) lives_ = variable.id();
+      if (variable.name() == kAssignedVariable) assigned_ = variable.id();
+      if (variable.name() == kRowsVariable) rows_ = variable.id();
+    }
+    return OkStatus();
+  }
+
+  // As the product's own runner: what cannot be read fails.
+  ClosureOutcome Run(const std::string& payload, ClosureReads& reads) override {
+    const Result<MarkedCall> call = MarkedCall::FromPayload(payload);
+    if (!call.ok()) return ClosureOutcome::Failed(call.status());
+    const bool fails = NextAttempt(*call) == call->fails_in;
+    ClosureOutcome outcome;
+    outcome.access = Access(*call);
+    const Result<StepValues> read = reads.Read(outcome.access);
+    if (!read.ok()) return ClosureOutcome::Failed(read.status());
+    CheckSeen(*call, read->dense[0].of<float>());
+    if (fails) return ClosureOutcome::Failed(OutOfRangeError("as it should"));
+    if (call->kind == MarkedCall::Kind::kRead) {
+      outcome.result = ToBytes(*read);
+    } else {
+      Change(*call, outcome);
+      // No two attempts return the same.
+      outcome.result = std::to_string(Scheduler::OfCaller()->random().Next());
+    }
+    return outcome;
+  }
+
+ private:
+  StepAccess Access(const MarkedCall& call) const {
+    StepAccess access;
+    access.dense = {lives_};
+    access.requests.push_back({rows_, {call.row}});
+    if (call.kind != MarkedCall::Kind::kRead) return access;
+    access.dense.push_back(assigned_);
+    access.requests[0].rows.resize(kRows);
+    std::iota(access.requests[0].rows.begin(), access.requests[0].rows.end(), std::uint64_t{0});
+    return access;
+  }
+
+  static std::string ToBytes(const StepValues& read) {
+    ProgramHistory values;
+    values.lives = read.dense[0].of<float>();
+    values.assigned = read.dense[1].of<float>();
+    values.rows = read.rows[0].of<float>();
+    return values.ValuesToBytes();
+  }
+
+  void Change(const MarkedCall& call, ClosureOutcome& outcome) const {
+    std::vector<float> one(kLives);
+    one[call.life % kLives] = 1;
+    outcome.updates.dense.push_back({lives_, one, UpdateOp::kAdd});
+    outcome.updates.rows.push_back({0, std::vector<float>{call.amount}, UpdateOp::kAdd});
+    if (call.kind != MarkedCall::Kind::kAssign) return;
+    outcome.updates.dense.push_back(
+        {assigned_, std::vector<float>{call.amount}, UpdateOp::kAssign});
+  }
+
+  VariableId lives_ = 0;
+  VariableId assigned_ = 0;
+  VariableId rows_ = 0;
+};
+
+}  // namespace
+
+std::string MarkedCall::ToPayload() const {
+  std::ostringstream text;
+  text << static_cast<int>(kind) << ' ' << life << ' ' << number << ' ' << row << ' ' << amount
+       << ' ' << fails_in << ' ' << former << ' ' << least << ' ' << most;
+  return text.str();
+}
+
+Result<MarkedCall> MarkedCall::FromPayload(const std::string& payload) {
+  std::istringstream text(payload);
+  MarkedCall call;
+  int kind = 0;
+  text >> kind >> call.life >> call.number >> call.row >> call.amount >> call.fails_in >>
+      call.former >> call.least >> call.most;
+  if (!text) return InternalError("no such call: \"" + payload + "\"");
+  call.kind = static_cast<Kind>(kind);
+  return call;
+}
+
+std::unique_ptr<ClosureRunner> CreateMarkedRunner() { return std::make_unique<Runner>(); }
+
+}  // namespace pstrain::simulation

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "library/worker/closure_runner.h"
+
+namespace pstrain::simulation {
+
+/// A call of the program in marked_program.h, as its payload says it. A value.
+struct MarkedCall {
+  enum class Kind : std::uint8_t { kAdd, kAssign, kRead };
+
+  Kind kind = Kind::kAdd;
+  /// Of `main`, and the call's number in it: what it does is told by both.
+  std::uint64_t life = 0;
+  std::uint64_t number = 0;
+  std::uint64_t row = 0;
+  float amount = 0;
+  /// The attempt, from 1, in which the function fails; 0: none.
+  int fails_in = 0;
+  /// How many calls had added when `main` began, and how many of its own have at least and at most
+  /// when this one reads.
+  float former = 0;
+  float least = 0;
+  float most = 0;
+
+  std::string ToPayload() const;
+  /// INTERNAL: this is none.
+  static Result<MarkedCall> FromPayload(const std::string& payload);
+};
+
+/// Runs them on a worker.
+std::unique_ptr<ClosureRunner> CreateMarkedRunner();
+
+}  // namespace pstrain::simulation

@@ -1,0 +1,58 @@
+// Stands between what a program has scheduled and its chief (mutated_functions.txt).
+#include "tests/runtime/simulation/mutated_queue.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "runtime/chief/chief_job.h"
+#include "runtime/chief/protocol/closure_source.h"
+#include "runtime/requests/work_kind.h"
+#include "tests/runtime/simulation/mutated_functions.h"
+#include "tests/runtime/simulation/mutations.h"
+
+namespace pstrain::simulation {
+namespace {
+
+/// By queue, and number of the call.
+std::map<std::pair<const ClosureQueue*, ClosureQueue::Id>, std::string> first_results;
+
+// Private members may be named where a template is instantiated.
+void Forget(ClosureSource& source, std::uint64_t number);
+template <auto kFirst, auto kClosures>
+struct Log {
+  friend void Forget(ClosureSource& source, std::uint64_t number) {
+    static const auto nothing = std::make_shared<const WorkContent>(WorkContent{kClosureWork, {}});
+    if (number >= source.*kFirst) (source.*kClosures)[number - source.*kFirst].content = nothing;
+  }
+};
+template struct Log<&ClosureSource::first_, &ClosureSource::closures_>;
+
+}  // namespace
+
+std::optional<std::string> ResultOfFirstReport(const ClosureQueue& queue, ClosureQueue::Id id) {
+  const auto found = first_results.find({&queue, id});
+  return found == first_results.end() ? std::nullopt : std::optional(found->second);
+}
+
+void RealDescribe(ClosureQueue* queue, ChiefJob::Work* work) REAL_QueueDescribe;
+void MutatedDescribe(ClosureQueue* queue, ChiefJob::Work* work) MUTATED_QueueDescribe;
+void MutatedDescribe(ClosureQueue* queue, ChiefJob::Work* work) {
+  RealDescribe(queue, work);
+  // Another one may have lain there.
+  std::erase_if(first_results, [queue](const auto& entry) { return entry.first.first == queue; });
+  auto& source = static_cast<ClosureSource&>(*work->source);
+  work->reported = [queue, &source, told = work->reported](WorkId work_id, const Report& report,
+                                                           bool committed,
+                                                           const CommitProtocol& protocol) {
+    const ClosureQueue::Id id = source.Number(work_id);
+    if (!report.has_error()) first_results.try_emplace({queue, id}, report.result());
+    if (committed || !ActiveMutations().last_result_counts) {
+      told(work_id, report, committed, protocol);
+    }
+    if (committed && ActiveMutations().log_is_freed_at_commit) Forget(source, id);
+  };
+}
+
+}  // namespace pstrain::simulation
