@@ -8,17 +8,13 @@ only worker to the next call that it runs.
 import argparse
 import json
 import os
-import pathlib
-import shutil
 import signal
-import socket
 import statistics
-import subprocess
 import sys
 import time
 
-HERE = pathlib.Path(__file__).parent
-LIMIT_S = 600
+import both
+
 CALLS = {"pstrain": 200_000, "tensorflow": 5_000}  # TensorFlow's rate does not depend on the number
 QUICK = 2_000
 ROUNDS = 5
@@ -32,31 +28,17 @@ def last_json(text):
     return json.loads(lines[-1])
 
 
-def start_ours(options, calls):
-    folder = pathlib.Path(options.scratch).absolute() / "closures"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    manifest = (HERE / "closures.yaml").read_text()
-    (folder / "job.yaml").write_text(
-        manifest.replace("CALLS", f"'{calls}'").replace("STARTS", str(folder / "starts")))
-    programs = pathlib.Path(options.bin).absolute()
-    environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
-    command = ["taskset", "-c", options.cpus, programs / "pstrain", "run", "job.yaml", "--json"]
-    return folder, subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL,
-                                    stderr=subprocess.DEVNULL)
+def words_of(options, calls):
+    return {"CALLS": calls, "STARTS": both.folder_of(options, "closures") / "starts"}
 
 
 def ours(options, calls):
-    folder, run = start_ours(options, calls)
-    if run.wait(timeout=LIMIT_S) != 0:
-        sys.exit(f"closures.py: the run has failed, its logs are in {folder}")
-    logs = folder / ".pstrain" / "closures" / "logs"
-    return last_json("".join(path.read_text() for path in sorted(logs.glob("chief-0*"))))
+    return last_json(both.run_ours(options, "closures", words_of(options, calls)))
 
 
 def starts_of(path, count):
     """The last process of the worker and when it ran its first call, once there are `count`."""
-    deadline = time.monotonic() + LIMIT_S
+    deadline = time.monotonic() + both.LIMIT_S
     while time.monotonic() < deadline:
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
         if len(lines) >= count and lines[-1].endswith("\n"):
@@ -67,7 +49,8 @@ def starts_of(path, count):
 
 
 def pause_by_kill(options):
-    folder, run = start_ours(options, 1_000_000_000)  # more than it runs in the time
+    # More calls than it runs in the time.
+    folder, run = both.start_ours(options, "closures", words_of(options, 1_000_000_000))
     try:
         process, _ = starts_of(folder / "starts", 1)
         time.sleep(PAUSE_S)
@@ -87,33 +70,8 @@ def kills(options):
                       "max": round(max(pauses), 3)}))
 
 
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [str(each.getsockname()[1]) for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
 def tensorflow(options, calls):
-    ports = ",".join(free_ports(4))
-
-    def start(role, index, **more):
-        return subprocess.Popen(["taskset", "-c", options.cpus, options.tensorflow,
-                                 HERE / "closures_tensorflow.py", role, str(index), ports, str(calls)],
-                                stderr=subprocess.DEVNULL, text=True, **more)
-
-    peers = [start("ps", 0), start("ps", 1), start("worker", 0)]
-    try:
-        chief = start("chief", 0, stdout=subprocess.PIPE)
-        try:
-            return last_json(chief.communicate(timeout=LIMIT_S)[0])
-        finally:
-            chief.kill()
-    finally:
-        for peer in peers:
-            peer.kill()
-            peer.wait()
+    return last_json(both.run_tensorflow(options, "closures_tensorflow.py", [calls]))
 
 
 def main():

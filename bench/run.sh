@@ -7,6 +7,7 @@
 # run.sh closures [--tensorflow PYTHON] [--quick]: how many empty functions a program's coordinator
 # runs per second, and how long a killed worker is away; with a Python that has tensorflow 2.16 its
 # coordinator takes turns with ours.
+# run.sh weights --tensorflow PYTHON: whether the same program by TensorFlow ends with the same weights.
 # run.sh operator [--quick]: what pstrain-operator does, in a cluster with fake nodes that is
 # started here (77 where none can run).
 #   PSTRAIN_BENCH_BUILD  folder of a finished build to measure; default: build/release, built here
@@ -16,6 +17,7 @@ set -euo pipefail
 usage() {
   echo "usage: bench/run.sh local [--against BUILD [--rounds N]] [--quick]" >&2
   echo "       bench/run.sh closures [--tensorflow PYTHON] [--quick]" >&2
+  echo "       bench/run.sh weights --tensorflow PYTHON" >&2
   echo "       bench/run.sh operator [--quick]" >&2
   exit 2
 }
@@ -23,7 +25,7 @@ usage() {
 what=${1-}
 case $what in
   local) programs=(pstrain pstrain-agent pstrain-runtime criteo_data one_process) ;;
-  closures) programs=(pstrain pstrain-agent closures) ;;
+  closures | weights) programs=(pstrain pstrain-agent "$what") ;;
   operator) programs=(pstrain-operator) ;;
   *) usage ;;
 esac
@@ -47,12 +49,13 @@ while (($# > 0)); do
 done
 if [[ -n $against && $what != local ]] || [[ -n $rounds && -z $against ]]; then usage; fi
 if ((${#tensorflow[@]} > 0)); then
-  if [[ $what != closures ]]; then usage; fi
+  if [[ $what != closures && $what != weights ]]; then usage; fi
   if ! "${tensorflow[1]}" -c 'import tensorflow' 2>/dev/null; then
     echo "bench/run.sh: ${tensorflow[1]} is no Python that has tensorflow" >&2
     exit 2
   fi
 fi
+if [[ $what == weights ]] && ((${#tensorflow[@]} == 0)); then usage; fi
 if [[ -n $against ]]; then
   if ! against=$(cd "$against" && pwd); then exit 2; fi
   if [[ ! -x $against/bin/pstrain ]]; then
@@ -94,6 +97,10 @@ if [[ $what == closures ]]; then
   closures=(python3 bench/closures.py --bin "$bin" --cpus "$cpus" --scratch "$scratch")
   "${closures[@]}" "${tensorflow[@]}" "${quick[@]}"
   "${closures[@]}" --kills 5 "${quick[@]}"
+  exit
+fi
+if [[ $what == weights ]]; then
+  python3 bench/weights.py --bin "$bin" --cpus "$cpus" --scratch "$scratch" "${tensorflow[@]}"
   exit
 fi
 rounds=5

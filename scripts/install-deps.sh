@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# install-deps.sh [--test | --images | --cluster]: installs what the build needs from Debian 12's main
-# archive, with --test also what the tests need, with --images what scripts/images.sh needs, with
-# --cluster what e2e/run.sh needs. Does nothing when all of it is there. Needs root or sudo.
+# install-deps.sh [--test | --torch | --images | --cluster]: installs what the build needs from Debian
+# 12's main archive, with --test also what the tests need, with --torch what a long test of
+# pstrain/torch.h needs, with --images what scripts/images.sh needs, with --cluster what e2e/run.sh
+# needs. Does nothing when all of it is there. Needs root or sudo.
 set -euo pipefail
 
 packages=(
@@ -24,10 +25,11 @@ test_packages=(
 case "${1-}" in
   "") ;;
   --test) packages+=("${test_packages[@]}") ;;
+  --torch) packages+=(libtorch-dev) ;;
   --images) packages+=(python3) ;;
   --cluster) packages+=("${cluster_packages[@]}") ;;
   *)
-    echo "usage: $0 [--test | --images | --cluster]" >&2
+    echo "usage: $0 [--test | --torch | --images | --cluster]" >&2
     exit 2
     ;;
 esac

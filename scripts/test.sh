@@ -165,6 +165,9 @@ elif $units && ! scripts/python-tools.sh "${python_tools[@]}"; then
   echo "=== python-tools: not there, so the tests that need them are skipped"
 fi
 
+# What pstrain/torch.h is compiled against.
+if $units && $all; then step torch scripts/install-deps.sh --torch || true; fi
+
 labels=()
 if ! $all; then labels=(-LE long); fi
 if ! $cluster; then labels=(-LE cluster); fi
