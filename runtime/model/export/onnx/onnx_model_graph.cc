@@ -42,25 +42,16 @@ std::set<std::size_t> FeaturesUsedBy(const Model& model) {
 }
 
 OnnxModelGraph::OnnxModelGraph(TrainedModel& model, OnnxFeatures& features, OnnxGraphWriter& graph)
-    : model_(&model), features_(&features), graph_(&graph) {}
-
-OnnxModelGraph::Tensor OnnxModelGraph::Keep(std::string node) {
-  nodes_.push_back(std::move(node));
-  return {nodes_.size() - 1};
-}
+    : NamedGraph(model), features_(&features), graph_(&graph) {}
 
 OnnxModelGraph::Tensor OnnxModelGraph::Op(std::string_view op,
                                           std::initializer_list<std::string> inputs) {
   return Keep(graph_->Op(op, "model/" + std::string(op), inputs));
 }
 
-std::string OnnxModelGraph::Constant(const VariableSpec& variable) {
-  const std::vector<std::int64_t> shape(variable.shape().begin(), variable.shape().end());
-  std::string output;
-  OnnxTensor* const tensor = graph_->Tensor("variables/" + variable.name(), shape, &output);
-  const Status read = model_->AppendTo(variable, *tensor->mutable_raw_data());
-  if (status_.ok()) status_ = read;
-  return output;
+std::string* OnnxModelGraph::AddConstant(const std::string& name,
+                                         std::span<const std::int64_t> shape, std::string* output) {
+  return graph_->Tensor(name, shape, output)->mutable_raw_data();
 }
 
 // As many as something that is fed has records.
@@ -74,17 +65,13 @@ OnnxModelGraph::Tensor OnnxModelGraph::Zeros() {
   return Op("ConstantOfShape", {shape->name()});
 }
 
-OnnxModelGraph::Tensor OnnxModelGraph::Dense(std::size_t variable) {
-  return Keep(Constant(model_->model().variables()[variable]));
-}
-
 OnnxModelGraph::Tensor OnnxModelGraph::Number(std::size_t feature) {
   return Keep(features_->Number(feature));
 }
 
 OnnxModelGraph::Tensor OnnxModelGraph::Rows(std::size_t request, std::size_t feature,
                                             Combine /*combine*/) {
-  const VariableSpec& table = model_->Table(request);
+  const VariableSpec& table = model().Table(request);
   const OnnxFeatures::Ids& ids = features_->IdsOf(feature);
   const std::string scope = "rows/" + table.name();
   const std::string rows = graph_->Op("Gather", scope, {Constant(table), ids.node});

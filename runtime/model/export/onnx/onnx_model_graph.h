@@ -1,18 +1,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/status.h"
+#include "runtime/model/export/named_graph.h"
 #include "runtime/model/export/onnx/onnx_features.h"
 #include "runtime/model/export/onnx/onnx_graph_writer.h"
-#include "runtime/model/export/trained_model.h"
-#include "runtime/model/layers/model_graph.h"
 
 namespace pstrain {
 
@@ -21,13 +19,12 @@ std::set<std::size_t> FeaturesUsedBy(const Model& model);
 
 /// What a model describes as nodes of an ONNX graph, with its variables as initializers. A feature
 /// has at most one id in a record, so that sums and means of rows are the row. One thread.
-class OnnxModelGraph final : public ModelGraph {
+class OnnxModelGraph final : public NamedGraph {
  public:
   /// All outlive it.
   OnnxModelGraph(TrainedModel& model, OnnxFeatures& features, OnnxGraphWriter& graph);
 
   Tensor Zeros() override;
-  Tensor Dense(std::size_t variable) override;
   Tensor Number(std::size_t feature) override;
   Tensor Rows(std::size_t request, std::size_t feature, Combine combine) override;
   Tensor Concat(std::span<const Tensor> parts) override;
@@ -38,21 +35,13 @@ class OnnxModelGraph final : public ModelGraph {
   Tensor Relu(Tensor a) override;
   Tensor RowSums(Tensor a) override;
 
-  const std::string& node(Tensor tensor) const { return nodes_[tensor.id]; }
-  /// The first error of reading a variable; the graph is not to be used then.
-  const Status& status() const { return status_; }
-
  private:
-  Tensor Keep(std::string node);
   Tensor Op(std::string_view op, std::initializer_list<std::string> inputs);
-  /// The whole variable as a constant.
-  std::string Constant(const VariableSpec& variable);
+  std::string* AddConstant(const std::string& name, std::span<const std::int64_t> shape,
+                           std::string* output) override;
 
-  TrainedModel* model_;
   OnnxFeatures* features_;
   OnnxGraphWriter* graph_;
-  std::vector<std::string> nodes_;
-  Status status_;
 };
 
 }  // namespace pstrain

@@ -8,24 +8,15 @@
 namespace pstrain {
 
 ModelNodes::ModelNodes(TrainedModel& model, FeatureNodes& features, GraphWriter& graph)
-    : model_(&model), features_(&features), graph_(&graph) {}
-
-ModelNodes::Tensor ModelNodes::Keep(std::string node) {
-  nodes_.push_back(std::move(node));
-  return {nodes_.size() - 1};
-}
+    : NamedGraph(model), features_(&features), graph_(&graph) {}
 
 ModelNodes::Tensor ModelNodes::Op(std::string_view op, std::initializer_list<std::string> inputs) {
   return Keep(graph_->Op(op, "model/" + std::string(op), DT_FLOAT, inputs));
 }
 
-std::string ModelNodes::Constant(const VariableSpec& variable) {
-  const std::vector<std::int64_t> shape(variable.shape().begin(), variable.shape().end());
-  std::string output;
-  TfTensor* const tensor = graph_->Tensor("variables/" + variable.name(), shape, &output);
-  const Status read = model_->AppendTo(variable, *tensor->mutable_tensor_content());
-  if (status_.ok()) status_ = read;
-  return output;
+std::string* ModelNodes::AddConstant(const std::string& name, std::span<const std::int64_t> shape,
+                                     std::string* output) {
+  return graph_->Tensor(name, shape, output)->mutable_tensor_content();
 }
 
 // As many as the first column has records: a model reads at least one.
@@ -49,16 +40,12 @@ ModelNodes::Tensor ModelNodes::Zeros() {
   return Keep(zeros->name());
 }
 
-ModelNodes::Tensor ModelNodes::Dense(std::size_t variable) {
-  return Keep(Constant(model_->model().variables()[variable]));
-}
-
 ModelNodes::Tensor ModelNodes::Number(std::size_t feature) {
   return Keep(features_->Number(feature));
 }
 
 ModelNodes::Tensor ModelNodes::Rows(std::size_t request, std::size_t feature, Combine /*combine*/) {
-  const VariableSpec& table = model_->Table(request);
+  const VariableSpec& table = model().Table(request);
   const FeatureNodes::Ids& ids = features_->IdsOf(feature);
   const std::string scope = "rows/" + table.name();
   TfNodeDef* const rows = graph_->Add(
