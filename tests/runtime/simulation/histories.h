@@ -53,6 +53,17 @@ class KnownHistories {
   /// Of the history that was closed last; 0: none was.
   std::uint64_t calls() const { return closed_.empty() ? 0 : closed_.rbegin()->second.calls; }
 
+  /// `main` of that life has joined its calls below that number; what is committed of them may run
+  /// again, for shards that were lost, and reads what is there then (rule 7): changes of so many
+  /// calls of its life.
+  struct Joined {
+    std::uint64_t below = 0;
+    float changes = 0;
+  };
+  void Scheduled(std::uint64_t life, float changes) { joined_[life].changes = changes; }
+  void JoinedBelow(std::uint64_t life, std::uint64_t number) { joined_[life].below = number; }
+  const Joined& joined(std::uint64_t life) { return joined_[life]; }
+
   /// The number of another `main` that begins, from 0.
   std::uint64_t NextLife() { return lives_++; }
   std::uint64_t lives() const { return lives_; }
@@ -77,6 +88,7 @@ class KnownHistories {
   std::map<std::uint64_t, Note> notes_;
   std::map<CheckpointId, std::int64_t> written_;
   std::map<std::uint64_t, ProgramHistory> closed_;
+  std::map<std::uint64_t, Joined> joined_;
   std::uint64_t lives_ = 0;
   std::uint64_t told_ = 0;
   std::uint64_t returns_ = 0;

@@ -138,6 +138,9 @@ class Main {
     call.life = life_;
     call.number = made_.size();
     call.former = former_;
+    // All of its phase may change something.
+    const auto of_phase = static_cast<float>(made_.size() + 1 - fetched_);
+    Histories().Scheduled(life_, history_.added() - former_ + of_phase);
     const auto place = call.kind == MarkedCall::Kind::kAssign ? ClosureQueue::Place::kOwnPhase
                                                               : ClosureQueue::Place::kOpenPhase;
     Result<ClosureQueue::Scheduled> scheduled = queue_.Schedule(call.ToPayload(), place);
@@ -155,6 +158,7 @@ class Main {
   Status End() {
     const Status joined = queue_.Join(SteadyTime::max());
     if (joined.code() != StatusCode::kOutOfRange) PSTRAIN_RETURN_IF_ERROR(joined);
+    Histories().JoinedBelow(life_, made_.size());
     PSTRAIN_RETURN_IF_ERROR(queue_.Done().status());
     for (; fetched_ < made_.size(); ++fetched_) {
       Made& made = made_[fetched_];
