@@ -126,10 +126,11 @@ ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, Place place) {
 
 // Rule 4, for the program: the report after which no shard lacks the work id decides. Invariant: a
 // closure is settled once. When a lost ps makes its work id run and be committed again (rule 7),
-// what the program was told stays. What the first attempt that was reported has returned counts:
-// its changes are those that shards have, though a shard may have moved while it was reported, so
-// that a later attempt commits it. But shards never have changes of a closure of which the last
-// report says that it failed, nor the reverse (failed-closures.md): that decides which of the two.
+// what the program was told stays; so nobody runs again what has failed, as it might succeed. What
+// the first attempt that was reported has returned counts: its changes are those that shards have,
+// though a shard may have moved while it was reported, so that a later attempt commits it. But
+// shards never have changes of a closure of which the last report says that it failed, nor the
+// reverse (failed-closures.md): that decides which of the two.
 void ClosureQueue::Reported(WorkId work_id, const Report& report, bool committed,
                             const CommitProtocol& protocol) {
   const Id id = source_->Number(work_id);
@@ -145,6 +146,7 @@ void ClosureQueue::Reported(WorkId work_id, const Report& report, bool committed
   if (!report.has_error()) {
     Succeed(id, std::move(pending.result).value_or(report.result()), pending);
   } else {
+    source_->Void(work_id);
     const Status error(CodeOf(report.error()), report.error().message());
     pending.state->Set(error);
     if (!pending.voided) {

@@ -112,6 +112,25 @@ TEST_F(ClosureQueueTest, WhenCommitted_ACallHasItsOutcomeAndKeepsIt) {
   EXPECT_EQ(queue_.succeeded(), 1U);
 }
 
+// Its shards may come from a checkpoint without it: who is granted it then is not to run it.
+TEST_F(ClosureQueueTest, WhenACallHasFailed_NobodyRunsItAgain) {
+  Serve();
+  const auto failed = Schedule();
+  const auto voided = Schedule();
+  const auto good = queue_.Schedule("assign", ClosureQueue::Place::kOwnPhase);
+  ASSERT_TRUE(good.ok());
+  Report error;
+  error.mutable_error()->set_code(static_cast<std::uint32_t>(StatusCode::kInternal));
+  Commit(failed.id, error, false);
+  EXPECT_EQ(KindOf(failed.id), kClosureWork) << "the error is nobody's yet: it may still succeed";
+  Fail(failed.id, StatusCode::kInternal, "no");
+  Fail(voided.id, StatusCode::kCancelled, "voided");
+  Succeed(good->id);
+  EXPECT_EQ(KindOf(failed.id), kVoidWork);
+  EXPECT_EQ(KindOf(voided.id), kVoidWork);
+  EXPECT_EQ(KindOf(good->id), kClosureWork) << "what has succeeded is done again";
+}
+
 // A shard moved while the first was reported.
 TEST_F(ClosureQueueTest, WhenAnAttemptIsReportedBeforeTheLast_ItsResultCounts) {
   Serve();
