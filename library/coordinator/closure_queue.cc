@@ -138,7 +138,10 @@ void ClosureQueue::Reported(WorkId work_id, const Report& report, bool committed
   const auto found = pending_.find(id);
   if (found == pending_.end()) return;
   if (!committed) {
-    if (!report.has_error() && !found->second.result) found->second.result = report.result();
+    // Without a shard: what it has read was not there yet.
+    const bool came_to_a_shard = report.shards().count() > 0;
+    if (came_to_a_shard && !report.has_error() && !found->second.result)
+      found->second.result = report.result();
     return;
   }
   Pending pending = std::move(found->second);

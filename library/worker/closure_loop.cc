@@ -178,6 +178,11 @@ Result<ClosureLoop::Ending> ClosureLoop::Push(const Grant& grant, const ClosureO
   if (!outcome.status.ok()) closure.non_finite = kRecordsOfClosure;
   PushProgress progress({});
   std::vector<Report> reports(1);
+  if (outcome.status.ok()) {
+    reports.front().set_result(outcome.result);
+  } else {
+    SetError(outcome.status, reports.front().mutable_error());
+  }
   {
     const MutexLock lock(mutex_);
     ++waited_for_;
@@ -189,11 +194,6 @@ Result<ClosureLoop::Ending> ClosureLoop::Push(const Grant& grant, const ClosureO
     --waited_for_;
   }
   if (!ended.ok() || *ended != Ending::kDone) return ended;
-  if (outcome.status.ok()) {
-    reports.front().set_result(outcome.result);
-  } else {
-    SetError(outcome.status, reports.front().mutable_error());
-  }
   Finish(std::move(reports));
   return ended;
 }

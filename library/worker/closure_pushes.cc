@@ -20,6 +20,7 @@ struct ClosurePushes::Pushing {
   Closure closure;
   PushedWork pushed;
   PushProgress progress{{}};
+  Report report = {};
 };
 
 std::size_t BytesOf(const StepUpdates& updates) {
@@ -69,7 +70,9 @@ void ClosurePushes::Run() {
     std::vector<Pushing> closures;
     for (Closure& closure : TakeAll()) {
       const WorkId work_id = FromWire(closure.grant.work_id());
-      closures.push_back({std::move(closure), {work_id, kRecordsOfClosure, 0}});
+      Pushing& added = closures.emplace_back(
+          Pushing{.closure = std::move(closure), .pushed = {work_id, kRecordsOfClosure, 0}});
+      added.report.set_result(std::move(added.closure.outcome.result));
     }
     if (closures.empty()) return;
     const Result<bool> goes_on = PushAll(std::move(closures));
@@ -93,9 +96,9 @@ Result<bool> ClosurePushes::PushAll(std::vector<Pushing> closures) {
     works.reserve(closures.size());
     for (Pushing& each : closures) {
       works.push_back({each.closure.grant, each.pushed, each.closure.plan,
-                       each.closure.outcome.updates, each.progress});
+                       each.closure.outcome.updates, each.progress, each.report});
     }
-    PSTRAIN_ASSIGN_OR_RETURN(GrantedCalls::Round round, calls_.PushOnce(works));
+    PSTRAIN_ASSIGN_OR_RETURN(const GrantedCalls::Round round, calls_.PushOnce(works));
     std::vector<Report> reports;
     std::vector<std::uint64_t> places;
     std::vector<Pushing> open;
@@ -104,11 +107,9 @@ Result<bool> ClosurePushes::PushAll(std::vector<Pushing> closures) {
         open.push_back(std::move(closures[i]));
         continue;
       }
-      if (round.ended[i]->ending == Ending::kGivenUp) return false;
+      if (*round.ended[i] == Ending::kGivenUp) return false;
       places.push_back(closures[i].closure.place);
-      if (round.ended[i]->ending != Ending::kDone) continue;
-      reports.push_back(std::move(round.ended[i]->report));
-      reports.back().set_result(std::move(closures[i].closure.outcome.result));
+      if (*round.ended[i] == Ending::kDone) reports.push_back(std::move(closures[i].report));
     }
     ended_(std::move(reports), places);
     closures = std::move(open);

@@ -24,11 +24,10 @@ bool Passing(const Status& status) {
 
 GrantContext ContextOf(const Grant& grant) { return {grant.chief_term(), FromWire(grant.after())}; }
 
-Report ReportOf(const Grant& grant) {
-  Report report;
-  *report.mutable_work_id() = grant.work_id();
-  report.set_chief_term(grant.chief_term());
-  return report;
+/// By which the chief knows what the report is of.
+void NameWork(const Grant& grant, Report* report) {
+  *report->mutable_work_id() = grant.work_id();
+  report->set_chief_term(grant.chief_term());
 }
 
 }  // namespace
@@ -46,7 +45,7 @@ Result<GrantedCalls::Ending> GrantedCalls::Pull(const Grant& grant, const Routed
       return Ending::kDone;
     }
     if (outcome.ok() && outcome->answer == PullAnswer::kEarly) {
-      return GiveBackEarly(grant, *membership, {}, {&outcome->shard, 1});
+      return GiveBackEarly(grant, *membership, {}, {&outcome->shard, 1}, {});
     }
     if (outcome.ok()) {
       const Grant* const refused = &grant;
@@ -65,13 +64,10 @@ Result<GrantedCalls::Ending> GrantedCalls::Push(const Grant& grant, const Pushed
                                                 const RoutedPlan& plan, const StepUpdates& updates,
                                                 PushProgress* progress, Report* report) {
   PushedWork sent = pushed;
-  const WorkOfGrant work{grant, sent, plan, updates, *progress};
+  const WorkOfGrant work{grant, sent, plan, updates, *progress, *report};
   while (true) {
-    PSTRAIN_ASSIGN_OR_RETURN(Round round, PushOnce({&work, 1}));
-    if (std::optional<Pushed>& ended = round.ended.front()) {
-      *report = std::move(ended->report);
-      return ended->ending;
-    }
+    PSTRAIN_ASSIGN_OR_RETURN(const Round round, PushOnce({&work, 1}));
+    if (round.ended.front()) return *round.ended.front();
     if (!WaitForChange(round.membership)) return Ending::kGivenUp;
   }
 }
@@ -102,36 +98,38 @@ Result<GrantedCalls::Round> GrantedCalls::PushOnce(std::span<const WorkOfGrant> 
   if (refused.empty()) return round;
   const Ending ending = GiveBackOfAnotherChief(refused, round.membership);
   for (std::size_t i = 0; i < works.size(); ++i) {
-    if (of_another_chief(i)) round.ended[i] = Pushed{ending, {}};
+    if (of_another_chief(i)) round.ended[i] = ending;
   }
   return round;
 }
 
 // Rule 4. Invariant: the report names only shards that have said that they have the work, each in
 // the term in which it said so.
-std::optional<GrantedCalls::Pushed> GrantedCalls::After(const WorkOfGrant& work,
+std::optional<GrantedCalls::Ending> GrantedCalls::After(const WorkOfGrant& work,
                                                         const PushOutcome& outcome,
                                                         const Membership& membership) {
   PushProgress& progress = work.progress;
   progress.Add(outcome);
-  if (progress.has_gradient()) return Pushed{Ending::kHasGradient, {}};
+  if (progress.has_gradient()) return Ending::kHasGradient;
   if (!progress.early().empty()) {
-    return Pushed{GiveBackEarly(work.grant, membership, progress.have(), progress.early()), {}};
+    return GiveBackEarly(work.grant, membership, progress.have(), progress.early(), work.report);
   }
   if (!progress.done()) return std::nullopt;
-  Pushed pushed{Ending::kDone, ReportOf(work.grant)};
-  SetShards(membership, progress.have(), {}, &pushed.report);
-  return pushed;
+  NameWork(work.grant, &work.report);
+  SetShards(membership, progress.have(), {}, &work.report);
+  return Ending::kDone;
 }
 
 // Rule 4: a shard that is early knows better than the chief what it has: the report says so, and
-// the chief grants the work again once the shard has the rest.
+// the chief grants the work again once the shard has the rest. Invariant: what is said of shards
+// that have it is said with what the attempt came to, since the next one is told that they do.
 GrantedCalls::Ending GrantedCalls::GiveBackEarly(const Grant& grant, const Membership& membership,
                                                  std::span<const ShardInTerm> have,
-                                                 std::span<const ShardInTerm> early) {
+                                                 std::span<const ShardInTerm> early,
+                                                 Report report) {
   LogWarning("worker", "work is given back: a shard lacks what it waits for",
              {{"work", NameOf(grant)}});
-  Report report = ReportOf(grant);
+  NameWork(grant, &report);
   SetShards(membership, have, early, &report);
   session_.Complete(std::move(report));
   return Ending::kGivenBack;

@@ -40,28 +40,25 @@ class GrantedCalls {
 
   /// kDone: `pulled` has the values.
   Result<Ending> Pull(const Grant& grant, const RoutedPlan& plan, PullOutcome* pulled);
-  /// Pushes to the shards that `progress` wants, under the grant's terms. kDone: `report` names the
-  /// work and the shards that have it. `pushed.grant` is not looked at.
+  /// Pushes to the shards that `progress` wants, under the grant's terms. `report` has what the
+  /// attempt came to. kDone: it names the work and the shards that have it, too. kGivenBack: where
+  /// a shard was early, the chief has it. `pushed.grant` is not looked at.
   Result<Ending> Push(const Grant& grant, const PushedWork& pushed, const RoutedPlan& plan,
                       const StepUpdates& updates, PushProgress* progress, Report* report);
 
-  /// One of several works that are pushed together. All outlives the call; `pushed` and `progress`
-  /// are changed.
+  /// One of several works that are pushed together. All outlives the call; `pushed`, `progress` and
+  /// `report` are changed, the last one as by Push.
   struct WorkOfGrant {
     const Grant& grant;
     PushedWork& pushed;
     const RoutedPlan& plan;
     const StepUpdates& updates;
     PushProgress& progress;
-  };
-  /// How it has ended; `report` with kDone.
-  struct Pushed {
-    Ending ending = Ending::kGivenUp;
-    Report report;
+    Report& report;
   };
   struct Round {
     /// One each, in their order; nothing: a shard has no owner, or its ps has not answered.
-    std::vector<std::optional<Pushed>> ended;
+    std::vector<std::optional<Ending>> ended;
     /// Number of the membership under which this was.
     std::uint64_t membership = 0;
   };
@@ -76,14 +73,16 @@ class GrantedCalls {
   std::string NameOf(const Grant& grant) const;
 
  private:
-  /// Of work that shards are early for. `have`: shards that have it all the same.
+  /// Of work that shards are early for. `have`: shards that have it all the same, of an attempt
+  /// that came to what `report` says.
   Ending GiveBackEarly(const Grant& grant, const Membership& membership,
-                       std::span<const ShardInTerm> have, std::span<const ShardInTerm> early);
+                       std::span<const ShardInTerm> have, std::span<const ShardInTerm> early,
+                       Report report);
   /// Of work that shards of another chief have refused under the membership of that number; waits
   /// once for all. REQUIRES: at least one.
   Ending GiveBackOfAnotherChief(std::span<const Grant* const> grants, std::uint64_t membership);
   /// What the outcome of a round is to one work; nothing: it goes on.
-  std::optional<Pushed> After(const WorkOfGrant& work, const PushOutcome& outcome,
+  std::optional<Ending> After(const WorkOfGrant& work, const PushOutcome& outcome,
                               const Membership& membership);
 
   const RoleContext& context_;

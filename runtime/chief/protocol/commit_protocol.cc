@@ -242,7 +242,8 @@ ShardSet CommitProtocol::Current(const ShardsInMembership& shards) const {
 // it never had: nobody would be granted that again, and everybody would be early for ever.
 // Invariant: a shard is struck from a work id's list only when the report names the shard's
 // current active term. A push under an older term went into a copy that may be gone; that shard is
-// stale, and gets the push again.
+// stale, and gets the push again. A report that names no shard is of an attempt that has come to
+// nothing, so it commits nothing, whatever shards have of others.
 ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
                                     const ShardsInMembership& has, const ShardSet& early) {
   ReportResult result;
@@ -257,8 +258,12 @@ ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
       if (!have.Contains(s)) result.stale.push_back(s);
     });
   }
-  const bool committed = ledger_.Report(worker, work_id, have);
-  result.outcome = committed ? ReportResult::Outcome::kCommitted : ReportResult::Outcome::kOpen;
+  result.outcome = ReportResult::Outcome::kOpen;
+  if (has.shards.empty()) {
+    ledger_.Return(worker, work_id);
+  } else if (ledger_.Report(worker, work_id, have)) {
+    result.outcome = ReportResult::Outcome::kCommitted;
+  }
   if (!early.empty() && ledger_.Waits(work_id) && ledger_.MayBegin(work_id))
     result.asked = AskAgain(Current({has.membership, early}));
   return result;

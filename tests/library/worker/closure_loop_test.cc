@@ -373,9 +373,9 @@ TEST_F(ClosureLoopTogetherTest, WhenOneOfThemIsEarly_TheOthersAreAppliedAndItIsR
   int given_back = 0;
   for (const Report& report : reports()) {
     if (report.early().count() == 0) continue;
-    ++given_back;
-    EXPECT_EQ(FromWire(report.work_id()), early);
+    given_back += FromWire(report.work_id()) == early ? 1 : 100;
     EXPECT_EQ(report.shards().count(), 0U);
+    EXPECT_EQ(report.result(), Succeed().result) << "another shard might have had it";
   }
   EXPECT_EQ(given_back, 1);
   ExpectApplied(kClosures + 1);  // and the test's

@@ -47,7 +47,9 @@ void MutatedDescribe(ClosureQueue* queue, ChiefJob::Work* work) {
                                                            bool committed,
                                                            const CommitProtocol& protocol) {
     const ClosureQueue::Id id = source.Number(work_id);
-    if (!report.has_error()) first_results.try_emplace({queue, id}, report.result());
+    const bool came_to_a_shard = report.shards().count() > 0;
+    if (came_to_a_shard && !report.has_error())
+      first_results.try_emplace({queue, id}, report.result());
     if (committed || !ActiveMutations().last_result_counts) {
       told(work_id, report, committed, protocol);
     }

@@ -116,6 +116,19 @@ TEST_F(EarlyTest, WhenTheShardHasGotANewTermSince_ItIsNotAsked) {
   EXPECT_TRUE(protocol_->AllActive());
 }
 
+// An attempt that was early when it read has come to nothing that the program could be told.
+TEST_F(EarlyTest, WhenAReportNamesNoShard_ItCommitsNothing) {
+  BeginTheSecondPhase();
+  EXPECT_EQ(ReportEarly(2).outcome, Outcome::kOpen);
+  EXPECT_EQ(protocol_test::Answer(protocol_.get(), all_).size(), 1U);
+  ASSERT_EQ(Granted(), (std::vector<WorkId>{{0, 2}}))
+      << "both shards have it, and no report says so";
+  const ReportResult nothing = protocol_->Report(0, {0, 2}, Now(*protocol_, {}), {});
+  EXPECT_EQ(nothing.outcome, Outcome::kOpen);
+  EXPECT_EQ(Granted(), (std::vector<WorkId>{{0, 2}})) << "it was given back";
+  EXPECT_EQ(Report(2), Outcome::kCommitted);
+}
+
 // The chunk is not full: what it has no work ids for is not lacking.
 TEST_F(EarlyTest, AFinalCheckpointIsCompleteWithWhatThereIs) {
   BeginTheSecondPhase();
