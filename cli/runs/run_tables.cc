@@ -66,7 +66,7 @@ const CheckpointEntry* NewestReadable(const RunEntry& run) {
 
 std::string ExamplesOf(const RunEntry& run) {
   const CheckpointEntry* const newest = NewestReadable(run);
-  const std::string counted = MemberText(run.result, "examples_committed");
+  std::string counted = MemberText(run.result, "examples_committed");
   if (counted != "-" || newest == nullptr) return counted;
   return std::to_string(newest->manifest.examples_committed());
 }

@@ -79,7 +79,7 @@ class ClusterCoordinator {
     std::vector<RemoteValue> all;
     fetch_internal::Fetched<T>::Collect(structure, &all);
     PSTRAIN_ASSIGN_OR_RETURN(std::vector<Values> values, FetchAll(all, deadline));
-    fetch_internal::Next next = values.begin();
+    auto next = values.begin();
     return fetch_internal::Fetched<T>::Fill(structure, next);
   }
 

@@ -28,7 +28,7 @@ class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(YamlReading& reading) : reading_(reading) {}
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override { begin_ = mark; }
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -65,6 +65,9 @@ class TreeBuilder : public YAML::EventHandler {
     Open(mark, tag, anchor, Json::Object());
   }
   void OnMapEnd() override { Close(); }
+
+  /// Where the document began.
+  const YAML::Mark& begin() const { return begin_; }
 
  private:
   /// A list or mapping that has not ended. `key` is set between a key and its value.
@@ -194,6 +197,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   YamlReading& reading_;
+  YAML::Mark begin_ = YAML::Mark::null_mark();
   std::vector<Frame> frames_;
   /// Open containers inside one that is left out.
   int skipped_ = 0;
@@ -231,7 +235,9 @@ ManifestError NotYaml(std::string_view text, const YAML::Exception& error) {
           .message = "is not YAML: " + error.msg};
 }
 
-/// A reading for each document; what cannot be parsed ends the list with a reading of its own.
+/// A reading for each document; what cannot be parsed ends the list with a reading of its own. The
+/// parser takes a document that begins with a sign which no document can begin with, as a comma,
+/// for an empty one, and does not go on: it would give that without end.
 std::vector<YamlReading> ReadDocuments(std::string_view text) {
   std::vector<YamlReading> readings;
   if (text.starts_with("\xEF\xBB\xBF") || !IsCleanText(text)) {
@@ -245,9 +251,14 @@ std::vector<YamlReading> ReadDocuments(std::string_view text) {
   YamlReading reading;
   try {
     YAML::Parser parser(stream);
+    YAML::Mark before = YAML::Mark::null_mark();
     for (;;) {
       TreeBuilder builder(reading);
       if (!parser.HandleNextDocument(builder)) return readings;
+      if (builder.begin().pos == before.pos) {
+        throw YAML::ParserException(before, "a document cannot begin like this");
+      }
+      before = builder.begin();
       readings.push_back(std::exchange(reading, {}));
     }
   } catch (const YAML::Exception& error) {
