@@ -18,15 +18,13 @@ namespace {
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int32_t>::max();
 
 Status TooLarge(const TrainedModel& model, const std::string& format, std::uint64_t bytes) {
-  const VariableSpec* largest = nullptr;
+  VariableSpec largest;
   for (const VariableSpec& variable : model.model().variables()) {
-    if (largest == nullptr || TrainedModel::BytesOf(variable) > TrainedModel::BytesOf(*largest)) {
-      largest = &variable;
-    }
+    if (TrainedModel::BytesOf(variable) > TrainedModel::BytesOf(largest)) largest = variable;
   }
   return FailedPreconditionError(
-      "the model has " + std::to_string(bytes) + " bytes, of which " + largest->name() + " has " +
-      std::to_string(TrainedModel::BytesOf(*largest)) + ", and --format " + format +
+      "the model has " + std::to_string(bytes) + " bytes, of which " + largest.name() + " has " +
+      std::to_string(TrainedModel::BytesOf(largest)) + ", and --format " + format +
       " has its variables as constants of at most 2 GiB together; export it as safetensors, or "
       "train it with fewer buckets or a smaller embeddingDimension");
 }

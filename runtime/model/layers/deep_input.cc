@@ -86,6 +86,7 @@ DeepInput::Described DeepInput::Describe(ModelGraph& graph) const {
     parts[embedding.first_column] = described.embeddings.back();
   }
   std::vector<ModelGraph::Tensor> ordered;
+  ordered.reserve(parts.size());
   for (const auto& [column, part] : parts) ordered.push_back(part);
   described.matrix = graph.Concat(ordered);
   return described;

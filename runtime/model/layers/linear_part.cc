@@ -45,6 +45,7 @@ ModelGraph::Tensor LinearPart::Describe(ModelGraph& graph) const {
   ModelGraph::Tensor logits = graph.Add(graph.Zeros(), graph.Dense(bias_));
   if (!numeric_.empty()) {
     std::vector<ModelGraph::Tensor> numbers;
+    numbers.reserve(numeric_.size());
     for (const std::size_t feature : numeric_) numbers.push_back(graph.Number(feature));
     const ModelGraph::Tensor weighted =
         graph.Multiply(graph.Concat(numbers), graph.Dense(weights_));

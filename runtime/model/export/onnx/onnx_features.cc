@@ -77,8 +77,7 @@ std::string OnnxFeatures::Raw(std::size_t index) {
   const std::string scope = ScopeOf(feature);
   const std::string& fed = inputs_.at(index);
   return graph_->Where(scope + "/number", graph_->Op("IsNaN", scope + "/missing", {fed}),
-                       graph_->Scalar(scope + "/default", double{feature.numeric.default_value()}),
-                       fed);
+                       graph_->Scalar(scope + "/default", feature.numeric.default_value()), fed);
 }
 
 const std::string& OnnxFeatures::Number(std::size_t feature) {
@@ -98,9 +97,8 @@ std::string OnnxFeatures::Transformed(std::size_t index) {
   const NumericTransform& how = feature.numeric.transform();
   if (how.has_standardize()) {
     const std::string shifted =
-        op("Sub", {number, graph_->Scalar(scope + "/mean", double{how.standardize().mean()})});
-    number =
-        op("Div", {shifted, graph_->Scalar(scope + "/stddev", double{how.standardize().stddev()})});
+        op("Sub", {number, graph_->Scalar(scope + "/mean", how.standardize().mean())});
+    number = op("Div", {shifted, graph_->Scalar(scope + "/stddev", how.standardize().stddev())});
   } else if (how.has_log()) {
     const std::string size =
         op("Add", {op("Abs", {number}), graph_->Scalar(scope + "/one", double{1})});

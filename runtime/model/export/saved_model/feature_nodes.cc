@@ -1,6 +1,7 @@
 #include "runtime/model/export/saved_model/feature_nodes.h"
 
 #include <initializer_list>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -90,7 +91,7 @@ std::string FeatureNodes::Raw(const FeatureTransform& feature) {
   const std::string missing = text ? MissingText(feature.column)
                                    : graph_->Op("IsNan", scope + "/missing", DT_DOUBLE, {number});
   return graph_->Select(scope + "/number", DT_DOUBLE, missing,
-                        graph_->Scalar(scope + "/default", double{feature.numeric.default_value()}),
+                        graph_->Scalar(scope + "/default", feature.numeric.default_value()),
                         number);
 }
 
@@ -110,9 +111,9 @@ std::string FeatureNodes::Transformed(const FeatureTransform& feature) {
   const NumericTransform& how = feature.numeric.transform();
   if (how.has_standardize()) {
     const std::string shifted =
-        op("Sub", {number, graph_->Scalar(scope + "/mean", double{how.standardize().mean()})});
-    number = op("RealDiv",
-                {shifted, graph_->Scalar(scope + "/stddev", double{how.standardize().stddev()})});
+        op("Sub", {number, graph_->Scalar(scope + "/mean", how.standardize().mean())});
+    number =
+        op("RealDiv", {shifted, graph_->Scalar(scope + "/stddev", how.standardize().stddev())});
   } else if (how.has_log()) {
     number = op("Mul", {op("Sign", {number}), op("Log1p", {op("Abs", {number})})});
   }
@@ -176,8 +177,8 @@ FeatureNodes::Ids FeatureNodes::Vocabulary(const FeatureTransform& feature) {
   const std::string scope = ScopeOf(feature);
   const std::string& text = columns_[feature.column].node;
   const auto size = static_cast<std::int64_t>(feature.vocabulary.size());
-  std::vector<std::int64_t> places;
-  for (std::int64_t i = 0; i < size; ++i) places.push_back(i);
+  std::vector<std::int64_t> places(feature.vocabulary.size());
+  std::iota(places.begin(), places.end(), std::int64_t{0});
 
   TfNodeDef* const table = graph_->Add("HashTableV2", scope + "/table");
   SetType(*table, "key_dtype", DT_STRING);
