@@ -19,6 +19,7 @@ class FunctionRegistry {
     std::string signature;
     function_internal::Invoke invoke;
     std::string where;
+    FunctionOptions options = {};
   };
 
   /// Has a variable assigned: of its name and a tensor.

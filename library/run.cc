@@ -143,13 +143,13 @@ Status Run::Declare(const VariableSpec& variable) {
 }
 
 Result<std::shared_ptr<const ClosureState>> Run::Schedule(const Call& call,
-                                                          ClosureQueue::Place place) {
+                                                          const CallOptions& options) {
   const MutexLock lock(scheduling_);
   CallBinding binding;
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<Argument> arguments, binding.Bind(call.arguments));
   PSTRAIN_ASSIGN_OR_RETURN(
       ClosureQueue::Scheduled scheduled,
-      queue_.Schedule(EncodeCall({call.function, call.signature, std::move(arguments)}), place));
+      queue_.Schedule(EncodeCall({call.function, call.signature, std::move(arguments)}), options));
   binding.Keep();
   return std::move(scheduled.state);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pstrain/coordinator_options.h>
 #include <pstrain/dataset.h>
 #include <pstrain/deadline.h>
 #include <pstrain/fetch.h>
@@ -8,6 +9,7 @@
 #include <pstrain/per_worker_dataset.h>
 #include <pstrain/remote_value.h>
 #include <pstrain/resource.h>
+#include <pstrain/schedule_options.h>
 #include <pstrain/status.h>
 #include <pstrain/strategy.h>
 
@@ -34,7 +36,8 @@ namespace pstrain {
 class ClusterCoordinator {
  public:
   /// Of one strategy there is one coordinator: a second one is the same.
-  static Result<ClusterCoordinator> Create(const ParameterServerStrategy& strategy);
+  static Result<ClusterCoordinator> Create(const ParameterServerStrategy& strategy,
+                                           const CoordinatorOptions& options = {});
 
   /// Has a worker run the function with these arguments, which are checked when this is compiled.
   /// Does not wait. Mirrors ClusterCoordinator.schedule(fn, args). An Iterator gives the call its
@@ -48,8 +51,16 @@ class ClusterCoordinator {
   template <typename... Params, typename... Args>
     requires requires(Args&&... args) { Function<Params...>::Pack(std::forward<Args>(args)...); }
   Result<RemoteValue> Schedule(const Function<Params...>& function, Args&&... arguments) {
+    return Schedule(ScheduleOptions{}, function, std::forward<Args>(arguments)...);
+  }
+  /// The same for a certain worker, or before other calls.
+  template <typename... Params, typename... Args>
+    requires requires(Args&&... args) { Function<Params...>::Pack(std::forward<Args>(args)...); }
+  Result<RemoteValue> Schedule(const ScheduleOptions& options, const Function<Params...>& function,
+                               Args&&... arguments) {
     return ScheduleCall(function.name(), function.Signature(),
-                        Function<Params...>::Pack(std::forward<Args>(arguments)...));
+                        Function<Params...>::Pack(std::forward<Args>(arguments)...),
+                        function.options(), options);
   }
 
   /// Makes the dataset of the function known to the workers: opens it here, which finds what is
@@ -103,7 +114,9 @@ class ClusterCoordinator {
   friend class CheckpointManager;
   explicit ClusterCoordinator(std::shared_ptr<program::Run> run) : run_(std::move(run)) {}
   Result<RemoteValue> ScheduleCall(const std::string& function, const std::string& signature,
-                                   const std::vector<Argument>& arguments);
+                                   const std::vector<Argument>& arguments,
+                                   const FunctionOptions& function_options,
+                                   const ScheduleOptions& options);
   resource_internal::Handle MakeHandle(const std::string& resource) const;
   static Result<std::vector<Values>> FetchAll(const std::vector<RemoteValue>& values,
                                               Deadline deadline);

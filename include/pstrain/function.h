@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pstrain/function_options.h>
 #include <pstrain/iterator.h>
 #include <pstrain/resource.h>
 #include <pstrain/status.h>
@@ -85,8 +86,8 @@ std::string TypeName() {
 
 using Invoke = std::function<Result<Values>(Step& step, const std::vector<Argument>& arguments)>;
 /// A name that is taken is remembered: ParameterServerStrategy::Create fails with ALREADY_EXISTS.
-void Register(const std::string& name, const std::string& signature, Invoke invoke,
-              const std::source_location& where);
+void Register(const std::string& name, const std::string& signature, const FunctionOptions& options,
+              Invoke invoke, const std::source_location& where);
 
 }  // namespace function_internal
 
@@ -113,11 +114,11 @@ class Function {
   using Body = Result<Values> (*)(Step& step, Params... arguments);
 
   /// Two functions of one name: see ParameterServerStrategy::Create.
-  Function(std::string name, Body body,
+  Function(std::string name, Body body, const FunctionOptions& options = {},
            const std::source_location& where = std::source_location::current())
-      : name_(std::move(name)) {
+      : name_(std::move(name)), options_(options) {
     function_internal::Register(
-        name_, Signature(),
+        name_, Signature(), options,
         [body](Step& step, const std::vector<Argument>& arguments) {
           return Call(body, step, arguments, std::index_sequence_for<Params...>());
         },
@@ -125,6 +126,7 @@ class Function {
   }
 
   const std::string& name() const { return name_; }
+  const FunctionOptions& options() const { return options_; }
   /// The types of its parameters, as text: workers compare it with their own.
   static std::string Signature() {
     std::string text;
@@ -162,9 +164,12 @@ class Function {
   }
 
   std::string name_;
+  FunctionOptions options_;
 };
 
 template <typename... Params>
 Function(const char*, Result<Values> (*)(Step&, Params...)) -> Function<Params...>;
+template <typename... Params>
+Function(const char*, Result<Values> (*)(Step&, Params...), FunctionOptions) -> Function<Params...>;
 
 }  // namespace pstrain

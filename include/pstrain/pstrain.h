@@ -5,6 +5,7 @@
 #include <pstrain/cluster_resolver.h>
 #include <pstrain/cluster_spec.h>
 #include <pstrain/coordinator.h>
+#include <pstrain/coordinator_options.h>
 #include <pstrain/dataset.h>
 #include <pstrain/deadline.h>
 #include <pstrain/distributed_values.h>
@@ -13,6 +14,7 @@
 #include <pstrain/embedding_table.h>
 #include <pstrain/fetch.h>
 #include <pstrain/function.h>
+#include <pstrain/function_options.h>
 #include <pstrain/indexed_slices.h>
 #include <pstrain/initializers.h>
 #include <pstrain/input_context.h>
@@ -26,6 +28,7 @@
 #include <pstrain/remote_value.h>
 #include <pstrain/resource.h>
 #include <pstrain/saved_variables.h>
+#include <pstrain/schedule_options.h>
 #include <pstrain/server.h>
 #include <pstrain/shape.h>
 #include <pstrain/sidecar_evaluator.h>

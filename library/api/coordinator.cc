@@ -9,15 +9,19 @@
 
 namespace pstrain {
 
-Result<ClusterCoordinator> ClusterCoordinator::Create(const ParameterServerStrategy& strategy) {
+Result<ClusterCoordinator> ClusterCoordinator::Create(const ParameterServerStrategy& strategy,
+                                                      const CoordinatorOptions& /*options*/) {
   return ClusterCoordinator(strategy.run_);
 }
 
 Result<RemoteValue> ClusterCoordinator::ScheduleCall(const std::string& function,
                                                      const std::string& signature,
-                                                     const std::vector<Argument>& arguments) {
+                                                     const std::vector<Argument>& arguments,
+                                                     const FunctionOptions& function_options,
+                                                     const ScheduleOptions& options) {
   PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const ClosureState> state,
-                           run_->Schedule({function, signature, arguments}));
+                           run_->Schedule({function, signature, arguments},
+                                          {.function = function_options, .schedule = options}));
   return RemoteValue(std::move(state));
 }
 

@@ -36,7 +36,7 @@ Status Variable::Assign(const Tensor& value, Deadline deadline) {
   const program::Call call{
       program::FunctionRegistry::kAssign, "string,tensor", {Argument(Tensor(name_)), value}};
   PSTRAIN_ASSIGN_OR_RETURN(const std::shared_ptr<const ClosureState> state,
-                           run_->Schedule(call, ClosureQueue::Place::kOwnPhase));
+                           run_->Schedule(call, {.place = CallOptions::Place::kOwnPhase}));
   return state->Wait(program::EndOf(deadline)).status();
 }
 

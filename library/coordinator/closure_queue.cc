@@ -84,7 +84,8 @@ Status ClosureQueue::MayTakeAnId() {
   return Deliver();
 }
 
-Result<ClosureQueue::Scheduled> ClosureQueue::Schedule(std::string payload, Place place) {
+Result<ClosureQueue::Scheduled> ClosureQueue::Schedule(std::string payload,
+                                                       const CallOptions& options) {
   if (payload.size() > limits_.payload) {
     return ResourceExhaustedError("the arguments have " + std::to_string(payload.size()) +
                                   " bytes, and at most " + std::to_string(limits_.payload) +
@@ -104,7 +105,7 @@ Result<ClosureQueue::Scheduled> ClosureQueue::Schedule(std::string payload, Plac
                                         " bytes, which are kept until the program ends");
         return;
       }
-      scheduled = Add(std::move(payload), place);
+      scheduled = Add(std::move(payload), options);
     });
     return status;
   }));
@@ -112,8 +113,8 @@ Result<ClosureQueue::Scheduled> ClosureQueue::Schedule(std::string payload, Plac
 }
 
 // Under the chief's lock, so that nobody reports it before it is here.
-ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, Place place) {
-  const bool own = place == Place::kOwnPhase;
+ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, const CallOptions& options) {
+  const bool own = options.place == CallOptions::Place::kOwnPhase;
   if (own) source_->EndPhase();
   const Id id = source_->Number(source_->Add(1, {kClosureWork, std::move(payload)}));
   if (own) source_->EndPhase();

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/status.h"
+#include "library/coordinator/call_options.h"
 #include "library/coordinator/closure_state.h"
 #include "proto/contract/control.pb.h"
 #include "proto/contract/mark.pb.h"
@@ -45,12 +46,6 @@ class ClosureQueue {
     Id id = 0;
     std::shared_ptr<const ClosureState> state;
   };
-  enum class Place : std::uint8_t {
-    /// In the phase that is open.
-    kOpenPhase,
-    /// In a phase of its own; a policy does not void it.
-    kOwnPhase,
-  };
 
   /// Told of each closure that has succeeded, once, before anybody else is: its number, what its
   /// function has returned, as bytes, and below which number all closures have ended. It is called
@@ -76,7 +71,7 @@ class ClosureQueue {
   /// Begin, Begin is awaited, or Close was called. RESOURCE_EXHAUSTED: the payload, or all that are
   /// kept, are too large. Any other code: an error of a function before this one, or how the run
   /// has ended.
-  Result<Scheduled> Schedule(std::string payload, Place place = Place::kOpenPhase)
+  Result<Scheduled> Schedule(std::string payload, const CallOptions& options = {})
       PSTRAIN_EXCLUDES(mutex_);
   /// Ends the phase and waits until all that was scheduled is committed. DEADLINE_EXCEEDED: it is
   /// not; the phase has ended all the same, and Join may be called again.
@@ -135,7 +130,7 @@ class ClosureQueue {
   void Returned(const ProgramMark& mark) PSTRAIN_EXCLUDES(mutex_);
   Status WantMark(ProgramMark mark, std::shared_ptr<std::optional<Status>> outcome)
       PSTRAIN_EXCLUDES(mutex_);
-  Scheduled Add(std::string payload, Place place) PSTRAIN_EXCLUDES(mutex_);
+  Scheduled Add(std::string payload, const CallOptions& options) PSTRAIN_EXCLUDES(mutex_);
 
   /// Of the chief's lock, which is taken before mutex_.
   const std::shared_ptr<ClosureSource> source_;

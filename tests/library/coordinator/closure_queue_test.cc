@@ -117,7 +117,7 @@ TEST_F(ClosureQueueTest, WhenACallHasFailed_NobodyRunsItAgain) {
   Serve();
   const auto failed = Schedule();
   const auto voided = Schedule();
-  const auto good = queue_.Schedule("assign", ClosureQueue::Place::kOwnPhase);
+  const auto good = queue_.Schedule("assign", {.place = CallOptions::Place::kOwnPhase});
   ASSERT_TRUE(good.ok());
   Report error;
   error.mutable_error()->set_code(static_cast<std::uint32_t>(StatusCode::kInternal));
@@ -157,7 +157,7 @@ TEST_F(ClosureQueueTest, WhenOneFails_WhatNobodyHasIsVoidedButNoAssign) {
   Serve();
   const auto bad = Schedule();
   const auto rest = Schedule();
-  const auto assign = queue_.Schedule("assign", ClosureQueue::Place::kOwnPhase);
+  const auto assign = queue_.Schedule("assign", {.place = CallOptions::Place::kOwnPhase});
   ASSERT_TRUE(assign.ok());
   Fail(bad.id, StatusCode::kOutOfRange, "no");
   EXPECT_EQ(KindOf(rest.id), kVoidWork);
@@ -185,7 +185,7 @@ TEST_F(ClosureQueueTest, WhenOthersFailToo_OneErrorHasTheirCount) {
   Serve();
   std::vector<ClosureQueue::Scheduled> all;
   for (int i = 0; i < 4; ++i)
-    all.push_back(queue_.Schedule("call", ClosureQueue::Place::kOwnPhase).value());
+    all.push_back(queue_.Schedule("call", {.place = CallOptions::Place::kOwnPhase}).value());
   Fail(0, StatusCode::kInternal, "first");
   Fail(1, StatusCode::kNotFound, "second");
   Fail(2, static_cast<StatusCode>(99), "of no code");
@@ -210,7 +210,7 @@ TEST_F(ClosureQueueTest, WhenPhasesEnd_WorkWaitsForWhatIsBefore) {
   Schedule();
   EXPECT_EQ(queue_.Join(SteadyNow()).code(), StatusCode::kDeadlineExceeded);
   Schedule();
-  ASSERT_TRUE(queue_.Schedule("assign", ClosureQueue::Place::kOwnPhase).ok());
+  ASSERT_TRUE(queue_.Schedule("assign", {.place = CallOptions::Place::kOwnPhase}).ok());
   Schedule();
   EXPECT_EQ(after(1), 0U);
   EXPECT_EQ(after(2), 2U);

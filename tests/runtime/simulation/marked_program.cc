@@ -141,11 +141,11 @@ class Main {
     // All of its phase may change something.
     const auto of_phase = static_cast<float>(made_.size() + 1 - fetched_);
     Histories().Scheduled(life_, history_.added() - former_ + of_phase);
-    const auto place = call.kind == MarkedCall::Kind::kAssign ? ClosureQueue::Place::kOwnPhase
-                                                              : ClosureQueue::Place::kOpenPhase;
-    Result<ClosureQueue::Scheduled> scheduled = queue_.Schedule(call.ToPayload(), place);
+    const auto place = call.kind == MarkedCall::Kind::kAssign ? CallOptions::Place::kOwnPhase
+                                                              : CallOptions::Place::kOpenPhase;
+    Result<ClosureQueue::Scheduled> scheduled = queue_.Schedule(call.ToPayload(), {.place = place});
     if (scheduled.status().code() == StatusCode::kOutOfRange) {
-      scheduled = queue_.Schedule(call.ToPayload(), place);
+      scheduled = queue_.Schedule(call.ToPayload(), {.place = place});
     }
     PSTRAIN_RETURN_IF_ERROR(scheduled.status());
     if (scheduled->id != history_.calls) Violated("a call does not have the next number");

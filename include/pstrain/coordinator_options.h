@@ -1,0 +1,27 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <variant>
+
+namespace pstrain {
+
+/// With the first call that fails, all that nobody has begun are voided, and those that run are
+/// told to stop (Step::stop_token).
+struct FailFast {
+  /// For how long those that run may go on after that.
+  std::chrono::milliseconds cancel_timeout{10'000};
+};
+/// So many calls may fail: each is an error of its own RemoteValue alone, and counted
+/// (ClusterCoordinator::FailedCalls). With the next one, as FailFast.
+struct Budget {
+  std::uint64_t calls = 0;
+};
+using ErrorPolicy = std::variant<FailFast, Budget>;
+
+/// How a coordinator goes about its calls. A value.
+struct CoordinatorOptions {
+  ErrorPolicy errors = FailFast{};
+};
+
+}  // namespace pstrain
