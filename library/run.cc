@@ -60,9 +60,10 @@ SteadyTime EndOf(const Deadline& deadline) {
   return now + deadline.from_now();
 }
 
-Run::Run(std::uint32_t workers, Partitioner partitioner)
+Run::Run(std::uint32_t workers, Partitioner partitioner, ClusterResolver cluster)
     : workers_(workers),
       partitioner_(std::move(partitioner)),
+      cluster_(std::move(cluster)),
       queue_({}, [this](ClosureQueue::Id closure, const std::string& bytes,
                         ClosureQueue::Id settled) {
         const Result<CallResult> result = DecodeResult(bytes);
@@ -106,8 +107,8 @@ Result<std::shared_ptr<Run>> Run::Start(const ClusterResolver& cluster,
   const int workers = process == nullptr
                           ? options.workers
                           : DesiredReplicas(process->task().job.spec(), Role::kWorker);
-  auto run =
-      std::make_shared<Run>(static_cast<std::uint32_t>(workers), options.variable_partitioner);
+  auto run = std::make_shared<Run>(static_cast<std::uint32_t>(workers),
+                                   options.variable_partitioner, cluster);
   {
     const MutexLock lock(run->mutex_);
     if (process == nullptr) {

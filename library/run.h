@@ -38,7 +38,7 @@ class Run {
   /// As ParameterServerStrategy::Create.
   static Result<std::shared_ptr<Run>> Start(const ClusterResolver& cluster,
                                             const StrategyOptions& options);
-  explicit Run(std::uint32_t workers, Partitioner partitioner = {});
+  explicit Run(std::uint32_t workers, Partitioner partitioner = {}, ClusterResolver cluster = {});
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -58,6 +58,8 @@ class Run {
   MetricTable& metrics() { return metrics_; }
   /// Of the variables that are declared.
   const Partitioner& partitioner() const { return partitioner_; }
+  /// Of Start.
+  const ClusterResolver& cluster() const { return cluster_; }
   const std::shared_ptr<NamedIterators>& iterators() const { return iterators_; }
   /// Workers of the strategy.
   std::uint32_t workers() const { return workers_; }
@@ -71,6 +73,7 @@ class Run {
 
   const std::uint32_t workers_;
   const Partitioner partitioner_;
+  const ClusterResolver cluster_;
   MetricTable metrics_;
   const std::shared_ptr<NamedIterators> iterators_ = std::make_shared<NamedIterators>();
   ClosureQueue queue_;

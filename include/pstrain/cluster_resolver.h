@@ -3,6 +3,7 @@
 #include <pstrain/cluster_spec.h>
 #include <pstrain/status.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 namespace pstrain {
 
 struct LenientTfConfig;
+
+/// How many accelerators of a kind: {{"GPU", 2}}; a kind of which there are none is not in it.
+using Accelerators = std::map<std::string, int>;
 
 /// Which cluster this process belongs to and which of its tasks it is. Mirrors
 /// tf.distribute.cluster_resolver.ClusterResolver, but it is read once: what it says never changes.
@@ -28,8 +32,11 @@ class ClusterResolver {
     std::string environment = {};
     /// What Master answers, whatever the cluster is.
     std::optional<std::string> session_master = {};
+    /// What NumAccelerators answers of every task. Mirrors num_accelerators of
+    /// SimpleClusterResolver.
+    std::optional<Accelerators> num_accelerators = {};
   };
-  /// A task to ask Master for; what is left out is the process' own.
+  /// A task to ask for; what is left out is the process' own.
   struct Asked {
     std::optional<std::string> task_type = {};
     std::optional<int> task_id = {};
@@ -67,6 +74,15 @@ class ClusterResolver {
   /// task.
   Result<std::string> Master() const { return Master(Asked()); }
   Result<std::string> Master(const Asked& asked) const;
+
+  /// The accelerators of a task: what the resolver was given, or else those that this process may
+  /// use, if it is that task. These are NVIDIA's GPUs, of which CUDA_VISIBLE_DEVICES may hide some;
+  /// they are counted anew each time, without a driver. Not while another thread changes the
+  /// environment. Mirrors ClusterResolver.num_accelerators, which counts other tasks once it has
+  /// connected to them. Errors as Master; FAILED_PRECONDITION: it is another task, which knows by
+  /// itself; others: /dev cannot be read.
+  Result<Accelerators> NumAccelerators() const { return NumAccelerators(Asked()); }
+  Result<Accelerators> NumAccelerators(const Asked& asked) const;
 
   /// What tf.distribute.ParameterServerStrategy checks before it connects: INVALID_ARGUMENT for an
   /// empty cluster; a job or an own task type beside chief, worker, ps and evaluator; an own task
@@ -115,6 +131,8 @@ class TfConfigClusterResolver {
   const std::string& environment() const { return environment_; }
   /// As ClusterResolver::Master; needs of TF_CONFIG only what it looks at.
   Result<std::string> Master(const ClusterResolver::Asked& asked = {}) const;
+  /// As ClusterResolver::NumAccelerators.
+  Result<Accelerators> NumAccelerators(const ClusterResolver::Asked& asked = {}) const;
 
   /// All of it, or the first part that cannot be read. It is not checked yet.
   Result<ClusterResolver> Resolve() const;

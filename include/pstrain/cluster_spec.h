@@ -48,6 +48,11 @@ class ClusterSpec {
   /// One line of JSON, jobs sorted by name: a list where the indices are 0, 1, ..., else an object
   /// from index to address. What TF_CONFIG has under "cluster".
   std::string ToJson() const;
+  /// The bytes of the protocol buffer tensorflow.ClusterDef that says the same, jobs sorted by name
+  /// and tasks by index, as programs of TensorFlow read it: the cluster of a tensorflow.ServerDef,
+  /// which TensorFlow's C API starts servers by. Names and addresses are to be UTF-8, which is not
+  /// checked here. Mirrors ClusterSpec.as_cluster_def.
+  std::string ToClusterDef() const;
 
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 

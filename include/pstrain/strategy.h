@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -82,12 +83,27 @@ class ParameterServerStrategy {
   /// Calls of functions that have succeeded. Mirrors optimizer.iterations, but for functions in
   /// place of gradients.
   std::int64_t Iterations() const;
+  /// What it was made with; without a cluster, if that was none. Mirrors
+  /// tf.distribute.Strategy.cluster_resolver.
+  const ClusterResolver& cluster_resolver() const;
+  /// Replicas that take a step together, which are those of one worker, however many workers there
+  /// are: one so far. Mirrors tf.distribute.Strategy.num_replicas_in_sync.
+  std::int64_t num_replicas_in_sync() const;
 
  private:
   friend class ClusterCoordinator;
+  friend std::optional<ParameterServerStrategy> GetStrategy();
   explicit ParameterServerStrategy(std::shared_ptr<program::Run> run) : run_(std::move(run)) {}
 
   std::shared_ptr<program::Run> run_;
 };
+
+/// The strategy whose Scope this thread has entered last and not left. Nothing outside of a scope,
+/// where TensorFlow has its default strategy; and nothing in a function, which runs in a worker,
+/// while the strategy is of `main`: what a function may ask is GetReplicaContext. Mirrors
+/// tf.distribute.get_strategy. Of the calling thread; any thread.
+std::optional<ParameterServerStrategy> GetStrategy();
+/// There is one. Mirrors tf.distribute.has_strategy.
+bool HasStrategy();
 
 }  // namespace pstrain

@@ -1,3 +1,4 @@
+#include <pstrain/replica_context.h>
 #include <pstrain/strategy.h>
 
 #include <vector>
@@ -7,6 +8,9 @@
 
 namespace pstrain {
 namespace {
+
+/// Of one worker.
+constexpr std::int64_t kReplicas = 1;
 
 thread_local std::vector<std::shared_ptr<program::Run>> scopes;
 
@@ -38,6 +42,22 @@ Result<ParameterServerStrategy> ParameterServerStrategy::Create(const ClusterRes
 
 std::int64_t ParameterServerStrategy::Iterations() const {
   return static_cast<std::int64_t>(run_->queue().succeeded());
+}
+
+const ClusterResolver& ParameterServerStrategy::cluster_resolver() const { return run_->cluster(); }
+std::int64_t ParameterServerStrategy::num_replicas_in_sync() const { return kReplicas; }
+
+std::optional<ParameterServerStrategy> GetStrategy() {
+  std::shared_ptr<program::Run> run = program::CurrentScope();
+  if (run == nullptr) return std::nullopt;
+  return ParameterServerStrategy(std::move(run));
+}
+bool HasStrategy() { return program::CurrentScope() != nullptr; }
+
+bool InCrossReplicaContext() { return HasStrategy(); }
+std::optional<ReplicaContext> GetReplicaContext() {
+  if (InCrossReplicaContext()) return std::nullopt;
+  return ReplicaContext(0, kReplicas);
 }
 
 }  // namespace pstrain

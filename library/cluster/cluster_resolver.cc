@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "library/cluster/accelerators.h"
 #include "library/cluster/tf_config_lenient.h"
 #include "proto/contract/roles.h"
 #include "proto/contract/tf_config.h"
@@ -71,6 +72,24 @@ Result<std::string> AddressOf(const ClusterSpec& spec, const std::optional<std::
   return rpc_layer.empty() ? address : rpc_layer + "://" + address;
 }
 
+// Of the process' own task, or of nobody in particular.
+Result<Accelerators> AcceleratorsOf(const ClusterResolver::Asked& asked,
+                                    const std::optional<std::string>& own_type,
+                                    std::optional<int> own_id) {
+  const bool own = (!asked.task_type || asked.task_type == own_type) &&
+                   (!asked.task_id || asked.task_id == own_id);
+  if (!own) {
+    const std::string id = asked.task_id ? std::to_string(*asked.task_id) : "";
+    return FailedPreconditionError("the accelerators of the " +
+                                   asked.task_type.value_or(own_type.value_or("task")) + " " + id +
+                                   " are known in its own process, and this is another one");
+  }
+  PSTRAIN_ASSIGN_OR_RETURN(const int gpus, CountGpusHere());
+  Accelerators accelerators;
+  if (gpus > 0) accelerators["GPU"] = gpus;
+  return accelerators;
+}
+
 }  // namespace
 
 Result<ClusterResolver> ClusterResolver::FromTfConfig(std::string_view text) {
@@ -107,6 +126,12 @@ Result<std::string> ClusterResolver::Master(const Asked& asked) const {
   return AddressOf(task_.cluster_spec, asked.task_type ? asked.task_type : task_.task_type,
                    asked.task_id ? asked.task_id : task_.task_id,
                    asked.rpc_layer.empty() ? task_.rpc_layer : asked.rpc_layer);
+}
+
+Result<Accelerators> ClusterResolver::NumAccelerators(const Asked& asked) const {
+  if (task_.num_accelerators) return *task_.num_accelerators;
+  PSTRAIN_RETURN_IF_ERROR(Master(asked).status());
+  return AcceleratorsOf(asked, task_.task_type, task_.task_id);
 }
 
 Status ClusterResolver::CheckParameterServers() const {
@@ -183,6 +208,14 @@ Result<std::string> TfConfigClusterResolver::Master(const ClusterResolver::Asked
     rpc_layer = own.value_or("");
   }
   return AddressOf(spec, type, id, rpc_layer);
+}
+
+Result<Accelerators> TfConfigClusterResolver::NumAccelerators(
+    const ClusterResolver::Asked& asked) const {
+  PSTRAIN_ASSIGN_OR_RETURN(const std::optional<std::string> type, task_type_);
+  PSTRAIN_ASSIGN_OR_RETURN(const std::optional<int> id, task_id_);
+  PSTRAIN_RETURN_IF_ERROR(Master(asked).status());
+  return AcceleratorsOf(asked, type, id);
 }
 
 Result<ClusterResolver> TfConfigClusterResolver::Resolve() const {

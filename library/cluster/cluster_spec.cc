@@ -1,6 +1,7 @@
 #include <pstrain/cluster_spec.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/text/json.h"
 
@@ -9,6 +10,21 @@ namespace {
 
 // Of a list with holes: an index beyond it is a mistake, not a cluster.
 constexpr int kMostListed = 1'000'000;
+
+// The wire format of protocol buffers, for the one message that is not worth a generated class.
+void AppendVarint(std::uint64_t number, std::string* to) {
+  constexpr int kBits = 7;
+  constexpr std::uint64_t kMore = std::uint64_t{1} << kBits;
+  for (; number >= kMore; number >>= kBits) to->push_back(static_cast<char>(number | kMore));
+  to->push_back(static_cast<char>(number));
+}
+
+// A field that has a length: a text or a message.
+void AppendBytes(int field, std::string_view bytes, std::string* to) {
+  AppendVarint(static_cast<std::uint64_t>(field) << 3 | 2, to);
+  AppendVarint(bytes.size(), to);
+  to->append(bytes);
+}
 
 }  // namespace
 
@@ -91,6 +107,26 @@ std::string ClusterSpec::ToJson() const {
     cluster.Set(job, std::move(value));
   }
   return WriteJson(cluster);
+}
+
+// message ClusterDef { repeated JobDef job = 1; }
+// message JobDef { string name = 1; map<int32, string> tasks = 2; }
+std::string ClusterSpec::ToClusterDef() const {
+  std::string cluster;
+  for (const auto& [name, tasks] : jobs_) {
+    std::string job;
+    if (!name.empty()) AppendBytes(1, name, &job);
+    for (const auto& [index, address] : tasks) {
+      std::string task;
+      AppendVarint(1 << 3, &task);
+      // A negative int32 has the ten bytes of an int64.
+      AppendVarint(static_cast<std::uint64_t>(std::int64_t{index}), &task);
+      AppendBytes(2, address, &task);
+      AppendBytes(2, task, &job);
+    }
+    AppendBytes(1, job, &cluster);
+  }
+  return cluster;
 }
 
 }  // namespace pstrain

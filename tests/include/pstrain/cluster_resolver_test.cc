@@ -71,6 +71,30 @@ void ExpectJobs(const ClusterSpec& spec, const Json& facts, const std::string& w
   }
 }
 
+// Without checks: the golden file's own.
+std::string FromBase64(std::string_view text) {
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  unsigned bits = 0;
+  int count = 0;
+  for (const char letter : text.substr(0, text.find('='))) {
+    bits = bits << 6 | static_cast<unsigned>(kAlphabet.find(letter));
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes.push_back(static_cast<char>(bits >> count));
+  }
+  return bytes;
+}
+
+// Accelerators by kind.
+Json AsJson(const Accelerators& accelerators) {
+  Json json = Json::Object();
+  for (const auto& [kind, count] : accelerators) json.Set(kind, Json::Int(count));
+  return json;
+}
+
 // What ParameterServerStrategy's constructor says, as a value: "ok" or an error.
 Result<std::string> Checked(const Result<ClusterResolver>& resolver) {
   if (!resolver.ok()) return resolver.status();
@@ -107,6 +131,7 @@ void ExpectCase(const TfConfigClusterResolver& lenient, const Json& one, const s
   ExpectMember(lenient.Master(worker1), one, "master_worker_1", where);
   worker1.rpc_layer = "grpc";
   ExpectMember(lenient.Master(worker1), one, "master_worker_1_grpc", where);
+  ExpectMember(lenient.NumAccelerators(), one, "num_accelerators", where);
   ExpectHelpers(lenient, one, where);
   const Json* facts = one.Find("cluster_spec");
   if (facts == nullptr) return;
@@ -119,6 +144,9 @@ void ExpectCase(const TfConfigClusterResolver& lenient, const Json& one, const s
   Json jobs = *facts->Find("as_dict");
   std::ranges::sort(jobs.mutable_members(), {}, &Json::Member::first);
   EXPECT_EQ(lenient.cluster_spec()->ToJson(), WriteJson(jobs)) << where;
+  EXPECT_EQ(lenient.cluster_spec()->ToClusterDef(),
+            FromBase64(*facts->Find("cluster_def_b64")->AsString()))
+      << where;
   ExpectJobs(*lenient.cluster_spec(), *facts, where);
 }
 
@@ -128,7 +156,11 @@ std::optional<std::string_view> TextOf(const Json& one) {
   return *text->AsString();
 }
 
+// The vectors are of a machine without GPUs.
+void HideGpus() { ASSERT_EQ(setenv("CUDA_VISIBLE_DEVICES", "", 1), 0); }
+
 TEST(TfConfigClusterResolver, AgainstTensorFlow_IsTheSame) {
+  HideGpus();
   const Json golden = ReadGolden("tf_config.json");
   ASSERT_NE(golden.Find("cases"), nullptr);
   for (const Json& one : golden.Find("cases")->items()) {
@@ -144,6 +176,7 @@ TEST(TfConfigClusterResolver, AgainstTensorFlow_IsTheSame) {
 }
 
 TEST(TfConfigClusterResolver, WhenOverridden_AgainstTensorFlow_IsTheSame) {
+  HideGpus();
   const Json golden = ReadGolden("tf_config.json");
   ASSERT_NE(golden.Find("ctor_overrides"), nullptr);
   std::size_t cases = 0;
@@ -226,6 +259,30 @@ TEST(ClusterResolver, WhenGivenAll_IsTakenAsItIs) {
   EXPECT_TRUE(*resolver.IsChief());
   EXPECT_EQ(*resolver.WorkerCount(), 2);
   EXPECT_EQ(*resolver.IdInCluster(), 0);
+}
+
+TEST(ClusterResolver, NumAccelerators_AreThoseOfItsOwnTask) {
+  HideGpus();
+  const ClusterResolver worker = ClusterResolver::FromTfConfig(kText).value();
+  EXPECT_EQ(worker.NumAccelerators().value(), Accelerators());
+  EXPECT_EQ(worker.NumAccelerators({.task_type = "worker", .task_id = 1}).value(), Accelerators());
+  EXPECT_EQ(ClusterResolver().NumAccelerators().value(), Accelerators());
+  const Status other = worker.NumAccelerators({.task_type = "worker", .task_id = 0}).status();
+  EXPECT_EQ(other.code(), StatusCode::kFailedPrecondition);
+  EXPECT_NE(other.message().find("the worker 0 "), std::string::npos) << other.message();
+  EXPECT_EQ(worker.NumAccelerators({.task_id = 0}).status(), other);
+  EXPECT_EQ(worker.NumAccelerators({.task_type = "ps", .task_id = 0}).status().code(),
+            StatusCode::kFailedPrecondition);
+  EXPECT_EQ(worker.NumAccelerators({.task_id = 7}).status().code(), StatusCode::kInvalidArgument)
+      << "there is no such task";
+}
+
+TEST(ClusterResolver, NumAccelerators_WhenGivenCountForEveryTask) {
+  const ClusterResolver resolver({.cluster_spec = ClusterSpec::Of({{"worker", {"w:1", "v:1"}}}),
+                                  .num_accelerators = Accelerators{{"GPU", 4}}});
+  EXPECT_EQ(resolver.NumAccelerators().value(), (Accelerators{{"GPU", 4}}));
+  EXPECT_EQ(resolver.NumAccelerators({.task_type = "worker", .task_id = 1}).value(),
+            (Accelerators{{"GPU", 4}}));
 }
 
 TEST(ClusterResolver, WhenTheTaskIsOutsideTheCluster_IsACoordinator) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pstrain {
@@ -32,6 +33,21 @@ TEST(ClusterSpec, WithHoles_KeepsIndices) {
   EXPECT_EQ(*spec.job_tasks("worker"),
             (std::vector<std::optional<std::string>>{"a:1", std::nullopt, std::nullopt, "d:1"}));
   EXPECT_EQ(spec.ToJson(), R"({"worker":{"0":"a:1","3":"d:1"}})");
+}
+
+// Byte by byte; TfConfigClusterResolver.AgainstTensorFlow_IsTheSame has TensorFlow's own.
+TEST(ClusterSpec, ToClusterDef_HasJobsAndTasksInOrder) {
+  EXPECT_EQ(ClusterSpec().ToClusterDef(), "");
+  const ClusterSpec spec({{"worker", {{300, "b:1"}, {0, ""}}}, {"ps", {}}});
+  const std::string_view task_0("\x12\x04\x08\x00\x12\x00", 6);
+  const std::string_view task_300(
+      "\x12\x08\x08\xAC\x02\x12\x03"
+      "b:1",
+      10);
+  const std::string worker = "\x0A\x06worker" + std::string(task_0) + std::string(task_300);
+  EXPECT_EQ(spec.ToClusterDef(), std::string("\x0A\x04\x0A\x02ps\x0A\x18") + worker);
+  const std::string long_name(200, 'n');
+  EXPECT_EQ(ClusterSpec({{long_name, {}}}).ToClusterDef(), "\x0A\xCB\x01\x0A\xC8\x01" + long_name);
 }
 
 TEST(ClusterSpec, WhenAskedForWhatIsNotThere_IsRefused) {
