@@ -63,6 +63,17 @@ ParameterServerStrategy Start(const std::string& environment = "") {
       .value();
 }
 
+template <typename Strategy>
+concept HasLogicalDevices = requires(const Strategy& strategy, const Tensor& tensor) {
+  strategy.ExperimentalAssignToLogicalDevice(tensor, 0);
+} || requires(const Strategy& strategy, const Tensor& tensor) {
+  strategy.ExperimentalReplicateToLogicalDevices(tensor);
+} || requires(const Strategy& strategy, const Tensor& tensor) {
+  strategy.ExperimentalSplitToLogicalDevices(tensor, Shape{2});
+};
+template <typename Strategy>
+concept HasPythonObject = requires(const Strategy& strategy) { strategy.PythonObject(); };
+
 /// Of which run a strategy is, by what was given to it.
 std::string NameOf(const std::optional<ParameterServerStrategy>& strategy) {
   return strategy ? strategy->cluster_resolver().environment() : "none";
@@ -133,6 +144,12 @@ TEST(StrategyTest, ADatasetFunction_IsNotInTheScopeOfItsCaller) {
   ASSERT_TRUE(coordinator.CreatePerWorkerDataset(kLookAndCount).ok());
   ASSERT_TRUE(seen_by_the_dataset.has_value());
   ExpectReplica(*seen_by_the_dataset);
+}
+
+// Devices of a TPU, and the object of Python behind a binding of TensorFlow.
+TEST(StrategyTest, WhatIsOfOtherMachines_IsRefusedWhenCompiled) {
+  EXPECT_FALSE(HasLogicalDevices<ParameterServerStrategy>);
+  EXPECT_FALSE(HasPythonObject<ParameterServerStrategy>);
 }
 
 }  // namespace
