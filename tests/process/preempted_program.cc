@@ -121,7 +121,7 @@ Status Check(bool right, const std::string& what) {
 
 class Scenarios {
  public:
-  explicit Scenarios(ClusterCoordinator coordinator) : coordinator_(std::move(coordinator)) {}
+  explicit Scenarios(ClusterCoordinator coordinator) : program_(std::move(coordinator)) {}
 
   Status Run(const std::string& name) {
     static const std::map<std::string, Status (Scenarios::*)()> kAll = {
@@ -142,7 +142,7 @@ class Scenarios {
   /// Worker 1 begins when worker 0 has done much already: "hold-1" is there from the start.
   Status Staggered() {
     for (int i = 0; i < 50; ++i) PSTRAIN_RETURN_IF_ERROR(Add(1).status());
-    PSTRAIN_RETURN_IF_ERROR(coordinator_.Join(kSoon));
+    PSTRAIN_RETURN_IF_ERROR(program_.Join(kSoon));
     PSTRAIN_RETURN_IF_ERROR(CheckCount());
     Remove("hold-1");
     std::set<std::int64_t> workers;
@@ -159,12 +159,12 @@ class Scenarios {
   Status Cancellation() {
     const std::string lasting = NewGate(), failing = NewGate();
     PSTRAIN_ASSIGN_OR_RETURN(const auto lasts, StayAndAdd(lasting, 7));
-    PSTRAIN_ASSIGN_OR_RETURN(const auto fails, coordinator_.Schedule(kStayAndFail, failing));
+    PSTRAIN_ASSIGN_OR_RETURN(const auto fails, program_.Schedule(kStayAndFail, failing));
     PSTRAIN_ASSIGN_OR_RETURN(const pid_t worker, AwaitAttempt(lasting, 0));
     PSTRAIN_RETURN_IF_ERROR(AwaitAttempt(failing, 0).status());
     std::vector<RemoteValue> waiting;
     for (int i = 0; i < 100; ++i) {
-      PSTRAIN_ASSIGN_OR_RETURN(RemoteValue value, coordinator_.Schedule(kAdd, 1));
+      PSTRAIN_ASSIGN_OR_RETURN(RemoteValue value, program_.Schedule(kAdd, 1));
       waiting.push_back(std::move(value));
     }
     Touch(failing);
@@ -172,7 +172,7 @@ class Scenarios {
     PSTRAIN_RETURN_IF_ERROR(Check(error.code() == StatusCode::kAborted, error.ToString()));
     PSTRAIN_RETURN_IF_ERROR(Kill(worker));
     Touch(lasting);
-    const Status joined = coordinator_.Join(kSoon);
+    const Status joined = program_.Join(kSoon);
     PSTRAIN_RETURN_IF_ERROR(Check(joined == error, joined.ToString()));
     PSTRAIN_RETURN_IF_ERROR(lasts.Fetch(kSoon).status().WithContext("what had begun"));
     int cancelled = 0;
@@ -188,7 +188,7 @@ class Scenarios {
     PSTRAIN_RETURN_IF_ERROR(Check(cancelled > 0, "none was cancelled"));
     PSTRAIN_RETURN_IF_ERROR(CheckCount());
     for (int i = 0; i < 3; ++i) PSTRAIN_RETURN_IF_ERROR(Add(1).status());
-    return coordinator_.Join(kSoon);
+    return program_.Join(kSoon);
   }
 
   /// Datasets and iterators are made while no worker is there; each iterator begins at the first
@@ -197,17 +197,17 @@ class Scenarios {
     PSTRAIN_RETURN_IF_ERROR(KillWorkers());
     for (int i = 0; i < 3; ++i) {
       PSTRAIN_ASSIGN_OR_RETURN(const PerWorkerDataset dataset,
-                               coordinator_.CreatePerWorkerDataset(kHundred));
+                               program_.CreatePerWorkerDataset(kHundred));
       PSTRAIN_ASSIGN_OR_RETURN(const Iterator input, dataset.Iterate());
       for (std::int64_t record = 1; record <= 3; ++record) {
-        PSTRAIN_RETURN_IF_ERROR(coordinator_.Schedule(kAddNext, input).status());
+        PSTRAIN_RETURN_IF_ERROR(program_.Schedule(kAddNext, input).status());
         expected_ += record;
       }
     }
-    PSTRAIN_ASSIGN_OR_RETURN(const bool done, coordinator_.Done());
+    PSTRAIN_ASSIGN_OR_RETURN(const bool done, program_.Done());
     PSTRAIN_RETURN_IF_ERROR(Check(!done, "it is done without a worker"));
     Remove("hold");
-    return coordinator_.Join(kSoon);
+    return program_.Join(kSoon);
   }
 
   /// The worker that has a function is killed, and so is the next one that gets it.
@@ -221,7 +221,7 @@ class Scenarios {
     }
     PSTRAIN_RETURN_IF_ERROR(AwaitAttempt(gate, 2).status());
     Touch(gate);
-    PSTRAIN_RETURN_IF_ERROR(coordinator_.Join(kSoon));
+    PSTRAIN_RETURN_IF_ERROR(program_.Join(kSoon));
     return Check(PidIn(gate + ".3") == 0, "it was run a fourth time");
   }
 
@@ -230,7 +230,7 @@ class Scenarios {
     PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue before, Add(1));
     PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue behind, Add(3));
     PSTRAIN_ASSIGN_OR_RETURN(const Values fetched, before.Fetch(kSoon));
-    PSTRAIN_RETURN_IF_ERROR(coordinator_.Join(kSoon));
+    PSTRAIN_RETURN_IF_ERROR(program_.Join(kSoon));
     PSTRAIN_RETURN_IF_ERROR(KillWorkers());
     PSTRAIN_ASSIGN_OR_RETURN(const Values again, before.Fetch(std::chrono::seconds(0)));
     PSTRAIN_ASSIGN_OR_RETURN(const Values first, behind.Fetch(std::chrono::seconds(0)));
@@ -241,16 +241,16 @@ class Scenarios {
 
   Result<RemoteValue> Add(std::int64_t amount) {
     expected_ += amount;
-    return coordinator_.Schedule(kAdd, amount);
+    return program_.Schedule(kAdd, amount);
   }
   Result<RemoteValue> StayAndAdd(const std::string& gate, std::int64_t amount) {
     expected_ += amount;
-    return coordinator_.Schedule(kStayAndAdd, gate, amount);
+    return program_.Schedule(kStayAndAdd, gate, amount);
   }
   /// Everything that was added is there once.
   Status CheckCount() {
-    PSTRAIN_RETURN_IF_ERROR(coordinator_.Join(kSoon));
-    PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue reading, coordinator_.Schedule(kReadCount));
+    PSTRAIN_RETURN_IF_ERROR(program_.Join(kSoon));
+    PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue reading, program_.Schedule(kReadCount));
     PSTRAIN_ASSIGN_OR_RETURN(const Values read, reading.Fetch(kSoon));
     PSTRAIN_ASSIGN_OR_RETURN(const auto count, read.scalar<std::int64_t>("count"));
     return Check(count == expected_, "the count is " + std::to_string(count) + " instead of " +
@@ -283,7 +283,7 @@ class Scenarios {
     return OkStatus();
   }
 
-  ClusterCoordinator coordinator_;
+  ClusterCoordinator program_;
   std::int64_t expected_ = 0;
   int gates_ = 0;
   std::set<pid_t> killed_;
