@@ -47,7 +47,8 @@ TEST(ClusterSpec, ToClusterDef_HasJobsAndTasksInOrder) {
   const std::string worker = "\x0A\x06worker" + std::string(task_0) + std::string(task_300);
   EXPECT_EQ(spec.ToClusterDef(), std::string("\x0A\x04\x0A\x02ps\x0A\x18") + worker);
   const std::string long_name(200, 'n');
-  EXPECT_EQ(ClusterSpec({{long_name, {}}}).ToClusterDef(), "\x0A\xCB\x01\x0A\xC8\x01" + long_name);
+  EXPECT_EQ(ClusterSpec(ClusterSpec::Jobs{{long_name, {}}}).ToClusterDef(),
+            "\x0A\xCB\x01\x0A\xC8\x01" + long_name);
 }
 
 TEST(ClusterSpec, WhenAskedForWhatIsNotThere_IsRefused) {
