@@ -36,7 +36,7 @@ class PreemptionRunTest : public SmallJob {
               "}\n    worker: {replicas: 2, " + container +
               "}\n"
               "  runPolicy: {backoffLimit: 100}\n"
-              "  program: {checkpoint: {directory: checkpoints}, closuresPerWorker: 1}\n");
+              "  program: {checkpoint: {directory: checkpoints}}\n");
     const ProgramEnd end = Run();
     EXPECT_EQ(end.code, 0) << end.err << LogOfChief();
     EXPECT_EQ(end.Text("state"), "Succeeded") << end.out;
