@@ -5,8 +5,8 @@
 
 namespace pstrain {
 
-/// Which replica of those that take a step together the calling code belongs to. Mirrors
-/// tf.distribute.ReplicaContext, of which it has what one replica can ask. A value; any thread.
+/// Which device replica of those that take a step together the calling code runs for. Mirrors
+/// tf.distribute.ReplicaContext, of which it has what one of them can ask. A value; any thread.
 class ReplicaContext {
  public:
   /// Mirrors ReplicaContext.replica_id_in_sync_group, from 0.
@@ -25,8 +25,8 @@ class ReplicaContext {
 };
 
 /// Nothing in a cross-replica context. A function that runs on a worker is in the context of its
-/// replica by itself, where TensorFlow's enters one by strategy.run; and so is, as in TensorFlow,
-/// code that no strategy has to do with, which is replica 0 of 1. Mirrors
+/// device replica by itself, where TensorFlow's enters one by strategy.run; and so is, as in
+/// TensorFlow, code that no strategy has to do with, which is device replica 0 of 1. Mirrors
 /// tf.distribute.get_replica_context. Of the calling thread; any thread.
 std::optional<ReplicaContext> GetReplicaContext();
 

@@ -86,8 +86,8 @@ class ParameterServerStrategy {
   /// What it was made with; without a cluster, if that was none. Mirrors
   /// tf.distribute.Strategy.cluster_resolver.
   const ClusterResolver& cluster_resolver() const;
-  /// Replicas that take a step together, which are those of one worker, however many workers there
-  /// are: one so far. Mirrors tf.distribute.Strategy.num_replicas_in_sync.
+  /// Device replicas that take a step together, which are those of one worker, however many workers
+  /// there are: one so far. Mirrors tf.distribute.Strategy.num_replicas_in_sync.
   std::int64_t num_replicas_in_sync() const;
 
  private:
