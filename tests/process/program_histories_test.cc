@@ -1,0 +1,92 @@
+// A program of 200 calls of all kinds (histories_program.cc). Replicas are killed where it is at a
+// certain call: `main` has scheduled it, a worker is in it. Every kill once, with --all.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/process/histories_fixture.h"
+
+namespace pstrain {
+namespace {
+
+/// Roles whose replicas are killed at the same time.
+struct Killed {
+  const char* name;
+  bool worker = false;
+  bool ps = false;
+  bool chief = false;
+};
+
+constexpr std::array kAllKinds = {Killed{.name = "Worker", .worker = true},
+                                  Killed{.name = "Ps", .ps = true},
+                                  Killed{.name = "Chief", .chief = true},
+                                  Killed{.name = "WorkerAndPs", .worker = true, .ps = true},
+                                  Killed{.name = "WorkerAndChief", .worker = true, .chief = true},
+                                  Killed{.name = "PsAndChief", .ps = true, .chief = true}};
+
+class ProgramHistoriesTest : public HistoriesTest {
+ protected:
+  /// With automatic checkpoints at each second call.
+  void KillAt(const Killed& killed, int call) {
+    PrepareHistories(call / 20 % 2);
+    Gate gate(dir_.path(), "call " + std::to_string(call));
+    StartAll();
+    ASSERT_TRUE(
+        RunUntil([&] { return !gate.Arrived("main").empty() && !gate.Arrived("call").empty(); }));
+    if (killed.worker) Kill({"worker", std::stoi(gate.Arrived("call"))});
+    if (killed.ps) Kill({"ps", call / 20 % 2});
+    if (killed.chief) Kill({"chief", 0});
+    gate.Open();
+    ASSERT_TRUE(RunToTheEnd());
+    ASSERT_EQ(Histories(), killed.chief ? 2U : 1U);
+    // Mark m is behind call 40 m - 10.
+    EXPECT_EQ(BeginningOf(Histories() - 1), killed.chief ? (call + 10) / 40 : 0);
+    ExpectSurvivingHistory();
+    if (HasFailure()) ADD_FAILURE() << Logs();
+  }
+};
+
+TEST_F(ProgramHistoriesTest, WhenUndisturbed_IsRight) {
+  PrepareHistories();
+  StartAll();
+  ASSERT_TRUE(RunToTheEnd());
+  EXPECT_EQ(Histories(), 1U);
+  ExpectSurvivingHistory();
+}
+
+struct Cell {
+  Killed killed;
+  int call;
+};
+void PrintTo(const Cell& cell, std::ostream* out) { *out << cell.killed.name << cell.call; }
+std::string NameOf(const testing::TestParamInfo<Cell>& info) {
+  return info.param.killed.name + std::string("At") + std::to_string(info.param.call);
+}
+
+class KilledAtACallTest : public ProgramHistoriesTest, public testing::WithParamInterface<Cell> {};
+
+TEST_P(KilledAtACallTest, WhatSurvivesIsRight) { KillAt(GetParam().killed, GetParam().call); }
+
+#ifdef PSTRAIN_ALL_KILLS
+std::vector<Cell> AllCells() {
+  std::vector<Cell> cells;
+  for (const Killed& killed : kAllKinds) {
+    for (int call = 20; call < 200; call += 20) cells.push_back({killed, call});
+  }
+  return cells;
+}
+INSTANTIATE_TEST_SUITE_P(All, KilledAtACallTest, testing::ValuesIn(AllCells()), NameOf);
+#else
+// Each kind once, before the first mark and behind the last one.
+INSTANTIATE_TEST_SUITE_P(Few, KilledAtACallTest,
+                         testing::Values(Cell{kAllKinds[0], 40}, Cell{kAllKinds[1], 100},
+                                         Cell{kAllKinds[2], 20}, Cell{kAllKinds[3], 140},
+                                         Cell{kAllKinds[4], 120}, Cell{kAllKinds[5], 180}),
+                         NameOf);
+#endif
+
+}  // namespace
+}  // namespace pstrain
