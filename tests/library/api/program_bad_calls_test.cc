@@ -74,7 +74,7 @@ TEST_F(BadCallsTest, FromAnotherThread_ScheduleAndAssignAreRefused) {
   std::thread([&] {
     scheduled = coordinator().Schedule(kAdd, 2).status();
     const auto scope = strategy_->Scope();
-    const auto count =
+    auto count =
         Variable::Create(kCount, Shape{}, initializers::Zeros(), optimizers::None{}, DType::kInt64);
     assigned = count.ok() ? count->Assign(Tensor(std::int64_t{5}), kSoon) : count.status();
   }).join();
