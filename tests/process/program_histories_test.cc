@@ -57,6 +57,19 @@ TEST_F(ProgramHistoriesTest, WhenUndisturbed_IsRight) {
   ExpectSurvivingHistory();
 }
 
+// A ps has what a call changes, the other one has not, and nobody is there who knows it.
+TEST_F(ProgramHistoriesTest, WhenWorkersDieBetweenTwoPs_IsRight) {
+  const std::string points[] = {"worker-between-ps:0:0:7", "worker-between-ps:1:0:12"};
+  PrepareHistories();
+  environment_.push_back("PSTRAIN_FAIL_POINTS=" + points[0] + "," + points[1]);
+  StartAll();
+  ASSERT_TRUE(RunToTheEnd());
+  for (const std::string& point : points) {
+    EXPECT_TRUE(FileExists(JoinPath(RunDirectory(), "fired-" + point))) << point;
+  }
+  ExpectSurvivingHistory();
+}
+
 struct Cell {
   Killed killed;
   int call;
