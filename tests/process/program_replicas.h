@@ -23,6 +23,10 @@ namespace pstrain {
 /// it kills and stops them where it wants, and chooses their addresses and environment. Nobody
 /// starts a replica again but Start and the functions that say so.
 class ProgramReplicas : public testing::Test {
+ public:
+  /// Its role and its index.
+  using Task = std::pair<std::string, int>;
+
  protected:
   static constexpr std::chrono::seconds kLimit{300};
   static constexpr int kMostWorkers = 2;
@@ -38,9 +42,6 @@ class ProgramReplicas : public testing::Test {
     /// More members of spec.program, each with ", " before it.
     std::string program = "";
   };
-
-  /// With the number, which says whose turn it is when the role has one task alone.
-  using Task = std::pair<std::string, int>;
 
   /// Claims ports, and writes the job.
   void Prepare(Job job);
