@@ -16,6 +16,7 @@
 //
 // It waits at the gates "call K" of each 20th call, in it and when `main` has scheduled it, "called
 // K", when the call has said what it changes, and "saving M".
+// PSTRAIN_TEST_FAIL: "always", the call that fails does so each time, and not the first time alone.
 // PSTRAIN_TEST_FULL_DISK: the file that makes calls on files fail (faults/failing_calls.cc).
 #include <pstrain/pstrain.h>
 
@@ -79,8 +80,13 @@ Result<Values> ReadSum(Step& step) {
 }
 const Function kReadSum{"ReadSum", ReadSum};
 
-Result<Values> Fail(Step& step) {
+/// Once, unless it is to fail always: who runs it again, when `main` has been told, would be seen.
+Result<Values> Fail(Step& step, std::int64_t number, std::int64_t history) {
   step.Add(kSum, std::int64_t{1'000'000'000});
+  const std::string once =
+      Directory() + "/failed-" + std::to_string(number) + "-of-" + std::to_string(history);
+  if (Setting("PSTRAIN_TEST_FAIL") != "always" && std::filesystem::exists(once)) return Values();
+  std::ofstream(once) << "once";
   return OutOfRangeError("as it should");
 }
 const Function kFail{"Fail", Fail};
@@ -197,7 +203,8 @@ class Main {
   }
 
   Status FailAt(std::int64_t number) {
-    PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue value, coordinator_.Schedule(kFail));
+    PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue value,
+                             coordinator_.Schedule(kFail, number, history_.index()));
     failed_ = value;
     history_.Say("failed", number, 0);
     caught_ = false;

@@ -127,6 +127,34 @@ TEST_F(LateReplicasTest, AChief_WhenItWakesWhileTheNextOneBegins_HasNoSayAnyMore
   ExpectTheEnd(1);
 }
 
+// Nobody stops the first one: both have calls in flight when the second one begins.
+TEST_F(LateReplicasTest, AChief_WhenTheNextOneIsStartedBesideIt_GivesWay) {
+  Gate gate(dir_.path(), "call 60");
+  StartAll();
+  RunTo(gate);
+  Program& first = Replica(kChief);
+  StartAnotherChief();
+  gate.Open();
+  ASSERT_TRUE(RunUntil([&] { return first.Wait(std::chrono::seconds(0)) != -1; }));
+  ExpectSuperseded(first);
+  ASSERT_TRUE(RunToTheEnd());
+  EXPECT_EQ(Histories(), 2U);
+  ExpectSurvivingHistory();
+}
+
+// Whoever has the lower term ends, and is started again where it is the one that the test knows.
+TEST_F(LateReplicasTest, TwoChiefs_WhenStartedTogether_OneHistoryIsLeft) {
+  Start(kChief);
+  Program& first = Replica(kChief);
+  StartAnotherChief();
+  for (int i = 0; i < 2; ++i) Start({"ps", i});
+  for (int i = 0; i < 2; ++i) Start({"worker", i});
+  ASSERT_TRUE(RunToTheEnd());
+  ExpectSuperseded(first);
+  EXPECT_GE(Histories(), 1U);
+  ExpectSurvivingHistory();
+}
+
 TEST_F(LateReplicasTest, APs_WhenItWakesWithValuesBehindTheMark_IsNotListenedTo) {
   Gate gate(dir_.path(), "call 60");
   StartAll();
