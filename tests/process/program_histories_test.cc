@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <csignal>
+#include <cstdint>
+#include <iterator>
 #include <string>
-#include <tuple>
 #include <vector>
 
+#include "base/random.h"
 #include "tests/process/histories_fixture.h"
 
 namespace pstrain {
@@ -85,6 +88,51 @@ class KilledAtACallTest : public ProgramHistoriesTest, public testing::WithParam
 
 TEST_P(KilledAtACallTest, WhatSurvivesIsRight) { KillAt(GetParam().killed, GetParam().call); }
 
+/// Any of them are killed wherever they happen to be, when `main` has written down so many lines
+/// more: in a Save, while others start, when the run is about to end.
+class KilledAnywhereTest : public ProgramHistoriesTest,
+                           public testing::WithParamInterface<std::uint64_t> {
+ protected:
+  /// 0: there is no `main` now that has written any.
+  std::size_t LinesNow() const {
+    const std::size_t histories = Histories();
+    return histories == 0 ? 0 : LinesOf(histories - 1).size();
+  }
+  void KillSome(Rng& rng) {
+    const Task tasks[] = {{"chief", 0}, {"ps", 0}, {"ps", 1}, {"worker", 0}, {"worker", 1}};
+    const std::uint64_t which = 1 + rng.Uniform((1U << std::size(tasks)) - 1);
+    for (std::size_t i = 0; i < std::size(tasks); ++i) {
+      if ((which >> i & 1) == 0) continue;
+      Replica(tasks[i]).Signal(SIGKILL);
+      if (tasks[i].first != "chief") continue;
+      // Who is dead cannot make room any more.
+      static_cast<void>(Replica(tasks[i]).Wait(kLimit));
+      static_cast<void>(RemoveFile(dir_.File("failing-calls")));
+    }
+  }
+};
+
+TEST_P(KilledAnywhereTest, WhatSurvivesIsRight) {
+  constexpr int kKills = 4;
+  constexpr std::uint64_t kMostLines = 400;
+  Rng rng(GetParam());
+  PrepareHistories(static_cast<int>(GetParam() % 2));
+  // It may be what a worker that dies has run.
+  environment_.emplace_back("PSTRAIN_TEST_FAIL=always");
+  StartAll();
+  for (int i = 0; i < kKills; ++i) {
+    const std::size_t lines = LinesNow() + rng.Uniform(kMostLines);
+    const std::size_t histories = Histories();
+    ASSERT_TRUE(RunUntil(
+        [&] { return LinesNow() >= lines || Histories() > histories || HasEnded({"chief", 0}); }));
+    if (HasEnded({"chief", 0})) break;
+    KillSome(rng);
+  }
+  ASSERT_TRUE(RunToTheEnd());
+  ExpectSurvivingHistory();
+  if (HasFailure()) ADD_FAILURE() << Logs();
+}
+
 #ifdef PSTRAIN_ALL_KILLS
 std::vector<Cell> AllCells() {
   std::vector<Cell> cells;
@@ -94,6 +142,7 @@ std::vector<Cell> AllCells() {
   return cells;
 }
 INSTANTIATE_TEST_SUITE_P(All, KilledAtACallTest, testing::ValuesIn(AllCells()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Seeds, KilledAnywhereTest, testing::Range<std::uint64_t>(1, 31));
 #else
 // Each kind once, before the first mark and behind the last one.
 INSTANTIATE_TEST_SUITE_P(Few, KilledAtACallTest,
@@ -101,6 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Few, KilledAtACallTest,
                                          Cell{kAllKinds[2], 20}, Cell{kAllKinds[3], 140},
                                          Cell{kAllKinds[4], 120}, Cell{kAllKinds[5], 180}),
                          NameOf);
+INSTANTIATE_TEST_SUITE_P(Seeds, KilledAnywhereTest, testing::Values(std::uint64_t{1}));
 #endif
 
 }  // namespace

@@ -56,6 +56,8 @@ class ProgramReplicas : public testing::Test {
   /// Polls `condition`, and starts the next attempt of each task whose attempt was killed or is
   /// superseded (86). An attempt that ends otherwise than well ends this.
   testing::AssertionResult RunUntil(const std::function<bool()>& condition);
+  /// The newest attempt has ended well, as RunUntil has seen.
+  bool HasEnded(const Task& task) const { return attempts_.at(task).ended; }
   /// RunUntil the chief has ended well.
   testing::AssertionResult RunToTheEnd();
   /// The next attempt of the chief is not started by RunUntil.
