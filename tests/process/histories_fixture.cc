@@ -61,6 +61,11 @@ void HistoriesTest::PrepareHistories(int every_seconds, const std::string& progr
                   "PSTRAIN_TEST_FULL_DISK=" + dir_.File("failing-calls")};
 }
 
+void HistoriesTest::WithoutFullDisks() {
+  environment_.emplace_back("PSTRAIN_TEST_FULL_DISK=");
+  full_disks_ = 0;
+}
+
 std::string HistoriesTest::HistoryFile(std::size_t history) const {
   return dir_.File("history-" + std::to_string(history));
 }
@@ -169,7 +174,7 @@ void HistoriesTest::ExpectSeen(const std::vector<Line>& lines) const {
     }
   }
   EXPECT_EQ(metrics, static_cast<std::size_t>(kCalls / kInBlock));
-  EXPECT_EQ(full, 2U);
+  EXPECT_EQ(full, full_disks_);
   // All of the phases before, and perhaps of its own.
   for (const auto& [number, seen] : fetched) {
     const auto [first, last] = PhaseOf(number);

@@ -22,6 +22,8 @@ class HistoriesTest : public ProgramReplicas {
 
   /// `every_seconds`: ProgramReplicas::Job; `program`: the same.
   void PrepareHistories(int every_seconds = 0, const std::string& program = "");
+  /// `main` does not save while the disk is full. After PrepareHistories.
+  void WithoutFullDisks();
 
   std::size_t Histories() const;
   /// The lines of one `main`, without its beginning.
@@ -42,6 +44,8 @@ class HistoriesTest : public ProgramReplicas {
   std::string HistoryFile(std::size_t history) const;
   void ExpectSeen(const std::vector<Line>& lines) const;
   void ExpectFinalState(const std::vector<std::int64_t>& amounts, std::int64_t base) const;
+
+  std::size_t full_disks_ = 2;
 };
 
 }  // namespace pstrain

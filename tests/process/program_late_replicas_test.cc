@@ -8,9 +8,12 @@
 #include <sys/mount.h>
 
 #include <csignal>
+#include <cstdint>
 #include <fstream>
 #include <string>
+#include <vector>
 
+#include "base/random.h"
 #include "proto/contract/exit_codes.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/program_mark.h"
@@ -279,6 +282,75 @@ TEST_F(LateSaveTest, WhenItsChiefGoesOn_SaveFailsAndNobodyBeginsAtThatMark) {
   gate.Open();
   ExpectTheEnd(2);
 }
+
+#ifdef PSTRAIN_ALL_PAUSES
+/// Chiefs, a ps and workers are stopped wherever they happen to be, others take their places, and
+/// all go on at the same time.
+class LateAnywhereTest : public LateReplicasTest,
+                         public testing::WithParamInterface<std::uint64_t> {
+ protected:
+  std::size_t LinesNow() const {
+    const std::size_t histories = Histories();
+    return histories == 0 ? 0 : LinesOf(histories - 1).size();
+  }
+  /// The newest `main` has written so many lines more, or the run has ended.
+  void RunOn(std::uint64_t lines) {
+    const std::size_t histories = Histories();
+    const std::size_t from = LinesNow();
+    ASSERT_TRUE(RunUntil([&] {
+      const bool another = Histories() > histories;
+      return HasEnded(kChief) || LinesNow() >= (another ? lines : from + lines);
+    }));
+  }
+  void StartElsewhere(const Task& task) {
+    if (task == kPs) {
+      ps_elsewhere_ = !ps_elsewhere_;
+    } else {
+      chief_ = chief_ == "127.0.0.1" ? "127.0.0.2" : "127.0.0.1";
+    }
+    Start(task);
+  }
+};
+
+TEST_P(LateAnywhereTest, NothingOfAnOldHistoryIsSeen) {
+  constexpr int kTimes = 3;
+  constexpr std::uint64_t kMostLines = 250;
+  Rng rng(GetParam());
+  // It may be what a worker was stopped in.
+  environment_.emplace_back("PSTRAIN_TEST_FAIL=always");
+  // A chief that is stopped while its disk is full would leave it so to the next one.
+  WithoutFullDisks();
+  StartAll();
+  for (int i = 0; i < kTimes && !HasEnded(kChief); ++i) {
+    RunOn(rng.Uniform(kMostLines));
+    if (HasEnded(kChief)) break;
+    std::vector<Task> stopped = {kChief};
+    if (rng.Uniform(2) == 0) stopped.push_back(kPs);
+    // The other one goes on.
+    if (rng.Uniform(2) == 0) stopped.emplace_back("worker", static_cast<int>(rng.Uniform(2)));
+    std::vector<Program*> late;
+    for (const Task& task : stopped) {
+      late.push_back(&Replica(task));
+      late.back()->Signal(SIGSTOP);
+    }
+    // A worker that is stopped holds its address, and nobody else is started in its place.
+    for (const Task& task : stopped) {
+      if (task.first != "worker") StartElsewhere(task);
+    }
+    RunOn(rng.Uniform(kMostLines));
+    for (const Program* program : late) program->Signal(SIGCONT);
+    for (Program* program : late) {
+      // Nobody is left that could tell it when the run has ended.
+      ASSERT_TRUE(RunUntil(
+          [&] { return HasEnded(kChief) || program->Wait(std::chrono::seconds(0)) != -1; }));
+    }
+  }
+  ASSERT_TRUE(RunToTheEnd());
+  ExpectSurvivingHistory();
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, LateAnywhereTest, testing::Range<std::uint64_t>(1, 13));
+#endif
 
 }  // namespace
 }  // namespace pstrain
