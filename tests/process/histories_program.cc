@@ -128,9 +128,7 @@ class History {
 class Main {
  public:
   Main(ClusterCoordinator coordinator, CheckpointManager manager, Variable base)
-      : coordinator_(std::move(coordinator)),
-        manager_(std::move(manager)),
-        base_(std::move(base)) {}
+      : program_(std::move(coordinator)), manager_(std::move(manager)), base_(std::move(base)) {}
 
   Result<int> Run() {
     PSTRAIN_ASSIGN_OR_RETURN(const std::int64_t mark, manager_.RestoreOrInitialize());
@@ -139,7 +137,7 @@ class Main {
     for (std::int64_t number = mark == 0 ? 1 : 40 * mark - 9; number <= kCalls; ++number) {
       PSTRAIN_RETURN_IF_ERROR(Do(number));
     }
-    return coordinator_.Finish();
+    return program_.Finish();
   }
 
  private:
@@ -156,7 +154,7 @@ class Main {
     PSTRAIN_RETURN_IF_ERROR(Schedule(number));
     if (place == 9) return FetchAgain(number);
     // What is before the call that fails is not to be voided.
-    if (place == 12) return coordinator_.Join(Forever());
+    if (place == 12) return program_.Join(Forever());
     if (place == 15) return EndOfFailure(number);
     return place == kInBlock ? EndOfBlock(number) : OkStatus();
   }
@@ -164,7 +162,7 @@ class Main {
   Status Schedule(std::int64_t number) {
     const std::int64_t amount = number * (1 + branch_) + 1000 * history_.index();
     while (true) {
-      const Result<RemoteValue> value = coordinator_.Schedule(kCount, number, amount);
+      const Result<RemoteValue> value = program_.Schedule(kCount, number, amount);
       if (value.ok()) {
         values_.emplace(number, *value);
         amounts_[number] = amount;
@@ -184,7 +182,7 @@ class Main {
 
   /// What others do at the same time is in it, or is not: `main` goes by it all the same.
   Status Read(std::int64_t number) {
-    PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue value, coordinator_.Schedule(kReadSum));
+    PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue value, program_.Schedule(kReadSum));
     values_.emplace(number, value);
     PSTRAIN_ASSIGN_OR_RETURN(const Values read, value.Fetch(Forever()));
     PSTRAIN_ASSIGN_OR_RETURN(const auto seen, read.scalar<std::int64_t>("seen"));
@@ -204,13 +202,13 @@ class Main {
 
   Status FailAt(std::int64_t number) {
     PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue value,
-                             coordinator_.Schedule(kFail, number, history_.index()));
+                             program_.Schedule(kFail, number, history_.index()));
     failed_ = value;
     history_.Say("failed", number, 0);
     caught_ = false;
     failing_ = true;
     // Alone, or with others that it may void.
-    if ((number / kInBlock) % 2 == 0) return Caught(coordinator_.Join(Forever()));
+    if ((number / kInBlock) % 2 == 0) return Caught(program_.Join(Forever()));
     return OkStatus();
   }
   /// REQUIRES: an error.
@@ -222,7 +220,7 @@ class Main {
     return OkStatus();
   }
   Status EndOfFailure(std::int64_t number) {
-    const Status joined = coordinator_.Join(Forever());
+    const Status joined = program_.Join(Forever());
     if (!joined.ok()) PSTRAIN_RETURN_IF_ERROR(Caught(joined));
     if (!caught_) return InternalError("nobody has heard of the failure");
     const Status failed = failed_->Fetch(Forever()).status();
@@ -244,8 +242,8 @@ class Main {
 
   Status EndOfBlock(std::int64_t number) {
     WaitAtGate(Directory(), "call " + std::to_string(number), "main");
-    PSTRAIN_RETURN_IF_ERROR(coordinator_.Join(Forever()));
-    const Metric amount = coordinator_.metric("amount");
+    PSTRAIN_RETURN_IF_ERROR(program_.Join(Forever()));
+    const Metric amount = program_.metric("amount");
     history_.Say("metric", static_cast<std::int64_t>(amount.Count()),
                  std::llround(amount.Value() * amount.Count()));
     for (const auto& [fetched, value] : values_) PSTRAIN_RETURN_IF_ERROR(FetchAgain(fetched));
@@ -271,7 +269,7 @@ class Main {
     return OkStatus();
   }
 
-  ClusterCoordinator coordinator_;
+  ClusterCoordinator program_;
   CheckpointManager manager_;
   Variable base_;
   History history_;
