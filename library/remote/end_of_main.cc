@@ -14,7 +14,9 @@ ExitOfMain ByMain(const Result<int>& main) {
 
 ExitOfMain DecideExit(const Result<int>& main, const std::optional<ChiefEnd>& chief) {
   if (!chief) return ByMain(main);
-  if (chief->given_up) {
+  const bool superseded = chief->returned.ok() && *chief->returned == kExitDisrupted;
+  // What `main` could not do then is the reason why it has given up.
+  if (chief->given_up && !superseded) {
     if (!main.ok() || *main != kExitSuccess) return ByMain(main);
     return {.code = kExitFailure,
             .says =

@@ -25,8 +25,8 @@ struct ExitOfMain {
 
 /// The exit of a program whose `main` has returned this. The chief's word counts where it has
 /// drained (85), was superseded (86) or cannot succeed (87), and `main` has only seen its calls
-/// fail by that; docs/reference/exit-codes.md. `chief`: nothing where the process had none. Pure;
-/// any thread.
+/// fail by that, and where it was superseded whatever `main` says; docs/reference/exit-codes.md.
+/// `chief`: nothing where the process had none. Pure; any thread.
 ExitOfMain DecideExit(const Result<int>& main, const std::optional<ChiefEnd>& chief);
 
 }  // namespace pstrain

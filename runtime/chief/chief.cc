@@ -154,7 +154,7 @@ Result<int> Chief::RunToEnd() {
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
     if (ending_.Superseded() || ps_.superseded() || workers_.superseded() ||
-        end_file_.superseded()) {
+        end_file_.superseded() || declarations_.superseded()) {
       LogWarning("chief", "another chief has taken over");
       return kExitDisrupted;
     }

@@ -10,13 +10,15 @@
 
 namespace pstrain {
 
-/// The file of golden vectors of that name: below PSTRAIN_GOLDEN_DIR where it is set, so that other
-/// vectors of the same format can be run, else below tests/golden. A test that gets null has
-/// failed.
-inline Json ReadGolden(const std::string& name) {
+/// Where the file or folder of golden vectors of that name is: below PSTRAIN_GOLDEN_DIR where it is
+/// set, so that other vectors of the same format can be run, else below tests/golden.
+inline std::string GoldenPath(const std::string& name) {
   const char* folder = std::getenv("PSTRAIN_GOLDEN_DIR");
-  const std::string path =
-      (folder != nullptr ? std::string(folder) : PSTRAIN_SOURCE_DIR "/tests/golden") + "/" + name;
+  return JoinPath(folder != nullptr ? folder : PSTRAIN_SOURCE_DIR "/tests/golden", name);
+}
+
+/// What is in a file. A test that gets null has failed.
+inline Json ReadJsonFile(const std::string& path) {
   const Result<std::string> text = ReadFile(path);
   if (!text.ok()) {
     ADD_FAILURE() << text.status().ToString();
@@ -29,5 +31,6 @@ inline Json ReadGolden(const std::string& name) {
   }
   return *json;
 }
+inline Json ReadGolden(const std::string& name) { return ReadJsonFile(GoldenPath(name)); }
 
 }  // namespace pstrain

@@ -122,6 +122,8 @@ void Declarations::Written(const Status& status, const CatalogGeneration& genera
              {"first", generation.variables(0).name()}});
     grown_();
   }
+  // Before who is told: `main` may end with it.
+  superseded_ = superseded_ || status.code() == StatusCode::kAborted;
   done(status);
   Begin();
 }

@@ -32,6 +32,9 @@ class Declarations {
   /// hold together; else as RunDirectory::WriteGeneration: declared again, it is tried again.
   void Declare(std::vector<VariableSpec> variables, Done done);
 
+  /// One was refused because the run is another chief's.
+  bool superseded() const { return superseded_; }
+
  private:
   struct Waiting {
     std::vector<VariableSpec> variables;
@@ -50,6 +53,7 @@ class Declarations {
   std::deque<Waiting> waiting_;
   /// One generation is on its way to the disk.
   bool writing_ = false;
+  bool superseded_ = false;
 };
 
 }  // namespace pstrain

@@ -51,6 +51,15 @@ TEST(DecideExit, WhenMainHasGivenTheRunUp_ItHasFailed) {
   EXPECT_THAT(DecideExit(OutOfRangeError("of main"), end).says, HasSubstr("of main"));
 }
 
+// A call of `main` meets the next chief before its own chief does.
+TEST(DecideExit, WhenMainHasGivenTheRunUpAsAnotherChiefHasIt_TheProcessIsSuperseded) {
+  ChiefEnd end = Ended(kExitDisrupted);
+  end.given_up = true;
+  const ExitOfMain exit = DecideExit(AbortedError("chief term 2 was taken after 1"), end);
+  EXPECT_EQ(exit.code, kExitDisrupted);
+  EXPECT_THAT(exit.says, HasSubstr("chief term 2"));
+}
+
 TEST(DecideExit, WhenTheRunWasFinishedBefore_TheProcessHasSucceeded) {
   ChiefEnd end = Ended(kExitSuccess);
   end.served = false;

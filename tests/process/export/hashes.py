@@ -86,7 +86,7 @@ def check(path):
     crossed = 0
     for golden_cross in golden["cross"]:
         wanted = golden_cross["sparse_cross_hashed"]
-        for text, number, bucket in zip(golden_cross["a"], golden_cross["b"], wanted):
+        for text, number, [bucket] in zip(golden_cross["a"], golden_cross["b"], wanted):
             if len(text.encode()) > 64:
                 continue
             found = cross([fingerprint(text.encode()), int(number)]) % int(golden_cross["num_buckets"])

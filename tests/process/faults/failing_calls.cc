@@ -5,6 +5,8 @@
 // stat and readdir fail with that errno, so many of a hundred, where the path has this part. The
 // path of a descriptor is that of /proc/self/fd. With the errno 0 such a call never returns, as on
 // a disk that hangs; the first one makes a file of the order's name with ".hangs.PID" behind it.
+// With -1 a rename is carried out, but the process is stopped (SIGSTOP) right before it and again
+// right after it, until somebody lets it go on.
 // Unlike base/os/file_faults.h it reaches every call of the process, also those of libraries.
 #include <dirent.h>
 #include <dlfcn.h>
@@ -16,12 +18,16 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 namespace {
+
+/// In place of an errno.
+constexpr int kStops = -1;
 
 struct Order {
   std::array<char, 64> calls{};
@@ -51,13 +57,17 @@ bool ReadOrder(Order* order) {
   while (true) pause();
 }
 
-bool Fails(const char* call, const char* path) {
+bool Wanted(const char* call, const char* path, Order* order) {
   const int before = errno;
-  Order order;
-  const bool wanted = ReadOrder(&order) && std::strstr(order.calls.data(), call) != nullptr &&
-                      std::strstr(path, order.part.data()) != nullptr;
+  const bool wanted = ReadOrder(order) && std::strstr(order->calls.data(), call) != nullptr &&
+                      std::strstr(path, order->part.data()) != nullptr;
   errno = before;
-  if (!wanted) return false;
+  return wanted;
+}
+
+bool Fails(const char* call, const char* path) {
+  Order order;
+  if (!Wanted(call, path, &order) || order.error == kStops) return false;
   // Spread over the calls: 37 and 100 have no common factor.
   static std::atomic<unsigned> count{0};
   if (count++ * 37 % 100 >= order.percent) return false;
@@ -136,7 +146,13 @@ int fsync(int fd) {
 
 int rename(const char* from, const char* to) noexcept {
   if (Fails("rename", to)) return -1;
-  return static_cast<int>(syscall(SYS_rename, from, to));
+  Order order;
+  const bool stops = Wanted("rename", to, &order) && order.error == kStops;
+  // By the thread itself: it does not get one step further.
+  if (stops) raise(SIGSTOP);
+  const auto renamed = static_cast<int>(syscall(SYS_rename, from, to));
+  if (stops) raise(SIGSTOP);
+  return renamed;
 }
 
 int mkdir(const char* path, mode_t mode) noexcept {

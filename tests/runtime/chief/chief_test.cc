@@ -483,6 +483,22 @@ TEST_F(PausedChiefTest, WhenANewerChiefHasTakenTheRunAndItIsToldToStop_LeavesIts
   EXPECT_FALSE(FileExists(JoinPath(dir_.File("run"), "stopped.json")));
 }
 
+// Whoever declares finds out before the chief does, and gives the run up for that.
+TEST_F(PausedChiefTest, WhenADeclarationMeetsANewerChief_EndsAsSuperseded) {
+  chief_clock_ = &manual_clock_;
+  Start();
+  ASSERT_TRUE(TakeChiefTerm(dir_.File("run")).ok());
+  VariableSpec variable;
+  variable.set_name("late");
+  variable.set_kind(VariableSpec::DENSE);
+  variable.add_shape(3);
+  variable.mutable_initializer()->set_kind(Initializer::ZEROS);
+  const Status declared = chief_->Declare({variable});
+  EXPECT_EQ(declared.code(), StatusCode::kAborted) << declared.ToString();
+  chief_->Fail(declared);
+  EXPECT_EQ(Outcome(), kExitDisrupted);
+}
+
 // On a file system that creates nothing exclusively two chiefs may take one term: who finds the id
 // of the other one in its file has lost.
 TEST_F(ChiefTest, WhenAnotherChiefHasWrittenOverItsTerm_EndsAsSuperseded) {

@@ -4,23 +4,14 @@
 
 #include <string>
 
-#include "base/os/files.h"
 #include "base/text/json.h"
+#include "tests/testing/golden.h"
 
 namespace pstrain {
 namespace {
 
-Json Golden() {
-  Result<std::string> text =
-      ReadFile(std::string(PSTRAIN_SOURCE_DIR) + "/tests/golden/hashing.json");
-  EXPECT_TRUE(text.ok()) << text.status().ToString();
-  Result<Json> json = ParseJson(*text);
-  EXPECT_TRUE(json.ok()) << json.status().ToString();
-  return *json;
-}
-
 TEST(Fingerprint, WhenComparedWithTensorFlow_IsTheSame) {
-  const Json golden = Golden();
+  const Json golden = ReadGolden("hashing.json");
   const std::vector<Json>& buckets = golden.Find("buckets")->items();
   ASSERT_GT(golden.Find("strings")->size(), 50U);
   for (const Json& entry : golden.Find("strings")->items()) {
@@ -33,17 +24,17 @@ TEST(Fingerprint, WhenComparedWithTensorFlow_IsTheSame) {
 }
 
 TEST(CombineFingerprints, WhenComparedWithTensorFlowsCross_IsTheSame) {
-  const Json golden = Golden();
+  const Json golden = ReadGolden("hashing.json");
   for (const Json& entry : golden.Find("cross")->items()) {
     const std::uint64_t buckets = *entry.Find("num_buckets")->AsUint64();
     for (std::size_t i = 0; i < entry.Find("a")->size(); ++i) {
-      const auto number =
-          static_cast<std::uint64_t>(std::stoll(*entry.Find("b")->items()[i].AsString()));
+      const auto number = static_cast<std::uint64_t>(*entry.Find("b")->items()[i].AsInt64());
       const std::uint64_t chain = CombineFingerprints(
           CombineFingerprints(kFingerprintSeed,
                               Fingerprint(*entry.Find("a")->items()[i].AsString())),
           number);
-      EXPECT_EQ(chain % buckets, *entry.Find("sparse_cross_hashed")->items()[i].AsUint64());
+      EXPECT_EQ(chain % buckets,
+                *entry.Find("sparse_cross_hashed")->items()[i].items()[0].AsUint64());
     }
   }
 }

@@ -164,7 +164,9 @@ TEST_F(DeclarationsTest, WhenTheDiskIsFull_NobodyHearsOfItAndItCanBeDeclaredAgai
 // It has read the run before what this one writes is in place.
 TEST_F(DeclarationsTest, WhenAnotherChiefHasTakenTheRun_DeclaresNothing) {
   ASSERT_TRUE(RunDirectory::Open(settings_, "run").ok());
+  EXPECT_FALSE(declarations_.superseded());
   EXPECT_EQ(Declare({Dense("late")}).code(), StatusCode::kAborted);
+  EXPECT_TRUE(declarations_.superseded());
   EXPECT_EQ(run_.variables_size(), 1);
   EXPECT_EQ(grown_, 0);
   EXPECT_FALSE(FileExists(RunFile("variables/1")));

@@ -8,11 +8,10 @@
 #include "base/os/files.h"
 #include "base/text/json.h"
 #include "tests/runtime/input/tfrecord/tfrecord_file.h"
+#include "tests/testing/golden.h"
 
 namespace pstrain {
 namespace {
-
-const std::string kGolden = PSTRAIN_SOURCE_DIR "/tests/golden/";
 
 /// The records before the end or the error.
 struct Reading {
@@ -35,8 +34,8 @@ Reading ReadAll(FrameReader& frames) {
 }
 
 /// Messages begin with the name alone, whatever the folder.
-Reading ReadGolden(const std::string& name) {
-  Result<FrameReader> frames = FrameReader::Open({name, kGolden + "tfrecord/" + name});
+Reading ReadGoldenFile(const std::string& name) {
+  Result<FrameReader> frames = FrameReader::Open({name, GoldenPath("tfrecord/" + name)});
   EXPECT_TRUE(frames.ok()) << frames.status().ToString();
   return ReadAll(*frames);
 }
@@ -47,12 +46,10 @@ Reading ReadBytes(const std::string& bytes) {
 }
 
 TEST(FrameReader, WhenTensorFlowWroteTheFile_GivesItsRecords) {
-  const auto text = ReadFile(kGolden + "tfrecord.json");
-  ASSERT_TRUE(text.ok());
-  const auto golden = ParseJson(*text);
-  ASSERT_TRUE(golden.ok()) << golden.status().ToString();
-  const std::vector<Json>& frames = golden->Find("plain_frames")->items();
-  const Reading reading = ReadGolden("plain.tfrecord");
+  const Json golden = ReadGolden("tfrecord.json");
+  ASSERT_NE(golden.Find("plain_frames"), nullptr);
+  const std::vector<Json>& frames = golden.Find("plain_frames")->items();
+  const Reading reading = ReadGoldenFile("plain.tfrecord");
   EXPECT_TRUE(reading.end.ok()) << reading.end.ToString();
   ASSERT_EQ(reading.records.size(), frames.size());
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -66,7 +63,7 @@ TEST(FrameReader, WhenTensorFlowWroteTheFile_GivesItsRecords) {
 
 TEST(FrameReader, WhenAFileIsDamaged_NamesFileRecordAndByte) {
   const auto expect = [](const std::string& name, std::size_t records, const std::string& error) {
-    const Reading reading = ReadGolden(name);
+    const Reading reading = ReadGoldenFile(name);
     EXPECT_EQ(reading.records.size(), records) << name;
     EXPECT_EQ(reading.end.code(), StatusCode::kDataLoss) << name;
     EXPECT_EQ(reading.end.message(), name + ": " + error);
@@ -127,7 +124,7 @@ TEST(FrameReader, WhenARecordIsTooLong_IsRefusedBeforeItIsRead) {
 
 TEST(FrameReader, WhenOpenedAtAPosition_GoesOnThere) {
   Result<FrameReader> frames =
-      FrameReader::Open({"plain.tfrecord", kGolden + "tfrecord/plain.tfrecord"}, {141, 3});
+      FrameReader::Open({"plain.tfrecord", GoldenPath("tfrecord/plain.tfrecord")}, {141, 3});
   ASSERT_TRUE(frames.ok());
   const Reading reading = ReadAll(*frames);
   ASSERT_EQ(reading.records.size(), 7U);

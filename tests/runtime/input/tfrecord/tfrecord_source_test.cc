@@ -11,6 +11,7 @@
 #include "tests/runtime/input/gzip_file.h"
 #include "tests/runtime/input/test_input.h"
 #include "tests/runtime/input/tfrecord/tfrecord_file.h"
+#include "tests/testing/golden.h"
 
 namespace pstrain {
 namespace {
@@ -248,7 +249,7 @@ TEST_F(TfRecordSourceTest, WhenAFileIsDamaged_SkipDoesNotHelp) {
 }
 
 TEST_F(TfRecordSourceTest, WhenTensorFlowWroteTheFile_ReadsItsExamples) {
-  const std::string golden = PSTRAIN_SOURCE_DIR "/tests/golden/tfrecord/";
+  const std::string golden = GoldenPath("tfrecord/");
   Training training = SmallTfTraining(golden + "plain.tfrecord");
   TfRecordInput& input = *training.mutable_input()->mutable_tf_record();
   input.set_label_feature("label");
