@@ -22,7 +22,7 @@ struct ProgramExit {
   bool grace_expired = false;
   /// The cgroup's oom_kill counter rose and SIGKILL of others ended the program.
   bool out_of_memory = false;
-  /// SIGTERM was passed on to it while it ran.
+  /// SIGTERM or SIGINT was passed on to it while it ran.
   bool told_to_stop = false;
   /// What exit 0 says after that: the program has finished its work. Otherwise it has drained, as a
   /// program that traps SIGTERM and leaves cannot say more (docs/design/exit-0-after-sigterm.md).

@@ -20,6 +20,9 @@ namespace pstrain {
 namespace {
 
 constexpr std::array<int, 6> kForwarded = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+/// Whoever stops a replica sends one of these: SIGTERM, an image's STOPSIGNAL, a person's Ctrl-C.
+bool AsksToStop(int signal) { return signal == SIGTERM || signal == SIGINT; }
+
 constexpr std::chrono::seconds kKillBeforeGraceEnds{1};
 /// For what is left to go away after SIGKILL; a process in the kernel's hands may take longer.
 constexpr std::chrono::seconds kCleanUpLimit{2};
@@ -132,7 +135,7 @@ void Supervisor::HandleSignals(pid_t child, std::chrono::milliseconds grace) {
     // A program that has ended already, and is a zombie until it is reaped, was not told any more.
     const bool runs = !HasEnded(child);
     kill(child, signal);
-    if (signal != SIGTERM) continue;
+    if (!AsksToStop(signal)) continue;
     ++state_.stop_requests;
     told_to_stop_ |= runs;
     if (state_.phase == AgentPhase::kRunning) {

@@ -20,7 +20,7 @@ namespace pstrain {
 /// Runs one training program from its start to its end, as PID 1 or as anybody's child. Owner and
 /// only caller: the main thread, which does nothing else meanwhile.
 ///
-///   phase     | SIGTERM             | other signal | the program ended    | grace less 1 s over
+///   phase     | SIGTERM, SIGINT     | other signal | the program ended    | grace less 1 s over
 ///   ----------+---------------------+--------------+----------------------+--------------------
 ///   starting  | waits for running   | likewise     |                      |
 ///   running   | forward -> stopping | forward      | -> ended             |
@@ -28,7 +28,7 @@ namespace pstrain {
 ///   killing   | nothing             | nothing      | -> ended             |
 ///   ended     | what is left of the program's group and below this process is killed and reaped
 ///
-/// "Other" are SIGINT, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2; a signal goes to the program alone,
+/// "Other" are SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2; a signal goes to the program alone,
 /// not to its group. Orphans that the kernel gives to this process are reaped as they end.
 class Supervisor {
  public:
@@ -38,8 +38,9 @@ class Supervisor {
   static Result<Supervisor> Make(AgentState& state);
 
   /// Starts `command` and returns when it has ended and nothing of it is left. A program that
-  /// cannot be started is an end, not an error. `grace` is the time from SIGTERM until somebody
-  /// else kills the agent: the program is killed 1 s before, or at half of a grace below 2 s.
+  /// cannot be started is an end, not an error. `grace` is the time from SIGTERM or SIGINT until
+  /// somebody else kills the agent: the program is killed 1 s before, or at half of a grace below 2
+  /// s.
   ProgramExit Run(std::vector<std::string> command,
                   std::vector<std::pair<std::string, std::string>> environment, int inherited_fd,
                   std::chrono::milliseconds grace, const OomWatch& oom);
@@ -64,7 +65,7 @@ class Supervisor {
   sigset_t original_mask_;
   bool sigpipe_ignored_;
   std::optional<SteadyTime> kill_at_;
-  /// SIGTERM has reached the program before its end.
+  /// SIGTERM or SIGINT has reached the program before its end.
   bool told_to_stop_ = false;
 };
 

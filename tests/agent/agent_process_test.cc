@@ -119,8 +119,23 @@ TEST(Agent, WhenTheProgramExits0AfterSigterm_ExitsWith85UnlessThatIsItsEnd) {
   AgentProcess other({}, {kChild, "stats"});
   other.WaitForText("up ");
   other.WaitUntilRunning();
-  other.Signal(SIGINT);
+  other.Signal(SIGHUP);
   EXPECT_EQ(other.Wait(), 0);
+}
+
+TEST(Agent, WhenInterrupted_DrainsAsAfterSigterm) {
+  const TempDir temp;
+  AgentProcess drained({"--termination-log", temp.File("log")}, {kChild, "stats"});
+  drained.WaitForText("up ");
+  drained.WaitUntilRunning();
+  drained.Signal(SIGINT);
+  EXPECT_EQ(drained.Wait(), 85);
+  EXPECT_EQ(ReadJson(temp.File("log")).Find("told_to_stop")->AsBool(), true);
+  AgentProcess stuck({"--grace-seconds", "2"}, {kChild, "signals"});
+  stuck.WaitForText("up ");
+  stuck.WaitUntilRunning();
+  stuck.Signal(SIGINT);
+  EXPECT_EQ(stuck.Wait(), 128 + SIGKILL);
 }
 
 TEST(Agent, WhenTheProgramDoesNotStop_KillsItOneSecondBeforeTheGraceEnds) {

@@ -86,12 +86,22 @@ Disruption DisruptionOf(const PodView& pod) {
 
 bool PodEnded(const PodView& pod) { return pod.phase == "Succeeded" || pod.phase == "Failed"; }
 
+/// The training container's end is known to be the program's own doing, whatever the kubelet writes
+/// of the pod later: nobody had told it to stop, and no signal of unknown origin ended it.
+bool EndedByItself(const PodView::Container& container) {
+  if (container.told_to_stop) return false;
+  return !container.agent_reason.empty() || container.reason == "OOMKilled" ||
+         (container.signal == 0 && SignalOfExitCode(container.exit_code) == 0);
+}
+
 /// The training container has failed, and who ended it is yet to be said: a kubelet that evicts a
 /// pod or shuts its node down writes its reason only once it has seen all containers end.
 bool AwaitsVerdict(const PodView& pod) {
-  return pod.container.terminated && pod.container.exit_code != kExitSuccess && !PodEnded(pod) &&
-         !pod.deleted && pod.disruption_reason.empty() &&
-         (!pod.others_remain || pod.container.told_to_stop);
+  const PodView::Container& container = pod.container;
+  const bool open = container.terminated && container.exit_code != kExitSuccess && !PodEnded(pod) &&
+                    !pod.deleted && pod.disruption_reason.empty();
+  if (!open || container.told_to_stop) return open;
+  return !pod.others_remain && !(pod.sidecars_remain && EndedByItself(container));
 }
 
 /// SIGTERM has ended the training container, and others run on: somebody stops the pod, or if

@@ -7,10 +7,11 @@ namespace pstrain::job {
 
 /// How the Plan sees a pod. Pure; any thread. It ends when its training container ends, whatever
 /// else runs in it: what is left of it is Replica::rest. Only a failure after which nothing else
-/// runs in the pod is judged with the pod's own end: the kubelet writes its reasons then. What
-/// ended it is judged in this order: condition DisruptionTarget, deletionTimestamp, the pod's own
-/// reason, the container's reason, the exit code; an exit code alone cannot tell an eviction from a
-/// memory limit.
+/// runs in the pod is judged with the pod's own end: the kubelet writes its reasons then. Where
+/// only sidecars of initContainers run on, so is a kill of which nobody says whose. What ended it
+/// is judged in this order: condition DisruptionTarget, deletionTimestamp, the pod's own reason,
+/// the container's reason, the exit code; an exit code alone cannot tell an eviction from a memory
+/// limit.
 ///
 ///   cause                                | seen as
 ///   -------------------------------------+-------------------------------------------------

@@ -127,6 +127,7 @@ void ReadOther(const Json& status, Kind kind, PodView& view) {
   PodView::Container& container = other.container;
   ReadContainer(status, container);
   view.others_remain |= kind == Kind::kOrdinary && !container.terminated;
+  view.sidecars_remain |= kind == Kind::kSidecar && !container.terminated;
   view.initializing |= kind == Kind::kInit && container.running;
   if (kind == Kind::kInit && container.finished) {
     view.progressed = std::max(view.progressed.value_or(*container.finished), *container.finished);

@@ -94,6 +94,9 @@ struct PodView {
   /// Of the pod's other ordinary containers one has not ended: it runs, or has yet to. Sidecars of
   /// initContainers are not among them: the kubelet ends those.
   bool others_remain = false;
+  /// A sidecar of initContainers has not ended. The kubelet ends them after all other containers,
+  /// and the pod with them, which may take the whole grace period.
+  bool sidecars_remain = false;
 };
 
 /// Reads a Pod of the core/v1 API. INVALID_ARGUMENT, naming the field, when it carries our labels

@@ -260,6 +260,50 @@ TEST(PodTermination, AfterSigtermOfNobody_IsAStopUntilThePodSaysWhose) {
   EXPECT_EQ(WithSidecar("Running", kRuns, kDone).phase, ReplicaPhase::kSucceeded);
 }
 
+/// A pod with a sidecar of initContainers, in which the training container has ended so.
+plan::Replica WithNativeSidecar(const std::string& sidecar, const std::string& terminated) {
+  const auto pod = ParseJson(R"({"metadata":{"name":"adult-ps-1","namespace":"ml","uid":"u",
+      "labels":{"pstrain.dev/job-name":"adult","pstrain.dev/replica-type":"ps",
+      "pstrain.dev/replica-index":"1","pstrain.dev/attempt":"2"}},
+      "spec":{"initContainers":[{"name":"proxy","restartPolicy":"Always"}],
+              "containers":[{"name":"training"}]},
+      "status":{"phase":"Running","initContainerStatuses":[{"name":"proxy","state":)" +
+                             sidecar + R"(}],"containerStatuses":[{"name":"training","state":
+      {"terminated":)" + terminated +
+                             "}}]}}");
+  EXPECT_TRUE(pod.ok()) << pod.status().message();
+  const auto view = DecodePod(*pod);
+  EXPECT_TRUE(view.ok()) << view.status().message();
+  return view.ok() ? ToReplica(*view) : plan::Replica();
+}
+
+// The pod is Running until the kubelet has ended the sidecar: up to the whole grace period.
+TEST(PodTermination, OfACrashBesideASidecarOfInitContainers_IsJudgedAtOnce) {
+  const plan::Replica crashed = WithNativeSidecar(kRuns, R"({"exitCode":3,"reason":"Error"})");
+  EXPECT_EQ(crashed.phase, ReplicaPhase::kFailed);
+  EXPECT_FALSE(crashed.terminating);
+  EXPECT_EQ(crashed.exit_code, 3);
+  EXPECT_EQ(crashed.rest, plan::Rest::kStops);
+  EXPECT_EQ(WithNativeSidecar(kRuns, R"({"exitCode":137,"reason":"OOMKilled"})").phase,
+            ReplicaPhase::kFailed);
+  EXPECT_EQ(WithNativeSidecar(kRuns, R"({"exitCode":139,"message":
+      "{\"reason\":\"Signaled\",\"signal\":11,\"oom\":false}"})")
+                .phase,
+            ReplicaPhase::kFailed);
+}
+
+TEST(PodTermination, OfAKillBesideASidecarOfInitContainers_WaitsForTheKubeletsWords) {
+  // By a kubelet that evicts the pod, for instance, with no time for the agent to say anything.
+  EXPECT_EQ(WithNativeSidecar(kRuns, R"({"exitCode":137,"reason":"Error"})").phase,
+            ReplicaPhase::kRunning);
+  EXPECT_EQ(WithNativeSidecar(kRuns, R"({"exitCode":85,"message":
+      "{\"reason\":\"Stopped\",\"told_to_stop\":true,\"oom\":false}"})")
+                .phase,
+            ReplicaPhase::kRunning);
+  EXPECT_EQ(WithNativeSidecar(R"({"terminated":{"exitCode":0}})", R"({"exitCode":3})").phase,
+            ReplicaPhase::kRunning);
+}
+
 TEST(PodTermination, WhileASidecarDoesNotStart_TheReplicaRuns) {
   EXPECT_EQ(WithSidecar("Pending", kWaits, kRuns).phase, ReplicaPhase::kRunning);
 }
