@@ -120,6 +120,13 @@ Result<std::shared_ptr<Run>> Run::Start(const ClusterResolver& cluster,
   PSTRAIN_RETURN_IF_ERROR(run->queue_.WaitUntilServing(SteadyTime::max()));
   if (const auto mark = run->queue_.mark()) {
     run->iterators_->Restore({mark->iterators().begin(), mark->iterators().end()});
+    PSTRAIN_RETURN_IF_ERROR(run->queue_.WithChief([&run](Chief& chief) {
+      std::vector<std::string> names;
+      for (const VariableSpec& variable : chief.run_at_start().variables())
+        names.push_back(variable.name());
+      run->mark_variables_.Brings(std::move(names));
+      return OkStatus();
+    }));
   }
   return run;
 }
@@ -140,7 +147,18 @@ Result<std::unique_ptr<ProgramRoles>> Run::StartHere(const StrategyOptions& opti
 }
 
 Status Run::Declare(const VariableSpec& variable) {
-  return queue_.WithChief([&variable](Chief& chief) { return chief.Declare({variable}); });
+  PSTRAIN_RETURN_IF_ERROR(
+      queue_.WithChief([&variable](Chief& chief) { return chief.Declare({variable}); }));
+  mark_variables_.Declared(variable.name());
+  return OkStatus();
+}
+
+void Run::ListUndeclared() {
+  const std::string list = mark_variables_.List();
+  if (list.empty()) return;
+  LogWarning("coordinator",
+             "variables of the mark are not declared by this program; they are kept as they are",
+             {{"variables", list}});
 }
 
 Result<std::shared_ptr<const ClosureState>> Run::Schedule(const Call& call,
@@ -187,6 +205,7 @@ Status Run::SaveMark(ProgramMark mark, SteadyTime deadline) {
                                   " are kept with a mark; keep them in a variable");
   }
   const auto make = [&] {
+    ListUndeclared();
     for (const MetricSum& sum : metrics_.All()) {
       MetricTotal& metric = *mark.add_metrics();
       metric.set_name(sum.name);
@@ -209,10 +228,15 @@ Result<int> Run::Finish() {
     roles = std::move(roles_);
   }
   if (roles == nullptr) return FailedPreconditionError("the program has finished already");
+  ListUndeclared();
   const Status joined = queue_.Join(SteadyTime::max());
   // What a run with an error has come to is not the program's result.
   if (!joined.ok() || !queue_.Close().ok()) roles->Stop();
   Result<int> outcome = roles->Wait();
+  if (queue_.failed() > 0 || queue_.lost() > 0) {
+    LogWarning("coordinator", "the program's calls have ended, not all as they should",
+               {{"failed", queue_.failed()}, {"updates_lost_in_repair", queue_.lost()}});
+  }
   PSTRAIN_RETURN_IF_ERROR(joined);
   return outcome;
 }

@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "base/status.h"
 #include "library/coordinator/closure_queue.h"
+#include "library/coordinator/mark_variables.h"
 #include "library/coordinator/metric_table.h"
 #include "library/coordinator/program_roles.h"
 #include "library/data/named_iterators.h"
@@ -70,11 +71,14 @@ class Run {
   /// The roles, once the chief serves, which works on the run's queue.
   static Result<std::unique_ptr<ProgramRoles>> StartHere(const StrategyOptions& options,
                                                          ClosureQueue& queue);
+  /// Once: the variables of the mark that are not declared by now.
+  void ListUndeclared();
 
   const std::uint32_t workers_;
   const Partitioner partitioner_;
   const ClusterResolver cluster_;
   MetricTable metrics_;
+  MarkVariables mark_variables_;
   const std::shared_ptr<NamedIterators> iterators_ = std::make_shared<NamedIterators>();
   ClosureQueue queue_;
   /// Held while a call takes elements and is scheduled.

@@ -130,8 +130,8 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
   report.Set("kills", Kills(outcome));
   report.Set("ps", PsRows(outcome, spec));
   report.Set("workers", WorkerRows(outcome, spec));
-  for (const std::string_view key :
-       {"log_loss", "calibration", "eval_loss", "restored_eval_loss", kResultMetrics}) {
+  for (const std::string_view key : {"log_loss", "calibration", "eval_loss", "restored_eval_loss",
+                                     kResultUpdatesLost, kResultMetrics}) {
     if (const Json* value = outcome.result.Find(key)) report.Set(key, *value);
   }
   report.Set("run_id", Json::String(outcome.run_id));

@@ -29,13 +29,18 @@ namespace pstrain {
 ///
 /// Errors of functions: with the first one, calls that no worker has begun are voided; their
 /// RemoteValue is CANCELLED. One caller of Schedule, Join or Done gets that error, with the count
-/// of the others; then the coordinator goes on.
+/// of the others; then the coordinator goes on. CoordinatorOptions.errors may allow some before.
+///
+/// A call that has succeeded runs again for shards of a ps that is lost. It is never an error then:
+/// after three attempts that fail, shards that lack its update go without it (UpdatesLostInRepair),
+/// or the program returns to its newest mark, as spec.program.onRepairError says.
 ///
 /// A value: copies are of the same run. Schedule and Join come from the thread that scheduled first
 /// (Schedule from another one is FAILED_PRECONDITION), the rest from any.
 class ClusterCoordinator {
  public:
-  /// Of one strategy there is one coordinator: a second one is the same.
+  /// Of one strategy there is one coordinator: a second one is the same. FAILED_PRECONDITION: that
+  /// one has other options.
   static Result<ClusterCoordinator> Create(const ParameterServerStrategy& strategy,
                                            const CoordinatorOptions& options = {});
 
@@ -104,6 +109,14 @@ class ClusterCoordinator {
   /// All calls are done; does not wait. Mirrors ClusterCoordinator.done. The error of a function,
   /// once all are.
   Result<bool> Done();
+
+  /// Calls whose functions have failed, of all of the run: also before a mark that it has returned
+  /// to. What was voided does not count. Any thread.
+  std::uint64_t FailedCalls() const;
+  /// Calls whose update some shards have and others go without, of all of the run: their functions
+  /// failed when they ran again for shards of a lost ps, or for shards that a lost worker had not
+  /// come to. Any thread.
+  std::uint64_t UpdatesLostInRepair() const;
 
   /// As Join without a deadline, then ends the run: the final checkpoint, which proves that every
   /// shard has every call once, and all threads. Returns the exit code of a program that has

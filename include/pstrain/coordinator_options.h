@@ -11,17 +11,21 @@ namespace pstrain {
 struct FailFast {
   /// For how long those that run may go on after that.
   std::chrono::milliseconds cancel_timeout{10'000};
+  friend bool operator==(const FailFast&, const FailFast&) = default;
 };
-/// So many calls may fail: each is an error of its own RemoteValue alone, and counted
-/// (ClusterCoordinator::FailedCalls). With the next one, as FailFast.
+/// So many calls of a run may fail: each is an error of its own RemoteValue alone, and counted
+/// (ClusterCoordinator::FailedCalls), also over marks that the run returns to. With each one beyond
+/// that, as FailFast; then the coordinator goes on.
 struct Budget {
   std::uint64_t calls = 0;
+  friend bool operator==(const Budget&, const Budget&) = default;
 };
 using ErrorPolicy = std::variant<FailFast, Budget>;
 
 /// How a coordinator goes about its calls. A value.
 struct CoordinatorOptions {
   ErrorPolicy errors = FailFast{};
+  friend bool operator==(const CoordinatorOptions&, const CoordinatorOptions&) = default;
 };
 
 }  // namespace pstrain

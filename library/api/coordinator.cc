@@ -10,7 +10,8 @@
 namespace pstrain {
 
 Result<ClusterCoordinator> ClusterCoordinator::Create(const ParameterServerStrategy& strategy,
-                                                      const CoordinatorOptions& /*options*/) {
+                                                      const CoordinatorOptions& options) {
+  PSTRAIN_RETURN_IF_ERROR(strategy.run_->queue().SetOptions(options));
   return ClusterCoordinator(strategy.run_);
 }
 
@@ -56,6 +57,8 @@ Status ClusterCoordinator::Join(Deadline deadline) {
   return run_->queue().Join(program::EndOf(deadline));
 }
 Result<bool> ClusterCoordinator::Done() { return run_->queue().Done(); }
+std::uint64_t ClusterCoordinator::FailedCalls() const { return run_->queue().failed(); }
+std::uint64_t ClusterCoordinator::UpdatesLostInRepair() const { return run_->queue().lost(); }
 Result<int> ClusterCoordinator::Finish() { return run_->Finish(); }
 
 }  // namespace pstrain

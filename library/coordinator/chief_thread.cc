@@ -34,6 +34,7 @@ ChiefThread::ChiefThread(const RoleContext& context, ChiefJob job, ClosureQueue&
 ChiefThread::~ChiefThread() { static_cast<void>(Wait()); }
 
 ChiefJob ChiefThread::WithTheQueue(ChiefJob job) {
+  queue_.SetReturnWhenRepairFails(job.return_when_repair_fails);
   job.open_work = [this](const ChiefJob::Place&) -> Result<ChiefJob::Work> {
     ChiefJob::Work work;
     queue_.Describe(&work);

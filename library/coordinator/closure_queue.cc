@@ -2,23 +2,13 @@
 
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include "base/log.h"
 #include "runtime/chief/chief.h"
 #include "runtime/requests/work_kind.h"
 
 namespace pstrain {
-namespace {
-
-/// Peers say the code: one that is none is an error all the same.
-StatusCode CodeOf(const ProgramError& error) {
-  constexpr auto kLast = static_cast<std::uint32_t>(StatusCode::kUnauthenticated);
-  if (error.code() == 0 || error.code() > kLast) return StatusCode::kUnknown;
-  return static_cast<StatusCode>(error.code());
-}
-
-}  // namespace
-
 ClosureQueue::ClosureQueue(const Limits& limits, Succeeded listener)
     : source_(std::make_shared<ClosureSource>(true)),
       limits_(limits),
@@ -29,7 +19,7 @@ void ClosureQueue::Describe(ChiefJob::Work* work) {
   work->input.batches_per_epoch = ClosureSource::kChunkSize;
   work->reported = [this](WorkId work_id, const Report& report, bool committed,
                           const CommitProtocol& protocol) {
-    Reported(work_id, report, committed, protocol);
+    return Reported(work_id, report, committed, protocol);
   };
   work->returned = [this](const ProgramMark& mark) { Returned(mark); };
 }
@@ -127,38 +117,42 @@ ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, const CallOptions
 
 // Rule 4, for the program: the report after which no shard lacks the work id decides. Invariant: a
 // closure is settled once. When a lost ps makes its work id run and be committed again (rule 7),
-// what the program was told stays; so nobody runs again what has failed, as it might succeed. What
-// the first attempt that was reported has returned counts: its changes are those that shards have,
-// though a shard may have moved while it was reported, so that a later attempt commits it. But
-// shards never have changes of a closure of which the last report says that it failed, nor the
-// reverse (failed-closures.md): that decides which of the two.
-void ClosureQueue::Reported(WorkId work_id, const Report& report, bool committed,
-                            const CommitProtocol& protocol) {
+// what the program was told stays; so nobody runs again what has failed, as it might succeed, and
+// what has succeeded is no error when it fails then. What the first attempt that was reported has
+// returned counts: its changes are those that shards have, though a shard may have moved while it
+// was reported, so that a later attempt commits it. But shards never have changes of a closure of
+// which the last report says that it failed, nor the reverse, unless it was given up
+// (failed-closures.md): that decides which of the two.
+ChiefJob::Heard ClosureQueue::Reported(WorkId work_id, const Report& report, bool committed,
+                                       const CommitProtocol& protocol) {
   const Id id = source_->Number(work_id);
   const MutexLock lock(mutex_);
   const auto found = pending_.find(id);
-  if (found == pending_.end()) return;
   if (!committed) {
-    // Without a shard: what it has read was not there yet.
+    // Without a shard: what it has read was not there yet, or its function has failed.
     const bool came_to_a_shard = report.shards().count() > 0;
-    if (came_to_a_shard && !report.has_error() && !found->second.result)
+    if (!came_to_a_shard) return AttemptFailed(id, report);
+    if (found != pending_.end() && !report.has_error() && !found->second.result)
       found->second.result = report.result();
-    return;
+    return {};
   }
-  Pending pending = std::move(found->second);
+  if (found == pending_.end()) return CommittedAgain(id, report);
+  const Pending pending = std::move(found->second);
   pending_.erase(found);
+  ChiefJob::Heard heard;
   if (!report.has_error()) {
-    Succeed(id, std::move(pending.result).value_or(report.result()), pending);
+    static_cast<void>(repairs_.Ended(id));
+    source_->Repair(work_id);
+    Succeed(id, pending.result.value_or(report.result()), pending);
+  } else if (!report.result().empty()) {
+    heard = EndGivenUp(id, report, pending, protocol);
   } else {
+    static_cast<void>(repairs_.Ended(id));
     source_->Void(work_id);
-    const Status error(CodeOf(report.error()), report.error().message());
-    pending.state->Set(error);
-    if (!pending.voided) {
-      Note(id, error);
-      VoidTheRest(protocol);
-    }
+    Fail(id, ErrorOf(report), pending, protocol);
   }
   changed_.NotifyAll();
+  return heard;
 }
 
 void ClosureQueue::Succeed(Id id, const std::string& result, const Pending& pending) {
@@ -168,22 +162,35 @@ void ClosureQueue::Succeed(Id id, const std::string& result, const Pending& pend
   pending.state->Set(result);
 }
 
-void ClosureQueue::Note(Id id, const Status& error) {
+void ClosureQueue::Fail(Id id, const Status& error, const Pending& pending,
+                        const CommitProtocol& protocol) {
+  pending.state->Set(error);
+  if (pending.voided) return;
+  ++failed_;
   LogWarning("coordinator", "a function has failed",
-             {{"work", "closure " + std::to_string(id)}, {"error", error}});
-  if (id < delivered_below_) return;
-  if (failure_) {
-    ++failure_->others;
-  } else {
-    failure_ = Failure{error};
+             {{"work", "closure " + std::to_string(id)}, {"failed", failed_}, {"error", error}});
+  if (WithinBudget()) return;
+  if (id >= delivered_below_) {
+    if (failure_) {
+      ++failure_->others;
+    } else {
+      failure_ = Failure{error};
+    }
   }
+  VoidTheRest(protocol);
 }
 
-// FailFast. What a shard may have, and assigns, are never voided.
+bool ClosureQueue::WithinBudget() const {
+  const auto* budget = options_ ? std::get_if<Budget>(&options_->errors) : nullptr;
+  return budget != nullptr && failed_ <= budget->calls;
+}
+
+// FailFast, or beyond the Budget. What a shard may have, and assigns, are never voided.
 void ClosureQueue::VoidTheRest(const CommitProtocol& protocol) {
   for (auto& [id, pending] : pending_) {
     const WorkId work_id = ClosureSource::IdOf(id);
-    if (!pending.may_be_voided || pending.voided || protocol.Begun(work_id)) continue;
+    if (!pending.may_be_voided || pending.voided || protocol.Begun(work_id) || repairs_.Has(id))
+      continue;
     source_->Void(work_id);
     pending.voided = true;
   }
@@ -194,9 +201,14 @@ Status ClosureQueue::Deliver() {
   if (!failure_) return OkStatus();
   const Failure failure = *std::exchange(failure_, std::nullopt);
   delivered_below_ = next_;
-  if (failure.others == 0) return failure.first;
-  return {failure.first.code(),
-          failure.first.message() + " (" + std::to_string(failure.others) + " others failed too)"};
+  std::string counts;
+  if (failure.others > 0) counts = std::to_string(failure.others) + " others failed too";
+  if (const auto* budget = options_ ? std::get_if<Budget>(&options_->errors) : nullptr) {
+    counts += (counts.empty() ? "" : "; ") + std::to_string(failed_) +
+              " calls have failed so far, and the budget is " + std::to_string(budget->calls);
+  }
+  if (counts.empty()) return failure.first;
+  return {failure.first.code(), failure.first.message() + " (" + counts + ")"};
 }
 
 Status ClosureQueue::Join(SteadyTime deadline) {
@@ -234,6 +246,16 @@ Status ClosureQueue::Close() {
 std::uint64_t ClosureQueue::succeeded() const {
   const MutexLock lock(mutex_);
   return succeeded_;
+}
+
+std::uint64_t ClosureQueue::failed() const {
+  const MutexLock lock(mutex_);
+  return failed_;
+}
+
+std::uint64_t ClosureQueue::lost() const {
+  const MutexLock lock(mutex_);
+  return repairs_.lost();
 }
 
 ClosureQueue::Id ClosureQueue::next() const {

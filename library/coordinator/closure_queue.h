@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pstrain/coordinator_options.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,6 +16,7 @@
 #include "base/status.h"
 #include "library/coordinator/call_options.h"
 #include "library/coordinator/closure_state.h"
+#include "library/coordinator/repairs.h"
 #include "proto/contract/control.pb.h"
 #include "proto/contract/mark.pb.h"
 #include "runtime/chief/chief_job.h"
@@ -30,8 +33,10 @@ class Chief;
 /// committed, and stays when a lost ps makes it run again; its result is that of the first attempt
 /// that was reported. FailFast: with the first error, closures that no worker and no shard has are
 /// voided. One caller of Schedule, Join or Done gets that error, with the count of the others; what
-/// was scheduled before that call and fails later is in the log only. Any thread; a call that takes
-/// a work id only from the thread that has taken the first one.
+/// was scheduled before that call and fails later is in the log only. Budget: so many errors are of
+/// their closure alone. What has succeeded and fails as it runs again for a lost ps is no error
+/// (Repairs). Any thread; a call that takes a work id only from the thread that has taken the first
+/// one.
 class ClosureQueue {
  public:
   struct Limits {
@@ -57,6 +62,10 @@ class ClosureQueue {
   ClosureQueue(const ClosureQueue&) = delete;
   ClosureQueue& operator=(const ClosureQueue&) = delete;
 
+  /// FAILED_PRECONDITION: there are other options already.
+  Status SetOptions(const CoordinatorOptions& options) PSTRAIN_EXCLUDES(mutex_);
+  /// As ChiefJob says; before the chief serves.
+  void SetReturnWhenRepairFails(bool returns) PSTRAIN_EXCLUDES(mutex_);
   /// Fills in what the chief works on, also where it returns to a mark: what ChiefJob::open_work is
   /// to return. ChiefJob::serving is to call Serving.
   void Describe(ChiefJob::Work* work);
@@ -97,6 +106,10 @@ class ClosureQueue {
 
   /// Closures that have succeeded.
   std::uint64_t succeeded() const PSTRAIN_EXCLUDES(mutex_);
+  /// Those whose functions have failed; and those whose update shards go without, which may have
+  /// succeeded. Both also of the history before a mark that the run has returned to.
+  std::uint64_t failed() const PSTRAIN_EXCLUDES(mutex_);
+  std::uint64_t lost() const PSTRAIN_EXCLUDES(mutex_);
   /// The number that the next closure gets.
   Id next() const PSTRAIN_EXCLUDES(mutex_);
 
@@ -119,10 +132,21 @@ class ClosureQueue {
   };
 
   /// Under the chief's lock.
-  void Reported(WorkId work_id, const Report& report, bool committed,
-                const CommitProtocol& protocol) PSTRAIN_EXCLUDES(mutex_);
+  ChiefJob::Heard Reported(WorkId work_id, const Report& report, bool committed,
+                           const CommitProtocol& protocol) PSTRAIN_EXCLUDES(mutex_);
   void Succeed(Id id, const std::string& result, const Pending& pending) PSTRAIN_REQUIRES(mutex_);
-  void Note(Id id, const Status& error) PSTRAIN_REQUIRES(mutex_);
+  void Fail(Id id, const Status& error, const Pending& pending, const CommitProtocol& protocol)
+      PSTRAIN_REQUIRES(mutex_);
+  bool WithinBudget() const PSTRAIN_REQUIRES(mutex_);
+  // closure_queue_repairs.cc
+  static Status ErrorOf(const Report& report);
+  ChiefJob::Heard AttemptFailed(Id id, const Report& report) PSTRAIN_REQUIRES(mutex_);
+  /// It was given up, and is committed so, for the first time.
+  ChiefJob::Heard EndGivenUp(Id id, const Report& report, const Pending& pending,
+                             const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
+  /// Its outcome is known, and it is committed again.
+  ChiefJob::Heard CommittedAgain(Id id, const Report& report) PSTRAIN_REQUIRES(mutex_);
+  ChiefJob::Heard Lose(Id id) PSTRAIN_REQUIRES(mutex_);
   void VoidTheRest(const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
   Status Deliver() PSTRAIN_REQUIRES(mutex_);
   Status MayTakeAnId() PSTRAIN_REQUIRES(mutex_);
@@ -152,6 +176,10 @@ class ClosureQueue {
   std::map<Id, Pending> pending_ PSTRAIN_GUARDED_BY(mutex_);
   Id next_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::uint64_t succeeded_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  std::uint64_t failed_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  std::optional<CoordinatorOptions> options_ PSTRAIN_GUARDED_BY(mutex_);
+  Repairs repairs_ PSTRAIN_GUARDED_BY(mutex_);
+  bool return_when_repair_fails_ PSTRAIN_GUARDED_BY(mutex_) = false;
   std::optional<Failure> failure_ PSTRAIN_GUARDED_BY(mutex_);
   /// Errors of closures below were, or belong to one that was, delivered.
   Id delivered_below_ PSTRAIN_GUARDED_BY(mutex_) = 0;

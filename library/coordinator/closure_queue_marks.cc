@@ -15,6 +15,8 @@ void ClosureQueue::Returned(const ProgramMark& mark) {
   mark_ = mark;
   next_ = mark.next_id();
   succeeded_ = mark.succeeded();
+  failed_ = mark.failed();
+  repairs_.Restore(mark.lost());
   beginning_ = Beginning::kAwaited;
 }
 
@@ -68,6 +70,8 @@ Status ClosureQueue::WantMark(ProgramMark mark, std::shared_ptr<std::optional<St
     const MutexLock lock(mutex_);
     mark.set_next_id(next_);
     mark.set_succeeded(succeeded_);
+    mark.set_failed(failed_);
+    mark.set_lost(repairs_.lost());
   }
   return WithChief([&](Chief& chief) {
     chief.WantMark(std::move(mark), [this, outcome](const Status& status) {

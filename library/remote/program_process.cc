@@ -93,7 +93,10 @@ JobSettings SettingsOfProgram(const PSTrainingJob& job, FixedDigests parts) {
 ChiefJob ChiefJobOfProgram(const PSTrainingJob& job) {
   ChiefJob chief;
   chief.starts_over = true;
-  chief.checkpoints = ChiefJob::Checkpoints::Of(job.spec().program().checkpoint());
+  const ProgramSpec& program = job.spec().program();
+  chief.return_when_lost = program.on_ps_lost() == ProgramSpec::RestartFromMark;
+  chief.return_when_repair_fails = program.on_repair_error() == FailedRepair::RestartFromMark;
+  chief.checkpoints = ChiefJob::Checkpoints::Of(program.checkpoint());
   if (DesiredReplicas(job.spec(), Role::kEvaluator) > 0) chief.evaluation_deadline = kEvaluation;
   return chief;
 }

@@ -6,12 +6,10 @@
 #include <thread>
 #include <utility>
 
-#include "base/log.h"
 #include "base/text/utf8.h"
 #include "runtime/cluster/limits.h"
 #include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
-#include "runtime/worker/push/push_progress.h"
 
 namespace pstrain {
 namespace {
@@ -130,10 +128,12 @@ Status ClosureLoop::TellOfVariables() {
   return OkStatus();
 }
 
-// What was voided runs only where a shard has what it changes: then it is as any other.
+// What was voided runs only where a shard has what it changes: then it is as any other. What was
+// given up does not run at all.
 std::optional<Result<ClosureLoop::Ending>> ClosureLoop::Do(const Grant& grant,
                                                            std::uint64_t place) {
   if (Status status = TellOfVariables(); !status.ok()) return status;
+  if (grant.kind() == kLostWork) return LeaveOutWhereItIsLacking(grant);
   if (grant.kind() == kVoidWork) {
     Result<Ending> ended = LeaveOut(grant, CancelledError("voided before it began"));
     if (!ended.ok() || *ended != Ending::kHasGradient) return ended;
@@ -154,9 +154,11 @@ std::optional<Result<ClosureLoop::Ending>> ClosureLoop::RunIt(const Grant& grant
     return std::nullopt;
   }
   if (plan.ok()) return Push(grant, outcome, *plan);
+  // The others have what it changes.
+  if (grant.kind() == kRepairWork) return GiveBackFailed(grant, plan.status());
   Result<Ending> ended = LeaveOut(grant, plan.status());
   if (!ended.ok() || *ended != Ending::kHasGradient) return ended;
-  return FailedAfterItRan(grant, plan.status());
+  return GiveBackFailed(grant, plan.status());
 }
 
 Result<RoutedPlan> ClosureLoop::PlanOf(const ClosureOutcome& outcome) const {
@@ -183,18 +185,24 @@ Result<ClosureLoop::Ending> ClosureLoop::Push(const Grant& grant, const ClosureO
   } else {
     SetError(outcome.status, reports.front().mutable_error());
   }
+  Result<Ending> ended =
+      PushToAll(grant, closure, plan, outcome.updates, &progress, &reports.front());
+  if (!ended.ok() || *ended != Ending::kDone) return ended;
+  Finish(std::move(reports));
+  return ended;
+}
+
+Result<ClosureLoop::Ending> ClosureLoop::PushToAll(const Grant& grant, const PushedWork& closure,
+                                                   const RoutedPlan& plan,
+                                                   const StepUpdates& updates,
+                                                   PushProgress* progress, Report* report) {
   {
     const MutexLock lock(mutex_);
     ++waited_for_;
   }
-  Result<Ending> ended =
-      calls_.Push(grant, closure, plan, outcome.updates, &progress, &reports.front());
-  {
-    const MutexLock lock(mutex_);
-    --waited_for_;
-  }
-  if (!ended.ok() || *ended != Ending::kDone) return ended;
-  Finish(std::move(reports));
+  Result<Ending> ended = calls_.Push(grant, closure, plan, updates, progress, report);
+  const MutexLock lock(mutex_);
+  --waited_for_;
   return ended;
 }
 
@@ -203,36 +211,38 @@ Result<ClosureLoop::Ending> ClosureLoop::LeaveOut(const Grant& grant, const Stat
   return Push(grant, ClosureOutcome::Failed(why), nothing);
 }
 
+// What each shard answers says what it has. With a shard that is early it is given back, as an
+// error whatever it has come to.
+Result<ClosureLoop::Ending> ClosureLoop::LeaveOutWhereItIsLacking(const Grant& grant) {
+  PSTRAIN_ASSIGN_OR_RETURN(const RoutedPlan nothing, ps_.Route({}));
+  const PushedWork closure{FromWire(grant.work_id()), kRecordsOfClosure, 0, kRecordsOfClosure};
+  PushProgress progress({}, PushProgress::Gradients::kKept);
+  std::vector<Report> reports(1);
+  Report& report = reports.front();
+  SetError(CancelledError("left out where a shard lacks it"), report.mutable_error());
+  Result<Ending> ended = PushToAll(grant, closure, nothing, {}, &progress, &report);
+  if (!ended.ok() || *ended != Ending::kDone) return ended;
+  const std::size_t kept = progress.kept();
+  report.set_result(std::string(kept == 0                       ? kNoShardHasIt
+                                : kept < progress.have().size() ? kSomeShardsHaveIt
+                                                                : kAllShardsHaveIt));
+  Finish(std::move(reports));
+  return ended;
+}
+
+// Of whoever succeeds later all shards get what it changes, also those that were told now to leave
+// it out.
+ClosureLoop::Ending ClosureLoop::GiveBackFailed(const Grant& grant, const Status& why) {
+  Report report;
+  SetError(why, report.mutable_error());
+  calls_.GiveBackFailed(grant, std::move(report));
+  return Ending::kGivenBack;
+}
+
 void ClosureLoop::Finish(std::vector<Report> reports) {
-  {
-    const MutexLock lock(mutex_);
-    for (const Report& report : reports) given_back_.Finished(FromWire(report.work_id()));
-  }
   stats_.commits_reported->Add(reports.size());
   stats_.steps->Add(reports.size());
   session_.Complete(std::move(reports));
-}
-
-// An attempt that succeeded has come to some shards and was lost then: this one failed, and has
-// changed nothing. The next one may succeed; if it does not either, the shards stay apart.
-Result<ClosureLoop::Ending> ClosureLoop::FailedAfterItRan(const Grant& grant,
-                                                          const Status& status) {
-  bool first = false;
-  {
-    const MutexLock lock(mutex_);
-    first = given_back_.Add(FromWire(grant.work_id()));
-  }
-  if (first) {
-    LogWarning("worker", "a closure that failed is given back: a shard has what it changes",
-               {{"work", calls_.NameOf(grant)}, {"error", status}});
-    session_.GiveBack(grant);
-    return Ending::kGivenBack;
-  }
-  Status failed = OutOfRangeError(
-      calls_.NameOf(grant) +
-      ": some shards have what it changes, and run again its function fails: " + status.message());
-  session_.Fail(failed.message());
-  return failed;
 }
 
 }  // namespace pstrain

@@ -17,10 +17,10 @@
 #include "runtime/cluster/role_context.h"
 #include "runtime/requests/ids.h"
 #include "runtime/stats/role_stats.h"
-#include "runtime/worker/given_back.h"
 #include "runtime/worker/grant_session.h"
 #include "runtime/worker/granted_calls.h"
 #include "runtime/worker/ps_client.h"
+#include "runtime/worker/push/push_progress.h"
 
 namespace pstrain {
 
@@ -30,9 +30,10 @@ namespace pstrain {
 /// has the changes of all that began before it, except of as many as run beside it (ClosureOrder).
 /// A closure that has failed, or that was voided, is left out on every shard
 /// (PushRequest::non_finite): its work id is applied and changes nothing. Where a shard
-/// has what it changes already, because another attempt has come so far, it is run again: all
-/// shards have it or none. What a shard cannot serve yet is given back, whatever the function
-/// returns. Owner: the worker.
+/// has what it changes already, because another attempt has come so far, it is given back with its
+/// error, to be run again: all shards are to have it or none, until the chief gives it up
+/// (kLostWork). What a shard cannot serve yet is given back, whatever the function returns. Owner:
+/// the worker.
 class ClosureLoop {
  public:
   /// All outlives it.
@@ -46,7 +47,7 @@ class ClosureLoop {
 
   /// Runs `threads` closures at a time, `window` granted ones at most, until the session gives no
   /// more grants and what was begun is finished or given up. The error of a ps that refuses a
-  /// request, or of a closure that has failed after another attempt of it was applied. Once.
+  /// request. Once.
   Status Run(std::uint32_t threads, std::uint32_t window);
 
   /// Pushes that wait or are under way. Any thread; for tests.
@@ -74,9 +75,15 @@ class ClosureLoop {
   Result<Ending> Push(const Grant& grant, const ClosureOutcome& outcome, const RoutedPlan& plan);
   /// The same of a closure that changes nothing, and why not.
   Result<Ending> LeaveOut(const Grant& grant, const Status& why);
-  void Finish(std::vector<Report> reports) PSTRAIN_EXCLUDES(mutex_);
-  Result<Ending> FailedAfterItRan(const Grant& grant, const Status& status)
+  /// The same of one that was given up: a shard that has what it changes keeps that.
+  Result<Ending> LeaveOutWhereItIsLacking(const Grant& grant);
+  /// Its function has failed, and shards have what another attempt changes.
+  Ending GiveBackFailed(const Grant& grant, const Status& why);
+  /// To every shard; waits.
+  Result<Ending> PushToAll(const Grant& grant, const PushedWork& closure, const RoutedPlan& plan,
+                           const StepUpdates& updates, PushProgress* progress, Report* report)
       PSTRAIN_EXCLUDES(mutex_);
+  void Finish(std::vector<Report> reports);
   /// Ends all threads without finishing what is under way; the first error is Run's.
   void Abandon(Status status) PSTRAIN_EXCLUDES(mutex_);
 
@@ -94,8 +101,6 @@ class ClosureLoop {
   std::size_t waited_for_ PSTRAIN_GUARDED_BY(mutex_) = 0;  // pushes of threads that wait for them
   Status status_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);
-  /// Have failed while a shard had them.
-  GivenBack given_back_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
 }  // namespace pstrain

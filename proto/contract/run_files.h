@@ -13,6 +13,9 @@ inline constexpr char kResultEvaluation[] = "evaluation_digest";
 /// Member of result.json: an object of what a program's evaluator has reported last, by its names;
 /// absent where there is none.
 inline constexpr char kResultMetrics[] = "metrics";
+/// Member of result.json: the calls of a program whose update shards go without; absent where it is
+/// no program.
+inline constexpr char kResultUpdatesLost[] = "updates_lost_in_repair";
 /// The run was stopped: how far it was, and its eval_loss.
 inline constexpr char kRunStoppedFile[] = "stopped.json";
 /// A folder; in it a file of each worker that has left bad records out, a list of texts as JSON:

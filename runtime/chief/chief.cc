@@ -158,6 +158,7 @@ Result<int> Chief::RunToEnd() {
       LogWarning("chief", "another chief has taken over");
       return kExitDisrupted;
     }
+    if (ps_.returns_to_mark() || workers_.returns_to_mark()) return kExitDisrupted;
     // Last: that its peers have gone to the next chief is no failure of the job.
     if (failed) return *ending_.failure();
     retired = ps_.TakeRetired();
@@ -285,6 +286,7 @@ RunNumbers Chief::Numbers() const {
   numbers.waiting = std::max(ending_.waiting(), evaluator_.WaitedForRestored());
   numbers.batches_reopened = checkpointing_.BatchesReopened();
   numbers.applied = checkpointing_.applied();
+  if (setup_.job.starts_over) numbers.updates_lost = setup_.lost() + stats_.updates_lost->Value();
   numbers.loss = workers_.loss();
   numbers.restored_loss = evaluator_.restored_loss();
   numbers.metrics = evaluator_.metrics();

@@ -65,8 +65,8 @@ class Chief {
   /// REQUIRES: no RPC method is called any more.
   ~Chief();
 
-  /// Runs the job to its end: 0 finished, 85 drained, 86 superseded, 87 failed for good, else the
-  /// error (exit code 1).
+  /// Runs the job to its end: 0 finished, 85 drained, 86 superseded or returning to its mark, 87
+  /// failed for good, else the error (exit code 1).
   Result<int> Run() PSTRAIN_EXCLUDES(mutex_);
 
   /// Declares variables, as Declarations::Declare: they are durable when it returns, and in the
@@ -108,6 +108,8 @@ class Chief {
     changed_.NotifyAll();
   }
 
+  /// The run when this chief began: of a program that returns to a mark, with the mark's variables.
+  const RunDescription& run_at_start() const { return setup_.run; }
   std::uint64_t chief_term() const { return setup_.directory.chief_term(); }
   /// Of the job: what requests may name.
   const JobBounds& bounds() const { return bounds_; }

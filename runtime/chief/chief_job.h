@@ -25,6 +25,13 @@ class WorkSource;
 /// and with which variables, and when checkpoints are taken. Made from spec.training by
 /// runtime/model/training/training_jobs.h. A value; any thread may read it.
 struct ChiefJob {
+  /// What the chief has to do about a report, beside counting it.
+  struct Heard {
+    /// Shards go without the update of a call, from now on.
+    bool update_lost = false;
+    /// Not empty: this chief ends, and the run goes on from its newest mark; why.
+    std::string return_to_mark = {};
+  };
   /// What the workers do, and with what.
   struct Work {
     /// In the order of their ids; partitions are left to placement.
@@ -36,8 +43,8 @@ struct ChiefJob {
     /// Called under the chief's lock with each report of work that was open. `committed`: no shard
     /// lacks it any more; else it will be done and reported again. Also again for work that was
     /// committed, and that a lost ps made to be done once more.
-    std::function<void(WorkId work_id, const Report& report, bool committed,
-                       const CommitProtocol& protocol)>
+    std::function<Heard(WorkId work_id, const Report& report, bool committed,
+                        const CommitProtocol& protocol)>
         reported = nullptr;
     /// Told of the mark that the run returns to, before the chief asks `source` for anything; not
     /// called where it returns to none.
@@ -80,6 +87,10 @@ struct ChiefJob {
   /// that has ended with them. A ps or worker that has served another chief ends (kExitDisrupted),
   /// and its successor begins with nothing.
   bool starts_over = false;
+  /// With starts_over: this chief ends where it would have to restore a shard of a lost ps, or
+  /// where a call that has succeeded fails again and again as it runs for shards that lack it.
+  bool return_when_lost = false;
+  bool return_when_repair_fails = false;
   std::uint32_t epochs = 1;
   /// Of one work id, about: placement weighs the rows of tables by it.
   std::uint32_t batch_size = 1;

@@ -298,6 +298,7 @@ ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup
   options.checkpoints = setup.checkpoints;
   options.full_every = setup.job.checkpoints.full_every;
   options.epochs_field = context.job.fields.epochs;
+  options.return_when_lost = setup.job.return_when_lost;
   return options;
 }
 

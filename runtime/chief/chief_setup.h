@@ -38,6 +38,9 @@ struct ChiefSetup {
   std::uint64_t calls_lost = 0;
   /// Checkpoints with marks that a later chief may return to, newest first.
   std::vector<CheckpointId> marks = {};
+
+  /// As ProgramMark says.
+  std::uint64_t lost() const { return mark ? mark->lost() : 0; }
 };
 
 /// Everything up to a running chief: run directory, what there is to do, variables and their

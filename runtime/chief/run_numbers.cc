@@ -57,6 +57,7 @@ std::string ResultJson(const RunNumbers& numbers) {
   json.Set("records_skipped", Json::Int(numbers.applied.skipped));
   json.Set("records_non_finite", Json::Int(numbers.applied.non_finite));
   json.Set("batches_reopened", Json::Uint(numbers.batches_reopened));
+  if (numbers.updates_lost) json.Set(kResultUpdatesLost, Json::Uint(*numbers.updates_lost));
   json.Set("checkpoints", Json::Uint(numbers.checkpoints_placed));
   json.Set("checkpoint", numbers.newest_checkpoint
                              ? Json::String(CheckpointName(*numbers.newest_checkpoint))

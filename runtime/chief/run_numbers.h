@@ -63,6 +63,8 @@ struct RunNumbers {
   /// says is this chief's.
   std::uint64_t batches_reopened = 0;
   AppliedCounts applied;
+  /// Of a program: calls whose update shards go without, also those of its mark.
+  std::optional<std::uint64_t> updates_lost;
   CheckpointProblem checkpoint_problem;
   /// How long the run's directory has not answered.
   std::chrono::nanoseconds disk_wait{0};

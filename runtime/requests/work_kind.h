@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace pstrain {
 
@@ -14,5 +15,20 @@ inline constexpr std::uint32_t kClosureWork = 1;
 /// The same, but nobody wants it any more: it is left out on every shard. Where a shard has what it
 /// changes already, it runs all the same, so that either all shards have that or none.
 inline constexpr std::uint32_t kVoidWork = 2;
+/// A closure that has succeeded, and that a shard lacks which was lost: it runs again for that one.
+/// When its function fails then, nothing is pushed, and its report has the error and no shard.
+inline constexpr std::uint32_t kRepairWork = 3;
+/// A closure that shards have, and whose function does not succeed any more: it is not run, but
+/// left out where a shard lacks it; a shard that has what it changes keeps that. Its report has an
+/// error, and as its result one of these: who has what it changes now.
+inline constexpr std::uint32_t kLostWork = 4;
+inline constexpr std::string_view kNoShardHasIt = "none";
+inline constexpr std::string_view kSomeShardsHaveIt = "some";
+inline constexpr std::string_view kAllShardsHaveIt = "all";
+
+/// It is of a program.
+constexpr bool IsProgramWork(std::uint32_t kind) {
+  return kind >= kClosureWork && kind <= kLostWork;
+}
 
 }  // namespace pstrain

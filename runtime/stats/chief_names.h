@@ -99,6 +99,10 @@ inline constexpr StatDefinition kChiefBatchesReopened{
 inline constexpr StatDefinition kChiefBatchesOverdue{
     "batches_overdue", "pstrain_chief_batches_overdue_total", "",
     "Batches that were also given to another worker because one had them for too long."};
+inline constexpr StatDefinition kChiefUpdatesLost{
+    "updates_lost", "pstrain_chief_updates_lost_in_repair_total", "",
+    "Calls of a program whose update shards go without, because its function failed when it ran "
+    "again for them."};
 inline constexpr StatDefinition kChiefWaiting{
     "waiting_seconds", "pstrain_chief_waiting_seconds", "",
     "How long the chief has waited for ps, owners of shards, workers or an evaluation; 0: for "

@@ -82,6 +82,7 @@ ChiefStats::ChiefStats(StatsWriter& writer)
       records_non_finite(writer.AddGauge(stats::kChiefRecordsNonFinite)),
       batches_reopened(writer.AddCounter(stats::kChiefBatchesReopened)),
       batches_overdue(writer.AddCounter(stats::kChiefBatchesOverdue)),
+      updates_lost(writer.AddCounter(stats::kChiefUpdatesLost)),
       auc(writer.AddUnsetGauge(stats::kEvaluatorAuc)),
       accuracy(writer.AddUnsetGauge(stats::kEvaluatorAccuracy)),
       log_loss(writer.AddUnsetGauge(stats::kEvaluatorLogLoss)),

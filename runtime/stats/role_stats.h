@@ -111,6 +111,7 @@ struct ChiefStats {
   Gauge* records_non_finite;
   Counter* batches_reopened;
   Counter* batches_overdue;
+  Counter* updates_lost;
   Gauge* auc;
   Gauge* accuracy;
   Gauge* log_loss;

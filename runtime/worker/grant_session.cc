@@ -22,9 +22,8 @@ constexpr std::chrono::milliseconds kAwayPoll{100};
 
 /// Why a worker cannot do the work; empty: it can.
 std::string WhyNot(const Grant& grant, GrantSession::Kind kind) {
-  const bool closure = grant.kind() == kClosureWork || grant.kind() == kVoidWork;
   if (kind == GrantSession::Kind::kClosures) {
-    if (closure) return {};
+    if (IsProgramWork(grant.kind())) return {};
     return "the chief grants work of kind " + std::to_string(grant.kind()) +
            ", and a worker of a program runs closures only; start chief and workers from one "
            "program";

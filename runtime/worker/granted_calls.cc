@@ -135,6 +135,16 @@ GrantedCalls::Ending GrantedCalls::GiveBackEarly(const Grant& grant, const Membe
   return Ending::kGivenBack;
 }
 
+// Rule 4. Invariant: a report that names no shard commits nothing, whatever shards have of other
+// attempts.
+void GrantedCalls::GiveBackFailed(const Grant& grant, Report report) {
+  LogWarning("worker", "work is given back: it has failed, and shards may have what it changes",
+             {{"work", NameOf(grant)}, {"error", report.error().message()}});
+  NameWork(grant, &report);
+  SetShards(*session_.membership(), {}, {}, &report);
+  session_.Complete(std::move(report));
+}
+
 // Rule 6: what a shard of another chief refuses is given back without a report. That shard has
 // heard of the new chief first: the next poll says what became of the grant. Until then the chief
 // that granted it may do so again, which is why this waits.

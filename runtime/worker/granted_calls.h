@@ -65,6 +65,9 @@ class GrantedCalls {
   /// Pushes all of them once, in shared messages, each to the shards that it still wants. Those
   /// that have not ended are to be pushed again after WaitForChange.
   Result<Round> PushOnce(std::span<const WorkOfGrant> works);
+  /// The attempt that came to what `report` says has reached no shard: the chief hears that, and is
+  /// to grant the work again.
+  void GiveBackFailed(const Grant& grant, Report report);
   /// Waits for a membership newer than `number`, a little. False: give up.
   bool WaitForChange(std::uint64_t number);
 

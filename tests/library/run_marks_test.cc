@@ -18,6 +18,7 @@ namespace {
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr seconds kSoon{120};
 
@@ -258,6 +259,85 @@ TEST_F(MarksTest, TheErrorOfAFunction_IsToldBySave_WhichMayBeCalledAgain) {
   EXPECT_EQ(manager.Save({.mark = 1}), OutOfRangeError("Fails: as it should"));
   EXPECT_EQ(manager.Save({.mark = 1}), OkStatus());
   EXPECT_EQ(life.coordinator().Finish().value(), 0);
+}
+
+TEST_F(MarksTest, WithABudget_FailedCallsAreCountedOverMarks) {
+  constexpr CoordinatorOptions kBudget{.errors = Budget{2}};
+  {
+    const Life life(Directory());
+    const ClusterCoordinator coordinator = *ClusterCoordinator::Create(life.strategy(), kBudget);
+    const Status other = ClusterCoordinator::Create(life.strategy()).status();
+    EXPECT_EQ(other.code(), StatusCode::kFailedPrecondition);
+    EXPECT_THAT(other.message(), HasSubstr("Budget{2}"));
+    ASSERT_TRUE(ClusterCoordinator::Create(life.strategy(), kBudget).ok());
+    auto manager = CheckpointManager::Create(coordinator);
+    ASSERT_TRUE(manager->RestoreOrInitialize().ok());
+    auto tries = coordinator;
+    const auto failed = tries.Schedule(kFails);
+    ASSERT_TRUE(failed.ok());
+    EXPECT_EQ(failed->Fetch(kSoon).status(), OutOfRangeError("Fails: as it should"));
+    ASSERT_EQ(manager->Save({.mark = 1}), OkStatus()) << "it is of its RemoteValue alone";
+    EXPECT_EQ(coordinator.FailedCalls(), 1U);
+    ASSERT_TRUE(tries.Schedule(kFails).ok());
+    ASSERT_EQ(tries.Join(kSoon), OkStatus());
+    EXPECT_EQ(coordinator.FailedCalls(), 2U);
+  }
+  const Life life(Directory());
+  auto coordinator = *ClusterCoordinator::Create(life.strategy(), kBudget);
+  auto manager = CheckpointManager::Create(coordinator);
+  ASSERT_EQ(manager->RestoreOrInitialize().value(), 1);
+  EXPECT_EQ(coordinator.FailedCalls(), 1U) << "the second was in a history that is over";
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(coordinator.Schedule(kFails).ok());
+    const Status joined = coordinator.Join(kSoon);
+    EXPECT_EQ(joined.ok(), i == 0) << joined.ToString();
+  }
+  EXPECT_EQ(coordinator.FailedCalls(), 3U);
+  EXPECT_EQ(coordinator.UpdatesLostInRepair(), 0U);
+  EXPECT_EQ(coordinator.Finish().value(), 0);
+}
+
+TEST_F(MarksTest, VariablesOfTheMarkThatNobodyDeclares_AreKeptAndListedOnce) {
+  {
+    const Life life(Directory());
+    life.Declare();
+    auto manager = life.Manager();
+    ASSERT_TRUE(manager.RestoreOrInitialize().ok());
+    life.Add(0, 4);
+    ASSERT_EQ(manager.Save({.mark = 1}), OkStatus());
+  }
+  const auto declare_slow = [](const Life& life) {
+    const auto scope = life.strategy().Scope();
+    EXPECT_TRUE(
+        Variable::Create(kSlow, Shape{}, initializers::Zeros(), optimizers::Sgd{.learning_rate = 1})
+            .ok());
+  };
+  constexpr const char* kListed = "variables of the mark are not declared by this program";
+  const auto listed = [](const std::string& log) {
+    const auto at = log.find(kListed);
+    return at == std::string::npos ? std::string() : log.substr(at, log.find('\n', at) - at);
+  };
+  {
+    const Life life(Directory());
+    auto manager = life.Manager();
+    ASSERT_EQ(manager.RestoreOrInitialize().value(), 1);
+    declare_slow(life);
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(manager.Save({.mark = 2}), OkStatus());
+    const std::string first = testing::internal::GetCapturedStderr();
+    EXPECT_THAT(listed(first), HasSubstr("variables=total"));
+    EXPECT_THAT(listed(first), Not(HasSubstr("slow")));
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(manager.Save({.mark = 3}), OkStatus());
+    EXPECT_EQ(listed(testing::internal::GetCapturedStderr()), "") << "once";
+  }
+  const Life life(Directory());
+  ASSERT_EQ(life.Manager().RestoreOrInitialize().value(), 3);
+  EXPECT_EQ(life.Total(), 6) << "it is kept";
+  declare_slow(life);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(life.coordinator().Finish().value(), 0);
+  EXPECT_THAT(listed(testing::internal::GetCapturedStderr()), HasSubstr("variables=total"));
 }
 
 TEST_F(MarksTest, OfManyMarks_TheNewestStay) {

@@ -233,6 +233,10 @@ void PsPeers::Dispatch() {
       if (peer != nullptr) Release(release->ps, *peer, false);
     } else if (const auto* fail = std::get_if<FailAction>(&action)) {
       fail_(fail->status);
+    } else if (const auto* returns = std::get_if<ReturnToMarkAction>(&action)) {
+      LogWarning("chief", "this chief ends: the program goes on from its newest mark",
+                 {{"reason", returns->why}});
+      returns_to_mark_ = true;
     }
   }
 }

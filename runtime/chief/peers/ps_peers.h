@@ -77,6 +77,8 @@ class PsPeers {
 
   /// A ps serves another chief of this chief's term: this one has been superseded.
   bool superseded() const { return superseded_; }
+  /// The chief is to end, so that the run goes on from its newest mark; the log says why.
+  bool returns_to_mark() const { return returns_to_mark_; }
 
   /// Tells all that are registered to end.
   void ReleaseAll(bool finished);
@@ -157,6 +159,7 @@ class PsPeers {
   std::map<std::uint32_t, Peer> ps_;
   std::vector<Failed> failed_;
   bool superseded_ = false;
+  bool returns_to_mark_ = false;
   /// The sum of all gaps, and the end of the last.
   std::chrono::nanoseconds gaps_{0};
   ProtocolTime gap_end_{};

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/log.h"
 #include "base/seconds.h"
 #include "runtime/cluster/limits.h"
+#include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/control_shards.h"
 
@@ -211,8 +213,8 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
     }
     worker.granted_work.Reported(work_id);
     const bool committed = result.outcome == ReportResult::Outcome::kCommitted;
-    if (chief_.setup.work.reported && (committed || result.outcome == ReportResult::Outcome::kOpen))
-      chief_.setup.work.reported(work_id, report, committed, chief_.protocol);
+    if (committed || result.outcome == ReportResult::Outcome::kOpen)
+      TellOfReport(work_id, report, committed);
     if (!committed) continue;
     chief_.context.fail_points.Pass(FailPoint::kChiefReportCounted);
     chief_.stats.commits_counted->Add();
@@ -221,6 +223,38 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
     if (!report.has_loss() || !std::isfinite(report.loss())) continue;
     loss_ = loss_ ? (1 - kNewestLoss) * *loss_ + kNewestLoss * report.loss() : report.loss();
   }
+}
+
+void WorkerPeers::TellOfReport(WorkId work_id, const Report& report, bool committed) {
+  if (!chief_.setup.work.reported) return;
+  const ChiefJob::Heard heard =
+      chief_.setup.work.reported(work_id, report, committed, chief_.protocol);
+  if (heard.update_lost) chief_.stats.updates_lost->Add();
+  if (heard.return_to_mark.empty()) return;
+  LogWarning("chief", "this chief ends: the program goes on from its newest mark",
+             {{"reason", heard.return_to_mark}});
+  returns_to_mark_ = true;
+}
+
+// As far as the chief knows: those of the others that have left it out stay so.
+void WorkerPeers::LogLost(const GrantedWorkId& granted) const {
+  std::vector<ShardId> shards = granted.shards;
+  if (shards.empty()) {
+    shards.resize(chief_.setup.run.shards());
+    std::iota(shards.begin(), shards.end(), ShardId{0});
+  }
+  std::string names;
+  for (std::size_t i = 0; i < shards.size() && i < kMostNamed; ++i) {
+    names += (i == 0 ? "shard " : ", shard ") + std::to_string(shards[i]) + " of ps " +
+             std::to_string(chief_.protocol.membership().shards[shards[i]].ps);
+  }
+  if (shards.size() > kMostNamed)
+    names += " and " + std::to_string(shards.size() - kMostNamed) + " more";
+  const std::uint64_t number =
+      std::uint64_t{granted.work_id.epoch} * chief_.setup.run.batches_per_epoch() +
+      granted.work_id.batch;
+  LogWarning("chief", "shards that lack the update of a call go without it",
+             {{"work", "closure " + std::to_string(number)}, {"shards", names}});
 }
 
 void WorkerPeers::TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight,
@@ -248,6 +282,7 @@ void WorkerPeers::AddGrants(const PollWorkerRequest& request, Peer& worker,
     grant->set_payload(granted.content.payload);
     if (granted.after != WorkId{}) ToWire(granted.after, grant->mutable_after());
     grant->set_chief_term(chief_.protocol.GrantTerm(granted.work_id));
+    if (granted.content.kind == kLostWork) LogLost(granted);
     worker.granted_work.Grant(granted.work_id);
     watch_.Granted(request.index(), granted.work_id);
     chief_.stats.batches_granted->Add();

@@ -45,6 +45,8 @@ class WorkerPeers {
   /// taken; from here on superseded(). Before Poll.
   Status CheckChief(const PollWorkerRequest& request);
   bool superseded() const { return superseded_; }
+  /// As PsPeers.
+  bool returns_to_mark() const { return returns_to_mark_; }
 
   /// That very process has been admitted by this chief, as the last one of its index.
   bool Knows(const PollWorkerRequest& request) const;
@@ -99,6 +101,10 @@ class WorkerPeers {
   /// `left`: it has said so.
   void Forget(std::map<std::uint32_t, Peer>::iterator worker, bool left);
   void AbsorbReports(const PollWorkerRequest& request, std::string_view from, Peer& worker);
+  /// Of a report of work that was open.
+  void TellOfReport(WorkId work_id, const Report& report, bool committed);
+  /// `granted` is of kLostWork.
+  void LogLost(const GrantedWorkId& granted) const;
   void TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight, std::string_view from,
                 Peer& worker);
   void AddGrants(const PollWorkerRequest& request, Peer& worker, PollWorkerReply* reply);
@@ -116,6 +122,7 @@ class WorkerPeers {
   std::map<std::uint32_t, Former> former_;
   std::optional<double> loss_;
   bool superseded_ = false;
+  bool returns_to_mark_ = false;
 };
 
 }  // namespace pstrain

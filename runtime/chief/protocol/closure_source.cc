@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/requests/work_kind.h"
-
 namespace pstrain {
 
 // Rule 8, of a program. Invariant: shards begin with a mark that has all below; one that lacks some
 // answers early, as they are of a phase of their own.
 void ClosureSource::BeginAt(std::uint64_t first) {
   first_ = first;
-  before_ = {1, std::make_shared<const WorkContent>(WorkContent{kVoidWork, {}})};
+  before_ = {1, kVoidWork, std::make_shared<const WorkContent>(WorkContent{kVoidWork, {}})};
   records_ = static_cast<std::int64_t>(first);
   if (first > 0) phases_.push_back(first);
   next_ = first;
@@ -20,11 +18,12 @@ void ClosureSource::BeginAt(std::uint64_t first) {
 // Rule 1. Invariant: work ids are numbered in the order of their adding, without gaps. A thousand
 // equal calls are kept once.
 WorkId ClosureSource::Add(std::uint32_t records, WorkContent content) {
+  const std::uint32_t kind = content.kind;
   if (!closures_.empty() && *closures_.back().content == content) {
-    closures_.push_back({records, closures_.back().content});
+    closures_.push_back({records, kind, closures_.back().content});
   } else {
     payload_bytes_ += content.payload.size();
-    closures_.push_back({records, std::make_shared<const WorkContent>(std::move(content))});
+    closures_.push_back({records, kind, std::make_shared<const WorkContent>(std::move(content))});
   }
   records_ += records;
   return IdOf(end() - 1);
@@ -36,17 +35,13 @@ void ClosureSource::EndPhase() {
   if (first > 0 && (phases_.empty() || phases_.back() < first)) phases_.push_back(first);
 }
 
-// Rule 1. Invariant: the work id stays where it is, in its phase and in the order; only what is to
-// be done for it changes, and its payload stays, for a shard that has it already.
-void ClosureSource::Void(WorkId work_id) {
-  std::shared_ptr<const WorkContent>& content = closures_[Number(work_id) - first_].content;
-  if (content->kind == kVoidWork) return;
-  if (voided_from_ != content) {
-    voided_from_ = content;
-    voided_ = std::make_shared<const WorkContent>(WorkContent{kVoidWork, content->payload});
-    payload_bytes_ += content->payload.size();
-  }
-  content = voided_;
+// Rule 1. Invariant: a work id stays where it is, in its phase and in the order, whatever it
+// becomes (SetKind); and its payload stays, for a shard that has it already, or lacks it again.
+WorkContent ClosureSource::ContentOf(WorkId work_id) const {
+  const Closure& closure = Of(work_id);
+  WorkContent content = *closure.content;
+  content.kind = closure.kind;
+  return content;
 }
 
 // Rule 1. Invariant: every work id lies in a chunk below this, and only the last one may have room.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/chief/protocol/work_source.h"
+#include "runtime/requests/work_kind.h"
 
 namespace pstrain {
 
@@ -36,9 +37,15 @@ class ClosureSource : public WorkSource {
   void EndPhase();
   /// Nothing will be added any more.
   void Close() { open_ = false; }
-  /// Nobody wants the work id any more: it is of kVoidWork from now on, whoever is granted it.
-  /// REQUIRES: it exists, and is not below BeginAt's.
-  void Void(WorkId work_id);
+  // What a work id is from now on, whoever is granted it. REQUIRES: it exists, and is not below
+  // BeginAt's.
+
+  /// Nobody wants it any more: kVoidWork.
+  void Void(WorkId work_id) { SetKind(work_id, kVoidWork); }
+  /// It has succeeded: kRepairWork.
+  void Repair(WorkId work_id) { SetKind(work_id, kRepairWork); }
+  /// It does not succeed any more: kLostWork.
+  void Lose(WorkId work_id) { SetKind(work_id, kLostWork); }
   /// Of all payloads that are kept. Work that follows work of the same content shares it.
   std::size_t payload_bytes() const { return payload_bytes_; }
 
@@ -49,7 +56,12 @@ class ClosureSource : public WorkSource {
   std::int64_t records() const override { return records_; }
   std::uint32_t RecordsOf(WorkId work_id) const override { return Of(work_id).records; }
   WorkId After(WorkId work_id) const override;
-  const WorkContent& ContentOf(WorkId work_id) const override { return *Of(work_id).content; }
+  WorkContent ContentOf(WorkId work_id) const override;
+  std::uint32_t KindOf(WorkId work_id) const override { return Of(work_id).kind; }
+  /// What was lost; of what a mark has nobody knows any more what that was.
+  bool MayDiffer(WorkId work_id) const override {
+    return Number(work_id) < first_ || KindOf(work_id) == kLostWork;
+  }
   /// A function may take as long as it likes.
   std::optional<ProtocolTime> DeadlineOf(WorkId /*work_id*/,
                                          ProtocolTime /*usual*/) const override {
@@ -66,6 +78,8 @@ class ClosureSource : public WorkSource {
  private:
   struct Closure {
     std::uint32_t records = 1;
+    /// In place of content->kind.
+    std::uint32_t kind = kVoidWork;
     std::shared_ptr<const WorkContent> content;
   };
 
@@ -73,6 +87,10 @@ class ClosureSource : public WorkSource {
   const Closure& Of(WorkId work_id) const {
     const std::uint64_t number = Number(work_id);
     return number < first_ ? before_ : closures_[number - first_];
+  }
+
+  void SetKind(WorkId work_id, std::uint32_t kind) {
+    closures_[Number(work_id) - first_].kind = kind;
   }
 
   std::uint64_t first_ = 0;
@@ -83,9 +101,6 @@ class ClosureSource : public WorkSource {
   std::int64_t records_ = 0;
   std::size_t payload_bytes_ = 0;
   bool open_ = false;
-  /// The last content that was voided, and what it became.
-  std::shared_ptr<const WorkContent> voided_from_;
-  std::shared_ptr<const WorkContent> voided_;
   /// The first number of each phase but the first, ascending.
   std::vector<std::uint64_t> phases_;
   /// The next number that Next looks at.

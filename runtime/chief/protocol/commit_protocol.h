@@ -37,9 +37,8 @@ namespace pstrain {
 /// active and gets the shard back when that fails. Each assignment has a new term, also the one
 /// that keeps a copy. Shards move away from a ps that is leaving or surplus (its index is not below
 /// the number of ps), and to their homes when these are there. A move that has failed is tried
-/// again after 1, 2, 4 .. 60 s, or sooner when members change. Nothing is assigned
-/// while the chief is joining: until all ps_count ps have registered or the rejoin timeout has
-/// passed.
+/// again after 1, 2, 4 .. 60 s, or sooner when members change. Nothing is assigned while the chief
+/// is joining: until all ps_count ps have registered or the rejoin timeout has passed.
 class CommitProtocol {
  public:
   /// REQUIRES: options.shard_to_ps.size() == options.shards, entries < ps_count.
@@ -175,6 +174,7 @@ class CommitProtocol {
   /// Assigns vacant shards that belong to `index`.
   void FillVacant(std::uint32_t index);
   void FillAllVacant();
+  bool ReturnsForLostShard(ShardId shard);
   void Assign(ShardId shard, AssignSource source, AssignShardsAction* action);
   AssignShardsAction NewAction(std::uint32_t index) const;
   void Emit(AssignShardsAction action);

@@ -21,10 +21,10 @@ constexpr std::uint32_t kMostNamed = 8;
 /// Rule 12. By shard: what it has left out and another shard has applied. It lacks the gradient of
 /// these: a batch was computed a second time, from other values, and the worker that had the
 /// gradient was lost in the middle of its push. Invariant: what all shards have left out is in none
-/// of the lists, for that is agreed and complete. REQUIRES: a checkpoint shard of every shard
-/// (CheckCheckpointShards).
+/// of the lists, for that is agreed and complete; nor is what may stay so (WorkSource::MayDiffer).
+/// REQUIRES: a checkpoint shard of every shard (CheckCheckpointShards).
 std::map<ShardId, std::vector<WorkId>> LeftOutHalf(
-    const std::vector<WrittenCheckpointShard>& checkpoint_shards) {
+    const std::vector<WrittenCheckpointShard>& checkpoint_shards, const WorkLedger& ledger) {
   std::map<WorkId, std::size_t> left_out;
   for (const WrittenCheckpointShard& written : checkpoint_shards) {
     for (const WorkId work_id : written.left_out) ++left_out[work_id];
@@ -32,7 +32,9 @@ std::map<ShardId, std::vector<WorkId>> LeftOutHalf(
   std::map<ShardId, std::vector<WorkId>> half;
   for (const WrittenCheckpointShard& written : checkpoint_shards) {
     for (const WorkId work_id : written.left_out) {
-      if (left_out[work_id] < checkpoint_shards.size()) half[written.shard].push_back(work_id);
+      const bool may_differ = ledger.Valid(work_id) && ledger.MayDiffer(work_id);
+      if (left_out[work_id] < checkpoint_shards.size() && !may_differ)
+        half[written.shard].push_back(work_id);
     }
   }
   return half;
@@ -48,7 +50,7 @@ Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& 
   const std::string kind = checkpoint_->final ? "final checkpoint: " : "checkpoint of a mark: ";
   std::string lacking;
   std::uint32_t shards = 0;
-  std::map<ShardId, std::vector<WorkId>> left_out = LeftOutHalf(checkpoint_shards);
+  std::map<ShardId, std::vector<WorkId>> left_out = LeftOutHalf(checkpoint_shards, ledger_);
   for (const WrittenCheckpointShard& written : checkpoint_shards) {
     const std::string name = "shard " + std::to_string(written.shard);
     if (!written.applied) {

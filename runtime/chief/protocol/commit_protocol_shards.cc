@@ -46,6 +46,7 @@ void CommitProtocol::FillVacant(std::uint32_t index) {
   AssignShardsAction action = NewAction(index);
   for (ShardId s = 0; s < options_.shards; ++s) {
     if (shards_[s].phase != ShardPhase::kVacant || homes_[s] != index) continue;
+    if (ReturnsForLostShard(s)) return;
     if (checkpoints_.empty() && had_checkpoints_) {
       FailRun(DataLossError("no readable checkpoint is left to restore from"));
       return;
@@ -54,6 +55,22 @@ void CommitProtocol::FillVacant(std::uint32_t index) {
     Assign(s, checkpoints_.empty() ? AssignSource::kInitial : AssignSource::kRestore, &action);
   }
   Emit(std::move(action));
+}
+
+// Rule 7, of a program that wants it exact. A shard that was active in this chief's life and that
+// nobody has any more would begin at the newest checkpoint, and what it lacks would run again.
+// Invariant: this is asked of vacant shards alone, so of none that moves, and of none of which a ps
+// that registers has the copy (Adopt comes first). A run that drains ends before anything is
+// granted.
+bool CommitProtocol::ReturnsForLostShard(ShardId shard) {
+  const bool was_active = shards_[shard].last_active.chief_term == options_.chief_term;
+  if (!options_.return_when_lost || draining_ || !was_active) return false;
+  if (!std::exchange(failed_, true)) {
+    actions_.emplace_back(ReturnToMarkAction{
+        "shard " + std::to_string(shard) + " was lost with its ps " +
+        std::to_string(shards_[shard].ps) + ", and is not restored from a checkpoint"});
+  }
+  return true;
 }
 
 // Rules 7 to 9. Invariant: an assignment is for one life of a ps, which its incarnation names; the

@@ -59,6 +59,8 @@ struct ProtocolOptions {
   std::uint32_t full_every = 1;
   /// As JobFields::epochs.
   std::string epochs_field;
+  /// A shard that is lost together with its copy is not restored: the run returns to its mark.
+  bool return_when_lost = false;
 };
 
 /// A process of a ps or worker, as it names itself.
@@ -90,7 +92,12 @@ struct ReleasePsAction {
 struct FailAction {
   Status status;
 };
-using ProtocolAction = std::variant<AssignShardsAction, ReleasePsAction, FailAction>;
+/// The run goes on from its newest mark, by the next chief; this one ends.
+struct ReturnToMarkAction {
+  std::string why;
+};
+using ProtocolAction =
+    std::variant<AssignShardsAction, ReleasePsAction, FailAction, ReturnToMarkAction>;
 
 /// What is published to workers and ps. A new number for every change.
 struct MembershipView {

@@ -73,10 +73,9 @@ class WorkLedger {
   bool Valid(WorkId work_id) const { return source_->Contains(work_id); }
   bool Committed(WorkId work_id) const { return committed_.Contains(work_id); }
   /// It is a program's work, not a batch of the input.
-  bool OfProgram(WorkId work_id) const {
-    return Valid(work_id) && source_->ContentOf(work_id).kind != 0;
-  }
-  /// As WorkSource. REQUIRES: Valid(work_id).
+  bool OfProgram(WorkId work_id) const { return Valid(work_id) && source_->KindOf(work_id) != 0; }
+  /// As WorkSource, both. REQUIRES: Valid(work_id).
+  bool MayDiffer(WorkId work_id) const { return source_->MayDiffer(work_id); }
   std::optional<ProtocolTime> DeadlineOf(WorkId work_id, ProtocolTime usual) const {
     return source_->DeadlineOf(work_id, usual);
   }

@@ -36,10 +36,12 @@ class WorkSource {
   /// begun at any time. REQUIRES: the work id exists.
   virtual WorkId After(WorkId /*work_id*/) const { return {}; }
   /// REQUIRES: the work id exists.
-  virtual const WorkContent& ContentOf(WorkId /*work_id*/) const {
-    static const WorkContent batch;
-    return batch;
-  }
+  virtual WorkContent ContentOf(WorkId /*work_id*/) const { return {}; }
+  /// As in ContentOf. Called often; cheap. REQUIRES: the work id exists.
+  virtual std::uint32_t KindOf(WorkId /*work_id*/) const { return 0; }
+  /// Shards may go apart on it for ever: some have left it out, others have what it changes.
+  /// REQUIRES: the work id exists.
+  virtual bool MayDiffer(WorkId /*work_id*/) const { return false; }
   /// For how long a worker may have the work id and commit nothing before another one is granted it
   /// too; nothing: for as long as it likes. `usual`: the chief's own answer, which is right for
   /// batches of an input. Called often; cheap. REQUIRES: the work id exists.

@@ -8,10 +8,14 @@ void PushProgress::Add(const PushOutcome& outcome) {
   bool applied = false;
   for (const ShardPush& push : outcome.shards) {
     applied = applied || push.outcome == ShardOutcome::kApplied;
-    has_gradient_ = has_gradient_ || push.outcome == ShardOutcome::kHasGradient;
+    const bool gradient = push.outcome == ShardOutcome::kHasGradient;
+    const bool kept = gradient && gradients_ == Gradients::kKept;
+    has_gradient_ = has_gradient_ || (gradient && !kept);
+    kept_ += kept ? 1u : 0u;
     refused_ = refused_ || push.outcome == ShardOutcome::kEarly ||
                push.outcome == ShardOutcome::kOtherChief;
-    if (push.outcome == ShardOutcome::kApplied || push.outcome == ShardOutcome::kDuplicate) {
+    if (push.outcome == ShardOutcome::kApplied || push.outcome == ShardOutcome::kDuplicate ||
+        kept) {
       have_.push_back({push.shard, push.term});
     }
     if (push.outcome == ShardOutcome::kEarly) early_.push_back({push.shard, push.term});

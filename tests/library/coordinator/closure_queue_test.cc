@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -62,10 +63,12 @@ class ClosureQueueTest : public testing::Test {
     return scheduled.ok() ? *scheduled : ClosureQueue::Scheduled();
   }
   /// `committed`: the report has made it so.
-  void Commit(ClosureQueue::Id id, const Report& report, bool committed = true) {
+  ChiefJob::Heard Commit(ClosureQueue::Id id, const Report& report, bool committed = true) {
+    ChiefJob::Heard heard;
     chief_->ChangeWork([&](const CommitProtocol& protocol) {
-      work_.reported({0, static_cast<std::uint32_t>(id)}, report, committed, protocol);
+      heard = work_.reported({0, static_cast<std::uint32_t>(id)}, report, committed, protocol);
     });
+    return heard;
   }
   void Succeed(ClosureQueue::Id id, const std::string& result = {}) {
     Report report;
@@ -77,6 +80,21 @@ class ClosureQueueTest : public testing::Test {
     report.mutable_error()->set_code(static_cast<std::uint32_t>(code));
     report.mutable_error()->set_message(message);
     Commit(id, report);
+  }
+  /// An attempt for shards that lack what others have: it has come to no shard.
+  ChiefJob::Heard FailAttempt(ClosureQueue::Id id, const std::string& message) {
+    Report report;
+    report.mutable_error()->set_code(static_cast<std::uint32_t>(StatusCode::kInternal));
+    report.mutable_error()->set_message(message);
+    return Commit(id, report, false);
+  }
+  /// Of kLostWork, by all shards.
+  ChiefJob::Heard GiveUp(ClosureQueue::Id id, std::string_view who_has_it) {
+    Report report;
+    report.mutable_shards()->set_count(1);
+    report.set_result(std::string(who_has_it));
+    report.mutable_error()->set_code(static_cast<std::uint32_t>(StatusCode::kCancelled));
+    return Commit(id, report);
   }
   /// Of what the chief would grant for it.
   std::uint32_t KindOf(ClosureQueue::Id id) const {
@@ -128,7 +146,7 @@ TEST_F(ClosureQueueTest, WhenACallHasFailed_NobodyRunsItAgain) {
   Succeed(good->id);
   EXPECT_EQ(KindOf(failed.id), kVoidWork);
   EXPECT_EQ(KindOf(voided.id), kVoidWork);
-  EXPECT_EQ(KindOf(good->id), kClosureWork) << "what has succeeded is done again";
+  EXPECT_EQ(KindOf(good->id), kRepairWork) << "what has succeeded is done again";
 }
 
 // A shard moved while the first was reported.
@@ -199,6 +217,212 @@ TEST_F(ClosureQueueTest, WhenOthersFailToo_OneErrorHasTheirCount) {
   EXPECT_EQ(next.id, 4U);
   Fail(next.id, StatusCode::kAborted, "again");
   EXPECT_EQ(queue_.Done().status(), AbortedError("again"));
+}
+
+TEST_F(ClosureQueueTest, WithABudget_ErrorsAreOfTheirCallsAloneUntilOneGoesBeyond) {
+  Serve();
+  ASSERT_EQ(queue_.SetOptions({.errors = Budget{2}}), OkStatus());
+  std::vector<ClosureQueue::Scheduled> all;
+  for (int i = 0; i < 6; ++i) all.push_back(Schedule());
+  Fail(0, StatusCode::kInternal, "first");
+  Fail(1, StatusCode::kNotFound, "second");
+  EXPECT_EQ(KindOf(5), kClosureWork) << "nothing is voided";
+  EXPECT_EQ(Now(all[1]), NotFoundError("second"));
+  EXPECT_EQ(queue_.failed(), 2U);
+  EXPECT_EQ(queue_.Schedule("call").status(), OkStatus());
+  Fail(2, StatusCode::kOutOfRange, "third");
+  EXPECT_EQ(KindOf(5), kVoidWork);
+  for (ClosureQueue::Id id = 3; id < 7; ++id) Fail(id, StatusCode::kCancelled, "voided");
+  EXPECT_EQ(queue_.Join(Soon()),
+            OutOfRangeError("third (3 calls have failed so far, and the budget is 2)"));
+  EXPECT_EQ(queue_.failed(), 3U) << "what was voided has not failed";
+  const auto next = Schedule();
+  const auto beside = queue_.Schedule("call", {.place = CallOptions::Place::kOwnPhase});
+  Fail(next.id, StatusCode::kAborted, "fourth");
+  Fail(beside->id, StatusCode::kAborted, "fifth");
+  EXPECT_EQ(queue_.Join(Soon()),
+            AbortedError(
+                "fourth (1 others failed too; 5 calls have failed so far, and the budget is 2)"));
+  EXPECT_EQ(queue_.Join(Soon()), OkStatus());
+}
+
+TEST_F(ClosureQueueTest, WhenItsOptionsAreGivenAgain_TheyHaveToBeTheSame) {
+  EXPECT_EQ(queue_.SetOptions({.errors = Budget{2}}), OkStatus());
+  EXPECT_EQ(queue_.SetOptions({.errors = Budget{2}}), OkStatus());
+  const Status other = queue_.SetOptions({.errors = Budget{3}});
+  EXPECT_EQ(other.code(), StatusCode::kFailedPrecondition);
+  EXPECT_THAT(other.message(), HasSubstr("= Budget{2}, and is asked for one with Budget{3}"));
+  EXPECT_THAT(queue_.SetOptions({}).message(), HasSubstr("with FailFast{10000 ms}"));
+}
+
+TEST_F(ClosureQueueTest, WhenTheRunReturnsToAMark_FailedAndLostCallsAreThoseOfTheMark) {
+  Serve();
+  ProgramMark mark;
+  mark.set_failed(2);
+  mark.set_lost(3);
+  work_.returned(mark);
+  ASSERT_EQ(queue_.SetOptions({.errors = Budget{2}}), OkStatus());
+  EXPECT_EQ(queue_.failed(), 2U);
+  EXPECT_EQ(queue_.lost(), 3U);
+  ASSERT_EQ(queue_.Begin(), OkStatus());
+  Schedule();
+  Fail(0, StatusCode::kInternal, "beyond");
+  EXPECT_EQ(queue_.Join(Soon()).code(), StatusCode::kInternal) << "the budget is that of the run";
+  EXPECT_EQ(queue_.failed(), 3U);
+}
+
+// A ps was lost, its shards lack the call.
+TEST_F(ClosureQueueTest, WhenWhatHasSucceededFailsAgain_ItIsGivenUpAndNoError) {
+  Serve();
+  const auto good = Schedule();
+  const auto other = Schedule();
+  Succeed(good.id, "good");
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    EXPECT_EQ(KindOf(good.id), kRepairWork) << attempt;
+    EXPECT_FALSE(FailAttempt(good.id, "no file").update_lost);
+  }
+  EXPECT_EQ(KindOf(good.id), kLostWork);
+  EXPECT_EQ(KindOf(other.id), kClosureWork) << "nothing is voided";
+  EXPECT_EQ(queue_.lost(), 0U) << "not before a shard has left it out";
+  EXPECT_TRUE(GiveUp(good.id, kSomeShardsHaveIt).update_lost);
+  EXPECT_EQ(queue_.lost(), 1U);
+  Succeed(other.id);
+  EXPECT_EQ(queue_.Join(Soon()), OkStatus());
+  EXPECT_EQ(*good.state->Wait(SteadyNow()), "good");
+  EXPECT_EQ(queue_.failed(), 0U);
+  EXPECT_EQ(queue_.succeeded(), 2U);
+  // Another ps is lost.
+  EXPECT_EQ(KindOf(good.id), kLostWork) << "nobody runs it again";
+  EXPECT_FALSE(GiveUp(good.id, kNoShardHasIt).update_lost) << "it counts once";
+  EXPECT_EQ(queue_.lost(), 1U);
+}
+
+TEST_F(ClosureQueueTest, WhenARepairSucceedsInTime_NothingIsLost) {
+  Serve();
+  Schedule();
+  Succeed(0);
+  for (int loss = 0; loss < 2; ++loss) {
+    FailAttempt(0, "once");
+    FailAttempt(0, "twice");
+    Succeed(0);
+    EXPECT_EQ(KindOf(0), kRepairWork);
+  }
+  EXPECT_EQ(queue_.lost(), 0U);
+}
+
+// It comes from a shard of which it was not known that it had it.
+TEST_F(ClosureQueueTest, WhenAllShardsHaveWhatWasGivenUp_NothingIsLost) {
+  Serve();
+  Schedule();
+  Succeed(0);
+  for (int attempt = 1; attempt <= 3; ++attempt) FailAttempt(0, "no");
+  EXPECT_FALSE(GiveUp(0, kAllShardsHaveIt).update_lost);
+  EXPECT_EQ(queue_.lost(), 0U);
+  EXPECT_EQ(KindOf(0), kRepairWork);
+}
+
+TEST_F(ClosureQueueTest, WhenARepairFailsAndTheJobWantsThat_TheRunReturnsToItsMark) {
+  queue_.SetReturnWhenRepairFails(true);
+  Serve();
+  Schedule();
+  Succeed(0);
+  EXPECT_EQ(FailAttempt(0, "no").return_to_mark, "");
+  EXPECT_EQ(FailAttempt(0, "no").return_to_mark, "");
+  EXPECT_THAT(FailAttempt(0, "no file").return_to_mark,
+              testing::AllOf(HasSubstr("closure 0 has failed 3 times"), HasSubstr("no file")));
+  EXPECT_EQ(KindOf(0), kRepairWork);
+}
+
+// A worker was lost between two ps.
+TEST_F(ClosureQueueTest, WhenATornAttemptFailsAgain_ItsErrorSaysThatSomeShardsHaveIt) {
+  Serve();
+  const auto torn = Schedule();
+  const auto rest = Schedule();
+  for (int attempt = 1; attempt <= 3; ++attempt) FailAttempt(torn.id, "no");
+  EXPECT_EQ(KindOf(torn.id), kLostWork);
+  EXPECT_EQ(Now(torn).code(), StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(GiveUp(torn.id, kSomeShardsHaveIt).update_lost);
+  const Status error = Now(torn);
+  EXPECT_EQ(error.code(), StatusCode::kInternal);
+  EXPECT_EQ(error.message(),
+            "no (some shards have what an attempt before has changed, the others do not)");
+  EXPECT_EQ(KindOf(torn.id), kLostWork) << "those that have it keep it";
+  EXPECT_EQ(KindOf(rest.id), kVoidWork) << "as for any error";
+  EXPECT_EQ(queue_.lost(), 1U);
+  EXPECT_EQ(queue_.failed(), 1U);
+}
+
+TEST_F(ClosureQueueTest, WhenATornAttemptIsGivenUp_WhoHasItDecides) {
+  Serve();
+  const auto none = Schedule();
+  const auto all = Schedule();
+  const auto known = Schedule();
+  Report first;
+  first.mutable_shards()->set_count(1);
+  first.set_result("of the attempt that the shards have");
+  Commit(known.id, first, false);
+  for (const ClosureQueue::Id id : {none.id, all.id, known.id})
+    for (int attempt = 1; attempt <= 3; ++attempt) FailAttempt(id, "no");
+  ASSERT_EQ(queue_.SetOptions({.errors = Budget{9}}), OkStatus());
+  EXPECT_FALSE(GiveUp(none.id, kNoShardHasIt).update_lost);
+  EXPECT_EQ(Now(none), InternalError("no"));
+  EXPECT_EQ(KindOf(none.id), kVoidWork);
+  EXPECT_FALSE(GiveUp(all.id, kAllShardsHaveIt).update_lost);
+  EXPECT_THAT(Now(all).message(), HasSubstr("what that has returned is not known"));
+  EXPECT_EQ(KindOf(all.id), kRepairWork);
+  EXPECT_FALSE(GiveUp(known.id, kAllShardsHaveIt).update_lost);
+  EXPECT_EQ(*known.state->Wait(SteadyNow()), "of the attempt that the shards have");
+  EXPECT_EQ(queue_.failed(), 2U);
+  EXPECT_EQ(queue_.lost(), 0U);
+}
+
+// A policy voids what nobody has, but a shard has this one, as an attempt has met it.
+TEST_F(ClosureQueueTest, WhenATornAttemptHasFailed_ItIsNotVoided) {
+  Serve();
+  const auto torn = Schedule();
+  const auto bad = Schedule();
+  FailAttempt(torn.id, "once");
+  Fail(bad.id, StatusCode::kNotFound, "no");
+  EXPECT_EQ(KindOf(torn.id), kClosureWork);
+}
+
+// A shard has what was voided: it ran all the same, and does not succeed.
+TEST_F(ClosureQueueTest, WhenAVoidedOneIsGivenUp_ItIsWhatItWasOrCounted) {
+  Serve();
+  const auto bad = Schedule();
+  const auto first = Schedule();
+  const auto second = Schedule();
+  Fail(bad.id, StatusCode::kNotFound, "no");
+  for (const ClosureQueue::Id id : {first.id, second.id})
+    for (int attempt = 1; attempt <= 3; ++attempt) FailAttempt(id, "failed");
+  EXPECT_FALSE(GiveUp(first.id, kNoShardHasIt).update_lost);
+  EXPECT_TRUE(GiveUp(second.id, kSomeShardsHaveIt).update_lost);
+  EXPECT_EQ(KindOf(first.id), kVoidWork);
+  EXPECT_EQ(queue_.Join(Soon()), NotFoundError("no")) << "of the one that voided them";
+  EXPECT_EQ(queue_.failed(), 1U);
+  EXPECT_FALSE(GiveUp(first.id, kNoShardHasIt).update_lost) << "nobody has missed it";
+}
+
+// Of a call that has an outcome, a deadline is no other than an error.
+TEST_F(ClosureQueueTest, WhenARepairMissesItsDeadline_ThatIsAnAttempt) {
+  Serve();
+  Schedule();
+  Succeed(0);
+  Report missed;
+  missed.set_missed(true);
+  for (int attempt = 1; attempt <= 3; ++attempt) Commit(0, missed, false);
+  EXPECT_EQ(KindOf(0), kLostWork);
+}
+
+TEST_F(ClosureQueueTest, WhenARepairIsEarly_ThatIsNoAttempt) {
+  Serve();
+  Schedule();
+  Succeed(0);
+  Report early;
+  early.mutable_early()->set_count(1);
+  early.mutable_error()->set_code(static_cast<std::uint32_t>(StatusCode::kInternal));
+  for (int attempt = 1; attempt <= 3; ++attempt) Commit(0, early, false);
+  EXPECT_EQ(KindOf(0), kRepairWork);
 }
 
 TEST_F(ClosureQueueTest, WhenPhasesEnd_WorkWaitsForWhatIsBefore) {

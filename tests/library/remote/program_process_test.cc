@@ -43,5 +43,20 @@ TEST(ChiefJobOfProgram, StartsOverAndTakesTheCheckpointsOfTheJob) {
   EXPECT_EQ(job.checkpoints.full_every, 4U);
 }
 
+TEST(ChiefJobOfProgram, ReturnsToItsMarkWhereTheJobWantsThat) {
+  PSTrainingJob job = Job();
+  EXPECT_FALSE(ChiefJobOfProgram(job).return_when_lost);
+  EXPECT_FALSE(ChiefJobOfProgram(job).return_when_repair_fails);
+  ProgramSpec& program = *job.mutable_spec()->mutable_program();
+  program.set_on_ps_lost(ProgramSpec::Repair);
+  program.set_on_repair_error(FailedRepair::RestartFromMark);
+  EXPECT_FALSE(ChiefJobOfProgram(job).return_when_lost);
+  EXPECT_TRUE(ChiefJobOfProgram(job).return_when_repair_fails);
+  program.set_on_ps_lost(ProgramSpec::RestartFromMark);
+  program.set_on_repair_error(FailedRepair::Count);
+  EXPECT_TRUE(ChiefJobOfProgram(job).return_when_lost);
+  EXPECT_FALSE(ChiefJobOfProgram(job).return_when_repair_fails);
+}
+
 }  // namespace
 }  // namespace pstrain

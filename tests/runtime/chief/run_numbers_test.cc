@@ -41,6 +41,15 @@ TEST(RunNumbers, WhenFinal_TheResultCountsWhatTheCheckpointHolds) {
   EXPECT_EQ(json->Find("records_non_finite")->AsDouble(), 3);
 }
 
+TEST(RunNumbers, OfAProgram_TheResultSaysHowManyUpdatesWereLost) {
+  RunNumbers numbers;
+  EXPECT_EQ(ParseJson(ResultJson(numbers))->Find("updates_lost_in_repair"), nullptr);
+  numbers.updates_lost = 0;
+  EXPECT_EQ(ParseJson(ResultJson(numbers))->Find("updates_lost_in_repair")->AsDouble(), 0);
+  numbers.updates_lost = 3;
+  EXPECT_EQ(ParseJson(ResultJson(numbers))->Find("updates_lost_in_repair")->AsDouble(), 3);
+}
+
 TEST(RunNumbers, OfAProgram_TheResultHasWhatItsEvaluatorFound) {
   RunNumbers numbers;
   EXPECT_EQ(ParseJson(ResultJson(numbers))->Find("metrics"), nullptr);

@@ -102,6 +102,7 @@ ChiefJob ClosuresOfChief(const PSTrainingJob& job) {
       if (committed)
         Observed().closures_told.insert(std::uint64_t{id.epoch} * ClosureSource::kChunkSize +
                                         id.batch);
+      return ChiefJob::Heard();
     };
     return work;
   };

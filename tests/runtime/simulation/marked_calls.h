@@ -20,7 +20,9 @@ struct MarkedCall {
   std::uint64_t number = 0;
   std::uint64_t row = 0;
   float amount = 0;
-  /// The attempt, from 1, in which the function fails; 0: none.
+  /// The attempt, from 1, in which the function fails; 0: none; kFailsAgain: each one after one in
+  /// which it has returned.
+  static constexpr int kFailsAgain = -1;
   int fails_in = 0;
   /// How many calls had added when `main` began, and how many of its own have at least and at most
   /// when this one reads.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "library/remote/end_of_main.h"
 #include "proto/contract/exit_codes.h"
 #include "runtime/checkpoint/checkpoint_reader.h"
+#include "runtime/checkpoint/checkpoint_shard.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/chief.h"
 #include "runtime/model/training/training_jobs.h"
@@ -20,6 +22,7 @@
 #include "tests/runtime/simulation/marked_calls.h"
 #include "tests/runtime/simulation/mutated_messages.h"
 #include "tests/runtime/simulation/mutated_queue.h"
+#include "tests/runtime/simulation/outcomes.h"
 #include "tests/runtime/simulation/scheduler.h"
 
 namespace pstrain::simulation {
@@ -97,6 +100,7 @@ class Main {
       mark_ = mark->mark();
       PSTRAIN_ASSIGN_OR_RETURN(history_, ProgramHistory::FromBytes(mark->user()));
     }
+    Outcomes().GoesOnAt(history_.calls);
     former_ = history_.added();
     return OkStatus();
   }
@@ -115,7 +119,8 @@ class Main {
     const auto seen = static_cast<std::uint64_t>(
         std::accumulate(history_.rows.begin(), history_.rows.end(), 0.0F));
     const std::uint64_t calls = kLeastCalls + (seen + random().Uniform(kMoreCalls)) % kMoreCalls;
-    const bool fails = random().Uniform(kFailingPhases) == 0;
+    const Nature& nature = NatureOfJob();
+    const bool fails = !nature.repairs_fail && random().Uniform(kFailingPhases) == 0;
     const std::uint64_t failing = fails ? random().Uniform(calls) : calls;
     const float least = history_.added() - former_;
     for (std::uint64_t i = 0; i < calls; ++i) {
@@ -123,9 +128,10 @@ class Main {
       MarkedCall call{.kind = assigns ? MarkedCall::Kind::kAssign : MarkedCall::Kind::kAdd,
                       .row = random().Uniform(kRows),
                       .amount = static_cast<float>(1 + random().Uniform(kMostAmount)),
-                      .fails_in = NatureOfJob().calls_fail_again ? 2
-                                  : i == failing                 ? 1
-                                                                 : 0,
+                      .fails_in = nature.repairs_fail       ? MarkedCall::kFailsAgain * int(i % 2)
+                                  : nature.calls_fail_again ? 2
+                                  : i == failing            ? 1
+                                                            : 0,
                       .least = least,
                       .most = least + static_cast<float>(calls)};
       PSTRAIN_RETURN_IF_ERROR(Schedule(call));
@@ -145,6 +151,7 @@ class Main {
                                                               : CallOptions::Place::kOpenPhase;
     Result<ClosureQueue::Scheduled> scheduled = queue_.Schedule(call.ToPayload(), {.place = place});
     if (scheduled.status().code() == StatusCode::kOutOfRange) {
+      error_told_ = true;
       scheduled = queue_.Schedule(call.ToPayload(), {.place = place});
     }
     PSTRAIN_RETURN_IF_ERROR(scheduled.status());
@@ -158,11 +165,18 @@ class Main {
   Status End() {
     const Status joined = queue_.Join(SteadyTime::max());
     if (joined.code() != StatusCode::kOutOfRange) PSTRAIN_RETURN_IF_ERROR(joined);
+    error_told_ = error_told_ || !joined.ok();
+    bool failed = false;
     Histories().JoinedBelow(life_, made_.size());
     PSTRAIN_RETURN_IF_ERROR(queue_.Done().status());
     for (; fetched_ < made_.size(); ++fetched_) {
       Made& made = made_[fetched_];
       const Result<std::string> outcome = made.state->Wait(SteadyTime::max());
+      Outcomes().Told(made.id, outcome.status());
+      if (outcome.status().code() == StatusCode::kOutOfRange) {
+        ++history_.failed;
+        failed = true;
+      }
       if (outcome.ok()) {
         made.fetched = *outcome;
         Apply(made.call);
@@ -175,6 +189,9 @@ class Main {
       }
     }
     if (queue_.succeeded() != history_.succeeded) Violated("other calls have succeeded");
+    if (queue_.failed() != history_.failed) Violated("other calls have failed");
+    // Rule 7: what has succeeded is none when it fails as it runs again.
+    if (std::exchange(error_told_, false) && !failed) Violated("an error is that of no call");
     return OkStatus();
   }
 
@@ -192,7 +209,7 @@ class Main {
     PSTRAIN_RETURN_IF_ERROR(End());
     const std::optional<std::string>& read = made_.back().fetched;
     const std::string differs = read ? history_.DifferenceOf(*read) : " nothing was read";
-    if (!differs.empty()) Violated("of what it has read" + differs);
+    if (!differs.empty() && !NatureOfJob().repairs_fail) Violated("of what it has read" + differs);
     for (const Made& made : made_) {
       const Result<std::string> again = made.state->Wait(SteadyNow());
       if (again.ok() == made.fetched.has_value() && (!again.ok() || *again == *made.fetched)) {
@@ -226,6 +243,8 @@ class Main {
   float former_ = 0;
   std::vector<Made> made_;
   std::size_t fetched_ = 0;
+  /// Since the calls before were fetched.
+  bool error_told_ = false;
 };
 
 ChiefJob ChiefJobOfProgram(const PSTrainingJob& job) {
@@ -234,6 +253,8 @@ ChiefJob ChiefJobOfProgram(const PSTrainingJob& job) {
   chief.starts_over = true;
   chief.rejoin_timeout = training.rejoin_timeout;
   chief.checkpoints = training.checkpoints;
+  chief.return_when_lost = NatureOfJob().returns_when_lost;
+  chief.return_when_repair_fails = NatureOfJob().returns_when_repair_fails;
   return chief;
 }
 
@@ -254,6 +275,7 @@ Result<int> RunMarkedProgram(const RoleContext& context, const PSTrainingJob& jo
                    .ok();
   }
   const Result<int> waited = chief.Wait();
+  if (main.ok()) Outcomes().SetLost(queue.lost());
   const ExitOfMain exit = DecideExit(
       main.ok() ? waited : main,
       ChiefEnd{.returned = *chief.returned(), .served = chief.served(), .given_up = given_up});
@@ -278,6 +300,13 @@ Status CheckEndOfMarkedProgram(const std::string& run_directory) {
                          std::to_string(shard.examples_applied()) + " calls of " +
                          std::to_string(history->calls));
   }
+  std::vector<std::set<WorkId>> left_out;
+  for (const CheckpointShard& shard : checkpoint.manifest().checkpoint_shards()) {
+    PSTRAIN_ASSIGN_OR_RETURN(const ShardState state, ReadCheckpointShard(newest.directory, shard));
+    left_out.emplace_back(state.left_out.begin(), state.left_out.end());
+  }
+  PSTRAIN_RETURN_IF_ERROR(Outcomes().Check(left_out));
+  if (NatureOfJob().repairs_fail) return OkStatus();
   ProgramHistory found;
   PSTRAIN_ASSIGN_OR_RETURN(found.lives, checkpoint.Dense(kLivesVariable));
   PSTRAIN_ASSIGN_OR_RETURN(found.assigned, checkpoint.Dense(kAssignedVariable));

@@ -25,7 +25,8 @@ Result<int> RunMarkedProgram(const RoleContext& context, const PSTrainingJob& jo
 /// Its workers.
 ClosureJob WorkerOfMarkedProgram();
 /// INTERNAL when the run's final checkpoint is not what the `main` that has closed its history
-/// knows: each shard has every call once, and the variables are those.
+/// knows: each shard has every call once, left out where Outcomes() says so, and the variables are
+/// those, where none of them can be lost.
 Status CheckEndOfMarkedProgram(const std::string& run_directory);
 
 }  // namespace pstrain::simulation

@@ -24,6 +24,7 @@ Setup RealPrepare(const RoleContext& context, const ChiefJob& job) REAL_PrepareC
 Setup MutatedPrepare(const RoleContext& context, const ChiefJob& job) MUTATED_PrepareChief;
 Setup MutatedPrepare(const RoleContext& context, const ChiefJob& job) {
   Setup setup = RealPrepare(context, job);
+  if (setup.ok() && ActiveMutations().returns_are_ignored) setup->job.return_when_lost = false;
   if (setup.ok() && ActiveMutations().former_ps_are_adopted) setup->job.starts_over = false;
   return setup;
 }
@@ -62,7 +63,9 @@ Status RealWriteMark(const std::string& folder, const ProgramMark& mark) REAL_Wr
 Status MutatedWriteMark(const std::string& folder, const ProgramMark& mark) MUTATED_WriteMark;
 Status MutatedWriteMark(const std::string& folder, const ProgramMark& mark) {
   if (const auto id = ParseCheckpointName(BaseName(folder))) Histories().Writing(*id, mark.mark());
-  return RealWriteMark(folder, mark);
+  ProgramMark written = mark;
+  if (ActiveMutations().failed_calls_are_forgotten) written.clear_failed();
+  return RealWriteMark(folder, written);
 }
 
 }  // namespace pstrain::simulation

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/requests/requests.h"
+#include "runtime/requests/work_kind.h"
 #include "runtime/wire/data_op.h"
 #include "runtime/wire/data_plane.h"
 #include "tests/runtime/simulation/scheduler.h"
@@ -95,6 +96,12 @@ void Mutate(ConfigureRequest& request) {
 void Mutate(PollWorkerReply& reply) {
   if (NatureOfJob().grants_name_their_chief) {
     for (Grant& grant : *reply.mutable_grants()) grant.set_chief_term(reply.chief_term());
+  }
+  for (Grant& grant : *reply.mutable_grants()) {
+    if (ActiveMutations().repairs_are_left_out && grant.kind() == kRepairWork)
+      grant.set_kind(kClosureWork);
+    if (ActiveMutations().lost_calls_are_voided && grant.kind() == kLostWork)
+      grant.set_kind(kVoidWork);
   }
   if (ActiveMutations().finish_is_told_early && reply.directive() == WAIT) {
     reply.set_directive(FINISH);

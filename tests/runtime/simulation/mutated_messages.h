@@ -40,6 +40,8 @@ struct ObservedMessages {
   std::function<void(const std::string& who)> on_finish;
   /// A rule was broken.
   std::function<void(const std::string& what)> on_violation;
+  /// A push has come to a ps. Null: nobody wants to know.
+  std::function<void()> on_push;
   /// The newest generation of variables that a chief has told of, and the one that each life of a
   /// ps knows.
   std::uint32_t generation = 0;

@@ -50,10 +50,15 @@ void MutatedDescribe(ClosureQueue* queue, ChiefJob::Work* work) {
     const bool came_to_a_shard = report.shards().count() > 0;
     if (came_to_a_shard && !report.has_error())
       first_results.try_emplace({queue, id}, report.result());
+    ChiefJob::Heard heard;
     if (committed || !ActiveMutations().last_result_counts) {
-      told(work_id, report, committed, protocol);
+      Report as_told = report;
+      if (report.has_error() && ActiveMutations().lost_updates_do_not_count) as_told.clear_result();
+      heard = told(work_id, as_told, committed, protocol);
     }
+    if (ActiveMutations().returns_are_ignored) heard.return_to_mark.clear();
     if (committed && ActiveMutations().log_is_freed_at_commit) Forget(source, id);
+    return heard;
   };
 }
 

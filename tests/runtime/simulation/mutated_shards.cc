@@ -105,6 +105,8 @@ void MutatedPush(ShardEngine* engine, Pushes works, ShardEngine::PushDone done) 
     }
     done(std::move(reply));
   };
+  // A copy: it takes itself away.
+  if (const auto on_push = Observed().on_push) on_push();
   RealPush(engine, mutated, answered);
 }
 

@@ -90,6 +90,16 @@ struct Mutations {
   bool last_result_counts = false;
   /// A shard that has what a call changes says nothing when the call is to be left out.
   bool errors_win_over_changes = false;
+  /// A worker leaves out what runs again for a lost ps and fails, as any other call.
+  bool repairs_are_left_out = false;
+  /// A worker takes a call that was given up for one that was voided.
+  bool lost_calls_are_voided = false;
+  /// The chief hears of a call that was given up as of one that is committed again.
+  bool lost_updates_do_not_count = false;
+  /// What is to end the chief, so that the program goes on from its mark, does not.
+  bool returns_are_ignored = false;
+  /// A mark does not say how many calls have failed.
+  bool failed_calls_are_forgotten = false;
   /// A ps of a program serves the next chief too, with what it has.
   bool former_ps_are_adopted = false;
 };

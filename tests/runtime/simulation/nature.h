@@ -17,6 +17,12 @@ struct Nature {
   bool marks = false;
   /// Each of that program's calls fails in its second attempt, and in no other one.
   bool calls_fail_again = false;
+  /// Each second of that program's calls fails in each attempt after one whose function has
+  /// returned.
+  bool repairs_fail = false;
+  /// As spec.program.onPsLost and onRepairError: RestartFromMark.
+  bool returns_when_lost = false;
+  bool returns_when_repair_fails = false;
 };
 Nature& NatureOfJob();
 

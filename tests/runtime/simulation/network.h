@@ -84,8 +84,9 @@ class Network {
   Weather weather;
   void Cut(const Host& from, const Host& to) { ++cuts_[{from, to}]; }
   void Repair(const Host& from, const Host& to) { --cuts_[{from, to}]; }
-  /// For ever: what one host calls the other for; the other one's calls are answered.
+  /// What one host calls the other for is lost; the other one's calls are answered.
   void CutCalls(const Host& from, const Host& to) { calls_cut_.insert({from, to}); }
+  void RepairCalls(const Host& from, const Host& to) { calls_cut_.erase({from, to}); }
 
  private:
   struct PendingCall;

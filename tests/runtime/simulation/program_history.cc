@@ -49,7 +49,7 @@ std::string ProgramHistory::ValuesToBytes() const {
 
 std::string ProgramHistory::ToBytes() const {
   std::string bytes;
-  const std::uint64_t counts[] = {calls, succeeded};
+  const std::uint64_t counts[] = {calls, succeeded, failed};
   Append<std::uint64_t>(bytes, counts);
   return bytes + ValuesToBytes();
 }
@@ -57,10 +57,11 @@ std::string ProgramHistory::ToBytes() const {
 Result<ProgramHistory> ProgramHistory::FromBytes(std::string_view bytes) {
   ProgramHistory history;
   if (bytes.size() != history.ToBytes().size()) return InternalError("these are not main's bytes");
-  std::uint64_t counts[2];
+  std::uint64_t counts[3];
   Take<std::uint64_t>(bytes, counts);
   history.calls = counts[0];
   history.succeeded = counts[1];
+  history.failed = counts[2];
   TakeValues(bytes, history);
   return history;
 }

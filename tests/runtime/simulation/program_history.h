@@ -23,6 +23,7 @@ inline constexpr std::size_t kRows = 32;
 struct ProgramHistory {
   std::uint64_t calls = 0;
   std::uint64_t succeeded = 0;
+  std::uint64_t failed = 0;
   std::vector<float> lives = std::vector<float>(kLives);
   std::vector<float> assigned = std::vector<float>(1);
   std::vector<float> rows = std::vector<float>(kRows);

@@ -25,6 +25,7 @@
 #include "tests/runtime/simulation/histories.h"
 #include "tests/runtime/simulation/marked_program.h"
 #include "tests/runtime/simulation/mutated_messages.h"
+#include "tests/runtime/simulation/outcomes.h"
 #include "tests/runtime/simulation/shell_simulation.h"
 
 namespace pstrain::simulation {
@@ -51,6 +52,8 @@ void ShellSimulation::CheckEnd() {
   result_.lives = Histories().lives();
   result_.marks = Histories().told();
   result_.returns = Histories().returns();
+  result_.lost = Outcomes().lost();
+  result_.lost_counted = cluster_->Sum(stats::kChiefUpdatesLost);
   result_.evaluations = Observed().evaluations;
   result_.disk_errors = disk_->failed();
   result_.disk_lost = disk_->lost();

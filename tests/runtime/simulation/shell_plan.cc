@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "runtime/stats/chief_names.h"
 #include "tests/runtime/simulation/histories.h"
+#include "tests/runtime/simulation/mutated_messages.h"
 #include "tests/runtime/simulation/shell_simulation.h"
 
 namespace pstrain::simulation {
@@ -31,7 +32,12 @@ void ShellSimulation::PlanTheFault() {
   if (planned_->at_mark > 0) return PlanTheFaultAtAMark();
   scheduler_.At(planned_->begins, [this] {
     if (cluster_->finished() || cluster_->Sum(stats::kChiefCheckpoints) == 0) return;
-    HaveTheFault();
+    if (!planned_->in_push) return HaveTheFault();
+    Observed().on_push = [this] {
+      Observed().on_push = nullptr;
+      scheduler_.At(scheduler_.now(), [this] { HaveTheFault(); });
+      LoseCallsOfWorkers();
+    };
   });
 }
 
@@ -83,6 +89,21 @@ void ShellSimulation::HaveTheFaultOf(std::size_t i) {
   if (host == planned_->impostor) cluster_->StartImpostor(i);
   if (host != planned_->killed_later) return;
   scheduler_.At(scheduler_.now() + planned_->later, [this, i] { cluster_->Kill(i); });
+}
+
+// To all ps: what is on its way now.
+void ShellSimulation::LoseCallsOfWorkers() {
+  for (std::size_t i = 0; i < cluster_->size(); ++i) {
+    for (std::size_t j = 0; j < cluster_->size(); ++j) {
+      if (cluster_->replica(i).role != Role::kWorker || cluster_->replica(j).role != Role::kPs)
+        continue;
+      const Host from = Cluster::HostOf(cluster_->replica(i));
+      const Host to = Cluster::HostOf(cluster_->replica(j));
+      network_.CutCalls(from, to);
+      scheduler_.At(scheduler_.now() + 2 * kDelay,
+                    [this, from, to] { network_.RepairCalls(from, to); });
+    }
+  }
 }
 
 void ShellSimulation::CutLinks() {

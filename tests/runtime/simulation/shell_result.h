@@ -47,6 +47,9 @@ struct ShellResult {
   std::uint64_t lives = 0;
   std::uint64_t marks = 0;
   std::uint64_t returns = 0;
+  /// As KnownOutcomes, and what all chiefs have counted.
+  std::uint64_t lost = 0;
+  std::uint64_t lost_counted = 0;
   /// Simulated.
   double seconds = 0;
   double seconds_after_last_fault = 0;
@@ -81,6 +84,8 @@ struct PlannedFault {
   /// mark of that number.
   std::chrono::seconds begins{3};
   std::uint64_t at_mark = 0;
+  /// Only with the next push that comes to a ps, and it does not come to the other one.
+  bool in_push = false;
   /// The chief that puts this mark in place gets to it after `lasts`, and the next one starts
   /// meanwhile.
   bool mark_is_late = false;

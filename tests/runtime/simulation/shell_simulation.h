@@ -65,6 +65,7 @@ class ShellSimulation {
   void HaveTheFault();
   void HaveTheFaultOf(std::size_t i);
   void CutLinks();
+  void LoseCallsOfWorkers();
   void DeclareWhileCut();
   void PlanDeclaration();
   void DeclareLate();

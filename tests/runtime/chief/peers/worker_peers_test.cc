@@ -438,6 +438,45 @@ TEST_F(ProgramWorkerTest, AGrantSaysWhatToDoAndWhatHasToBeThereBefore) {
   EXPECT_EQ(FromWire(second.after()), (WorkId{0, 1}));
 }
 
+// Kind 4 is kLostWork.
+TEST_F(ProgramWorkerTest, WhenACallIsGrantedAsLost_TheLogNamesTheShardsAndTheirPs) {
+  StartPs();
+  testing::internal::CaptureStderr();
+  Next();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("work=\"closure 0\" shards=\"shard 0 of ps 0, shard 1 of ps 1\""),
+            std::string::npos)
+      << log;
+}
+
+TEST_F(ProgramWorkerTest, WhatTheProgramMakesOfAReport_IsCountedAndMayEndTheChief) {
+  StartPs();
+  std::vector<bool> committed;
+  setup_->work.reported = [&](WorkId work_id, const Report&, bool now, const CommitProtocol&) {
+    committed.push_back(now);
+    ChiefJob::Heard heard{.update_lost = true};
+    if (work_id == WorkId{0, 1}) heard.return_to_mark = "it has to be exact";
+    return heard;
+  };
+  Next();
+  Next({{0, 0}});
+  EXPECT_EQ(chief_stats_.updates_lost->Value(), 1U);
+  EXPECT_FALSE(workers_.returns_to_mark());
+  // It has come to no shard.
+  PollWorkerRequest request = Request(0, 7, 0);
+  AddReport({0, 1}, 0.5, &request);
+  request.mutable_reports(0)->set_chief_term(setup_->directory.chief_term());
+  request.mutable_reports(0)->clear_shards();
+  testing::internal::CaptureStderr();
+  workers_.Poll(request, {});
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("goes on from its newest mark reason=\"it has to be exact\""),
+            std::string::npos)
+      << log;
+  EXPECT_TRUE(workers_.returns_to_mark());
+  EXPECT_EQ(committed, (std::vector<bool>{true, false}));
+}
+
 TEST_F(ProgramWorkerTest, WhatShardsAnsweredEarly_IsGrantedAgainOnceTheyWereAskedWhatTheyHave) {
   StartPs();
   Next();

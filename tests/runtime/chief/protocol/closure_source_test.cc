@@ -31,8 +31,22 @@ TEST(ClosureSource, WhenWorkIsVoided_OnlyItsKindChanges) {
   EXPECT_EQ(source.ContentOf({0, 9}), Call("the same"));
   EXPECT_EQ(source.ContentOf({0, 10}), (WorkContent{kVoidWork, "the same"}));
   EXPECT_EQ(source.ContentOf({0, 99}), (WorkContent{kVoidWork, "the same"}));
-  EXPECT_EQ(source.payload_bytes(), 2 * 8U) << "what was voided in a row shares its content too";
+  EXPECT_EQ(source.payload_bytes(), 8U) << "the payload is kept once, whatever becomes of the work";
   EXPECT_EQ(source.work_ids(), 100U);
+}
+
+TEST(ClosureSource, WhenWorkHasSucceededOrWasLost_OnlyItsKindChanges) {
+  ClosureSource source;
+  const WorkId call = source.Add(1, Call("call"));
+  EXPECT_EQ(source.KindOf(call), kClosureWork);
+  source.Repair(call);
+  EXPECT_EQ(source.ContentOf(call), (WorkContent{kRepairWork, "call"}));
+  EXPECT_FALSE(source.MayDiffer(call)) << "all shards are to have it";
+  source.Lose(call);
+  EXPECT_EQ(source.ContentOf(call), (WorkContent{kLostWork, "call"}));
+  EXPECT_TRUE(source.MayDiffer(call));
+  EXPECT_FALSE(source.MayDiffer(source.Add(1, Call("call"))));
+  EXPECT_EQ(source.payload_bytes(), 4U);
 }
 
 TEST(ClosureSource, WhenItIsOpen_ALedgerThatHasAllIsNotDone) {
@@ -76,6 +90,7 @@ TEST(ClosureSource, WhenItBeginsAtANumber_WhatIsBelowIsDone) {
   EXPECT_EQ(source->records(), kFirst);
   EXPECT_EQ(source->chunks(), 2U);
   EXPECT_EQ(source->ContentOf({0, 7}).kind, kVoidWork);
+  EXPECT_TRUE(source->MayDiffer({0, 7})) << "it may have been lost, which nobody knows any more";
   AppliedSet applied(ClosureSource::kChunkSize);
   for (std::uint64_t i = 0; i < kFirst; ++i) applied.Insert(ClosureSource::IdOf(i));
   WorkLedger ledger(1, source);

@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "runtime/chief/protocol/closure_source.h"
+#include "runtime/requests/work_kind.h"
 #include "tests/runtime/chief/protocol/protocol_test_support.h"
 
 namespace pstrain {
@@ -101,6 +105,46 @@ TEST_F(LeftOutTest, WhenOneShardHasAppliedWhatAnotherHasLeftOut_ItIsGrantedAgain
   EXPECT_EQ(granted_[0].work_id, (WorkId{0, 1}));
   EXPECT_EQ(granted_[0].shards, std::vector<ShardId>{0});
   EXPECT_TRUE(FinishWith({{1, 2}}, {{1, 2}}).ok());
+}
+
+// Of a program: of a call that was given up some shards have what it changes, for ever.
+TEST(LeftOut, WhenAProgramsCallWasLost_ShardsMayDifferOnItAlone) {
+  const auto source = std::make_shared<ClosureSource>();
+  source->BeginAt(1);
+  AppliedSet all(ClosureSource::kChunkSize);
+  all.Insert({0, 0});
+  const AppliedSet of_mark = all;
+  for (std::uint32_t i = 1; i < 3; ++i) all.Insert(source->Add(1, {kClosureWork, "call"}));
+  ProtocolOptions options = protocol_test::Options();
+  options.source = source;
+  options.checkpoints = {"2-1"};
+  Started started(options, of_mark);
+  CommitProtocol& protocol = started.protocol;
+  const auto report = [&protocol] {
+    for (const GrantedWorkId& grant : protocol.Grants(0, 8))
+      protocol.Report(0, grant.work_id, AllNow(protocol));
+  };
+  const auto finish = [&](std::vector<WorkId> left_out) {
+    EXPECT_TRUE(protocol.StartCheckpoint().has_value());
+    std::vector<WrittenCheckpointShard> written = AllCheckpointShards(protocol);
+    for (WrittenCheckpointShard& shard : written) {
+      shard.applied = all;
+      shard.examples = 3;
+    }
+    written[0].left_out = std::move(left_out);
+    const Status finished = protocol.FinishCheckpoint(written);
+    protocol.CheckpointFailed();
+    return finished;
+  };
+  report();
+  ASSERT_TRUE(protocol.Complete());
+  EXPECT_EQ(finish({{0, 1}, {0, 2}}).code(), StatusCode::kAborted);
+  report();
+  source->Lose({0, 1});
+  EXPECT_EQ(finish({{0, 1}, {0, 2}}).code(), StatusCode::kAborted) << "2 is not lost";
+  report();
+  EXPECT_EQ(finish({{0, 1}}), OkStatus());
+  EXPECT_EQ(finish({{0, 0}}), OkStatus()) << "it may have been lost before the mark";
 }
 
 TEST_F(FinalCheckpointTest, WhenAShardDoesNotSayWhatItHas_DoesNotCount) {
