@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "library/coordinator/call_options.h"
 #include "library/coordinator/closure_state.h"
+#include "library/coordinator/prepared_outcomes.h"
 #include "proto/contract/control.pb.h"
 #include "proto/contract/mark.pb.h"
 #include "runtime/chief/chief_job.h"
@@ -29,13 +30,15 @@ class Chief;
 /// A closure gets the next work id; its outcome is known with the first report that makes the id
 /// committed, and stays when a lost ps makes it run again; its result is that of the first attempt
 /// that was reported. FailFast: with the first error, closures that no worker and no shard has are
-/// voided. One caller of Schedule, Join or Done gets that error, with the count of the others; what
-/// was scheduled before that call and fails later is in the log only. Any thread; a call that takes
-/// a work id only from the thread that has taken the first one.
+/// voided, but not those of which an attempt was prepared. One caller of Schedule, Join or Done
+/// gets that error, with the count of the others; what was scheduled before that call and fails
+/// later is in the log only. Any thread; a call that takes a work id only from the thread that has
+/// taken the first one.
 class ClosureQueue {
  public:
   struct Limits {
-    /// Bytes of one closure's payload, and of all that are kept.
+    /// Bytes of one closure's payload; of all that are kept, and of what atomic functions have come
+    /// to.
     std::size_t payload = std::size_t{1} << 20;
     std::size_t kept = std::size_t{256} << 20;
   };
@@ -121,6 +124,16 @@ class ClosureQueue {
   /// Under the chief's lock.
   void Reported(WorkId work_id, const Report& report, bool committed,
                 const CommitProtocol& protocol) PSTRAIN_EXCLUDES(mutex_);
+  // closure_queue_prepared.cc
+  /// As ChiefJob::Work::Prepared.
+  std::optional<std::string> Prepared(WorkId work_id, const std::string& outcome,
+                                      const CommitProtocol& protocol) PSTRAIN_EXCLUDES(mutex_);
+  const std::string* PreparedOf(WorkId work_id) const PSTRAIN_EXCLUDES(mutex_);
+  /// Makes room for payloads of so many bytes.
+  void ShrinkPrepared(std::size_t payloads, const CommitProtocol& protocol)
+      PSTRAIN_EXCLUDES(mutex_);
+  static PreparedOutcomes::Committed CommittedBy(const CommitProtocol& protocol);
+
   void Succeed(Id id, const std::string& result, const Pending& pending) PSTRAIN_REQUIRES(mutex_);
   void Note(Id id, const Status& error) PSTRAIN_REQUIRES(mutex_);
   void VoidTheRest(const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
@@ -150,6 +163,8 @@ class ClosureQueue {
   std::optional<ProgramMark> mark_ PSTRAIN_GUARDED_BY(mutex_);
   /// What is not committed yet.
   std::map<Id, Pending> pending_ PSTRAIN_GUARDED_BY(mutex_);
+  /// It changes only under the chief's lock, too: PreparedOf returns what lies there.
+  PreparedOutcomes prepared_ PSTRAIN_GUARDED_BY(mutex_);
   Id next_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::uint64_t succeeded_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::optional<Failure> failure_ PSTRAIN_GUARDED_BY(mutex_);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "library/worker/closure_loop.h"
+#include "runtime/cluster/fail_points.h"
 #include "runtime/cluster/limits.h"
 #include "runtime/rpc/in_process/local_network.h"
 #include "runtime/worker/grant_session.h"
@@ -32,6 +33,11 @@ Result<int> RunClosures(const RoleContext& context, const ClosureJob& job) {
   options.pull_duration = stats.pull_duration;
   options.push_duration = stats.push_duration;
   options.problems = &problems;
+  // Where a test aims between two ps, pushes must have an order.
+  const FailPoints& points = context.fail_points;
+  if (points.Named(FailPoint::kWorkerBetweenPs)) {
+    options.between_pushes = [&points] { points.Pass(FailPoint::kWorkerBetweenPs); };
+  }
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<PsClient> ps,
                            PsClient::Create({run->variables().begin(), run->variables().end()},
                                             run->shards(), *transport, std::move(options)));

@@ -69,6 +69,7 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
   reply.set_sequence(request.sequence());
   worker->seen = chief_.clock.Now();
   AbsorbReports(request, from, *worker);
+  AbsorbPrepared(request, from, *worker, &reply);
   TakeBack(request.index(), in_flight, from, *worker);
   watch_.Polled(request, worker->granted_work.in_flight());
   if (request.chief_term_seen() == 0 || request.generation_seen() < chief_.run.generation()) {
@@ -201,6 +202,11 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
                           ", and the newest is " + std::to_string(MembershipNumber())));
       continue;
     }
+    if (Overruled(report)) {
+      worker.granted_work.Reported(work_id);
+      chief_.protocol.ReturnGrants(request.index(), {work_id});
+      continue;
+    }
     const ReportResult result = chief_.protocol.Report(
         request.index(), work_id, {report.membership(), FromWire(report.shards(), shards)},
         FromWire(report.early(), shards));
@@ -248,6 +254,7 @@ void WorkerPeers::AddGrants(const PollWorkerRequest& request, Peer& worker,
     grant->set_payload(granted.content.payload);
     if (granted.after != WorkId{}) ToWire(granted.after, grant->mutable_after());
     grant->set_chief_term(chief_.protocol.GrantTerm(granted.work_id));
+    if (const std::string* prepared = PreparedOf(granted.work_id)) grant->set_prepared(*prepared);
     worker.granted_work.Grant(granted.work_id);
     watch_.Granted(request.index(), granted.work_id);
     chief_.stats.batches_granted->Add();
