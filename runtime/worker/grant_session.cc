@@ -245,7 +245,7 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   chief_term_ = reply.chief_term();
   chief_id_ = reply.chief_id();
   if (run_ || reply.has_run()) show_job_ = false;
-  DecidePrepared(request, &reply);
+  if (reply.sequence() == request.sequence()) DecidePrepared(request, &reply);
   DropVoid();
   if (reply.has_run()) {
     run_ = std::make_shared<const RunDescription>(std::move(*reply.mutable_run()));
