@@ -96,6 +96,10 @@ void Mutate(PollWorkerReply& reply) {
   if (NatureOfJob().grants_name_their_chief) {
     for (Grant& grant : *reply.mutable_grants()) grant.set_chief_term(reply.chief_term());
   }
+  if (ActiveMutations().prepared_is_not_told) {
+    for (Grant& grant : *reply.mutable_grants()) grant.clear_prepared();
+    reply.clear_prepared();
+  }
   if (ActiveMutations().finish_is_told_early && reply.directive() == WAIT) {
     reply.set_directive(FINISH);
   }
