@@ -79,6 +79,9 @@ INSTANTIATE_TEST_SUITE_P(At, KilledAtomicProgramTest,
 TEST_F(AtomicProgramTest, WhenAPsIsKilled_AllHaveWhatOneAttemptDrew) {
   WriteAtomic();
   ExpectRight(Run({"--chaos", "ps@150,worker:1@250,ps:1@320"}));
+  for (const char* replica : {"ps-0-1", "worker-1-1", "ps-1-1"}) {
+    EXPECT_NE(LogOf(replica), "") << replica << " was not killed";
+  }
 }
 
 // What the option is for.
