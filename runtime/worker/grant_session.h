@@ -125,7 +125,7 @@ class GrantSession {
   PollWorkerRequest NextRequest() PSTRAIN_REQUIRES(mutex_);
   /// The oldest ones, as many as have room in one poll; they are not in flight any more.
   void AddReports(PollWorkerRequest* request) PSTRAIN_REQUIRES(mutex_);
-  // grant_session_prepared.cc
+  // grant_session_end.cc
   /// The same of prepared calls; they stay until the chief has taken the poll.
   void AddPrepared(PollWorkerRequest* request) PSTRAIN_REQUIRES(mutex_);
   /// The chief has taken a poll.

@@ -100,7 +100,6 @@ class WorkerPeers {
   /// `left`: it has said so.
   void Forget(std::map<std::uint32_t, Peer>::iterator worker, bool left);
   void AbsorbReports(const PollWorkerRequest& request, std::string_view from, Peer& worker);
-  // worker_peers_prepared.cc
   void AbsorbPrepared(const PollWorkerRequest& request, std::string_view from, const Peer& worker,
                       PollWorkerReply* reply);
   /// What counts of an atomic call; null: nothing is kept.
