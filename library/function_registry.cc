@@ -60,7 +60,9 @@ Result<FunctionRegistry::Entry> FunctionRegistry::Find(const std::string& name,
 std::map<std::string, std::string> FunctionRegistry::Signatures() const {
   const MutexLock lock(mutex_);
   std::map<std::string, std::string> signatures;
-  for (const auto& [name, entry] : entries_) signatures[name] = entry.signature;
+  for (const auto& [name, entry] : entries_) {
+    signatures[name] = entry.signature + (entry.options.atomic ? " atomic" : "");
+  }
   return signatures;
 }
 

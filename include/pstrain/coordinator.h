@@ -1,8 +1,8 @@
 #pragma once
 
-#include <pstrain/coordinator_options.h>
 #include <pstrain/dataset.h>
 #include <pstrain/deadline.h>
+#include <pstrain/error_policy.h>
 #include <pstrain/fetch.h>
 #include <pstrain/function.h>
 #include <pstrain/metric.h>

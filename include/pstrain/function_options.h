@@ -12,8 +12,10 @@ struct FunctionOptions {
   /// False: it changes no variable. It takes no place in the order of changes, and a Gradient,
   /// Assign or Add of its step is its error.
   bool writes = true;
-  /// True: either all that an attempt changes reaches the shards or nothing of it, also when its
-  /// worker dies between two ps. What it changes and returns has 64 KiB at most.
+  /// True: either all that one attempt changes and returns counts or nothing of it, also when its
+  /// worker dies between two ps: the next attempt does not run the function again. What it changes
+  /// and returns has 64 KiB at most, as bytes; more is RESOURCE_EXHAUSTED, and the call has changed
+  /// nothing. Each call costs a round trip to the chief more. Without effect where `writes` is not.
   bool atomic = false;
   friend bool operator==(const FunctionOptions&, const FunctionOptions&) = default;
 };

@@ -5,13 +5,13 @@
 #include <pstrain/cluster_resolver.h>
 #include <pstrain/cluster_spec.h>
 #include <pstrain/coordinator.h>
-#include <pstrain/coordinator_options.h>
 #include <pstrain/dataset.h>
 #include <pstrain/deadline.h>
 #include <pstrain/distributed_values.h>
 #include <pstrain/dlpack.h>
 #include <pstrain/dtype.h>
 #include <pstrain/embedding_table.h>
+#include <pstrain/error_policy.h>
 #include <pstrain/fetch.h>
 #include <pstrain/function.h>
 #include <pstrain/function_options.h>

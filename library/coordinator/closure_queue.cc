@@ -21,6 +21,11 @@ void ClosureQueue::Describe(ChiefJob::Work* work) {
                           const CommitProtocol& protocol) {
     return Reported(work_id, report, committed, protocol);
   };
+  work->prepared.keep = [this](WorkId work_id, const std::string& outcome,
+                               const CommitProtocol& protocol) {
+    return Prepared(work_id, outcome, protocol);
+  };
+  work->prepared.find = [this](WorkId work_id) { return PreparedOf(work_id); };
   work->returned = [this](const ProgramMark& mark) { Returned(mark); };
 }
 
@@ -88,13 +93,15 @@ Result<ClosureQueue::Scheduled> ClosureQueue::Schedule(std::string payload,
   Scheduled scheduled;
   PSTRAIN_RETURN_IF_ERROR(WithChief([&](Chief& chief) {
     Status status;
-    chief.ChangeWork([&](const CommitProtocol&) {
-      if (source_->payload_bytes() + payload.size() > limits_.kept) {
+    chief.ChangeWork([&](const CommitProtocol& protocol) {
+      const std::size_t payloads = source_->payload_bytes() + payload.size();
+      if (payloads > limits_.kept) {
         status = ResourceExhaustedError("the arguments of all calls have more than " +
                                         std::to_string(limits_.kept) +
                                         " bytes, which are kept until the program ends");
         return;
       }
+      ShrinkPrepared(payloads, protocol);
       scheduled = Add(std::move(payload), options);
     });
     return status;
@@ -191,6 +198,8 @@ void ClosureQueue::VoidTheRest(const CommitProtocol& protocol) {
     const WorkId work_id = ClosureSource::IdOf(id);
     if (!pending.may_be_voided || pending.voided || protocol.Begun(work_id) || repairs_.Has(id))
       continue;
+    // A shard may have some of it.
+    if (prepared_.Find(id) != nullptr) continue;
     source_->Void(work_id);
     pending.voided = true;
   }

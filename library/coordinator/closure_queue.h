@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pstrain/coordinator_options.h>
+#include <pstrain/error_policy.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "library/coordinator/call_options.h"
 #include "library/coordinator/closure_state.h"
+#include "library/coordinator/prepared_outcomes.h"
 #include "library/coordinator/repairs.h"
 #include "proto/contract/control.pb.h"
 #include "proto/contract/mark.pb.h"
@@ -32,15 +33,16 @@ class Chief;
 /// A closure gets the next work id; its outcome is known with the first report that makes the id
 /// committed, and stays when a lost ps makes it run again; its result is that of the first attempt
 /// that was reported. FailFast: with the first error, closures that no worker and no shard has are
-/// voided. One caller of Schedule, Join or Done gets that error, with the count of the others; what
-/// was scheduled before that call and fails later is in the log only. Budget: so many errors are of
-/// their closure alone. What has succeeded and fails as it runs again for a lost ps is no error
-/// (Repairs). Any thread; a call that takes a work id only from the thread that has taken the first
-/// one.
+/// voided, but not those of which an attempt was prepared. One caller of Schedule, Join or Done
+/// gets that error, with the count of the others; what was scheduled before that call and fails
+/// later is in the log only. Budget: so many errors are of their closure alone. What has succeeded
+/// and fails as it runs again for a lost ps is no error (Repairs). Any thread; a call that takes a
+/// work id only from the thread that has taken the first one.
 class ClosureQueue {
  public:
   struct Limits {
-    /// Bytes of one closure's payload, and of all that are kept.
+    /// Bytes of one closure's payload; of all that are kept, and of what atomic functions have come
+    /// to.
     std::size_t payload = std::size_t{1} << 20;
     std::size_t kept = std::size_t{256} << 20;
   };
@@ -134,6 +136,16 @@ class ClosureQueue {
   /// Under the chief's lock.
   ChiefJob::Heard Reported(WorkId work_id, const Report& report, bool committed,
                            const CommitProtocol& protocol) PSTRAIN_EXCLUDES(mutex_);
+  // closure_queue_prepared.cc
+  /// As ChiefJob::Work::Prepared.
+  std::optional<std::string> Prepared(WorkId work_id, const std::string& outcome,
+                                      const CommitProtocol& protocol) PSTRAIN_EXCLUDES(mutex_);
+  const std::string* PreparedOf(WorkId work_id) const PSTRAIN_EXCLUDES(mutex_);
+  /// Makes room for payloads of so many bytes.
+  void ShrinkPrepared(std::size_t payloads, const CommitProtocol& protocol)
+      PSTRAIN_EXCLUDES(mutex_);
+  static PreparedOutcomes::Committed CommittedBy(const CommitProtocol& protocol);
+
   void Succeed(Id id, const std::string& result, const Pending& pending) PSTRAIN_REQUIRES(mutex_);
   void Fail(Id id, const Status& error, const Pending& pending, const CommitProtocol& protocol)
       PSTRAIN_REQUIRES(mutex_);
@@ -174,6 +186,8 @@ class ClosureQueue {
   std::optional<ProgramMark> mark_ PSTRAIN_GUARDED_BY(mutex_);
   /// What is not committed yet.
   std::map<Id, Pending> pending_ PSTRAIN_GUARDED_BY(mutex_);
+  /// It changes only under the chief's lock, too: PreparedOf returns what lies there.
+  PreparedOutcomes prepared_ PSTRAIN_GUARDED_BY(mutex_);
   Id next_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::uint64_t succeeded_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::uint64_t failed_ PSTRAIN_GUARDED_BY(mutex_) = 0;

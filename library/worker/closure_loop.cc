@@ -73,16 +73,26 @@ Status ClosureLoop::Run(std::uint32_t threads, std::uint32_t window) {
           session_.SetWindow(pace.Ended(done, SteadyNow()));
         },
         [this](Status status) { Abandon(std::move(status)); });
+    std::optional<AtomicCalls> atomic;
+    atomic.emplace(
+        session_,
+        [this](ClosurePushes::Closure call, const std::optional<std::string>& instead) {
+          Decided(std::move(call), instead);
+        },
+        [this] { Abandon(OkStatus()); });
     {
       const MutexLock lock(mutex_);
       pushes_ = &pushes;
+      atomic_ = &*atomic;
     }
     std::vector<std::jthread> others;
     for (std::uint32_t i = 1; i < threads; ++i) others.emplace_back([this] { Work(); });
     Work();
     others.clear();
+    atomic.reset();
     const MutexLock lock(mutex_);
     pushes_ = nullptr;
+    atomic_ = nullptr;
   }
   const MutexLock lock(mutex_);
   return status_;
@@ -144,11 +154,20 @@ std::optional<Result<ClosureLoop::Ending>> ClosureLoop::Do(const Grant& grant,
 // Large ones are pushed here, beside each other and beside the small ones.
 std::optional<Result<ClosureLoop::Ending>> ClosureLoop::RunIt(const Grant& grant,
                                                               std::uint64_t place) {
+  if (!grant.prepared().empty()) return PushPrepared(grant, grant.prepared(), place);
   Reads reads(*this, grant, place);
   ClosureOutcome outcome = runner_.Run(grant.payload(), reads);
   if (!reads.error().ok()) return reads.error();
   if (reads.ending()) return *reads.ending();
   Result<RoutedPlan> plan = PlanOf(outcome);
+  if (plan.ok() && outcome.atomic) {
+    Result<std::string> prepared = PreparedOf(outcome);
+    if (prepared.ok()) {
+      atomic().Add({grant, std::move(outcome), *std::move(plan), place}, *std::move(prepared));
+      return std::nullopt;
+    }
+    plan = prepared.status();
+  }
   if (plan.ok() && BytesOf(outcome.updates) <= PsClient::kMessageBytes) {
     pushes().Add({grant, std::move(outcome), *std::move(plan), place});
     return std::nullopt;

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/mutex.h"
 #include "base/status.h"
+#include "library/worker/atomic_calls.h"
 #include "library/worker/closure_order.h"
 #include "library/worker/closure_pace.h"
 #include "library/worker/closure_pushes.h"
@@ -32,8 +34,9 @@ namespace pstrain {
 /// (PushRequest::non_finite): its work id is applied and changes nothing. Where a shard
 /// has what it changes already, because another attempt has come so far, it is given back with its
 /// error, to be run again: all shards are to have it or none, until the chief gives it up
-/// (kLostWork). What a shard cannot serve yet is given back, whatever the function returns. Owner:
-/// the worker.
+/// (kLostWork). What an atomic function has come to is told to the chief first, and pushed when
+/// that has decided that it counts (AtomicCalls). What a shard cannot serve yet is given back,
+/// whatever the function returns. Owner: the worker.
 class ClosureLoop {
  public:
   /// All outlives it.
@@ -71,6 +74,21 @@ class ClosureLoop {
     const MutexLock lock(mutex_);
     return *pushes_;
   }
+  AtomicCalls& atomic() const PSTRAIN_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return *atomic_;
+  }
+
+  // closure_loop_atomic.cc
+  /// For the chief. RESOURCE_EXHAUSTED: it is more than an atomic function may come to.
+  static Result<std::string> PreparedOf(const ClosureOutcome& outcome);
+  /// What the chief has decided of a call that has returned.
+  void Decided(ClosurePushes::Closure call, const std::optional<std::string>& instead)
+      PSTRAIN_EXCLUDES(mutex_);
+  /// Pushes in the background what an attempt has come to; else as Do: it cannot be read.
+  std::optional<Result<Ending>> PushPrepared(const Grant& grant, const std::string& prepared,
+                                             std::uint64_t place) PSTRAIN_EXCLUDES(mutex_);
+
   /// To every shard, and reports it; waits.
   Result<Ending> Push(const Grant& grant, const ClosureOutcome& outcome, const RoutedPlan& plan);
   /// The same of a closure that changes nothing, and why not.
@@ -98,6 +116,7 @@ class ClosureLoop {
   mutable Mutex mutex_;
   /// While Run is.
   ClosurePushes* pushes_ PSTRAIN_GUARDED_BY(mutex_) = nullptr;
+  AtomicCalls* atomic_ PSTRAIN_GUARDED_BY(mutex_) = nullptr;
   std::size_t waited_for_ PSTRAIN_GUARDED_BY(mutex_) = 0;  // pushes of threads that wait for them
   Status status_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);

@@ -31,6 +31,8 @@ struct ClosureOutcome {
   StepUpdates updates;
   /// What errors call its function.
   std::string function = {};
+  /// All shards are to get what one attempt comes to (FunctionOptions::atomic).
+  bool atomic = false;
 
   /// REQUIRES: !why.ok().
   static ClosureOutcome Failed(Status why) {

@@ -46,6 +46,20 @@ struct ChiefJob {
     std::function<Heard(WorkId work_id, const Report& report, bool committed,
                         const CommitProtocol& protocol)>
         reported = nullptr;
+    /// What attempts of atomic functions have come to, of which one of each work id counts
+    /// (docs/design/atomic-functions.md); both are called under the chief's lock. Empty: nothing is
+    /// kept, and such work is given back.
+    struct Prepared {
+      /// An attempt has come to `outcome`, and pushes nothing before this is answered. Nothing: it
+      /// counts, and is kept. Else what another attempt has come to, which counts instead. Empty:
+      /// neither, the attempt is to be given back.
+      std::function<std::optional<std::string>(WorkId work_id, const std::string& outcome,
+                                               const CommitProtocol& protocol)>
+          keep = nullptr;
+      /// What counts; null: nothing is kept. Until the next call of `keep`.
+      std::function<const std::string*(WorkId work_id)> find = nullptr;
+    };
+    Prepared prepared = {};
     /// Told of the mark that the run returns to, before the chief asks `source` for anything; not
     /// called where it returns to none.
     std::function<void(const ProgramMark& mark)> returned = nullptr;

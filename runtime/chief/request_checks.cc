@@ -70,6 +70,18 @@ Status CheckReport(const Report& report, const JobBounds& job) {
                          ", and this is " + std::to_string(job.chief_term));
 }
 
+Status CheckPrepared(const PollWorkerRequest& request) {
+  PSTRAIN_RETURN_IF_ERROR(TooMany("it", "prepared calls", request.prepared_size(), kMostInFlight));
+  for (const PreparedCall& call : request.prepared()) {
+    if (call.outcome().empty()) return InvalidArgumentError("a prepared call that says nothing");
+    if (call.outcome().size() <= kMostPreparedBytes) continue;
+    return ResourceExhaustedError("a prepared call of " + std::to_string(call.outcome().size()) +
+                                  " bytes, of which at most " + std::to_string(kMostPreparedBytes) +
+                                  " are kept");
+  }
+  return OkStatus();
+}
+
 /// What a worker says that keeps it from its work.
 Status CheckProblems(const std::string& who, const PollWorkerRequest& request,
                      const JobBounds& job) {
@@ -153,6 +165,7 @@ Status CheckRequest(const PollWorkerRequest& request, const JobBounds& job) {
   for (const Report& report : request.reports()) {
     PSTRAIN_RETURN_IF_ERROR(CheckReport(report, job).WithContext(who + "'s report"));
   }
+  PSTRAIN_RETURN_IF_ERROR(CheckPrepared(request).WithContext(who));
   return CheckProblems(who, request, job);
 }
 

@@ -29,7 +29,7 @@ struct MessageBounds {
   /// What a ps says of its copies: the applied sets, one bit per batch of epochs that are not
   /// closed.
   std::uint64_t registration = 0;
-  /// A worker's reports, and what keeps it from its work.
+  /// A worker's reports, what its calls have prepared, and what keeps it from its work.
   std::uint64_t poll = 0;
   /// The evaluator's metrics, and a digest of each field of the job.
   std::uint64_t evaluation = 0;
@@ -43,7 +43,8 @@ MessageBounds BoundsOfMessages(std::uint32_t shards, std::uint64_t epochs,
 /// granted to whom, and which attempt is the current one, the peers know (runtime/chief/peers). A
 /// request that is refused here has changed nothing. Pure; any thread. OUT_OF_RANGE: an index,
 /// shard or term that does not exist; RESOURCE_EXHAUSTED: more than a peer can have;
-/// INVALID_ARGUMENT: a name or address that cannot be read.
+/// INVALID_ARGUMENT: a name or address that cannot be read, a prepared call that
+/// says nothing.
 Status CheckRequest(const RegisterPsRequest& request, const JobBounds& job);
 Status CheckRequest(const HeartbeatPsRequest& request, const JobBounds& job);
 Status CheckRequest(const PollWorkerRequest& request, const JobBounds& job);

@@ -22,6 +22,10 @@ inline constexpr std::uint32_t kMostTextBytes = 64 << 10;
 /// Of what a function of a program returns, as it travels with its report; and of all results in
 /// one poll, so that it has room in the least bound of a poll (MessageBounds).
 inline constexpr std::uint32_t kMostResultBytes = 1 << 20;
+/// Of what an attempt of an atomic function comes to (PreparedCall.outcome), and of all of them in
+/// one poll.
+inline constexpr std::uint32_t kMostPreparedBytes = 64 << 10;
+inline constexpr std::uint32_t kMostPreparedInPoll = 1 << 20;
 
 /// An attempt of a replica may be this far above the last one that is known, and one more for each
 /// second since: a replica is not started again faster than that for long.

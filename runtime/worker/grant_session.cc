@@ -120,6 +120,8 @@ void GrantSession::Fail(std::string reason) {
 void GrantSession::GiveBackAll() {
   const MutexLock lock(mutex_);
   leaving_ = true;
+  given_back_all_ = true;
+  prepared_.clear();
   queue_.clear();
   std::map<WorkId, InFlight> done;
   for (const Report& report : reports_) {
@@ -166,7 +168,7 @@ bool GrantSession::leaving() const {
 }
 
 bool GrantSession::WorthPolling() const {
-  if (!reports_.empty() || told_) return true;
+  if (!reports_.empty() || !prepared_.empty() || told_) return true;
   if (leaving_) return in_flight_.empty() || !failure_.empty();
   return !idle_ && in_flight_.size() < window_;
 }
@@ -192,6 +194,7 @@ PollWorkerRequest GrantSession::NextRequest() {
   request.set_chief_id_seen(run_ ? chief_id_ : 0);
   request.set_generation_seen(run_ ? run_->generation() : 0);
   AddReports(&request);
+  AddPrepared(&request);
   for (const auto& [work_id, grant] : in_flight_) ToWire(work_id, request.add_in_flight());
   request.set_sequence(++sequence_);
   request.set_failure(failure_);
@@ -241,6 +244,7 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   chief_term_ = reply.chief_term();
   chief_id_ = reply.chief_id();
   if (run_ || reply.has_run()) show_job_ = false;
+  if (reply.sequence() == request.sequence()) DecidePrepared(request, &reply);
   DropVoid();
   if (reply.has_run()) {
     run_ = std::make_shared<const RunDescription>(std::move(*reply.mutable_run()));

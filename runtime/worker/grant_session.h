@@ -69,6 +69,21 @@ class GrantSession {
   void Complete(Report report);
   /// The same for several.
   void Complete(std::vector<Report> reports);
+  /// What became of a prepared call.
+  struct Decided {
+    WorkId work_id;
+    /// As in the Grant.
+    std::uint64_t chief_term = 0;
+    /// Nothing: what was prepared counts, and is to be pushed. Else what another attempt has
+    /// prepared, which is to be pushed instead; empty: the work is to be given back.
+    std::optional<std::string> instead = std::nullopt;
+  };
+  /// What an attempt of an atomic function has come to, none of which is pushed yet: the chief
+  /// keeps it, with the next poll that it takes. REQUIRES: the work is in flight.
+  void Prepare(PreparedCall call);
+  /// The next one that the chief has decided; blocks. Nothing once the session has ended, or all
+  /// was given back.
+  std::optional<Decided> NextDecided();
   /// Changes Options::window.
   void SetWindow(std::uint32_t window);
   /// The work is not finished, and is to be granted again, perhaps to another worker.
@@ -110,6 +125,14 @@ class GrantSession {
   PollWorkerRequest NextRequest() PSTRAIN_REQUIRES(mutex_);
   /// The oldest ones, as many as have room in one poll; they are not in flight any more.
   void AddReports(PollWorkerRequest* request) PSTRAIN_REQUIRES(mutex_);
+  // grant_session_end.cc
+  /// The same of prepared calls; they stay until the chief has taken the poll.
+  void AddPrepared(PollWorkerRequest* request) PSTRAIN_REQUIRES(mutex_);
+  /// The chief has taken a poll.
+  void DecidePrepared(const PollWorkerRequest& request, PollWorkerReply* reply)
+      PSTRAIN_REQUIRES(mutex_);
+  void Decide(const PreparedCall& call, std::optional<std::string> instead)
+      PSTRAIN_REQUIRES(mutex_);
   /// A poll that was made after a tell, if `told`, has its outcome.
   void Polled(bool told, bool away) PSTRAIN_REQUIRES(mutex_);
   /// Nothing changes by a reply to another poll, or to one that the chief did not take.
@@ -147,6 +170,9 @@ class GrantSession {
   /// and in no poll yet.
   std::map<WorkId, InFlight> in_flight_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<Report> reports_ PSTRAIN_GUARDED_BY(mutex_);
+  std::deque<PreparedCall> prepared_ PSTRAIN_GUARDED_BY(mutex_);  // not decided; the oldest first
+  std::deque<Decided> decided_ PSTRAIN_GUARDED_BY(mutex_);
+  bool given_back_all_ PSTRAIN_GUARDED_BY(mutex_) = false;
   std::shared_ptr<const Membership> membership_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);
   std::uint64_t chief_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;

@@ -52,6 +52,9 @@ void Check(const HeartbeatPsRequest& request) {
 void Check(const PollWorkerRequest& request) {
   if (!CheckRequest(request, kJob).ok()) return;
   Require(request.index() < kJob.workers);
+  for (const PreparedCall& call : request.prepared()) {
+    Require(!call.outcome().empty() && call.outcome().size() <= kMostPreparedBytes);
+  }
   for (const Report& report : request.reports()) {
     for (const WireShardSet& wire : {report.shards(), report.early()}) {
       const ShardSet set = FromWire(wire, kJob.shards);

@@ -29,6 +29,19 @@ TEST(FunctionRegistry, WhenAFunctionIsThere_ItIsFoundByNameAndSignature) {
   EXPECT_THAT(other.message(), HasSubstr("takes (tensor) and is called with (float32)"));
 }
 
+// All roles compare these.
+TEST(FunctionRegistry, WhenAFunctionIsAtomic_ItsSignatureSaysSo) {
+  FunctionRegistry functions;
+  FunctionRegistry::Entry atomic = EntryAt("a.cc:1");
+  atomic.options.atomic = true;
+  functions.Add("F", atomic);
+  functions.Add("G", EntryAt("b.cc:2"));
+  const auto signatures = functions.Signatures();
+  EXPECT_EQ(signatures.at("F"), "tensor atomic");
+  EXPECT_EQ(signatures.at("G"), "tensor");
+  EXPECT_TRUE(functions.Find("F", "tensor").ok()) << "calls do not name it";
+}
+
 TEST(FunctionRegistry, WhenANameIsTaken_TheProblemNamesBothPlaces) {
   FunctionRegistry functions;
   functions.Add("F", EntryAt("a.cc:1"));

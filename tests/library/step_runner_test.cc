@@ -87,6 +87,15 @@ TEST_F(StepRunnerTest, WhenAFunctionReads_ItGetsTheElementsOfItsCall) {
   EXPECT_EQ(Run({"Next", "iterator", {none}}).status.code(), StatusCode::kNotFound);
 }
 
+TEST_F(StepRunnerTest, WhenAFunctionIsAtomic_WhatItComesToSaysSo) {
+  const auto nothing = [](Step&, const std::vector<Argument>&) { return Result<Values>(Values()); };
+  functions_.Add("Atomic", {"", nothing, "here", {.atomic = true}});
+  functions_.Add("Reads", {"", nothing, "here", {.writes = false, .atomic = true}});
+  EXPECT_TRUE(Run({"Atomic", "", {}}).atomic);
+  EXPECT_FALSE(Run({"Reads", "", {}}).atomic) << "there is nothing to be torn";
+  EXPECT_FALSE(Run({"Set", "tensor", {Tensor(2.0F)}}).atomic);
+}
+
 TEST_F(StepRunnerTest, WhenAFunctionFails_TheErrorNamesIt) {
   const Status error = Run({"Set", "tensor", {Tensor(2.0F)}}).status;
   EXPECT_TRUE(error.message().starts_with("Set: ")) << error.ToString();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +72,7 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
   reply.set_sequence(request.sequence());
   worker->seen = chief_.clock.Now();
   AbsorbReports(request, from, *worker);
+  AbsorbPrepared(request, from, *worker, &reply);
   TakeBack(request.index(), in_flight, from, *worker);
   watch_.Polled(request, worker->granted_work.in_flight());
   if (request.chief_term_seen() == 0 || request.generation_seen() < chief_.run.generation()) {
@@ -203,6 +205,11 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
                           ", and the newest is " + std::to_string(MembershipNumber())));
       continue;
     }
+    if (Overruled(report)) {
+      worker.granted_work.Reported(work_id);
+      chief_.protocol.ReturnGrants(request.index(), {work_id});
+      continue;
+    }
     const ReportResult result = chief_.protocol.Report(
         request.index(), work_id, {report.membership(), FromWire(report.shards(), shards)},
         FromWire(report.early(), shards));
@@ -257,6 +264,48 @@ void WorkerPeers::LogLost(const GrantedWorkId& granted) const {
              {{"work", "closure " + std::to_string(number)}, {"shards", names}});
 }
 
+const std::string* WorkerPeers::PreparedOf(WorkId work_id) const {
+  const auto& find = chief_.setup.work.prepared.find;
+  return find ? find(work_id) : nullptr;
+}
+
+// Another attempt has been lost, or was taken for lost, after it had prepared. Shards on which the
+// failed one has left the call out take its changes (docs/design/left-out.md).
+bool WorkerPeers::Overruled(const Report& report) const {
+  return report.has_error() && PreparedOf(FromWire(report.work_id())) != nullptr;
+}
+
+// Invariant: a worker pushes what it has prepared only after an answer that does not name it, and
+// whoever prepares that work id later is answered with the same. So who may not prepare it is
+// answered too, and gives it back.
+void WorkerPeers::AbsorbPrepared(const PollWorkerRequest& request, std::string_view from,
+                                 const Peer& worker, PollWorkerReply* reply) {
+  for (const PreparedCall& call : request.prepared()) {
+    const WorkId work_id = FromWire(call.work_id());
+    const bool of_this_chief = call.chief_term() == chief_.chief_term();
+    // The worker has not heard of this chief yet, and drops it with this answer.
+    if (!of_this_chief && call.chief_term() == request.chief_term_seen()) continue;
+    const auto& keep = chief_.setup.work.prepared.keep;
+    const bool of_program = chief_.protocol.GrantTerm(work_id) == call.chief_term();
+    std::optional<std::string> instead = "";
+    if (!of_this_chief || !of_program || !worker.granted_work.MayReport(work_id)) {
+      chief_.refusals.Count(
+          RefusalReason::kNotGranted, from,
+          FailedPreconditionError("worker " + std::to_string(request.index()) +
+                                  " prepares a call that it was not granted: epoch " +
+                                  std::to_string(work_id.epoch) + ", batch " +
+                                  std::to_string(work_id.batch)));
+    } else if (keep) {
+      instead = keep(work_id, call.outcome(), chief_.protocol);
+    }
+    if (!instead) continue;
+    PreparedCall* const answer = reply->add_prepared();
+    *answer->mutable_work_id() = call.work_id();
+    answer->set_chief_term(call.chief_term());
+    answer->set_outcome(*std::move(instead));
+  }
+}
+
 void WorkerPeers::TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight,
                            std::string_view from, Peer& worker) {
   const GrantedWork::Change change = worker.granted_work.Keep(in_flight);
@@ -283,6 +332,7 @@ void WorkerPeers::AddGrants(const PollWorkerRequest& request, Peer& worker,
     if (granted.after != WorkId{}) ToWire(granted.after, grant->mutable_after());
     grant->set_chief_term(chief_.protocol.GrantTerm(granted.work_id));
     if (granted.content.kind == kLostWork) LogLost(granted);
+    if (const std::string* prepared = PreparedOf(granted.work_id)) grant->set_prepared(*prepared);
     worker.granted_work.Grant(granted.work_id);
     watch_.Granted(request.index(), granted.work_id);
     chief_.stats.batches_granted->Add();

@@ -23,10 +23,11 @@ namespace pstrain {
 
 /// The workers of a job as the chief sees them: which process each is, what it was granted, when it
 /// was heard last, whether it knows that the run ends. A poll is a worker's whole conversation:
-/// reports in, grants out. What a reply granted and the worker does not name in its next poll was
-/// lost on the way, and is granted again. A report, or a batch in flight, that this chief never
-/// granted to that process is passed over and counted as refused. Makes no calls. The chief's lock
-/// guards it: one thread at a time.
+/// reports in, grants out; what atomic calls have prepared is kept before the answer says that it
+/// is. What a reply granted and the worker does not name in its next poll was lost on the way, and
+/// is granted again. A report, a prepared call, or a batch in flight, that this chief never granted
+/// to that process is passed over and counted as refused. Makes no calls. The chief's lock guards
+/// it: one thread at a time.
 class WorkerPeers {
  public:
   /// `ps` and `limit` outlive it; null: no limit on grants. `fail` ends the job with an error.
@@ -105,6 +106,13 @@ class WorkerPeers {
   void TellOfReport(WorkId work_id, const Report& report, bool committed);
   /// `granted` is of kLostWork.
   void LogLost(const GrantedWorkId& granted) const;
+  void AbsorbPrepared(const PollWorkerRequest& request, std::string_view from, const Peer& worker,
+                      PollWorkerReply* reply);
+  /// What counts of an atomic call; null: nothing is kept.
+  const std::string* PreparedOf(WorkId work_id) const;
+  /// It says that an attempt has failed, of a call that another attempt has prepared: that one
+  /// counts, and the failed one is given back.
+  bool Overruled(const Report& report) const;
   void TakeBack(std::uint32_t index, const std::vector<WorkId>& in_flight, std::string_view from,
                 Peer& worker);
   void AddGrants(const PollWorkerRequest& request, Peer& worker, PollWorkerReply* reply);

@@ -132,6 +132,21 @@ TEST(RequestChecks, OfTheJobThatAReplicaShows_RefuseMoreThanAnyJobHas) {
   EXPECT_EQ(CheckShownJob(request.job()).code(), StatusCode::kResourceExhausted);
 }
 
+TEST(RequestChecks, OfAWorker_RefusePreparedCallsThatNoneCanHave) {
+  PollWorkerRequest request;
+  request.add_prepared()->set_outcome(std::string(kMostPreparedBytes, 'x'));
+  EXPECT_TRUE(CheckRequest(request, kJob).ok());
+  request.mutable_prepared(0)->mutable_outcome()->push_back('x');
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
+  request.mutable_prepared(0)->clear_outcome();
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kInvalidArgument);
+  request.mutable_prepared(0)->set_outcome("x");
+  while (request.prepared_size() <= static_cast<int>(kMostInFlight)) {
+    *request.add_prepared() = request.prepared(0);
+  }
+  EXPECT_EQ(CheckRequest(request, kJob).code(), StatusCode::kResourceExhausted);
+}
+
 TEST(RequestChecks, OfTheEvaluator_RefuseNamesThatAreNoCheckpoints) {
   PollEvaluatorRequest request;
   request.set_checkpoint("1-2");
@@ -171,6 +186,12 @@ TEST(BoundsOfMessages, OfAWorker_HaveRoomForAllThatItMaySay) {
     copy->mutable_term()->set_counter(~std::uint64_t{0});
   }
   request.mutable_reports(0)->set_result(std::string(kMostResultBytes, 'x'));  // of all together
+  for (std::uint32_t bytes = 0; bytes < kMostPreparedInPoll; bytes += kMostPreparedBytes) {
+    PreparedCall* const call = request.add_prepared();
+    call->mutable_work_id()->set_batch(~std::uint32_t{0});
+    call->set_chief_term(~std::uint64_t{0});
+    call->set_outcome(std::string(kMostPreparedBytes, 'x'));
+  }
   ASSERT_TRUE(CheckRequest(request, job).ok());
   EXPECT_LT(request.ByteSizeLong(), BoundsOfMessages(job.shards, 1, 1).poll);
   EXPECT_LT(BoundsOfMessages(job.shards, 1, 1).poll, std::uint64_t{8} << 20);

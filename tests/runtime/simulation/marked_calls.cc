@@ -15,6 +15,8 @@
 namespace pstrain::simulation {
 namespace {
 
+constexpr std::uint64_t kMostDrawn = 100;
+
 /// How often each call was begun, on whichever worker.
 int NextAttempt(const MarkedCall& call) {
   static std::map<std::pair<std::uint64_t, std::uint64_t>, int> attempts;
@@ -61,6 +63,7 @@ class Runner final : public ClosureRunner {
       if (variable.name() == kLivesVariable) lives_ = variable.id();
       if (variable.name() == kAssignedVariable) assigned_ = variable.id();
       if (variable.name() == kRowsVariable) rows_ = variable.id();
+      if (variable.name() == kDrawnVariable) drawn_ = variable.id();
     }
     return OkStatus();
   }
@@ -83,7 +86,9 @@ class Runner final : public ClosureRunner {
     } else {
       Change(*call, outcome);
       // No two attempts return the same.
-      outcome.result = std::to_string(Scheduler::OfCaller()->random().Next());
+      if (call->kind != MarkedCall::Kind::kDraw) {
+        outcome.result = std::to_string(Scheduler::OfCaller()->random().Next());
+      }
     }
     return outcome;
   }
@@ -93,10 +98,15 @@ class Runner final : public ClosureRunner {
     StepAccess access;
     access.dense = {lives_};
     access.requests.push_back({rows_, {call.row}});
-    if (call.kind != MarkedCall::Kind::kRead) return access;
-    access.dense.push_back(assigned_);
-    access.requests[0].rows.resize(kRows);
-    std::iota(access.requests[0].rows.begin(), access.requests[0].rows.end(), std::uint64_t{0});
+    std::vector<std::uint64_t> all(kRows);
+    std::iota(all.begin(), all.end(), std::uint64_t{0});
+    if (call.kind == MarkedCall::Kind::kRead) {
+      access.dense.push_back(assigned_);
+      access.requests[0].rows = all;
+    }
+    const bool of_drawn =
+        call.kind == MarkedCall::Kind::kRead || call.kind == MarkedCall::Kind::kDraw;
+    if (of_drawn) access.requests.push_back({drawn_, all});
     return access;
   }
 
@@ -105,6 +115,7 @@ class Runner final : public ClosureRunner {
     values.lives = read.dense[0].of<float>();
     values.assigned = read.dense[1].of<float>();
     values.rows = read.rows[0].of<float>();
+    values.drawn = read.rows[1].of<float>();
     return values.ValuesToBytes();
   }
 
@@ -113,6 +124,13 @@ class Runner final : public ClosureRunner {
     one[call.life % kLives] = 1;
     outcome.updates.dense.push_back({lives_, one, UpdateOp::kAdd});
     outcome.updates.rows.push_back({0, std::vector<float>{call.amount}, UpdateOp::kAdd});
+    if (call.kind == MarkedCall::Kind::kDraw) {
+      const std::uint64_t drawn = 1 + Scheduler::OfCaller()->random().Uniform(kMostDrawn);
+      outcome.atomic = true;
+      outcome.result = std::to_string(drawn);
+      outcome.updates.rows.push_back(
+          {1, std::vector<float>(kRows, static_cast<float>(drawn)), UpdateOp::kAdd});
+    }
     if (call.kind != MarkedCall::Kind::kAssign) return;
     outcome.updates.dense.push_back(
         {assigned_, std::vector<float>{call.amount}, UpdateOp::kAssign});
@@ -121,6 +139,7 @@ class Runner final : public ClosureRunner {
   VariableId lives_ = 0;
   VariableId assigned_ = 0;
   VariableId rows_ = 0;
+  VariableId drawn_ = 0;
 };
 
 }  // namespace

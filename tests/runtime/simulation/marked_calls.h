@@ -12,7 +12,13 @@ namespace pstrain::simulation {
 
 /// A call of the program in marked_program.h, as its payload says it. A value.
 struct MarkedCall {
-  enum class Kind : std::uint8_t { kAdd, kAssign, kRead };
+  enum class Kind : std::uint8_t {
+    kAdd,
+    kAssign,
+    kRead,
+    /// Atomic: adds what it draws, and returns that.
+    kDraw,
+  };
 
   Kind kind = Kind::kAdd;
   /// Of `main`, and the call's number in it: what it does is told by both.

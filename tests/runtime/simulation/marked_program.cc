@@ -35,9 +35,11 @@ constexpr std::uint32_t kKept = 2;
 constexpr std::uint64_t kLeastCalls = 3;
 constexpr std::uint64_t kMoreCalls = 12;
 constexpr std::uint64_t kMostAmount = 100;
-/// One phase of so many has a call that fails, one call of so many assigns.
+/// One phase of so many has a call that fails, one call of so many assigns, and of the others one
+/// of so many is atomic.
 constexpr std::uint64_t kFailingPhases = 4;
 constexpr std::uint64_t kAssigns = 8;
+constexpr std::uint64_t kDraws = 3;
 /// One phase of so many is followed by a mark.
 constexpr std::uint64_t kPhasesPerMark = 2;
 /// What `main` does between two phases, and how long it waits for a mark, at most.
@@ -110,7 +112,8 @@ class Main {
     return queue_.WithChief([](Chief& chief) {
       return chief.Declare({Variable(kLivesVariable, VariableSpec::DENSE, {kLives}),
                             Variable(kAssignedVariable, VariableSpec::DENSE, {1}),
-                            Variable(kRowsVariable, VariableSpec::EMBEDDING, {kRows, 1})});
+                            Variable(kRowsVariable, VariableSpec::EMBEDDING, {kRows, 1}),
+                            Variable(kDrawnVariable, VariableSpec::EMBEDDING, {kRows, 1})});
     });
   }
 
@@ -125,7 +128,10 @@ class Main {
     const float least = history_.added() - former_;
     for (std::uint64_t i = 0; i < calls; ++i) {
       const bool assigns = random().Uniform(kAssigns) == 0;
-      MarkedCall call{.kind = assigns ? MarkedCall::Kind::kAssign : MarkedCall::Kind::kAdd,
+      const bool draws = random().Uniform(kDraws) == 0;
+      MarkedCall call{.kind = assigns ? MarkedCall::Kind::kAssign
+                              : draws ? MarkedCall::Kind::kDraw
+                                      : MarkedCall::Kind::kAdd,
                       .row = random().Uniform(kRows),
                       .amount = static_cast<float>(1 + random().Uniform(kMostAmount)),
                       .fails_in = nature.repairs_fail       ? MarkedCall::kFailsAgain * int(i % 2)
@@ -149,10 +155,13 @@ class Main {
     Histories().Scheduled(life_, history_.added() - former_ + of_phase);
     const auto place = call.kind == MarkedCall::Kind::kAssign ? CallOptions::Place::kOwnPhase
                                                               : CallOptions::Place::kOpenPhase;
-    Result<ClosureQueue::Scheduled> scheduled = queue_.Schedule(call.ToPayload(), {.place = place});
+    const CallOptions options{.place = place,
+                              .function = {.atomic = call.kind == MarkedCall::Kind::kDraw},
+                              .schedule = {}};
+    Result<ClosureQueue::Scheduled> scheduled = queue_.Schedule(call.ToPayload(), options);
     if (scheduled.status().code() == StatusCode::kOutOfRange) {
       error_told_ = true;
-      scheduled = queue_.Schedule(call.ToPayload(), {.place = place});
+      scheduled = queue_.Schedule(call.ToPayload(), options);
     }
     PSTRAIN_RETURN_IF_ERROR(scheduled.status());
     if (scheduled->id != history_.calls) Violated("a call does not have the next number");
@@ -179,7 +188,7 @@ class Main {
       }
       if (outcome.ok()) {
         made.fetched = *outcome;
-        Apply(made.call);
+        Apply(made.call, *outcome);
         if (ResultOfFirstReport(queue_, made.id) != *outcome) {
           Violated("a call has not returned what the first attempt that was reported has");
         }
@@ -195,11 +204,14 @@ class Main {
     return OkStatus();
   }
 
-  void Apply(const MarkedCall& call) {
+  void Apply(const MarkedCall& call, const std::string& result) {
     ++history_.succeeded;
     if (call.kind == MarkedCall::Kind::kRead) return;
     history_.lives[call.life % kLives] += 1;
     history_.rows[call.row] += call.amount;
+    if (call.kind == MarkedCall::Kind::kDraw) {
+      for (float& drawn : history_.drawn) drawn += std::stof(result);
+    }
     if (call.kind == MarkedCall::Kind::kAssign) history_.assigned[0] = call.amount;
   }
 
@@ -313,6 +325,7 @@ Status CheckEndOfMarkedProgram(const std::string& run_directory) {
   std::vector<std::uint64_t> rows(kRows);
   std::iota(rows.begin(), rows.end(), std::uint64_t{0});
   PSTRAIN_ASSIGN_OR_RETURN(found.rows, checkpoint.Rows(kRowsVariable, rows));
+  PSTRAIN_ASSIGN_OR_RETURN(found.drawn, checkpoint.Rows(kDrawnVariable, rows));
   const std::string differs = history->DifferenceOf(found.ValuesToBytes());
   return differs.empty() ? OkStatus() : InternalError("of the final checkpoint" + differs);
 }

@@ -103,6 +103,10 @@ void Mutate(PollWorkerReply& reply) {
     if (ActiveMutations().lost_calls_are_voided && grant.kind() == kLostWork)
       grant.set_kind(kVoidWork);
   }
+  if (ActiveMutations().prepared_is_not_told) {
+    for (Grant& grant : *reply.mutable_grants()) grant.clear_prepared();
+    reply.clear_prepared();
+  }
   if (ActiveMutations().finish_is_told_early && reply.directive() == WAIT) {
     reply.set_directive(FINISH);
   }

@@ -22,6 +22,7 @@ void TakeValues(std::string_view bytes, ProgramHistory& history) {
   Take<float>(bytes, history.lives);
   Take<float>(bytes, history.assigned);
   Take<float>(bytes, history.rows);
+  Take<float>(bytes, history.drawn);
 }
 
 std::string DifferenceOf(const char* name, const std::vector<float>& expected,
@@ -44,6 +45,7 @@ std::string ProgramHistory::ValuesToBytes() const {
   Append<float>(bytes, lives);
   Append<float>(bytes, assigned);
   Append<float>(bytes, rows);
+  Append<float>(bytes, drawn);
   return bytes;
 }
 
@@ -72,7 +74,8 @@ std::string ProgramHistory::DifferenceOf(std::string_view values) const {
   TakeValues(values, read);
   return simulation::DifferenceOf(kLivesVariable, lives, read.lives) +
          simulation::DifferenceOf(kAssignedVariable, assigned, read.assigned) +
-         simulation::DifferenceOf(kRowsVariable, rows, read.rows);
+         simulation::DifferenceOf(kRowsVariable, rows, read.rows) +
+         simulation::DifferenceOf(kDrawnVariable, drawn, read.drawn);
 }
 
 }  // namespace pstrain::simulation

@@ -11,10 +11,12 @@
 namespace pstrain::simulation {
 
 // The variables of a program that saves marks, all of floats that are whole numbers: how often each
-// life of its chief was at work, what was assigned last, and amounts in rows.
+// life of its chief was at work, what was assigned last, amounts in rows, and what atomic calls
+// have drawn, which each adds to every row of a table that lies on all shards.
 inline constexpr const char* kLivesVariable = "lives";
 inline constexpr const char* kAssignedVariable = "assigned";
 inline constexpr const char* kRowsVariable = "rows";
+inline constexpr const char* kDrawnVariable = "drawn";
 inline constexpr std::size_t kLives = 64;
 inline constexpr std::size_t kRows = 32;
 
@@ -27,6 +29,7 @@ struct ProgramHistory {
   std::vector<float> lives = std::vector<float>(kLives);
   std::vector<float> assigned = std::vector<float>(1);
   std::vector<float> rows = std::vector<float>(kRows);
+  std::vector<float> drawn = std::vector<float>(kRows);
 
   /// Calls that have added.
   float added() const;

@@ -150,6 +150,15 @@ TEST(ShellMarksMutation, WhenTheResultOfTheSecondAttemptCounts_IsCaught) {
                      "what the first attempt that was reported has", 20 * kSeeds));
 }
 
+// Atomic calls, which change every shard by what they have drawn.
+TEST(ShellMarks, WhenAWorkerIsKilled_AllShardsHaveWhatOneAttemptDrew) {
+  ReturnsOf({.killed = {"worker-0"}, .begins = kBegins, .nature = kMarks});
+}
+
+TEST(ShellMarksMutation, WhenASecondAttemptOfAnAtomicCallComputesAgain_IsCaught) {
+  EXPECT_TRUE(Caught({.prepared_is_not_told = true}, kPsKilled, "drawn["));
+}
+
 // A call that has succeeded fails when it runs again for the shards that were lost.
 const PlannedFault kFailsAgain{
     .killed = {"ps-1"}, .begins = kBegins, .nature = {.marks = true, .calls_fail_again = true}};
