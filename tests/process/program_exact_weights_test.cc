@@ -19,11 +19,6 @@ namespace {
 
 using testing::HasSubstr;
 
-/// FunctionOptions::atomic does what it says.
-constexpr bool kAtomic = false;
-/// spec.program.onPsLost: RestartFromMark does what it says.
-constexpr bool kRestartFromMark = false;
-
 constexpr std::int64_t kCalls = 60;
 constexpr const char* kBetweenPs = "worker-between-ps:0:0:";
 
@@ -135,24 +130,20 @@ TEST_F(ExactWeightsTest, WhenTheChiefAndTheWorkerAreKilled_WeightsAreTheSame) {
 }
 
 TEST_F(ExactWeightsTest, WhenAPsIsKilledAtRest_WeightsAreTheSame) {
-  if (!kRestartFromMark) GTEST_SKIP() << "onPsLost: RestartFromMark is not built yet";
   KillAt("rest 30", "main", {kPs});
   EXPECT_THAT(LogsOf(kChief), HasSubstr("begins at 24"));
 }
 
 TEST_F(ExactWeightsTest, WhenAPsIsKilledInACall_WeightsAreTheSame) {
-  if (!kRestartFromMark) GTEST_SKIP() << "onPsLost: RestartFromMark is not built yet";
   KillAt("in 33", "call", {kPs});
   EXPECT_THAT(LogsOf(kChief), HasSubstr("begins at 24"));
 }
 
 TEST_F(ExactWeightsTest, WhenAPsAndTheWorkerAreKilled_WeightsAreTheSame) {
-  if (!kRestartFromMark) GTEST_SKIP() << "onPsLost: RestartFromMark is not built yet";
   KillAt("in 20", "call", {kPs, kWorker});
 }
 
 TEST_F(ExactWeightsTest, WhenAPsIsKilledBeforeTheFirstMark_WeightsAreTheSame) {
-  if (!kRestartFromMark) GTEST_SKIP() << "onPsLost: RestartFromMark is not built yet";
   KillAt("rest 6", "main", {kPs});
   EXPECT_THAT(LogsOf(kChief), HasSubstr("begins at 0"));
 }
@@ -161,7 +152,6 @@ TEST_F(ExactWeightsTest, WhenAPsIsKilledBeforeTheFirstMark_WeightsAreTheSame) {
 class TornCallTest : public ExactWeightsTest, public testing::WithParamInterface<int> {};
 
 TEST_P(TornCallTest, OfAnAtomicFunction_IsFinishedAsItWasBegun) {
-  if (!kAtomic) GTEST_SKIP() << "FunctionOptions::atomic is not built yet";
   environment_ = {"PSTRAIN_FAIL_POINTS=" + (kBetweenPs + std::to_string(GetParam()))};
   StartAll();
   ASSERT_TRUE(RunToTheEnd());
@@ -174,7 +164,6 @@ INSTANTIATE_TEST_SUITE_P(AtPush, TornCallTest, testing::Values(1, 2, 17, 40));
 
 // A ps that has applied what it was sent dies before it says so.
 TEST_F(ExactWeightsTest, WhenAPsDiesBetweenApplyAndReply_WeightsAreTheSame) {
-  if (!kRestartFromMark) GTEST_SKIP() << "onPsLost: RestartFromMark is not built yet";
   environment_ = {"PSTRAIN_FAIL_POINTS=ps-before-reply:1:0:20"};
   StartAll();
   ASSERT_TRUE(RunToTheEnd());
