@@ -12,7 +12,7 @@ std::optional<std::string> ClosureQueue::Prepared(WorkId work_id, const std::str
                                                   const CommitProtocol& protocol) {
   const MutexLock lock(mutex_);
   // It was voided while the attempt was taken for lost, or it has failed.
-  if (source_->ContentOf(work_id).kind == kVoidWork) return "";
+  if (source_->KindOf(work_id) == kVoidWork) return "";
   const Id id = source_->Number(work_id);
   if (const std::string* const kept = prepared_.Find(id)) {
     return *kept == outcome ? std::nullopt : std::optional(*kept);
@@ -26,7 +26,7 @@ std::optional<std::string> ClosureQueue::Prepared(WorkId work_id, const std::str
 
 const std::string* ClosureQueue::PreparedOf(WorkId work_id) const {
   const MutexLock lock(mutex_);
-  if (source_->ContentOf(work_id).kind == kVoidWork) return nullptr;
+  if (source_->KindOf(work_id) == kVoidWork) return nullptr;
   return prepared_.Find(source_->Number(work_id));
 }
 
