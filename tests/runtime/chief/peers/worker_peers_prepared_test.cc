@@ -36,6 +36,7 @@ class PreparedWorkTest : public chief_test::ChiefPartsTest {
     setup_->work.reported = [this](WorkId, const Report& report, bool committed,
                                    const CommitProtocol&) {
       if (committed) committed_by_.push_back(report);
+      return ChiefJob::Heard{};
     };
   }
   static std::shared_ptr<WorkSource> Source() {
