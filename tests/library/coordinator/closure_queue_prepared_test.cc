@@ -5,54 +5,23 @@
 #include <optional>
 #include <string>
 
-#include "base/manual_clock.h"
-#include "base/os/files.h"
-#include "library/coordinator/closure_queue.h"
-#include "runtime/chief/chief.h"
 #include "runtime/requests/work_kind.h"
+#include "tests/library/coordinator/queue_fixture.h"
 
 namespace pstrain {
 namespace {
 
 /// The test says what workers have prepared and report.
-class ClosureQueuePreparedTest : public testing::Test {
+class ClosureQueuePreparedTest : public QueueFixture {
  protected:
   static constexpr std::size_t kKept = 1000;
 
-  ClosureQueuePreparedTest() {
-    Strategy* strategy = settings_.spec.mutable_strategy();
-    strategy->set_shards(1);
-    strategy->mutable_variable_partitioner()->mutable_fixed_shards()->set_num_shards(1);
-    settings_.spec.mutable_replica_specs()->mutable_ps()->set_replicas(1);
-    settings_.checkpoint_directory = dir_.path();
-    settings_.peer_timeout = std::chrono::seconds(100);
-  }
-  ~ClosureQueuePreparedTest() override { queue_.Serving(nullptr); }
+  ClosureQueuePreparedTest() : QueueFixture({.payload = kKept, .kept = kKept}) {}
 
-  void SetUp() override {
-    ChiefJob job;
-    job.open_work = [this](const ChiefJob::Place&) -> Result<ChiefJob::Work> {
-      queue_.Describe(&work_);
-      return work_;
-    };
-    auto setup = PrepareChief(context_, job);
-    ASSERT_TRUE(setup.ok()) << setup.status().ToString();
-    chief_ = std::make_unique<Chief>(
-        context_, *std::move(setup),
-        ChiefOptions{.clock = clock_,
-                     .connect = [](const std::string&,
-                                   const RunLocked&) { return std::unique_ptr<PsLink>(); },
-                     .refusals = refusals_,
-                     .grant_limit = nullptr,
-                     .wanted_ps = nullptr});
-    queue_.Serving(chief_.get());
-  }
+  void SetUp() override { Serve(); }
 
-  static WorkId IdOf(ClosureQueue::Id id) { return {0, static_cast<std::uint32_t>(id)}; }
   ClosureQueue::Scheduled Schedule(const std::string& payload = "call") {
-    const auto scheduled = queue_.Schedule(payload, {.function = {.atomic = true}, .schedule = {}});
-    EXPECT_TRUE(scheduled.ok()) << scheduled.status().ToString();
-    return scheduled.ok() ? *scheduled : ClosureQueue::Scheduled();
+    return QueueFixture::Schedule(payload, {.function = {.atomic = true}, .schedule = {}});
   }
   std::optional<std::string> Prepare(ClosureQueue::Id id, const std::string& outcome) {
     std::optional<std::string> instead;
@@ -69,27 +38,11 @@ class ClosureQueuePreparedTest : public testing::Test {
     });
     return kept;
   }
-  void Commit(ClosureQueue::Id id, const Report& report) {
-    chief_->ChangeWork(
-        [&](const CommitProtocol& protocol) { work_.reported(IdOf(id), report, true, protocol); });
-  }
   void Fail(ClosureQueue::Id id) {
     Report report;
     report.mutable_error()->set_code(static_cast<std::uint32_t>(StatusCode::kAborted));
     Commit(id, report);
   }
-  std::uint32_t KindOf(ClosureQueue::Id id) const { return work_.source->ContentOf(IdOf(id)).kind; }
-
-  TempDir dir_;
-  ManualClock clock_;
-  JobSettings settings_;
-  std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
-  Refusals refusals_{*stats_};
-  RoleContext context_{
-      .job = settings_, .run_id = "run", .stats = *stats_, .fail_points = FailPoints::None()};
-  ClosureQueue queue_{{.payload = kKept, .kept = kKept}};
-  ChiefJob::Work work_;
-  std::unique_ptr<Chief> chief_;
 };
 
 TEST_F(ClosureQueuePreparedTest, WhatIsPreparedFirst_CountsForEveryAttempt) {

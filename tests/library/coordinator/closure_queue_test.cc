@@ -13,10 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/manual_clock.h"
-#include "base/os/files.h"
-#include "runtime/chief/chief.h"
 #include "runtime/requests/work_kind.h"
+#include "tests/library/coordinator/queue_fixture.h"
 
 namespace pstrain {
 namespace {
@@ -26,50 +24,10 @@ using ::testing::HasSubstr;
 
 SteadyTime Soon() { return SteadyNow() + std::chrono::seconds(60); }
 
-/// A queue with a chief that has no peers: the test says what workers report.
-class ClosureQueueTest : public testing::Test {
+class ClosureQueueTest : public QueueFixture {
  protected:
-  ClosureQueueTest() {
-    Strategy* strategy = settings_.spec.mutable_strategy();
-    strategy->set_shards(1);
-    strategy->mutable_variable_partitioner()->mutable_fixed_shards()->set_num_shards(1);
-    settings_.spec.mutable_replica_specs()->mutable_ps()->set_replicas(1);
-    settings_.checkpoint_directory = dir_.path();
-    settings_.peer_timeout = std::chrono::seconds(100);
-  }
-  ~ClosureQueueTest() override { queue_.Serving(nullptr); }
+  ClosureQueueTest() : QueueFixture({.payload = 100, .kept = 1000}) {}
 
-  void Serve() {
-    ChiefJob job;
-    job.open_work = [this](const ChiefJob::Place&) -> Result<ChiefJob::Work> {
-      queue_.Describe(&work_);
-      return work_;
-    };
-    auto setup = PrepareChief(context_, job);
-    ASSERT_TRUE(setup.ok()) << setup.status().ToString();
-    chief_ = std::make_unique<Chief>(
-        context_, *std::move(setup),
-        ChiefOptions{.clock = clock_,
-                     .connect = [](const std::string&,
-                                   const RunLocked&) { return std::unique_ptr<PsLink>(); },
-                     .refusals = refusals_,
-                     .grant_limit = nullptr,
-                     .wanted_ps = nullptr});
-    queue_.Serving(chief_.get());
-  }
-  ClosureQueue::Scheduled Schedule(const std::string& payload = "call") {
-    const auto scheduled = queue_.Schedule(payload);
-    EXPECT_TRUE(scheduled.ok()) << scheduled.status().ToString();
-    return scheduled.ok() ? *scheduled : ClosureQueue::Scheduled();
-  }
-  /// `committed`: the report has made it so.
-  ChiefJob::Heard Commit(ClosureQueue::Id id, const Report& report, bool committed = true) {
-    ChiefJob::Heard heard;
-    chief_->ChangeWork([&](const CommitProtocol& protocol) {
-      heard = work_.reported({0, static_cast<std::uint32_t>(id)}, report, committed, protocol);
-    });
-    return heard;
-  }
   void Succeed(ClosureQueue::Id id, const std::string& result = {}) {
     Report report;
     report.set_result(result);
@@ -96,24 +54,9 @@ class ClosureQueueTest : public testing::Test {
     report.mutable_error()->set_code(static_cast<std::uint32_t>(StatusCode::kCancelled));
     return Commit(id, report);
   }
-  /// Of what the chief would grant for it.
-  std::uint32_t KindOf(ClosureQueue::Id id) const {
-    return work_.source->ContentOf({0, static_cast<std::uint32_t>(id)}).kind;
-  }
   static Status Now(const ClosureQueue::Scheduled& scheduled) {
     return scheduled.state->Wait(SteadyNow()).status();
   }
-
-  TempDir dir_;
-  ManualClock clock_;
-  JobSettings settings_;
-  std::unique_ptr<StatsWriter> stats_ = StatsWriter::InMemory();
-  Refusals refusals_{*stats_};
-  RoleContext context_{
-      .job = settings_, .run_id = "run", .stats = *stats_, .fail_points = FailPoints::None()};
-  ClosureQueue queue_{{.payload = 100, .kept = 1000}};
-  ChiefJob::Work work_;
-  std::unique_ptr<Chief> chief_;
 };
 
 TEST_F(ClosureQueueTest, WhenCommitted_ACallHasItsOutcomeAndKeepsIt) {
