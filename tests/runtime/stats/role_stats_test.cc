@@ -62,7 +62,7 @@ TEST(RoleStats, WhenAChiefRegisters_EverySlotIsWellFormed) {
   const auto writer = StatsWriter::InMemory();
   const RuntimeStats runtime(*writer);
   const ChiefStats chief(*writer);
-  ExpectWellFormed(*writer, 51);
+  ExpectWellFormed(*writer, 52);
   EXPECT_TRUE(std::isnan(chief.auc->Value()));
 }
 
