@@ -77,7 +77,7 @@ class ClusterResolver {
 
   /// The accelerators of a task: what the resolver was given, or else those that this process may
   /// use, if it is that task. These are NVIDIA's GPUs, of which CUDA_VISIBLE_DEVICES may hide some;
-  /// they are counted anew each time, without a driver. Not while another thread changes the
+  /// they are counted again each time, without a driver. Not while another thread changes the
   /// environment. Mirrors ClusterResolver.num_accelerators, which counts other tasks once it has
   /// connected to them. Errors as Master; FAILED_PRECONDITION: it is another task, which knows by
   /// itself; others: /dev cannot be read.
