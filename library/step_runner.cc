@@ -39,7 +39,7 @@ ClosureOutcome StepRunner::Run(const std::string& payload, ClosureReads& reads) 
   ClosureOutcome outcome =
       StepState(*variables, reads, worker_index_).Run(function->invoke, call->arguments);
   outcome.function = call->function;
-  outcome.atomic = function->options.atomic && function->options.writes;
+  outcome.atomic = function->options.atomic;
   if (!outcome.status.ok()) outcome.status = outcome.status.WithContext(call->function);
   return outcome;
 }

@@ -1,16 +1,12 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <variant>
 
 namespace pstrain {
 
-/// With the first call that fails, all that nobody has begun are voided, and those that run are
-/// told to stop (Step::stop_token).
+/// With the first call that fails, all that nobody has begun are voided.
 struct FailFast {
-  /// For how long those that run may go on after that.
-  std::chrono::milliseconds cancel_timeout{10'000};
   friend bool operator==(const FailFast&, const FailFast&) = default;
 };
 /// So many calls of a run may fail: each is an error of its own RemoteValue alone, and counted

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <pstrain/function_options.h>
-#include <pstrain/schedule_options.h>
 
 #include <cstdint>
 
@@ -16,9 +15,8 @@ struct CallOptions {
     kOwnPhase,
   };
   Place place = Place::kOpenPhase;
-  /// Of its function, and of Schedule.
+  /// Of its function.
   FunctionOptions function = {};
-  ScheduleOptions schedule = {};
 };
 
 }  // namespace pstrain

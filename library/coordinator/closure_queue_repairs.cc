@@ -15,7 +15,7 @@ namespace {
 std::string TextOf(const ErrorPolicy& policy) {
   if (const auto* budget = std::get_if<Budget>(&policy))
     return "Budget{" + std::to_string(budget->calls) + "}";
-  return "FailFast{" + std::to_string(std::get<FailFast>(policy).cancel_timeout.count()) + " ms}";
+  return "FailFast{}";
 }
 
 std::string NameOf(ClosureQueue::Id id) { return "closure " + std::to_string(id); }
@@ -44,7 +44,6 @@ void ClosureQueue::SetReturnWhenRepairFails(bool returns) {
 // Peers say the code: one that is none is an error all the same.
 Status ClosureQueue::ErrorOf(const Report& report) {
   constexpr auto kLast = static_cast<std::uint32_t>(StatusCode::kUnauthenticated);
-  if (!report.has_error()) return DeadlineExceededError("the function has not returned in time");
   const std::uint32_t code = report.error().code();
   return {code == 0 || code > kLast ? StatusCode::kUnknown : static_cast<StatusCode>(code),
           report.error().message()};
@@ -55,11 +54,8 @@ Status ClosureQueue::ErrorOf(const Report& report) {
 // kMostAttempts nobody runs it any more, so that the id is committed however its function goes on.
 ChiefJob::Heard ClosureQueue::AttemptFailed(Id id, const Report& report) {
   const WorkId work_id = ClosureSource::IdOf(id);
-  const bool settled = !pending_.contains(id);
-  // Of what is not settled, an attempt that has missed its deadline is the deadline's matter.
-  const bool failed = report.has_error() || (settled && report.missed());
   const std::uint32_t kind = source_->KindOf(work_id);
-  if (!failed || report.early().count() > 0 || kind == kLostWork) return {};
+  if (!report.has_error() || report.early().count() > 0 || kind == kLostWork) return {};
   const Status error = ErrorOf(report);
   if (!repairs_.Failed(id, kind == kVoidWork, error)) return {};
   const std::string what = NameOf(id) + " has failed " + std::to_string(Repairs::kMostAttempts) +

@@ -90,9 +90,7 @@ TEST_F(StepRunnerTest, WhenAFunctionReads_ItGetsTheElementsOfItsCall) {
 TEST_F(StepRunnerTest, WhenAFunctionIsAtomic_WhatItComesToSaysSo) {
   const auto nothing = [](Step&, const std::vector<Argument>&) { return Result<Values>(Values()); };
   functions_.Add("Atomic", {"", nothing, "here", {.atomic = true}});
-  functions_.Add("Reads", {"", nothing, "here", {.writes = false, .atomic = true}});
   EXPECT_TRUE(Run({"Atomic", "", {}}).atomic);
-  EXPECT_FALSE(Run({"Reads", "", {}}).atomic) << "there is nothing to be torn";
   EXPECT_FALSE(Run({"Set", "tensor", {Tensor(2.0F)}}).atomic);
 }
 

@@ -346,17 +346,6 @@ TEST_F(ClosureQueueTest, WhenAVoidedOneIsGivenUp_ItIsWhatItWasOrCounted) {
   EXPECT_FALSE(GiveUp(first.id, kNoShardHasIt).update_lost) << "nobody has missed it";
 }
 
-// Of a call that has an outcome, a deadline is no other than an error.
-TEST_F(ClosureQueueTest, WhenARepairMissesItsDeadline_ThatIsAnAttempt) {
-  Serve();
-  Schedule();
-  Succeed(0);
-  Report missed;
-  missed.set_missed(true);
-  for (int attempt = 1; attempt <= 3; ++attempt) Commit(0, missed, false);
-  EXPECT_EQ(KindOf(0), kLostWork);
-}
-
 TEST_F(ClosureQueueTest, WhenARepairIsEarly_ThatIsNoAttempt) {
   Serve();
   Schedule();
