@@ -6,6 +6,7 @@
 #include <memory>
 #include <variant>
 
+#include "base/clock.h"
 #include "base/text/parse_number.h"
 #include "cli/arguments.h"
 #include "cli/cluster/connect.h"
@@ -91,7 +92,7 @@ int Run(const Shape& shape, const std::vector<std::string>& args, Ask ask) {
   }
   cluster::Connection& connection = *std::get<std::unique_ptr<cluster::Connection>>(opened);
   cluster::JobCommands commands(connection.client(), connection.pause(), connection.name_space(),
-                                [] { return std::chrono::system_clock::now(); });
+                                WallNow);
   const cluster::Outcome outcome = ask(commands, *parsed);
   if (const auto* problem = std::get_if<cluster::Problem>(&outcome)) {
     return Fail(shape, problem->exit_code, problem->sentence);
