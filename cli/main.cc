@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/cluster/commands.h"
 #include "cli/commands.h"
 #include "proto/contract/exit_codes.h"
 
@@ -24,6 +25,12 @@ constexpr std::array kCommands = {
     Command{"evaluate", "score a trained model on labelled records", pstrain::EvaluateCommand},
     Command{"predict", "print what a trained model says of records", pstrain::PredictCommand},
     Command{"export", "write a trained model for other programs", pstrain::ExportCommand},
+    Command{"status", "show the jobs of a cluster, or one of them", pstrain::StatusCommand},
+    Command{"events", "show the events of a job in a cluster", pstrain::EventsCommand},
+    Command{"wait", "wait for the end of a job in a cluster", pstrain::WaitCommand},
+    Command{"suspend", "suspend a job in a cluster", pstrain::SuspendCommand},
+    Command{"resume", "resume a job in a cluster", pstrain::ResumeCommand},
+    Command{"restart", "restart a replica of a job in a cluster", pstrain::RestartCommand},
 };
 
 void PrintUsage(std::FILE* out) {

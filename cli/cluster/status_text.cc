@@ -1,0 +1,222 @@
+#include "cli/cluster/status_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "operator/job/well_known.h"
+#include "operator/kube/json_fields.h"
+#include "operator/plan/timestamp.h"
+
+namespace pstrain::cluster {
+namespace {
+
+using kube::FindPath;
+using kube::IntegerOrZero;
+using kube::TextOrEmpty;
+
+std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
+
+std::string Number(const Json* value) {
+  if (value == nullptr) return "-";
+  if (const auto integer = value->AsInt64()) return std::to_string(*integer);
+  const auto number = value->AsDouble();
+  if (!number) return "-";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", *number);
+  return text.data();
+}
+
+/// The status of the condition that was set last among those that are true.
+std::string ReasonOf(const Json& job) {
+  const Json* conditions = FindPath(job, {"status", "conditions"});
+  std::string reason;
+  std::string time;
+  if (conditions == nullptr) return reason;
+  for (const Json& condition : conditions->items()) {
+    if (TextOrEmpty(condition, "status") != "True") continue;
+    std::string set = TextOrEmpty(condition, "lastTransitionTime");
+    if (set < time) continue;
+    time = std::move(set);
+    reason = TextOrEmpty(condition, "reason");
+  }
+  return reason;
+}
+
+std::string ProgressOf(const Json& job) {
+  const Json* training = FindPath(job, {"status", "training"});
+  if (training == nullptr) return "-";
+  const std::int64_t expected = IntegerOrZero(*training, "examplesExpected");
+  if (expected <= 0) return "-";
+  const double part = static_cast<double>(IntegerOrZero(*training, "examplesCommitted")) /
+                      static_cast<double>(expected);
+  return std::to_string(static_cast<int>(part * 100)) + "%";
+}
+
+/// "OOMKilled (exit 137): text on NODE, 3m ago"
+std::string EndText(const Json& end, Now now) {
+  std::string text = OrDash(TextOrEmpty(end, "reason"));
+  if (end.Find("exitCode") != nullptr) {
+    text += " (exit " + std::to_string(IntegerOrZero(end, "exitCode")) + ")";
+  }
+  const std::string message = TextOrEmpty(end, "message");
+  if (!message.empty()) text += ": " + message;
+  const std::string node = TextOrEmpty(end, "node");
+  if (!node.empty()) text += " on " + node;
+  const std::string time = TextOrEmpty(end, "time");
+  if (!time.empty()) text += ", " + Age(time, now) + " ago";
+  return text;
+}
+
+/// What is known of one replica: from its newest pod, and from status.restarts.
+struct Replica {
+  std::string role;
+  std::int64_t index = 0;
+  std::string phase = "no pod";
+  std::string node;
+  std::int64_t attempt = 0;
+  const Json* restarts = nullptr;
+};
+
+std::vector<Replica> Replicas(const Json& job, const std::vector<Json>& pods) {
+  std::map<std::pair<std::string, std::int64_t>, Replica> found;
+  for (const Json& pod : pods) {
+    const Json* labels = FindPath(pod, {"metadata", "labels"});
+    const std::string role = TextOrEmpty(labels, job::kReplicaTypeLabel);
+    if (role.empty()) continue;
+    const std::int64_t index = std::atoll(TextOrEmpty(labels, job::kReplicaIndexLabel).c_str());
+    const std::int64_t attempt = std::atoll(TextOrEmpty(labels, job::kAttemptLabel).c_str());
+    Replica& replica = found[{role, index}];
+    if (!replica.role.empty() && attempt < replica.attempt) continue;
+    replica = {role, index, OrDash(TextOrEmpty(FindPath(pod, {"status"}), "phase")),
+               TextOrEmpty(FindPath(pod, {"spec"}), "nodeName"), attempt};
+    if (FindPath(pod, {"metadata", "deletionTimestamp"}) != nullptr) replica.phase = "Terminating";
+  }
+  if (const Json* restarts = FindPath(job, {"status", "restarts", "replicas"})) {
+    for (const Json::Member& member : restarts->members()) {
+      const std::size_t dash = member.first.rfind('-');
+      if (dash == std::string::npos) continue;
+      const std::string role = member.first.substr(0, dash);
+      const std::int64_t index = std::atoll(member.first.c_str() + dash + 1);
+      Replica& replica = found[{role, index}];
+      if (replica.role.empty()) {
+        replica.role = role;
+        replica.index = index;
+        replica.attempt = IntegerOrZero(member.second, "attempt");
+      }
+      replica.restarts = &member.second;
+    }
+  }
+  std::vector<Replica> replicas;
+  for (auto& [key, replica] : found) replicas.push_back(std::move(replica));
+  return replicas;
+}
+
+std::string ReplicaTree(const Json& job, const std::vector<Json>& pods, Now now) {
+  std::vector<std::vector<std::string>> rows = {
+      {"REPLICA", "PHASE", "NODE", "ATTEMPT", "FAILURES", "DISRUPTIONS", "LAST END"}};
+  std::string role;
+  for (const Replica& replica : Replicas(job, pods)) {
+    if (replica.role != role) {
+      role = replica.role;
+      const Json* counts = FindPath(job, {"status", "replicaStatuses", role});
+      rows.push_back({role, OrDash(TextOrEmpty(counts, "summary")) + " ready"});
+    }
+    const Json* ended = replica.restarts == nullptr ? nullptr : replica.restarts->Find("lastEnd");
+    const auto count = [&replica](const char* name) {
+      return std::to_string(replica.restarts == nullptr ? 0
+                                                        : IntegerOrZero(*replica.restarts, name));
+    };
+    rows.push_back({"  " + role + "-" + std::to_string(replica.index), replica.phase,
+                    OrDash(replica.node), std::to_string(replica.attempt), count("failures"),
+                    count("disruptions"), ended == nullptr ? "-" : EndText(*ended, now)});
+  }
+  return Columns(rows);
+}
+
+}  // namespace
+
+std::string Age(const std::string& timestamp, Now now) {
+  const auto then = plan::ParseTimestamp(timestamp);
+  if (!then) return "-";
+  const auto seconds = std::max<std::int64_t>(
+      0, std::chrono::duration_cast<std::chrono::seconds>(now - *then).count());
+  if (seconds < 120) return std::to_string(seconds) + "s";
+  if (seconds < 2 * 3600) return std::to_string(seconds / 60) + "m";
+  if (seconds < 48 * 3600) {
+    const std::int64_t minutes = seconds / 60 % 60;
+    return std::to_string(seconds / 3600) + "h" +
+           (minutes == 0 ? "" : std::to_string(minutes) + "m");
+  }
+  return std::to_string(seconds / 86400) + "d";
+}
+
+std::string Columns(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i == widths.size()) widths.push_back(0);
+      // The last cell of a row is not padded.
+      if (i + 1 < row.size()) widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += row[i];
+      if (i + 1 < row.size()) {
+        text.append((widths[i] > row[i].size() ? widths[i] - row[i].size() : 0) + 3, ' ');
+      }
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string JobTable(const std::vector<Json>& jobs, Now now) {
+  std::vector<std::vector<std::string>> rows = {
+      {"NAME", "PHASE", "CHIEF", "PS", "WORKERS", "STEP", "PROGRESS", "RESTARTS", "REASON", "AGE"}};
+  for (const Json& job : jobs) {
+    const auto summary = [&job](const char* role) {
+      return OrDash(TextOrEmpty(FindPath(job, {"status", "replicaStatuses", role}), "summary"));
+    };
+    rows.push_back(
+        {TextOrEmpty(FindPath(job, {"metadata"}), "name"),
+         OrDash(TextOrEmpty(FindPath(job, {"status"}), "phase")), summary("chief"), summary("ps"),
+         summary("worker"), Number(FindPath(job, {"status", "training", "step"})), ProgressOf(job),
+         Number(FindPath(job, {"status", "restarts", "failures"})), OrDash(ReasonOf(job)),
+         Age(TextOrEmpty(FindPath(job, {"metadata"}), "creationTimestamp"), now)});
+  }
+  return Columns(rows);
+}
+
+std::string JobReport(const Json& job, const std::vector<Json>& pods, Now now) {
+  const Json& status = *job.Find("status");
+  std::string text = "Job:    " + TextOrEmpty(FindPath(job, {"metadata"}), "namespace") + "/" +
+                     TextOrEmpty(FindPath(job, {"metadata"}), "name") + "\n" +
+                     "Phase:  " + OrDash(TextOrEmpty(status, "phase")) + "\n\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"CONDITION", "STATUS", "AGE", "REASON", "MESSAGE"}};
+  if (const Json* conditions = status.Find("conditions")) {
+    for (const Json& condition : conditions->items()) {
+      rows.push_back({TextOrEmpty(condition, "type"), TextOrEmpty(condition, "status"),
+                      Age(TextOrEmpty(condition, "lastTransitionTime"), now),
+                      OrDash(TextOrEmpty(condition, "reason")), TextOrEmpty(condition, "message")});
+    }
+  }
+  text += Columns(rows) + "\n" + ReplicaTree(job, pods, now) + "\n";
+  text += "Restarts:  " + Number(FindPath(status, {"restarts", "failures"})) + " by failures, " +
+          Number(FindPath(status, {"restarts", "disruptions"})) + " by disruptions\n";
+  text += "Progress:  " + ProgressOf(job) + ", step " +
+          Number(FindPath(status, {"training", "step"})) + ", " +
+          Number(FindPath(status, {"training", "examplesPerSecond"})) + " examples/s, loss " +
+          Number(FindPath(status, {"training", "loss"})) + " (from status, not live)\n";
+  return text;
+}
+
+}  // namespace pstrain::cluster
