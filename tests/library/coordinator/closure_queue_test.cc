@@ -57,6 +57,16 @@ class ClosureQueueTest : public testing::Test {
                      .wanted_ps = nullptr});
     queue_.Serving(chief_.get());
   }
+  /// As a worker that is there gets them.
+  std::vector<std::uint32_t> NextOf(std::uint32_t worker) {
+    std::vector<std::uint32_t> numbers;
+    chief_->ChangeWork([&](const CommitProtocol&) {
+      for (std::uint32_t index = 0; index < 2; ++index) work_.source->SetRegistered(index, true);
+      while (const auto next = work_.source->Next(worker, [](std::uint32_t) { return false; }))
+        numbers.push_back(next->batch);
+    });
+    return numbers;
+  }
   ClosureQueue::Scheduled Schedule(const std::string& payload = "call") {
     const auto scheduled = queue_.Schedule(payload);
     EXPECT_TRUE(scheduled.ok()) << scheduled.status().ToString();
@@ -115,6 +125,18 @@ class ClosureQueueTest : public testing::Test {
   ChiefJob::Work work_;
   std::unique_ptr<Chief> chief_;
 };
+
+TEST_F(ClosureQueueTest, AWorkerAndAPriority_SayWhoGetsACallAndWhen) {
+  Serve();
+  Schedule();
+  for (const ScheduleOptions& options :
+       {ScheduleOptions{.worker = 1}, ScheduleOptions{.priority = -1},
+        ScheduleOptions{.worker = 0, .priority = 2}, ScheduleOptions{.priority = 1}}) {
+    ASSERT_TRUE(queue_.Schedule("call", {.function = {}, .schedule = options}).ok());
+  }
+  EXPECT_EQ(NextOf(0), (std::vector<std::uint32_t>{3, 4, 0, 2}));
+  EXPECT_EQ(NextOf(1), (std::vector<std::uint32_t>{1}));
+}
 
 TEST_F(ClosureQueueTest, WhenCommitted_ACallHasItsOutcomeAndKeepsIt) {
   Serve();
