@@ -58,7 +58,8 @@ class ClusterCoordinator {
   Result<RemoteValue> Schedule(const Function<Params...>& function, Args&&... arguments) {
     return Schedule(ScheduleOptions{}, function, std::forward<Args>(arguments)...);
   }
-  /// The same for a certain worker, or before other calls.
+  /// The same for a certain worker, or before other calls. INVALID_ARGUMENT: there is no such
+  /// worker.
   template <typename... Params, typename... Args>
     requires requires(Args&&... args) { Function<Params...>::Pack(std::forward<Args>(args)...); }
   Result<RemoteValue> Schedule(const ScheduleOptions& options, const Function<Params...>& function,
