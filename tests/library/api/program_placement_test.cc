@@ -37,10 +37,10 @@ class PlacementTest : public CoordinatorFixture {
 
 TEST_F(PlacementTest, WhileTheWorkersAreThere_EachRunsWhatIsForIt) {
   Start({.ps = 2, .workers = 3, .shards = 3});
-  // From when on all are there is not said to the program: what each has held shows it.
+  // A worker runs two and is granted some ahead: when six have begun, all workers are there.
   gate_is_open = false;
-  for (int i = 0; i < 6; ++i) Schedule(kHoldAndAdd, 0);
-  AwaitAtTheGate(6);  // two of each
+  for (int i = 0; i < 100; ++i) Schedule(kHoldAndAdd, 0);
+  AwaitAtTheGate(6);
   gate_is_open = true;
   std::vector<RemoteValue> values;
   for (std::int64_t i = 0; i < 300; ++i) {
