@@ -9,6 +9,7 @@
 #include <pstrain/per_worker_dataset.h>
 #include <pstrain/remote_value.h>
 #include <pstrain/resource.h>
+#include <pstrain/schedule_options.h>
 #include <pstrain/status.h>
 #include <pstrain/strategy.h>
 
@@ -55,9 +56,17 @@ class ClusterCoordinator {
   template <typename... Params, typename... Args>
     requires requires(Args&&... args) { Function<Params...>::Pack(std::forward<Args>(args)...); }
   Result<RemoteValue> Schedule(const Function<Params...>& function, Args&&... arguments) {
+    return Schedule(ScheduleOptions{}, function, std::forward<Args>(arguments)...);
+  }
+  /// The same for a certain worker, or before other calls. INVALID_ARGUMENT: there is no such
+  /// worker.
+  template <typename... Params, typename... Args>
+    requires requires(Args&&... args) { Function<Params...>::Pack(std::forward<Args>(args)...); }
+  Result<RemoteValue> Schedule(const ScheduleOptions& options, const Function<Params...>& function,
+                               Args&&... arguments) {
     return ScheduleCall(function.name(), function.Signature(),
                         Function<Params...>::Pack(std::forward<Args>(arguments)...),
-                        function.options());
+                        function.options(), options);
   }
 
   /// Makes the dataset of the function known to the workers: opens it here, which finds what is
@@ -120,7 +129,8 @@ class ClusterCoordinator {
   explicit ClusterCoordinator(std::shared_ptr<program::Run> run) : run_(std::move(run)) {}
   Result<RemoteValue> ScheduleCall(const std::string& function, const std::string& signature,
                                    const std::vector<Argument>& arguments,
-                                   const FunctionOptions& options);
+                                   const FunctionOptions& function_options,
+                                   const ScheduleOptions& options);
   resource_internal::Handle MakeHandle(const std::string& resource) const;
   static Result<std::vector<Values>> FetchAll(const std::vector<RemoteValue>& values,
                                               Deadline deadline);

@@ -29,6 +29,7 @@
 #include <pstrain/replica_context.h>
 #include <pstrain/resource.h>
 #include <pstrain/saved_variables.h>
+#include <pstrain/schedule_options.h>
 #include <pstrain/server.h>
 #include <pstrain/shape.h>
 #include <pstrain/sidecar_evaluator.h>

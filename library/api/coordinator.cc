@@ -18,9 +18,11 @@ Result<ClusterCoordinator> ClusterCoordinator::Create(const ParameterServerStrat
 Result<RemoteValue> ClusterCoordinator::ScheduleCall(const std::string& function,
                                                      const std::string& signature,
                                                      const std::vector<Argument>& arguments,
-                                                     const FunctionOptions& options) {
+                                                     const FunctionOptions& function_options,
+                                                     const ScheduleOptions& options) {
   PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const ClosureState> state,
-                           run_->Schedule({function, signature, arguments}, {.function = options}));
+                           run_->Schedule({function, signature, arguments},
+                                          {.function = function_options, .schedule = options}));
   return RemoteValue(std::move(state));
 }
 

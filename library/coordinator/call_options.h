@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pstrain/function_options.h>
+#include <pstrain/schedule_options.h>
 
 #include <cstdint>
 
@@ -15,8 +16,9 @@ struct CallOptions {
     kOwnPhase,
   };
   Place place = Place::kOpenPhase;
-  /// Of its function.
+  /// Of its function, and of Schedule.
   FunctionOptions function = {};
+  ScheduleOptions schedule = {};
 };
 
 }  // namespace pstrain

@@ -113,7 +113,10 @@ Result<ClosureQueue::Scheduled> ClosureQueue::Schedule(std::string payload,
 ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, const CallOptions& options) {
   const bool own = options.place == CallOptions::Place::kOwnPhase;
   if (own) source_->EndPhase();
-  const Id id = source_->Number(source_->Add(1, {kClosureWork, std::move(payload)}));
+  WorkPreference preference{.priority = options.schedule.priority};
+  if (options.schedule.worker)
+    preference.worker = static_cast<std::uint32_t>(*options.schedule.worker);
+  const Id id = source_->Number(source_->Add(1, {kClosureWork, std::move(payload)}, preference));
   if (own) source_->EndPhase();
   auto state = std::make_shared<ClosureState>();
   const MutexLock lock(mutex_);

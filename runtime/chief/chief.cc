@@ -207,11 +207,12 @@ void Chief::Tick() {
 }
 
 void Chief::TellWaiters() {
-  if (waiters_.empty()) return;
-  waiters_.Tell({.ending = ending_.releasing(),
-                 .membership = workers_.MembershipNumber(),
-                 .open = GrantsWait() ? 0 : protocol_.Grantable()},
-                clock_.Now());
+  WorkWaiters::News news{.ending = ending_.releasing(), .membership = workers_.MembershipNumber()};
+  if (!GrantsWait()) {
+    news.open = protocol_.Grantable();
+    news.kept = std::bind_front(&CommitProtocol::GrantableTo, &protocol_);
+  }
+  waiters_.Tell(news, clock_.Now());
 }
 
 // The actions of it are taken out by the next Tick, like those of every event.

@@ -18,8 +18,9 @@ void WorkWaiters::Tell(const News& news, ProtocolTime now) {
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     const auto waiter = next++;
     const Waiter& who = waiter->second;
-    const bool work = who.want && open > 0;
-    if (work) --open;
+    const bool kept = who.want && news.kept && news.kept(who.worker);
+    const bool work = kept || (who.want && open > 0);
+    if (work && !kept) --open;
     if (!work && !news.ending && news.membership <= who.membership_seen &&
         now - who.since < kLongest) {
       continue;

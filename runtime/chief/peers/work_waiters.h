@@ -27,14 +27,16 @@ class WorkWaiters {
     /// Everybody is to hear of the run's end.
     bool ending = false;
     std::uint64_t membership = 0;
-    /// Work ids that are with no worker.
+    /// Work ids that are with no worker and that any may have.
     std::uint64_t open = 0;
+    /// Whether there are some that only that worker may have; null: of nobody.
+    std::function<bool(std::uint32_t worker)> kept = nullptr;
   };
 
   /// Answers the worker's earlier call, if there is one. After Close: answers this one immediately.
   void Add(const AwaitWorkRequest& request, ProtocolTime now, Done done);
-  /// Answers those for whom there is news: of open work the first comers, as many as there are work
-  /// ids.
+  /// Answers those for whom there is news: of open work those for whom some is kept, and of the
+  /// others the first comers, as many as there are work ids.
   void Tell(const News& news, ProtocolTime now);
   /// Answers all. For the chief's end: nobody would answer them afterwards.
   void Close();

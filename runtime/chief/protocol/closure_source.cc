@@ -17,7 +17,8 @@ void ClosureSource::BeginAt(std::uint64_t first) {
 
 // Rule 1. Invariant: work ids are numbered in the order of their adding, without gaps. A thousand
 // equal calls are kept once.
-WorkId ClosureSource::Add(std::uint32_t records, WorkContent content) {
+WorkId ClosureSource::Add(std::uint32_t records, WorkContent content,
+                          const WorkPreference& preference) {
   const std::uint32_t kind = content.kind;
   if (!closures_.empty() && *closures_.back().content == content) {
     closures_.push_back({records, kind, closures_.back().content});
@@ -26,7 +27,12 @@ WorkId ClosureSource::Add(std::uint32_t records, WorkContent content) {
     closures_.push_back({records, kind, std::make_shared<const WorkContent>(std::move(content))});
   }
   records_ += records;
-  return IdOf(end() - 1);
+  const std::uint64_t number = end() - 1;
+  if (preference != WorkPreference{}) {
+    preferences_[number] = preference;
+    Put(number, preference);
+  }
+  return IdOf(number);
 }
 
 // Rule 1. Invariant: phases_ ascends, and no phase is empty but perhaps the last.
@@ -56,19 +62,109 @@ WorkId ClosureSource::After(WorkId work_id) const {
   return next == phases_.begin() ? WorkId{} : IdOf(*(next - 1));
 }
 
-// Rule 1: the lowest id first. Invariant: what is passed over unseen is committed. A chunk that is
+// Rule 1. Invariant: what is passed over unseen is committed, or has a preference. A chunk that is
 // not full is never passed over whole, because work may still be added to it.
-std::optional<WorkId> ClosureSource::Next(std::uint32_t /*worker*/, const Whole& whole) {
+std::optional<std::uint64_t> ClosureSource::NextPlain(const Whole& whole) {
   while (next_ < end()) {
     const WorkId work_id = IdOf(next_);
     if (work_id.batch == 0 && end() - next_ >= kChunkSize && whole(work_id.epoch)) {
       next_ += kChunkSize;
-      continue;
+    } else if (!preferences_.empty() && preferences_.contains(next_)) {
+      ++next_;
+    } else {
+      return next_;
     }
-    ++next_;
-    return work_id;
   }
   return std::nullopt;
+}
+
+// Rule 1. Invariant: of what the worker may have, nothing is named before all of earlier phases,
+// nor within a phase before what is more urgent.
+std::optional<WorkId> ClosureSource::Next(std::uint32_t worker, const Whole& whole) {
+  const std::optional<std::uint64_t> plain = NextPlain(whole);
+  const auto own = kept_.find(worker);
+  std::optional<Place> first;
+  if (!anybody_.empty()) first = *anybody_.begin();
+  if (own != kept_.end() && (!first || *own->second.begin() < *first)) first = *own->second.begin();
+  if (first && !(plain && PlaceOf(*plain, 0) < *first)) {
+    const WorkId work_id = IdOf(first->number);
+    Taken(work_id);
+    return work_id;
+  }
+  if (!plain) return std::nullopt;
+  ++next_;
+  return IdOf(*plain);
+}
+
+// Rule 7. Invariant: nothing open is below next_ but what has a preference, which is put where it
+// was.
+void ClosureSource::Rewind(WorkId work_id) {
+  const std::uint64_t number = Number(work_id);
+  const auto found = preferences_.find(number);
+  if (found == preferences_.end()) {
+    next_ = std::min(next_, number);
+  } else {
+    Put(number, found->second);
+  }
+}
+
+ClosureSource::Place ClosureSource::PlaceOf(std::uint64_t number, int priority) const {
+  return {Number(After(IdOf(number))), -std::int64_t{priority}, number};
+}
+
+// Rule 1. Invariant: kept_count_ is that of all parts of kept_, none of which is empty.
+void ClosureSource::Put(std::uint64_t number, const WorkPreference& preference) {
+  const Place place = PlaceOf(number, preference.priority);
+  if (!Kept(preference)) {
+    anybody_.insert(place);
+  } else if (kept_[*preference.worker].insert(place).second) {
+    ++kept_count_;
+  }
+}
+
+// Rule 1. Invariant: what is with a worker or committed is in no place, so that nobody is told that
+// it waits for one (kept).
+void ClosureSource::Taken(WorkId work_id) {
+  if (preferences_.empty()) return;
+  const auto found = preferences_.find(Number(work_id));
+  if (found == preferences_.end()) return;
+  const Place place = PlaceOf(found->first, found->second.priority);
+  if (!Kept(found->second)) {
+    anybody_.erase(place);
+    return;
+  }
+  const auto kept = kept_.find(*found->second.worker);
+  if (kept == kept_.end()) return;
+  kept_count_ -= kept->second.erase(place);
+  if (kept->second.empty()) kept_.erase(kept);
+}
+
+// Rules 1 and 6. Invariant: nothing is kept for a worker that is not there, so that nothing waits
+// for one that does not come back.
+void ClosureSource::SetRegistered(std::uint32_t worker, bool registered) {
+  if (registered_.contains(worker) == registered) return;
+  if (!registered) {
+    registered_.erase(worker);
+    auto kept = kept_.extract(worker);
+    if (!kept) return;
+    kept_count_ -= kept.mapped().size();
+    anybody_.merge(kept.mapped());
+    return;
+  }
+  registered_.insert(worker);
+  for (auto next = anybody_.begin(); next != anybody_.end();) {
+    const auto place = next++;
+    const std::uint64_t number = place->number;
+    if (preferences_.at(number).worker != worker) continue;
+    anybody_.erase(place);
+    Put(number, preferences_.at(number));
+  }
+}
+
+std::optional<WorkId> ClosureSource::KeptFor(std::uint32_t worker) const {
+  const auto kept = kept_.find(worker);
+  if (kept == kept_.end()) return std::nullopt;
+  return IdOf(kept->second.begin()->number);
 }
 
 }  // namespace pstrain

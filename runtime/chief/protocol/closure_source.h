@@ -1,10 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/chief/protocol/work_source.h"
@@ -12,8 +16,17 @@
 
 namespace pstrain {
 
+/// Who is to have a work id, and when in its phase. A value.
+struct WorkPreference {
+  /// It is kept for that one while it is registered, and is anybody's while it is not.
+  std::optional<std::uint32_t> worker = std::nullopt;
+  int priority = 0;
+  friend bool operator==(const WorkPreference&, const WorkPreference&) = default;
+};
+
 /// Work that is added while it is done, in phases: nothing of a phase is begun before all of the
-/// phases before it is committed. The lowest open id is first, whoever asks. One thread at a time.
+/// phases before it is committed. Within a phase the highest priority is first, and of that the
+/// lowest open id, whoever asks, but for what is kept for another worker. One thread at a time.
 class ClosureSource : public WorkSource {
  public:
   static constexpr std::uint32_t kChunkSize = 4096;
@@ -32,7 +45,8 @@ class ClosureSource : public WorkSource {
   /// them again. REQUIRES: before the first Add.
   void BeginAt(std::uint64_t first);
   /// Adds the next work id, with that many records.
-  WorkId Add(std::uint32_t records = 1, WorkContent content = {});
+  WorkId Add(std::uint32_t records = 1, WorkContent content = {},
+             const WorkPreference& preference = {});
   /// What is added from here on belongs to a new phase. Without effect when the phase is empty.
   void EndPhase();
   /// Nothing will be added any more.
@@ -69,11 +83,14 @@ class ClosureSource : public WorkSource {
   }
   /// A program waits for what its function has returned.
   std::uint64_t by_report_from() const override { return first_; }
-  bool in_id_order() const override { return true; }
+  bool in_phase_order() const override { return true; }
   std::optional<WorkId> Next(std::uint32_t worker, const Whole& whole) override;
   std::vector<WorkId> TakeReserved(std::uint32_t /*worker*/) override { return {}; }
-  /// Rule 7. Invariant: nothing open is below next_.
-  void Rewind(WorkId work_id) override { next_ = std::min(next_, Number(work_id)); }
+  void Rewind(WorkId work_id) override;
+  void SetRegistered(std::uint32_t worker, bool registered) override;
+  void Taken(WorkId work_id) override;
+  std::uint64_t kept() const override { return kept_count_; }
+  std::optional<WorkId> KeptFor(std::uint32_t worker) const override;
 
  private:
   struct Closure {
@@ -83,6 +100,22 @@ class ClosureSource : public WorkSource {
     std::shared_ptr<const WorkContent> content;
   };
 
+  /// Of a work id that has a preference, in the order.
+  struct Place {
+    std::uint64_t phase = 0;
+    std::int64_t urgency = 0;  // the lowest first
+    std::uint64_t number = 0;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  using Places = std::set<Place>;
+
+  Place PlaceOf(std::uint64_t number, int priority) const;
+  bool Kept(const WorkPreference& preference) const {
+    return preference.worker && registered_.contains(*preference.worker);
+  }
+  void Put(std::uint64_t number, const WorkPreference& preference);
+  /// The next number without a preference that Next looks at; next_ is there then.
+  std::optional<std::uint64_t> NextPlain(const Whole& whole);
   std::uint64_t end() const { return first_ + closures_.size(); }
   const Closure& Of(WorkId work_id) const {
     const std::uint64_t number = Number(work_id);
@@ -103,8 +136,15 @@ class ClosureSource : public WorkSource {
   bool open_ = false;
   /// The first number of each phase but the first, ascending.
   std::vector<std::uint64_t> phases_;
-  /// The next number that Next looks at.
+  /// The next number without a preference that Next looks at.
   std::uint64_t next_ = 0;
+  /// Of the numbers that have one. Invariant: such a number is in anybody_ or in its worker's part
+  /// of kept_ while it is open, and in none while it is not.
+  std::unordered_map<std::uint64_t, WorkPreference> preferences_;
+  Places anybody_;
+  std::map<std::uint32_t, Places> kept_;
+  std::uint64_t kept_count_ = 0;
+  std::set<std::uint32_t> registered_;
 };
 
 }  // namespace pstrain

@@ -176,6 +176,7 @@ bool CommitProtocol::WorkerSeen(std::uint32_t index, PeerProcess process,
     ledger_.ReturnAll(index);
   }
   workers_[index] = process.id;
+  ledger_.SetRegistered(index, true);
   for (const WorkId work_id : in_flight) ledger_.AddInFlight(index, work_id);
   return true;
 }
@@ -186,13 +187,14 @@ void CommitProtocol::WorkerLost(std::uint32_t index, std::uint64_t process) {
   const auto it = workers_.find(index);
   if (it == workers_.end() || it->second != process) return;
   workers_.erase(it);
+  ledger_.SetRegistered(index, false);
   ledger_.ReturnAll(index);
 }
 
 // Rule 1. Invariant: nothing is granted while a shard has no active owner, so that a worker can
 // push what it was granted. Rule 11: nothing is granted while draining.
 std::vector<GrantedWorkId> CommitProtocol::Grants(std::uint32_t worker, std::uint32_t want) {
-  if (!AllActive() || draining_ || !workers_.contains(worker)) return {};
+  if (!MayGrant() || !workers_.contains(worker)) return {};
   std::size_t most = want;
   if (options_.grant_window > 0) {
     const std::size_t in_flight = ledger_.in_flight_of(worker);

@@ -93,7 +93,9 @@ class CommitProtocol {
   /// while any shard has no active owner.
   std::vector<GrantedWorkId> Grants(std::uint32_t worker, std::uint32_t want);
   /// Work ids that Grants may have for who has nothing in flight, as far as is known.
-  std::uint64_t Grantable() { return AllActive() && !draining_ ? ledger_.open() : 0; }
+  std::uint64_t Grantable() { return MayGrant() ? ledger_.open() : 0; }
+  /// It has some that no other worker may have: Grantable does not count those.
+  bool GrantableTo(std::uint32_t worker) { return MayGrant() && ledger_.OpenFor(worker); }
   /// The worker has had the work id beyond its deadline, and still speaks: it is also granted to
   /// another worker, and to the next one when that one is lost, gives it back or has it for too
   /// long too. Once for each grant; without effect for one that is committed or not with it.
@@ -146,8 +148,7 @@ class CommitProtocol {
 
   /// Lets time pass: ends joining when the rejoin timeout is over, tries again what could not move.
   void Tick(ProtocolTime now);
-  /// Rule 11: no more grants from now on.
-  void Drain() { draining_ = true; }
+  void Drain() { draining_ = true; }  // rule 11: no more grants from now on
   bool draining() const { return draining_; }
   /// Draining, and no work id is with a worker.
   bool Drained() const { return draining_ && ledger_.in_flight() == 0; }
@@ -168,6 +169,7 @@ class CommitProtocol {
   using Shard = ShardOwnership;
   using Ps = RegisteredPs;
 
+  bool MayGrant() const { return AllActive() && !draining_; }
   void EndJoining();
   /// Keeps the copies of `index` that are the newest, drops the others.
   void Adopt(std::uint32_t index);
@@ -190,7 +192,6 @@ class CommitProtocol {
   bool Stays(std::uint32_t index) const;
   std::uint32_t DesiredOwner(ShardId shard) const;
   void SettleHomes();
-  /// Starts all moves that are due.
   void PlanMoves();
   void RetryMoves(ProtocolTime now);
   void Move(ShardId shard, std::uint32_t to, Actions* actions);
@@ -212,7 +213,6 @@ class CommitProtocol {
   /// Rule 12: every shard has all that a final checkpoint needs, by what it says itself. ABORTED:
   /// what was lacking is open again. DATA_LOSS: the run cannot be completed.
   Status ProveComplete(const std::vector<WrittenCheckpointShard>& checkpoint_shards);
-  /// The run cannot go on.
   void FailRun(Status status);
 
   ProtocolOptions options_;

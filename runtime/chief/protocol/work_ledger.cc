@@ -111,9 +111,10 @@ void WorkLedger::Commit(std::uint32_t chunk, std::size_t word, std::uint64_t bit
   if (committed_in_chunk_.size() <= chunk) committed_in_chunk_.resize(chunk + 1);
   committed_in_chunk_[chunk] += count;
   examples_committed_ += RecordsOf(chunk, word, bits);
-  if (in_flight_.empty()) return;
   for (; bits != 0; bits &= bits - 1) {
-    const auto it = in_flight_.find(WorkAt(chunk, word, bits));
+    const WorkId work_id = WorkAt(chunk, word, bits);
+    source_->Taken(work_id);
+    const auto it = in_flight_.find(work_id);
     if (it == in_flight_.end()) continue;
     for (const InFlightWith& with : it->second) with_worker_[with.worker].erase(it->first);
     Land(it);
@@ -145,10 +146,9 @@ void WorkLedger::Reopen(ShardId lacking, std::uint32_t chunk, std::size_t word,
   committed_in_chunk_[chunk] -= count;
   reopened_count_ += count;
   examples_committed_ -= RecordsOf(chunk, word, bits);
-  const WorkId lowest = WorkAt(chunk, word, bits);
-  low_ = std::min(low_, lowest);
+  low_ = std::min(low_, WorkAt(chunk, word, bits));
   waits_.reset();
-  source_->Rewind(lowest);
+  for (; bits != 0; bits &= bits - 1) source_->Rewind(WorkAt(chunk, word, bits));
 }
 
 // Rule 4. Invariant: Commit adds and Reopen subtracts the same number for the same bits, so
@@ -201,10 +201,19 @@ bool WorkLedger::MayBegin(WorkId work_id) {
 }
 
 // Rule 1, for callers that wait for work. Invariant: never below what Grant would give to a worker
-// that has nothing; while one work id has to wait, all that is behind it has to wait too (Grant).
+// that has nothing and for which nothing is kept; while one work id has to wait, all that is behind
+// it has to wait too (Grant).
 std::uint64_t WorkLedger::open() {
   if (waits_ && !MayBegin(*waits_)) return shared_.size();
-  return work_ids_expected() - committed_count_ - in_flight_.size() + shared_.size();
+  return work_ids_expected() - committed_count_ - in_flight_.size() - source_->kept() +
+         shared_.size();
+}
+
+// Rule 1, the same for the worker that the rest is kept for. Invariant: what Grant meets before it
+// may begin too, as it is of its phase or an earlier one.
+bool WorkLedger::OpenFor(std::uint32_t worker) {
+  const std::optional<WorkId> kept = source_->KeptFor(worker);
+  return kept && MayBegin(*kept);
 }
 
 // Rule 1. Work ids that came back are first, so that the oldest chunk becomes whole and the applied
@@ -223,7 +232,7 @@ std::optional<WorkId> WorkLedger::NextFor(std::uint32_t worker) {
 // Rule 1. Invariant: a work id that is committed is never granted, and one that is in flight only
 // while it is overdue with all who have it, whatever the queues say; they may name it twice,
 // because a source that went back meets what was reserved. Where there are phases work ids come in
-// order, so that nothing behind one that may not begin yet may begin either.
+// their order, so that nothing behind one that may not begin yet may begin either.
 std::vector<GrantedWorkId> WorkLedger::Grant(std::uint32_t worker, std::size_t want) {
   std::vector<GrantedWorkId> grants;
   GrantShared(worker, want, &grants);
@@ -290,7 +299,10 @@ void WorkLedger::AddInFlight(std::uint32_t worker, WorkId work_id) {
   if (!with_worker_[worker].insert(work_id).second) return;
   std::vector<InFlightWith>& with = in_flight_[work_id];
   // Counted once, however many workers have it.
-  if (with.empty()) examples_in_flight_ += source_->RecordsOf(work_id);
+  if (with.empty()) {
+    examples_in_flight_ += source_->RecordsOf(work_id);
+    source_->Taken(work_id);
+  }
   with.push_back({worker, false});
   shared_.erase(work_id);
 }
@@ -311,11 +323,11 @@ void WorkLedger::Return(std::uint32_t worker, WorkId work_id) {
   Queue(work_id);
 }
 
-// Rules 1 and 6. Invariant: NextFor comes to it: in its place where the source goes by ids, else
-// before all that the source has. It may begin though what waited may not.
+// Rules 1 and 6. Invariant: NextFor comes to it: in its place where the source has one, else before
+// all that the source has. It may begin though what waited may not.
 void WorkLedger::Queue(WorkId work_id) {
   waits_.reset();
-  if (source_->in_id_order()) {
+  if (source_->in_phase_order()) {
     source_->Rewind(work_id);
   } else {
     returned_.push_back(work_id);
@@ -332,6 +344,13 @@ void WorkLedger::ReturnAll(std::uint32_t worker) {
     with_worker_.erase(worker);
   }
   for (const WorkId work_id : source_->TakeReserved(worker)) Queue(work_id);
+}
+
+// Rules 1 and 6. Invariant: what was kept for a worker that is lost may begin elsewhere, though
+// what another one met has to wait.
+void WorkLedger::SetRegistered(std::uint32_t worker, bool registered) {
+  waits_.reset();
+  source_->SetRegistered(worker, registered);
 }
 
 // Rule 5: a checkpoint that has these may close them. Invariant: counted from the first one without

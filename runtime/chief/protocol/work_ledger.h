@@ -69,6 +69,8 @@ class WorkLedger {
   void Return(std::uint32_t worker, WorkId work_id);
   /// As Return for all that is with the worker, and for what is reserved for it (rule 6).
   void ReturnAll(std::uint32_t worker);
+  /// What is kept for the worker is so while it is registered (WorkSource).
+  void SetRegistered(std::uint32_t worker, bool registered);
 
   bool Valid(WorkId work_id) const { return source_->Contains(work_id); }
   bool Committed(WorkId work_id) const { return committed_.Contains(work_id); }
@@ -88,9 +90,11 @@ class WorkLedger {
   bool Done() const { return AllCommitted() && source_->closed(); }
   /// A worker has it, or a shard, as far as is known. REQUIRES: Valid(work_id).
   bool Begun(WorkId work_id) const { return !Open(work_id) || in_parts_.Contains(work_id); }
-  /// Work ids that Grant may have for a worker that has nothing: neither committed nor in flight,
+  /// Work ids that Grant may have for any worker that has nothing: neither committed nor in flight,
   /// or to be shared. Once Grant has met one that has to wait, what waits is counted no more.
   std::uint64_t open();
+  /// Grant has a work id for the worker that is kept for it: open does not count that.
+  bool OpenFor(std::uint32_t worker);
   /// Leading chunks, of an input epochs, of which every work id is committed.
   std::uint32_t CompleteChunks() const;
   /// Work ids that are with some worker, and with that one.
@@ -160,11 +164,11 @@ class WorkLedger {
   std::int64_t examples_in_flight_ = 0;
   /// The same by worker.
   std::map<std::uint32_t, std::set<WorkId>> with_worker_;
-  /// Unless the source goes by ids: then it has them.
+  /// Unless the source has a place for them.
   std::deque<WorkId> returned_;
   /// In flight, and to be granted to one more worker.
   std::set<WorkId> shared_;
-  /// Nothing below it was open when Grant met it, and it had to wait.
+  /// All that anybody may have was behind it when Grant met it, and it had to wait.
   std::optional<WorkId> waits_;
 };
 

@@ -52,16 +52,27 @@ class WorkSource {
   /// it; below also by the copies of all shards, when the last one turns out to have it. What all
   /// copies have is granted once more: each shard answers duplicate, and the report says the rest.
   virtual std::uint64_t by_report_from() const { return ~std::uint64_t{0}; }
-  /// The order is that of the ids, also for work that came back.
-  virtual bool in_id_order() const { return false; }
+  /// Next has a place for work that came back: Rewind is enough. And what it names for a worker
+  /// after a work id that has to wait (After) has to wait too.
+  virtual bool in_phase_order() const { return false; }
 
   /// The next work id in the order, for this worker: each comes once until Rewind, also one that is
-  /// committed meanwhile; chunks that are whole may be passed over. Nothing at the end.
+  /// committed meanwhile; chunks that are whole may be passed over. Nothing at the end, or when all
+  /// that is left is kept for others.
   virtual std::optional<WorkId> Next(std::uint32_t worker, const Whole& whole) = 0;
   /// The worker is lost: what was put aside for it, in order. Comes by Next no more.
   virtual std::vector<WorkId> TakeReserved(std::uint32_t worker) = 0;
   /// That work id is open again, and Next will come to it. Others may come once more too.
   virtual void Rewind(WorkId work_id) = 0;
+
+  // Work that is kept for a worker while that is registered. Nobody is at first.
+  virtual void SetRegistered(std::uint32_t /*worker*/, bool /*registered*/) {}
+  /// A worker has the work id, or it is committed: it need not come before Rewind. Called often;
+  /// cheap. REQUIRES: the work id exists.
+  virtual void Taken(WorkId /*work_id*/) {}
+  /// Work ids that Next has for one worker alone, of all workers; and the first one of those.
+  virtual std::uint64_t kept() const { return 0; }
+  virtual std::optional<WorkId> KeptFor(std::uint32_t /*worker*/) const { return std::nullopt; }
 
   bool Contains(WorkId work_id) const {
     return work_id.batch < chunk_size() && Number(work_id) < work_ids();

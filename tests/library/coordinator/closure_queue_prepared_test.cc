@@ -21,7 +21,7 @@ class ClosureQueuePreparedTest : public QueueFixture {
   void SetUp() override { Serve(); }
 
   ClosureQueue::Scheduled Schedule(const std::string& payload = "call") {
-    return QueueFixture::Schedule(payload, {.function = {.atomic = true}});
+    return QueueFixture::Schedule(payload, {.function = {.atomic = true}, .schedule = {}});
   }
   std::optional<std::string> Prepare(ClosureQueue::Id id, const std::string& outcome) {
     std::optional<std::string> instead;

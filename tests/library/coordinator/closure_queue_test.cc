@@ -28,6 +28,16 @@ class ClosureQueueTest : public QueueFixture {
  protected:
   ClosureQueueTest() : QueueFixture({.payload = 100, .kept = 1000}) {}
 
+  /// As a worker that is there gets them.
+  std::vector<std::uint32_t> NextOf(std::uint32_t worker) {
+    std::vector<std::uint32_t> numbers;
+    chief_->ChangeWork([&](const CommitProtocol&) {
+      for (std::uint32_t index = 0; index < 2; ++index) work_.source->SetRegistered(index, true);
+      while (const auto next = work_.source->Next(worker, [](std::uint32_t) { return false; }))
+        numbers.push_back(next->batch);
+    });
+    return numbers;
+  }
   void Succeed(ClosureQueue::Id id, const std::string& result = {}) {
     Report report;
     report.set_result(result);
@@ -58,6 +68,18 @@ class ClosureQueueTest : public QueueFixture {
     return scheduled.state->Wait(SteadyNow()).status();
   }
 };
+
+TEST_F(ClosureQueueTest, AWorkerAndAPriority_SayWhoGetsACallAndWhen) {
+  Serve();
+  Schedule();
+  for (const ScheduleOptions& options :
+       {ScheduleOptions{.worker = 1}, ScheduleOptions{.priority = -1},
+        ScheduleOptions{.worker = 0, .priority = 2}, ScheduleOptions{.priority = 1}}) {
+    ASSERT_TRUE(queue_.Schedule("call", {.function = {}, .schedule = options}).ok());
+  }
+  EXPECT_EQ(NextOf(0), (std::vector<std::uint32_t>{3, 4, 0, 2}));
+  EXPECT_EQ(NextOf(1), (std::vector<std::uint32_t>{1}));
+}
 
 TEST_F(ClosureQueueTest, WhenCommitted_ACallHasItsOutcomeAndKeepsIt) {
   Serve();

@@ -156,7 +156,8 @@ class Main {
     const auto place = call.kind == MarkedCall::Kind::kAssign ? CallOptions::Place::kOwnPhase
                                                               : CallOptions::Place::kOpenPhase;
     const CallOptions options{.place = place,
-                              .function = {.atomic = call.kind == MarkedCall::Kind::kDraw}};
+                              .function = {.atomic = call.kind == MarkedCall::Kind::kDraw},
+                              .schedule = {}};
     Result<ClosureQueue::Scheduled> scheduled = queue_.Schedule(call.ToPayload(), options);
     if (scheduled.status().code() == StatusCode::kOutOfRange) {
       error_told_ = true;

@@ -46,6 +46,17 @@ TEST_F(WorkWaitersTest, OpenWork_IsToldToTheFirstComersAsManyAsThereIsWork) {
   EXPECT_TRUE(waiters_.empty());
 }
 
+TEST_F(WorkWaitersTest, WorkThatIsKeptForAWorker_IsToldToThatAlone) {
+  Add(0, "zero");
+  Add(1, "one");
+  Add(2, "two");
+  Add(3, "three", false);
+  const WorkWaiters::News news{
+      .membership = 7, .open = 1, .kept = [](std::uint32_t worker) { return worker != 1; }};
+  waiters_.Tell(news, now_);
+  EXPECT_THAT(told_, ElementsAre("zero", "one", "two")) << "the open one is left for worker 1";
+}
+
 TEST_F(WorkWaitersTest, WhoWantsNoWork_HearsOfANewerMembershipOnly) {
   Add(0, "no work", false);
   Add(1, "work");

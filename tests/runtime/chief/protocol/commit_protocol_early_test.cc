@@ -150,5 +150,31 @@ TEST_F(EarlyTest, AFinalCheckpointIsCompleteWithWhatThereIs) {
   EXPECT_EQ(Granted(), (std::vector<WorkId>{{0, 2}}));
 }
 
+// Which workers are there is what the protocol knows of them.
+TEST_F(EarlyTest, WorkOfAWorker_IsKeptForItUntilItIsLost) {
+  BeginTheSecondPhase();
+  source_->Add(1, {}, {.worker = 1});
+  source_->Add(1, {}, {.worker = 1});
+  protocol_->WorkerSeen(1, {8}, {});
+  EXPECT_TRUE(Granted().empty());
+  EXPECT_EQ(protocol_->Grantable(), 0U);
+  EXPECT_TRUE(protocol_->GrantableTo(1));
+  EXPECT_FALSE(protocol_->GrantableTo(0));
+  EXPECT_EQ(protocol_->Grants(1, 1).size(), 1U);
+  protocol_->WorkerLost(1, 8);
+  EXPECT_EQ(protocol_->Grantable(), 2U);
+  EXPECT_EQ(Granted(), (std::vector<WorkId>{{0, 4}, {0, 5}}));
+}
+
+TEST_F(EarlyTest, WhileDraining_NobodyHearsOfWorkThatIsKept) {
+  source_->Add(1, {}, {.worker = 0});
+  EXPECT_EQ(Granted(), (std::vector<WorkId>{{0, 0}, {0, 1}}));
+  EXPECT_EQ(Report(0), Outcome::kCommitted);
+  EXPECT_EQ(Report(1), Outcome::kCommitted);
+  EXPECT_TRUE(protocol_->GrantableTo(0));
+  protocol_->Drain();
+  EXPECT_FALSE(protocol_->GrantableTo(0));
+}
+
 }  // namespace
 }  // namespace pstrain

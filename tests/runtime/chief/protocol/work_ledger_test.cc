@@ -459,6 +459,144 @@ TEST_F(ClosureLedgerTest, ChunksThatAreWholeArePassedOver) {
   EXPECT_EQ(again[0].work_id, (WorkId{1, 0}));
 }
 
+/// Of these, numbers 1 and 3 are for worker 1, which is there as worker 0 is.
+class KeptWorkTest : public ClosureLedgerTest {
+ protected:
+  KeptWorkTest() {
+    ledger_.SetRegistered(0, true);
+    ledger_.SetRegistered(1, true);
+    Add(1);
+    AddFor(1);
+    Add(1);
+    AddFor(1);
+  }
+  void AddFor(std::uint32_t worker, int priority = 0) {
+    source_->Add(1, {}, {.worker = worker, .priority = priority});
+  }
+  void AddOf(int priority) { source_->Add(1, {}, {.priority = priority}); }
+  using Numbers = std::vector<std::uint32_t>;
+};
+
+TEST_F(KeptWorkTest, WhileItsWorkerIsThere_NobodyElseGetsIt) {
+  EXPECT_EQ(Granted(0, 10), (Numbers{0, 2})) << "what is behind it does not wait for it";
+  EXPECT_TRUE(Granted(0, 10).empty());
+  EXPECT_EQ(Granted(1, 10), (Numbers{1, 3}));
+}
+
+TEST_F(KeptWorkTest, ItsWorkerHasTheRestTooByNumber) {
+  EXPECT_EQ(Granted(1, 3), (Numbers{0, 1, 2}));
+}
+
+TEST_F(KeptWorkTest, WhenItsWorkerIsLost_AnyOtherGetsItAndWhatThatHad) {
+  EXPECT_EQ(Granted(1, 2), (Numbers{0, 1}));
+  ledger_.SetRegistered(1, false);
+  ledger_.ReturnAll(1);
+  EXPECT_EQ(Granted(0, 10), (Numbers{0, 1, 2, 3}));
+  EXPECT_EQ(ledger_.open(), 0U);
+}
+
+TEST_F(KeptWorkTest, WhenItsWorkerComes_TheRestIsKeptForThat) {
+  AddFor(2);
+  AddFor(2);
+  AddFor(2);
+  EXPECT_EQ(Granted(0, 3), (Numbers{0, 2, 4}));
+  ledger_.SetRegistered(2, true);
+  EXPECT_TRUE(Granted(0, 3).empty());
+  EXPECT_FALSE(ledger_.OpenFor(0));
+  EXPECT_TRUE(ledger_.OpenFor(2));
+  ledger_.Return(0, {0, 4});
+  EXPECT_EQ(Granted(2, 10), (Numbers{4, 5, 6}));
+}
+
+TEST_F(KeptWorkTest, WhatCameBackIsKeptAgain) {
+  EXPECT_EQ(Granted(1, 10), (Numbers{0, 1, 2, 3}));
+  for (const std::uint32_t number : {1U, 2U, 3U}) ledger_.Return(1, {0, number});
+  EXPECT_EQ(ledger_.open(), 1U);
+  EXPECT_EQ(Granted(0, 10), (Numbers{2}));
+  EXPECT_EQ(Granted(1, 10), (Numbers{1, 3}));
+}
+
+TEST_F(KeptWorkTest, WhatIsReopenedIsKeptAgain) {
+  EXPECT_EQ(Granted(0, 10), (Numbers{0, 2}));
+  EXPECT_EQ(Granted(1, 10), (Numbers{1, 3}));
+  for (std::uint32_t number = 0; number < 4; ++number) Report(number);
+  AppliedSet restored(ClosureSource::kChunkSize);
+  restored.Insert({0, 1});
+  ledger_.SetShard(0, restored);
+  EXPECT_EQ(ledger_.open(), 2U);
+  EXPECT_EQ(Granted(0, 10), (Numbers{0, 2}));
+  EXPECT_EQ(Granted(1, 10), (Numbers{3}));
+}
+
+// Others are told of open work, and would ask for this in vain.
+TEST_F(KeptWorkTest, Open_CountsWhatAnybodyMayHave) {
+  EXPECT_EQ(ledger_.open(), 2U);
+  EXPECT_TRUE(ledger_.OpenFor(1));
+  EXPECT_FALSE(ledger_.OpenFor(0));
+  EXPECT_EQ(Granted(0, 10), (Numbers{0, 2}));
+  EXPECT_EQ(ledger_.open(), 0U);
+  EXPECT_TRUE(ledger_.OpenFor(1));
+  EXPECT_EQ(Granted(1, 1), (Numbers{1}));
+  // A report of an earlier attempt commits it while it is with nobody.
+  EXPECT_TRUE(ledger_.Report(0, {0, 3}, ShardSet::All(1)));
+  EXPECT_EQ(ledger_.open(), 0U);
+  EXPECT_FALSE(ledger_.OpenFor(1));
+  EXPECT_TRUE(Granted(1, 10).empty());
+}
+
+TEST_F(KeptWorkTest, OfALaterPhaseItWaits) {
+  source_->EndPhase();
+  AddFor(1);
+  EXPECT_EQ(Granted(1, 10), (Numbers{0, 1, 2, 3}));
+  EXPECT_FALSE(ledger_.OpenFor(1));
+  for (std::uint32_t number = 0; number < 3; ++number) Report(number);
+  EXPECT_FALSE(ledger_.OpenFor(1));
+  EXPECT_TRUE(Granted(1, 10).empty());
+  Report(3);
+  EXPECT_TRUE(ledger_.OpenFor(1));
+  EXPECT_EQ(Granted(1, 10), (Numbers{4}));
+}
+
+// What another worker meets of the next phase does not hide what is kept in this one.
+TEST_F(KeptWorkTest, WhenTheNextPhaseWaitsForIt_ItsWorkerHearsOfItAndOthersDoNot) {
+  source_->EndPhase();
+  Add(1);
+  EXPECT_EQ(Granted(0, 10), (Numbers{0, 2}));
+  EXPECT_EQ(ledger_.open(), 0U);
+  EXPECT_TRUE(ledger_.OpenFor(1));
+  // It is lost: the others hear of what was kept for it.
+  ledger_.SetRegistered(1, false);
+  EXPECT_GT(ledger_.open(), 0U);
+  EXPECT_EQ(Granted(0, 10), (Numbers{1, 3}));
+  EXPECT_EQ(ledger_.open(), 0U);
+}
+
+TEST_F(KeptWorkTest, WhenItIsOverdue_AnyOtherGetsItToo) {
+  EXPECT_EQ(Granted(1, 2), (Numbers{0, 1}));
+  ledger_.Share(1, {0, 1});
+  EXPECT_EQ(Granted(0, 1), (Numbers{1}));
+}
+
+TEST_F(KeptWorkTest, AHigherPriorityIsFirst_EqualOnesByNumber) {
+  AddOf(-1);
+  AddOf(5);
+  AddFor(1, 7);
+  AddFor(0, 7);
+  AddOf(5);
+  EXPECT_EQ(Granted(0, 3), (Numbers{7, 5, 8}));
+  ledger_.Return(0, {0, 8});
+  EXPECT_EQ(Granted(0, 3), (Numbers{8, 0, 2}));
+  EXPECT_EQ(Granted(1, 10), (Numbers{6, 1, 3, 4}));
+}
+
+TEST_F(KeptWorkTest, APriorityIsOfItsPhaseAlone) {
+  source_->EndPhase();
+  AddOf(9);
+  EXPECT_EQ(Granted(1, 10), (Numbers{0, 1, 2, 3}));
+  for (std::uint32_t number = 0; number < 4; ++number) Report(number);
+  EXPECT_EQ(Granted(0, 10), (Numbers{4}));
+}
+
 TEST(ClosureSource, After_IsTheFirstIdOfThePhase) {
   ClosureSource source;
   source.EndPhase();
