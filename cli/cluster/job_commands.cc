@@ -227,7 +227,8 @@ Outcome JobCommands::Events(const std::string& job) {
   if (events.empty()) {
     return Answer{"no events of job " + job + "; the cluster keeps them for an hour by default\n"};
   }
-  std::ranges::stable_sort(events, {}, TimeOf);
+  std::ranges::sort(events, {},
+                    [](const Json& event) { return std::pair(TimeOf(event), NameOf(event)); });
   return Answer{EventTable(events, now_())};
 }
 
