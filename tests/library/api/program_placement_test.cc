@@ -4,9 +4,9 @@
 #include <pstrain/pstrain.h>
 
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "tests/library/api/program_fixture.h"
 
 namespace pstrain {
@@ -14,12 +14,12 @@ namespace {
 
 using testing::HasSubstr;
 
-std::mutex order_mutex;
-std::vector<std::int64_t> order;
+Mutex order_mutex;
+std::vector<std::int64_t> order PSTRAIN_GUARDED_BY(order_mutex);
 
 Result<Values> AddHere(Step& step, std::int64_t amount) {
   step.Add(kCount, amount);
-  const std::lock_guard lock(order_mutex);
+  const MutexLock lock(order_mutex);
   order.push_back(amount);
   return Values{{"worker", step.worker_index()}};
 }
@@ -27,7 +27,10 @@ const Function kAddHere{"AddHere", AddHere};
 
 class PlacementTest : public CoordinatorFixture {
  protected:
-  PlacementTest() { order.clear(); }
+  PlacementTest() {
+    const MutexLock lock(order_mutex);
+    order.clear();
+  }
   RemoteValue ScheduleWith(const ScheduleOptions& options, std::int64_t amount) {
     const auto scheduled = coordinator().Schedule(options, kAddHere, amount);
     EXPECT_TRUE(scheduled.ok()) << scheduled.status().ToString();
@@ -65,6 +68,7 @@ TEST_F(PlacementTest, AHigherPriorityRunsBeforeWhatWasScheduledEarlier) {
   for (std::int64_t i = 0; i < 10; ++i) ScheduleWith({.priority = static_cast<int>(i)}, i);
   gate_is_open = true;
   EXPECT_EQ(Count(), 45);
+  const MutexLock lock(order_mutex);
   EXPECT_EQ(order, (std::vector<std::int64_t>{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}));
 }
 
