@@ -15,7 +15,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Histories of the protocol's simulation under a sanitizer, which is some 15 times slower than dev.
-sanitizer_seeds=1500
+sanitizer_seeds=500
 # The commit protocol that is simulated has one thread.
 thread_sanitizer_seeds=200
 
