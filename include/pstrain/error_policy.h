@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <variant>
 
@@ -21,6 +22,10 @@ using ErrorPolicy = std::variant<FailFast, Budget>;
 /// How a coordinator goes about its calls. A value.
 struct CoordinatorOptions {
   ErrorPolicy errors = FailFast{};
+  /// After an error that voids what nobody has begun, functions that run are told to stop
+  /// (Step::stop_token). One that has not returned after so long is given up: its call is void, and
+  /// its RemoteValue CANCELLED. Positive.
+  std::chrono::milliseconds cancel_timeout = std::chrono::seconds(60);
   friend bool operator==(const CoordinatorOptions&, const CoordinatorOptions&) = default;
 };
 
