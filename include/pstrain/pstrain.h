@@ -26,6 +26,7 @@
 #include <pstrain/program.h>
 #include <pstrain/record_files.h>
 #include <pstrain/remote_value.h>
+#include <pstrain/replica.h>
 #include <pstrain/replica_context.h>
 #include <pstrain/resource.h>
 #include <pstrain/saved_variables.h>

@@ -95,6 +95,10 @@ class Step {
   /// The index of the worker that runs the function. Mirrors InputContext.input_pipeline_id.
   std::int64_t worker_index() const;
 
+  /// Device replicas of the worker that take the step together (RunReplicas): one so far. Mirrors
+  /// ReplicaContext.num_replicas_in_sync.
+  std::int64_t num_replicas_in_sync() const;
+
   /// Told when what this attempt comes to does not matter any more: it is beyond
   /// FunctionOptions::deadline, or an error of another call has made its call void, or the worker
   /// ends. A function that runs long returns soon after, with any value or error. Any thread, also
@@ -104,6 +108,7 @@ class Step {
 
  private:
   friend class program::StepState;
+  friend class Replica;
   explicit Step(program::StepState& state) : state_(state) {}
   Result<std::vector<Tensor>> ReadAll(std::span<const VariableRef* const> variables);
 

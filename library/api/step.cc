@@ -1,5 +1,6 @@
 #include <pstrain/step.h>
 
+#include "library/api/scopes.h"
 #include "library/step_state.h"
 
 namespace pstrain {
@@ -43,5 +44,6 @@ void Step::Add(const VariableRef& variable, const IndexedSlices& deltas) {
 }
 
 std::int64_t Step::worker_index() const { return state_.worker_index(); }
+std::int64_t Step::num_replicas_in_sync() const { return program::kReplicas; }
 
 }  // namespace pstrain

@@ -9,9 +9,6 @@
 namespace pstrain {
 namespace {
 
-/// Of one worker.
-constexpr std::int64_t kReplicas = 1;
-
 thread_local std::vector<std::shared_ptr<program::Run>> scopes;
 
 }  // namespace
@@ -45,7 +42,7 @@ std::int64_t ParameterServerStrategy::Iterations() const {
 }
 
 const ClusterResolver& ParameterServerStrategy::cluster_resolver() const { return run_->cluster(); }
-std::int64_t ParameterServerStrategy::num_replicas_in_sync() const { return kReplicas; }
+std::int64_t ParameterServerStrategy::num_replicas_in_sync() const { return program::kReplicas; }
 
 std::optional<ParameterServerStrategy> GetStrategy() {
   std::shared_ptr<program::Run> run = program::CurrentScope();
@@ -57,7 +54,7 @@ bool HasStrategy() { return program::CurrentScope() != nullptr; }
 bool InCrossReplicaContext() { return HasStrategy(); }
 std::optional<ReplicaContext> GetReplicaContext() {
   if (InCrossReplicaContext()) return std::nullopt;
-  return ReplicaContext(0, kReplicas);
+  return ReplicaContext(0, program::kReplicas);
 }
 
 }  // namespace pstrain
