@@ -1,16 +1,32 @@
 #include "library/coordinator/closure_queue.h"
 
+#include <algorithm>
+#include <chrono>
+#include <string>
 #include <thread>
 #include <utility>
 #include <variant>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/seconds.h"
 #include "runtime/chief/chief.h"
 #include "runtime/requests/work_kind.h"
 
 namespace pstrain {
+namespace {
+
+/// The log says so often for whom Schedule waits.
+constexpr std::chrono::seconds kWordAfter{60};
+
+}  // namespace
+
 ClosureQueue::ClosureQueue(const Limits& limits, Succeeded listener)
-    : source_(std::make_shared<ClosureSource>(true)),
+    : source_(std::make_shared<ClosureSource>(true,
+                                              [this] {
+                                                const MutexLock lock(mutex_);
+                                                Changed();
+                                              })),
       limits_(limits),
       listener_(std::move(listener)) {}
 
@@ -86,27 +102,55 @@ Result<ClosureQueue::Scheduled> ClosureQueue::Schedule(std::string payload,
                                   " bytes, and at most " + std::to_string(limits_.payload) +
                                   " travel with a call; keep them in a variable");
   }
-  {
-    const MutexLock lock(mutex_);
-    PSTRAIN_RETURN_IF_ERROR(MayTakeAnId());
+  const SteadyTime since = SteadyNow();
+  SteadyTime said = since;
+  for (;;) {
+    std::uint64_t seen = 0;
+    {
+      const MutexLock lock(mutex_);
+      PSTRAIN_RETURN_IF_ERROR(MayTakeAnId());
+      seen = changes_;
+    }
+    std::optional<Scheduled> scheduled;
+    PSTRAIN_RETURN_IF_ERROR(WithChief([&](Chief& chief) {
+      chief.ChangeWork([&](const CommitProtocol& protocol) {
+        const std::size_t kept = source_->kept_bytes();
+        if (kept > 0 && kept + payload.size() > limits_.kept) return;
+        ShrinkPrepared(source_->payload_bytes() + payload.size(), protocol);
+        scheduled = Add(std::move(payload), options);
+      });
+      return OkStatus();
+    }));
+    if (scheduled) return *std::move(scheduled);
+    PSTRAIN_RETURN_IF_ERROR(AwaitRoom(seen, since, &said));
   }
-  Scheduled scheduled;
-  PSTRAIN_RETURN_IF_ERROR(WithChief([&](Chief& chief) {
-    Status status;
-    chief.ChangeWork([&](const CommitProtocol& protocol) {
-      const std::size_t payloads = source_->payload_bytes() + payload.size();
-      if (payloads > limits_.kept) {
-        status = ResourceExhaustedError("the arguments of all calls have more than " +
-                                        std::to_string(limits_.kept) +
-                                        " bytes, which are kept until the program ends");
-        return;
-      }
-      ShrinkPrepared(payloads, protocol);
-      scheduled = Add(std::move(payload), options);
-    });
-    return status;
-  }));
-  return scheduled;
+}
+
+// Rule 7. What is scheduled has to be kept, and checkpoints make room when calls have ended.
+// Invariant: it returns while calls end, however slowly they do, so that Schedule fails only where
+// nothing happens any more.
+Status ClosureQueue::AwaitRoom(std::uint64_t seen, SteadyTime since, SteadyTime* said) {
+  const SteadyTime deadline = SteadyNow() + limits_.patience;
+  const MutexLock lock(mutex_);
+  while (changes_ == seen && !ended_) {
+    const SteadyTime next = *said + kWordAfter;
+    if (changed_.WaitUntil(mutex_, std::min(deadline, next))) continue;
+    const std::string calls = std::to_string(pending_.size());
+    if (SteadyNow() >= deadline) {
+      return ResourceExhaustedError(
+          "there is no room for another call: " + calls + " have not ended, those that have and " +
+          "their arguments are kept until two checkpoints have them, in at most " +
+          std::to_string(limits_.kept) + " bytes, and none has ended and no checkpoint was taken " +
+          "since " + WholeSeconds(limits_.patience) +
+          "; see whether workers run and checkpoints "
+          "succeed");
+    }
+    if (SteadyNow() < next) continue;
+    *said = SteadyNow();
+    LogWarning("coordinator", "Schedule waits for room: for calls to end, and for checkpoints",
+               {{"seconds", InSeconds(*said - since)}, {"calls_not_ended", calls}});
+  }
+  return OkStatus();
 }
 
 // Under the chief's lock, so that nobody reports it before it is here.
@@ -161,7 +205,7 @@ ChiefJob::Heard ClosureQueue::Reported(WorkId work_id, const Report& report, boo
     source_->Void(work_id);
     Fail(id, ErrorOf(report), pending, protocol);
   }
-  changed_.NotifyAll();
+  Changed();
   return heard;
 }
 

@@ -2,6 +2,7 @@
 
 #include <pstrain/error_policy.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -41,10 +42,12 @@ class Chief;
 class ClosureQueue {
  public:
   struct Limits {
-    /// Bytes of one closure's payload; of all that are kept, and of what atomic functions have come
-    /// to.
+    /// Bytes of one closure's payload; of all closures that are kept, and of what atomic functions
+    /// have come to.
     std::size_t payload = std::size_t{1} << 20;
     std::size_t kept = std::size_t{256} << 20;
+    /// How long Schedule waits for room while no closure ends and nothing is forgotten.
+    std::chrono::nanoseconds patience = std::chrono::minutes(10);
   };
 
   /// A closure's number (WorkSource::Number).
@@ -78,10 +81,11 @@ class ClosureQueue {
   /// Until Serving or Ended. Not OK: how it has ended. DEADLINE_EXCEEDED.
   Status WaitUntilServing(SteadyTime deadline) PSTRAIN_EXCLUDES(mutex_);
 
-  /// Adds a closure. FAILED_PRECONDITION: another thread has taken the first id or has called
-  /// Begin, Begin is awaited, or Close was called. RESOURCE_EXHAUSTED: the payload, or all that are
-  /// kept, are too large. Any other code: an error of a function before this one, or how the run
-  /// has ended.
+  /// Adds a closure. Those that are kept, to run again for a shard that is lost, take room until
+  /// they are done and two checkpoints have them; Schedule waits for room. FAILED_PRECONDITION:
+  /// another thread has taken the first id or has called Begin, Begin is awaited, or Close was
+  /// called. RESOURCE_EXHAUSTED: the payload is too large, or there is no room and nothing makes
+  /// any. Any other code: an error of a function before this one, or how the run has ended.
   Result<Scheduled> Schedule(std::string payload, const CallOptions& options = {})
       PSTRAIN_EXCLUDES(mutex_);
   /// Ends the phase and waits until all that was scheduled is committed. DEADLINE_EXCEEDED: it is
@@ -159,6 +163,12 @@ class ClosureQueue {
   /// Its outcome is known, and it is committed again.
   ChiefJob::Heard CommittedAgain(Id id, const Report& report) PSTRAIN_REQUIRES(mutex_);
   ChiefJob::Heard Lose(Id id) PSTRAIN_REQUIRES(mutex_);
+  /// Until something has changed since `seen`; says in the log how long it waits. As Schedule.
+  Status AwaitRoom(std::uint64_t seen, SteadyTime since, SteadyTime* said) PSTRAIN_EXCLUDES(mutex_);
+  void Changed() PSTRAIN_REQUIRES(mutex_) {
+    ++changes_;
+    changed_.NotifyAll();
+  }
   void VoidTheRest(const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
   Status Deliver() PSTRAIN_REQUIRES(mutex_);
   Status MayTakeAnId() PSTRAIN_REQUIRES(mutex_);
@@ -189,6 +199,7 @@ class ClosureQueue {
   /// It changes only under the chief's lock, too: PreparedOf returns what lies there.
   PreparedOutcomes prepared_ PSTRAIN_GUARDED_BY(mutex_);
   Id next_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  std::uint64_t changes_ PSTRAIN_GUARDED_BY(mutex_) = 0;  // closures have ended or are forgotten
   std::uint64_t succeeded_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::uint64_t failed_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::optional<CoordinatorOptions> options_ PSTRAIN_GUARDED_BY(mutex_);

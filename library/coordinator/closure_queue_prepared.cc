@@ -32,7 +32,7 @@ const std::string* ClosureQueue::PreparedOf(WorkId work_id) const {
 
 void ClosureQueue::ShrinkPrepared(std::size_t payloads, const CommitProtocol& protocol) {
   const MutexLock lock(mutex_);
-  prepared_.ShrinkTo(limits_.kept - payloads, CommittedBy(protocol));
+  prepared_.ShrinkTo(limits_.kept - std::min(limits_.kept, payloads), CommittedBy(protocol));
 }
 
 PreparedOutcomes::Committed ClosureQueue::CommittedBy(const CommitProtocol& protocol) {

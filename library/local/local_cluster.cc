@@ -82,6 +82,7 @@ void LocalCluster::Launch() {
   chief->context->stop = stop_chief_.get_token();
   ChiefJob job;
   job.starts_over = true;
+  job.copies_may_be_lost = false;
   chief_ = std::make_unique<ChiefThread>(*chief->context, std::move(job), queue_,
                                          [this] { stop_others_.request_stop(); });
   roles_.push_back(std::move(chief));

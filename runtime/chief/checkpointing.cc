@@ -87,6 +87,7 @@ bool Checkpointing::Due() const {
   if (in_progress_ || final_ || !protocol.AllActive() || !ps_.AllInformed()) return false;
   if (failures_ > 0 && chief_.Since(failed_at_) < Pause()) return false;
   if (protocol.Complete() || protocol.CheckpointWanted() || MarkDue()) return true;
+  if (chief_.protocol.LogFull()) return true;
   if (evaluator_.RestoredStateWanted() && placed_ == 0) return true;
   if (protocol.Drained()) return !Covered();
   const std::uint64_t work_ids = protocol.Progress().work_ids_committed;

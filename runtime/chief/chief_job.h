@@ -105,6 +105,8 @@ struct ChiefJob {
   /// where a call that has succeeded fails again and again as it runs for shards that lack it.
   bool return_when_lost = false;
   bool return_when_repair_fails = false;
+  /// False: ps are threads of the chief's process, and none is lost without it.
+  bool copies_may_be_lost = true;
   std::uint32_t epochs = 1;
   /// Of one work id, about: placement weighs the rows of tables by it.
   std::uint32_t batch_size = 1;

@@ -299,6 +299,7 @@ ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup
   options.full_every = setup.job.checkpoints.full_every;
   options.epochs_field = context.job.fields.epochs;
   options.return_when_lost = setup.job.return_when_lost;
+  options.copies_may_be_lost = setup.job.copies_may_be_lost;
   return options;
 }
 

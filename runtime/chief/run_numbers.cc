@@ -98,6 +98,7 @@ void NumbersPublisher::Publish(const RunNumbers& numbers) {
     stats_.epoch->Set(static_cast<double>(epoch));
   }
   stats_.checkpoint_age->Set(InSeconds(numbers.checkpoint_problem.age));
+  stats_.log_bytes->Set(static_cast<double>(progress.log_bytes));
   stats_.checkpoint_failing->Set(InSeconds(numbers.checkpoint_problem.failing));
   stats_.checkpoint_error->Set(ErrnoOf(numbers.checkpoint_problem.error));
   stats_.disk_wait->Set(InSeconds(numbers.disk_wait));

@@ -42,6 +42,9 @@ inline constexpr StatDefinition kChiefCheckpointLast{
 inline constexpr StatDefinition kChiefCheckpointInterval{
     "checkpoint_interval_seconds", "pstrain_chief_checkpoint_interval_seconds", "",
     "Time between two checkpoints that the job asks for; 0: it asks for none by time."};
+inline constexpr StatDefinition kChiefLogBytes{
+    "log_bytes", "pstrain_chief_kept_calls_bytes", "",
+    "Bytes of a program's calls and arguments that are kept, to run again for a lost shard."};
 inline constexpr std::array kCheckpointBounds{0.1,  0.25, 0.5,  1.0,   2.5,   5.0,  10.0,
                                               20.0, 40.0, 60.0, 120.0, 300.0, 600.0};
 inline constexpr HistogramDefinition kChiefCheckpointDuration{

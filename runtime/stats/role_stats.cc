@@ -64,6 +64,7 @@ ChiefStats::ChiefStats(StatsWriter& writer)
       checkpoint_age(writer.AddGauge(stats::kChiefCheckpointAge)),
       checkpoint_last(writer.AddUnsetGauge(stats::kChiefCheckpointLast)),
       checkpoint_interval(writer.AddGauge(stats::kChiefCheckpointInterval)),
+      log_bytes(writer.AddGauge(stats::kChiefLogBytes)),
       checkpoint_duration(writer.AddHistogram(stats::kChiefCheckpointDuration)),
       checkpoint_failing(writer.AddGauge(stats::kChiefCheckpointFailing)),
       checkpoint_error(writer.AddGauge(stats::kChiefCheckpointError)),

@@ -93,6 +93,7 @@ struct ChiefStats {
   Gauge* checkpoint_age;       // seconds
   Gauge* checkpoint_last;      // Unix seconds
   Gauge* checkpoint_interval;  // seconds; 0: none by time
+  Gauge* log_bytes;
   Histogram* checkpoint_duration;
   Gauge* checkpoint_failing;  // seconds; 0 while nothing is wrong
   Gauge* checkpoint_error;    // errno

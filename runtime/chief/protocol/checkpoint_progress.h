@@ -19,6 +19,8 @@ struct PendingCheckpoint {
   std::vector<ShardTerm> terms;
   /// Epochs that were committed as a whole at the start: every shard's copy has them.
   std::uint32_t complete_epochs = 0;
+  /// The same by number: every shard's copy has all work ids below.
+  std::uint64_t covers = 0;
   bool final = false;
   /// As CheckpointPlan.
   bool whole = false;
@@ -37,6 +39,8 @@ struct CheckpointIncrements {
   std::uint32_t increments = 0;
   std::uint64_t full_bytes = 0;
   std::uint64_t increment_bytes = 0;
+  /// The newest has all work ids with a number below this.
+  std::uint64_t covers = 0;
 };
 
 }  // namespace pstrain

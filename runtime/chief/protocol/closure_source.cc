@@ -8,8 +8,7 @@ namespace pstrain {
 // Rule 8, of a program. Invariant: shards begin with a mark that has all below; one that lacks some
 // answers early, as they are of a phase of their own.
 void ClosureSource::BeginAt(std::uint64_t first) {
-  first_ = first;
-  before_ = {1, kVoidWork, std::make_shared<const WorkContent>(WorkContent{kVoidWork, {}})};
+  first_ = kept_from_ = first;
   records_ = static_cast<std::int64_t>(first);
   if (first > 0) phases_.push_back(first);
   next_ = first;
@@ -19,13 +18,15 @@ void ClosureSource::BeginAt(std::uint64_t first) {
 // equal calls are kept once.
 WorkId ClosureSource::Add(std::uint32_t records, WorkContent content,
                           const WorkPreference& preference) {
-  const std::uint32_t kind = content.kind;
+  Closure closure{.records = records, .kind = content.kind, .content = nullptr};
   if (!closures_.empty() && *closures_.back().content == content) {
-    closures_.push_back({records, kind, closures_.back().content});
+    closure.content = closures_.back().content;
   } else {
-    payload_bytes_ += content.payload.size();
-    closures_.push_back({records, kind, std::make_shared<const WorkContent>(std::move(content))});
+    payloads_added_ += content.payload.size();
+    closure.content = std::make_shared<const WorkContent>(std::move(content));
   }
+  closure.payloads = payloads_added_;
+  closures_.push_back(std::move(closure));
   records_ += records;
   const std::uint64_t number = end() - 1;
   if (preference != WorkPreference{}) {
@@ -48,6 +49,30 @@ WorkContent ClosureSource::ContentOf(WorkId work_id) const {
   WorkContent content = *closure.content;
   content.kind = closure.kind;
   return content;
+}
+
+// Rules 5 and 7: what a shard may never lack again is never done again. Invariant: After is right
+// for all that is kept, so that phases_ still has the one that the first of it is of.
+void ClosureSource::Forget(std::uint64_t number) {
+  number = std::min(number, end());
+  if (number <= kept_from_) return;
+  for (; kept_from_ < number; ++kept_from_) {
+    if (!preferences_.empty()) preferences_.erase(kept_from_);
+    payloads_forgotten_ = closures_.front().payloads;
+    closures_.pop_front();
+    // The next one shares its payload: that is still kept.
+    if (!closures_.empty() && closures_.front().payloads == payloads_forgotten_)
+      payloads_forgotten_ -= closures_.front().content->payload.size();
+  }
+  while (phases_.size() > 1 && phases_[1] <= kept_from_) phases_.pop_front();
+  next_ = std::max(next_, kept_from_);
+  if (made_room_ != nullptr) made_room_();
+}
+
+std::size_t ClosureSource::KeptBelow(std::uint64_t number) const {
+  if (number <= kept_from_) return 0;
+  const std::size_t count = number - kept_from_;
+  return count * sizeof(Closure) + (closures_[count - 1].payloads - payloads_forgotten_);
 }
 
 // Rule 1. Invariant: every work id lies in a chunk below this, and only the last one may have room.

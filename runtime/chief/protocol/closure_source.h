@@ -4,11 +4,14 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/chief/protocol/work_source.h"
@@ -26,13 +29,16 @@ struct WorkPreference {
 
 /// Work that is added while it is done, in phases: nothing of a phase is begun before all of the
 /// phases before it is committed. Within a phase the highest priority is first, and of that the
-/// lowest open id, whoever asks, but for what is kept for another worker. One thread at a time.
+/// lowest open id, whoever asks, but for what is kept for another worker. What was done is kept, to
+/// be done again for a shard that is restored without it, until Forget. One thread at a time.
 class ClosureSource : public WorkSource {
  public:
   static constexpr std::uint32_t kChunkSize = 4096;
 
-  /// `open`: work may be added until Close, and the run does not end before.
-  explicit ClosureSource(bool open = false) : open_(open) {}
+  /// `open`: work may be added until Close, and the run does not end before. `made_room` is called
+  /// whenever Forget has made some.
+  explicit ClosureSource(bool open = false, std::function<void()> made_room = nullptr)
+      : open_(open), made_room_(std::move(made_room)) {}
 
   /// The reverse of Number. The number of the chunk stands where a batch of the input has its epoch
   /// (WorkId).
@@ -52,16 +58,21 @@ class ClosureSource : public WorkSource {
   /// Nothing will be added any more.
   void Close() { open_ = false; }
   // What a work id is from now on, whoever is granted it. REQUIRES: it exists, and is not below
-  // BeginAt's.
+  // BeginAt's. Of one that is forgotten only Lose is remembered.
 
   /// Nobody wants it any more: kVoidWork.
   void Void(WorkId work_id) { SetKind(work_id, kVoidWork); }
   /// It has succeeded: kRepairWork.
   void Repair(WorkId work_id) { SetKind(work_id, kRepairWork); }
   /// It does not succeed any more: kLostWork.
-  void Lose(WorkId work_id) { SetKind(work_id, kLostWork); }
-  /// Of all payloads that are kept. Work that follows work of the same content shares it.
-  std::size_t payload_bytes() const { return payload_bytes_; }
+  void Lose(WorkId work_id) {
+    lost_.insert(Number(work_id));
+    SetKind(work_id, kLostWork);
+  }
+  /// Of all that is kept, and of the payloads among it. Work that follows work of the same content
+  /// shares its payload.
+  std::size_t kept_bytes() const { return closures_.size() * sizeof(Closure) + payload_bytes(); }
+  std::size_t payload_bytes() const { return payloads_added_ - payloads_forgotten_; }
 
   bool closed() const override { return !open_; }
   std::uint32_t chunk_size() const override { return kChunkSize; }
@@ -74,7 +85,7 @@ class ClosureSource : public WorkSource {
   std::uint32_t KindOf(WorkId work_id) const override { return Of(work_id).kind; }
   /// What was lost; of what a mark has nobody knows any more what that was.
   bool MayDiffer(WorkId work_id) const override {
-    return Number(work_id) < first_ || KindOf(work_id) == kLostWork;
+    return Number(work_id) < first_ || lost_.contains(Number(work_id));
   }
   /// A function may take as long as it likes.
   std::optional<ProtocolTime> DeadlineOf(WorkId /*work_id*/,
@@ -91,6 +102,9 @@ class ClosureSource : public WorkSource {
   void Taken(WorkId work_id) override;
   std::uint64_t kept() const override { return kept_count_; }
   std::optional<WorkId> KeptFor(std::uint32_t worker) const override;
+  void Forget(std::uint64_t number) override;
+  std::uint64_t forgotten() const override { return kept_from_ > first_ ? kept_from_ : 0; }
+  std::size_t KeptBelow(std::uint64_t number) const override;
 
  private:
   struct Closure {
@@ -98,6 +112,8 @@ class ClosureSource : public WorkSource {
     /// In place of content->kind.
     std::uint32_t kind = kVoidWork;
     std::shared_ptr<const WorkContent> content;
+    /// Of all payloads up to and with this one, as payloads_added_ counts them.
+    std::uint64_t payloads = 0;
   };
 
   /// Of a work id that has a preference, in the order.
@@ -116,26 +132,34 @@ class ClosureSource : public WorkSource {
   void Put(std::uint64_t number, const WorkPreference& preference);
   /// The next number without a preference that Next looks at; next_ is there then.
   std::optional<std::uint64_t> NextPlain(const Whole& whole);
-  std::uint64_t end() const { return first_ + closures_.size(); }
+  std::uint64_t end() const { return kept_from_ + closures_.size(); }
   const Closure& Of(WorkId work_id) const {
     const std::uint64_t number = Number(work_id);
-    return number < first_ ? before_ : closures_[number - first_];
+    return number < kept_from_ ? before_ : closures_[number - kept_from_];
   }
 
   void SetKind(WorkId work_id, std::uint32_t kind) {
-    closures_[Number(work_id) - first_].kind = kind;
+    const std::uint64_t number = Number(work_id);
+    if (number >= kept_from_) closures_[number - kept_from_].kind = kind;
   }
 
   std::uint64_t first_ = 0;
-  /// Each one below first_.
-  Closure before_;
-  /// From first_ on, by number.
-  std::vector<Closure> closures_;
+  /// Each one below kept_from_.
+  Closure before_ = {1, kVoidWork, std::make_shared<const WorkContent>(WorkContent{kVoidWork, {}})};
+  /// Not below first_; what is between the two is forgotten.
+  std::uint64_t kept_from_ = 0;
+  /// From kept_from_ on, by number.
+  std::deque<Closure> closures_;
   std::int64_t records_ = 0;
-  std::size_t payload_bytes_ = 0;
+  /// Bytes, each payload that several share once.
+  std::uint64_t payloads_added_ = 0;
+  std::uint64_t payloads_forgotten_ = 0;
+  /// Those that Lose was called with.
+  std::set<std::uint64_t> lost_;
   bool open_ = false;
-  /// The first number of each phase but the first, ascending.
-  std::vector<std::uint64_t> phases_;
+  const std::function<void()> made_room_;
+  /// The first number of each phase but the first, ascending; of phases before kept_from_'s none.
+  std::deque<std::uint64_t> phases_;
   /// The next number without a preference that Next looks at.
   std::uint64_t next_ = 0;
   /// Of the numbers that have one. Invariant: such a number is in anybody_ or in its worker's part

@@ -265,6 +265,7 @@ ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
     ledger_.Return(worker, work_id);
   } else if (ledger_.Report(worker, work_id, have)) {
     result.outcome = ReportResult::Outcome::kCommitted;
+    if (!options_.copies_may_be_lost) ledger_.Forget(ledger_.LeadingCommitted());
   }
   if (!early.empty() && ledger_.Waits(work_id) && ledger_.MayBegin(work_id))
     result.asked = AskAgain(Current({has.membership, early}));
@@ -296,6 +297,7 @@ CommitProgress CommitProtocol::Progress() const {
   progress.work_ids_committed = ledger_.work_ids_committed();
   progress.work_ids_in_flight = ledger_.in_flight();
   progress.work_ids_reopened = ledger_.work_ids_reopened();
+  progress.log_bytes = ledger_.KeptBelow(ledger_.work_ids_expected());
   return progress;
 }
 

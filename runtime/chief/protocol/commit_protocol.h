@@ -124,6 +124,9 @@ class CommitProtocol {
 
   /// A ps is leaving, its shards cannot move and no checkpoint has been placed since: take one now.
   bool CheckpointWanted() const;
+  /// Full checkpoints are wanted, two of them: what is kept of work that is done takes too much
+  /// room (WorkSource::Forget).
+  bool LogFull();
   /// Rule 5. Starts a checkpoint; none while a shard has no active owner or another checkpoint is
   /// under way. It builds on the newest one that this chief has placed, unless it is the final one,
   /// full_every says otherwise, or what was written since the last full checkpoint is more than
@@ -150,19 +153,16 @@ class CommitProtocol {
   void Tick(ProtocolTime now);
   void Drain() { draining_ = true; }  // rule 11: no more grants from now on
   bool draining() const { return draining_; }
-  /// Draining, and no work id is with a worker.
-  bool Drained() const { return draining_ && ledger_.in_flight() == 0; }
+  bool Drained() const { return draining_ && ledger_.in_flight() == 0; }  // none is with a worker
   bool joining() const { return joining_; }
   bool AllActive() const { return !joining_ && active_ == options_.shards; }
   /// Rule 12: every shard is active and has every work id. Complete: there will be no more either.
   bool AllCommitted() const { return AllActive() && ledger_.AllCommitted(); }
   bool Complete() const { return AllActive() && ledger_.Done(); }
   CommitProgress Progress() const;
-  /// All work ids are of epochs below this; it may grow.
-  std::uint32_t epochs() const { return ledger_.chunks(); }
+  std::uint32_t epochs() const { return ledger_.chunks(); }  // of all work ids; it may grow
   const MembershipView& membership() const { return view_; }
-  /// What the chief has to do, in order; each is handed out once.
-  std::vector<ProtocolAction> TakeActions();
+  std::vector<ProtocolAction> TakeActions();  // to be done, in order; each is handed out once
 
  private:
   using Origin = ShardOwnership::Origin;

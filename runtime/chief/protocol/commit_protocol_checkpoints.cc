@@ -15,6 +15,12 @@ bool CommitProtocol::CheckpointWanted() const {
   return std::ranges::any_of(ps_, [](const auto& entry) { return entry.second.leaving; });
 }
 
+// Rule 5, of a program. Invariant: once two full checkpoints are in place that were started since,
+// it is false until as much is done again: what waits or is under way does not count.
+bool CommitProtocol::LogFull() {
+  return ledger_.KeptBelow(ledger_.LeadingCommitted()) > options_.most_log_bytes;
+}
+
 // Rule 5. The terms of this moment are remembered: the ps copy their shards at different moments
 // while training continues, and the applied set in each copy says what is in it. No consistent
 // moment across shards is needed, only that each copy is of the owner in its current term.
@@ -29,7 +35,8 @@ std::optional<CheckpointPlan> CommitProtocol::StartCheckpoint(bool whole) {
   checkpoint.final = plan.final;
   checkpoint.whole = plan.whole;
   checkpoint.complete_epochs = ledger_.CompleteChunks();
-  if (!plan.whole && ChainMayGrow()) plan.base = chain_.newest;
+  checkpoint.covers = ledger_.LeadingCommitted();
+  if (!plan.whole && ChainMayGrow() && !LogFull()) plan.base = chain_.newest;
   checkpoint.base = plan.base;
   for (const auto& [index, ps] : ps_) {
     if (ps.leaving) checkpoint.leaving.insert(ps.incarnation);
@@ -124,10 +131,15 @@ void CommitProtocol::CheckpointPlaced(std::string checkpoint) {
     ++chain_.increments;
     chain_.increment_bytes += checkpoint_->bytes;
   } else {
+    // Rule 7. The one before shares no file with this one, so that one damaged file never makes
+    // shards begin without what is forgotten.
+    if (std::ranges::find(checkpoints_, chain_.newest) != checkpoints_.end())
+      ledger_.Forget(chain_.covers);
     chain_ = CheckpointIncrements();
     chain_.full_bytes = checkpoint_->bytes;
   }
   chain_.newest = checkpoints_.front();
+  chain_.covers = checkpoint_->covers;
   chain_.terms = std::move(checkpoint_->terms);
   // Whole in this checkpoint and in every later one: the applied sets may forget these batches.
   closed_epochs_ = std::max(closed_epochs_, checkpoint_->complete_epochs);

@@ -99,14 +99,22 @@ Status CommitProtocol::CheckEpochSize(ShardId shard, const AppliedSet& applied) 
 }
 
 // Rules 7 and 8. The copy, or the checkpoint that it is from, may be of a time when the job had
-// more epochs. Invariant: no shard is active that has work ids which the job does not have; by rule
-// 12 it could never be proven complete.
+// more epochs, or from before what is forgotten, where two newer checkpoints could not be read.
+// Invariant: no shard is active that has work ids which the job does not have, as by rule 12 it
+// could never be proven complete, nor one that lacks what nobody can do again.
 bool CommitProtocol::BeyondTheRun(const ShardCopy& copy) {
   Status status = CheckEpochSize(copy.shard, copy.applied);
   if (status.ok()) {
     status = CheckEpochs(options_.epochs_field, ledger_.chunks(), copy.applied.EpochsBegun(),
                          "shard " + std::to_string(copy.shard) + " has " +
                              std::to_string(copy.examples) + " examples");
+  }
+  const std::uint64_t forgotten = ledger_.forgotten();
+  if (status.ok() && !copy.applied.ContainsAllBelow(ledger_.IdOf(forgotten))) {
+    status = DataLossError("no readable checkpoint is left to restore from: shard " +
+                           std::to_string(copy.shard) +
+                           " lacks calls that are kept no more, of the first " +
+                           std::to_string(forgotten) + ", as two newer checkpoints had them");
   }
   if (!status.ok()) FailRun(status);
   return !status.ok();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -61,6 +62,12 @@ struct ProtocolOptions {
   std::string epochs_field;
   /// A shard that is lost together with its copy is not restored: the run returns to its mark.
   bool return_when_lost = false;
+  /// False: every copy of a shard lives as long as this chief. Then nothing that is committed is
+  /// done again, and WorkSource may forget it at once.
+  bool copies_may_be_lost = true;
+  /// When what is done has more bytes in WorkSource, a checkpoint is wanted, so that it may be
+  /// forgotten (LogFull).
+  std::size_t most_log_bytes = std::size_t{64} << 20;
 };
 
 /// A process of a ps or worker, as it names itself.
@@ -217,6 +224,8 @@ struct CommitProgress {
   std::uint64_t work_ids_in_flight = 0;
   /// Work ids that were committed and taken back because a shard was restored without them.
   std::uint64_t work_ids_reopened = 0;
+  /// What is kept of a program's work (WorkSource::Forget).
+  std::size_t log_bytes = 0;
 };
 
 }  // namespace pstrain

@@ -185,9 +185,8 @@ bool WorkLedger::Whole(std::uint32_t chunk) const {
 
 // Rule 1, phases. Invariant: all below low_ is committed. It goes up here alone and down only when
 // one below is re-opened, so that no work id is looked at again with every grant.
-bool WorkLedger::MayBegin(WorkId work_id) {
-  const WorkId after = source_->After(work_id);
-  while (low_ < after) {
+bool WorkLedger::RaiseLow(WorkId end) {
+  while (low_ < end) {
     if (low_.batch == 0 && Whole(low_.epoch)) {
       low_ = {low_.epoch + 1, 0};
     } else if (committed_.Contains(low_)) {
@@ -198,6 +197,14 @@ bool WorkLedger::MayBegin(WorkId work_id) {
     }
   }
   return true;
+}
+
+bool WorkLedger::MayBegin(WorkId work_id) { return RaiseLow(source_->After(work_id)); }
+
+// Rule 5. Invariant: a checkpoint that is started now has all below, since every shard's copy has.
+std::uint64_t WorkLedger::LeadingCommitted() {
+  static_cast<void>(RaiseLow({chunks(), 0}));
+  return std::min(source_->Number(low_), work_ids_expected());
 }
 
 // Rule 1, for callers that wait for work. Invariant: never below what Grant would give to a worker

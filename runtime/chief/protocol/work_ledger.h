@@ -88,6 +88,16 @@ class WorkLedger {
   bool AllCommitted() const { return committed_count_ == work_ids_expected(); }
   /// The same, and nothing will be added any more.
   bool Done() const { return AllCommitted() && source_->closed(); }
+  /// Every work id with a number below this is committed.
+  std::uint64_t LeadingCommitted();
+  // As WorkSource, all three.
+  void Forget(std::uint64_t number) { source_->Forget(number); }
+  std::uint64_t forgotten() const { return source_->forgotten(); }
+  std::size_t KeptBelow(std::uint64_t number) const { return source_->KeptBelow(number); }
+  WorkId IdOf(std::uint64_t number) const {
+    return {static_cast<std::uint32_t>(number / chunk_size()),
+            static_cast<std::uint32_t>(number % chunk_size())};
+  }
   /// A worker has it, or a shard, as far as is known. REQUIRES: Valid(work_id).
   bool Begun(WorkId work_id) const { return !Open(work_id) || in_parts_.Contains(work_id); }
   /// Work ids that Grant may have for any worker that has nothing: neither committed nor in flight,
@@ -128,6 +138,8 @@ class WorkLedger {
   void ShareIfOverdue(InFlight::const_iterator work_id);
   /// Ends being in flight: the work id is with no worker any more.
   void Land(InFlight::iterator work_id);
+  /// Raises low_ up to `end`; false: not all below that are committed.
+  bool RaiseLow(WorkId end);
   std::vector<ShardId> Lacking(WorkId work_id) const;
   bool Open(WorkId work_id) const;
   bool Whole(std::uint32_t chunk) const;

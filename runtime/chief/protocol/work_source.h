@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -73,6 +74,16 @@ class WorkSource {
   /// Work ids that Next has for one worker alone, of all workers; and the first one of those.
   virtual std::uint64_t kept() const { return 0; }
   virtual std::optional<WorkId> KeptFor(std::uint32_t /*worker*/) const { return std::nullopt; }
+
+  // What work ids are is kept, since a shard that is restored may lack them again.
+
+  /// Work ids with a number below this are done for good: nobody asks what they are any more.
+  /// REQUIRES: each of them is committed, and stays so.
+  virtual void Forget(std::uint64_t /*number*/) {}
+  /// The number that Forget was called with last; 0: nothing is forgotten.
+  virtual std::uint64_t forgotten() const { return 0; }
+  /// Bytes that Forget would free. REQUIRES: number <= work_ids().
+  virtual std::size_t KeptBelow(std::uint64_t /*number*/) const { return 0; }
 
   bool Contains(WorkId work_id) const {
     return work_id.batch < chunk_size() && Number(work_id) < work_ids();

@@ -409,16 +409,6 @@ TEST_F(ClosureQueueTest, WhenACallCannotBeTaken_NothingIsAdded) {
   EXPECT_EQ(queue_.Schedule("call").status().code(), StatusCode::kFailedPrecondition);
 }
 
-TEST_F(ClosureQueueTest, WhenAllArgumentsAreTooMany_ItSaysSo) {
-  Serve();
-  Status status;
-  for (int i = 0; i < 100 && status.ok(); ++i) {
-    status = queue_.Schedule(std::string(90, 'x') + std::to_string(i)).status();
-  }
-  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(work_.source->work_ids(), 10U);
-}
-
 TEST_F(ClosureQueueTest, WhenTheRunEnds_EverybodyHearsWhy) {
   Serve();
   const auto scheduled = Schedule();

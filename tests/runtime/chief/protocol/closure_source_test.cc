@@ -49,6 +49,55 @@ TEST(ClosureSource, WhenWorkHasSucceededOrWasLost_OnlyItsKindChanges) {
   EXPECT_EQ(source.payload_bytes(), 4U);
 }
 
+TEST(ClosureSource, WhenItForgets_TheRestIsAsItWas) {
+  int made_room = 0;
+  ClosureSource source(false, [&] { ++made_room; });
+  for (const char* payload : {"one", "one", "two", "two", "three"}) source.Add(1, Call(payload));
+  source.EndPhase();
+  for (int i = 0; i < 3; ++i) source.Add(1, Call("three"), {.priority = i});
+  source.EndPhase();
+  source.Add(1, Call("four"));
+  source.Lose({0, 1});
+  const std::size_t kept = source.kept_bytes();
+  const std::size_t below = source.KeptBelow(3);
+  source.Forget(3);
+  EXPECT_EQ(made_room, 1);
+  EXPECT_EQ(source.forgotten(), 3U);
+  // Of the payloads only "one" is gone: the fourth call has "two", as the third had.
+  EXPECT_EQ(source.payload_bytes(), 3U + 5U + 4U);
+  EXPECT_EQ(source.kept_bytes(), kept - (below - 3));
+  EXPECT_EQ(source.ContentOf({0, 3}), Call("two"));
+  EXPECT_EQ(source.work_ids(), 9U);
+  EXPECT_EQ(source.records(), 9);
+  EXPECT_TRUE(source.MayDiffer({0, 1})) << "whoever asks what shards have still asks this";
+  EXPECT_FALSE(source.MayDiffer({0, 0}));
+  source.Void({0, 0});
+  source.Forget(6);
+  EXPECT_EQ(source.After({0, 6}), (WorkId{0, 5}));
+  EXPECT_EQ(source.After({0, 8}), (WorkId{0, 8}));
+  EXPECT_EQ(source.ContentOf({0, 8}), Call("four"));
+  EXPECT_EQ(source.KeptBelow(6), 0U);
+  source.Forget(2);
+  EXPECT_EQ(source.forgotten(), 6U) << "never less";
+  EXPECT_EQ(made_room, 2);
+  source.Forget(100);
+  EXPECT_EQ(source.forgotten(), 9U);
+  EXPECT_EQ(source.kept_bytes(), 0U);
+  source.Add(1, Call("four"));
+  EXPECT_EQ(source.payload_bytes(), 4U);
+  EXPECT_EQ(source.ContentOf({0, 9}), Call("four"));
+}
+
+TEST(ClosureSource, WhenItForgetsWhatNobodyHasAskedFor_NextGoesOnBehindIt) {
+  ClosureSource source;
+  source.BeginAt(2);
+  EXPECT_EQ(source.forgotten(), 0U) << "what is before the mark is nobody's to do";
+  for (int i = 0; i < 4; ++i) source.Add(1, Call("call"));
+  source.Forget(4);
+  const auto never_whole = [](std::uint32_t) { return false; };
+  EXPECT_EQ(source.Next(0, never_whole), (WorkId{0, 4}));
+}
+
 TEST(ClosureSource, WhenItIsOpen_ALedgerThatHasAllIsNotDone) {
   const auto source = std::make_shared<ClosureSource>(true);
   WorkLedger ledger(1, source);
