@@ -183,10 +183,14 @@ bool WorkLedger::Whole(std::uint32_t chunk) const {
   return chunk < committed_in_chunk_.size() && committed_in_chunk_[chunk] == chunk_size();
 }
 
+// Rule 1, phases. Invariant: what has an id and what has none of an earlier phase has ended.
+bool WorkLedger::MayBegin(WorkId work_id) {
+  return source_->Number(work_id) < source_->held_from() && CommittedBelow(source_->After(work_id));
+}
+
 // Rule 1, phases. Invariant: all below low_ is committed. It goes up here alone and down only when
 // one below is re-opened, so that no work id is looked at again with every grant.
-bool WorkLedger::MayBegin(WorkId work_id) {
-  const WorkId after = source_->After(work_id);
+bool WorkLedger::CommittedBelow(WorkId after) {
   while (low_ < after) {
     if (low_.batch == 0 && Whole(low_.epoch)) {
       low_ = {low_.epoch + 1, 0};
