@@ -86,7 +86,8 @@ bool ReadOnlyCalls::MayBegin(const std::function<bool(WorkId after)>& may_begin)
 }
 
 bool ReadOnlyCalls::PassesOver(std::uint32_t worker, Pending& pending) const {
-  if (pending.missed_by != worker || registered_.size() < 2) return false;
+  const bool kept = pending.call.schedule.worker == worker;
+  if (pending.missed_by != worker || kept || registered_.size() < 2) return false;
   return ++pending.passed_over <= kMostPassedOver;
 }
 
