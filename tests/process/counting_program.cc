@@ -5,11 +5,10 @@
 //
 // Each call counts its number in five ways, two of them in rows of tables, two in variables of
 // three partitions, and takes so long; after each phase the chief compares what it reads with the
-// closed form. Beside every fourth one stands a call that only looks, takes as long, and has to
-// have seen all of the phases before. PSTRAIN_TEST_MAIN: "fail", the chief's main fails after the
-// first phase; "forget", it returns 0 without Finish; "marks", it saves a mark after each phase,
-// and goes on from the newest one. PSTRAIN_TEST_FILL: a file that fills its disk before each mark,
-// until that has failed. PSTRAIN_TEST_MORE: this process has a function more than the others.
+// closed form. PSTRAIN_TEST_MAIN: "fail", the chief's main fails after the first phase; "forget",
+// it returns 0 without Finish; "marks", it saves a mark after each phase, and goes on from the
+// newest one. PSTRAIN_TEST_FILL: a file that fills its disk before each mark, until that has
+// failed. PSTRAIN_TEST_MORE: this process has a function more than the others.
 #include <pstrain/pstrain.h>
 
 #include <chrono>
@@ -77,13 +76,6 @@ Result<Values> ReadAll(Step& step) {
 }
 const Function kReadAll{"ReadAll", ReadAll};
 
-Result<Values> Look(Step& step) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-  PSTRAIN_ASSIGN_OR_RETURN(const Tensor sum, step.Read(kSum));
-  return Values{{"sum", sum}};
-}
-const Function kLook{"Look", Look, {.writes = false}};
-
 std::string Mode() {
   const char* mode = std::getenv("PSTRAIN_TEST_MAIN");
   return mode == nullptr ? std::string() : mode;
@@ -132,19 +124,6 @@ Status Compare(const Values& read, const Metric& metric, std::int64_t count) {
   if (right) return CompareRows(read, count);
   return InternalError("wrong: of " + std::to_string(count) + " numbers the sum is " +
                        std::to_string(sum) + " and not " + std::to_string(expected));
-}
-
-/// Numbers below `before` are of the phases before, and those below `behind` have been scheduled.
-Status CompareLooks(const std::vector<RemoteValue>& looks, std::int64_t before,
-                    std::int64_t behind) {
-  for (const RemoteValue& look : looks) {
-    PSTRAIN_ASSIGN_OR_RETURN(const Values seen, look.Fetch(std::chrono::milliseconds(0)));
-    PSTRAIN_ASSIGN_OR_RETURN(const auto sum, seen.scalar<std::int64_t>("sum"));
-    if (sum >= before * (before - 1) / 2 && sum <= behind * (behind - 1) / 2) continue;
-    return InternalError("wrong: a call that only looks has seen " + std::to_string(sum) +
-                         " behind phases of " + std::to_string(before) + " numbers");
-  }
-  return OkStatus();
 }
 
 Status Declare(const ParameterServerStrategy& strategy) {
@@ -209,16 +188,10 @@ Result<int> Coordinate(const ClusterResolver& cluster) {
   }
   std::int64_t number = phase * calls;
   for (; phase < phases; ++phase) {
-    const std::int64_t before = number;
-    std::vector<RemoteValue> looks;
     for (int i = 0; i < calls; ++i) {
       PSTRAIN_RETURN_IF_ERROR(coordinator.Schedule(kCount, number++).status());
-      if (i % 4 != 0) continue;
-      PSTRAIN_ASSIGN_OR_RETURN(RemoteValue look, coordinator.Schedule(kLook));
-      looks.push_back(std::move(look));
     }
     PSTRAIN_RETURN_IF_ERROR(coordinator.Join(Forever()));
-    PSTRAIN_RETURN_IF_ERROR(CompareLooks(looks, before, number));
     PSTRAIN_ASSIGN_OR_RETURN(const RemoteValue reading, coordinator.Schedule(kReadAll));
     PSTRAIN_ASSIGN_OR_RETURN(const Values read, reading.Fetch(Forever()));
     PSTRAIN_RETURN_IF_ERROR(Compare(read, coordinator.metric("number"), number));

@@ -36,15 +36,11 @@ bool Fails(const MarkedCall& call) {
   return attempt == call.fails_in;
 }
 
-Seen SeenIn(const MarkedCall& call, const std::vector<float>& lives) {
-  const float own = lives[call.life % kLives];
-  return {.own = own, .former = std::accumulate(lives.begin(), lives.end(), -own)};
-}
-
 /// Rules 3 and 8: a call reads all of the phases before its own and nothing of later ones, unless
 /// it runs again after its phase, and of former lives what was there when its own began.
 void CheckSeen(const MarkedCall& call, const std::vector<float>& lives) {
-  const auto [own, former] = SeenIn(call, lives);
+  const float own = lives[call.life % kLives];
+  const float former = std::accumulate(lives.begin(), lives.end(), -own);
   if (former != call.former) {
     Observed().on_violation("a call of life " + std::to_string(call.life) + " has seen " +
                             std::to_string(former) + " calls of former ones, and not " +
@@ -76,7 +72,6 @@ class Runner final : public ClosureRunner {
   ClosureOutcome Run(const std::string& payload, ClosureReads& reads) override {
     const Result<MarkedCall> call = MarkedCall::FromPayload(payload);
     if (!call.ok()) return ClosureOutcome::Failed(call.status());
-    if (call->kind == MarkedCall::Kind::kLook) return Look(*call, reads);
     const bool fails = Fails(*call);
     ClosureOutcome outcome;
     outcome.access = Access(*call);
@@ -99,17 +94,6 @@ class Runner final : public ClosureRunner {
   }
 
  private:
-  /// `main` looks whether it is right: an attempt that does not count may see anything.
-  ClosureOutcome Look(const MarkedCall& call, ClosureReads& reads) const {
-    StepAccess access;
-    access.dense = {lives_};
-    const Result<StepValues> read = reads.Read(access);
-    if (!read.ok()) return ClosureOutcome::Failed(read.status());
-    ClosureOutcome outcome;
-    outcome.result = SeenIn(call, read->dense[0].of<float>()).ToBytes();
-    return outcome;
-  }
-
   StepAccess Access(const MarkedCall& call) const {
     StepAccess access;
     access.dense = {lives_};
@@ -159,16 +143,6 @@ class Runner final : public ClosureRunner {
 };
 
 }  // namespace
-
-std::string Seen::ToBytes() const { return std::to_string(own) + ' ' + std::to_string(former); }
-
-Result<Seen> Seen::FromBytes(const std::string& bytes) {
-  std::istringstream text(bytes);
-  Seen seen;
-  text >> seen.own >> seen.former;
-  if (!text) return InternalError("nothing that was seen: \"" + bytes + "\"");
-  return seen;
-}
 
 std::string MarkedCall::ToPayload() const {
   std::ostringstream text;

@@ -18,9 +18,6 @@ struct MarkedCall {
     kRead,
     /// Atomic: adds what it draws, and returns that.
     kDraw,
-    /// Changes nothing, and has no work id: returns how many calls had added, of this life and of
-    /// former ones (Seen).
-    kLook,
   };
 
   Kind kind = Kind::kAdd;
@@ -42,16 +39,6 @@ struct MarkedCall {
   std::string ToPayload() const;
   /// INTERNAL: this is none.
   static Result<MarkedCall> FromPayload(const std::string& payload);
-};
-
-/// What a kLook has read. A value.
-struct Seen {
-  float own = 0;
-  float former = 0;
-
-  std::string ToBytes() const;
-  /// INTERNAL: this is none.
-  static Result<Seen> FromBytes(const std::string& bytes);
 };
 
 /// Runs them on a worker.
