@@ -8,6 +8,14 @@ namespace {
 /// What names of the library's own functions begin with.
 constexpr std::string_view kReserved = "pstrain.";
 
+/// What roles have to have alike; nothing of the usual ones.
+std::string TextOf(const FunctionOptions& options) {
+  std::string text = options.atomic ? " atomic" : "";
+  if (!options.writes) text += " without writes";
+  if (options.deadline) text += " within " + std::to_string(options.deadline->count()) + " ms";
+  return text;
+}
+
 Result<Values> AssignVariable(Step& step, const std::vector<Argument>& arguments) {
   if (arguments.size() != 2) return InvalidArgumentError("an assign takes a name and a tensor");
   PSTRAIN_ASSIGN_OR_RETURN(const std::string name,
@@ -36,6 +44,13 @@ void FunctionRegistry::Add(const std::string& name, Entry entry) {
                                     entry.where + "; give it another name");
     return;
   }
+  if (entry.options.atomic && !entry.options.writes) {
+    problem_ = InvalidArgumentError(
+        "function " + name + ", as at " + entry.where +
+        ", is registered with atomic = true and writes = false; what changes nothing is never "
+        "half applied, so leave FunctionOptions.atomic out");
+    return;
+  }
   const auto [known, added] = entries_.try_emplace(name, std::move(entry));
   if (added || !problem_.ok()) return;
   // Not moved when nothing was added. NOLINTNEXTLINE(bugprone-use-after-move)
@@ -61,7 +76,7 @@ std::map<std::string, std::string> FunctionRegistry::Signatures() const {
   const MutexLock lock(mutex_);
   std::map<std::string, std::string> signatures;
   for (const auto& [name, entry] : entries_) {
-    signatures[name] = entry.signature + (entry.options.atomic ? " atomic" : "");
+    signatures[name] = entry.signature + TextOf(entry.options);
   }
   return signatures;
 }

@@ -35,9 +35,10 @@ class FunctionRegistry {
   /// whoever calls it is of another build.
   Result<Entry> Find(const std::string& name, const std::string& signature) const
       PSTRAIN_EXCLUDES(mutex_);
-  /// By name, with the options that change what a worker does with a call.
+  /// By name, with their options.
   std::map<std::string, std::string> Signatures() const PSTRAIN_EXCLUDES(mutex_);
-  /// ALREADY_EXISTS: one name was registered twice; INVALID_ARGUMENT: one is empty or reserved.
+  /// ALREADY_EXISTS: one name was registered twice; INVALID_ARGUMENT: one is empty or
+  /// reserved, or a function has options that contradict each other.
   Status problem() const PSTRAIN_EXCLUDES(mutex_);
 
  private:

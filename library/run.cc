@@ -64,14 +64,13 @@ Run::Run(std::uint32_t workers, Partitioner partitioner, ClusterResolver cluster
     : workers_(workers),
       partitioner_(std::move(partitioner)),
       cluster_(std::move(cluster)),
-      queue_({}, [this](ClosureQueue::Id closure, const std::string& bytes,
-                        ClosureQueue::Id settled) {
+      queue_({}, [this](std::uint64_t call, const std::string& bytes, std::uint64_t settled) {
         const Result<CallResult> result = DecodeResult(bytes);
         if (!result.ok()) {
           LogWarning("coordinator", "a result cannot be read: its metrics do not count",
-                     {{"work", "closure " + std::to_string(closure)}, {"error", result.status()}});
+                     {{"work", "call " + std::to_string(call)}, {"error", result.status()}});
         }
-        metrics_.Add(closure, result.ok() ? result->metrics : std::vector<MetricSum>(), settled);
+        metrics_.Add(call, result.ok() ? result->metrics : std::vector<MetricSum>(), settled);
       }) {}
 
 Result<FixedDigests> PartsOfProgram() {

@@ -36,8 +36,8 @@ ClosureOutcome StepRunner::Run(const std::string& payload, ClosureReads& reads) 
     const MutexLock lock(mutex_);
     variables = variables_;
   }
-  ClosureOutcome outcome =
-      StepState(*variables, reads, worker_index_).Run(function->invoke, call->arguments);
+  ClosureOutcome outcome = StepState(*variables, reads, worker_index_, function->options.writes)
+                               .Run(function->invoke, call->arguments);
   outcome.function = call->function;
   outcome.atomic = function->options.atomic;
   if (!outcome.status.ok()) outcome.status = outcome.status.WithContext(call->function);

@@ -181,6 +181,7 @@ Result<std::vector<Tensor>> StepState::Lookup(std::span<const Step::Ids> wanted)
 
 void StepState::ChangeRows(const char* what, const VariableRef& variable,
                            const IndexedSlices& slices, UpdateOp op) {
+  if (!MayChange(what, variable)) return;
   const Result<const ProgramVariable*> found = Find(variable);
   if (!found.ok()) return Refuse(found.status());
   Result<NamedRows> named = NamedRows::Of(variable.name, **found, slices.indices);
@@ -194,6 +195,7 @@ void StepState::ChangeRows(const char* what, const VariableRef& variable,
 
 const ProgramVariable* StepState::Accept(const char* what, const VariableRef& variable,
                                          const Tensor& tensor) {
+  if (!MayChange(what, variable)) return nullptr;
   const Result<const ProgramVariable*> found = Find(variable);
   const Status status = [&]() -> Status {
     PSTRAIN_RETURN_IF_ERROR(found.status());
@@ -211,6 +213,14 @@ const ProgramVariable* StepState::Accept(const char* what, const VariableRef& va
   if (status.ok()) return *found;
   Refuse(status);
   return nullptr;
+}
+
+bool StepState::MayChange(const char* what, const VariableRef& variable) {
+  if (writes_) return true;
+  Refuse(FailedPreconditionError(std::string(what) + " of variable " + variable.name +
+                                 ", and the function is registered with writes = false; register "
+                                 "it without FunctionOptions.writes"));
+  return false;
 }
 
 void StepState::Refuse(Status error) {

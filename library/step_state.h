@@ -24,8 +24,9 @@ namespace pstrain::program {
 class StepState {
  public:
   /// All outlives it.
-  StepState(const VariableTable& variables, ClosureReads& reads, std::int64_t worker_index)
-      : variables_(variables), reads_(reads), worker_index_(worker_index) {}
+  StepState(const VariableTable& variables, ClosureReads& reads, std::int64_t worker_index,
+            bool writes = true)
+      : variables_(variables), reads_(reads), worker_index_(worker_index), writes_(writes) {}
 
   /// Runs a function with this state and says what it has come to: its own error, the first one of
   /// what it wanted to change, or what it changes and returns.
@@ -74,10 +75,13 @@ class StepState {
   bool HasOptimizer(const VariableRef& ref, const ProgramVariable& variable);
   void Push(const ProgramVariable& variable, const Tensor& tensor, UpdateOp op);
   void Refuse(Status error);
+  /// Remembers that this function may change nothing; true: it may.
+  bool MayChange(const char* what, const VariableRef& variable);
 
   const VariableTable& variables_;
   ClosureReads& reads_;
   const std::int64_t worker_index_;
+  const bool writes_;  // as FunctionOptions
   Status error_;
   std::map<VariableId, Overlay> overlays_;
   RowChanges rows_;

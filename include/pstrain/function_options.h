@@ -21,8 +21,10 @@ struct FunctionOptions {
   std::optional<std::chrono::milliseconds> deadline = std::nullopt;
 
   /// False: the function changes no variable. Its calls have no work id and no shard hears of them,
-  /// so they cost no push; they wait for their phase as others do. Gradient, Assign and Add are the
-  /// function's error, FAILED_PRECONDITION. Not together with `atomic`: INVALID_ARGUMENT.
+  /// so they cost no push and do not count in Iterations(); they wait for their phase as others do,
+  /// and what is of a later phase waits for them. ScheduleOptions.priority is among such calls.
+  /// Gradient, Assign and Add are the function's error, FAILED_PRECONDITION. Not together with
+  /// `atomic`: INVALID_ARGUMENT by ParameterServerStrategy::Create.
   bool writes = true;
   friend bool operator==(const FunctionOptions&, const FunctionOptions&) = default;
 };

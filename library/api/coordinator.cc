@@ -20,9 +20,10 @@ Result<RemoteValue> ClusterCoordinator::ScheduleCall(const std::string& function
                                                      const std::vector<Argument>& arguments,
                                                      const FunctionOptions& function_options,
                                                      const ScheduleOptions& options) {
-  PSTRAIN_ASSIGN_OR_RETURN(std::shared_ptr<const ClosureState> state,
-                           run_->Schedule({function, signature, arguments},
-                                          {.function = function_options, .schedule = options}));
+  PSTRAIN_ASSIGN_OR_RETURN(
+      std::shared_ptr<const ClosureState> state,
+      run_->Schedule({function, signature, arguments},
+                     {.function = function_options, .schedule = options, .name = function}));
   return RemoteValue(std::move(state));
 }
 

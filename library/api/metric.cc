@@ -16,6 +16,6 @@ double Metric::Value() const {
 
 double Metric::Count() const { return run_->metrics().Get(name_).denominator; }
 
-void Metric::Reset() { run_->metrics().Reset(name_, run_->queue().next()); }
+void Metric::Reset() { run_->metrics().Reset(name_, run_->queue().calls()); }
 
 }  // namespace pstrain

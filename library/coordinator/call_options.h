@@ -4,6 +4,7 @@
 #include <pstrain/schedule_options.h>
 
 #include <cstdint>
+#include <string>
 
 namespace pstrain {
 
@@ -19,6 +20,8 @@ struct CallOptions {
   /// Of its function, and of Schedule.
   FunctionOptions function = {};
   ScheduleOptions schedule = {};
+  /// What errors call its function.
+  std::string name = {};
 };
 
 }  // namespace pstrain

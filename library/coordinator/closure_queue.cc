@@ -41,6 +41,7 @@ void ClosureQueue::Describe(ChiefJob::Work* work) {
                                const CommitProtocol& protocol) {
     return Prepared(work_id, outcome, protocol);
   };
+  work->read_only = MakeReadOnlyPort();
   work->prepared.find = [this](WorkId work_id) { return PreparedOf(work_id); };
   work->returned = [this](const ProgramMark& mark) { Returned(mark); };
 }
@@ -61,6 +62,7 @@ void ClosureQueue::Ended(const Status& why) {
   ended_ = why;
   for (auto& [id, pending] : pending_) pending.state->Set(why);
   pending_.clear();
+  for (const ReadOnlyCalls::Call& call : read_only_.TakeAll()) call.state->Set(why);
   changed_.NotifyAll();
 }
 
@@ -114,10 +116,11 @@ Result<ClosureQueue::Scheduled> ClosureQueue::Schedule(std::string payload,
     std::optional<Scheduled> scheduled;
     PSTRAIN_RETURN_IF_ERROR(WithChief([&](Chief& chief) {
       chief.ChangeWork([&](const CommitProtocol& protocol) {
-        const std::size_t kept = source_->kept_bytes();
+        const std::size_t kept = KeptBytes();
         if (kept > 0 && kept + payload.size() > limits_.kept) return;
-        ShrinkPrepared(source_->payload_bytes() + payload.size(), protocol);
-        scheduled = Add(std::move(payload), options);
+        ShrinkPrepared(kept + payload.size(), protocol);
+        scheduled = options.function.writes ? Add(std::move(payload), options)
+                                            : AddReadOnly(std::move(payload), options);
       });
       return OkStatus();
     }));
@@ -156,16 +159,18 @@ Status ClosureQueue::AwaitRoom(std::uint64_t seen, SteadyTime since, SteadyTime*
 // Under the chief's lock, so that nobody reports it before it is here.
 ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, const CallOptions& options) {
   const bool own = options.place == CallOptions::Place::kOwnPhase;
-  if (own) source_->EndPhase();
+  if (own) EndPhase();
   WorkPreference preference{.priority = options.schedule.priority};
   if (options.schedule.worker)
     preference.worker = static_cast<std::uint32_t>(*options.schedule.worker);
   const Id id = source_->Number(source_->Add(1, {kClosureWork, std::move(payload)}, preference));
-  if (own) source_->EndPhase();
   auto state = std::make_shared<ClosureState>();
-  const MutexLock lock(mutex_);
-  pending_[id] = {.state = state, .may_be_voided = !own};
-  next_ = id + 1;
+  {
+    const MutexLock lock(mutex_);
+    pending_[id] = {.state = state, .order = calls_++, .may_be_voided = !own};
+    next_ = id + 1;
+  }
+  if (own) EndPhase();
   return {id, std::move(state)};
 }
 
@@ -197,7 +202,7 @@ ChiefJob::Heard ClosureQueue::Reported(WorkId work_id, const Report& report, boo
   if (!report.has_error()) {
     static_cast<void>(repairs_.Ended(id));
     source_->Repair(work_id);
-    Succeed(id, pending.result.value_or(report.result()), pending);
+    Succeed(pending, pending.result.value_or(report.result()));
   } else if (!report.result().empty()) {
     heard = EndGivenUp(id, report, pending, protocol);
   } else {
@@ -209,22 +214,32 @@ ChiefJob::Heard ClosureQueue::Reported(WorkId work_id, const Report& report, boo
   return heard;
 }
 
-void ClosureQueue::Succeed(Id id, const std::string& result, const Pending& pending) {
+void ClosureQueue::Succeed(const Pending& pending, const std::string& result) {
   ++succeeded_;
-  if (listener_ != nullptr)
-    listener_(id, result, pending_.empty() ? next_ : pending_.begin()->first);
+  if (listener_ != nullptr) listener_(pending.order, result, Settled());
   pending.state->Set(result);
+}
+
+// Invariant: calls are in the order of their ids, those that have one.
+std::uint64_t ClosureQueue::Settled() const {
+  const std::uint64_t first = pending_.empty() ? calls_ : pending_.begin()->second.order;
+  return std::min({first, read_only_.first(), calls_});
 }
 
 void ClosureQueue::Fail(Id id, const Status& error, const Pending& pending,
                         const CommitProtocol& protocol) {
   pending.state->Set(error);
   if (pending.voided) return;
+  CountFailure("closure " + std::to_string(id), error, id >= delivered_below_, protocol);
+}
+
+void ClosureQueue::CountFailure(const std::string& what, const Status& error, bool counts,
+                                const CommitProtocol& protocol) {
   ++failed_;
   LogWarning("coordinator", "a function has failed",
-             {{"work", "closure " + std::to_string(id)}, {"failed", failed_}, {"error", error}});
+             {{"work", what}, {"failed", failed_}, {"error", error}});
   if (WithinBudget()) return;
-  if (id >= delivered_below_) {
+  if (counts) {
     if (failure_) {
       ++failure_->others;
     } else {
@@ -250,6 +265,7 @@ void ClosureQueue::VoidTheRest(const CommitProtocol& protocol) {
     source_->Void(work_id);
     pending.voided = true;
   }
+  VoidReadOnly();
 }
 
 Status ClosureQueue::Deliver() {
@@ -257,6 +273,7 @@ Status ClosureQueue::Deliver() {
   if (!failure_) return OkStatus();
   const Failure failure = *std::exchange(failure_, std::nullopt);
   delivered_below_ = next_;
+  ++told_;
   std::string counts;
   if (failure.others > 0) counts = std::to_string(failure.others) + " others failed too";
   if (const auto* budget = options_ ? std::get_if<Budget>(&options_->errors) : nullptr) {
@@ -269,22 +286,22 @@ Status ClosureQueue::Deliver() {
 
 Status ClosureQueue::Join(SteadyTime deadline) {
   PSTRAIN_RETURN_IF_ERROR(WithChief([this](Chief& chief) {
-    chief.ChangeWork([this](const CommitProtocol&) { source_->EndPhase(); });
+    chief.ChangeWork([this](const CommitProtocol&) { EndPhase(); });
     return OkStatus();
   }));
   const MutexLock lock(mutex_);
-  while (!pending_.empty() && !ended_) {
+  while (Waiting() > 0 && !ended_) {
     if (!changed_.WaitUntil(mutex_, deadline)) break;
   }
-  if (!pending_.empty() && !ended_) {
-    return DeadlineExceededError(std::to_string(pending_.size()) + " calls have not ended yet");
+  if (Waiting() > 0 && !ended_) {
+    return DeadlineExceededError(std::to_string(Waiting()) + " calls have not ended yet");
   }
   return Deliver();
 }
 
 Result<bool> ClosureQueue::Done() {
   const MutexLock lock(mutex_);
-  if (!pending_.empty() && !ended_) return false;
+  if (Waiting() > 0 && !ended_) return false;
   PSTRAIN_RETURN_IF_ERROR(Deliver());
   return true;
 }
@@ -312,6 +329,11 @@ std::uint64_t ClosureQueue::failed() const {
 std::uint64_t ClosureQueue::lost() const {
   const MutexLock lock(mutex_);
   return repairs_.lost();
+}
+
+std::uint64_t ClosureQueue::calls() const {
+  const MutexLock lock(mutex_);
+  return calls_;
 }
 
 ClosureQueue::Id ClosureQueue::next() const {

@@ -18,6 +18,7 @@
 #include "library/coordinator/call_options.h"
 #include "library/coordinator/closure_state.h"
 #include "library/coordinator/prepared_outcomes.h"
+#include "library/coordinator/read_only_calls.h"
 #include "library/coordinator/repairs.h"
 #include "proto/contract/control.pb.h"
 #include "proto/contract/mark.pb.h"
@@ -29,6 +30,7 @@
 namespace pstrain {
 
 class Chief;
+class ReadOnlyWork;
 
 /// What a program has scheduled and what became of it: the coordinator's side of the chief's work.
 /// A closure gets the next work id; its outcome is known with the first report that makes the id
@@ -37,8 +39,9 @@ class Chief;
 /// voided, but not those of which an attempt was prepared. One caller of Schedule, Join or Done
 /// gets that error, with the count of the others; what was scheduled before that call and fails
 /// later is in the log only. Budget: so many errors are of their closure alone. What has succeeded
-/// and fails as it runs again for a lost ps is no error (Repairs). Any thread; a call that takes a
-/// work id only from the thread that has taken the first one.
+/// and fails as it runs again for a lost ps is no error (Repairs). A call of a function that
+/// changes nothing has no work id, and counts in no number of closures that shards have. Any
+/// thread; a call that takes a work id only from the thread that has taken the first one.
 class ClosureQueue {
  public:
   struct Limits {
@@ -57,10 +60,11 @@ class ClosureQueue {
     std::shared_ptr<const ClosureState> state;
   };
 
-  /// Told of each closure that has succeeded, once, before anybody else is: its number, what its
-  /// function has returned, as bytes, and below which number all closures have ended. It is called
-  /// under the chief's lock, by any thread, and does not wait.
-  using Succeeded = std::function<void(Id closure, const std::string& result, Id settled)>;
+  /// Told of each call that has succeeded, once, before anybody else is: which one it was of all
+  /// that were scheduled (calls), what its function has returned, as bytes, and below which one all
+  /// have ended. It is called under the chief's lock, by any thread, and does not wait.
+  using Succeeded =
+      std::function<void(std::uint64_t call, const std::string& result, std::uint64_t settled)>;
 
   ClosureQueue() : ClosureQueue(Limits{}) {}
   explicit ClosureQueue(const Limits& limits, Succeeded listener = nullptr);
@@ -81,7 +85,8 @@ class ClosureQueue {
   /// Until Serving or Ended. Not OK: how it has ended. DEADLINE_EXCEEDED.
   Status WaitUntilServing(SteadyTime deadline) PSTRAIN_EXCLUDES(mutex_);
 
-  /// Adds a closure. Those that are kept, to run again for a shard that is lost, take room until
+  /// Adds a closure, or a call without an id, if its function changes nothing (then the id is the
+  /// next one's). Those that are kept, to run again for a shard that is lost, take room until
   /// they are done and two checkpoints have them; Schedule waits for room. FAILED_PRECONDITION:
   /// another thread has taken the first id or has called Begin, Begin is awaited, or Close was
   /// called. RESOURCE_EXHAUSTED: the payload is too large, or there is no room and nothing makes
@@ -118,6 +123,9 @@ class ClosureQueue {
   std::uint64_t lost() const PSTRAIN_EXCLUDES(mutex_);
   /// The number that the next closure gets.
   Id next() const PSTRAIN_EXCLUDES(mutex_);
+  /// How many were scheduled, with and without an id; those before a mark that the run has returned
+  /// to count if they had one.
+  std::uint64_t calls() const PSTRAIN_EXCLUDES(mutex_);
 
   /// Calls `use` with the chief that serves, or returns how the run has ended.
   Status WithChief(const std::function<Status(Chief& chief)>& use) PSTRAIN_EXCLUDES(mutex_);
@@ -131,6 +139,8 @@ class ClosureQueue {
 
   struct Pending {
     std::shared_ptr<ClosureState> state;
+    /// As calls().
+    std::uint64_t order = 0;
     bool may_be_voided = true;
     bool voided = false;
     /// Of an attempt that was reported while a shard was on its way.
@@ -150,9 +160,35 @@ class ClosureQueue {
       PSTRAIN_EXCLUDES(mutex_);
   static PreparedOutcomes::Committed CommittedBy(const CommitProtocol& protocol);
 
-  void Succeed(Id id, const std::string& result, const Pending& pending) PSTRAIN_REQUIRES(mutex_);
+  // closure_queue_read_only.cc
+  class ReadOnlyPort;
+  /// As ChiefJob::Work::read_only; it uses this queue.
+  std::shared_ptr<ReadOnlyWork> MakeReadOnlyPort();
+  Scheduled AddReadOnly(std::string payload, const CallOptions& options) PSTRAIN_EXCLUDES(mutex_);
+  /// Work ids and calls without one that are added from here on are of a new phase.
+  void EndPhase() PSTRAIN_EXCLUDES(mutex_);
+  std::optional<WorkId> ReportedReadOnly(WorkId attempt, const Report& report,
+                                         const CommitProtocol& protocol) PSTRAIN_EXCLUDES(mutex_);
+  void EndReadOnly(ReadOnlyCalls::Call call, Result<std::string> outcome,
+                   const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
+  void VoidReadOnly() PSTRAIN_REQUIRES(mutex_);
+  /// What waited for calls without an id may begin when they have ended.
+  void HoldIds() PSTRAIN_REQUIRES(mutex_);
+  /// Bytes of payloads that are kept.
+  std::size_t KeptBytes() const PSTRAIN_EXCLUDES(mutex_);
+
+  void Succeed(const Pending& pending, const std::string& result) PSTRAIN_REQUIRES(mutex_);
+  /// All calls before this one have ended.
+  std::uint64_t Settled() const PSTRAIN_REQUIRES(mutex_);
+  /// Calls that have not ended.
+  std::size_t Waiting() const PSTRAIN_REQUIRES(mutex_) {
+    return pending_.size() + read_only_.size();
+  }
   void Fail(Id id, const Status& error, const Pending& pending, const CommitProtocol& protocol)
       PSTRAIN_REQUIRES(mutex_);
+  /// A function has failed. `counts`: no error was told since it was scheduled.
+  void CountFailure(const std::string& what, const Status& error, bool counts,
+                    const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
   bool WithinBudget() const PSTRAIN_REQUIRES(mutex_);
   // closure_queue_repairs.cc
   static Status ErrorOf(const Report& report);
@@ -198,7 +234,10 @@ class ClosureQueue {
   std::map<Id, Pending> pending_ PSTRAIN_GUARDED_BY(mutex_);
   /// It changes only under the chief's lock, too: PreparedOf returns what lies there.
   PreparedOutcomes prepared_ PSTRAIN_GUARDED_BY(mutex_);
+  /// Those without an id that have not ended.
+  ReadOnlyCalls read_only_ PSTRAIN_GUARDED_BY(mutex_);
   Id next_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  std::uint64_t calls_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::uint64_t changes_ PSTRAIN_GUARDED_BY(mutex_) = 0;  // closures have ended or are forgotten
   std::uint64_t succeeded_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::uint64_t failed_ PSTRAIN_GUARDED_BY(mutex_) = 0;
@@ -208,6 +247,8 @@ class ClosureQueue {
   std::optional<Failure> failure_ PSTRAIN_GUARDED_BY(mutex_);
   /// Errors of closures below were, or belong to one that was, delivered.
   Id delivered_below_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  /// How many were.
+  std::uint64_t told_ PSTRAIN_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace pstrain

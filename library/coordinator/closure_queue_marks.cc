@@ -14,6 +14,7 @@ void ClosureQueue::Returned(const ProgramMark& mark) {
   const MutexLock lock(mutex_);
   mark_ = mark;
   next_ = mark.next_id();
+  calls_ = mark.next_id();
   succeeded_ = mark.succeeded();
   failed_ = mark.failed();
   repairs_.Restore(mark.lost());

@@ -81,7 +81,7 @@ ChiefJob::Heard ClosureQueue::EndGivenUp(Id id, const Report& report, const Pend
   if (report.result() == kAllShardsHaveIt) {
     source_->Repair(work_id);
     if (pending.result) {
-      Succeed(id, *pending.result, pending);
+      Succeed(pending, *pending.result);
     } else {
       Fail(id,
            With(error,

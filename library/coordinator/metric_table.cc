@@ -18,28 +18,27 @@ void MetricTable::Add(std::uint64_t closure, const std::vector<MetricSum>& sums,
   }
 }
 
-MetricSum MetricTable::Get(const std::string& name) const {
-  const MutexLock lock(mutex_);
-  MetricSum sum{.name = name};
-  const auto found = metrics_.find(name);
-  if (found == metrics_.end()) return sum;
-  sum.numerator = found->second.numerator;
-  sum.denominator = found->second.denominator;
-  for (const auto& [closure, waiting] : found->second.waiting) {
+MetricSum MetricTable::SumOf(const std::string& name, const Metric& metric) {
+  MetricSum sum{.name = name, .numerator = metric.numerator, .denominator = metric.denominator};
+  for (const auto& [closure, waiting] : metric.waiting) {
     sum.numerator += waiting.numerator;
     sum.denominator += waiting.denominator;
   }
   return sum;
 }
 
+MetricSum MetricTable::Get(const std::string& name) const {
+  const MutexLock lock(mutex_);
+  const auto found = metrics_.find(name);
+  return found == metrics_.end() ? MetricSum{.name = name} : SumOf(name, found->second);
+}
+
 std::vector<MetricSum> MetricTable::All() const {
   const MutexLock lock(mutex_);
   std::vector<MetricSum> sums;
   sums.reserve(metrics_.size());
-  for (const auto& [name, metric] : metrics_) {
-    sums.push_back(
-        {.name = name, .numerator = metric.numerator, .denominator = metric.denominator});
-  }
+  // What has waited for one that has failed waits still.
+  for (const auto& [name, metric] : metrics_) sums.push_back(SumOf(name, metric));
   return sums;
 }
 

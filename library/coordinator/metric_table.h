@@ -43,6 +43,8 @@ class MetricTable {
     std::map<std::uint64_t, MetricSum> waiting = {};
   };
 
+  static MetricSum SumOf(const std::string& name, const Metric& metric);
+
   mutable Mutex mutex_;
   std::map<std::string, Metric> metrics_ PSTRAIN_GUARDED_BY(mutex_);
 };

@@ -17,12 +17,12 @@ namespace {
 /// Of the text of an error.
 constexpr std::size_t kMostErrorBytes = 4 << 10;
 
-void SetError(const Status& status, ProgramError* error) {
+}  // namespace
+
+void ClosureLoop::SetError(const Status& status, ProgramError* error) {
   error->set_code(static_cast<std::uint32_t>(status.code()));
   error->set_message(std::string(Utf8Prefix(status.message(), kMostErrorBytes)));
 }
-
-}  // namespace
 
 /// What one attempt reads. It remembers when a shard does not serve it.
 class ClosureLoop::Reads final : public ClosureReads {
@@ -159,6 +159,7 @@ std::optional<Result<ClosureLoop::Ending>> ClosureLoop::RunIt(const Grant& grant
   ClosureOutcome outcome = runner_.Run(grant.payload(), reads);
   if (!reads.error().ok()) return reads.error();
   if (reads.ending()) return *reads.ending();
+  if (grant.kind() == kReadOnlyWork) return ReportReadOnly(grant, std::move(outcome));
   Result<RoutedPlan> plan = PlanOf(outcome);
   if (plan.ok() && outcome.atomic) {
     Result<std::string> prepared = PreparedOf(outcome);

@@ -89,6 +89,10 @@ class ClosureLoop {
   std::optional<Result<Ending>> PushPrepared(const Grant& grant, const std::string& prepared,
                                              std::uint64_t place) PSTRAIN_EXCLUDES(mutex_);
 
+  /// Reports what a function that may change nothing has come to (closure_loop_read_only.cc).
+  Ending ReportReadOnly(const Grant& grant, ClosureOutcome outcome);
+  static void SetError(const Status& status, ProgramError* error);
+
   /// To every shard, and reports it; waits.
   Result<Ending> Push(const Grant& grant, const ClosureOutcome& outcome, const RoutedPlan& plan);
   /// The same of a closure that changes nothing, and why not.

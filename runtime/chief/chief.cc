@@ -208,10 +208,7 @@ void Chief::Tick() {
 
 void Chief::TellWaiters() {
   WorkWaiters::News news{.ending = ending_.releasing(), .membership = workers_.MembershipNumber()};
-  if (!GrantsWait()) {
-    news.open = protocol_.Grantable();
-    news.kept = std::bind_front(&CommitProtocol::GrantableTo, &protocol_);
-  }
+  if (!GrantsWait()) workers_.TellOfWork(&news);
   waiters_.Tell(news, clock_.Now());
 }
 

@@ -19,6 +19,7 @@ namespace pstrain {
 
 class Chief;
 class CommitProtocol;
+class ReadOnlyWork;
 class WorkSource;
 
 /// What a chief is told of its job beside RoleContext, whatever the job trains: what there is to do
@@ -60,6 +61,8 @@ struct ChiefJob {
       std::function<const std::string*(WorkId work_id)> find = nullptr;
     };
     Prepared prepared = {};
+    /// Work beside that of `source` that has no work id. Null: there is none.
+    std::shared_ptr<ReadOnlyWork> read_only = nullptr;
     /// Told of the mark that the run returns to, before the chief asks `source` for anything; not
     /// called where it returns to none.
     std::function<void(const ProgramMark& mark)> returned = nullptr;

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+
+#include "runtime/requests/ids.h"
 
 namespace pstrain {
 
@@ -26,9 +29,23 @@ inline constexpr std::string_view kNoShardHasIt = "none";
 inline constexpr std::string_view kSomeShardsHaveIt = "some";
 inline constexpr std::string_view kAllShardsHaveIt = "all";
 
+/// A call of a function that changes nothing: it has no work id, but a number of its own for each
+/// attempt, and is pushed nowhere. Its report has what the function has returned, or its error.
+inline constexpr std::uint32_t kReadOnlyWork = 5;
+/// Its numbers look like work ids, with chunks from here on; those of work ids are below.
+inline constexpr std::uint32_t kFirstReadOnlyChunk = std::uint32_t{1} << 31;
+constexpr bool IsReadOnlyAttempt(WorkId number) { return number.epoch >= kFirstReadOnlyChunk; }
+
+/// For logs and errors. `chunk_size`: of work ids.
+inline std::string NameOfReadOnly(WorkId number, std::uint64_t chunk_size) {
+  return "attempt " +
+         std::to_string((number.epoch - kFirstReadOnlyChunk) * chunk_size + number.batch) +
+         " of read-only calls";
+}
+
 /// It is of a program.
 constexpr bool IsProgramWork(std::uint32_t kind) {
-  return kind >= kClosureWork && kind <= kLostWork;
+  return kind >= kClosureWork && kind <= kReadOnlyWork;
 }
 
 }  // namespace pstrain

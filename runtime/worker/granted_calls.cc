@@ -145,6 +145,13 @@ void GrantedCalls::GiveBackFailed(const Grant& grant, Report report) {
   session_.Complete(std::move(report));
 }
 
+// Rule 4. Invariant: the report says nothing of a shard.
+void GrantedCalls::ReportReadOnly(const Grant& grant, Report report) {
+  NameWork(grant, &report);
+  SetShards(*session_.membership(), {}, {}, &report);
+  session_.Complete(std::move(report));
+}
+
 // Rule 6: what a shard of another chief refuses is given back without a report. That shard has
 // heard of the new chief first: the next poll says what became of the grant. Until then the chief
 // that granted it may do so again, which is why this waits.
@@ -163,6 +170,7 @@ std::string GrantedCalls::NameOf(const Grant& grant) const {
     return "epoch " + std::to_string(work_id.epoch) + ", batch " + std::to_string(work_id.batch);
   }
   const std::uint64_t chunk_size = session_.run()->batches_per_epoch();
+  if (IsReadOnlyAttempt(work_id)) return NameOfReadOnly(work_id, chunk_size);
   return "closure " + std::to_string(work_id.epoch * chunk_size + work_id.batch);
 }
 

@@ -68,6 +68,8 @@ class GrantedCalls {
   /// The attempt that came to what `report` says has reached no shard: the chief hears that, and is
   /// to grant the work again.
   void GiveBackFailed(const Grant& grant, Report report);
+  /// The chief hears what work has come to that is pushed nowhere.
+  void ReportReadOnly(const Grant& grant, Report report);
   /// Waits for a membership newer than `number`, a little. False: give up.
   bool WaitForChange(std::uint64_t number);
 

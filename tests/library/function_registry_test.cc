@@ -42,6 +42,23 @@ TEST(FunctionRegistry, WhenAFunctionIsAtomic_ItsSignatureSaysSo) {
   EXPECT_TRUE(functions.Find("F", "tensor").ok()) << "calls do not name it";
 }
 
+TEST(FunctionRegistry, WhenAFunctionHasOptions_ItsSignatureSaysEachOfThem) {
+  FunctionRegistry functions;
+  FunctionRegistry::Entry reads = EntryAt("a.cc:1");
+  reads.options = {.deadline = std::chrono::milliseconds(1500), .writes = false};
+  functions.Add("F", reads);
+  EXPECT_EQ(functions.Signatures().at("F"), "tensor without writes within 1500 ms");
+}
+
+TEST(FunctionRegistry, WhenAFunctionIsAtomicAndChangesNothing_ThatIsAProblem) {
+  FunctionRegistry functions;
+  FunctionRegistry::Entry both = EntryAt("a.cc:1");
+  both.options = {.atomic = true, .writes = false};
+  functions.Add("F", both);
+  EXPECT_EQ(functions.problem().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(functions.problem().message(), HasSubstr("function F, as at a.cc:1"));
+}
+
 TEST(FunctionRegistry, WhenANameIsTaken_TheProblemNamesBothPlaces) {
   FunctionRegistry functions;
   functions.Add("F", EntryAt("a.cc:1"));

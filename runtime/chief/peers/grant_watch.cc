@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/seconds.h"
 #include "base/text/utf8.h"
+#include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
 
 namespace pstrain {
@@ -145,11 +146,12 @@ void GrantWatch::SayWhatTakesLong(std::uint32_t index, Worker& worker) const {
   auto& [work_id, in_flight] = *oldest;
   if (able_ - in_flight.since < (in_flight.said + 1) * kLongFunction) return;
   ++in_flight.said;
-  const std::uint64_t number = work_id.epoch * chief_.run.batches_per_epoch() + work_id.batch;
+  const std::uint64_t size = chief_.run.batches_per_epoch();
+  const std::string name = IsReadOnlyAttempt(work_id)
+                               ? NameOfReadOnly(work_id, size)
+                               : "closure " + std::to_string(work_id.epoch * size + work_id.batch);
   LogWarning("chief", "a worker has had a call for long; others may wait for it",
-             {{"worker", index},
-              {"work", "closure " + std::to_string(number)},
-              {"seconds", InSeconds(able_ - in_flight.since)}});
+             {{"worker", index}, {"work", name}, {"seconds", InSeconds(able_ - in_flight.since)}});
 }
 
 void GrantWatch::LogOverdue(std::uint32_t index, const Worker& worker, std::size_t count,
@@ -215,11 +217,12 @@ void GrantWatch::WarnIfNobodyAsks(std::chrono::nanoseconds stalled) {
   unasked_ = unasked;
 }
 
-void GrantWatch::Check(bool blocked) {
+void GrantWatch::Check(bool blocked, bool calls_wait) {
   const ProtocolTime now = chief_.clock.Now();
   const std::chrono::nanoseconds passed = now - std::exchange(checked_, now);
   const bool own_pause = passed > kOwnPause;
-  if (own_pause || Idle(blocked) || !chief_.protocol.AllActive() || chief_.protocol.draining()) {
+  const bool idle = Idle(blocked) && (!calls_wait || blocked || workers_.empty());
+  if (own_pause || idle || !chief_.protocol.AllActive() || chief_.protocol.draining()) {
     return;
   }
   able_ += passed;

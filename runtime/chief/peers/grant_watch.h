@@ -55,7 +55,8 @@ class GrantWatch {
   void Forget(std::uint32_t worker) { workers_.erase(worker); }
 
   /// Looks at the clock. `blocked`: nothing may be granted for now, and that is nobody's fault.
-  void Check(bool blocked);
+  /// `calls_wait`: work without an id has not ended (ReadOnlyWork).
+  void Check(bool blocked, bool calls_wait = false);
 
  private:
   /// How long workers have had, or could have had, batches that they could have pushed.

@@ -108,7 +108,7 @@ std::vector<WorkId> WorkerPeers::InFlight(const PollWorkerRequest& request) cons
   std::vector<WorkId> in_flight;
   for (const WireWorkId& wire : request.in_flight()) {
     const WorkId work_id = FromWire(wire);
-    if (knows || chief_.protocol.GrantTerm(work_id) == 0) in_flight.push_back(work_id);
+    if (knows || read_only_.TermOf(work_id) == 0) in_flight.push_back(work_id);
   }
   return in_flight;
 }
@@ -133,6 +133,7 @@ WorkerPeers::Peer* WorkerPeers::Admit(const PollWorkerRequest& request,
   former_.erase(request.index());
   // How long the former process has had a batch is not this one's matter.
   watch_.Forget(request.index());
+  read_only_.Begin(request.index());
   Peer& worker = workers_[request.index()];
   worker = {.process = request.process(), .granted_work = std::move(granted_work)};
   return &worker;
@@ -158,6 +159,7 @@ GrantedWork WorkerPeers::GrantedWorkOf(const PollWorkerRequest& request,
 
 void WorkerPeers::Forget(std::map<std::uint32_t, Peer>::iterator worker, bool left) {
   watch_.Forget(worker->first);
+  read_only_.SetRegistered(worker->first, false);
   Peer& peer = worker->second;
   former_[worker->first] = {peer.process, std::move(peer.granted_work), peer.seen, left};
   workers_.erase(worker);
@@ -185,7 +187,7 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
   const std::uint32_t shards = chief_.setup.run.shards();
   for (const Report& report : request.reports()) {
     const WorkId work_id = FromWire(report.work_id());
-    const bool void_now = report.chief_term() != chief_.protocol.GrantTerm(work_id);
+    const bool void_now = report.chief_term() != read_only_.TermOf(work_id);
     // The worker has not heard of this chief yet.
     if (void_now && report.chief_term() == request.chief_term_seen()) continue;
     if (void_now || !worker.granted_work.MayReport(work_id)) {
@@ -205,6 +207,7 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
                           ", and the newest is " + std::to_string(MembershipNumber())));
       continue;
     }
+    if (read_only_.Absorb(request.index(), report, &worker.granted_work, &watch_)) continue;
     if (Overruled(report)) {
       worker.granted_work.Reported(work_id);
       chief_.protocol.ReturnGrants(request.index(), {work_id});
@@ -310,6 +313,7 @@ void WorkerPeers::TakeBack(std::uint32_t index, const std::vector<WorkId>& in_fl
                            std::string_view from, Peer& worker) {
   const GrantedWork::Change change = worker.granted_work.Keep(in_flight);
   chief_.protocol.ReturnGrants(index, change.returned);
+  read_only_.Return(change.returned);
   if (change.unknown.empty()) return;
   chief_.refusals.Count(RefusalReason::kNotGranted, from,
                         FailedPreconditionError("worker " + std::to_string(index) + " names " +
@@ -319,7 +323,9 @@ void WorkerPeers::TakeBack(std::uint32_t index, const std::vector<WorkId>& in_fl
 
 void WorkerPeers::AddGrants(const PollWorkerRequest& request, Peer& worker,
                             PollWorkerReply* reply) {
-  const std::uint32_t want = std::min(request.want(), kMostInFlight);
+  const std::uint32_t most = std::min(request.want(), kMostInFlight);
+  read_only_.Add(request.index(), read_only_.ShareOf(most), &worker.granted_work, reply);
+  const auto want = most - static_cast<std::uint32_t>(reply->grants_size());
   const std::vector<GrantedWorkId> grants =
       limit_ == nullptr ? chief_.protocol.Grants(request.index(), want)
                         : limit_->Grants(chief_.protocol, request.index(), want);
@@ -337,6 +343,8 @@ void WorkerPeers::AddGrants(const PollWorkerRequest& request, Peer& worker,
     watch_.Granted(request.index(), granted.work_id);
     chief_.stats.batches_granted->Add();
   }
+  read_only_.Add(request.index(), most - static_cast<std::uint32_t>(reply->grants_size()),
+                 &worker.granted_work, reply);
 }
 
 std::uint64_t WorkerPeers::MembershipNumber() const {
@@ -373,7 +381,8 @@ void WorkerPeers::Expire(bool grants_wait) {
     chief_.protocol.WorkerLost(worker->first, worker->second.process);
     Forget(worker++, false);
   }
-  watch_.Check(grants_wait || (limit_ != nullptr && limit_->Blocks(chief_.protocol)));
+  watch_.Check(grants_wait || (limit_ != nullptr && limit_->Blocks(chief_.protocol)),
+               !read_only_.done());
 }
 
 void WorkerPeers::ForgiveGap(std::chrono::nanoseconds gap) {

@@ -17,6 +17,8 @@
 #include "runtime/chief/peers/grant_watch.h"
 #include "runtime/chief/peers/granted_work.h"
 #include "runtime/chief/peers/run_phase.h"
+#include "runtime/chief/peers/work_waiters.h"
+#include "runtime/chief/read_only/read_only_grants.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {
@@ -35,6 +37,7 @@ class WorkerPeers {
               std::function<void(Status)> fail)
       : chief_(chief),
         limit_(limit),
+        read_only_(chief),
         attempts_(Role::kWorker, chief.clock.Now(), chief.setup.run_age),
         watch_(chief, ps, std::move(fail)) {}
 
@@ -64,6 +67,8 @@ class WorkerPeers {
   void ForgiveGap(std::chrono::nanoseconds gap);
 
   bool empty() const { return workers_.empty(); }
+  /// What there is for workers that wait.
+  void TellOfWork(WorkWaiters::News* news) const { read_only_.Tell(news); }
   /// Of workers that were here and are not any more: the link that was lost, and for how long, or
   /// that it has left; for a person. Empty when none ever came to this chief.
   std::string Lost() const;
@@ -120,6 +125,7 @@ class WorkerPeers {
 
   const ChiefDependencies chief_;
   const GrantLimit* const limit_;
+  const ReadOnlyGrants read_only_;
   Attempts attempts_;
   GrantWatch watch_;
   std::map<std::uint32_t, Peer> workers_;

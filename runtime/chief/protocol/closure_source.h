@@ -55,6 +55,10 @@ class ClosureSource : public WorkSource {
              const WorkPreference& preference = {});
   /// What is added from here on belongs to a new phase. Without effect when the phase is empty.
   void EndPhase();
+  /// The first number of the phase that is open, or will be opened by the next Add.
+  WorkId phase() const { return phases_.empty() ? WorkId{} : IdOf(phases_.back()); }
+  /// As held_from, from now on.
+  void HoldFrom(std::uint64_t number) { held_from_ = number; }
   /// Nothing will be added any more.
   void Close() { open_ = false; }
   // What a work id is from now on, whoever is granted it. REQUIRES: it exists, and is not below
@@ -81,6 +85,7 @@ class ClosureSource : public WorkSource {
   std::int64_t records() const override { return records_; }
   std::uint32_t RecordsOf(WorkId work_id) const override { return Of(work_id).records; }
   WorkId After(WorkId work_id) const override;
+  std::uint64_t held_from() const override { return held_from_; }
   WorkContent ContentOf(WorkId work_id) const override;
   std::uint32_t KindOf(WorkId work_id) const override { return Of(work_id).kind; }
   /// What was lost; of what a mark has nobody knows any more what that was.
@@ -160,6 +165,7 @@ class ClosureSource : public WorkSource {
   const std::function<void()> made_room_;
   /// The first number of each phase but the first, ascending; of phases before kept_from_'s none.
   std::deque<std::uint64_t> phases_;
+  std::uint64_t held_from_ = ~std::uint64_t{0};
   /// The next number without a preference that Next looks at.
   std::uint64_t next_ = 0;
   /// Of the numbers that have one. Invariant: such a number is in anybody_ or in its worker's part

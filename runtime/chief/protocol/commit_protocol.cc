@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/chief/protocol/input_source.h"
+#include "runtime/requests/work_kind.h"
 
 namespace pstrain {
 namespace {
@@ -211,6 +212,7 @@ void CommitProtocol::Overdue(std::uint32_t worker, WorkId work_id) {
 }
 
 std::optional<ProtocolTime> CommitProtocol::DeadlineOf(WorkId work_id, ProtocolTime usual) const {
+  if (IsReadOnlyAttempt(work_id)) return std::nullopt;
   return ledger_.Valid(work_id) ? ledger_.DeadlineOf(work_id, usual) : usual;
 }
 
@@ -270,6 +272,13 @@ ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
   if (!early.empty() && ledger_.Waits(work_id) && ledger_.MayBegin(work_id))
     result.asked = AskAgain(Current({has.membership, early}));
   return result;
+}
+
+// Rule 4. Invariant: a shard that lacks what the chief takes for committed is asked what it has,
+// whatever the work was that has found it out.
+std::vector<ShardId> CommitProtocol::Early(WorkId after, const ShardsInMembership& early) {
+  if (after == WorkId{} || early.shards.empty() || !ledger_.CommittedBelow(after)) return {};
+  return AskAgain(Current(early));
 }
 
 // Rule 8: a new chief waits for the copies of all ps before it restores any shard from disk,

@@ -45,7 +45,6 @@ class CommitProtocol {
   explicit CommitProtocol(ProtocolOptions options);
 
   // ---- ps ----
-
   /// A ps announces itself and the copies of shards that it has (rule 8). The same process again
   /// gets its incarnation again while it is current; another process of that index replaces the
   /// former, unless it is of an earlier attempt. FAILED_PRECONDITION: a newer process has replaced
@@ -64,9 +63,8 @@ class CommitProtocol {
   /// released and counts as lost.
   void PsLeaving(std::uint32_t index, Incarnation incarnation);
   /// The job wants another number of ps (rule 9, Scale): shards move to their new homes, once these
-  /// are there. A surplus ps gives its shards away, and serves until it leaves or is lost. No
-  /// effect while that is the number already. REQUIRES: ps_count > 0; shard_to_ps as in
-  /// ProtocolOptions.
+  /// are there. A surplus ps gives its shards away, and serves until it leaves or is lost.
+  /// REQUIRES: ps_count > 0; shard_to_ps as in ProtocolOptions.
   void SetPsCount(std::uint32_t ps_count, std::vector<std::uint32_t> shard_to_ps);
   std::uint32_t ps_count() const { return options_.ps_count; }
   /// Answer to an AssignShardsAction. Copies of another shard term than assigned are ignored. A
@@ -82,7 +80,6 @@ class CommitProtocol {
                     bool bad_checkpoint);
 
   // ---- workers ----
-
   /// A worker announces itself with the work ids that it has not reported. Another process of that
   /// index replaces the former, whose work ids are granted again, unless it is of an earlier
   /// attempt. False: a newer process has replaced this one.
@@ -96,9 +93,9 @@ class CommitProtocol {
   std::uint64_t Grantable() { return MayGrant() ? ledger_.open() : 0; }
   /// It has some that no other worker may have: Grantable does not count those.
   bool GrantableTo(std::uint32_t worker) { return MayGrant() && ledger_.OpenFor(worker); }
-  /// The worker has had the work id beyond its deadline, and still speaks: it is also granted to
-  /// another worker, and to the next one when that one is lost, gives it back or has it for too
-  /// long too. Once for each grant; without effect for one that is committed or not with it.
+  /// The worker has had the work id beyond its deadline, and still speaks: another one gets it too,
+  /// and the next one when that one is lost, gives it back or has it for too long too. Once for
+  /// each grant; without effect for one that is committed or not with it.
   void Overdue(std::uint32_t worker, WorkId work_id);
   std::optional<ProtocolTime> DeadlineOf(WorkId work_id, ProtocolTime usual) const;  // WorkSource's
   /// Under which chief term the work id is granted and reported. A program's work is void once
@@ -108,10 +105,11 @@ class CommitProtocol {
   }
   /// A worker or a shard has the work id, as far as is known.
   bool Begun(WorkId work_id) const { return ledger_.Valid(work_id) && ledger_.Begun(work_id); }
-  /// Every shard's current copy has the work id.
+  /// Every shard's current copy has the work id; all that are below it.
   bool Committed(WorkId work_id) const {
     return ledger_.Valid(work_id) && ledger_.Committed(work_id);
   }
+  bool CommittedBelow(WorkId after) { return ledger_.CommittedBelow(after); }
   /// The worker gives work ids back unreported.
   void ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids);
   /// Rule 4. Counts whoever reports: the terms prove what was applied. `early`: shards, in the same
@@ -119,9 +117,10 @@ class CommitProtocol {
   /// taken. REQUIRES: sets of options.shards; `early` may be of none.
   ReportResult Report(std::uint32_t worker, WorkId work_id, const ShardsInMembership& has,
                       const ShardSet& early = {});
+  /// Shards were early for work without an id; those that are asked, as by Report.
+  std::vector<ShardId> Early(WorkId after, const ShardsInMembership& early);
 
   // ---- checkpoints ----
-
   /// A ps is leaving, its shards cannot move and no checkpoint has been placed since: take one now.
   bool CheckpointWanted() const;
   /// Full checkpoints are wanted, two of them: what is kept of work that is done takes too much
@@ -148,7 +147,6 @@ class CommitProtocol {
   const std::vector<std::string>& checkpoints() const { return checkpoints_; }  // newest first
 
   // ---- the run ----
-
   /// Lets time pass: ends joining when the rejoin timeout is over, tries again what could not move.
   void Tick(ProtocolTime now);
   void Drain() { draining_ = true; }  // rule 11: no more grants from now on

@@ -183,10 +183,15 @@ bool WorkLedger::Whole(std::uint32_t chunk) const {
   return chunk < committed_in_chunk_.size() && committed_in_chunk_[chunk] == chunk_size();
 }
 
+// Rule 1, phases. Invariant: what has an id and what has none of an earlier phase has ended.
+bool WorkLedger::MayBegin(WorkId work_id) {
+  return source_->Number(work_id) < source_->held_from() && CommittedBelow(source_->After(work_id));
+}
+
 // Rule 1, phases. Invariant: all below low_ is committed. It goes up here alone and down only when
 // one below is re-opened, so that no work id is looked at again with every grant.
-bool WorkLedger::RaiseLow(WorkId end) {
-  while (low_ < end) {
+bool WorkLedger::CommittedBelow(WorkId after) {
+  while (low_ < after) {
     if (low_.batch == 0 && Whole(low_.epoch)) {
       low_ = {low_.epoch + 1, 0};
     } else if (committed_.Contains(low_)) {
@@ -199,11 +204,9 @@ bool WorkLedger::RaiseLow(WorkId end) {
   return true;
 }
 
-bool WorkLedger::MayBegin(WorkId work_id) { return RaiseLow(source_->After(work_id)); }
-
 // Rule 5. Invariant: a checkpoint that is started now has all below, since every shard's copy has.
 std::uint64_t WorkLedger::LeadingCommitted() {
-  static_cast<void>(RaiseLow({chunks(), 0}));
+  static_cast<void>(CommittedBelow({chunks(), 0}));
   return std::min(source_->Number(low_), work_ids_expected());
 }
 

@@ -85,6 +85,8 @@ class WorkLedger {
   bool Waits(WorkId work_id) const { return source_->After(work_id) != WorkId{}; }
   /// All that has to be committed before is. REQUIRES: Valid(work_id).
   bool MayBegin(WorkId work_id);
+  /// Every work id below is committed. REQUIRES: they exist.
+  bool CommittedBelow(WorkId after);
   bool AllCommitted() const { return committed_count_ == work_ids_expected(); }
   /// The same, and nothing will be added any more.
   bool Done() const { return AllCommitted() && source_->closed(); }
@@ -138,8 +140,6 @@ class WorkLedger {
   void ShareIfOverdue(InFlight::const_iterator work_id);
   /// Ends being in flight: the work id is with no worker any more.
   void Land(InFlight::iterator work_id);
-  /// Raises low_ up to `end`; false: not all below that are committed.
-  bool RaiseLow(WorkId end);
   std::vector<ShardId> Lacking(WorkId work_id) const;
   bool Open(WorkId work_id) const;
   bool Whole(std::uint32_t chunk) const;

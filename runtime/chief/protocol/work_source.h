@@ -36,6 +36,9 @@ class WorkSource {
   /// The work id is not to be begun before every one below this is committed; {0, 0}: it may be
   /// begun at any time. REQUIRES: the work id exists.
   virtual WorkId After(WorkId /*work_id*/) const { return {}; }
+  /// What has this number or a higher one is not to be begun now, whatever is committed: work
+  /// without an id of an earlier phase has not ended.
+  virtual std::uint64_t held_from() const { return ~std::uint64_t{0}; }
   /// REQUIRES: the work id exists.
   virtual WorkContent ContentOf(WorkId /*work_id*/) const { return {}; }
   /// As in ContentOf. Called often; cheap. REQUIRES: the work id exists.

@@ -42,6 +42,13 @@ TEST(MetricTable, WhenReset_WhatWasScheduledBeforeDoesNotCount) {
   EXPECT_EQ(table.Get("absent"), (MetricSum{"absent", 0, 0}));
 }
 
+// A mark keeps what was added behind it.
+TEST(MetricTable, WhenACallThatOthersWaitForFails_AllOthersCount) {
+  MetricTable table;
+  table.Add(1, {{"loss", 5, 1}}, 0);
+  EXPECT_EQ(table.All(), (std::vector<MetricSum>{{"loss", 5, 1}}));
+}
+
 TEST(MetricTable, WhenRestored_ItGoesOnFromWhatAllHad) {
   MetricTable table;
   table.Add(0, {{"loss", 5, 1}, {"accuracy", 1, 2}}, 1);
