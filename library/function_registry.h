@@ -37,7 +37,8 @@ class FunctionRegistry {
       PSTRAIN_EXCLUDES(mutex_);
   /// By name, with the options that change what a worker does with a call.
   std::map<std::string, std::string> Signatures() const PSTRAIN_EXCLUDES(mutex_);
-  /// ALREADY_EXISTS: one name was registered twice; INVALID_ARGUMENT: one is empty or reserved.
+  /// ALREADY_EXISTS: one name was registered twice; INVALID_ARGUMENT: one is empty or reserved, or
+  /// the options of one are wrong.
   Status problem() const PSTRAIN_EXCLUDES(mutex_);
 
  private:

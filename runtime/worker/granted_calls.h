@@ -68,6 +68,9 @@ class GrantedCalls {
   /// The attempt that came to what `report` says has reached no shard: the chief hears that, and is
   /// to grant the work again.
   void GiveBackFailed(const Grant& grant, Report report);
+  /// The attempt was given up, and nothing of it is sent: the chief hears that, and grants the work
+  /// again.
+  void GiveBackMissed(const Grant& grant);
   /// Waits for a membership newer than `number`, a little. False: give up.
   bool WaitForChange(std::uint64_t number);
 

@@ -146,9 +146,11 @@ void GrantWatch::SayWhatTakesLong(std::uint32_t index, Worker& worker) const {
   if (able_ - in_flight.since < (in_flight.said + 1) * kLongFunction) return;
   ++in_flight.said;
   const std::uint64_t number = work_id.epoch * chief_.run.batches_per_epoch() + work_id.batch;
+  const auto& name_of = chief_.setup.work.stops.name_of;
   LogWarning("chief", "a worker has had a call for long; others may wait for it",
              {{"worker", index},
               {"work", "closure " + std::to_string(number)},
+              {"function", name_of ? name_of(work_id) : ""},
               {"seconds", InSeconds(able_ - in_flight.since)}});
 }
 

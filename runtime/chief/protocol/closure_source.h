@@ -21,12 +21,15 @@ struct WorkPreference {
   /// It is kept for that one while it is registered, and is anybody's while it is not.
   std::optional<std::uint32_t> worker = std::nullopt;
   int priority = 0;
+  /// Another one is to have it, while one is registered.
+  std::optional<std::uint32_t> not_on = std::nullopt;
   friend bool operator==(const WorkPreference&, const WorkPreference&) = default;
 };
 
 /// Work that is added while it is done, in phases: nothing of a phase is begun before all of the
 /// phases before it is committed. Within a phase the highest priority is first, and of that the
-/// lowest open id, whoever asks, but for what is kept for another worker. One thread at a time.
+/// lowest open id, whoever asks, but for what is kept for another worker, or for any other. One
+/// thread at a time.
 class ClosureSource : public WorkSource {
  public:
   static constexpr std::uint32_t kChunkSize = 4096;
@@ -60,6 +63,11 @@ class ClosureSource : public WorkSource {
   void Repair(WorkId work_id) { SetKind(work_id, kRepairWork); }
   /// It does not succeed any more: kLostWork.
   void Lose(WorkId work_id) { SetKind(work_id, kLostWork); }
+  /// Another worker is to have it before this one, and nobody is preferred any more. REQUIRES: it
+  /// is open.
+  void SetAside(WorkId work_id, std::uint32_t worker);
+  /// Anybody may have it again.
+  void EndAside(WorkId work_id);
   /// Of all payloads that are kept. Work that follows work of the same content shares it.
   std::size_t payload_bytes() const { return payload_bytes_; }
 
@@ -91,6 +99,7 @@ class ClosureSource : public WorkSource {
   void Taken(WorkId work_id) override;
   std::uint64_t kept() const override { return kept_count_; }
   std::optional<WorkId> KeptFor(std::uint32_t worker) const override;
+  std::uint64_t aside() const override { return aside_count_; }
 
  private:
   struct Closure {
@@ -114,6 +123,10 @@ class ClosureSource : public WorkSource {
     return preference.worker && registered_.contains(*preference.worker);
   }
   void Put(std::uint64_t number, const WorkPreference& preference);
+  /// Out of anybody_. True: it was there.
+  bool Remove(const Place& place, const WorkPreference& preference);
+  /// The first one that anybody may have, and this worker.
+  std::optional<Place> FirstFor(std::uint32_t worker) const;
   /// The next number without a preference that Next looks at; next_ is there then.
   std::optional<std::uint64_t> NextPlain(const Whole& whole);
   std::uint64_t end() const { return first_ + closures_.size(); }
@@ -144,6 +157,8 @@ class ClosureSource : public WorkSource {
   Places anybody_;
   std::map<std::uint32_t, Places> kept_;
   std::uint64_t kept_count_ = 0;
+  /// Of anybody_, those that one worker is not to have.
+  std::uint64_t aside_count_ = 0;
   std::set<std::uint32_t> registered_;
 };
 

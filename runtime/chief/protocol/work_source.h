@@ -73,6 +73,8 @@ class WorkSource {
   /// Work ids that Next has for one worker alone, of all workers; and the first one of those.
   virtual std::uint64_t kept() const { return 0; }
   virtual std::optional<WorkId> KeptFor(std::uint32_t /*worker*/) const { return std::nullopt; }
+  /// Open work ids that Next passes over for one worker, and has for any other.
+  virtual std::uint64_t aside() const { return 0; }
 
   bool Contains(WorkId work_id) const {
     return work_id.batch < chunk_size() && Number(work_id) < work_ids();
