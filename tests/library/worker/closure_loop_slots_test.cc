@@ -61,7 +61,7 @@ TEST_F(ClosureLoopSlotsTest, WhenAnAttemptIsBeyondItsDeadline_WhatItComesToCount
   ASSERT_EQ(reports().size(), 2U);
   ExpectMissed(reports()[0]);
   EXPECT_EQ(reports()[1].result(), "done");
-  EXPECT_EQ(WorkerStats(*stats_).missed_attempts->Value(), 1U);
+  EXPECT_EQ(missed_attempts_, 1U);
 }
 
 TEST_F(ClosureLoopSlotsTest, WhenTheOnlyThreadHangs_AnotherOneTakesItsPlace) {
@@ -86,7 +86,7 @@ TEST_F(ClosureLoopSlotsTest, WhenAsManyHangAsRunAtATime_TheLoopEnds) {
   FakeRunner runner([this](int, ClosureReads&) { return Hang(); });
   EXPECT_EQ(Run(runner), OkStatus());
   EXPECT_TRUE(all_hang_);
-  EXPECT_EQ(inside_, 2);
+  EXPECT_GE(inside_, 2) << "a thread that took the place of the first may have begun another";
   ExpectApplied(0);
 }
 

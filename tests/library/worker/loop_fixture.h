@@ -134,6 +134,7 @@ class ClosureLoopTest : public TwoPsTest {
     loop_ = &loop;
     const Status status = loop.Run(threads, kMostInFlight);
     all_hang_ = loop.all_hang();
+    missed_attempts_ = stats.missed_attempts->Value();
     loop_ = nullptr;
     session_ = nullptr;
     session.GiveBackAll();
@@ -180,6 +181,7 @@ class ClosureLoopTest : public TwoPsTest {
   std::chrono::seconds grace_{30};
   ClosureLoop::WhenAllHang when_all_hang_ = ClosureLoop::WhenAllHang::kGoOn;
   bool all_hang_ = false;
+  std::uint64_t missed_attempts_ = 0;
   /// Of each grant; 0: none.
   std::uint64_t deadline_ms_ = 0;
   Mutex mutex_;
