@@ -165,18 +165,9 @@ std::optional<Result<ClosureLoop::Ending>> ClosureLoop::RunIt(const Grant& grant
   Reads reads(*this, grant, place);
   ClosureOutcome outcome = runner_->Run(grant.payload(), reads);
   const RunningCalls::Outcome returned = place.running.Returned(place.slot);
-  if (returned == RunningCalls::Outcome::kGivenUp ||
-      returned == RunningCalls::Outcome::kWrittenOff) {
-    return std::nullopt;
-  }
+  if (returned != RunningCalls::Outcome::kCounts) return std::nullopt;
   if (!reads.error().ok()) return reads.error();
   if (reads.ending()) return *reads.ending();
-  // As what was voided before it began (Do).
-  if (returned == RunningCalls::Outcome::kStopped) {
-    Result<Ending> ended =
-        LeaveOut(grant, CancelledError("told to stop, after an error of another call"));
-    if (!ended.ok() || *ended != Ending::kHasGradient) return ended;
-  }
   return End(grant, place.number, std::move(outcome));
 }
 

@@ -67,8 +67,7 @@ RunningCalls::Outcome RunningCalls::Returned(Slot slot) {
   Running& running = slots_.at(slot);
   running.grant = nullptr;
   if (running.written_off) return Outcome::kWrittenOff;
-  if (running.given_up) return Outcome::kGivenUp;
-  return running.stopped ? Outcome::kStopped : Outcome::kCounts;
+  return running.given_up ? Outcome::kGivenUp : Outcome::kCounts;
 }
 
 bool RunningCalls::WrittenOff(Slot slot) const {

@@ -59,7 +59,6 @@ class RunningCalls {
   /// What becomes of what a function has returned.
   enum class Outcome : std::uint8_t {
     kCounts,
-    kStopped,     // its call is void, unless a shard has some of it
     kGivenUp,     // nothing
     kWrittenOff,  // nothing, and its thread ends
   };
@@ -85,7 +84,7 @@ class RunningCalls {
 
   // ---- anybody ----
 
-  /// What comes of that call does not matter, if it runs; it is told to stop.
+  /// It is told to stop, if it runs.
   void Stop(WorkId work_id) PSTRAIN_EXCLUDES(mutex_);
   /// It is given up, if it runs.
   void GiveUp(WorkId work_id) PSTRAIN_EXCLUDES(mutex_);
@@ -113,7 +112,7 @@ class RunningCalls {
     Time spent{0};
     Time since{0};
     bool reading = false;
-    bool stopped = false;
+    bool stopped = false;  // it was told to
     bool cancelled = false;
     bool given_up = false;
     /// Beyond so much of its time it hangs; once it was given up.

@@ -27,15 +27,24 @@ Result<Values> HangAndAdd(Step& step, std::int64_t amount) {
 }
 const Function kHangAndAdd{"HangAndAdd", HangAndAdd, {.deadline = milliseconds(100)}};
 
-/// Until it is told.
-Result<Values> RunUntilToldTo(Step& step, std::int64_t amount) {
+/// Until they are told.
+Result<Values> AddWhenToldTo(Step& step, std::int64_t amount) {
   ++begun;
   while (!step.stop_requested()) std::this_thread::yield();
   return AddAmount(step, amount);
 }
-const Function kRunUntilToldTo{"RunUntilToldTo", RunUntilToldTo};
+const Function kAddWhenToldTo{"AddWhenToldTo", AddWhenToldTo};
 const Function kStopsByItsDeadline{
-    "StopsByItsDeadline", RunUntilToldTo, {.deadline = milliseconds(100)}};
+    "StopsByItsDeadline", AddWhenToldTo, {.deadline = milliseconds(100)}};
+
+Result<Values> CancelWhenToldTo(Step& step, std::int64_t amount) {
+  PSTRAIN_RETURN_IF_ERROR(AddWhenToldTo(step, amount).status());
+  return CancelledError("told to");
+}
+const Function kCancelWhenToldTo{"CancelWhenToldTo", CancelWhenToldTo};
+
+Result<Values> Cancels(Step& /*step*/, std::int64_t /*amount*/) { return CancelledError("so"); }
+const Function kCancels{"Cancels", Cancels};
 
 void AwaitBegun(int attempts) {
   while (begun < attempts) std::this_thread::yield();
@@ -112,16 +121,25 @@ TEST_F(ProgramDeadlinesTest, WhenItHearsOfItsDeadline_WhatItReturnsDoesNotCount)
   EXPECT_EQ(Count(), 0);
 }
 
-TEST_F(ProgramDeadlinesTest, WhenACallFails_ThoseThatRunAreToldToStopAndVoid) {
+TEST_F(ProgramDeadlinesTest, WhenACallFails_ThoseThatRunAreToldToStop) {
   Start();
-  const RemoteValue running = Schedule(kRunUntilToldTo, 5);
-  AwaitBegun(1);
+  const RemoteValue adds = Schedule(kAddWhenToldTo, 5);
+  const RemoteValue cancels = Schedule(kCancelWhenToldTo, 70);
+  AwaitBegun(2);
   Schedule(kFail, "no");
   EXPECT_EQ(coordinator().Join(kSoon), AbortedError("Fail: no"));
-  EXPECT_EQ(ErrorOf(running).code(), StatusCode::kCancelled);
+  EXPECT_TRUE(adds.Fetch(kSoon).ok());
+  EXPECT_EQ(ErrorOf(cancels).code(), StatusCode::kCancelled);
+  EXPECT_EQ(coordinator().FailedCalls(), 1U) << "it is void, and no error";
+  Schedule(kAdd, 300);
+  EXPECT_EQ(Count(), 305) << "the coordinator goes on";
+}
+
+TEST_F(ProgramDeadlinesTest, WhenNobodyHasToldItTo_CancelledIsAnErrorAsAnyOther) {
+  StartOneWorker(1);
+  Schedule(kCancels, 5);
+  EXPECT_EQ(coordinator().Join(kSoon).code(), StatusCode::kCancelled);
   EXPECT_EQ(coordinator().FailedCalls(), 1U);
-  Schedule(kAdd, 3);
-  EXPECT_EQ(Count(), 3) << "the coordinator goes on";
 }
 
 TEST_F(ProgramDeadlinesTest, WhenOneDoesNotStop_ItIsGivenUpAfterTheTimeout) {
@@ -164,8 +182,8 @@ TEST_F(ProgramDeadlinesTest, WhenAProgramIsGivenUpThatHangs_ItEnds) {
 
 TEST_F(ProgramDeadlinesTest, WhenTheTimeoutIsNotPositive_ItIsRefused) {
   Start();
-  EXPECT_EQ(ClusterCoordinator::Create(
-                *strategy_, {.errors = FailFast{}, .cancel_timeout = milliseconds(-1)})
+  EXPECT_EQ(ClusterCoordinator::Create(*strategy_,
+                                       {.errors = FailFast{}, .cancel_timeout = milliseconds(-1)})
                 .status(),
             InvalidArgumentError("CoordinatorOptions.cancel_timeout is -1 ms, and has to be "
                                  "positive"));

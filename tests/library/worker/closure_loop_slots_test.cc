@@ -125,24 +125,9 @@ TEST_F(ClosureLoopSlotsTest, WhenAnAttemptWasGivenUp_ItReadsNothingMore) {
   ExpectApplied(1);
 }
 
-TEST_F(ClosureLoopSlotsTest, WhenTheChiefSaysStop_TheFunctionHearsItAndItsCallIsVoid) {
+TEST_F(ClosureLoopSlotsTest, WhenTheChiefSaysStop_TheFunctionHearsItAndWhatItReturnsCounts) {
   FakeRunner runner([this](int, ClosureReads& reads) {
     EXPECT_FALSE(reads.StopToken().stop_requested());
-    SayStop({kWorkId});
-    while (!reads.StopToken().stop_requested()) std::this_thread::yield();
-    return Succeed();
-  });
-  EXPECT_EQ(Run(runner), OkStatus());
-  EXPECT_EQ(runner.calls, 1);
-  ExpectApplied(0);
-  ASSERT_EQ(reports().size(), 1U);
-  EXPECT_EQ(reports()[0].error().code(), static_cast<std::uint32_t>(StatusCode::kCancelled));
-  EXPECT_FALSE(reports()[0].missed());
-}
-
-TEST_F(ClosureLoopSlotsTest, WhenAShardHasWhatIsToStop_AllHaveIt) {
-  PushToTheFirstPs();
-  FakeRunner runner([this](int, ClosureReads& reads) {
     SayStop({kWorkId});
     while (!reads.StopToken().stop_requested()) std::this_thread::yield();
     return Succeed();
