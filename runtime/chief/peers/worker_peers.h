@@ -16,7 +16,6 @@
 #include "runtime/chief/peers/grant_limit.h"
 #include "runtime/chief/peers/grant_watch.h"
 #include "runtime/chief/peers/granted_work.h"
-#include "runtime/chief/peers/run_phase.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {
