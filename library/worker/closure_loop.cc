@@ -23,7 +23,7 @@ void SetError(const Status& status, ProgramError* error) {
 
 }  // namespace
 
-/// What one attempt reads. It remembers when a shard does not serve it.
+/// What one attempt reads. When a shard does not serve it, the attempt is over.
 class ClosureLoop::Reads final : public ClosureReads {
  public:
   Reads(ClosureLoop& loop, const Grant& grant, const Place& place)
@@ -32,30 +32,28 @@ class ClosureLoop::Reads final : public ClosureReads {
   // Between BeginRead and EndRead the loop is there.
   Result<StepValues> Read(const StepAccess& access) override {
     const Status given_up = CancelledError("this attempt is given up");
-    if (ending_ || !error_.ok() || !place_.running.BeginRead(place_.slot)) return given_up;
+    if (!place_.running.BeginRead(place_.slot)) return given_up;
     Result<StepValues> values = ReadNow(access);
-    if (!place_.running.EndRead(place_.slot)) return given_up;
-    return values;
+    if (place_.running.EndRead(place_.slot) || !values.ok()) return values;
+    return given_up;
   }
   std::stop_token StopToken() const override { return stop_; }
 
-  /// The attempt is over, whatever its function has returned.
-  const std::optional<Ending>& ending() const { return ending_; }
-  /// Of a ps that has refused a pull.
-  const Status& error() const { return error_; }
-
  private:
+  // Invariant: of an attempt that was given back the chief hears once.
   Result<StepValues> ReadNow(const StepAccess& access) {
     if (!loop_.order_.WaitForThoseBefore(place_.number, loop_.threads_ - 1)) {
-      ending_ = Ending::kGivenUp;
-      return CancelledError("this worker ends");
+      return End(Ending::kGivenUp);
     }
     PSTRAIN_ASSIGN_OR_RETURN(const RoutedPlan plan, loop_.ps_.Route(access));
     PullOutcome pulled;
     const Result<Ending> ended = loop_.calls_.Pull(grant_, plan, &pulled);
-    if (!ended.ok()) return error_ = ended.status();
-    if (*ended == Ending::kDone) return std::move(pulled.values);
-    ending_ = *ended;
+    if (ended.ok() && *ended == Ending::kDone) return std::move(pulled.values);
+    return End(ended);
+  }
+  Status End(const Result<Ending>& ended) {
+    if (place_.running.GiveBack(place_.slot)) loop_.EndEarly(place_.number, ended);
+    if (!ended.ok()) return ended.status();
     return CancelledError(*ended == Ending::kGivenUp ? "this worker ends"
                                                      : "a shard does not serve this attempt");
   }
@@ -64,8 +62,6 @@ class ClosureLoop::Reads final : public ClosureReads {
   const Grant& grant_;
   const Place place_;
   const std::stop_token stop_;
-  std::optional<Ending> ending_;
-  Status error_;
 };
 
 ClosureLoop::ClosureLoop(const RoleContext& context, GrantSession& session, PsClient& ps,
@@ -166,9 +162,13 @@ std::optional<Result<ClosureLoop::Ending>> ClosureLoop::RunIt(const Grant& grant
   ClosureOutcome outcome = runner_->Run(grant.payload(), reads);
   const RunningCalls::Outcome returned = place.running.Returned(place.slot);
   if (returned != RunningCalls::Outcome::kCounts) return std::nullopt;
-  if (!reads.error().ok()) return reads.error();
-  if (reads.ending()) return *reads.ending();
   return End(grant, place.number, std::move(outcome));
+}
+
+// Another attempt may begin here while its function runs on.
+void ClosureLoop::EndEarly(std::uint64_t place, const Result<Ending>& ended) {
+  order_.End(std::array{place});
+  if (!ended.ok() || *ended == Ending::kGivenUp) Abandon(ended.status());
 }
 
 // Large ones are pushed here, beside each other and beside the small ones.

@@ -99,6 +99,8 @@ class ClosureLoop {
   std::optional<Result<Ending>> Do(const Grant& grant, const Place& place);
   /// As Do, of what may be pushed in the background.
   std::optional<Result<Ending>> RunIt(const Grant& grant, const Place& place);
+  /// An attempt ends with what it reads, before its function has returned.
+  void EndEarly(std::uint64_t place, const Result<Ending>& ended);
   /// As RunIt, of what its function has come to.
   std::optional<Result<Ending>> End(const Grant& grant, std::uint64_t place,
                                     ClosureOutcome outcome);

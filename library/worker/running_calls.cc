@@ -62,6 +62,16 @@ bool RunningCalls::EndRead(Slot slot) {
   return !running.given_up;
 }
 
+bool RunningCalls::GiveBack(Slot slot) {
+  const MutexLock lock(mutex_);
+  Running& running = slots_.at(slot);
+  if (std::exchange(running.given_up, true)) return false;
+  running.hangs_after = 2 * (running.deadline > Time(0) ? running.deadline : Time(kMostDeadline));
+  stops_.push_back(running.stop);
+  changed_.NotifyAll();
+  return true;
+}
+
 RunningCalls::Outcome RunningCalls::Returned(Slot slot) {
   const MutexLock lock(mutex_);
   Running& running = slots_.at(slot);
@@ -123,7 +133,9 @@ std::size_t RunningCalls::hanging() const {
   }));
 }
 
+// Invariant: what a read is about to give back to the chief is not given up beside it.
 std::optional<RunningCalls::Why> RunningCalls::WhyGivenUp(const Running& running, Time now) const {
+  if (running.reading || running.given_up) return std::nullopt;
   if (running.cancelled) return Why::kCancelled;
   if (running.deadline > Time(0) && SpentBy(running, now) >= running.deadline) return Why::kMissed;
   if (leave_at_ && now >= *leave_at_) return Why::kLeft;
@@ -133,7 +145,7 @@ std::optional<RunningCalls::Why> RunningCalls::WhyGivenUp(const Running& running
 // Invariant: `grant` is the thread's, which waits in Returned for what reads it here.
 void RunningCalls::Look(Slot slot, Running& running, Time now, News* news) {
   if (running.grant == nullptr || running.written_off) return;
-  const std::optional<Why> why = running.given_up ? std::nullopt : WhyGivenUp(running, now);
+  const std::optional<Why> why = WhyGivenUp(running, now);
   if (why) {
     running.given_up = true;
     running.hangs_after =
@@ -172,9 +184,9 @@ RunningCalls::News RunningCalls::TakeNews() {
 }
 
 RunningCalls::Time RunningCalls::NextOf(const Running& running) const {
-  if (running.grant == nullptr || running.written_off) return kNever;
-  const Time leaves = leave_at_ && (!running.given_up || !running.reading) ? *leave_at_ : kNever;
-  if (running.reading) return leaves;
+  if (running.grant == nullptr || running.written_off || running.reading) return kNever;
+  if (running.cancelled && !running.given_up) return Time::min();
+  const Time leaves = leave_at_.value_or(kNever);
   const Time most = running.given_up ? running.hangs_after : running.deadline;
   if (most == Time(0)) return leaves;
   return std::min(leaves, running.since + (most - running.spent));

@@ -19,8 +19,9 @@ namespace pstrain {
 /// run, and whether what it comes to still counts (docs/design/hung-functions.md). One moment
 /// decides that: Returned, or the giving up, whichever is first; nothing of an attempt that was
 /// given up leaves the worker. The time that an attempt spends in its reads is not its own: its
-/// clock stands. A thread whose function hangs is written off; it touches nothing but this when the
-/// function returns at last. Shared by the loop and its threads. Any thread.
+/// clock stands, and it is not given up before the read ends. A thread whose function hangs is
+/// written off; it touches nothing but this when the function returns at last. Shared by the loop
+/// and its threads. Any thread.
 class RunningCalls {
  public:
   using Slot = std::uint64_t;
@@ -74,9 +75,12 @@ class RunningCalls {
   /// A function begins in the slot; `grant` outlives it.
   void Begin(Slot slot, const Grant& grant, std::uint64_t place) PSTRAIN_EXCLUDES(mutex_);
   std::stop_token StopToken(Slot slot) const PSTRAIN_EXCLUDES(mutex_);
-  /// False, both: the attempt was given up. After BeginRead has said so, no EndRead.
+  /// False, all: the attempt was given up. After BeginRead has said so, none of the others.
   bool BeginRead(Slot slot) PSTRAIN_EXCLUDES(mutex_);
   bool EndRead(Slot slot) PSTRAIN_EXCLUDES(mutex_);
+  /// Within a read: the chief hears otherwise what becomes of the attempt, which is given up now
+  /// without news.
+  bool GiveBack(Slot slot) PSTRAIN_EXCLUDES(mutex_);
   Outcome Returned(Slot slot) PSTRAIN_EXCLUDES(mutex_);
   bool WrittenOff(Slot slot) const PSTRAIN_EXCLUDES(mutex_);
   /// Its thread does nothing more.

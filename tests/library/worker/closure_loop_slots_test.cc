@@ -112,6 +112,22 @@ TEST_F(ClosureLoopSlotsTest, WhenAReadWaitsForAPs_ThatTimeIsNotTheFunctions) {
   ExpectApplied(1);
 }
 
+TEST_F(ClosureLoopSlotsTest, WhenAReadIsEarly_ItsFunctionMayTakeItsTime) {
+  closures_.clear();
+  closures_[{0, 1}] = {0, 1};
+  deadline_ms_ = 50;
+  threads_ = 2;
+  FakeRunner runner([this](int, ClosureReads& reads) {
+    if (reads.Read({{kDense}, {}}).ok()) return Succeed();
+    return Hang();
+  });
+  EXPECT_EQ(Run(runner), OkStatus());
+  EXPECT_EQ(runner.calls, 2);
+  ASSERT_EQ(reports().size(), 2U);
+  EXPECT_EQ(reports()[0].early().count(), 1U);
+  EXPECT_FALSE(reports()[1].missed()) << "the chief has heard of the attempt";
+}
+
 TEST_F(ClosureLoopSlotsTest, WhenAnAttemptWasGivenUp_ItReadsNothingMore) {
   deadline_ms_ = 50;
   FakeRunner runner([](int call, ClosureReads& reads) {

@@ -152,18 +152,31 @@ TEST_F(RunningCallsTest, WhenTheChiefGivesItUp_ItMaySoonHang) {
   EXPECT_EQ(running_.TakeNews().hanging.size(), 1U);
 }
 
-TEST_F(RunningCallsTest, WhenItIsGivenUpWhileItReads_ItHangsOnlyAfterTheRead) {
+TEST_F(RunningCallsTest, WhileItReads_ItIsNotGivenUp) {
   const Grant grant = GrantOf(0);
   running_.Begin(slot_, grant, kPlace);
   EXPECT_TRUE(running_.BeginRead(slot_));
   running_.GiveUp(kCall);
-  EXPECT_EQ(running_.TakeNews().given_up.size(), 1U);
   clock_.Advance(std::chrono::hours(1));
-  EXPECT_FALSE(running_.TakeNews().any()) << "its thread is within the loop";
+  EXPECT_FALSE(running_.TakeNews().any()) << "the read may give it back";
+  EXPECT_TRUE(running_.EndRead(slot_));
+  EXPECT_EQ(running_.TakeNews().given_up.size(), 1U);
+  EXPECT_FALSE(running_.BeginRead(slot_));
+}
+
+TEST_F(RunningCallsTest, WhenAReadGivesItBack_NobodySaysThatItMissedItsDeadline) {
+  const Grant grant = GrantOf(100);
+  running_.Begin(slot_, grant, kPlace);
+  EXPECT_TRUE(running_.BeginRead(slot_));
+  EXPECT_TRUE(running_.GiveBack(slot_));
   EXPECT_FALSE(running_.EndRead(slot_));
+  EXPECT_EQ(running_.TakeNews().stops.size(), 1U);
+  clock_.Advance(milliseconds(199));
   EXPECT_FALSE(running_.TakeNews().any());
-  clock_.Advance(RunningCalls::kCourtesy);
-  EXPECT_EQ(running_.TakeNews().hanging.size(), 1U);
+  clock_.Advance(milliseconds(1));
+  const RunningCalls::News news = running_.TakeNews();
+  EXPECT_TRUE(news.given_up.empty());
+  EXPECT_EQ(news.hanging.size(), 1U) << "its thread is needed all the same";
 }
 
 TEST_F(RunningCallsTest, WhenAnAttemptHangs_AWordOfItsCallIsOfTheNextOne) {
@@ -219,10 +232,14 @@ TEST_F(RunningCallsTest, WhenAReadEndsAfterTheWorkerHasLeft_ItIsOver) {
   running_.Begin(slot_, grant, kPlace);
   EXPECT_TRUE(running_.BeginRead(slot_));
   running_.Leave(milliseconds(100));
+  EXPECT_EQ(running_.TakeNews().stops.size(), 1U);
   clock_.Advance(milliseconds(100));
-  EXPECT_FALSE(running_.TakeNews().over);
-  EXPECT_FALSE(running_.EndRead(slot_));
-  EXPECT_TRUE(running_.TakeNews().over);
+  EXPECT_FALSE(running_.TakeNews().any());
+  EXPECT_TRUE(running_.EndRead(slot_));
+  const RunningCalls::News news = running_.TakeNews();
+  ASSERT_EQ(news.given_up.size(), 1U);
+  EXPECT_EQ(news.given_up[0].why, Why::kLeft);
+  EXPECT_TRUE(news.over);
 }
 
 }  // namespace
