@@ -206,10 +206,13 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
                           ", and the newest is " + std::to_string(MembershipNumber())));
       continue;
     }
-    if (report.missed() || Overruled(report)) {
+    if (report.missed()) {
+      HearMissed(request.index(), work_id, worker);
+      continue;
+    }
+    if (Overruled(report)) {
       worker.granted_work.Reported(work_id);
       chief_.protocol.ReturnGrants(request.index(), {work_id});
-      if (report.missed()) HearMissed(request.index(), work_id);
       continue;
     }
     const ReportResult result = chief_.protocol.Report(

@@ -109,7 +109,7 @@ class WorkerPeers {
   void Heed(const ChiefJob::Heard& heard);
   // worker_peers_stops.cc
   /// The worker has given up an attempt.
-  void HearMissed(std::uint32_t index, WorkId work_id);
+  void HearMissed(std::uint32_t index, WorkId work_id, Peer& worker);
   /// Which of its functions a worker is to stop, or to give up.
   void TellStops(const Peer& worker, PollWorkerReply* reply) const;
   void AbsorbPrepared(const PollWorkerRequest& request, std::string_view from, const Peer& worker,

@@ -6,10 +6,14 @@
 namespace pstrain {
 
 // Rule 6. Invariant: it is with that worker no more, and nothing of that attempt comes to a shard.
-// What is committed meanwhile another attempt has done.
-void WorkerPeers::HearMissed(std::uint32_t index, WorkId work_id) {
+// What is committed meanwhile another attempt has done. A report that comes again, as its answer was
+// lost, is of an attempt that was counted.
+void WorkerPeers::HearMissed(std::uint32_t index, WorkId work_id, Peer& worker) {
+  const bool counted = !worker.granted_work.in_flight().contains(work_id);
+  worker.granted_work.Reported(work_id);
+  chief_.protocol.ReturnGrants(index, {work_id});
   const auto& missed = chief_.setup.work.stops.missed;
-  if (!missed || chief_.protocol.Committed(work_id)) return;
+  if (counted || !missed || chief_.protocol.Committed(work_id)) return;
   Heed(missed(work_id, index, chief_.protocol));
 }
 

@@ -96,6 +96,13 @@ TEST_F(StoppedWorkTest, WhenAnAttemptWasGivenUp_ItIsNoReportAndAnotherWorkerHasT
   ASSERT_EQ(workers_.Poll(Request(1, 1), {}).grants_size(), 1);
 }
 
+TEST_F(StoppedWorkTest, WhenTheAnswerWasLost_TheReportComesAgainAndCountsOnce) {
+  workers_.Poll(Request(0, 1), {});
+  workers_.Poll(Missing(0), {});
+  workers_.Poll(Missing(0), {});
+  EXPECT_EQ(missed_.size(), 1U);
+}
+
 TEST_F(StoppedWorkTest, WhenItWasNotGranted_NobodyHearsIt) {
   workers_.Poll(Request(0, 1), {});
   workers_.Poll(Missing(1), {});
