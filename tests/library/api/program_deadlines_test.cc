@@ -122,7 +122,7 @@ TEST_F(ProgramDeadlinesTest, WhenItHearsOfItsDeadline_WhatItReturnsDoesNotCount)
 }
 
 TEST_F(ProgramDeadlinesTest, WhenACallFails_ThoseThatRunAreToldToStop) {
-  Start();
+  StartOneWorker(3);
   const RemoteValue adds = Schedule(kAddWhenToldTo, 5);
   const RemoteValue cancels = Schedule(kCancelWhenToldTo, 70);
   AwaitBegun(2);
