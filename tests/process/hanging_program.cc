@@ -72,9 +72,9 @@ Result<int> Coordinate(const ClusterResolver& cluster) {
   PSTRAIN_ASSIGN_OR_RETURN(auto coordinator, ClusterCoordinator::Create(strategy));
   {
     const auto scope = strategy.Scope();
-    PSTRAIN_RETURN_IF_ERROR(Variable::Create(kSum, Shape{}, initializers::Zeros(),
-                                             optimizers::None{}, DType::kInt64)
-                                .status());
+    PSTRAIN_RETURN_IF_ERROR(
+        Variable::Create(kSum, Shape{}, initializers::Zeros(), optimizers::None{}, DType::kInt64)
+            .status());
   }
   for (int i = 0; i < calls; ++i) {
     PSTRAIN_RETURN_IF_ERROR(coordinator.Schedule(kAdd, std::int64_t{i}).status());

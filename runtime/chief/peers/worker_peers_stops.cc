@@ -6,8 +6,8 @@
 namespace pstrain {
 
 // Rule 6. Invariant: it is with that worker no more, and nothing of that attempt comes to a shard.
-// What is committed meanwhile another attempt has done. A report that comes again, as its answer was
-// lost, is of an attempt that was counted.
+// What is committed meanwhile another attempt has done. A report that comes again, as its answer
+// was lost, is of an attempt that was counted.
 void WorkerPeers::HearMissed(std::uint32_t index, WorkId work_id, Peer& worker) {
   const bool counted = !worker.granted_work.in_flight().contains(work_id);
   worker.granted_work.Reported(work_id);
