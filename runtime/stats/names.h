@@ -101,8 +101,7 @@ inline constexpr StatDefinition kWorkerCommitsReported{"commits_reported",
                                                        "Batches reported to the chief as applied."};
 inline constexpr StatDefinition kWorkerMissedAttempts{
     "missed_attempts", "pstrain_worker_missed_attempts_total", "",
-    "Attempts of a program's calls that were given up, because their function had not returned by "
-    "its deadline or by CoordinatorOptions.cancel_timeout."};
+    "Attempts of a program's calls that were given up."};
 inline constexpr StatDefinition kWorkerRecordsSkipped{
     "records_skipped", "pstrain_worker_input_errors_total", R"(reason="skipped")",
     "Records that could not be used."};
