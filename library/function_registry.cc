@@ -1,5 +1,6 @@
 #include "library/function_registry.h"
 
+#include <chrono>
 #include <utility>
 
 namespace pstrain::program {
@@ -49,6 +50,13 @@ void FunctionRegistry::Add(const std::string& name, Entry entry) {
         "function " + name + ", as at " + entry.where +
         ", is registered with atomic = true and writes = false; what changes nothing is never "
         "half applied, so leave FunctionOptions.atomic out");
+    return;
+  }
+  if (entry.options.deadline && *entry.options.deadline <= std::chrono::milliseconds(0)) {
+    problem_ = InvalidArgumentError("function " + name + ", registered at " + entry.where +
+                                    ", has a FunctionOptions.deadline of " +
+                                    std::to_string(entry.options.deadline->count()) +
+                                    " ms, and that has to be positive; leave it out for none");
     return;
   }
   const auto [known, added] = entries_.try_emplace(name, std::move(entry));

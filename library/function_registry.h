@@ -37,8 +37,8 @@ class FunctionRegistry {
       PSTRAIN_EXCLUDES(mutex_);
   /// By name, with their options.
   std::map<std::string, std::string> Signatures() const PSTRAIN_EXCLUDES(mutex_);
-  /// ALREADY_EXISTS: one name was registered twice; INVALID_ARGUMENT: one is empty or
-  /// reserved, or a function has options that contradict each other.
+  /// ALREADY_EXISTS: one name was registered twice; INVALID_ARGUMENT: one is empty or reserved, or
+  /// the options of one are wrong.
   Status problem() const PSTRAIN_EXCLUDES(mutex_);
 
  private:

@@ -160,14 +160,14 @@ void Run::ListUndeclared() {
              {{"variables", list}});
 }
 
-Result<std::shared_ptr<const ClosureState>> Run::Schedule(const Call& call,
-                                                          const CallOptions& options) {
+Result<std::shared_ptr<const ClosureState>> Run::Schedule(const Call& call, CallOptions options) {
   if (const std::optional<std::int64_t> worker = options.schedule.worker;
       worker && (*worker < 0 || *worker >= std::int64_t{workers_})) {
     return InvalidArgumentError("ScheduleOptions.worker is " + std::to_string(*worker) +
                                 ", and the strategy has workers 0 to " +
                                 std::to_string(workers_ - 1) + "; leave it out for any of them");
   }
+  options.name = call.function;
   const MutexLock lock(scheduling_);
   CallBinding binding;
   PSTRAIN_ASSIGN_OR_RETURN(std::vector<Argument> arguments, binding.Bind(call.arguments));

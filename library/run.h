@@ -46,8 +46,7 @@ class Run {
   /// As Chief::Declare.
   Status Declare(const VariableSpec& variable);
   /// As ClosureQueue::Schedule; iterators among the arguments give the call its elements.
-  Result<std::shared_ptr<const ClosureState>> Schedule(const Call& call,
-                                                       const CallOptions& options = {})
+  Result<std::shared_ptr<const ClosureState>> Schedule(const Call& call, CallOptions options = {})
       PSTRAIN_EXCLUDES(scheduling_);
   /// A CheckpointManager is made, which keeps so many marks: as ClosureQueue::AwaitBegin.
   Status AwaitBegin(std::optional<std::uint32_t> keep);

@@ -44,4 +44,9 @@ ClosureOutcome StepRunner::Run(const std::string& payload, ClosureReads& reads) 
   return outcome;
 }
 
+std::string StepRunner::NameOf(const std::string& payload) const {
+  const Result<Call> call = DecodeCall(payload);
+  return call.ok() ? call->function : std::string();
+}
+
 }  // namespace pstrain::program

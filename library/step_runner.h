@@ -33,6 +33,7 @@ class StepRunner final : public ClosureRunner {
   Status Declared(const std::vector<VariableSpec>& variables) override PSTRAIN_EXCLUDES(mutex_);
   ClosureOutcome Run(const std::string& payload, ClosureReads& reads) override
       PSTRAIN_EXCLUDES(mutex_);
+  std::string NameOf(const std::string& payload) const override;
 
  private:
   const FunctionRegistry& functions_;

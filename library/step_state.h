@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ class StepState {
   void ChangeRows(const char* what, const VariableRef& variable, const IndexedSlices& slices,
                   UpdateOp op);
   std::int64_t worker_index() const { return worker_index_; }
+  std::stop_token stop_token() const { return reads_.StopToken(); }
   /// As StepMetric::Add.
   void AddToMetric(const std::string& name, double numerator, double denominator);
 

@@ -99,10 +99,11 @@ class Step {
   /// ReplicaContext.num_replicas_in_sync.
   std::int64_t num_replicas_in_sync() const;
 
-  /// Told when what this attempt comes to does not matter any more: it is beyond
-  /// FunctionOptions::deadline, or an error of another call has made its call void, or the worker
-  /// ends. A function that runs long returns soon after, with any value or error. Any thread, also
-  /// after the function has returned.
+  /// Told when nobody waits for this attempt any more: it is beyond FunctionOptions::deadline, or
+  /// an error of another call has voided the rest, or the worker ends. A function that runs long
+  /// returns soon after. Of one that is beyond its deadline nothing counts; else what it returns
+  /// does, but CANCELLED is no error then: its call is void. Any thread, also after the function
+  /// has returned.
   std::stop_token stop_token() const;
   bool stop_requested() const { return stop_token().stop_requested(); }
 

@@ -45,5 +45,6 @@ void Step::Add(const VariableRef& variable, const IndexedSlices& deltas) {
 
 std::int64_t Step::worker_index() const { return state_.worker_index(); }
 std::int64_t Step::num_replicas_in_sync() const { return program::kReplicas; }
+std::stop_token Step::stop_token() const { return state_.stop_token(); }
 
 }  // namespace pstrain

@@ -17,6 +17,8 @@ struct CallOptions {
     kOwnPhase,
   };
   Place place = Place::kOpenPhase;
+  /// What errors and the log call its function.
+  std::string name = {};
   /// Of its function, and of Schedule.
   FunctionOptions function = {};
   ScheduleOptions schedule = {};

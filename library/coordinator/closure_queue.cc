@@ -43,6 +43,15 @@ void ClosureQueue::Describe(ChiefJob::Work* work) {
   };
   work->read_only = MakeReadOnlyPort();
   work->prepared.find = [this](WorkId work_id) { return PreparedOf(work_id); };
+  work->stops.missed = [this](WorkId work_id, std::uint32_t worker,
+                              const CommitProtocol& protocol) {
+    return Missed(work_id, worker, protocol);
+  };
+  work->stops.tell = [this](const std::set<WorkId>& in_flight, ProtocolTime now,
+                            const CommitProtocol& protocol) {
+    return TellStops(in_flight, now, protocol);
+  };
+  work->stops.name_of = [this](WorkId work_id) { return NameOf(work_id); };
   work->returned = [this](const ProgramMark& mark) { Returned(mark); };
 }
 
@@ -163,11 +172,18 @@ ClosureQueue::Scheduled ClosureQueue::Add(std::string payload, const CallOptions
   WorkPreference preference{.priority = options.schedule.priority};
   if (options.schedule.worker)
     preference.worker = static_cast<std::uint32_t>(*options.schedule.worker);
-  const Id id = source_->Number(source_->Add(1, {kClosureWork, std::move(payload)}, preference));
+  const std::chrono::milliseconds deadline =
+      options.function.deadline.value_or(std::chrono::milliseconds(0));
+  const Id id =
+      source_->Number(source_->Add(1, {kClosureWork, std::move(payload), deadline}, preference));
   auto state = std::make_shared<ClosureState>();
   {
     const MutexLock lock(mutex_);
-    pending_[id] = {.state = state, .order = calls_++, .may_be_voided = !own};
+    pending_[id] = {.state = state,
+                    .order = calls_++,
+                    .may_be_voided = !own,
+                    .name = options.name,
+                    .deadline = deadline};
     next_ = id + 1;
   }
   if (own) EndPhase();
@@ -210,6 +226,8 @@ ChiefJob::Heard ClosureQueue::Reported(WorkId work_id, const Report& report, boo
     source_->Void(work_id);
     Fail(id, ErrorOf(report), pending, protocol);
   }
+  missed_.Ended(id);
+  stops_.erase(id);
   Changed();
   return heard;
 }
@@ -229,7 +247,7 @@ std::uint64_t ClosureQueue::Settled() const {
 void ClosureQueue::Fail(Id id, const Status& error, const Pending& pending,
                         const CommitProtocol& protocol) {
   pending.state->Set(error);
-  if (pending.voided) return;
+  if (pending.voided || (stops_.contains(id) && error.code() == StatusCode::kCancelled)) return;
   CountFailure("closure " + std::to_string(id), error, id >= delivered_below_, protocol);
 }
 
@@ -257,11 +275,12 @@ bool ClosureQueue::WithinBudget() const {
 // FailFast, or beyond the Budget. What a shard may have, and assigns, are never voided.
 void ClosureQueue::VoidTheRest(const CommitProtocol& protocol) {
   for (auto& [id, pending] : pending_) {
+    if (!pending.may_be_voided || pending.voided || MayBeOnAShard(id, pending)) continue;
     const WorkId work_id = ClosureSource::IdOf(id);
-    if (!pending.may_be_voided || pending.voided || protocol.Begun(work_id) || repairs_.Has(id))
+    if (protocol.Begun(work_id)) {
+      stops_.try_emplace(id);
       continue;
-    // A shard may have some of it.
-    if (prepared_.Find(id) != nullptr) continue;
+    }
     source_->Void(work_id);
     pending.voided = true;
   }

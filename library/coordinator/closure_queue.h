@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -17,6 +18,7 @@
 #include "base/status.h"
 #include "library/coordinator/call_options.h"
 #include "library/coordinator/closure_state.h"
+#include "library/coordinator/missed_calls.h"
 #include "library/coordinator/prepared_outcomes.h"
 #include "library/coordinator/read_only_calls.h"
 #include "library/coordinator/repairs.h"
@@ -36,11 +38,12 @@ class ReadOnlyWork;
 /// A closure gets the next work id; its outcome is known with the first report that makes the id
 /// committed, and stays when a lost ps makes it run again; its result is that of the first attempt
 /// that was reported. FailFast: with the first error, closures that no worker and no shard has are
-/// voided, but not those of which an attempt was prepared. One caller of Schedule, Join or Done
-/// gets that error, with the count of the others; what was scheduled before that call and fails
-/// later is in the log only. Budget: so many errors are of their closure alone. What has succeeded
-/// and fails as it runs again for a lost ps is no error (Repairs). A call of a function that
-/// changes nothing has no work id, and counts in no number of closures that shards have. Any
+/// voided, but not those of which an attempt was prepared; those that workers have are told to
+/// stop, and given up after CoordinatorOptions::cancel_timeout. One caller of Schedule, Join or
+/// Done gets that error, with the count of the others; what was scheduled before that call and
+/// fails later is in the log only. Budget: so many errors are of their closure alone. What has
+/// succeeded and fails as it runs again for a lost ps is no error (Repairs). A call of a function
+/// that changes nothing has no work id, and counts in no number of closures that shards have. Any
 /// thread; a call that takes a work id only from the thread that has taken the first one.
 class ClosureQueue {
  public:
@@ -71,7 +74,7 @@ class ClosureQueue {
   ClosureQueue(const ClosureQueue&) = delete;
   ClosureQueue& operator=(const ClosureQueue&) = delete;
 
-  /// FAILED_PRECONDITION: there are other options already.
+  /// FAILED_PRECONDITION: there are other options already. INVALID_ARGUMENT: the timeout.
   Status SetOptions(const CoordinatorOptions& options) PSTRAIN_EXCLUDES(mutex_);
   /// As ChiefJob says; before the chief serves.
   void SetReturnWhenRepairFails(bool returns) PSTRAIN_EXCLUDES(mutex_);
@@ -143,6 +146,9 @@ class ClosureQueue {
     std::uint64_t order = 0;
     bool may_be_voided = true;
     bool voided = false;
+    /// Of its function.
+    std::string name = {};
+    std::chrono::milliseconds deadline{0};
     /// Of an attempt that was reported while a shard was on its way.
     std::optional<std::string> result = std::nullopt;
   };
@@ -190,9 +196,22 @@ class ClosureQueue {
   void CountFailure(const std::string& what, const Status& error, bool counts,
                     const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
   bool WithinBudget() const PSTRAIN_REQUIRES(mutex_);
+  // closure_queue_stops.cc
+  /// As ChiefJob::Work::Stops, all three.
+  ChiefJob::Heard Missed(WorkId work_id, std::uint32_t worker, const CommitProtocol& protocol)
+      PSTRAIN_EXCLUDES(mutex_);
+  ChiefJob::Work::Stops::Told TellStops(const std::set<WorkId>& in_flight, ProtocolTime now,
+                                        const CommitProtocol& protocol) PSTRAIN_EXCLUDES(mutex_);
+  std::string NameOf(WorkId work_id) const PSTRAIN_EXCLUDES(mutex_);
+  /// Those of stops_ that are with no worker any more.
+  void VoidStopped(const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
+  bool MayBeOnAShard(Id id, const Pending& pending) const PSTRAIN_REQUIRES(mutex_);
   // closure_queue_repairs.cc
   static Status ErrorOf(const Report& report);
   ChiefJob::Heard AttemptFailed(Id id, const Report& report) PSTRAIN_REQUIRES(mutex_);
+  /// The attempt has reached no shard, and others may have. `kind`: as it is now.
+  ChiefJob::Heard RepairFailed(Id id, std::uint32_t kind, const Status& error)
+      PSTRAIN_REQUIRES(mutex_);
   /// It was given up, and is committed so, for the first time.
   ChiefJob::Heard EndGivenUp(Id id, const Report& report, const Pending& pending,
                              const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
@@ -243,6 +262,9 @@ class ClosureQueue {
   std::uint64_t failed_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   std::optional<CoordinatorOptions> options_ PSTRAIN_GUARDED_BY(mutex_);
   Repairs repairs_ PSTRAIN_GUARDED_BY(mutex_);
+  MissedCalls missed_ PSTRAIN_GUARDED_BY(mutex_);
+  /// Calls whose functions are told to stop, and since when.
+  std::map<Id, std::optional<ProtocolTime>> stops_ PSTRAIN_GUARDED_BY(mutex_);
   bool return_when_repair_fails_ PSTRAIN_GUARDED_BY(mutex_) = false;
   std::optional<Failure> failure_ PSTRAIN_GUARDED_BY(mutex_);
   /// Errors of closures below were, or belong to one that was, delivered.

@@ -1,5 +1,6 @@
 // The part of ClosureQueue that hears of calls that fail when some shards have what they change,
 // and that says which errors are whose.
+#include <chrono>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,13 +13,13 @@ namespace pstrain {
 namespace {
 
 /// For a person.
-std::string TextOf(const ErrorPolicy& policy) {
-  if (const auto* budget = std::get_if<Budget>(&policy))
-    return "Budget{" + std::to_string(budget->calls) + "}";
-  return "FailFast{}";
+std::string TextOf(const CoordinatorOptions& options) {
+  const auto* const budget = std::get_if<Budget>(&options.errors);
+  return (budget != nullptr ? "Budget{" + std::to_string(budget->calls) + "}" : "FailFast{}") +
+         " and cancel_timeout = " + std::to_string(options.cancel_timeout.count()) + " ms";
 }
 
-std::string NameOf(ClosureQueue::Id id) { return "closure " + std::to_string(id); }
+std::string NumberOf(ClosureQueue::Id id) { return "closure " + std::to_string(id); }
 
 Status With(const Status& error, const std::string& sentence) {
   return {error.code(), error.message() + " (" + sentence + ")"};
@@ -27,12 +28,17 @@ Status With(const Status& error, const std::string& sentence) {
 }  // namespace
 
 Status ClosureQueue::SetOptions(const CoordinatorOptions& options) {
+  if (options.cancel_timeout <= std::chrono::milliseconds(0)) {
+    return InvalidArgumentError("CoordinatorOptions.cancel_timeout is " +
+                                std::to_string(options.cancel_timeout.count()) +
+                                " ms, and has to be positive");
+  }
   const MutexLock lock(mutex_);
   if (!options_) options_ = options;
   if (*options_ == options) return OkStatus();
   return FailedPreconditionError(
-      "the strategy has a coordinator with CoordinatorOptions.errors = " +
-      TextOf(options_->errors) + ", and is asked for one with " + TextOf(options.errors) +
+      "the strategy has a coordinator with CoordinatorOptions.errors = " + TextOf(*options_) +
+      ", and is asked for one with " + TextOf(options) +
       "; of one strategy there is one coordinator, so give the same options");
 }
 
@@ -56,13 +62,17 @@ ChiefJob::Heard ClosureQueue::AttemptFailed(Id id, const Report& report) {
   const WorkId work_id = ClosureSource::IdOf(id);
   const std::uint32_t kind = source_->KindOf(work_id);
   if (!report.has_error() || report.early().count() > 0 || kind == kLostWork) return {};
-  const Status error = ErrorOf(report);
+  return RepairFailed(id, kind, ErrorOf(report));
+}
+
+ChiefJob::Heard ClosureQueue::RepairFailed(Id id, std::uint32_t kind, const Status& error) {
+  const WorkId work_id = ClosureSource::IdOf(id);
   if (!repairs_.Failed(id, kind == kVoidWork, error)) return {};
-  const std::string what = NameOf(id) + " has failed " + std::to_string(Repairs::kMostAttempts) +
+  const std::string what = NumberOf(id) + " has failed " + std::to_string(Repairs::kMostAttempts) +
                            " times as it ran for shards that lack what others have of it";
   if (return_when_repair_fails_) return {.return_to_mark = what + ": " + error.ToString()};
   LogWarning("coordinator", "a call is given up: shards go without its update",
-             {{"work", NameOf(id)}, {"attempts", Repairs::kMostAttempts}, {"error", error}});
+             {{"work", NumberOf(id)}, {"attempts", Repairs::kMostAttempts}, {"error", error}});
   source_->Lose(work_id);
   return {};
 }
@@ -72,6 +82,7 @@ ChiefJob::Heard ClosureQueue::EndGivenUp(Id id, const Report& report, const Pend
                                          const CommitProtocol& protocol) {
   const WorkId work_id = ClosureSource::IdOf(id);
   Status error = repairs_.Ended(id);
+  if (error.ok()) error = missed_.ErrorOf(id, pending.name, pending.deadline);
   if (error.ok()) error = ErrorOf(report);
   if (report.result() == kNoShardHasIt) {
     source_->Void(work_id);
@@ -93,7 +104,10 @@ ChiefJob::Heard ClosureQueue::EndGivenUp(Id id, const Report& report, const Pend
   }
   Fail(id, With(error, "some shards have what an attempt before has changed, the others do not"),
        pending, protocol);
-  return Lose(id);
+  ChiefJob::Heard heard = Lose(id);
+  // Whether any shard has it nobody knew when its function had missed its deadline too often.
+  if (return_when_repair_fails_) heard.return_to_mark = NumberOf(id) + ": " + error.ToString();
+  return heard;
 }
 
 ChiefJob::Heard ClosureQueue::CommittedAgain(Id id, const Report& report) {
@@ -114,7 +128,7 @@ ChiefJob::Heard ClosureQueue::CommittedAgain(Id id, const Report& report) {
 ChiefJob::Heard ClosureQueue::Lose(Id id) {
   if (!repairs_.Lose(id)) return {};
   LogWarning("coordinator", "an update is lost in repair",
-             {{"work", NameOf(id)}, {"updates_lost_in_repair", repairs_.lost()}});
+             {{"work", NumberOf(id)}, {"updates_lost_in_repair", repairs_.lost()}});
   return {.update_lost = true};
 }
 

@@ -94,7 +94,8 @@ void LocalCluster::Launch() {
   for (std::uint32_t i = 0; i < options_.workers; ++i) {
     Launch(i, "worker-" + std::to_string(i) + ":0", [this, i](const RoleContext& context) {
       return RunClosures(context, {.create_runner = [this, i] { return options_.create_runner(i); },
-                                   .closures = options_.closures});
+                                   .closures = options_.closures,
+                                   .ends_when_all_hang = false});
     });
   }
 }

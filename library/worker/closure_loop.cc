@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "base/text/utf8.h"
@@ -24,40 +23,57 @@ void ClosureLoop::SetError(const Status& status, ProgramError* error) {
   error->set_message(std::string(Utf8Prefix(status.message(), kMostErrorBytes)));
 }
 
-/// What one attempt reads. It remembers when a shard does not serve it.
+/// What one attempt reads. When a shard does not serve it, the attempt is over.
 class ClosureLoop::Reads final : public ClosureReads {
  public:
-  Reads(ClosureLoop& loop, const Grant& grant, std::uint64_t place)
-      : loop_(loop), grant_(grant), place_(place) {}
+  Reads(ClosureLoop& loop, const Grant& grant, const Place& place)
+      : loop_(loop), grant_(grant), place_(place), stop_(place.running.StopToken(place.slot)) {}
 
+  // Between BeginRead and EndRead the loop is there.
   Result<StepValues> Read(const StepAccess& access) override {
-    if (ending_ || !error_.ok()) return CancelledError("this attempt is given up");
-    if (!loop_.order_.WaitForThoseBefore(place_, loop_.threads_ - 1)) {
-      ending_ = Ending::kGivenUp;
-      return CancelledError("this worker ends");
+    const Status given_up = CancelledError("this attempt is given up");
+    if (!place_.running.BeginRead(place_.slot)) return given_up;
+    Result<StepValues> values = ReadNow(access);
+    if (place_.running.EndRead(place_.slot) || !values.ok()) return values;
+    return given_up;
+  }
+  std::stop_token StopToken() const override { return stop_; }
+
+ private:
+  // Invariant: of an attempt that was given back the chief hears once.
+  Result<StepValues> ReadNow(const StepAccess& access) {
+    if (!loop_.order_.WaitForThoseBefore(place_.number, loop_.threads_ - 1)) {
+      return End(Ending::kGivenUp);
     }
     PSTRAIN_ASSIGN_OR_RETURN(const RoutedPlan plan, loop_.ps_.Route(access));
     PullOutcome pulled;
     const Result<Ending> ended = loop_.calls_.Pull(grant_, plan, &pulled);
-    if (!ended.ok()) return error_ = ended.status();
-    if (*ended == Ending::kDone) return std::move(pulled.values);
-    ending_ = *ended;
+    if (ended.ok() && *ended == Ending::kDone) return std::move(pulled.values);
+    return End(ended);
+  }
+  Status End(const Result<Ending>& ended) {
+    if (place_.running.GiveBack(place_.slot)) loop_.EndEarly(place_.number, ended);
+    if (!ended.ok()) return ended.status();
     return CancelledError(*ended == Ending::kGivenUp ? "this worker ends"
                                                      : "a shard does not serve this attempt");
   }
 
-  /// The attempt is over, whatever its function has returned.
-  const std::optional<Ending>& ending() const { return ending_; }
-  /// Of a ps that has refused a pull.
-  const Status& error() const { return error_; }
-
- private:
   ClosureLoop& loop_;
   const Grant& grant_;
-  const std::uint64_t place_;
-  std::optional<Ending> ending_;
-  Status error_;
+  const Place place_;
+  const std::stop_token stop_;
 };
+
+ClosureLoop::ClosureLoop(const RoleContext& context, GrantSession& session, PsClient& ps,
+                         std::shared_ptr<ClosureRunner> runner, WorkerStats& stats,
+                         WhenAllHang when_all_hang)
+    : session_(session),
+      ps_(ps),
+      runner_(std::move(runner)),
+      stats_(stats),
+      when_all_hang_(when_all_hang),
+      leaves_within_(context.grace / 2),
+      calls_(context, session, ps, stats, abandoned_) {}
 
 // The pushes end before this returns: their thread uses the loop.
 Status ClosureLoop::Run(std::uint32_t threads, std::uint32_t window) {
@@ -85,10 +101,7 @@ Status ClosureLoop::Run(std::uint32_t threads, std::uint32_t window) {
       pushes_ = &pushes;
       atomic_ = &*atomic;
     }
-    std::vector<std::jthread> others;
-    for (std::uint32_t i = 1; i < threads; ++i) others.emplace_back([this] { Work(); });
-    Work();
-    others.clear();
+    RunSlots();
     atomic.reset();
     const MutexLock lock(mutex_);
     pushes_ = nullptr;
@@ -111,18 +124,7 @@ void ClosureLoop::Abandon(Status status) {
   abandoned_ = true;
   order_.GiveUp();
   session_.GiveBackAll();  // also ends the wait for work
-}
-
-void ClosureLoop::Work() {
-  while (!abandoned_) {
-    const std::optional<Grant> grant = session_.NextGrant();
-    if (!grant) return;
-    const std::uint64_t place = order_.Begin();
-    const std::optional<Result<Ending>> ended = Do(*grant, place);
-    if (!ended) continue;
-    order_.End(std::array{place});
-    if (!ended->ok() || **ended == Ending::kGivenUp) return Abandon(ended->status());
-  }
+  Leave();
 }
 
 Status ClosureLoop::TellOfVariables() {
@@ -133,15 +135,14 @@ Status ClosureLoop::TellOfVariables() {
   }
   const std::vector<VariableSpec> variables(run->variables().begin(), run->variables().end());
   PSTRAIN_RETURN_IF_ERROR(ps_.Extend(variables));
-  PSTRAIN_RETURN_IF_ERROR(runner_.Declared(variables));
+  PSTRAIN_RETURN_IF_ERROR(runner_->Declared(variables));
   run_ = run;
   return OkStatus();
 }
 
 // What was voided runs only where a shard has what it changes: then it is as any other. What was
 // given up does not run at all.
-std::optional<Result<ClosureLoop::Ending>> ClosureLoop::Do(const Grant& grant,
-                                                           std::uint64_t place) {
+std::optional<Result<ClosureLoop::Ending>> ClosureLoop::Do(const Grant& grant, const Place& place) {
   if (Status status = TellOfVariables(); !status.ok()) return status;
   if (grant.kind() == kLostWork) return LeaveOutWhereItIsLacking(grant);
   if (grant.kind() == kVoidWork) {
@@ -151,15 +152,32 @@ std::optional<Result<ClosureLoop::Ending>> ClosureLoop::Do(const Grant& grant,
   return RunIt(grant, place);
 }
 
-// Large ones are pushed here, beside each other and beside the small ones.
+// Invariant: an attempt that Returned does not let count is sent nowhere. After that word the loop
+// may have gone.
 std::optional<Result<ClosureLoop::Ending>> ClosureLoop::RunIt(const Grant& grant,
-                                                              std::uint64_t place) {
-  if (!grant.prepared().empty()) return PushPrepared(grant, grant.prepared(), place);
+                                                              const Place& place) {
+  if (!grant.prepared().empty()) return PushPrepared(grant, grant.prepared(), place.number);
+  place.running.Begin(place.slot, grant, place.number);
   Reads reads(*this, grant, place);
-  ClosureOutcome outcome = runner_.Run(grant.payload(), reads);
-  if (!reads.error().ok()) return reads.error();
-  if (reads.ending()) return *reads.ending();
-  if (grant.kind() == kReadOnlyWork) return ReportReadOnly(grant, std::move(outcome));
+  ClosureOutcome outcome = runner_->Run(grant.payload(), reads);
+  const RunningCalls::Outcome returned = place.running.Returned(place.slot);
+  if (returned != RunningCalls::Outcome::kCounts) return std::nullopt;
+  if (grant.kind() == kReadOnlyWork) {
+    const Ending ended = ReportReadOnly(grant, std::move(outcome));
+    return ended;
+  }
+  return End(grant, place.number, std::move(outcome));
+}
+
+// Another attempt may begin here while its function runs on.
+void ClosureLoop::EndEarly(std::uint64_t place, const Result<Ending>& ended) {
+  order_.End(std::array{place});
+  if (!ended.ok() || *ended == Ending::kGivenUp) Abandon(ended.status());
+}
+
+// Large ones are pushed here, beside each other and beside the small ones.
+std::optional<Result<ClosureLoop::Ending>> ClosureLoop::End(const Grant& grant, std::uint64_t place,
+                                                            ClosureOutcome outcome) {
   Result<RoutedPlan> plan = PlanOf(outcome);
   if (plan.ok() && outcome.atomic) {
     Result<std::string> prepared = PreparedOf(outcome);

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
@@ -15,6 +18,7 @@
 #include "library/worker/closure_pace.h"
 #include "library/worker/closure_pushes.h"
 #include "library/worker/closure_runner.h"
+#include "library/worker/running_calls.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/cluster/role_context.h"
 #include "runtime/requests/ids.h"
@@ -36,22 +40,34 @@ namespace pstrain {
 /// error, to be run again: all shards are to have it or none, until the chief gives it up
 /// (kLostWork). What an atomic function has come to is told to the chief first, and pushed when
 /// that has decided that it counts (AtomicCalls). What a shard cannot serve yet is given back,
-/// whatever the function returns. Owner: the worker.
+/// whatever the function returns. A function that is beyond its deadline, or that the chief or the
+/// end of the worker does not wait for, is given up (RunningCalls): the chief grants its call again
+/// at once, and nothing of what it returns is sent. One that hangs leaves its thread to it, and
+/// another thread takes its place (docs/design/hung-functions.md). Owner: the worker.
 class ClosureLoop {
  public:
-  /// All outlives it.
+  /// What becomes of a worker all of whose threads hang, as many as run at a time.
+  enum class WhenAllHang : std::uint8_t {
+    kEnd,   // Run ends, and the process with it
+    kGoOn,  // others take their places: the process has other roles
+  };
+
+  /// All outlives it, but `runner`: functions that hang have that for as long as they do.
   ClosureLoop(const RoleContext& context, GrantSession& session, PsClient& ps,
-              ClosureRunner& runner, WorkerStats& stats)
-      : session_(session),
-        ps_(ps),
-        runner_(runner),
-        stats_(stats),
-        calls_(context, session, ps, stats, abandoned_) {}
+              std::shared_ptr<ClosureRunner> runner, WorkerStats& stats,
+              WhenAllHang when_all_hang = WhenAllHang::kEnd);
 
   /// Runs `threads` closures at a time, `window` granted ones at most, until the session gives no
   /// more grants and what was begun is finished or given up. The error of a ps that refuses a
   /// request. Once.
   Status Run(std::uint32_t threads, std::uint32_t window);
+  /// The worker leaves: functions are told to stop, and given up after half of the grace period.
+  /// Any thread.
+  void Leave() { running_->Leave(leaves_within_); }
+  /// Run has ended because all threads hang. Any thread.
+  bool all_hang() const { return all_hang_; }
+  /// Functions that hang. Any thread.
+  std::size_t hanging() const { return running_->hanging(); }
 
   /// Pushes that wait or are under way. Any thread; for tests.
   std::size_t pushes_in_flight() const PSTRAIN_EXCLUDES(mutex_);
@@ -60,11 +76,34 @@ class ClosureLoop {
   class Reads;
   using Ending = GrantedCalls::Ending;
 
-  void Work() PSTRAIN_EXCLUDES(mutex_);
-  /// Nothing: it is pushed in the background, and ends there.
-  std::optional<Result<Ending>> Do(const Grant& grant, std::uint64_t place);
+  /// Where a grant runs: its slot, and its place in the order.
+  struct Place {
+    RunningCalls& running;
+    RunningCalls::Slot slot = 0;
+    std::uint64_t number = 0;
+  };
+
+  // closure_loop_slots.cc
+  /// Until all threads have ended or hang; sees to those that are given up.
+  void RunSlots();
+  void AddSlot();
+  void GiveUp(const RunningCalls::GivenUp& given_up);
+  void WriteOff(const RunningCalls::Hanging& hanging);
+  /// The chief, or the end of the session, has something for functions that run.
+  void Hear(const GrantSession::Told& told);
+  /// The life of a slot's thread. When it has returned the loop may have gone.
+  void Work(RunningCalls& running, RunningCalls::Slot slot) PSTRAIN_EXCLUDES(mutex_);
+
+  /// Nothing: it is pushed in the background and ends there, or it was given up. Then the loop may
+  /// have gone: see RunningCalls::WrittenOff first.
+  std::optional<Result<Ending>> Do(const Grant& grant, const Place& place);
   /// As Do, of what may be pushed in the background.
-  std::optional<Result<Ending>> RunIt(const Grant& grant, std::uint64_t place);
+  std::optional<Result<Ending>> RunIt(const Grant& grant, const Place& place);
+  /// An attempt ends with what it reads, before its function has returned.
+  void EndEarly(std::uint64_t place, const Result<Ending>& ended);
+  /// As RunIt, of what its function has come to.
+  std::optional<Result<Ending>> End(const Grant& grant, std::uint64_t place,
+                                    ClosureOutcome outcome);
   /// The newest description that the session has, told to runner and client once.
   Status TellOfVariables() PSTRAIN_EXCLUDES(mutex_);
   /// Where what it changes lies. Not OK: the function has failed, or what it returns or changes
@@ -111,12 +150,19 @@ class ClosureLoop {
 
   GrantSession& session_;
   PsClient& ps_;
-  ClosureRunner& runner_;
+  const std::shared_ptr<ClosureRunner> runner_;
   WorkerStats& stats_;
+  const WhenAllHang when_all_hang_;
+  const std::chrono::nanoseconds leaves_within_;
+  const RealClock clock_;
+  const std::shared_ptr<RunningCalls> running_ = std::make_shared<RunningCalls>(clock_);
+  std::atomic<bool> all_hang_{false};
   std::atomic<bool> abandoned_{false};
   GrantedCalls calls_;
   ClosureOrder order_;
   std::uint32_t threads_ = 0;  // of Run
+  /// Of slots that are not written off. The thread of Run.
+  std::map<RunningCalls::Slot, std::thread> slots_;
   mutable Mutex mutex_;
   /// While Run is.
   ClosurePushes* pushes_ PSTRAIN_GUARDED_BY(mutex_) = nullptr;

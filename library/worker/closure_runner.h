@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@ class ClosureReads {
   /// this attempt is given up, and what the closure returns does not matter any more.
   /// INVALID_ARGUMENT: no such variable or row.
   virtual Result<StepValues> Read(const StepAccess& access) = 0;
+  /// Told when what this attempt comes to does not matter any more. Any thread.
+  virtual std::stop_token StopToken() const { return {}; }
 };
 
 /// What a closure has come to. A value.
@@ -50,6 +53,8 @@ class ClosureRunner {
   /// All variables of the run, by id; more at the end later. An error ends the worker.
   virtual Status Declared(const std::vector<VariableSpec>& variables) = 0;
   virtual ClosureOutcome Run(const std::string& payload, ClosureReads& reads) = 0;
+  /// What the payload calls, for a person; empty where that is not known.
+  virtual std::string NameOf(const std::string& /*payload*/) const { return {}; }
 };
 
 }  // namespace pstrain

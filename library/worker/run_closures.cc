@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "library/worker/closure_loop.h"
+#include "proto/contract/exit_codes.h"
 #include "runtime/cluster/fail_points.h"
 #include "runtime/cluster/limits.h"
 #include "runtime/rpc/in_process/local_network.h"
@@ -41,13 +42,24 @@ Result<int> RunClosures(const RoleContext& context, const ClosureJob& job) {
   PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<PsClient> ps,
                            PsClient::Create({run->variables().begin(), run->variables().end()},
                                             run->shards(), *transport, std::move(options)));
-  const std::unique_ptr<ClosureRunner> runner = job.create_runner();
+  std::shared_ptr<ClosureRunner> runner = job.create_runner();
   LogInfo("worker", "running closures", {{"index", context.index}, {"run", run->run_id()}});
-  const std::stop_callback leave(context.stop, [&session] { session.Leave(); });
+  ClosureLoop loop(
+      context, session, *ps, std::move(runner), stats,
+      job.ends_when_all_hang ? ClosureLoop::WhenAllHang::kEnd : ClosureLoop::WhenAllHang::kGoOn);
+  const std::stop_callback leave(context.stop, [&session, &loop] {
+    session.Leave();
+    loop.Leave();
+  });
   common.ready->Set(1);
-  const Status status =
-      ClosureLoop(context, session, *ps, *runner, stats).Run(job.closures, kMostInFlight);
+  const Status status = loop.Run(job.closures, kMostInFlight);
   session.GiveBackAll();
+  if (status.ok() && loop.all_hang()) {
+    session.SettleFailure();
+    // Where the end of the process waits for what hangs, that ends it all the same.
+    context.Decided(kExitDisrupted);
+    return kExitDisrupted;
+  }
   if (!status.ok()) {
     session.SettleFailure();
     return status;

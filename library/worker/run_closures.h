@@ -18,12 +18,15 @@ struct ClosureJob {
   std::uint32_t closures = 2;
   /// As GrantSession::Options.
   bool starts_over = false;
+  /// Its process ends with it: then it ends when all its functions hang, to be started again.
+  bool ends_when_all_hang = true;
 };
 
 /// The life of a program's worker, as RunWorker is that of one that trains: takes closures from the
 /// chief and turns each into an applied one. Survives the loss of ps. Returns the exit code: 0 when
 /// the program has finished, 85 when it was told to stop or the run was drained, 86 when a newer
-/// process took its place; or the error. Runs on the thread that calls it, and starts others.
+/// process took its place or all its functions hang; or the error. Runs on the thread that calls
+/// it, and starts others.
 Result<int> RunClosures(const RoleContext& context, const ClosureJob& job);
 
 }  // namespace pstrain

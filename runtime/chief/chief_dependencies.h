@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "base/clock.h"
+#include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/chief_setup.h"
 #include "runtime/chief/disk/disk.h"
 #include "runtime/chief/protocol/commit_protocol.h"
@@ -13,6 +15,18 @@
 #include "runtime/stats/role_stats.h"
 
 namespace pstrain {
+
+/// Where the run is: what the answer to a poll depends on beside the peer. A value; Chief makes one
+/// for each poll, and any thread may read it.
+struct RunPhase {
+  /// Everybody is told to end: with exit code 0 (finished), else 85.
+  bool releasing = false;
+  bool finished = false;
+  /// Nothing is granted for now.
+  bool grants_wait = false;
+  /// The newest checkpoint in place: what is to be evaluated.
+  std::optional<CheckpointId> newest = std::nullopt;
+};
 
 /// What every part of the chief is given (PsPeers, WorkerPeers, EvaluatorPeer, Checkpointing). All
 /// of it outlives the parts. The parts have no lock of their own: the chief's lock guards them and

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,25 @@ struct ChiefJob {
     Prepared prepared = {};
     /// Work beside that of `source` that has no work id. Null: there is none.
     std::shared_ptr<ReadOnlyWork> read_only = nullptr;
+    /// Attempts that workers give up, and functions that they are to stop
+    /// (docs/design/hung-functions.md); all are called under the chief's lock. Empty: such attempts
+    /// are granted again, and nobody is told to stop.
+    struct Stops {
+      /// What a worker with this in flight is to stop, and what it is to give up now.
+      struct Told {
+        std::vector<WorkId> stop = {};
+        std::vector<WorkId> give_up = {};
+      };
+      /// The worker has given up an attempt of work that is not committed; it has it no more.
+      std::function<Heard(WorkId work_id, std::uint32_t worker, const CommitProtocol& protocol)>
+          missed = nullptr;
+      std::function<Told(const std::set<WorkId>& in_flight, ProtocolTime now,
+                         const CommitProtocol& protocol)>
+          tell = nullptr;
+      /// What the work calls, for a person; empty where that is not known.
+      std::function<std::string(WorkId work_id)> name_of = nullptr;
+    };
+    Stops stops = {};
     /// Told of the mark that the run returns to, before the chief asks `source` for anything; not
     /// called where it returns to none.
     std::function<void(const ProgramMark& mark)> returned = nullptr;

@@ -99,6 +99,9 @@ inline constexpr HistogramDefinition kWorkerPushDuration{
 inline constexpr StatDefinition kWorkerCommitsReported{"commits_reported",
                                                        "pstrain_worker_commits_reported_total", "",
                                                        "Batches reported to the chief as applied."};
+inline constexpr StatDefinition kWorkerMissedAttempts{
+    "missed_attempts", "pstrain_worker_missed_attempts_total", "",
+    "Attempts of a program's calls that were given up."};
 inline constexpr StatDefinition kWorkerRecordsSkipped{
     "records_skipped", "pstrain_worker_input_errors_total", R"(reason="skipped")",
     "Records that could not be used."};

@@ -30,6 +30,7 @@ WorkerStats::WorkerStats(StatsWriter& writer)
       pull_duration(writer.AddHistogram(stats::kWorkerPullDuration)),
       push_duration(writer.AddHistogram(stats::kWorkerPushDuration)),
       commits_reported(writer.AddCounter(stats::kWorkerCommitsReported)),
+      missed_attempts(writer.AddCounter(stats::kWorkerMissedAttempts)),
       records_skipped(writer.AddCounter(stats::kWorkerRecordsSkipped)),
       records_non_finite(writer.AddCounter(stats::kWorkerRecordsNonFinite)),
       oldest_batch(writer.AddGauge(stats::kWorkerOldestBatch)) {}

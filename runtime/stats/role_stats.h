@@ -48,6 +48,7 @@ struct WorkerStats {
   Histogram* pull_duration;
   Histogram* push_duration;
   Counter* commits_reported;
+  Counter* missed_attempts;
   Counter* records_skipped;
   Counter* records_non_finite;
   Gauge* oldest_batch;  // seconds

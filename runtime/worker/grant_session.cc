@@ -239,7 +239,7 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
   if (StartedOver(reply.chief_term())) {
     LogWarning("worker", "another chief has started the run over", {{"served", chief_term_}});
     end_ = SessionEnd::kReplaced;
-    return changed_.NotifyAll();
+    return Tell({});
   }
   chief_term_ = reply.chief_term();
   chief_id_ = reply.chief_id();
@@ -284,15 +284,7 @@ void GrantSession::Absorb(const PollWorkerRequest& request, PollWorkerReply repl
       if (request.leaving() && in_flight_.empty() && reports_.empty()) end_ = SessionEnd::kDrained;
       break;
   }
-  changed_.NotifyAll();
-}
-
-void GrantSession::End(SessionEnd end, Status status) {
-  const MutexLock lock(mutex_);
-  if (end_ != SessionEnd::kNone) return;
-  end_ = end;
-  status_ = std::move(status);
-  changed_.NotifyAll();
+  Tell(reply);
 }
 
 bool GrantSession::WorthAwaiting() const {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -84,6 +85,16 @@ class GrantSession {
   /// The next one that the chief has decided; blocks. Nothing once the session has ended, or all
   /// was given back.
   std::optional<Decided> NextDecided();
+  /// What the chief, or the end of the session, has for functions that run.
+  struct Told {
+    /// Work ids that were not begun are given back already.
+    std::vector<WorkId> stop = {};
+    std::vector<WorkId> give_up = {};
+    bool ended = false;
+  };
+  /// Called under the session's lock, once it has ended perhaps several times; it must not call
+  /// back. Null: nobody is told any more.
+  void Listen(std::function<void(const Told&)> told);
   /// Changes Options::window.
   void SetWindow(std::uint32_t window);
   /// The work is not finished, and is to be granted again, perhaps to another worker.
@@ -133,6 +144,8 @@ class GrantSession {
       PSTRAIN_REQUIRES(mutex_);
   void Decide(const PreparedCall& call, std::optional<std::string> instead)
       PSTRAIN_REQUIRES(mutex_);
+  /// Tells who listens of what the chief has answered, and of the end.
+  void Tell(const PollWorkerReply& reply) PSTRAIN_REQUIRES(mutex_);
   /// A poll that was made after a tell, if `told`, has its outcome.
   void Polled(bool told, bool away) PSTRAIN_REQUIRES(mutex_);
   /// Nothing changes by a reply to another poll, or to one that the chief did not take.
@@ -173,6 +186,7 @@ class GrantSession {
   std::deque<PreparedCall> prepared_ PSTRAIN_GUARDED_BY(mutex_);  // not decided; the oldest first
   std::deque<Decided> decided_ PSTRAIN_GUARDED_BY(mutex_);
   bool given_back_all_ PSTRAIN_GUARDED_BY(mutex_) = false;
+  std::function<void(const Told&)> listener_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const Membership> membership_ PSTRAIN_GUARDED_BY(mutex_);
   std::shared_ptr<const RunDescription> run_ PSTRAIN_GUARDED_BY(mutex_);
   std::uint64_t chief_term_ PSTRAIN_GUARDED_BY(mutex_) = 0;

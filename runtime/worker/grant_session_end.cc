@@ -1,5 +1,6 @@
-// What the chief decides of prepared calls (docs/design/atomic-functions.md), and how a worker's
-// conversation with it ends.
+// What the chief decides of prepared calls (docs/design/atomic-functions.md) and of functions that
+// run (docs/design/hung-functions.md), and how a worker's conversation with it ends.
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -78,6 +79,39 @@ void GrantSession::DecidePrepared(const PollWorkerRequest& request, PollWorkerRe
     }
   }
   prepared_ = std::move(waiting);
+}
+
+void GrantSession::Listen(std::function<void(const Told&)> told) {
+  const MutexLock lock(mutex_);
+  listener_ = std::move(told);
+  if (listener_ && end_ != SessionEnd::kNone) listener_({.ended = true});
+}
+
+// What is queued was granted by the chief that answers: the rest was dropped before.
+void GrantSession::Tell(const PollWorkerReply& reply) {
+  Told told;
+  for (const WireWorkId& wire : reply.stop()) told.stop.push_back(FromWire(wire));
+  for (const WireWorkId& wire : reply.give_up()) told.give_up.push_back(FromWire(wire));
+  told.ended = end_ != SessionEnd::kNone;
+  std::erase_if(queue_, [this, &told](const Grant& grant) PSTRAIN_REQUIRES(mutex_) {
+    const WorkId work_id = FromWire(grant.work_id());
+    if (std::ranges::count(told.stop, work_id) + std::ranges::count(told.give_up, work_id) == 0)
+      return false;
+    in_flight_.erase(work_id);
+    idle_ = false;
+    return true;
+  });
+  const bool any = told.ended || !told.stop.empty() || !told.give_up.empty();
+  if (listener_ && any) listener_(told);
+  changed_.NotifyAll();
+}
+
+void GrantSession::End(SessionEnd end, Status status) {
+  const MutexLock lock(mutex_);
+  if (end_ != SessionEnd::kNone) return;
+  end_ = end;
+  status_ = std::move(status);
+  Tell({});
 }
 
 void GrantSession::WaitForEnd(std::chrono::milliseconds timeout) const {

@@ -152,6 +152,18 @@ void GrantedCalls::ReportReadOnly(const Grant& grant, Report report) {
   session_.Complete(std::move(report));
 }
 
+// Rules 4 and 6. Invariant: the report names no shard, and nothing is pushed of that attempt after
+// it.
+void GrantedCalls::GiveBackMissed(const Grant& grant) {
+  LogWarning("worker", "an attempt is given up: its function has not returned in time",
+             {{"work", NameOf(grant)}});
+  Report report;
+  report.set_missed(true);
+  NameWork(grant, &report);
+  SetShards(*session_.membership(), {}, {}, &report);
+  session_.Complete(std::move(report));
+}
+
 // Rule 6: what a shard of another chief refuses is given back without a report. That shard has
 // heard of the new chief first: the next poll says what became of the grant. Until then the chief
 // that granted it may do so again, which is why this waits.

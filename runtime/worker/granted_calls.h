@@ -70,6 +70,9 @@ class GrantedCalls {
   void GiveBackFailed(const Grant& grant, Report report);
   /// The chief hears what work has come to that is pushed nowhere.
   void ReportReadOnly(const Grant& grant, Report report);
+  /// The attempt was given up, and nothing of it is sent: the chief hears that, and grants the work
+  /// again.
+  void GiveBackMissed(const Grant& grant);
   /// Waits for a membership newer than `number`, a little. False: give up.
   bool WaitForChange(std::uint64_t number);
 

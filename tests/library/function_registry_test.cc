@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,17 @@ TEST(FunctionRegistry, WhenANameIsTheLibrarysOwn_ItIsRefused) {
     functions.Add(name, EntryAt("a.cc:1"));
     EXPECT_EQ(functions.problem().code(), StatusCode::kInvalidArgument) << name;
   }
+}
+
+TEST(FunctionRegistry, WhenADeadlineIsNotPositive_ItIsRefused) {
+  FunctionRegistry functions;
+  FunctionRegistry::Entry entry = EntryAt("a.cc:1");
+  entry.options.deadline = std::chrono::milliseconds(0);
+  functions.Add("F", entry);
+  EXPECT_EQ(functions.problem(),
+            InvalidArgumentError("function F, registered at a.cc:1, has a "
+                                 "FunctionOptions.deadline of 0 ms, and that has to be positive; "
+                                 "leave it out for none"));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/chief_dependencies.h"
 #include "runtime/chief/peers/attempts.h"
-#include "runtime/chief/peers/run_phase.h"
 #include "runtime/chief/protocol/succession.h"
 
 namespace pstrain {

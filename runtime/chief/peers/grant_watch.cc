@@ -147,11 +147,16 @@ void GrantWatch::SayWhatTakesLong(std::uint32_t index, Worker& worker) const {
   if (able_ - in_flight.since < (in_flight.said + 1) * kLongFunction) return;
   ++in_flight.said;
   const std::uint64_t size = chief_.run.batches_per_epoch();
-  const std::string name = IsReadOnlyAttempt(work_id)
+  const bool read_only = IsReadOnlyAttempt(work_id);
+  const std::string work = read_only
                                ? NameOfReadOnly(work_id, size)
                                : "closure " + std::to_string(work_id.epoch * size + work_id.batch);
+  const auto& name_of = chief_.setup.work.stops.name_of;
   LogWarning("chief", "a worker has had a call for long; others may wait for it",
-             {{"worker", index}, {"work", name}, {"seconds", InSeconds(able_ - in_flight.since)}});
+             {{"worker", index},
+              {"work", work},
+              {"function", name_of && !read_only ? name_of(work_id) : ""},
+              {"seconds", InSeconds(able_ - in_flight.since)}});
 }
 
 void GrantWatch::LogOverdue(std::uint32_t index, const Worker& worker, std::size_t count,

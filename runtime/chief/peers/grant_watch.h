@@ -30,8 +30,9 @@ namespace pstrain {
 ///                                            | workers that ask for no batch though some are open
 ///
 /// Work without a deadline, as a closure of a program, is never granted to another worker too, and
-/// nobody has to commit anything while a worker has some and reaches its ps. The log says each
-/// minute which one a worker has had for longest.
+/// nobody has to commit anything while a worker has some and reaches its ps: the deadline of its
+/// function is the worker's matter (docs/design/hung-functions.md). The log says each minute which
+/// one a worker has had for longest.
 ///
 /// Nothing stalls while there is nothing to do, nothing may be granted, or there is no worker
 /// (Ending::CheckPatience). The times above stand still then, and while a shard has no owner, the

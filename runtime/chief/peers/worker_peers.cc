@@ -74,6 +74,7 @@ PollWorkerReply WorkerPeers::Poll(const PollWorkerRequest& request, const RunPha
   AbsorbReports(request, from, *worker);
   AbsorbPrepared(request, from, *worker, &reply);
   TakeBack(request.index(), in_flight, from, *worker);
+  TellStops(*worker, &reply);
   watch_.Polled(request, worker->granted_work.in_flight());
   if (request.chief_term_seen() == 0 || request.generation_seen() < chief_.run.generation()) {
     *reply.mutable_run() = chief_.run;
@@ -208,6 +209,10 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
       continue;
     }
     if (read_only_.Absorb(request.index(), report, &worker.granted_work, &watch_)) continue;
+    if (report.missed()) {
+      HearMissed(request.index(), work_id, worker);
+      continue;
+    }
     if (Overruled(report)) {
       worker.granted_work.Reported(work_id);
       chief_.protocol.ReturnGrants(request.index(), {work_id});
@@ -237,8 +242,10 @@ void WorkerPeers::AbsorbReports(const PollWorkerRequest& request, std::string_vi
 
 void WorkerPeers::TellOfReport(WorkId work_id, const Report& report, bool committed) {
   if (!chief_.setup.work.reported) return;
-  const ChiefJob::Heard heard =
-      chief_.setup.work.reported(work_id, report, committed, chief_.protocol);
+  Heed(chief_.setup.work.reported(work_id, report, committed, chief_.protocol));
+}
+
+void WorkerPeers::Heed(const ChiefJob::Heard& heard) {
   if (heard.update_lost) chief_.stats.updates_lost->Add();
   if (heard.return_to_mark.empty()) return;
   LogWarning("chief", "this chief ends: the program goes on from its newest mark",
@@ -335,6 +342,7 @@ void WorkerPeers::AddGrants(const PollWorkerRequest& request, Peer& worker,
     for (const ShardId shard : granted.shards) grant->add_shards(shard);
     grant->set_kind(granted.content.kind);
     grant->set_payload(granted.content.payload);
+    grant->set_deadline_ms(static_cast<std::uint64_t>(granted.content.deadline.count()));
     if (granted.after != WorkId{}) ToWire(granted.after, grant->mutable_after());
     grant->set_chief_term(chief_.protocol.GrantTerm(granted.work_id));
     if (granted.content.kind == kLostWork) LogLost(granted);

@@ -16,7 +16,6 @@
 #include "runtime/chief/peers/grant_limit.h"
 #include "runtime/chief/peers/grant_watch.h"
 #include "runtime/chief/peers/granted_work.h"
-#include "runtime/chief/peers/run_phase.h"
 #include "runtime/chief/peers/work_waiters.h"
 #include "runtime/chief/read_only/read_only_grants.h"
 #include "runtime/requests/ids.h"
@@ -111,6 +110,13 @@ class WorkerPeers {
   void TellOfReport(WorkId work_id, const Report& report, bool committed);
   /// `granted` is of kLostWork.
   void LogLost(const GrantedWorkId& granted) const;
+  /// What a report has the chief do.
+  void Heed(const ChiefJob::Heard& heard);
+  // worker_peers_stops.cc
+  /// The worker has given up an attempt.
+  void HearMissed(std::uint32_t index, WorkId work_id, Peer& worker);
+  /// Which of its functions a worker is to stop, or to give up.
+  void TellStops(const Peer& worker, PollWorkerReply* reply) const;
   void AbsorbPrepared(const PollWorkerRequest& request, std::string_view from, const Peer& worker,
                       PollWorkerReply* reply);
   /// What counts of an atomic call; null: nothing is kept.

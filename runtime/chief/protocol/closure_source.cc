@@ -103,13 +103,22 @@ std::optional<std::uint64_t> ClosureSource::NextPlain(const Whole& whole) {
   return std::nullopt;
 }
 
+// Rules 1 and 6. Invariant: what one worker is not to have is nobody's loss: it may when it is
+// alone.
+std::optional<ClosureSource::Place> ClosureSource::FirstFor(std::uint32_t worker) const {
+  for (const Place& place : anybody_) {
+    if (aside_count_ == 0 || registered_.size() < 2) return place;
+    if (preferences_.at(place.number).not_on != worker) return place;
+  }
+  return std::nullopt;
+}
+
 // Rule 1. Invariant: of what the worker may have, nothing is named before all of earlier phases,
 // nor within a phase before what is more urgent.
 std::optional<WorkId> ClosureSource::Next(std::uint32_t worker, const Whole& whole) {
   const std::optional<std::uint64_t> plain = NextPlain(whole);
   const auto own = kept_.find(worker);
-  std::optional<Place> first;
-  if (!anybody_.empty()) first = *anybody_.begin();
+  std::optional<Place> first = FirstFor(worker);
   if (own != kept_.end() && (!first || *own->second.begin() < *first)) first = *own->second.begin();
   if (first && !(plain && PlaceOf(*plain, 0) < *first)) {
     const WorkId work_id = IdOf(first->number);
@@ -141,7 +150,7 @@ ClosureSource::Place ClosureSource::PlaceOf(std::uint64_t number, int priority) 
 void ClosureSource::Put(std::uint64_t number, const WorkPreference& preference) {
   const Place place = PlaceOf(number, preference.priority);
   if (!Kept(preference)) {
-    anybody_.insert(place);
+    if (anybody_.insert(place).second && preference.not_on) ++aside_count_;
   } else if (kept_[*preference.worker].insert(place).second) {
     ++kept_count_;
   }
@@ -155,13 +164,40 @@ void ClosureSource::Taken(WorkId work_id) {
   if (found == preferences_.end()) return;
   const Place place = PlaceOf(found->first, found->second.priority);
   if (!Kept(found->second)) {
-    anybody_.erase(place);
+    Remove(place, found->second);
     return;
   }
   const auto kept = kept_.find(*found->second.worker);
   if (kept == kept_.end()) return;
   kept_count_ -= kept->second.erase(place);
   if (kept->second.empty()) kept_.erase(kept);
+}
+
+// Rule 1. Invariant: aside_count_ is that of anybody_.
+bool ClosureSource::Remove(const Place& place, const WorkPreference& preference) {
+  const bool there = anybody_.erase(place) > 0;
+  if (there && preference.not_on) --aside_count_;
+  return there;
+}
+
+// Rules 1 and 6. Invariant: it is in anybody_, as nobody is preferred.
+void ClosureSource::SetAside(WorkId work_id, std::uint32_t worker) {
+  Taken(work_id);
+  const std::uint64_t number = Number(work_id);
+  WorkPreference& preference = preferences_[number];
+  preference.worker.reset();
+  preference.not_on = worker;
+  Put(number, preference);
+}
+
+// Rules 1 and 6. Invariant: it stays where it is.
+void ClosureSource::EndAside(WorkId work_id) {
+  const auto found = preferences_.find(Number(work_id));
+  if (found == preferences_.end()) return;
+  const Place place = PlaceOf(found->first, found->second.priority);
+  const bool there = Remove(place, found->second);
+  found->second.not_on.reset();
+  if (there) anybody_.insert(place);
 }
 
 // Rules 1 and 6. Invariant: nothing is kept for a worker that is not there, so that nothing waits

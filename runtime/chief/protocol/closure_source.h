@@ -24,13 +24,16 @@ struct WorkPreference {
   /// It is kept for that one while it is registered, and is anybody's while it is not.
   std::optional<std::uint32_t> worker = std::nullopt;
   int priority = 0;
+  /// Another one is to have it, while one is registered.
+  std::optional<std::uint32_t> not_on = std::nullopt;
   friend bool operator==(const WorkPreference&, const WorkPreference&) = default;
 };
 
 /// Work that is added while it is done, in phases: nothing of a phase is begun before all of the
 /// phases before it is committed. Within a phase the highest priority is first, and of that the
-/// lowest open id, whoever asks, but for what is kept for another worker. What was done is kept, to
-/// be done again for a shard that is restored without it, until Forget. One thread at a time.
+/// lowest open id, whoever asks, but for what is kept for another worker, or for any other. What was
+/// done is kept, to be done again for a shard that is restored without it, until Forget. One thread
+/// at a time.
 class ClosureSource : public WorkSource {
  public:
   static constexpr std::uint32_t kChunkSize = 4096;
@@ -77,6 +80,11 @@ class ClosureSource : public WorkSource {
   /// shares its payload.
   std::size_t kept_bytes() const { return closures_.size() * sizeof(Closure) + payload_bytes(); }
   std::size_t payload_bytes() const { return payloads_added_ - payloads_forgotten_; }
+  /// Another worker is to have it before this one, and nobody is preferred any more. REQUIRES: it
+  /// is open.
+  void SetAside(WorkId work_id, std::uint32_t worker);
+  /// Anybody may have it again.
+  void EndAside(WorkId work_id);
 
   bool closed() const override { return !open_; }
   std::uint32_t chunk_size() const override { return kChunkSize; }
@@ -110,6 +118,7 @@ class ClosureSource : public WorkSource {
   void Forget(std::uint64_t number) override;
   std::uint64_t forgotten() const override { return kept_from_ > first_ ? kept_from_ : 0; }
   std::size_t KeptBelow(std::uint64_t number) const override;
+  std::uint64_t aside() const override { return aside_count_; }
 
  private:
   struct Closure {
@@ -135,6 +144,10 @@ class ClosureSource : public WorkSource {
     return preference.worker && registered_.contains(*preference.worker);
   }
   void Put(std::uint64_t number, const WorkPreference& preference);
+  /// Out of anybody_. True: it was there.
+  bool Remove(const Place& place, const WorkPreference& preference);
+  /// The first one that anybody may have, and this worker.
+  std::optional<Place> FirstFor(std::uint32_t worker) const;
   /// The next number without a preference that Next looks at; next_ is there then.
   std::optional<std::uint64_t> NextPlain(const Whole& whole);
   std::uint64_t end() const { return kept_from_ + closures_.size(); }
@@ -174,6 +187,8 @@ class ClosureSource : public WorkSource {
   Places anybody_;
   std::map<std::uint32_t, Places> kept_;
   std::uint64_t kept_count_ = 0;
+  /// Of anybody_, those that one worker is not to have.
+  std::uint64_t aside_count_ = 0;
   std::set<std::uint32_t> registered_;
 };
 

@@ -179,6 +179,8 @@ struct ReportResult {
 struct WorkContent {
   std::uint32_t kind = 0;
   std::string payload;
+  /// How long one attempt may run (Grant.deadline_ms); zero: no end.
+  std::chrono::milliseconds deadline = std::chrono::milliseconds(0);
   friend bool operator==(const WorkContent&, const WorkContent&) = default;
 };
 

@@ -212,9 +212,9 @@ std::uint64_t WorkLedger::LeadingCommitted() {
 
 // Rule 1, for callers that wait for work. Invariant: never below what Grant would give to a worker
 // that has nothing and for which nothing is kept; while one work id has to wait, all that is behind
-// it has to wait too (Grant).
+// it has to wait too (Grant), but for what another worker may have.
 std::uint64_t WorkLedger::open() {
-  if (waits_ && !MayBegin(*waits_)) return shared_.size();
+  if (waits_ && !MayBegin(*waits_)) return shared_.size() + source_->aside();
   return work_ids_expected() - committed_count_ - in_flight_.size() - source_->kept() +
          shared_.size();
 }

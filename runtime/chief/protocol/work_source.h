@@ -77,6 +77,8 @@ class WorkSource {
   /// Work ids that Next has for one worker alone, of all workers; and the first one of those.
   virtual std::uint64_t kept() const { return 0; }
   virtual std::optional<WorkId> KeptFor(std::uint32_t /*worker*/) const { return std::nullopt; }
+  /// Open work ids that Next passes over for one worker, and has for any other.
+  virtual std::uint64_t aside() const { return 0; }
 
   // What work ids are is kept, since a shard that is restored may lack them again.
 

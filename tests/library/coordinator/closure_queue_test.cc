@@ -216,7 +216,8 @@ TEST_F(ClosureQueueTest, WhenItsOptionsAreGivenAgain_TheyHaveToBeTheSame) {
   EXPECT_EQ(queue_.SetOptions({.errors = Budget{2}}), OkStatus());
   const Status other = queue_.SetOptions({.errors = Budget{3}});
   EXPECT_EQ(other.code(), StatusCode::kFailedPrecondition);
-  EXPECT_THAT(other.message(), HasSubstr("= Budget{2}, and is asked for one with Budget{3}"));
+  EXPECT_THAT(other.message(), HasSubstr("= Budget{2} and cancel_timeout = 60000 ms, and is "
+                                         "asked for one with Budget{3} and cancel_timeout"));
   EXPECT_THAT(queue_.SetOptions({}).message(), HasSubstr("with FailFast{}"));
 }
 

@@ -114,7 +114,9 @@ class AtomicLoopTest : public TwoPsTest {
     PSTRAIN_RETURN_IF_ERROR(session.Start().status());
     WorkerStats stats(*stats_);
     const Status status =
-        ClosureLoop(context, session, *client_, runner, stats).Run(threads, kMostInFlight);
+        ClosureLoop(context, session, *client_,
+                    std::shared_ptr<ClosureRunner>(&runner, [](ClosureRunner*) {}), stats)
+            .Run(threads, kMostInFlight);
     session.GiveBackAll();
     session.WaitForEnd(kSoon);
     return status;

@@ -1,5 +1,6 @@
 #include "tests/runtime/simulation/marked_calls.h"
 
+#include <chrono>
 #include <map>
 #include <numeric>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "tests/runtime/simulation/histories.h"
 #include "tests/runtime/simulation/mutated_messages.h"
+#include "tests/runtime/simulation/nature.h"
 #include "tests/runtime/simulation/program_history.h"
 #include "tests/runtime/simulation/scheduler.h"
 
@@ -16,6 +18,10 @@ namespace pstrain::simulation {
 namespace {
 
 constexpr std::uint64_t kMostDrawn = 100;
+/// Of so many attempts one misses its deadline, by so much.
+constexpr std::uint64_t kMissing = 4;
+constexpr std::chrono::milliseconds kLeastOverrun{100};
+constexpr std::chrono::milliseconds kMostOverrun{1500};
 
 /// How often each call was begun, on whichever worker.
 int NextAttempt(const MarkedCall& call) {
@@ -29,8 +35,26 @@ std::set<std::pair<std::uint64_t, std::uint64_t>>& Returned() {
   return returned;
 }
 
-bool Fails(const MarkedCall& call) {
-  const int attempt = NextAttempt(call);
+/// What attempts have returned after their deadline.
+std::set<std::string>& Missed() {
+  static std::set<std::string> missed;
+  return missed;
+}
+
+/// The third attempt of a call is in time.
+bool Misses(const MarkedCall& call, int attempt) {
+  return NatureOfJob().calls_miss && call.kind == MarkedCall::Kind::kAdd && attempt <= 2 &&
+         Scheduler::OfCaller()->random().Uniform(kMissing) == 0;
+}
+
+/// Longer than the deadline, and most often not long enough to be left alone for good.
+void Overrun() {
+  const auto more = static_cast<std::uint64_t>(Time(kMostOverrun - kLeastOverrun).count());
+  Scheduler::OfCaller()->SleepFor(MarkedCall::kDeadline + kLeastOverrun +
+                                  Time(Scheduler::OfCaller()->random().Uniform(more)));
+}
+
+bool Fails(const MarkedCall& call, int attempt) {
   if (call.fails_in == MarkedCall::kFailsAgain)
     return Returned().contains({call.life, call.number});
   return attempt == call.fails_in;
@@ -72,13 +96,16 @@ class Runner final : public ClosureRunner {
   ClosureOutcome Run(const std::string& payload, ClosureReads& reads) override {
     const Result<MarkedCall> call = MarkedCall::FromPayload(payload);
     if (!call.ok()) return ClosureOutcome::Failed(call.status());
-    const bool fails = Fails(*call);
+    const int attempt = NextAttempt(*call);
+    const bool fails = Fails(*call, attempt);
+    const bool misses = Misses(*call, attempt);
     ClosureOutcome outcome;
     outcome.access = Access(*call);
     const Result<StepValues> read = reads.Read(outcome.access);
     if (!read.ok()) return ClosureOutcome::Failed(read.status());
     // What was lost nobody sees.
     if (!NatureOfJob().repairs_fail) CheckSeen(*call, read->dense[0].of<float>());
+    if (misses) Overrun();
     if (fails) return ClosureOutcome::Failed(OutOfRangeError("as it should"));
     Returned().insert({call->life, call->number});
     if (call->kind == MarkedCall::Kind::kRead) {
@@ -89,6 +116,7 @@ class Runner final : public ClosureRunner {
       if (call->kind != MarkedCall::Kind::kDraw) {
         outcome.result = std::to_string(Scheduler::OfCaller()->random().Next());
       }
+      if (misses) Missed().insert(outcome.result);
     }
     return outcome;
   }
@@ -161,6 +189,8 @@ Result<MarkedCall> MarkedCall::FromPayload(const std::string& payload) {
   call.kind = static_cast<Kind>(kind);
   return call;
 }
+
+bool IsOfMissedAttempt(const std::string& result) { return Missed().contains(result); }
 
 std::unique_ptr<ClosureRunner> CreateMarkedRunner() { return std::make_unique<Runner>(); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,6 +31,8 @@ struct MarkedCall {
   /// which it has returned.
   static constexpr int kFailsAgain = -1;
   int fails_in = 0;
+  /// Of each attempt, where NatureOfJob().calls_miss.
+  static constexpr std::chrono::seconds kDeadline{1};
   /// How many calls had added when `main` began, and how many of its own have at least and at most
   /// when this one reads.
   float former = 0;
@@ -40,6 +43,9 @@ struct MarkedCall {
   /// INTERNAL: this is none.
   static Result<MarkedCall> FromPayload(const std::string& payload);
 };
+
+/// An attempt that was beyond its deadline has returned this. Any thread of the simulation.
+bool IsOfMissedAttempt(const std::string& result);
 
 /// Runs them on a worker.
 std::unique_ptr<ClosureRunner> CreateMarkedRunner();

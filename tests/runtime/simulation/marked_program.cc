@@ -155,9 +155,10 @@ class Main {
     Histories().Scheduled(life_, history_.added() - former_ + of_phase);
     const auto place = call.kind == MarkedCall::Kind::kAssign ? CallOptions::Place::kOwnPhase
                                                               : CallOptions::Place::kOpenPhase;
-    const CallOptions options{.place = place,
-                              .function = {.atomic = call.kind == MarkedCall::Kind::kDraw},
-                              .schedule = {}};
+    CallOptions options{.place = place,
+                        .function = {.atomic = call.kind == MarkedCall::Kind::kDraw},
+                        .schedule = {}};
+    if (NatureOfJob().calls_miss) options.function.deadline = MarkedCall::kDeadline;
     Result<ClosureQueue::Scheduled> scheduled = queue_.Schedule(call.ToPayload(), options);
     if (scheduled.status().code() == StatusCode::kOutOfRange) {
       error_told_ = true;
@@ -189,6 +190,8 @@ class Main {
       if (outcome.ok()) {
         made.fetched = *outcome;
         Apply(made.call, *outcome);
+        if (IsOfMissedAttempt(*outcome))
+          Violated("what an attempt came to counts that was given up");
         if (ResultOfFirstReport(queue_, made.id) != *outcome) {
           Violated("a call has not returned what the first attempt that was reported has");
         }

@@ -90,6 +90,8 @@ struct Mutations {
   bool last_result_counts = false;
   /// No attempt of an atomic call hears what another one has come to: it computes it again.
   bool prepared_is_not_told = false;
+  /// What an attempt comes to that was given up counts as any other.
+  bool missed_attempts_count = false;
   /// A shard that has what a call changes says nothing when the call is to be left out.
   bool errors_win_over_changes = false;
   /// A worker leaves out what runs again for a lost ps and fails, as any other call.

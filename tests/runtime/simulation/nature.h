@@ -17,6 +17,8 @@ struct Nature {
   bool marks = false;
   /// Each of that program's calls fails in its second attempt, and in no other one.
   bool calls_fail_again = false;
+  /// Some attempts of that program's calls return after their deadline.
+  bool calls_miss = false;
   /// Each second of that program's calls fails in each attempt after one whose function has
   /// returned.
   bool repairs_fail = false;

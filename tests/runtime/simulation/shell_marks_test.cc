@@ -159,6 +159,22 @@ TEST(ShellMarksMutation, WhenASecondAttemptOfAnAtomicCallComputesAgain_IsCaught)
   EXPECT_TRUE(Caught({.prepared_is_not_told = true}, kPsKilled, "drawn["));
 }
 
+// Attempts return after their deadlines, while a worker is killed.
+const PlannedFault kMisses{
+    .killed = {"worker-0"}, .begins = kBegins, .nature = {.marks = true, .calls_miss = true}};
+
+TEST(ShellMarks, WhenAttemptsMissTheirDeadlines_WhatTheyComeToCountsNowhere) { ReturnsOf(kMisses); }
+
+TEST(ShellMarks, WhenAttemptsMissTheirDeadlinesAndAPsIsKilled_EachCallCountsOnce) {
+  PlannedFault ps_killed = kMisses;
+  ps_killed.killed = {"ps-1"};
+  ReturnsOf(ps_killed);
+}
+
+TEST(ShellMarksMutation, WhenWhatAMissedAttemptComesToCounts_IsCaught) {
+  EXPECT_TRUE(Caught({.missed_attempts_count = true}, kMisses, "that was given up"));
+}
+
 // A call that has succeeded fails when it runs again for the shards that were lost.
 const PlannedFault kFailsAgain{
     .killed = {"ps-1"}, .begins = kBegins, .nature = {.marks = true, .calls_fail_again = true}};

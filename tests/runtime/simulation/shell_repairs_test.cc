@@ -69,7 +69,8 @@ TEST(ShellRepairs, WhenATornCallFails_ItsErrorIsToldAndItIsCounted) {
 }
 
 TEST(ShellRepairsMutation, WhenATornCallIsNotCounted_IsCaught) {
-  EXPECT_TRUE(Caught({.lost_updates_do_not_count = true}, kTorn, "other calls have failed"));
+  EXPECT_TRUE(
+      Caught({.lost_updates_do_not_count = true}, kTorn, "left out where a shard lacks it"));
 }
 
 // It counts as left out everywhere, and its shards are not one.

@@ -137,7 +137,8 @@ TEST(ShellPhases, WhenShardsMove_TheJobEndsExactly) {
 }
 
 TEST(ShellRuleMutation, WhenAnEarlyPullIsServed_IsCaught) {
-  EXPECT_TRUE(Caught({.early_pulls_are_served = true}, kPhases, kPhaseSeeds, "a closure has seen"));
+  EXPECT_TRUE(
+      Caught({.early_pulls_are_served = true}, kPhases, 4 * kPhaseSeeds, "a closure has seen"));
 }
 
 TEST(ShellRuleMutation, WhenAnEarlyPushIsApplied_IsCaught) {
