@@ -23,7 +23,7 @@ Result<RemoteValue> ClusterCoordinator::ScheduleCall(const std::string& function
   PSTRAIN_ASSIGN_OR_RETURN(
       std::shared_ptr<const ClosureState> state,
       run_->Schedule({function, signature, arguments},
-                     {.function = function_options, .schedule = options, .name = function}));
+                     {.name = function, .function = function_options, .schedule = options}));
   return RemoteValue(std::move(state));
 }
 

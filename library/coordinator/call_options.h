@@ -22,8 +22,6 @@ struct CallOptions {
   /// Of its function, and of Schedule.
   FunctionOptions function = {};
   ScheduleOptions schedule = {};
-  /// What errors call its function.
-  std::string name = {};
 };
 
 }  // namespace pstrain

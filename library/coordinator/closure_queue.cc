@@ -261,7 +261,7 @@ void ClosureQueue::CountFailure(const std::string& what, const Status& error, bo
     if (failure_) {
       ++failure_->others;
     } else {
-      failure_ = Failure{error};
+      failure_ = FirstFailure{error};
     }
   }
   VoidTheRest(protocol);
@@ -290,7 +290,7 @@ void ClosureQueue::VoidTheRest(const CommitProtocol& protocol) {
 Status ClosureQueue::Deliver() {
   if (ended_) return *ended_;
   if (!failure_) return OkStatus();
-  const Failure failure = *std::exchange(failure_, std::nullopt);
+  const FirstFailure failure = *std::exchange(failure_, std::nullopt);
   delivered_below_ = next_;
   ++told_;
   std::string counts;

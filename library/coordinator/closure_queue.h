@@ -17,11 +17,12 @@
 #include "base/mutex.h"
 #include "base/status.h"
 #include "library/coordinator/call_options.h"
+#include "library/coordinator/calls/missed_calls.h"
+#include "library/coordinator/calls/pending_call.h"
+#include "library/coordinator/calls/prepared_outcomes.h"
+#include "library/coordinator/calls/read_only_calls.h"
+#include "library/coordinator/calls/repairs.h"
 #include "library/coordinator/closure_state.h"
-#include "library/coordinator/missed_calls.h"
-#include "library/coordinator/prepared_outcomes.h"
-#include "library/coordinator/read_only_calls.h"
-#include "library/coordinator/repairs.h"
 #include "proto/contract/control.pb.h"
 #include "proto/contract/mark.pb.h"
 #include "runtime/chief/chief_job.h"
@@ -47,14 +48,7 @@ class ReadOnlyWork;
 /// thread; a call that takes a work id only from the thread that has taken the first one.
 class ClosureQueue {
  public:
-  struct Limits {
-    /// Bytes of one closure's payload; of all closures that are kept, and of what atomic functions
-    /// have come to.
-    std::size_t payload = std::size_t{1} << 20;
-    std::size_t kept = std::size_t{256} << 20;
-    /// How long Schedule waits for room while no closure ends and nothing is forgotten.
-    std::chrono::nanoseconds patience = std::chrono::minutes(10);
-  };
+  using Limits = QueueLimits;
 
   /// A closure's number (WorkSource::Number).
   using Id = std::uint64_t;
@@ -124,8 +118,7 @@ class ClosureQueue {
   /// succeeded. Both also of the history before a mark that the run has returned to.
   std::uint64_t failed() const PSTRAIN_EXCLUDES(mutex_);
   std::uint64_t lost() const PSTRAIN_EXCLUDES(mutex_);
-  /// The number that the next closure gets.
-  Id next() const PSTRAIN_EXCLUDES(mutex_);
+  Id next() const PSTRAIN_EXCLUDES(mutex_);  // the next closure's number
   /// How many were scheduled, with and without an id; those before a mark that the run has returned
   /// to count if they had one.
   std::uint64_t calls() const PSTRAIN_EXCLUDES(mutex_);
@@ -134,24 +127,7 @@ class ClosureQueue {
   Status WithChief(const std::function<Status(Chief& chief)>& use) PSTRAIN_EXCLUDES(mutex_);
 
  private:
-  /// The first error since the last one that was delivered.
-  struct Failure {
-    Status first;
-    std::uint64_t others = 0;
-  };
-
-  struct Pending {
-    std::shared_ptr<ClosureState> state;
-    /// As calls().
-    std::uint64_t order = 0;
-    bool may_be_voided = true;
-    bool voided = false;
-    /// Of its function.
-    std::string name = {};
-    std::chrono::milliseconds deadline{0};
-    /// Of an attempt that was reported while a shard was on its way.
-    std::optional<std::string> result = std::nullopt;
-  };
+  using Pending = PendingCall;
 
   /// Under the chief's lock.
   ChiefJob::Heard Reported(WorkId work_id, const Report& report, bool committed,
@@ -180,9 +156,7 @@ class ClosureQueue {
   void VoidReadOnly() PSTRAIN_REQUIRES(mutex_);
   /// What waited for calls without an id may begin when they have ended.
   void HoldIds() PSTRAIN_REQUIRES(mutex_);
-  /// Bytes of payloads that are kept.
   std::size_t KeptBytes() const PSTRAIN_EXCLUDES(mutex_);
-
   void Succeed(const Pending& pending, const std::string& result) PSTRAIN_REQUIRES(mutex_);
   /// All calls before this one have ended.
   std::uint64_t Settled() const PSTRAIN_REQUIRES(mutex_);
@@ -266,7 +240,7 @@ class ClosureQueue {
   /// Calls whose functions are told to stop, and since when.
   std::map<Id, std::optional<ProtocolTime>> stops_ PSTRAIN_GUARDED_BY(mutex_);
   bool return_when_repair_fails_ PSTRAIN_GUARDED_BY(mutex_) = false;
-  std::optional<Failure> failure_ PSTRAIN_GUARDED_BY(mutex_);
+  std::optional<FirstFailure> failure_ PSTRAIN_GUARDED_BY(mutex_);
   /// Errors of closures below were, or belong to one that was, delivered.
   Id delivered_below_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   /// How many were.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "library/coordinator/closure_queue.h"
-#include "runtime/chief/read_only/read_only_work.h"
+#include "runtime/chief/grants/read_only_work.h"
 
 namespace pstrain {
 namespace {
@@ -13,7 +13,7 @@ std::function<bool(WorkId after)> MayBegin(CommitProtocol& protocol) {
   return [&protocol](WorkId after) { return protocol.CommittedBelow(after); };
 }
 
-Status Missed(const ReadOnlyCalls::Call& call) {
+Status ErrorOfMissed(const ReadOnlyCalls::Call& call) {
   return DeadlineExceededError(
       (call.function.empty() ? "the function" : call.function) + " has not returned within its " +
       "deadline of " + std::to_string(call.deadline ? call.deadline->count() : 0) + " ms in " +
@@ -109,7 +109,7 @@ std::optional<WorkId> ClosureQueue::ReportedReadOnly(WorkId attempt, const Repor
   }
   if (report.missed()) {
     if (read_only_.Missed(attempt)) return std::nullopt;
-    const Status missed = Missed(*call);
+    const Status missed = ErrorOfMissed(*call);
     EndReadOnly(read_only_.Take(attempt), missed, protocol);
   } else if (report.has_error()) {
     EndReadOnly(read_only_.Take(attempt), ErrorOf(report), protocol);

@@ -10,7 +10,7 @@
 #include "runtime/chief/chief.h"
 #include "runtime/chief/chief_service.h"
 #include "runtime/chief/disk/ps_count_file.h"
-#include "runtime/chief/grant_barriers.h"
+#include "runtime/chief/grants/grant_barriers.h"
 #include "runtime/chief/peers/rpc_ps_link.h"
 #include "runtime/chief/run_numbers.h"
 #include "runtime/cluster/limits.h"

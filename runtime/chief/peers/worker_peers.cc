@@ -245,14 +245,6 @@ void WorkerPeers::TellOfReport(WorkId work_id, const Report& report, bool commit
   Heed(chief_.setup.work.reported(work_id, report, committed, chief_.protocol));
 }
 
-void WorkerPeers::Heed(const ChiefJob::Heard& heard) {
-  if (heard.update_lost) chief_.stats.updates_lost->Add();
-  if (heard.return_to_mark.empty()) return;
-  LogWarning("chief", "this chief ends: the program goes on from its newest mark",
-             {{"reason", heard.return_to_mark}});
-  returns_to_mark_ = true;
-}
-
 // As far as the chief knows: those of the others that have left it out stay so.
 void WorkerPeers::LogLost(const GrantedWorkId& granted) const {
   std::vector<ShardId> shards = granted.shards;

@@ -17,7 +17,7 @@
 #include "runtime/chief/peers/grant_watch.h"
 #include "runtime/chief/peers/granted_work.h"
 #include "runtime/chief/peers/work_waiters.h"
-#include "runtime/chief/read_only/read_only_grants.h"
+#include "runtime/chief/grants/read_only_grants.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {

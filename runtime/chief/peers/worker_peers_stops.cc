@@ -1,5 +1,6 @@
 // Attempts that workers give up, and functions that they are to stop
 // (docs/design/hung-functions.md).
+#include "base/log.h"
 #include "runtime/chief/peers/worker_peers.h"
 #include "runtime/rpc/control_ids.h"
 
@@ -15,6 +16,14 @@ void WorkerPeers::HearMissed(std::uint32_t index, WorkId work_id, Peer& worker) 
   const auto& missed = chief_.setup.work.stops.missed;
   if (counted || !missed || chief_.protocol.Committed(work_id)) return;
   Heed(missed(work_id, index, chief_.protocol));
+}
+
+void WorkerPeers::Heed(const ChiefJob::Heard& heard) {
+  if (heard.update_lost) chief_.stats.updates_lost->Add();
+  if (heard.return_to_mark.empty()) return;
+  LogWarning("chief", "this chief ends: the program goes on from its newest mark",
+             {{"reason", heard.return_to_mark}});
+  returns_to_mark_ = true;
 }
 
 // With every answer, as one may be lost: a worker hears the same twice without harm.

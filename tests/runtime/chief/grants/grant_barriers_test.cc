@@ -1,4 +1,4 @@
-#include "runtime/chief/grant_barriers.h"
+#include "runtime/chief/grants/grant_barriers.h"
 
 #include <gtest/gtest.h>
 

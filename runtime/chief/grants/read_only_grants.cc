@@ -1,11 +1,11 @@
-#include "runtime/chief/read_only/read_only_grants.h"
+#include "runtime/chief/grants/read_only_grants.h"
 
 #include <optional>
 #include <utility>
 
 #include "base/log.h"
 #include "runtime/chief/chief_setup.h"
-#include "runtime/chief/read_only/read_only_work.h"
+#include "runtime/chief/grants/read_only_work.h"
 #include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
 #include "runtime/rpc/control_shards.h"

@@ -1,4 +1,4 @@
-#include "library/coordinator/repairs.h"
+#include "library/coordinator/calls/repairs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "library/coordinator/missed_calls.h"
+#include "library/coordinator/calls/missed_calls.h"
 
 namespace pstrain {
 

@@ -1,4 +1,4 @@
-#include "library/coordinator/prepared_outcomes.h"
+#include "library/coordinator/calls/prepared_outcomes.h"
 
 namespace pstrain {
 

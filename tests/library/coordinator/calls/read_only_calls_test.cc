@@ -1,4 +1,4 @@
-#include "library/coordinator/read_only_calls.h"
+#include "library/coordinator/calls/read_only_calls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
