@@ -27,6 +27,7 @@ constexpr std::array kCommands = {
     Command{"export", "write a trained model for other programs", pstrain::ExportCommand},
     Command{"status", "show the jobs of a cluster, or one of them", pstrain::StatusCommand},
     Command{"events", "show the events of a job in a cluster", pstrain::EventsCommand},
+    Command{"logs", "show what the replicas of a job in a cluster write", pstrain::LogsCommand},
     Command{"wait", "wait for the end of a job in a cluster", pstrain::WaitCommand},
     Command{"suspend", "suspend a job in a cluster", pstrain::SuspendCommand},
     Command{"resume", "resume a job in a cluster", pstrain::ResumeCommand},

@@ -5,11 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <utility>
 
-#include "operator/job/well_known.h"
+#include "cli/cluster/replicas.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/timestamp.h"
 
@@ -58,21 +57,6 @@ std::string ProgressOf(const Json& job) {
   return std::to_string(static_cast<int>(part * 100)) + "%";
 }
 
-/// "OOMKilled (exit 137): text on NODE, 3m ago"
-std::string EndText(const Json& end, Now now) {
-  std::string text = OrDash(TextOrEmpty(end, "reason"));
-  if (end.Find("exitCode") != nullptr) {
-    text += " (exit " + std::to_string(IntegerOrZero(end, "exitCode")) + ")";
-  }
-  const std::string message = TextOrEmpty(end, "message");
-  if (!message.empty()) text += ": " + message;
-  const std::string node = TextOrEmpty(end, "node");
-  if (!node.empty()) text += " on " + node;
-  const std::string time = TextOrEmpty(end, "time");
-  if (!time.empty()) text += ", " + Age(time, now) + " ago";
-  return text;
-}
-
 /// What is known of one replica: from its newest pod, and from status.restarts.
 struct Replica {
   std::string role;
@@ -85,32 +69,22 @@ struct Replica {
 
 std::vector<Replica> Replicas(const Json& job, const std::vector<Json>& pods) {
   std::map<std::pair<std::string, std::int64_t>, Replica> found;
-  for (const Json& pod : pods) {
-    const Json* labels = FindPath(pod, {"metadata", "labels"});
-    const std::string role = TextOrEmpty(labels, job::kReplicaTypeLabel);
-    if (role.empty()) continue;
-    const std::int64_t index = std::atoll(TextOrEmpty(labels, job::kReplicaIndexLabel).c_str());
-    const std::int64_t attempt = std::atoll(TextOrEmpty(labels, job::kAttemptLabel).c_str());
-    Replica& replica = found[{role, index}];
-    if (!replica.role.empty() && attempt < replica.attempt) continue;
-    replica = {role, index, OrDash(TextOrEmpty(FindPath(pod, {"status"}), "phase")),
-               TextOrEmpty(FindPath(pod, {"spec"}), "nodeName"), attempt};
-    if (FindPath(pod, {"metadata", "deletionTimestamp"}) != nullptr) replica.phase = "Terminating";
-  }
-  if (const Json* restarts = FindPath(job, {"status", "restarts", "replicas"})) {
-    for (const Json::Member& member : restarts->members()) {
-      const std::size_t dash = member.first.rfind('-');
-      if (dash == std::string::npos) continue;
-      const std::string role = member.first.substr(0, dash);
-      const std::int64_t index = std::atoll(member.first.c_str() + dash + 1);
-      Replica& replica = found[{role, index}];
-      if (replica.role.empty()) {
-        replica.role = role;
-        replica.index = index;
-        replica.attempt = IntegerOrZero(member.second, "attempt");
-      }
-      replica.restarts = &member.second;
+  for (const ReplicaPod& pod : NewestPods(pods)) {
+    Replica& replica = found[{pod.role, pod.index}];
+    replica = {pod.role, pod.index, OrDash(TextOrEmpty(FindPath(*pod.pod, {"status"}), "phase")),
+               TextOrEmpty(FindPath(*pod.pod, {"spec"}), "nodeName"), pod.attempt};
+    if (FindPath(*pod.pod, {"metadata", "deletionTimestamp"}) != nullptr) {
+      replica.phase = "Terminating";
     }
+  }
+  for (const RecordedReplica& recorded : RecordedReplicas(job)) {
+    Replica& replica = found[{recorded.role, recorded.index}];
+    if (replica.role.empty()) {
+      replica.role = recorded.role;
+      replica.index = recorded.index;
+      replica.attempt = IntegerOrZero(*recorded.record, "attempt");
+    }
+    replica.restarts = recorded.record;
   }
   std::vector<Replica> replicas;
   for (auto& [key, replica] : found) replicas.push_back(std::move(replica));
@@ -154,6 +128,20 @@ std::string Age(const std::string& timestamp, Now now) {
            (minutes == 0 ? "" : std::to_string(minutes) + "m");
   }
   return std::to_string(seconds / 86400) + "d";
+}
+
+std::string EndText(const Json& end, Now now) {
+  std::string text = OrDash(TextOrEmpty(end, "reason"));
+  if (end.Find("exitCode") != nullptr) {
+    text += " (exit " + std::to_string(IntegerOrZero(end, "exitCode")) + ")";
+  }
+  const std::string message = TextOrEmpty(end, "message");
+  if (!message.empty()) text += ": " + message;
+  const std::string node = TextOrEmpty(end, "node");
+  if (!node.empty()) text += " on " + node;
+  const std::string time = TextOrEmpty(end, "time");
+  if (!time.empty()) text += ", " + Age(time, now) + " ago";
+  return text;
 }
 
 std::string Columns(const std::vector<std::vector<std::string>>& rows) {

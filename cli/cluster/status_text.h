@@ -1,17 +1,19 @@
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <vector>
 
 #include "base/text/json.h"
+#include "cli/cluster/session.h"
 
 namespace pstrain::cluster {
 
-using Now = std::chrono::system_clock::time_point;
-
 /// "45s", "12m", "3h20m", "5d" since an RFC 3339 time; "-" where there is none. Pure; any thread.
 std::string Age(const std::string& timestamp, Now now);
+
+/// How an attempt has ended, of status.restarts.replicas.REPLICA.lastEnd: "OOMKilled (exit 137):
+/// text on NODE, 3m ago". Pure; any thread.
+std::string EndText(const Json& end, Now now);
 
 /// The rows with each column as wide as its widest cell. Pure; any thread.
 std::string Columns(const std::vector<std::vector<std::string>>& rows);
