@@ -134,6 +134,9 @@ Result<Given> ParseGiven(const Shape& shape, const std::vector<std::string>& arg
   if (given.names.size() < shape.fewest || given.names.size() > shape.most) {
     return InvalidArgumentError("takes " + std::string(shape.usage));
   }
+  if (!shape.verb.empty() && given.names.front() != shape.verb) {
+    return InvalidArgumentError("takes " + std::string(shape.usage));
+  }
   for (const std::string& name : given.names) {
     if (name.empty()) return InvalidArgumentError("a name is empty");
   }

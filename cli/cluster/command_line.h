@@ -39,6 +39,7 @@ struct Shape {
   std::string_view example;  // a whole line
   std::size_t fewest = 0;    // names
   std::size_t most = 0;
+  std::string_view verb = {};  // what the first name must be; empty: any
   std::vector<Option> options = {};
 };
 

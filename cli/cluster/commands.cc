@@ -5,8 +5,11 @@
 #include <memory>
 #include <variant>
 
+#include "cli/cluster/agents/top.h"
+#include "cli/cluster/bundle/bundle.h"
 #include "cli/cluster/command_line.h"
 #include "cli/cluster/connect.h"
+#include "cli/cluster/describe_config.h"
 #include "cli/cluster/job_commands.h"
 #include "cli/cluster/logs/logs.h"
 #include "proto/contract/exit_codes.h"
@@ -149,6 +152,48 @@ int EventsCommand(const std::vector<std::string>& args) {
              args, [](Session& session, const Given& given) {
                return cluster::JobCommands(session).Events(given.names[0]);
              });
+}
+
+int TopCommand(const std::vector<std::string>& args) {
+  return Run({.name = "top",
+              .usage = "JOB [options]",
+              .about = "Shows rate, busy share and memory of each replica, measured over two "
+                       "seconds.",
+              .example = "pstrain top adult",
+              .fewest = 1,
+              .most = 1},
+             args, [](Session& session, const Given& given) {
+               return cluster::Top(session, given.names[0]);
+             });
+}
+
+int DescribeConfigCommand(const std::vector<std::string>& args) {
+  return Run({.name = "describe-config",
+              .usage = "JOB [options]",
+              .about = "Shows the job as the defaults fill it, and TF_CONFIG and environment of "
+                       "each role.",
+              .example = "pstrain describe-config adult",
+              .fewest = 1,
+              .most = 1},
+             args, [](Session& session, const Given& given) {
+               return cluster::DescribeConfig(session, given.names[0]);
+             });
+}
+
+int DebugCommand(const std::vector<std::string>& args) {
+  const Shape shape{.name = "debug",
+                    .usage = "bundle JOB [options]",
+                    .about =
+                        "Writes a tar with the job's objects, events, logs and metrics, "
+                        "without Secrets and values of variables.",
+                    .example = "pstrain debug bundle adult -o adult.tar",
+                    .fewest = 2,
+                    .most = 2,
+                    .verb = "bundle",
+                    .options = {Option::kFile}};
+  return Run(shape, args, [](Session& session, const Given& given) {
+    return cluster::DebugBundle(session).Write(given.names[1], given.Text(Option::kFile));
+  });
 }
 
 int LogsCommand(const std::vector<std::string>& args) {

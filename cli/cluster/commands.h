@@ -14,5 +14,8 @@ int RestartCommand(const std::vector<std::string>& args);
 int WaitCommand(const std::vector<std::string>& args);
 int EventsCommand(const std::vector<std::string>& args);
 int LogsCommand(const std::vector<std::string>& args);
+int TopCommand(const std::vector<std::string>& args);
+int DescribeConfigCommand(const std::vector<std::string>& args);
+int DebugCommand(const std::vector<std::string>& args);
 
 }  // namespace pstrain

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/cluster/agents/replica_loads.h"
 #include "cli/cluster/replicas.h"
 #include "cli/cluster/status_text.h"
 #include "operator/job/well_known.h"
@@ -18,6 +19,7 @@ using kube::FindPath;
 using kube::TextOrEmpty;
 
 constexpr std::chrono::seconds kPollInterval{2};
+constexpr std::chrono::seconds kRateInterval{1};
 
 /// When an event was last seen: of events.k8s.io, or of a recorder of the core group.
 std::string TimeOf(const Json& event) {
@@ -70,7 +72,10 @@ Outcome JobCommands::Status(const std::string& job, bool json) {
   if (PhaseOf(object).empty()) return reader_.NoStatus(job);
   auto pods = reader_.ListOfJob(kube::PodResource(), job);
   if (auto* problem = std::get_if<Problem>(&pods)) return std::move(*problem);
-  return Answer{JobReport(object, std::get<std::vector<Json>>(pods), session_.WallTime())};
+  const auto& found = std::get<std::vector<Json>>(pods);
+  // Where the agents may not be asked, the rates are those of the status.
+  const ReplicaLoads loads = MeasureLoads(session_, NewestPods(found), kRateInterval);
+  return Answer{JobReport(object, found, loads.replicas, session_.WallTime())};
 }
 
 Outcome JobCommands::Suspend(const std::string& job, bool suspend) {

@@ -91,9 +91,15 @@ std::vector<Replica> Replicas(const Json& job, const std::vector<Json>& pods) {
   return replicas;
 }
 
-std::string ReplicaTree(const Json& job, const std::vector<Json>& pods, Now now) {
+const ReplicaLoad* LoadOf(const std::vector<ReplicaLoad>& loads, const std::string& replica) {
+  const auto at = std::ranges::find(loads, replica, &ReplicaLoad::replica);
+  return at == loads.end() ? nullptr : &*at;
+}
+
+std::string ReplicaTree(const Json& job, const std::vector<Json>& pods,
+                        const std::vector<ReplicaLoad>& loads, Now now) {
   std::vector<std::vector<std::string>> rows = {
-      {"REPLICA", "PHASE", "NODE", "ATTEMPT", "FAILURES", "DISRUPTIONS", "LAST END"}};
+      {"REPLICA", "PHASE", "NODE", "ATTEMPT", "FAILURES", "DISRUPTIONS", "RATE", "LAST END"}};
   std::string role;
   for (const Replica& replica : Replicas(job, pods)) {
     if (replica.role != role) {
@@ -106,9 +112,12 @@ std::string ReplicaTree(const Json& job, const std::vector<Json>& pods, Now now)
       return std::to_string(replica.restarts == nullptr ? 0
                                                         : IntegerOrZero(*replica.restarts, name));
     };
-    rows.push_back({"  " + role + "-" + std::to_string(replica.index), replica.phase,
-                    OrDash(replica.node), std::to_string(replica.attempt), count("failures"),
-                    count("disruptions"), ended == nullptr ? "-" : EndText(*ended, now)});
+    const std::string name = role + "-" + std::to_string(replica.index);
+    const ReplicaLoad* load = LoadOf(loads, name);
+    rows.push_back({"  " + name, replica.phase, OrDash(replica.node),
+                    std::to_string(replica.attempt), count("failures"), count("disruptions"),
+                    load == nullptr ? "-" : RateText(*load),
+                    ended == nullptr ? "-" : EndText(*ended, now)});
   }
   return Columns(rows);
 }
@@ -183,7 +192,17 @@ std::string JobTable(const std::vector<Json>& jobs, Now now) {
   return Columns(rows);
 }
 
-std::string JobReport(const Json& job, const std::vector<Json>& pods, Now now) {
+std::string ProgressLine(const Json& job) {
+  const auto of_training = [&job](const char* name) {
+    return Number(FindPath(job, {"status", "training", name}));
+  };
+  return "Progress:  " + ProgressOf(job) + ", step " + of_training("step") + ", " +
+         of_training("examplesPerSecond") + " examples/s, loss " + of_training("loss") +
+         " (from status, not live)\n";
+}
+
+std::string JobReport(const Json& job, const std::vector<Json>& pods,
+                      const std::vector<ReplicaLoad>& loads, Now now) {
   const Json& status = *job.Find("status");
   std::string text = "Job:    " + TextOrEmpty(FindPath(job, {"metadata"}), "namespace") + "/" +
                      TextOrEmpty(FindPath(job, {"metadata"}), "name") + "\n" +
@@ -197,13 +216,15 @@ std::string JobReport(const Json& job, const std::vector<Json>& pods, Now now) {
                       OrDash(TextOrEmpty(condition, "reason")), TextOrEmpty(condition, "message")});
     }
   }
-  text += Columns(rows) + "\n" + ReplicaTree(job, pods, now) + "\n";
+  text += Columns(rows) + "\n" + ReplicaTree(job, pods, loads, now) + "\n";
   text += "Restarts:  " + Number(FindPath(status, {"restarts", "failures"})) + " by failures, " +
           Number(FindPath(status, {"restarts", "disruptions"})) + " by disruptions\n";
+  const ReplicaLoad* chief = LoadOf(loads, "chief-0");
+  if (chief == nullptr || !chief->rate) return text + ProgressLine(job);
   text += "Progress:  " + ProgressOf(job) + ", step " +
-          Number(FindPath(status, {"training", "step"})) + ", " +
-          Number(FindPath(status, {"training", "examplesPerSecond"})) + " examples/s, loss " +
-          Number(FindPath(status, {"training", "loss"})) + " (from status, not live)\n";
+          Number(FindPath(status, {"training", "step"})) + ", loss " +
+          Number(FindPath(status, {"training", "loss"})) + " (from status), " + RateText(*chief) +
+          " (live)\n";
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/text/json.h"
+#include "cli/cluster/agents/replica_loads.h"
 #include "cli/cluster/session.h"
 
 namespace pstrain::cluster {
@@ -22,7 +23,12 @@ std::string Columns(const std::vector<std::vector<std::string>>& rows);
 std::string JobTable(const std::vector<Json>& jobs, Now now);
 
 /// All that the status of a job and its pods say: phase, conditions, replicas with their last ends,
-/// restarts by cause, progress. REQUIRES: the job has a status. Pure; any thread.
-std::string JobReport(const Json& job, const std::vector<Json>& pods, Now now);
+/// restarts by cause, progress; with the rates that `loads` knows. REQUIRES: the job has a status.
+/// Pure; any thread.
+std::string JobReport(const Json& job, const std::vector<Json>& pods,
+                      const std::vector<ReplicaLoad>& loads, Now now);
+
+/// The line of its progress, by its status alone. Pure; any thread.
+std::string ProgressLine(const Json& job);
 
 }  // namespace pstrain::cluster

@@ -24,6 +24,10 @@ TEST(ClusterCommandsTest, RefusesWrongUsage) {
   EXPECT_EQ(WaitCommand({"a", "--timeout", "soon"}), 2);
   EXPECT_EQ(EventsCommand({"a", "--unknown"}), 2);
   EXPECT_EQ(LogsCommand({"a", "--tail", "-1"}), 2);
+  EXPECT_EQ(TopCommand({}), 2);
+  EXPECT_EQ(DescribeConfigCommand({}), 2);
+  EXPECT_EQ(DebugCommand({"a", "b"}), 2);
+  EXPECT_EQ(DebugCommand({"bundle"}), 2);
 }
 
 }  // namespace

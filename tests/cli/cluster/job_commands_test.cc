@@ -59,6 +59,25 @@ TEST_F(JobCommandsTest, ReportsAJob) {
             7U);
 }
 
+TEST_F(JobCommandsTest, Status_WhereTheAgentsAnswer_HasLiveRates) {
+  PutAgentPage("a-chief-0-x", "/metrics", "pstrain_chief_examples_committed 100\n");
+  PutAgentPage("a-worker-1-x", "/metrics", "pstrain_worker_examples_total 10\n");
+  pause_.meanwhile = [this] {
+    PutAgentPage("a-chief-0-x", "/metrics", "pstrain_chief_examples_committed 400\n");
+    PutAgentPage("a-worker-1-x", "/metrics", "pstrain_worker_examples_total 60\n");
+  };
+  const std::string text = AnswerOf(jobs_.Status("a", false)).text;
+  EXPECT_THAT(text, HasSubstr("300.0 examples/s (live)"));
+  EXPECT_THAT(text, HasSubstr("50.0 examples/s    OOMKilled"));
+  EXPECT_THAT(text, Not(HasSubstr("1234.5")));
+}
+
+TEST_F(JobCommandsTest, Status_WhereTheAgentsMayNotBeAsked_HasThoseOfTheStatus) {
+  Fail("/proxy/", 403, "no way");
+  EXPECT_THAT(AnswerOf(jobs_.Status("a", false)).text,
+              HasSubstr("1234.5 examples/s, loss 0.25 (from status, not live)"));
+}
+
 TEST_F(JobCommandsTest, SuspendsAndResumes) {
   const auto suspended = [this] {
     return api_.server()

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -22,8 +23,11 @@ class AdvancingPause final : public kube::Pause {
   explicit AdvancingPause(ManualClock& clock) : clock_(clock) {}
   bool For(std::chrono::nanoseconds duration, const std::stop_token& stop) override {
     clock_.Advance(duration);
+    if (meanwhile) meanwhile();
     return !stop.stop_requested();
   }
+
+  std::function<void()> meanwhile;  // what happens during each pause
 
  private:
   ManualClock& clock_;
@@ -73,6 +77,11 @@ class SessionFixture : public ::testing::Test {
   void Fail(const std::string& what, int status, const std::string& words) {
     api_.server().FailNext(what, {status, R"({"kind":"Status","message":")" + words + R"("})", {}},
                            9);
+  }
+
+  /// What the agent of a pod serves.
+  void PutAgentPage(const std::string& pod, const std::string& path, const std::string& text) {
+    api_.server().PutPage("/api/v1/namespaces/ns/pods/" + pod + ":9464/proxy" + path, text);
   }
 
   Session& session() { return session_; }
