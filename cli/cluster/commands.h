@@ -6,7 +6,7 @@
 namespace pstrain {
 
 /// The subcommands that ask a cluster, as those of cli/commands.h; docs/kubectl-plugin.md has what
-/// each does and its exit codes.
+/// each does and its exit codes. Called once, by the main thread.
 int StatusCommand(const std::vector<std::string>& args);
 int SuspendCommand(const std::vector<std::string>& args);
 int ResumeCommand(const std::vector<std::string>& args);

@@ -17,7 +17,7 @@ constexpr const char* kUsage =
     "exit code: 0 printed, 2 wrong usage\n";
 
 constexpr std::string_view kBash =
-    R"(# Completion of pstrain in bash: source <(pstrain completion bash)
+    R"sh(# Completion of pstrain in bash: source <(pstrain completion bash)
 _pstrain() {
   local word=${COMP_WORDS[COMP_CWORD]} words=
   if ((COMP_CWORD == 1)); then
@@ -30,7 +30,8 @@ _pstrain() {
 complete -o default -F _pstrain pstrain kubectl-pstrain
 )sh";
 
-constexpr std::string_view kZsh = R"sh(#compdef pstrain kubectl-pstrain
+constexpr std::string_view kZsh =
+    R"sh(#compdef pstrain kubectl-pstrain
 # Completion of pstrain in zsh: source <(pstrain completion zsh)
 _pstrain() {
   if ((CURRENT == 2)); then
@@ -38,10 +39,10 @@ _pstrain() {
 @DESCRIBED@    )
     _describe command commands
   elif [[ $PREFIX == -* ]]; then
-    compadd -- ${(f)" $(
-    "${words[1]}"
-    "${words[2]}" @LIST @2 > / dev / null) "}
-    else _files fi
+    compadd -- ${(f)"$("${words[1]}" "${words[2]}" @LIST@ 2>/dev/null)"}
+  else
+    _files
+  fi
 }
 compdef _pstrain pstrain kubectl-pstrain
 )sh";

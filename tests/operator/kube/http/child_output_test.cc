@@ -12,8 +12,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Result<ChildEnd> Shell(const std::string& script,
-                       std::chrono::milliseconds timeout = std::chrono::seconds(10)) {
+Result<ChildOutput> Shell(const std::string& script,
+                          std::chrono::milliseconds timeout = std::chrono::seconds(10)) {
   return RunForOutput({.command = {"sh", "-c", script},
                        .environment = {{"GIVEN", "a value"}, {"HOME", "/other"}},
                        .timeout = timeout,
