@@ -50,7 +50,7 @@ std::vector<ReplicaPod> ReplicaPods(const std::vector<Json>& pods) {
                      .attempt = NumberOf(labels, job::kAttemptLabel),
                      .pod = &pod});
   }
-  std::ranges::stable_sort(found, {}, [](const ReplicaPod& pod) {
+  std::ranges::sort(found, {}, [](const ReplicaPod& pod) {
     return std::tuple(pod.role, pod.index, pod.attempt);
   });
   return found;

@@ -91,7 +91,7 @@ asks() {
   [[ $(ask logs "$job" --role worker --index 0 --tail 2 | wc -l) == 2 ]] || fail 'not two lines' || return 1
   has '^worker-0 +0 +[0-9.]+ examples/s +[0-9]+% +[0-9.]+ MiB' top "$job" || return 1
   has '^TF_CONFIG=.*"worker"' describe-config "$job" || return 1
-  has 'optimizer:' describe-config "$job" || return 1
+  has '"optimizer": ' describe-config "$job" || return 1
   has 'has what the cluster knows' debug bundle "$job" -o "$work/$job.tar" || return 1
   tar -tf "$work/$job.tar" | sort | tr '\n' ' ' | tee "$work/names"
   grep -q 'agents/chief-0.0.metrics.txt .*job.json .*logs/worker-1.0.log .*pods.json' "$work/names" ||

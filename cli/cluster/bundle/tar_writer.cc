@@ -31,10 +31,10 @@ std::string Octal(std::uint64_t value, int digits) {
 std::array<char, kBlock> Header(const std::string& name, std::uint64_t size, std::int64_t time) {
   std::array<char, kBlock> header{};
   Put(header, 0, name);
-  Put(header, 100, "0000600");        // mode
-  Put(header, 108, "0000000");        // uid
-  Put(header, 116, "0000000");        // gid
-  Put(header, 124, Octal(size, 11));  // NOLINT: offsets of the format
+  Put(header, 100, "0000600");  // mode
+  Put(header, 108, "0000000");  // uid
+  Put(header, 116, "0000000");  // gid
+  Put(header, 124, Octal(size, 11));
   Put(header, 136, Octal(static_cast<std::uint64_t>(time), 11));
   Put(header, kChecksumAt, "        ");
   Put(header, 156, "0");  // a plain file
