@@ -45,7 +45,8 @@ std::vector<ReplicaPod> PodsMeant(const LogsRequest& request, const Json& job,
         if (other.Replica() == pod.Replica()) newest = std::max(newest, other.attempt);
       }
       if (const Json* record = RecordOf(job, pod.Replica())) {
-        newest = std::max(newest, kube::IntegerOrZero(*record, "attempt"));
+        // The one that is current or comes next: those before it have been.
+        newest = std::max(newest, kube::IntegerOrZero(*record, "attempt") - 1);
       }
       if (pod.attempt >= newest) continue;
     }

@@ -64,6 +64,18 @@ TEST_F(LogsTest, Show_Previous_TakesTheAttemptBefore) {
   EXPECT_EQ(out_, "worker-1: old\n");
 }
 
+TEST_F(LogsTest, Show_Previous_OfAReplicaThatHasEnded_IsNotItsLastAttempt) {
+  Json job = *api_.server().Find(JobResource(), {"ns", "a"});
+  // As of an attempt 2 that has succeeded: the attempt that would come next.
+  job.FindMutable("status")->Set("restarts",
+                                 Parsed(R"({"replicas":{"worker-1":{"attempt":3,"succeeded":true,
+                             "lastEnd":{"reason":"Deleted","message":"of attempt 1"}}}})"));
+  api_.server().Put(JobResource(), job);
+  EXPECT_THAT(ProblemOf(logs_.Show({.job = "a", .role = "worker", .previous = true})).sentence,
+              HasSubstr("lastEnd.message: of attempt 1"));
+  EXPECT_EQ(out_, "");
+}
+
 TEST_F(LogsTest, Show_WhenThePodIsGone_SaysWhereTheLastLineIs) {
   const Problem previous = ProblemOf(logs_.Show({.job = "a", .role = "worker", .previous = true}));
   EXPECT_EQ(previous.exit_code, kExitNotThere);
