@@ -115,7 +115,7 @@ const std::vector<std::string>& ChildEnvironment() {
   return environment;
 }
 
-Result<ChildOutput> RunForOutput(const ChildRequest& request) {
+Result<ProgramOutput> RunForOutput(const ChildRequest& request) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return ErrnoError(errno, "make a pipe");
   const UniqueFd from_child(ends[0]);
@@ -124,7 +124,7 @@ Result<ChildOutput> RunForOutput(const ChildRequest& request) {
   PSTRAIN_ASSIGN_OR_RETURN(const pid_t pid, Start(request, to_parent.get()));
   to_parent.Reset();
   const UniqueFd ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  ChildOutput end;
+  ProgramOutput end;
   const Status status = ended.valid() ? Collect(from_child.get(), ended.get(), deadline,
                                                 request.max_bytes, end.output)
                                       : ErrnoError(errno, "watch the process");

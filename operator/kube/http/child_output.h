@@ -21,7 +21,7 @@ struct ChildRequest {
   std::size_t max_bytes = std::size_t{1} << 20;
 };
 
-struct ChildOutput {
+struct ProgramOutput {
   int exit_code = 0;  // 128 + n after signal n
   std::string output;
 };
@@ -30,7 +30,7 @@ struct ChildOutput {
 /// behind is not waited for. Its stderr is this process's. NOT_FOUND when there is no such program,
 /// DEADLINE_EXCEEDED after the timeout, when it was killed; RESOURCE_EXHAUSTED for more output than
 /// `max_bytes`. Blocks; any thread.
-Result<ChildOutput> RunForOutput(const ChildRequest& request);
+Result<ProgramOutput> RunForOutput(const ChildRequest& request);
 
 /// The environment that children get: that of this process when it was called first. Whoever
 /// changes variables for this process alone calls it before. Any thread while none changes the

@@ -39,7 +39,7 @@ Result<ExecCredential> ExecSource::Ask() const {
                        .keeps_input = interactive,
                        .timeout = interactive ? std::chrono::seconds(kWithAPerson) : kAlone};
   request.environment.emplace_back("KUBERNETES_EXEC_INFO", ExecInfo(plugin_, interactive));
-  const Result<ChildOutput> end = run_(request);
+  const Result<ProgramOutput> end = run_(request);
   if (!end.ok()) return fail("cannot be used: " + end.status().message());
   if (end->exit_code != 0) {
     return fail("has ended with exit code " + std::to_string(end->exit_code) +

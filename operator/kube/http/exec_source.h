@@ -16,7 +16,7 @@ namespace pstrain::kube {
 /// plugin runs, all callers of Get wait for it.
 class ExecSource {
  public:
-  using Run = std::function<Result<ChildOutput>(const ChildRequest& request)>;
+  using Run = std::function<Result<ProgramOutput>(const ChildRequest& request)>;
   /// `run` and `has_terminal` are seams for tests. `clock` is not owned.
   ExecSource(ExecPlugin plugin, const Clock& clock, Run run, std::function<bool()> has_terminal);
   ExecSource(ExecPlugin plugin, const Clock& clock);

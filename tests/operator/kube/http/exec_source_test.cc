@@ -30,15 +30,15 @@ class ExecSourceTest : public ::testing::Test {
         [this] { return terminal_; });
   }
   void Give(const std::string& status) {
-    end_ = ChildOutput{.exit_code = 0,
-                       .output = R"({"apiVersion":"client.authentication.k8s.io/v1",
+    end_ = ProgramOutput{.exit_code = 0,
+                         .output = R"({"apiVersion":"client.authentication.k8s.io/v1",
                                   "kind":"ExecCredential","status":)" +
-                                 status + "}"};
+                                   status + "}"};
   }
 
   ManualClock clock_{std::chrono::nanoseconds(0), 0};
   bool terminal_ = false;
-  Result<ChildOutput> end_ = ChildOutput{};
+  Result<ProgramOutput> end_ = ProgramOutput{};
   std::vector<ChildRequest> requests_;
 };
 
@@ -113,7 +113,7 @@ TEST_F(ExecSourceTest, Errors_NameUserCommandAndHint) {
   EXPECT_TRUE(requests_.empty());
   end_ = NotFoundError("start 'login': No such file or directory");
   EXPECT_THAT(message(ExecInput::kNever), HasSubstr("cannot be used: start 'login'"));
-  end_ = ChildOutput{.exit_code = 7, .output = ""};
+  end_ = ProgramOutput{.exit_code = 7, .output = ""};
   EXPECT_THAT(message(ExecInput::kNever), HasSubstr("has ended with exit code 7"));
 }
 
