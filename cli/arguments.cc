@@ -1,6 +1,7 @@
 #include "cli/arguments.h"
 
 #include <cstddef>
+#include <cstdio>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,6 +46,10 @@ Status ArgumentParser::UnknownOption(std::string_view name) const {
 }
 
 Result<std::vector<std::string>> ArgumentParser::Parse(const std::vector<std::string>& args) const {
+  if (args.size() == 1 && args.front() == kListOptions) {
+    for (const Option& option : options_) std::printf("%s\n", option.name.c_str());
+    return CancelledError("its options are listed");
+  }
   std::vector<std::string> positionals;
   std::set<std::string> seen;
   for (std::size_t i = 0; i < args.size(); ++i) {

@@ -29,6 +29,7 @@ std::string Usage() {
              "Without --input it is spec.training.evaluation.input of a job that was run here.\n") +
          kTrainedUsage + kScoringUsage +
          "  --json             one line of JSON\n"
+         "example: pstrain evaluate adult --input adult.test.csv\n"
          "exit code: 0 scored, 1 the model or a record cannot be read, 2 wrong usage\n";
 }
 

@@ -25,7 +25,8 @@ constexpr const char* kUsage =
     "Of the folder of a run it checks and lists the checkpoints, of a checkpoint directory\n"
     "(spec.training.checkpoint.directory) it lists the runs.\n"
     "  --digest  of a checkpoint: a digest per variable and slot, the same with each number of ps\n"
-    "  --json    one line of JSON\n";
+    "  --json    one line of JSON\n"
+    "example: pstrain inspect .pstrain/runs/adult --json\n";
 
 constexpr const char* kWhatToGive =
     "give the folder <run>/checkpoints/<chief term>-<number> of a checkpoint, that of a run, or "
@@ -217,26 +218,25 @@ int Run(const Options& options) {
 
 int InspectCommand(const std::vector<std::string>& args) {
   Options options;
-  for (const std::string& arg : args) {
-    if (arg == "--help" || arg == "-h") {
-      std::fputs(kUsage, stdout);
-      return kExitSuccess;
-    }
-    if (arg == "--digest") {
-      options.digest = true;
-    } else if (arg == "--json") {
-      options.json = true;
-    } else if (arg.starts_with("-") || !options.checkpoint.empty()) {
-      std::fprintf(stderr, "pstrain inspect: %s is not understood\n%s", arg.c_str(), kUsage);
-      return kExitUsage;
-    } else {
-      options.checkpoint = arg;
-    }
+  bool help = false;
+  ArgumentParser parser;
+  parser.AddFlag("--digest", options.digest);
+  parser.AddFlag("--json", options.json);
+  parser.AddFlag("--help", help);
+  parser.AddFlag("-h", help);
+  const Result<std::vector<std::string>> folders = parser.Parse(args);
+  if (folders.ok() && help) {
+    std::fputs(kUsage, stdout);
+    return kExitSuccess;
   }
-  if (options.checkpoint.empty()) {
-    std::fprintf(stderr, "pstrain inspect: no folder is given\n%s", kUsage);
+  if (!folders.ok() || folders->size() != 1) {
+    const std::string why = !folders.ok()      ? folders.status().message()
+                            : folders->empty() ? "no folder is given"
+                                               : (*folders)[1] + " is not understood";
+    std::fprintf(stderr, "pstrain inspect: %s\n%s", why.c_str(), kUsage);
     return kExitUsage;
   }
+  options.checkpoint = folders->front();
   return Run(options);
 }
 

@@ -5,10 +5,13 @@
 #include <vector>
 
 #include "cli/cluster/commands.h"
+#include "cli/cluster/completion.h"
 #include "cli/commands.h"
 #include "proto/contract/exit_codes.h"
 
 namespace {
+
+int Completion(const std::vector<std::string>& args);
 
 struct Command {
   std::string_view name;
@@ -27,19 +30,33 @@ constexpr std::array kCommands = {
     Command{"export", "write a trained model for other programs", pstrain::ExportCommand},
     Command{"status", "show the jobs of a cluster, or one of them", pstrain::StatusCommand},
     Command{"events", "show the events of a job in a cluster", pstrain::EventsCommand},
+    Command{"logs", "show what the replicas of a job in a cluster write", pstrain::LogsCommand},
+    Command{"top", "show how fast the replicas of a job in a cluster are", pstrain::TopCommand},
+    Command{"describe-config", "show what the replicas of a job in a cluster are told",
+            pstrain::DescribeConfigCommand},
+    Command{"debug", "write down what a cluster knows of a job", pstrain::DebugCommand},
     Command{"wait", "wait for the end of a job in a cluster", pstrain::WaitCommand},
     Command{"suspend", "suspend a job in a cluster", pstrain::SuspendCommand},
     Command{"resume", "resume a job in a cluster", pstrain::ResumeCommand},
     Command{"restart", "restart a replica of a job in a cluster", pstrain::RestartCommand},
+    Command{"completion", "print what completes commands in bash or zsh", Completion},
 };
 
 void PrintUsage(std::FILE* out) {
   std::fputs("usage: pstrain COMMAND [arguments]\n\n", out);
   for (const Command& command : kCommands) {
-    std::fprintf(out, "  %-10s %s\n", std::string(command.name).c_str(),
+    std::fprintf(out, "  %-15s %s\n", std::string(command.name).c_str(),
                  std::string(command.summary).c_str());
   }
-  std::fputs("  version    print the version\n\nmore: pstrain COMMAND --help\n", out);
+  std::fputs("  version         print the version\n\nmore: pstrain COMMAND --help\n", out);
+}
+
+int Completion(const std::vector<std::string>& args) {
+  std::vector<pstrain::CompletedCommand> commands;
+  for (const Command& command : kCommands) {
+    commands.push_back({std::string(command.name), std::string(command.summary)});
+  }
+  return pstrain::CompletionCommand(args, commands);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ std::string Usage() {
          kTrainedUsage + kScoringUsage +
          "  --no-label         the files are CSV without a header, and without a label\n"
          "  --output FILE      where the lines go, all or none (default -, standard output)\n"
+         "example: pstrain predict adult --input new.csv --output scores.txt\n"
          "exit code: 0 scored, 1 the model or a record cannot be read, 2 wrong usage\n";
 }
 

@@ -36,6 +36,7 @@ const char* const kRunUsage =
     "  --json                 print one line of JSON on stdout at the end\n"
     "  --allow-test-only      admit fields and fail points that only pstrain's own tests use\n"
     "\n"
+    "example: pstrain run examples/quickstart.yaml --set spec.training.epochs=2\n"
     "exit code: 0 succeeded or stopped, 1 failed, 2 wrong usage, a bad manifest, or data\n"
     "that does not match it (nothing was started), 3 a kill of --chaos did not fire\n";
 

@@ -21,6 +21,7 @@ constexpr const char* kUsage =
     "Prints the TF_CONFIG that replica I of role R (chief, ps, worker, evaluator) has in the\n"
     "cluster.\n"
     "  --set PATH=VALUE  set a field of the manifest; may be repeated\n"
+    "example: pstrain tf-config adult.yaml --role worker --index 1\n"
     "exit code: 0 printed, 1 a bad manifest or no such replica, 2 wrong usage\n";
 
 struct Request {

@@ -27,6 +27,7 @@ constexpr const char* kUsage =
     "  --volume NAME=DIR  with --data: the directory to use for the volume NAME; may be repeated\n"
     "  --state-dir DIR    with --data: where the other volumes lie (default .pstrain)\n"
     "  --allow-test-only  admit fields that only pstrain's own tests use\n"
+    "example: pstrain validate --data adult.yaml\n"
     "exit code: 0 all are good, 1 one is not, 2 wrong usage\n";
 
 struct ValidateOptions {

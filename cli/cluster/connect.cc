@@ -14,41 +14,63 @@ std::string Env(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::string FilesOf(const Target& target) {
-  if (!target.kubeconfig.empty()) return target.kubeconfig;
-  std::string files = Env("KUBECONFIG");
-  if (files.empty()) files = JoinPath(Env("HOME"), ".kube/config");
-  return files;
+kube::ConnectionConfig InNamespace(kube::ConnectionConfig config, const std::string& name_space) {
+  if (!name_space.empty()) config.default_namespace = name_space;
+  return config;
 }
 
 }  // namespace
+
+Surroundings Surroundings::OfProcess() {
+  return {.kubeconfig = Env("KUBECONFIG"),
+          .home = Env("HOME"),
+          .service_host = Env("KUBERNETES_SERVICE_HOST"),
+          .service_port = Env("KUBERNETES_SERVICE_PORT")};
+}
+
+std::variant<kube::ConnectionConfig, Problem> ChooseConfig(const Target& target,
+                                                           const Surroundings& surroundings) {
+  std::string files = target.kubeconfig.empty() ? surroundings.kubeconfig : target.kubeconfig;
+  const bool named = !files.empty();
+  if (!named) files = JoinPath(surroundings.home, ".kube/config");
+  std::string none_here;
+  if (!named && target.context.empty() && !FileExists(files)) {
+    auto own = kube::InClusterConfig(surroundings.service_host, surroundings.service_port,
+                                     surroundings.service_account);
+    if (own.ok()) return InNamespace(std::move(own).value(), target.name_space);
+    none_here = "; and " + own.status().message();
+  }
+  auto config =
+      kube::LoadKubeconfig(kube::KubeconfigFiles(files),
+                           {.context = target.context, .namespace_name = target.name_space});
+  if (config.ok()) return std::move(config).value();
+  if (config.status().code() == StatusCode::kNotFound) {
+    return Problem{kExitNoKubeconfig, "no kubeconfig to use (" + config.status().message() +
+                                          none_here +
+                                          "); give --kubeconfig FILE, set KUBECONFIG, or choose "
+                                          "a --context that it has"};
+  }
+  return Problem{kExitNoKubeconfig, "the kubeconfig " + files + " cannot be used (" +
+                                        config.status().message() +
+                                        "); correct it, or choose another with --kubeconfig or "
+                                        "--context"};
+}
 
 Connection::Connection(kube::ConnectionConfig config)
     : credentials_(std::move(config), clock_), limiter_({}) {}
 
 std::variant<std::unique_ptr<Connection>, Problem> Connection::Open(const Target& target) {
-  const std::string files = FilesOf(target);
-  auto config =
-      kube::LoadKubeconfig(kube::KubeconfigFiles(files),
-                           {.context = target.context, .namespace_name = target.name_space});
-  if (config.status().code() == StatusCode::kNotFound) {
-    return Problem{kExitNoKubeconfig, "no kubeconfig to use (" + config.status().message() +
-                                          "); give --kubeconfig FILE, set KUBECONFIG, or choose "
-                                          "a --context that it has"};
-  }
-  if (!config.ok()) {
-    return Problem{kExitNoKubeconfig, "the kubeconfig " + files + " cannot be used (" +
-                                          config.status().message() +
-                                          "); correct it, or choose another with --kubeconfig or "
-                                          "--context"};
-  }
+  auto config = ChooseConfig(target, Surroundings::OfProcess());
+  if (auto* problem = std::get_if<Problem>(&config)) return std::move(*problem);
   kube::PrepareCpprest();
-  std::unique_ptr<Connection> connection(new Connection(std::move(config).value()));
+  std::unique_ptr<Connection> connection(
+      new Connection(std::get<kube::ConnectionConfig>(std::move(config))));
   auto transport =
       kube::CpprestTransport::Create(connection->credentials_, {.user_agent = "pstrain"});
   if (!transport.ok()) {
-    return Problem{kExitNoKubeconfig, "the kubeconfig " + files + " cannot be used (" +
-                                          transport.status().message() + "); correct its server"};
+    return Problem{kExitNoKubeconfig, "the cluster of the kubeconfig cannot be used (" +
+                                          transport.status().message() +
+                                          "); correct its server, or choose another --context"};
   }
   connection->transport_ = std::move(transport).value();
   connection->authorized_ =

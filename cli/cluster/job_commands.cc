@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include "cli/cluster/agents/replica_loads.h"
+#include "cli/cluster/replicas.h"
+#include "cli/cluster/status_text.h"
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
 #include "proto/contract/exit_codes.h"
@@ -14,33 +19,7 @@ using kube::FindPath;
 using kube::TextOrEmpty;
 
 constexpr std::chrono::seconds kPollInterval{2};
-
-const kube::Resource& Jobs() {
-  static const kube::Resource resource{.group = "pstrain.dev",
-                                       .version = "v1alpha1",
-                                       .plural = "pstrainingjobs",
-                                       .kind = std::string(job::kKind)};
-  return resource;
-}
-
-std::string NameOf(const Json& object) {
-  return TextOrEmpty(FindPath(object, {"metadata"}), "name");
-}
-
-std::string PhaseOf(const Json& job) { return TextOrEmpty(FindPath(job, {"status"}), "phase"); }
-
-/// "worker-1", as the labels of a pod say it.
-std::string ReplicaOf(const Json& pod) {
-  const Json* labels = FindPath(pod, {"metadata", "labels"});
-  return TextOrEmpty(labels, job::kReplicaTypeLabel) + "-" +
-         TextOrEmpty(labels, job::kReplicaIndexLabel);
-}
-
-std::string Joined(const std::vector<Json>& objects, std::string (*name)(const Json&)) {
-  std::string text;
-  for (const Json& object : objects) text += (text.empty() ? "" : ", ") + name(object);
-  return text;
-}
+constexpr std::chrono::seconds kRateInterval{1};
 
 /// When an event was last seen: of events.k8s.io, or of a recorder of the core group.
 std::string TimeOf(const Json& event) {
@@ -76,80 +55,27 @@ Json ListObject(std::vector<Json> items) {
 
 }  // namespace
 
-JobCommands::JobCommands(kube::ApiClient& client, kube::Pause& pause, std::string name_space,
-                         std::function<Now()> now)
-    : client_(client), pause_(pause), namespace_(std::move(name_space)), now_(std::move(now)) {}
-
-std::variant<std::vector<Json>, Problem> JobCommands::ListOf(const kube::Resource& resource,
-                                                             const std::string& label_selector) {
-  std::vector<Json> objects;
-  const auto listed = client_.List(
-      resource, {.selection = {.name_space = namespace_, .label_selector = label_selector}},
-      [&objects](const Json& object) {
-        objects.push_back(object);
-        return OkStatus();
-      },
-      {});
-  if (listed.ok()) return objects;
-  // A collection is there, be it empty, unless its kind is not.
-  if (listed.error().status.code() == StatusCode::kNotFound && resource.group == Jobs().group) {
-    return Problem{
-        kExitNotInstalled,
-        "the cluster does not know PSTrainingJobs; install the operator and its CRD with "
-        "helm install, or choose another cluster with --context"};
-  }
-  return Explain(listed.error(), "list", resource.Name(), namespace_);
-}
-
-Problem JobCommands::NoSuchJob(const std::string& job) {
-  auto listed = ListOf(Jobs(), "");
-  std::string sentence = "there is no job " + job + " in namespace " + namespace_;
-  if (const auto* problem = std::get_if<Problem>(&listed)) {
-    if (problem->exit_code == kExitNotInstalled) return *problem;
-    return {kExitNotThere, sentence + "; check the name, or choose another namespace with -n"};
-  }
-  const auto& jobs = std::get<std::vector<Json>>(listed);
-  sentence += jobs.empty() ? ", nor any other; choose another namespace with -n"
-                           : "; there are: " + Joined(jobs, NameOf) +
-                                 "; take one of them, or choose another namespace with -n";
-  return {kExitNotThere, std::move(sentence)};
-}
-
-Problem JobCommands::NoStatus(const std::string& job) const {
-  return {kExitNoOperator, "job " + job + " in namespace " + namespace_ +
-                               " has no status: no operator has seen it; check that "
-                               "pstrain-operator runs and watches that namespace"};
-}
-
-std::variant<Json, Problem> JobCommands::Get(const std::string& job) {
-  const auto got = client_.Get(Jobs(), {namespace_, job}, {});
-  if (got.ok()) return *got;
-  if (got.error().status.code() == StatusCode::kNotFound) return NoSuchJob(job);
-  return Explain(got.error(), "get", Jobs().Name(), namespace_);
-}
-
-std::variant<std::vector<Json>, Problem> JobCommands::Pods(const std::string& job) {
-  return ListOf(kube::PodResource(), std::string(pstrain::job::kJobNameLabel) + "=" + job);
-}
-
 Outcome JobCommands::List(bool json) {
-  auto listed = ListOf(Jobs(), "");
+  auto listed = reader_.List(JobResource());
   if (auto* problem = std::get_if<Problem>(&listed)) return std::move(*problem);
   auto& jobs = std::get<std::vector<Json>>(listed);
   if (json) return Answer{WriteJsonPretty(ListObject(std::move(jobs))) + "\n"};
-  if (jobs.empty()) return Answer{"no jobs in namespace " + namespace_ + "\n"};
-  return Answer{JobTable(jobs, now_())};
+  if (jobs.empty()) return Answer{"no jobs in namespace " + session_.name_space + "\n"};
+  return Answer{JobTable(jobs, session_.WallTime())};
 }
 
 Outcome JobCommands::Status(const std::string& job, bool json) {
-  auto got = Get(job);
+  auto got = reader_.Get(job);
   if (auto* problem = std::get_if<Problem>(&got)) return std::move(*problem);
   const Json& object = std::get<Json>(got);
   if (json) return Answer{WriteJsonPretty(object) + "\n"};
-  if (PhaseOf(object).empty()) return NoStatus(job);
-  auto pods = Pods(job);
+  if (PhaseOf(object).empty()) return reader_.NoStatus(job);
+  auto pods = reader_.ListOfJob(kube::PodResource(), job);
   if (auto* problem = std::get_if<Problem>(&pods)) return std::move(*problem);
-  return Answer{JobReport(object, std::get<std::vector<Json>>(pods), now_())};
+  const auto& found = std::get<std::vector<Json>>(pods);
+  // Where the agents may not be asked, the rates are those of the status.
+  const ReplicaLoads loads = MeasureLoads(session_, NewestPods(found), kRateInterval);
+  return Answer{JobReport(object, found, loads.replicas, session_.WallTime())};
 }
 
 Outcome JobCommands::Suspend(const std::string& job, bool suspend) {
@@ -159,62 +85,106 @@ Outcome JobCommands::Suspend(const std::string& job, bool suspend) {
   spec.Set("runPolicy", std::move(policy));
   Json patch = Json::Object();
   patch.Set("spec", std::move(spec));
-  const auto patched = client_.Patch(Jobs(), {namespace_, job}, patch, {}, {});
+  const auto patched =
+      session_.client.Patch(JobResource(), {session_.name_space, job}, patch, {}, {});
   if (!patched.ok()) {
-    if (patched.error().status.code() == StatusCode::kNotFound) return NoSuchJob(job);
-    return Explain(patched.error(), "patch", Jobs().Name(), namespace_);
+    if (patched.error().status.code() == StatusCode::kNotFound) return reader_.NoSuchJob(job);
+    return Explain(patched.error(), "patch", JobResource().Name(), session_.name_space);
   }
   return Answer{"job " + job + (suspend ? " is to be suspended\n" : " is to be resumed\n")};
 }
 
 Outcome JobCommands::Restart(const std::string& job, const std::string& replica) {
-  const auto got = Get(job);
+  const auto got = reader_.Get(job);
   if (const auto* problem = std::get_if<Problem>(&got)) return *problem;
-  auto listed = Pods(job);
+  auto listed = reader_.ListOfJob(kube::PodResource(), job);
   if (auto* problem = std::get_if<Problem>(&listed)) return std::move(*problem);
-  const auto& pods = std::get<std::vector<Json>>(listed);
-  const auto pod = std::ranges::find_if(pods, [&replica](const Json& candidate) {
-    return ReplicaOf(candidate) == replica &&
-           FindPath(candidate, {"metadata", "deletionTimestamp"}) == nullptr;
-  });
-  if (pod == pods.end()) {
-    return Problem{kExitNotThere,
-                   "job " + job + " has no pod of replica " + replica +
-                       (pods.empty() ? "" : "; there are: " + Joined(pods, ReplicaOf)) +
-                       "; pstrain status " + job + " shows the replicas"};
+  const std::vector<ReplicaPod> pods = ReplicaPods(std::get<std::vector<Json>>(listed));
+  const ReplicaPod* newest = nullptr;
+  const ReplicaPod* live = nullptr;
+  for (const ReplicaPod& pod : pods) {
+    if (pod.Replica() != replica) continue;
+    newest = &pod;
+    if (WhyOver(*pod.pod).empty()) live = &pod;
   }
+  if (newest == nullptr) {
+    return Problem{kExitNotThere, "job " + job + " has no pod of replica " + replica +
+                                      (pods.empty() ? "" : "; there are: " + ReplicaNames(pods)) +
+                                      "; pstrain status " + job + " shows the replicas"};
+  }
+  if (live == nullptr) {
+    return Problem{kExitNotThere, "pod " + newest->PodName() + " of " + replica + " (attempt " +
+                                      std::to_string(newest->attempt) + ") " +
+                                      WhyOver(*newest->pod) +
+                                      ": there is nothing to restart; pstrain status " + job +
+                                      " shows when the next attempt is there"};
+  }
+  return DeletePod(*live);
+}
+
+Outcome JobCommands::DeletePod(const ReplicaPod& pod) {
   // The uid: the successor of a pod that has just ended must not be hit.
   const auto deleted =
-      client_.Delete(kube::PodResource(), {namespace_, NameOf(*pod)},
-                     {.uid = TextOrEmpty(FindPath(*pod, {"metadata"}), "uid")}, {});
-  if (!deleted.ok()) return Explain(deleted.error(), "delete", "pods", namespace_);
-  return Answer{"pod " + NameOf(*pod) + " of " + replica + " is being deleted; another follows\n"};
+      session_.client.Delete(kube::PodResource(), {session_.name_space, pod.PodName()},
+                             {.uid = TextOrEmpty(FindPath(*pod.pod, {"metadata"}), "uid")}, {});
+  if (deleted.ok()) {
+    return Answer{"pod " + pod.PodName() + " of " + pod.Replica() +
+                  " is being deleted; another follows\n"};
+  }
+  const StatusCode code = deleted.error().status.code();
+  if (code == StatusCode::kAborted || code == StatusCode::kNotFound) {
+    return Problem{kExitNotThere, "pod " + pod.PodName() + " of " + pod.Replica() +
+                                      " has gone in the meantime, and nothing was deleted; look "
+                                      "again with pstrain status"};
+  }
+  return Explain(deleted.error(), "delete", "pods", session_.name_space);
 }
 
 Outcome JobCommands::Wait(const std::string& job, std::optional<std::chrono::seconds> timeout) {
-  const Now begin = now_();
+  const auto begin = session_.clock.Now();
+  const auto over = [&] { return timeout && session_.clock.Now() - begin >= *timeout; };
+  std::string phase;
+  std::string outage;
+  bool told = false;
   while (true) {
-    const auto got = Get(job);
-    if (const auto* problem = std::get_if<Problem>(&got)) return *problem;
-    const std::string phase = PhaseOf(std::get<Json>(got));
-    if (phase == "Succeeded") return Answer{"job " + job + " has succeeded\n"};
-    if (phase == "Failed") return Answer{"job " + job + " has failed\n", kExitFailure};
-    if (timeout && now_() - begin >= *timeout) {
-      if (phase.empty()) return NoStatus(job);
+    const auto got = reader_.Get(job);
+    if (const auto* problem = std::get_if<Problem>(&got)) {
+      if (problem->exit_code != kExitNotReached || (!timeout && !told)) return *problem;
+      if (outage.empty()) session_.tell("still waiting for job " + job + ": " + problem->sentence);
+      outage = problem->sentence;
+    } else {
+      phase = PhaseOf(std::get<Json>(got));
+      if (phase == "Succeeded") return Answer{"job " + job + " has succeeded\n"};
+      if (phase == "Failed") return Answer{"job " + job + " has failed\n", kExitFailure};
+      if (!told || !outage.empty()) session_.tell(WaitingFor(job, phase));
+      told = true;
+      outage.clear();
+    }
+    if (over() && !outage.empty()) {
+      return Problem{kExitTimedOut, "job " + job + " is not known to have ended after " +
+                                        std::to_string(timeout->count()) + " s: " + outage};
+    }
+    if (over()) {
+      if (phase.empty()) return reader_.NoStatus(job);
       return Problem{kExitTimedOut, "job " + job + " is still " + phase + " after " +
                                         std::to_string(timeout->count()) + " s; pstrain status " +
                                         job + " says why, a longer --timeout waits on"};
     }
-    pause_.For(kPollInterval, {});
+    session_.pause.For(kPollInterval, {});
   }
 }
 
+std::string JobCommands::WaitingFor(const std::string& job, const std::string& phase) const {
+  return "waiting for job " + job + " in namespace " + session_.name_space +
+         (phase.empty() ? ", which no operator has seen yet" : ", which is " + phase);
+}
+
 Outcome JobCommands::Events(const std::string& job) {
-  const auto got = Get(job);
+  const auto got = reader_.Get(job);
   if (const auto* problem = std::get_if<Problem>(&got)) return *problem;
-  auto pods = Pods(job);
+  auto pods = reader_.ListOfJob(kube::PodResource(), job);
   if (auto* problem = std::get_if<Problem>(&pods)) return std::move(*problem);
-  auto listed = ListOf(kube::EventResource(), "");
+  auto listed = reader_.List(kube::EventResource());
   if (auto* problem = std::get_if<Problem>(&listed)) return std::move(*problem);
   auto& events = std::get<std::vector<Json>>(listed);
   std::erase_if(events, [&](const Json& event) {
@@ -229,7 +199,7 @@ Outcome JobCommands::Events(const std::string& job) {
   }
   std::ranges::sort(events, {},
                     [](const Json& event) { return std::pair(TimeOf(event), NameOf(event)); });
-  return Answer{EventTable(events, now_())};
+  return Answer{EventTable(events, session_.WallTime())};
 }
 
 }  // namespace pstrain::cluster

@@ -10,6 +10,10 @@ Problem Explain(const kube::ApiError& error, const std::string& verb, const std:
                                   name_space + " (" + error.Words() +
                                   "); ask the cluster's administrator for a Role with that verb"};
     case StatusCode::kUnauthenticated:
+      if (error.http_status == 0) {
+        return {kExitForbidden, "nothing shows the apiserver who you are: " + error.Words() +
+                                    "; log in again, or choose another user with --context"};
+      }
       return {kExitForbidden, "the apiserver does not accept who the kubeconfig says you are (" +
                                   error.Words() +
                                   "); log in again, or choose another user with --context"};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <variant>
 
 #include "operator/kube/api_error.h"
 
@@ -16,12 +17,20 @@ inline constexpr int kExitNotThere = 8;      // no such job, replica or pod
 inline constexpr int kExitNotInstalled = 9;  // the cluster does not know PSTrainingJobs
 inline constexpr int kExitNoOperator = 10;   // the job has no status yet
 inline constexpr int kExitTimedOut = 11;     // wait --timeout
+inline constexpr int kExitNoAgent = 12;      // an agent did not answer
 
 /// Why a command could not answer: one sentence that ends with the way out.
 struct Problem {
   int exit_code = 0;
   std::string sentence;
 };
+
+/// What a command prints on stdout, and with which code it ends. A value.
+struct Answer {
+  std::string text = {};
+  int exit_code = 0;
+};
+using Outcome = std::variant<Answer, Problem>;
 
 /// What an error of the apiserver means to who typed the command. `verb` and `resource` as in RBAC
 /// ("get", "pods"). For the kinds that every cluster has, and for jobs where the caller has made

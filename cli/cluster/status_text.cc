@@ -5,11 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <utility>
 
-#include "operator/job/well_known.h"
+#include "cli/cluster/replicas.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/timestamp.h"
 
@@ -58,21 +57,6 @@ std::string ProgressOf(const Json& job) {
   return std::to_string(static_cast<int>(part * 100)) + "%";
 }
 
-/// "OOMKilled (exit 137): text on NODE, 3m ago"
-std::string EndText(const Json& end, Now now) {
-  std::string text = OrDash(TextOrEmpty(end, "reason"));
-  if (end.Find("exitCode") != nullptr) {
-    text += " (exit " + std::to_string(IntegerOrZero(end, "exitCode")) + ")";
-  }
-  const std::string message = TextOrEmpty(end, "message");
-  if (!message.empty()) text += ": " + message;
-  const std::string node = TextOrEmpty(end, "node");
-  if (!node.empty()) text += " on " + node;
-  const std::string time = TextOrEmpty(end, "time");
-  if (!time.empty()) text += ", " + Age(time, now) + " ago";
-  return text;
-}
-
 /// What is known of one replica: from its newest pod, and from status.restarts.
 struct Replica {
   std::string role;
@@ -85,41 +69,37 @@ struct Replica {
 
 std::vector<Replica> Replicas(const Json& job, const std::vector<Json>& pods) {
   std::map<std::pair<std::string, std::int64_t>, Replica> found;
-  for (const Json& pod : pods) {
-    const Json* labels = FindPath(pod, {"metadata", "labels"});
-    const std::string role = TextOrEmpty(labels, job::kReplicaTypeLabel);
-    if (role.empty()) continue;
-    const std::int64_t index = std::atoll(TextOrEmpty(labels, job::kReplicaIndexLabel).c_str());
-    const std::int64_t attempt = std::atoll(TextOrEmpty(labels, job::kAttemptLabel).c_str());
-    Replica& replica = found[{role, index}];
-    if (!replica.role.empty() && attempt < replica.attempt) continue;
-    replica = {role, index, OrDash(TextOrEmpty(FindPath(pod, {"status"}), "phase")),
-               TextOrEmpty(FindPath(pod, {"spec"}), "nodeName"), attempt};
-    if (FindPath(pod, {"metadata", "deletionTimestamp"}) != nullptr) replica.phase = "Terminating";
-  }
-  if (const Json* restarts = FindPath(job, {"status", "restarts", "replicas"})) {
-    for (const Json::Member& member : restarts->members()) {
-      const std::size_t dash = member.first.rfind('-');
-      if (dash == std::string::npos) continue;
-      const std::string role = member.first.substr(0, dash);
-      const std::int64_t index = std::atoll(member.first.c_str() + dash + 1);
-      Replica& replica = found[{role, index}];
-      if (replica.role.empty()) {
-        replica.role = role;
-        replica.index = index;
-        replica.attempt = IntegerOrZero(member.second, "attempt");
-      }
-      replica.restarts = &member.second;
+  for (const ReplicaPod& pod : NewestPods(pods)) {
+    Replica& replica = found[{pod.role, pod.index}];
+    replica = {pod.role, pod.index, OrDash(TextOrEmpty(FindPath(*pod.pod, {"status"}), "phase")),
+               TextOrEmpty(FindPath(*pod.pod, {"spec"}), "nodeName"), pod.attempt};
+    if (FindPath(*pod.pod, {"metadata", "deletionTimestamp"}) != nullptr) {
+      replica.phase = "Terminating";
     }
+  }
+  for (const RecordedReplica& recorded : RecordedReplicas(job)) {
+    Replica& replica = found[{recorded.role, recorded.index}];
+    if (replica.role.empty()) {
+      replica.role = recorded.role;
+      replica.index = recorded.index;
+      replica.attempt = IntegerOrZero(*recorded.record, "attempt");
+    }
+    replica.restarts = recorded.record;
   }
   std::vector<Replica> replicas;
   for (auto& [key, replica] : found) replicas.push_back(std::move(replica));
   return replicas;
 }
 
-std::string ReplicaTree(const Json& job, const std::vector<Json>& pods, Now now) {
+const ReplicaLoad* LoadOf(const std::vector<ReplicaLoad>& loads, const std::string& replica) {
+  const auto at = std::ranges::find(loads, replica, &ReplicaLoad::replica);
+  return at == loads.end() ? nullptr : &*at;
+}
+
+std::string ReplicaTree(const Json& job, const std::vector<Json>& pods,
+                        const std::vector<ReplicaLoad>& loads, Now now) {
   std::vector<std::vector<std::string>> rows = {
-      {"REPLICA", "PHASE", "NODE", "ATTEMPT", "FAILURES", "DISRUPTIONS", "LAST END"}};
+      {"REPLICA", "PHASE", "NODE", "ATTEMPT", "FAILURES", "DISRUPTIONS", "RATE", "LAST END"}};
   std::string role;
   for (const Replica& replica : Replicas(job, pods)) {
     if (replica.role != role) {
@@ -132,9 +112,12 @@ std::string ReplicaTree(const Json& job, const std::vector<Json>& pods, Now now)
       return std::to_string(replica.restarts == nullptr ? 0
                                                         : IntegerOrZero(*replica.restarts, name));
     };
-    rows.push_back({"  " + role + "-" + std::to_string(replica.index), replica.phase,
-                    OrDash(replica.node), std::to_string(replica.attempt), count("failures"),
-                    count("disruptions"), ended == nullptr ? "-" : EndText(*ended, now)});
+    const std::string name = role + "-" + std::to_string(replica.index);
+    const ReplicaLoad* load = LoadOf(loads, name);
+    rows.push_back({"  " + name, replica.phase, OrDash(replica.node),
+                    std::to_string(replica.attempt), count("failures"), count("disruptions"),
+                    load == nullptr ? "-" : RateText(*load),
+                    ended == nullptr ? "-" : EndText(*ended, now)});
   }
   return Columns(rows);
 }
@@ -154,6 +137,20 @@ std::string Age(const std::string& timestamp, Now now) {
            (minutes == 0 ? "" : std::to_string(minutes) + "m");
   }
   return std::to_string(seconds / 86400) + "d";
+}
+
+std::string EndText(const Json& end, Now now) {
+  std::string text = OrDash(TextOrEmpty(end, "reason"));
+  if (end.Find("exitCode") != nullptr) {
+    text += " (exit " + std::to_string(IntegerOrZero(end, "exitCode")) + ")";
+  }
+  const std::string message = TextOrEmpty(end, "message");
+  if (!message.empty()) text += ": " + message;
+  const std::string node = TextOrEmpty(end, "node");
+  if (!node.empty()) text += " on " + node;
+  const std::string time = TextOrEmpty(end, "time");
+  if (!time.empty()) text += ", " + Age(time, now) + " ago";
+  return text;
 }
 
 std::string Columns(const std::vector<std::vector<std::string>>& rows) {
@@ -195,7 +192,17 @@ std::string JobTable(const std::vector<Json>& jobs, Now now) {
   return Columns(rows);
 }
 
-std::string JobReport(const Json& job, const std::vector<Json>& pods, Now now) {
+std::string ProgressLine(const Json& job) {
+  const auto of_training = [&job](const char* name) {
+    return Number(FindPath(job, {"status", "training", name}));
+  };
+  return "Progress:  " + ProgressOf(job) + ", step " + of_training("step") + ", " +
+         of_training("examplesPerSecond") + " examples/s, loss " + of_training("loss") +
+         " (from status, not live)\n";
+}
+
+std::string JobReport(const Json& job, const std::vector<Json>& pods,
+                      const std::vector<ReplicaLoad>& loads, Now now) {
   const Json& status = *job.Find("status");
   std::string text = "Job:    " + TextOrEmpty(FindPath(job, {"metadata"}), "namespace") + "/" +
                      TextOrEmpty(FindPath(job, {"metadata"}), "name") + "\n" +
@@ -209,13 +216,15 @@ std::string JobReport(const Json& job, const std::vector<Json>& pods, Now now) {
                       OrDash(TextOrEmpty(condition, "reason")), TextOrEmpty(condition, "message")});
     }
   }
-  text += Columns(rows) + "\n" + ReplicaTree(job, pods, now) + "\n";
+  text += Columns(rows) + "\n" + ReplicaTree(job, pods, loads, now) + "\n";
   text += "Restarts:  " + Number(FindPath(status, {"restarts", "failures"})) + " by failures, " +
           Number(FindPath(status, {"restarts", "disruptions"})) + " by disruptions\n";
+  const ReplicaLoad* chief = LoadOf(loads, "chief-0");
+  if (chief == nullptr || !chief->rate) return text + ProgressLine(job);
   text += "Progress:  " + ProgressOf(job) + ", step " +
-          Number(FindPath(status, {"training", "step"})) + ", " +
-          Number(FindPath(status, {"training", "examplesPerSecond"})) + " examples/s, loss " +
-          Number(FindPath(status, {"training", "loss"})) + " (from status, not live)\n";
+          Number(FindPath(status, {"training", "step"})) + ", loss " +
+          Number(FindPath(status, {"training", "loss"})) + " (from status), " + RateText(*chief) +
+          " (live)\n";
   return text;
 }
 

@@ -32,6 +32,7 @@ constexpr const char* kUsage =
     "  delete           removes a run with its checkpoints; not while its job is running\n"
     "  --state-dir DIR  where the jobs were run (default .pstrain)\n"
     "  --json           one line of JSON; not with delete\n"
+    "example: pstrain runs compare adult 20260102-030405-1a2b\n"
     "exit code: 0 done, 1 a run is not there, cannot be read or is in use, 2 wrong usage\n";
 
 struct Options {

@@ -23,6 +23,7 @@ std::string Usage() {
          kTrainedUsage + "  --format FORMAT    " + ExportFormatNames() +
          "\n"
          "  --output DIR       a new folder, which is there only when all of it is\n"
+         "example: pstrain export adult --format safetensors --output model\n"
          "exit code: 0 written, 1 the model cannot be read or written so, 2 wrong usage\n";
 }
 

@@ -114,7 +114,7 @@ struct ApiClient::Call {
   std::string action;
   ByteSink* sink = nullptr;            // takes the body of the reply
   const ListReader* reader = nullptr;  // the same, if it is a list's
-  bool watch = false;
+  bool watch = false;                  // holds no permit: it may last for ever
 };
 
 ApiClient::ApiClient(Transport& transport, RateLimiter& limiter, Pause& pause, Options options)
@@ -208,6 +208,29 @@ ApiResult<Json> ApiClient::GetPage(const std::string& path, const std::stop_toke
   call.request.timeout = options_.request_timeout;
   call.action = "GET " + path;
   return ExecuteForObject(call, stop);
+}
+
+ApiResult<std::string> ApiClient::GetText(const std::string& target,
+                                          std::chrono::nanoseconds timeout,
+                                          const std::stop_token& stop) {
+  Call call;
+  call.request.target = target;
+  call.request.timeout = timeout;
+  call.action = "GET " + target;
+  ApiResult<HttpReply> reply = Attempt(call, stop);
+  if (!reply.ok()) return reply.error();
+  return std::move(reply->body);
+}
+
+ApiResult<HttpReply> ApiClient::StreamText(const std::string& target, ByteSink& sink,
+                                           const std::stop_token& stop) {
+  Call call;
+  call.request.target = target;
+  call.request.timeout = options_.request_timeout;
+  call.action = "GET " + target;
+  call.sink = &sink;
+  call.watch = true;
+  return Attempt(call, stop);
 }
 
 std::optional<Json> ApiClient::CreatedBefore(const Resource& resource, const ObjectKey& key,

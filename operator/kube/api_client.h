@@ -105,6 +105,15 @@ class ApiClient {
   /// What the server has at a path that names no object, e.g. "/openid/v1/jwks".
   ApiResult<Json> GetPage(const std::string& path, const std::stop_token& stop);
 
+  /// What the server has at a target that is no JSON of its own: the log of a pod, what a pod
+  /// serves by its proxy. Within `timeout`, and never tried again here.
+  ApiResult<std::string> GetText(const std::string& target, std::chrono::nanoseconds timeout,
+                                 const std::stop_token& stop);
+  /// The same handed to `sink` as it arrives, until the server ends it: it has no deadline but the
+  /// transport's for silence, and holds no permit.
+  ApiResult<HttpReply> StreamText(const std::string& target, ByteSink& sink,
+                                  const std::stop_token& stop);
+
   /// Creates `object`, which needs metadata.name (generateName is INVALID_ARGUMENT: a repeated try
   /// could create two). The object as stored, also when it was there before with the same
   /// controller. ALREADY_EXISTS when the name is taken by anything else; of a dry run, by anything.

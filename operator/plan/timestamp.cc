@@ -2,7 +2,10 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
+
+#include "base/text/rfc3339.h"
 
 namespace pstrain::plan {
 
@@ -20,23 +23,11 @@ std::string FormatTimestamp(Time time) {
 }
 
 std::optional<Time> ParseTimestamp(std::string_view text) {
-  constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:ddZ";
-  if (text.size() != kShape.size()) return std::nullopt;
-  for (std::size_t i = 0; i < kShape.size(); ++i) {
-    const bool digit = text[i] >= '0' && text[i] <= '9';
-    if (kShape[i] == 'd' ? !digit : text[i] != kShape[i]) return std::nullopt;
-  }
-  const auto number = [text](std::size_t begin, std::size_t length) {
-    int value = 0;
-    for (const char c : text.substr(begin, length)) value = value * 10 + (c - '0');
-    return value;
-  };
-  const std::chrono::year_month_day date{std::chrono::year(number(0, 4)),
-                                         std::chrono::month(static_cast<unsigned>(number(5, 2))),
-                                         std::chrono::day(static_cast<unsigned>(number(8, 2)))};
-  if (!date.ok()) return std::nullopt;
-  return Time(std::chrono::sys_days(date)) + std::chrono::hours(number(11, 2)) +
-         std::chrono::minutes(number(14, 2)) + std::chrono::seconds(number(17, 2));
+  constexpr std::size_t kLength = std::string_view("2026-01-02T03:04:05Z").size();
+  if (text.size() != kLength || !text.ends_with('Z')) return std::nullopt;
+  const auto time = ParseRfc3339(text);
+  if (!time) return std::nullopt;
+  return std::chrono::time_point_cast<Time::duration>(*time);
 }
 
 }  // namespace pstrain::plan

@@ -34,6 +34,13 @@ TEST_F(ArgumentParserTest, Parse_WithOptionsInAnyOrder_FillsTargets) {
   EXPECT_TRUE(json_);
 }
 
+TEST_F(ArgumentParserTest, Parse_WhenAskedForTheOptions_ListsThem) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parser_.Parse({"--list-options"}).status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "--json\n--state-dir\n--set\n");
+  EXPECT_THAT(Error({"--list-options", "x"}), HasSubstr("unknown option"));
+}
+
 TEST_F(ArgumentParserTest, Parse_WithBadOptions_SaysWhatIsWrong) {
   EXPECT_THAT(Error({"--jsn"}), HasSubstr("did you mean --json?"));
   EXPECT_THAT(Error({"--state-dir"}), HasSubstr("needs a value"));

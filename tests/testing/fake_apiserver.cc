@@ -109,8 +109,10 @@ FakeReply FakeApiserver::Handle(const FakeRequest& request) {
 
 FakeReply FakeApiserver::HandleLocked(const FakeRequest& request) {
   if (auto fault = NoteAndFault(request)) return *fault;
-  if (!request.target.starts_with("/api")) return Page(request.target);
   const FakeTarget target = ParseTarget(request.target);
+  if (request.method == "GET") {
+    if (auto page = Page(request.target)) return *page;
+  }
   if (request.method == "GET") return target.name.empty() ? List(target) : Get(target);
   Result<Json> body = ParseJson(request.body.empty() ? "{}" : request.body);
   if (!body.ok()) return Failure(400, "BadRequest", body.status().message());

@@ -89,7 +89,8 @@ class FakeApiserver {
   /// Creates or replaces an object, as somebody else would. Its resource version.
   std::string Put(const kube::Resource& resource, Json object) PSTRAIN_EXCLUDES(mutex_);
   void Remove(const kube::Resource& resource, const kube::ObjectKey& key) PSTRAIN_EXCLUDES(mutex_);
-  /// What is served at a path that names no object; 404 unless it was put.
+  /// What is served at a path that names no object, or a subresource; 404 unless it was put. The
+  /// query of a request makes no difference.
   void PutPage(const std::string& path, std::string body) PSTRAIN_EXCLUDES(mutex_);
   std::optional<Json> Find(const kube::Resource& resource, const kube::ObjectKey& key) const
       PSTRAIN_EXCLUDES(mutex_);
@@ -147,7 +148,7 @@ class FakeApiserver {
   bool WaitForLines(const std::vector<std::string>& lines, std::string_view what, int count)
       PSTRAIN_REQUIRES(mutex_);
   std::optional<FakeReply> NoteAndFault(const FakeRequest& request) PSTRAIN_REQUIRES(mutex_);
-  FakeReply Page(const std::string& path) const PSTRAIN_REQUIRES(mutex_);
+  std::optional<FakeReply> Page(const std::string& target) const PSTRAIN_REQUIRES(mutex_);
   FakeReply List(const FakeTarget& target) PSTRAIN_REQUIRES(mutex_);
   FakeReply Get(const FakeTarget& target) PSTRAIN_REQUIRES(mutex_);
   FakeReply Create(const FakeTarget& target, Json object) PSTRAIN_REQUIRES(mutex_);

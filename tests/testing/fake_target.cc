@@ -66,10 +66,14 @@ void FakeApiserver::PutPage(const std::string& path, std::string body) {
   pages_[path] = std::move(body);
 }
 
-FakeReply FakeApiserver::Page(const std::string& path) const {
+std::optional<FakeReply> FakeApiserver::Page(const std::string& target) const {
+  const std::string path = Decode(target.substr(0, target.find('?')));
   const auto page = pages_.find(path);
-  if (page == pages_.end()) return {404, StatusBody(404, "NotFound", path + " not found"), {}};
-  return {200, page->second, {}};
+  if (page != pages_.end()) return FakeReply{200, page->second, {}};
+  if (!ParseTarget(target).subresource.empty() || !path.starts_with("/api")) {
+    return FakeReply{404, StatusBody(404, "NotFound", path + " not found"), {}};
+  }
+  return std::nullopt;
 }
 
 std::string StatusBody(int code, const std::string& reason, const std::string& message) {

@@ -11,10 +11,11 @@ template <typename Pass>
 Result<HttpReply> AuthTransport::WithToken(const HttpRequest& request, Pass pass) {
   HttpRequest own = request;
   PSTRAIN_ASSIGN_OR_RETURN(own.bearer, credentials_.Token());
+  const int certificate = credentials_.CertificateNumber();
   Result<HttpReply> reply = pass(own);
   if (!reply.ok() || reply->status != kUnauthorized || !credentials_.DropToken()) return reply;
   PSTRAIN_ASSIGN_OR_RETURN(Secret fresh, credentials_.Token());
-  if (fresh == own.bearer) return reply;
+  if (fresh == own.bearer && certificate == credentials_.CertificateNumber()) return reply;
   own.bearer = std::move(fresh);
   return pass(own);
 }

@@ -7,8 +7,9 @@
 
 namespace pstrain::kube {
 
-/// Adds the bearer token of now to each request, and tries once more with a freshly read one after
-/// a 401. In front of another transport; any thread. Errors of Credentials::Token are returned.
+/// Adds the bearer token of now to each request, and tries once more with a freshly read one, or
+/// another client certificate of a plugin, after a 401. In front of another transport; any thread.
+/// Errors of Credentials::Token are returned.
 class AuthTransport final : public Transport {
  public:
   /// Neither is owned.

@@ -4,12 +4,33 @@
 #include <cstdint>
 
 namespace pstrain::kube {
+namespace {
+
+constexpr std::string_view kDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr unsigned kBitsPerDigit = 6;
+constexpr unsigned kBitsPerByte = 8;
+
+}  // namespace
+
+std::string EncodeBase64(std::string_view bytes) {
+  constexpr std::uint32_t kDigitMask = 63;
+  std::string encoded;
+  std::uint32_t bits = 0;
+  unsigned held = 0;
+  for (const char c : bytes) {
+    bits = (bits << kBitsPerByte) | static_cast<unsigned char>(c);
+    for (held += kBitsPerByte; held >= kBitsPerDigit;) {
+      held -= kBitsPerDigit;
+      encoded += kDigits[(bits >> held) & kDigitMask];
+    }
+  }
+  if (held > 0) encoded += kDigits[(bits << (kBitsPerDigit - held)) & kDigitMask];
+  while (encoded.size() % 4 != 0) encoded += '=';
+  return encoded;
+}
 
 std::optional<std::string> DecodeBase64(std::string_view text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  constexpr unsigned kBitsPerDigit = 6;
-  constexpr unsigned kBitsPerByte = 8;
   std::string decoded;
   std::uint32_t bits = 0;
   unsigned held = 0;

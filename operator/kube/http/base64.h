@@ -10,4 +10,7 @@ namespace pstrain::kube {
 /// else. Pure; any thread.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
+/// The same encoding, one line. Pure; any thread.
+std::string EncodeBase64(std::string_view bytes);
+
 }  // namespace pstrain::kube

@@ -12,6 +12,8 @@
 #include "base/mutex.h"
 #include "base/text/parse_number.h"
 #include "operator/kube/http/byte_pipe.h"
+#include "operator/kube/http/child_output.h"
+#include "operator/kube/http/cpprest_status.h"
 #include "operator/kube/http/tls_context.h"
 
 // Last, and without its macro U: see the traps of cpprestsdk's headers.
@@ -30,20 +32,6 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 // Enough to keep a fast stream busy; a slow reader stops the server's writes soon after.
 constexpr std::size_t kPipeBytes = 256U << 10;
-
-Status StatusOf(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const web::http::http_exception& e) {
-    if (e.error_code() == std::errc::timed_out) return DeadlineExceededError(e.what());
-    if (e.error_code() == std::errc::operation_canceled) return CancelledError(e.what());
-    return UnavailableError(e.what());
-  } catch (const pplx::task_canceled&) {
-    return CancelledError("cancelled");
-  } catch (const std::exception& e) {
-    return UnavailableError(e.what());
-  }
-}
 
 /// One call, shared by the caller, who may leave first, and the library's continuations.
 struct CallState {
@@ -156,8 +144,14 @@ class CpprestTransport::Impl {
   Impl(const Credentials& credentials, Options options)
       : options_(std::move(options)),
         credentials_(credentials),
-        unary_(credentials.server(), Config(options_.idle_limit)),
-        streams_(credentials.server(), Config(options_.stream_idle_limit)) {}
+        clients_(std::make_shared<Clients>(*this)) {
+    if (credentials.insecure_skip_tls_verify()) {
+      LogWarning("kube",
+                 "insecure-skip-tls-verify: whoever answers is taken for the apiserver, and gets "
+                 "the credentials",
+                 {{"server", credentials.server()}});
+    }
+  }
 
   ~Impl() {
     const MutexLock lock(mutex_);
@@ -169,7 +163,7 @@ class CpprestTransport::Impl {
     const std::string action = std::string(HttpMethodName(request.method)) + " " + request.target;
     if (stop.stop_requested()) return CancelledError("stopped").WithContext(action);
     const auto call = std::make_shared<CallState>();
-    Start(request, sink != nullptr ? streams_ : unary_, call);
+    Start(request, sink != nullptr, call);
     const SteadyTime deadline = SteadyNow() + request.timeout;
     Result<HttpReply> reply = call->WaitForHead(deadline, stop);
     if (reply.ok()) reply = ReadBody(std::move(*reply), sink, *call, deadline, stop);
@@ -179,13 +173,49 @@ class CpprestTransport::Impl {
   }
 
  private:
+  /// The two pools of connections, which show one client certificate.
+  struct Clients {
+    explicit Clients(Impl& transport)
+        : certificate(transport.credentials_.CertificateNumber()),
+          unary(transport.credentials_.server(), transport.Config(transport.options_.idle_limit)),
+          streams(transport.credentials_.server(),
+                  transport.Config(transport.options_.stream_idle_limit)) {}
+    const int certificate;
+    web::http::client::http_client unary;
+    web::http::client::http_client streams;
+  };
+
+  /// Those of the certificate of now. Calls under way keep the ones that they began with.
+  std::shared_ptr<Clients> CurrentClients() PSTRAIN_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    if (clients_->certificate != credentials_.CertificateNumber()) {
+      clients_ = std::make_shared<Clients>(*this);
+    }
+    return clients_;
+  }
+
   web::http::client::http_client_config Config(std::chrono::seconds idle_limit) {
     web::http::client::http_client_config config;
+    config.set_validate_certificates(!credentials_.insecure_skip_tls_verify());
+    if (!credentials_.proxy_url().empty()) config.set_proxy(Proxy());
     config.set_timeout(idle_limit);
     config.set_max_redirects(0);
     config.set_ssl_context_callback(
         [this](boost::asio::ssl::context& context) { PrepareTls(context.native_handle()); });
     return config;
+  }
+
+  web::web_proxy Proxy() const {
+    const web::uri url(credentials_.proxy_url().Reveal());
+    web::web_proxy proxy(web::uri_builder(url).set_user_info("").to_uri());
+    const std::string user = url.user_info();
+    const std::size_t colon = user.find(':');
+    if (!user.empty()) {
+      proxy.set_credentials(
+          {web::uri::decode(user.substr(0, colon)),
+           colon == std::string::npos ? "" : web::uri::decode(user.substr(colon + 1))});
+    }
+    return proxy;
   }
 
   /// Runs for each new connection, so that rotated files are used from the next one on.
@@ -214,6 +244,10 @@ class CpprestTransport::Impl {
     // The second is what the keys of service-account tokens are served as, and as nothing else.
     built.headers().add("Accept", "application/json, application/jwk-set+json");
     built.headers().add("User-Agent", options_.user_agent);
+    // The library takes the name that it verifies from this header.
+    if (!credentials_.tls_server_name().empty()) {
+      built.headers().add("Host", credentials_.tls_server_name());
+    }
     if (!request.bearer.empty()) {
       built.headers().add("Authorization", "Bearer " + request.bearer.Reveal());
     }
@@ -223,8 +257,9 @@ class CpprestTransport::Impl {
     return built;
   }
 
-  void Start(const HttpRequest& request, web::http::client::http_client& client,
-             const std::shared_ptr<CallState>& call) {
+  void Start(const HttpRequest& request, bool streams, const std::shared_ptr<CallState>& call) {
+    const std::shared_ptr<Clients> clients = CurrentClients();
+    web::http::client::http_client& client = streams ? clients->streams : clients->unary;
     {
       const MutexLock lock(mutex_);
       ++under_way_;
@@ -236,17 +271,17 @@ class CpprestTransport::Impl {
             call->SetHead(HeadOf(response));
             return response.content_ready();
           })
-          .then([this, call](const pplx::task<web::http::http_response>& task) {
+          .then([this, call, clients](const pplx::task<web::http::http_response>& task) {
             Status end;
             try {
               task.get();
             } catch (...) {
-              end = StatusOf(std::current_exception());
+              end = CpprestStatus(std::current_exception());
             }
             End(*call, std::move(end));
           });
     } catch (...) {
-      End(*call, StatusOf(std::current_exception()));
+      End(*call, CpprestStatus(std::current_exception()));
     }
   }
 
@@ -295,13 +330,13 @@ class CpprestTransport::Impl {
   CondVar idle_;
   int under_way_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   Status tls_status_ PSTRAIN_GUARDED_BY(mutex_);
-  web::http::client::http_client unary_;
-  web::http::client::http_client streams_;
+  std::shared_ptr<Clients> clients_ PSTRAIN_GUARDED_BY(mutex_);
 };
 
 void PrepareCpprest(int threads) {
   // The initialization of a static runs once, whichever thread comes first.
   [[maybe_unused]] static const bool prepared = [threads] {
+    ChildEnvironment();  // without what follows: a plugin may need the system's certificates
     // OpenSSL writes with write(2): to a connection that the server has closed it would be fatal.
     std::signal(SIGPIPE, SIG_IGN);
     ::setenv("SSL_CERT_FILE", "/dev/null", 1);

@@ -59,9 +59,15 @@ Result<ConnectionConfig> InClusterConfig(const std::string& service_host,
 }
 
 Credentials::Credentials(ConnectionConfig config, const Clock& clock)
-    : config_(std::move(config)), clock_(clock) {}
+    : config_(std::move(config)),
+      clock_(clock),
+      exec_(config_.exec ? std::make_unique<ExecSource>(*config_.exec, clock) : nullptr) {}
 
 Result<Secret> Credentials::Token() {
+  if (exec_ != nullptr) {
+    PSTRAIN_ASSIGN_OR_RETURN(ExecCredential credential, exec_->Get());
+    return std::move(credential.token);
+  }
   if (!config_.token.data.empty()) return Secret(config_.token.data);
   if (config_.token.file.empty()) return Secret();
   const std::chrono::nanoseconds now = clock_.Now();
@@ -83,10 +89,18 @@ Result<Secret> Credentials::Token() {
 }
 
 bool Credentials::DropToken() {
+  if (exec_ != nullptr) {
+    exec_->Drop();
+    return true;
+  }
   if (!config_.token.data.empty() || config_.token.file.empty()) return false;
   const MutexLock lock(mutex_);
   token_read_at_.reset();
   return true;
+}
+
+int Credentials::CertificateNumber() const {
+  return exec_ == nullptr ? 0 : exec_->CertificateNumber();
 }
 
 Result<TlsMaterial> Credentials::ReadTls() const {
@@ -96,6 +110,11 @@ Result<TlsMaterial> Credentials::ReadTls() const {
                            ReadSource(config_.client_certificate, "client certificate"));
   PSTRAIN_ASSIGN_OR_RETURN(std::string key, ReadSource(config_.client_key, "client key"));
   material.client_key = Secret(std::move(key));
+  if (exec_ != nullptr) {
+    ExecCredential given = exec_->Last();
+    material.client_certificate = std::move(given.certificate);
+    material.client_key = std::move(given.key);
+  }
   return material;
 }
 

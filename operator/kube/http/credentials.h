@@ -1,12 +1,15 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/status.h"
+#include "operator/kube/http/exec_credential.h"
+#include "operator/kube/http/exec_source.h"
 #include "operator/kube/http/secret.h"
 
 namespace pstrain::kube {
@@ -26,6 +29,15 @@ struct ConnectionConfig {
   TextSource token = {};
   TextSource client_certificate = {};  // PEM
   TextSource client_key = {};          // PEM
+  /// Asked for a token or certificate in place of those above.
+  std::optional<ExecPlugin> exec = {};
+  /// What the server's certificate must be for, where that is not the host of `server`. It is sent
+  /// as the Host of requests too.
+  std::string tls_server_name = {};
+  /// Whoever answers is taken for the server.
+  bool insecure_skip_tls_verify = false;
+  /// "http://[USER:PASSWORD@]HOST:PORT" of a proxy that connects us (CONNECT); empty: none.
+  Secret proxy_url = {};
   std::string default_namespace = "default";
 };
 
@@ -55,21 +67,29 @@ class Credentials {
   Credentials& operator=(const Credentials&) = delete;
 
   const std::string& server() const { return config_.server; }
+  const std::string& tls_server_name() const { return config_.tls_server_name; }
+  bool insecure_skip_tls_verify() const { return config_.insecure_skip_tls_verify; }
+  const Secret& proxy_url() const { return config_.proxy_url; }
   const std::string& default_namespace() const { return config_.default_namespace; }
 
   /// The token of now; an empty one when none is configured. An error names the file: it was never
-  /// readable, or it is empty.
+  /// readable, or it is empty; or it is UNAUTHENTICATED: a credential plugin has given none.
   Result<Secret> Token() PSTRAIN_EXCLUDES(mutex_);
 
-  /// The server refused the token (401): the next Token() reads the file. Whether that may help.
+  /// The server refused the token (401): the next Token() reads the file, or asks the plugin.
+  /// Whether that may help.
   bool DropToken() PSTRAIN_EXCLUDES(mutex_);
 
-  /// The files of now. An error names the file.
+  /// The files of now, and what Token() has got of a plugin. An error names the file.
   Result<TlsMaterial> ReadTls() const;
+
+  /// Changes when connections that are open show a client certificate that was replaced.
+  int CertificateNumber() const;
 
  private:
   const ConnectionConfig config_;
   const Clock& clock_;
+  std::unique_ptr<ExecSource> exec_;  // null: no plugin
   Mutex mutex_;
   Secret token_ PSTRAIN_GUARDED_BY(mutex_);
   std::optional<std::chrono::nanoseconds> token_read_at_ PSTRAIN_GUARDED_BY(mutex_);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/os/files.h"
+#include "base/text/json.h"
 #include "operator/kube/http/base64.h"
 
 namespace pstrain::kube {
@@ -85,7 +86,7 @@ Result<const Entry*> Named(const Entries& entries, const std::string& kind,
 Status Refuse(const Entry& entry, const YAML::Node& node, const char* name) {
   const Status place = At(entry.file, node, "");
   return UnimplementedError(place.message() + name +
-                            ": is not supported; use certificates, token or tokenFile");
+                            ": is not supported; use certificates, token, tokenFile or exec");
 }
 
 /// Fields that would change how we connect; an empty or false one changes nothing.
@@ -122,20 +123,159 @@ Result<TextSource> FileOrData(const Entry& entry, const std::string& name) {
   return source;
 }
 
+/// A YAML node as JSON, scalars as YAML's core schema has them.
+Json ToJson(const YAML::Node& node) {
+  if (node.IsSequence()) {
+    Json array = Json::Array();
+    for (const YAML::Node& item : node) array.Append(ToJson(item));
+    return array;
+  }
+  if (node.IsMap()) {
+    Json object = Json::Object();
+    for (const auto& member : node) object.Set(member.first.Scalar(), ToJson(member.second));
+    return object;
+  }
+  if (!node.IsScalar()) return Json::Null();
+  const bool quoted = node.Tag() == "!";
+  const Result<Json> plain = quoted ? InvalidArgumentError("") : ParseJson(node.Scalar());
+  const bool scalar = plain.ok() && (plain->is_bool() || plain->is_number() || plain->is_null());
+  return scalar ? *plain : Json::String(node.Scalar());
+}
+
+/// What plugins are told of the cluster, but for its certificates, which may be in a file.
+Json ClusterInfo(const Entry& cluster) {
+  Json info = Json::Object();
+  for (const char* name : {"server", "tls-server-name", "proxy-url"}) {
+    const YAML::Node node = cluster.fields[name];
+    if (node.IsDefined() && node.IsScalar()) info.Set(name, Json::String(node.Scalar()));
+  }
+  const YAML::Node skip = cluster.fields["insecure-skip-tls-verify"];
+  if (skip.IsDefined()) info.Set("insecure-skip-tls-verify", ToJson(skip));
+  const YAML::Node extensions = cluster.fields["extensions"];
+  if (!extensions.IsDefined() || !extensions.IsSequence()) return info;
+  for (const YAML::Node& item : extensions) {
+    if (!item.IsMap() || !item["name"].IsDefined()) continue;
+    if (item["name"].Scalar() == "client.authentication.k8s.io/exec") {
+      info.Set("config", ToJson(item["extension"]));
+    }
+  }
+  return info;
+}
+
+/// "true" or "false"; false when absent.
+Result<bool> Flag(const Entry& entry, const char* name) {
+  PSTRAIN_ASSIGN_OR_RETURN(const auto text, Text(entry, name));
+  if (text && *text != "true" && *text != "false") {
+    return At(entry.file, entry.fields[name], std::string(name) + ": must be true or false");
+  }
+  return text == "true";
+}
+
+Status ReadProxy(const Entry& entry, ConnectionConfig& config) {
+  PSTRAIN_ASSIGN_OR_RETURN(const auto proxy, Text(entry, "proxy-url"));
+  if (!proxy || proxy->empty()) return OkStatus();
+  if (!proxy->starts_with("http://")) {
+    const Status place = At(entry.file, entry.fields["proxy-url"], "");
+    return UnimplementedError(place.message() +
+                              "proxy-url: is not supported for anything but http://; give one "
+                              "that takes CONNECT over http, or none");
+  }
+  config.proxy_url = Secret(*proxy);
+  return OkStatus();
+}
+
 Status ReadCluster(const Entry& entry, ConnectionConfig& config) {
-  PSTRAIN_RETURN_IF_ERROR(
-      RefuseAny(entry, std::array{"insecure-skip-tls-verify", "tls-server-name", "proxy-url"}));
   PSTRAIN_ASSIGN_OR_RETURN(const auto server, Text(entry, "server"));
   if (!server || server->empty()) return At(entry.file, entry.fields, "server: is missing");
   config.server = *server;
   PSTRAIN_ASSIGN_OR_RETURN(config.ca, FileOrData(entry, "certificate-authority"));
+  PSTRAIN_ASSIGN_OR_RETURN(const auto tls_name, Text(entry, "tls-server-name"));
+  config.tls_server_name = tls_name.value_or("");
+  PSTRAIN_ASSIGN_OR_RETURN(config.insecure_skip_tls_verify,
+                           Flag(entry, "insecure-skip-tls-verify"));
+  if (config.insecure_skip_tls_verify && !config.ca.empty()) {
+    return At(entry.file, entry.fields["insecure-skip-tls-verify"],
+              "insecure-skip-tls-verify: must be left out where there is a certificate-authority");
+  }
+  return ReadProxy(entry, config);
+}
+
+constexpr std::string_view kExecApi = "client.authentication.k8s.io/";
+
+Result<ExecInput> ReadExecInput(const Entry& exec, bool required) {
+  PSTRAIN_ASSIGN_OR_RETURN(const auto mode, Text(exec, "interactiveMode"));
+  if (mode == "Never") return ExecInput::kNever;
+  if (mode == "Always") return ExecInput::kAlways;
+  if (mode == "IfAvailable" || (!mode && !required)) return ExecInput::kIfAvailable;
+  return At(exec.file, exec.fields, "exec.interactiveMode: must be Never, IfAvailable or Always");
+}
+
+Status ReadExecWords(const Entry& exec, ExecPlugin& plugin) {
+  PSTRAIN_ASSIGN_OR_RETURN(const auto command, Text(exec, "command"));
+  if (!command || command->empty()) {
+    return At(exec.file, exec.fields, "exec.command: is missing");
+  }
+  // One with a slash is relative to the kubeconfig; others are looked up in PATH.
+  const bool path = command->find('/') != std::string::npos;
+  plugin.command.push_back(path ? Absolute(exec, *command) : *command);
+  const YAML::Node args = exec.fields["args"];
+  if (args.IsDefined() && !args.IsNull() && !args.IsSequence()) {
+    return At(exec.file, args, "exec.args: must be a list");
+  }
+  for (const YAML::Node& word : args) plugin.command.push_back(word.Scalar());
+  const YAML::Node env = exec.fields["env"];
+  if (env.IsDefined() && !env.IsNull() && !env.IsSequence()) {
+    return At(exec.file, env, "exec.env: must be a list");
+  }
+  for (const YAML::Node& variable : env) {
+    if (!variable.IsMap() || !variable["name"].IsDefined() || !variable["value"].IsDefined()) {
+      return At(exec.file, variable, "exec.env: each entry must have a name and a value");
+    }
+    plugin.environment.emplace_back(variable["name"].Scalar(), variable["value"].Scalar());
+  }
   return OkStatus();
 }
 
-Status ReadUser(const Entry& entry, ConnectionConfig& config) {
-  PSTRAIN_RETURN_IF_ERROR(
-      RefuseAny(entry, std::array{"exec", "auth-provider", "username", "password", "as", "as-uid",
-                                  "as-groups", "as-user-extra"}));
+Status ReadExec(const Entry& user, const std::string& user_name, const Entry& cluster,
+                ConnectionConfig& config) {
+  const YAML::Node node = user.fields["exec"];
+  if (!node.IsDefined() || node.IsNull()) return OkStatus();
+  if (!node.IsMap()) return At(user.file, node, "exec: must be an object");
+  const Entry exec{user.file, node};
+  if (!config.token.empty() || !config.client_key.empty()) {
+    return At(user.file, node, "exec: must be left out where there is a token or a client-key");
+  }
+  ExecPlugin plugin{.user = user_name, .api_version = {}, .command = {}};
+  PSTRAIN_ASSIGN_OR_RETURN(const auto version, Text(exec, "apiVersion"));
+  plugin.api_version = version.value_or("");
+  const bool is_v1 = plugin.api_version == std::string(kExecApi) + "v1";
+  if (!is_v1 && plugin.api_version != std::string(kExecApi) + "v1beta1") {
+    return At(exec.file, node,
+              "exec.apiVersion: must be client.authentication.k8s.io/v1 or v1beta1");
+  }
+  PSTRAIN_RETURN_IF_ERROR(ReadExecWords(exec, plugin));
+  PSTRAIN_ASSIGN_OR_RETURN(plugin.input, ReadExecInput(exec, is_v1));
+  PSTRAIN_ASSIGN_OR_RETURN(const auto hint, Text(exec, "installHint"));
+  plugin.install_hint = hint.value_or("");
+  PSTRAIN_ASSIGN_OR_RETURN(const bool tell, Flag(exec, "provideClusterInfo"));
+  if (tell) {
+    plugin.cluster = ClusterInfo(cluster);
+    std::string ca = config.ca.data;
+    if (!config.ca.file.empty()) {
+      PSTRAIN_ASSIGN_OR_RETURN(ca, ReadFile(config.ca.file));
+    }
+    if (!ca.empty()) {
+      plugin.cluster.Set("certificate-authority-data", Json::String(EncodeBase64(ca)));
+    }
+  }
+  config.exec = std::move(plugin);
+  return OkStatus();
+}
+
+Status ReadUser(const Entry& entry, const std::string& name, const Entry& cluster,
+                ConnectionConfig& config) {
+  PSTRAIN_RETURN_IF_ERROR(RefuseAny(entry, std::array{"auth-provider", "username", "password", "as",
+                                                      "as-uid", "as-groups", "as-user-extra"}));
   PSTRAIN_ASSIGN_OR_RETURN(config.client_certificate, FileOrData(entry, "client-certificate"));
   PSTRAIN_ASSIGN_OR_RETURN(config.client_key, FileOrData(entry, "client-key"));
   if (config.client_certificate.empty() != config.client_key.empty()) {
@@ -145,7 +285,9 @@ Status ReadUser(const Entry& entry, ConnectionConfig& config) {
   if (token) config.token.data = *token;
   PSTRAIN_ASSIGN_OR_RETURN(const auto token_file, Text(entry, "tokenFile"));
   if (token_file && !token_file->empty()) config.token.file = Absolute(entry, *token_file);
-  const bool shows_identity = !config.token.empty() || !config.client_key.empty();
+  PSTRAIN_RETURN_IF_ERROR(ReadExec(entry, name, cluster, config));
+  const bool shows_identity =
+      !config.token.empty() || !config.client_key.empty() || config.exec.has_value();
   if (shows_identity && !config.server.starts_with("https://")) {
     return At(entry.file, entry.fields,
               "server " + config.server + ": must be https:// to send credentials there");
@@ -167,7 +309,7 @@ Result<ConnectionConfig> Choose(const Merged& merged, const KubeconfigChoice& ch
   PSTRAIN_ASSIGN_OR_RETURN(const auto user_name, Text(*context, "user"));
   if (user_name && !user_name->empty()) {
     PSTRAIN_ASSIGN_OR_RETURN(const Entry* user, Named(merged.users, "user", *user_name));
-    PSTRAIN_RETURN_IF_ERROR(ReadUser(*user, config));
+    PSTRAIN_RETURN_IF_ERROR(ReadUser(*user, *user_name, *cluster, config));
   }
   PSTRAIN_ASSIGN_OR_RETURN(const auto name_space, Text(*context, "namespace"));
   if (name_space && !name_space->empty()) config.default_namespace = *name_space;

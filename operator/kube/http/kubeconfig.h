@@ -20,11 +20,11 @@ struct KubeconfigChoice {
 /// current-context is that of the first file that has one, relative paths are relative to their
 /// file. Files that do not exist are passed over unless all are missing (NOT_FOUND).
 ///
-/// Understood: server, certificate-authority(-data), client-certificate(-data), client-key(-data),
-/// token, tokenFile. Whatever else would change how we connect (exec, auth-provider, username,
-/// as, proxy-url, tls-server-name, insecure-skip-tls-verify: true) is refused with its name:
-/// UNIMPLEMENTED. Anything malformed is INVALID_ARGUMENT with file, line and field.
-/// Source: kubernetes.io, "Organizing Cluster Access Using kubeconfig Files".
+/// Understood: server, certificate-authority(-data), tls-server-name, insecure-skip-tls-verify,
+/// proxy-url (http://); client-certificate(-data), client-key(-data), token, tokenFile, exec.
+/// Whatever else would change how we connect (auth-provider, username, as, a proxy of another kind)
+/// is refused with its name: UNIMPLEMENTED. Anything malformed is INVALID_ARGUMENT with file, line
+/// and field. Source: kubernetes.io, "Organizing Cluster Access Using kubeconfig Files".
 Result<ConnectionConfig> LoadKubeconfig(const std::vector<std::string>& files,
                                         const KubeconfigChoice& choice = {});
 

@@ -7,9 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "cli/cluster/commands.h"
-#include "cli/cluster/connect.h"
-#include "tests/operator/kube/api_fixture.h"
+#include "tests/cli/cluster/session_fixture.h"
 
 namespace pstrain::cluster {
 namespace {
@@ -17,48 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const kube::Resource kJobs{.group = "pstrain.dev",
-                           .version = "v1alpha1",
-                           .plural = "pstrainingjobs",
-                           .kind = "PSTrainingJob"};
-
-Json Parsed(const std::string& text) { return ParseJson(text).value(); }
-
-/// Jobs "a", which runs with worker-1 restarted, and "fresh", which no operator has seen.
-class JobCommandsTest : public ::testing::Test {
+class JobCommandsTest : public SessionFixture {
  protected:
-  JobCommandsTest() : jobs_(api_.client(), api_.pause(), "ns", [this] { return Tick(); }) {
-    PutJob("Running");
-    api_.server().Put(kJobs, Parsed(R"({"metadata":{"name":"fresh","namespace":"ns"}})"));
-    PutPod("a-worker-1-x", "worker", "1", "2");
-    PutPod("a-chief-0-x", "chief", "0", "0");
-  }
-
-  void PutJob(const std::string& phase) {
-    api_.server().Put(kJobs, Parsed(R"({"metadata":{"name":"a","namespace":"ns",
-      "creationTimestamp":"2026-01-01T00:00:00Z"},"spec":{"runPolicy":{"suspend":false}},
-      "status":{"phase":")" + phase +
-                                    R"(","conditions":[{"type":"Running","status":"True",
-        "reason":"JobRunning","message":"all run","lastTransitionTime":"2026-01-01T00:50:00Z"}],
-      "replicaStatuses":{"worker":{"summary":"1/2"},"chief":{"summary":"1/1"}},
-      "restarts":{"failures":3,"disruptions":4,"replicas":{"worker-1":{"attempt":2,"failures":1,
-        "disruptions":1,"lastEnd":{"reason":"OOMKilled","exitCode":137,"message":"too big",
-        "node":"n7","time":"2026-01-01T00:59:00Z"}},"ps-0":{"attempt":5}}},
-      "training":{"step":42,"examplesPerSecond":1234.5,"loss":0.25,"examplesExpected":200,
-        "examplesCommitted":50}}})"));
-  }
-
-  void PutPod(const std::string& name, const std::string& role, const std::string& index,
-              const std::string& attempt) {
-    api_.server().Put(
-        kube::PodResource(),
-        Parsed(R"({"metadata":{"namespace":"ns","name":")" + name +
-               R"(","labels":{"pstrain.dev/job-name":"a","pstrain.dev/replica-type":")" + role +
-               R"(","pstrain.dev/replica-index":")" + index + R"(","pstrain.dev/attempt":")" +
-               attempt + R"("}},"spec":{"nodeName":"node-of-)" + role +
-               R"("},"status":{"phase":"Running"}})"));
-  }
-
   void PutEvent(const std::string& name, const std::string& kind, const std::string& about,
                 const std::string& time) {
     api_.server().Put(
@@ -67,33 +25,11 @@ class JobCommandsTest : public ::testing::Test {
                kind + R"(","name":")" + about + R"("},"reason":"R)" + name +
                R"(","type":"Normal","note":"note","eventTime":")" + time + R"("})"));
   }
-
-  void Fail(const std::string& what, int status, const std::string& words) {
-    api_.server().FailNext(what, {status, R"({"kind":"Status","message":")" + words + R"("})", {}},
-                           9);
+  bool HasPod(const std::string& name) {
+    return api_.server().Find(kube::PodResource(), {"ns", name}).has_value();
   }
 
-  Now Tick() {
-    now_ += step_;
-    return now_;
-  }
-
-  static Answer AnswerOf(const Outcome& outcome) {
-    const auto* problem = std::get_if<Problem>(&outcome);
-    EXPECT_EQ(problem, nullptr) << problem->sentence;
-    return problem == nullptr ? std::get<Answer>(outcome) : Answer{};
-  }
-
-  static Problem ProblemOf(const Outcome& outcome) {
-    const auto* problem = std::get_if<Problem>(&outcome);
-    EXPECT_NE(problem, nullptr) << std::get<Answer>(outcome).text;
-    return problem == nullptr ? Problem{} : *problem;
-  }
-
-  kube::ApiFixture api_;
-  Now now_ = std::chrono::sys_days(std::chrono::year(2026) / 1 / 1) + std::chrono::hours(1);
-  std::chrono::seconds step_{0};
-  JobCommands jobs_;
+  JobCommands jobs_{session()};
 };
 
 TEST_F(JobCommandsTest, ListsJobsAsATable) {
@@ -123,10 +59,29 @@ TEST_F(JobCommandsTest, ReportsAJob) {
             7U);
 }
 
+TEST_F(JobCommandsTest, Status_WhereTheAgentsAnswer_HasLiveRates) {
+  PutAgentPage("a-chief-0-x", "/metrics", "pstrain_chief_examples_committed 100\n");
+  PutAgentPage("a-worker-1-x", "/metrics", "pstrain_worker_examples_total 10\n");
+  pause_.meanwhile = [this] {
+    PutAgentPage("a-chief-0-x", "/metrics", "pstrain_chief_examples_committed 400\n");
+    PutAgentPage("a-worker-1-x", "/metrics", "pstrain_worker_examples_total 60\n");
+  };
+  const std::string text = AnswerOf(jobs_.Status("a", false)).text;
+  EXPECT_THAT(text, HasSubstr("300.0 examples/s (live)"));
+  EXPECT_THAT(text, HasSubstr("50.0 examples/s    OOMKilled"));
+  EXPECT_THAT(text, Not(HasSubstr("1234.5")));
+}
+
+TEST_F(JobCommandsTest, Status_WhereTheAgentsMayNotBeAsked_HasThoseOfTheStatus) {
+  Fail("/proxy/", 403, "no way");
+  EXPECT_THAT(AnswerOf(jobs_.Status("a", false)).text,
+              HasSubstr("1234.5 examples/s, loss 0.25 (from status, not live)"));
+}
+
 TEST_F(JobCommandsTest, SuspendsAndResumes) {
   const auto suspended = [this] {
     return api_.server()
-        .Find(kJobs, {"ns", "a"})
+        .Find(JobResource(), {"ns", "a"})
         ->Find("spec")
         ->Find("runPolicy")
         ->Find("suspend")
@@ -141,22 +96,106 @@ TEST_F(JobCommandsTest, SuspendsAndResumes) {
 
 TEST_F(JobCommandsTest, RestartsOneReplica) {
   AnswerOf(jobs_.Restart("a", "worker-1"));
-  EXPECT_FALSE(api_.server().Find(kube::PodResource(), {"ns", "a-worker-1-x"}));
-  EXPECT_TRUE(api_.server().Find(kube::PodResource(), {"ns", "a-chief-0-x"}));
+  EXPECT_FALSE(HasPod("a-worker-1-x"));
+  EXPECT_TRUE(HasPod("a-chief-0-x"));
   const Problem problem = ProblemOf(jobs_.Restart("a", "worker-1"));
   EXPECT_EQ(problem.exit_code, kExitNotThere);
   EXPECT_THAT(problem.sentence, HasSubstr("there are: chief-0"));
 }
 
+TEST_F(JobCommandsTest, Restart_TakesTheNewestAttempt) {
+  PutPod("a-worker-1-y", "worker", "1", "10");
+  PutPod("a-worker-1-w", "worker", "1", "9");
+  AnswerOf(jobs_.Restart("a", "worker-1"));
+  EXPECT_FALSE(HasPod("a-worker-1-y"));
+  EXPECT_TRUE(HasPod("a-worker-1-x"));
+  EXPECT_TRUE(HasPod("a-worker-1-w"));
+}
+
+TEST_F(JobCommandsTest, Restart_PassesOverPodsThatAreOver) {
+  PutPod("a-worker-1-y", "worker", "1", "3", R"({"phase":"Failed"})");
+  PutPod("a-worker-1-z", "worker", "1", "4", R"({"phase":"Running","containerStatuses":[
+    {"name":"main","state":{"terminated":{}}},{"name":"sidecar","state":{"running":{}}}]})");
+  AnswerOf(jobs_.Restart("a", "worker-1"));
+  EXPECT_FALSE(HasPod("a-worker-1-x"));
+  EXPECT_THAT(ProblemOf(jobs_.Restart("a", "worker-1")).sentence,
+              HasSubstr("pod a-worker-1-z of worker-1 (attempt 4) has ended"));
+  PutPod("a-worker-1-v", "worker", "1", "5", R"({"phase":"Running"})",
+         R"(,"deletionTimestamp":"2026-01-01T00:59:59Z")");
+  const Problem problem = ProblemOf(jobs_.Restart("a", "worker-1"));
+  EXPECT_EQ(problem.exit_code, kExitNotThere);
+  EXPECT_THAT(problem.sentence, HasSubstr("(attempt 5) is being deleted"));
+  EXPECT_EQ(api_.server().CountRequests("DELETE"), 1);
+}
+
+/// Puts a successor of the same name in the place of a pod, before the delete of it arrives.
+class SuccessorTransport final : public kube::Transport {
+ public:
+  SuccessorTransport(kube::ApiFixture& api, std::string pod) : api_(api), pod_(std::move(pod)) {}
+  Result<kube::HttpReply> Send(const kube::HttpRequest& request,
+                               const std::stop_token& stop) override {
+    if (request.method == kube::HttpMethod::kDelete) {
+      Json successor = *api_.server().Find(kube::PodResource(), {"ns", pod_});
+      successor.FindMutable("metadata")->Set("uid", Json::String(""));
+      api_.server().Remove(kube::PodResource(), {"ns", pod_});
+      api_.server().Put(kube::PodResource(), successor);
+    }
+    return api_.transport().Send(request, stop);
+  }
+  Result<kube::HttpReply> Stream(const kube::HttpRequest& request, kube::ByteSink& sink,
+                                 const std::stop_token& stop) override {
+    return api_.transport().Stream(request, sink, stop);
+  }
+
+ private:
+  kube::ApiFixture& api_;
+  const std::string pod_;
+};
+
+TEST_F(JobCommandsTest, Restart_DoesNotHitASuccessor) {
+  SuccessorTransport transport(api_, "a-worker-1-x");
+  kube::ApiClient client(transport, api_.limiter(), api_.pause(), {});
+  Session own{.client = client,
+              .pause = pause_,
+              .clock = clock_,
+              .name_space = "ns",
+              .out = session().out,
+              .tell = session().tell};
+  const Problem problem = ProblemOf(JobCommands(own).Restart("a", "worker-1"));
+  EXPECT_EQ(problem.exit_code, kExitNotThere);
+  EXPECT_THAT(problem.sentence, HasSubstr("has gone in the meantime, and nothing was deleted"));
+  EXPECT_TRUE(HasPod("a-worker-1-x"));
+}
+
 TEST_F(JobCommandsTest, WaitsForTheEnd) {
-  step_ = std::chrono::seconds(1);
   EXPECT_EQ(ProblemOf(jobs_.Wait("a", std::chrono::seconds(3))).exit_code, kExitTimedOut);
-  EXPECT_EQ(api_.pause().pauses().size(), 2U);
+  EXPECT_EQ(clock_.Now(), std::chrono::seconds(4)) << "two questions, two seconds apart";
+  EXPECT_THAT(Told(), HasSubstr("waiting for job a in namespace ns, which is Running\n"));
   EXPECT_EQ(ProblemOf(jobs_.Wait("fresh", std::chrono::seconds(1))).exit_code, kExitNoOperator);
   PutJob("Failed");
   EXPECT_EQ(AnswerOf(jobs_.Wait("a", {})).exit_code, 1);
   PutJob("Succeeded");
   EXPECT_EQ(AnswerOf(jobs_.Wait("a", {})).exit_code, 0);
+}
+
+TEST_F(JobCommandsTest, Wait_GoesOnOverOutages) {
+  constexpr std::string_view kGet = "GET /apis/pstrain.dev/v1alpha1/namespaces/ns/pstrainingjobs/a";
+  // Each question is asked twice.
+  api_.server().FailNext(std::string(kGet), {503, "{}", {}}, 4);
+  const Problem problem = ProblemOf(jobs_.Wait("a", std::chrono::seconds(7)));
+  EXPECT_EQ(problem.exit_code, kExitTimedOut);
+  EXPECT_THAT(problem.sentence, HasSubstr("is still Running"));
+  EXPECT_THAT(Told(), HasSubstr("still waiting for job a: the apiserver is not reachable"));
+  EXPECT_THAT(Told(), HasSubstr("waiting for job a in namespace ns"));
+}
+
+TEST_F(JobCommandsTest, Wait_WhenTheOutageLasts_SaysSoAtItsEnd) {
+  api_.transport().SetUnreachable(true);
+  const Problem problem = ProblemOf(jobs_.Wait("a", std::chrono::seconds(7)));
+  EXPECT_EQ(problem.exit_code, kExitTimedOut);
+  EXPECT_THAT(problem.sentence, HasSubstr("is not known to have ended after 7 s: the apiserver"));
+  EXPECT_EQ(ProblemOf(jobs_.Wait("a", {})).exit_code, kExitNotReached)
+      << "nothing waits for ever for a server that was never there";
 }
 
 TEST_F(JobCommandsTest, ShowsEventsOfJobAndPodsInOrder) {
@@ -211,33 +250,6 @@ TEST_F(JobCommandsTest, PassesOnWhatTheServerRefuses) {
   const Problem problem = ProblemOf(jobs_.Suspend("a", true));
   EXPECT_EQ(problem.exit_code, kExitRefused);
   EXPECT_THAT(problem.sentence, HasSubstr("spec is fixed"));
-}
-
-TEST(ClusterCommandsTest, SaysThatThereIsNoKubeconfig) {
-  const auto opened = Connection::Open({.kubeconfig = "/nowhere/config"});
-  const auto* problem = std::get_if<Problem>(&opened);
-  ASSERT_NE(problem, nullptr);
-  EXPECT_EQ(problem->exit_code, kExitNoKubeconfig);
-  EXPECT_THAT(problem->sentence, HasSubstr("/nowhere/config"));
-  EXPECT_EQ(StatusCommand({"--kubeconfig", "/nowhere/config"}), kExitNoKubeconfig);
-}
-
-TEST(ClusterCommandsTest, RefusesWrongUsage) {
-  EXPECT_EQ(StatusCommand({"a", "b"}), 2);
-  EXPECT_EQ(StatusCommand({"-o", "yaml"}), 2);
-  EXPECT_EQ(SuspendCommand({}), 2);
-  EXPECT_EQ(RestartCommand({"a"}), 2);
-  EXPECT_EQ(WaitCommand({"a", "--timeout", "soon"}), 2);
-  EXPECT_EQ(EventsCommand({"a", "--unknown"}), 2);
-}
-
-TEST(ClusterCommandsTest, ReadsTimeouts) {
-  EXPECT_EQ(ParseWait("90"), std::chrono::seconds(90));
-  EXPECT_EQ(ParseWait("90s"), std::chrono::seconds(90));
-  EXPECT_EQ(ParseWait("2h"), std::chrono::hours(2));
-  EXPECT_FALSE(ParseWait(""));
-  EXPECT_FALSE(ParseWait("-1"));
-  EXPECT_FALSE(ParseWait("m"));
 }
 
 }  // namespace

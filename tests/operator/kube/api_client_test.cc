@@ -212,6 +212,30 @@ std::vector<std::string> ListNames(ApiFixture& f, const ListOptions& options, St
   return names;
 }
 
+/// Keeps what it gets.
+class TextSink final : public ByteSink {
+ public:
+  Status Write(std::string_view bytes) override {
+    text += bytes;
+    return OkStatus();
+  }
+  std::string text;
+};
+
+TEST(ApiClient, Text_OfAPod_ComesAsItIsAndOnce) {
+  ApiFixture f;
+  const std::string path = "/api/v1/namespaces/ns/pods/a/log";
+  f.server().PutPage(path, "no JSON\n");
+  TextSink sink;
+  EXPECT_TRUE(f.client().StreamText(path + "?tailLines=1", sink, {}).ok());
+  EXPECT_EQ(sink.text, "no JSON\n");
+  EXPECT_EQ(*f.client().GetText(path, seconds(1), {}), "no JSON\n");
+  f.server().FailNext(path, {503, StatusBody(503, "ServiceUnavailable", "no route"), {}}, 2);
+  EXPECT_EQ(f.client().GetText(path, seconds(1), {}).error().Words(), "no route");
+  EXPECT_EQ(f.client().StreamText(path, sink, {}).error().Words(), "no route");
+  EXPECT_EQ(f.server().requests().size(), 4U) << "none is tried again";
+}
+
 TEST(ApiClient, List_WhenLongerThanAPage_GoesThroughAllPages) {
   ApiFixture f;
   for (const char* name : {"a", "b", "c", "d", "e"})

@@ -105,6 +105,28 @@ TEST_F(CredentialsTest, Request_WhenTheTokenIsReplacedInMidRun_SucceedsAtOnce) {
   EXPECT_EQ(server.requests, 2);
 }
 
+TEST_F(CredentialsTest, Request_WhenTheTokenOfAPluginIsRefused_AsksThePluginAgain) {
+  const std::string reply =
+      R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",)";
+  WriteToken(reply + R"("status":{"token":"old"}})");
+  ConnectionConfig config;
+  config.exec = ExecPlugin{.user = "me",
+                           .api_version = "client.authentication.k8s.io/v1",
+                           .command = {"cat", dir_.File("token")}};
+  Credentials credentials(config, clock_);
+  EXPECT_EQ(credentials.Token()->Reveal(), "old");
+  WriteToken(reply + R"("status":{"token":"new"}})");
+  OneTokenTransport server("new");
+  AuthTransport transport(server, credentials);
+  EXPECT_EQ(transport.Send({}, {})->status, 200);
+  EXPECT_EQ(server.requests, 2);
+  WriteToken(reply + R"("status":{"clientCertificateData":"c","clientKeyData":"k"}})");
+  EXPECT_TRUE(credentials.DropToken());
+  EXPECT_TRUE(credentials.Token()->empty());
+  EXPECT_EQ(credentials.ReadTls()->client_certificate, "c");
+  EXPECT_EQ(credentials.ReadTls()->client_key.Reveal(), "k");
+}
+
 TEST_F(CredentialsTest, InCluster_WhenInAPod_NamesServerFilesAndNamespace) {
   WriteToken("t");
   ASSERT_TRUE(WriteFileAtomically(dir_.File("ca.crt"), "pem").ok());
@@ -134,6 +156,9 @@ TEST(Base64, Text_DecodesOrIsRefused) {
   EXPECT_EQ(DecodeBase64("Zg=="), "f");
   EXPECT_EQ(DecodeBase64("Zm8="), "fo");
   EXPECT_EQ(DecodeBase64("Zm\n9v"), "foo");
+  for (const char* text : {"", "f", "fo", "foo", "\xff\xfe", "many bytes"}) {
+    EXPECT_EQ(DecodeBase64(EncodeBase64(text)), text);
+  }
   for (const char* bad : {"Z", "Zg", "Zg=", "Zh==", "Zg==Zg==", "Z*==", "===="}) {
     EXPECT_EQ(DecodeBase64(bad), std::nullopt) << bad;
   }

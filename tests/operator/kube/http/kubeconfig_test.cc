@@ -46,10 +46,8 @@ TEST_F(KubeconfigTest, Load_ReadsFilesDataTokenAndCertificates) {
 
 TEST_F(KubeconfigTest, Load_RefusesWhatItDoesNotDoByName) {
   const std::pair<const char*, const char*> refused[] = {
-      {"    insecure-skip-tls-verify: true\n", ""},
-      {"    tls-server-name: other\n", ""},
-      {"    proxy-url: http://proxy\n", ""},
-      {"", "    exec: {command: login}\n"},
+      {"    proxy-url: socks5://proxy\n", ""},
+      {"    proxy-url: https://proxy\n", ""},
       {"", "    auth-provider: {name: gcp}\n"},
       {"", "    username: me\n"},
       {"", "    as: somebody\n"},
@@ -63,6 +61,26 @@ TEST_F(KubeconfigTest, Load_RefusesWhatItDoesNotDoByName) {
     EXPECT_THAT(status.message(), HasSubstr(dir_.File("config") + ":"));
   }
   EXPECT_TRUE(LoadKubeconfig({Config("    insecure-skip-tls-verify: false\n", "")}).ok());
+}
+
+TEST_F(KubeconfigTest, Load_ReadsHowTheServerIsReachedAndKnown) {
+  const auto config = LoadKubeconfig(
+      {Config("    tls-server-name: api.internal\n    proxy-url: http://me:s@proxy:3128\n", "")});
+  ASSERT_TRUE(config.ok()) << config.status().ToString();
+  EXPECT_EQ(config->tls_server_name, "api.internal");
+  EXPECT_EQ(config->proxy_url.Reveal(), "http://me:s@proxy:3128");
+  EXPECT_FALSE(config->insecure_skip_tls_verify);
+  EXPECT_TRUE(LoadKubeconfig({Config("    insecure-skip-tls-verify: true\n", "")})
+                  ->insecure_skip_tls_verify);
+  EXPECT_THAT(
+      LoadKubeconfig({Config("    insecure-skip-tls-verify: yes\n", "")}).status().message(),
+      HasSubstr("insecure-skip-tls-verify: must be true or false"));
+  EXPECT_THAT(LoadKubeconfig({Config("    insecure-skip-tls-verify: true\n"
+                                     "    certificate-authority-data: Zm9v\n",
+                                     "")})
+                  .status()
+                  .message(),
+              HasSubstr("must be left out where there is a certificate-authority"));
 }
 
 TEST_F(KubeconfigTest, Load_OfSeveralFiles_TakesTheFirstDefinition) {
