@@ -18,7 +18,7 @@ struct FunctionOptions {
   /// call runs again, on another worker where there is one. After three of them the call is an
   /// error, DEADLINE_EXCEEDED. A worker on which every thread is beyond twice its deadline is
   /// started again. None: no attempt is ever given up for its time.
-  std::optional<std::chrono::milliseconds> deadline;
+  std::optional<std::chrono::milliseconds> deadline = std::nullopt;
 
   /// False: the function changes no variable. Its calls have no work id and no shard hears of them,
   /// so they cost no push; they wait for their phase as others do. Gradient, Assign and Add are the
