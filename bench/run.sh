@@ -7,6 +7,8 @@
 # run.sh closures [--tensorflow PYTHON] [--quick]: how many empty functions a program's coordinator
 # runs per second, and how long a killed worker is away; with a Python that has tensorflow 2.16 its
 # coordinator takes turns with ours.
+# run.sh kernels [--blas LIBRARY] [--quick]: the hot loops by the vector instructions that they are
+# compiled for, and beside our matrix products those of a library that has cblas_sgemm.
 # run.sh weights --tensorflow PYTHON: whether the same program by TensorFlow ends with the same weights.
 # run.sh operator [--quick]: what pstrain-operator does, in a cluster with fake nodes that is
 # started here (77 where none can run).
@@ -17,6 +19,7 @@ set -euo pipefail
 usage() {
   echo "usage: bench/run.sh local [--against BUILD [--rounds N]] [--quick]" >&2
   echo "       bench/run.sh closures [--tensorflow PYTHON] [--quick]" >&2
+  echo "       bench/run.sh kernels [--blas LIBRARY] [--quick]" >&2
   echo "       bench/run.sh weights --tensorflow PYTHON" >&2
   echo "       bench/run.sh operator [--quick]" >&2
   exit 2
@@ -26,6 +29,7 @@ what=${1-}
 case $what in
   local) programs=(pstrain pstrain-agent pstrain-runtime criteo_data one_process) ;;
   closures | weights) programs=(pstrain pstrain-agent "$what") ;;
+  kernels) programs=(kernel_bench) ;;
   operator) programs=(pstrain-operator) ;;
   *) usage ;;
 esac
@@ -35,6 +39,7 @@ quick=()
 against=
 rounds=
 tensorflow=()
+blas=()
 while (($# > 0)); do
   case $1 in
     --quick) quick=(--quick) ;;
@@ -43,10 +48,12 @@ while (($# > 0)); do
     --tensorflow)
       tensorflow=(--tensorflow "$(realpath -s "${2:?"--tensorflow needs a Python"}")") && shift
       ;;
+    --blas) blas=(--blas "$(realpath "${2:?"--blas needs a library"}")") && shift ;;
     *) usage ;;
   esac
   shift
 done
+if ((${#blas[@]} > 0)) && [[ $what != kernels ]]; then usage; fi
 if [[ -n $against && $what != local ]] || [[ -n $rounds && -z $against ]]; then usage; fi
 if ((${#tensorflow[@]} > 0)); then
   if [[ $what != closures && $what != weights ]]; then usage; fi
@@ -93,6 +100,10 @@ if [[ -n $against ]]; then
 fi
 
 python3 bench/machine.py
+if [[ $what == kernels ]]; then
+  taskset -c "${cpus%%,*}" "$bin/kernel_bench" "${quick[@]}" "${blas[@]}"
+  exit
+fi
 if [[ $what == closures ]]; then
   closures=(python3 bench/closures.py --bin "$bin" --cpus "$cpus" --scratch "$scratch")
   "${closures[@]}" "${tensorflow[@]}" "${quick[@]}"

@@ -126,7 +126,7 @@ Result<ValueArray> CheckpointReader::RowsArray(const std::string& name,
       return OutOfRangeError(name + " has no row " + std::to_string(rows[i]));
     }
     PSTRAIN_ASSIGN_OR_RETURN(const LoadedShard* checkpoint_shard,
-                             Load(ShardOfRow(variable->route, rows[i], catalog_->shards())));
+                             Load(ShardOfRow(variable->route, rows[i], catalog_->modulus())));
     const std::span<std::byte> out = values.bytes().subspan(i * row_bytes, row_bytes);
     const auto table = checkpoint_shard->tables.find(id);
     const Table none;

@@ -134,7 +134,7 @@ Result<std::shared_ptr<const Catalog>> Catalog::Create(const std::vector<Variabl
   if (shards == 0) return InvalidArgumentError("a run has at least one shard");
   if (batches_per_epoch == 0) return InvalidArgumentError("an epoch has at least one batch");
   auto catalog = std::make_shared<Catalog>();
-  catalog->shards_ = shards;
+  catalog->modulus_ = ShardModulus(shards);
   catalog->batches_per_epoch_ = batches_per_epoch;
   catalog->dense_of_.resize(shards);
   std::set<std::string> names;
@@ -165,7 +165,7 @@ const CatalogVariable* Catalog::FindByName(const std::string& name) const {
 }
 
 bool Catalog::Extends(const Catalog& older) const {
-  if (shards_ != older.shards_ || batches_per_epoch_ != older.batches_per_epoch_ ||
+  if (shards() != older.shards() || batches_per_epoch_ != older.batches_per_epoch_ ||
       variables_.size() < older.variables_.size()) {
     return false;
   }

@@ -10,6 +10,7 @@
 #include "proto/contract/checkpoint.pb.h"
 #include "runtime/requests/ids.h"
 #include "runtime/requests/requests.h"
+#include "runtime/requests/routing.h"
 #include "runtime/shard/optimizer.h"
 #include "runtime/shard/values/initial_values.h"
 
@@ -57,7 +58,9 @@ class Catalog {
                                                        std::uint32_t shards,
                                                        std::uint32_t batches_per_epoch);
 
-  std::uint32_t shards() const { return shards_; }
+  std::uint32_t shards() const { return modulus_.shards(); }
+  /// By it; made once, for the many rows that are looked for.
+  const ShardModulus& modulus() const { return modulus_; }
   std::uint32_t batches_per_epoch() const { return batches_per_epoch_; }
   /// By id.
   const std::vector<CatalogVariable>& variables() const { return variables_; }
@@ -96,7 +99,7 @@ class Catalog {
   Status CheckForm(ShardId shard, VariableId variable, const ValueView& values, UpdateOp op) const;
   Status CheckKeys(ShardId shard, const RowKeys& keys) const;
 
-  std::uint32_t shards_ = 0;
+  ShardModulus modulus_{1};
   std::uint32_t batches_per_epoch_ = 0;
   std::vector<CatalogVariable> variables_;
   std::vector<std::vector<PartitionRef>> dense_of_;

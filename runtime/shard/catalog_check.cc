@@ -81,9 +81,9 @@ Status Catalog::CheckGrant(const GrantContext& grant) const {
 }
 
 Status Catalog::CheckShards(std::vector<bool>* seen, ShardId shard) const {
-  if (shard >= shards_) {
+  if (shard >= shards()) {
     return InvalidArgumentError("shard " + std::to_string(shard) + " of " +
-                                std::to_string(shards_));
+                                std::to_string(shards()));
   }
   if ((*seen)[shard]) {
     return InvalidArgumentError("two sections for shard " + std::to_string(shard));
@@ -113,8 +113,8 @@ Status Catalog::CheckKeys(ShardId shard, const RowKeys& keys) const {
   const std::size_t misfit =
       variable.embedding
           ? FirstMisfit(keys.keys, variable.rows,
-                        [shard, shards = shards_, route = variable.route](std::uint64_t row) {
-                          return ShardOfRow(route, row, shards) == shard;
+                        [shard, modulus = modulus_, route = variable.route](std::uint64_t row) {
+                          return ShardOfRow(route, row, modulus) == shard;
                         })
           : FirstMisfit(keys.keys, variable.rows, [shard, &variable](std::uint64_t row) {
               return variable.partitions[variable.PartitionOf(row)].shard == shard;
@@ -129,7 +129,7 @@ Status Catalog::CheckKeys(ShardId shard, const RowKeys& keys) const {
 
 Status Catalog::Check(const PullRequest& request) const {
   PSTRAIN_RETURN_IF_ERROR(CheckGrant(request.grant));
-  std::vector<bool> seen(shards_);
+  std::vector<bool> seen(shards());
   for (const PullSection& section : request.sections) {
     PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));
     if (!Knows(section)) continue;
@@ -203,7 +203,7 @@ Status Catalog::Check(const PushRequest& request) const {
                                 ", itself among them");
   }
   PSTRAIN_RETURN_IF_ERROR(CheckLeftOut(request));
-  std::vector<bool> seen(shards_);
+  std::vector<bool> seen(shards());
   for (const PushSection& section : request.sections) {
     PSTRAIN_RETURN_IF_ERROR(CheckShards(&seen, section.shard));
     if (!Knows(section)) continue;

@@ -62,7 +62,7 @@ Status CheckTable(const Catalog& catalog, const ShardState& state, const TableSt
     return Misfit(state.shard, "the rows of " + variable.spec.name() + " differ in size or dtype");
   }
   for (const std::uint64_t key : table.keys) {
-    if (key >= variable.rows || ShardOfRow(variable.route, key, catalog.shards()) != state.shard) {
+    if (key >= variable.rows || ShardOfRow(variable.route, key, catalog.modulus()) != state.shard) {
       return Misfit(state.shard, "row " + std::to_string(key) + " of " + variable.spec.name() +
                                      " is not in this shard");
     }

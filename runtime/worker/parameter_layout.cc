@@ -9,8 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "runtime/requests/routing.h"
-
 namespace pstrain {
 namespace {
 
@@ -56,7 +54,7 @@ Result<ParameterLayout> ParameterLayout::Create(const std::vector<VariableSpec>&
                                                 std::uint32_t shards) {
   if (shards == 0) return InvalidArgumentError("a run without shards");
   ParameterLayout layout;
-  layout.shards_ = shards;
+  layout.shards_ = ShardModulus(shards);
   layout.parts_of_.resize(variables.size());
   layout.pack_of_.assign(variables.size(), kNoPack);
   for (std::size_t id = 0; id < variables.size(); ++id) {

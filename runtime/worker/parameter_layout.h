@@ -10,6 +10,7 @@
 #include "proto/contract/checkpoint.pb.h"
 #include "runtime/requests/ids.h"
 #include "runtime/requests/requests.h"
+#include "runtime/requests/routing.h"
 #include "runtime/requests/values.h"
 #include "runtime/worker/step_data.h"
 
@@ -96,7 +97,7 @@ class ParameterLayout {
   static Result<ParameterLayout> Create(const std::vector<VariableSpec>& variables,
                                         std::uint32_t shards);
 
-  std::uint32_t shards() const { return shards_; }
+  std::uint32_t shards() const { return shards_.shards(); }
 
   /// INVALID_ARGUMENT: rows that a dense variable does not have, or among the dense ones a table,
   /// or one that is not behind the one before it.
@@ -140,7 +141,7 @@ class ParameterLayout {
   /// Of the dense variables of the plan.
   std::vector<RoutedPart> PartsOf(std::span<const VariableId> dense) const;
 
-  std::uint32_t shards_ = 0;
+  ShardModulus shards_{1};
   std::vector<Pack> packs_;           // in the order of their first variables
   std::vector<std::size_t> pack_of_;  // by variable; kNoPack: it has none
   // By variable.

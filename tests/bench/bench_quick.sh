@@ -47,6 +47,14 @@ if PSTRAIN_BENCH_BUILD=$2 bench/run.sh local --against tests --quick; then
   exit 1
 fi
 
+PSTRAIN_BENCH_BUILD=$2 bench/run.sh kernels --quick | python3 -c '
+import json, sys
+
+lines = [json.loads(text) for text in sys.stdin][1:]
+if len(lines) != 21 or not all(line["baseline"] > 0 for line in lines):
+    sys.exit(f"not measured: {lines}")
+'
+
 PSTRAIN_BENCH_BUILD=$2 bench/run.sh closures --quick | python3 -c '
 import json, sys
 

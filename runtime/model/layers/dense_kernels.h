@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "base/os/cpu_vectors.h"
+
 namespace pstrain {
 
 /// Matrix products of a dense layer for one instruction set. Row-major, no aliasing. Pure; any
@@ -19,7 +21,11 @@ struct DenseKernels {
 };
 
 extern const DenseKernels kDenseKernelsBaseline;
-/// Only on x86-64; REQUIRES a CPU with AVX2 and FMA.
+/// Only on x86-64; REQUIRES: WidestVectors() is not below kAvx2, or kAvx512.
 extern const DenseKernels kDenseKernelsAvx2;
+extern const DenseKernels kDenseKernelsAvx512;
+
+/// Those that are compiled for `vectors`. REQUIRES: not wider than WidestVectors().
+const DenseKernels& DenseKernelsFor(CpuVectors vectors);
 
 }  // namespace pstrain

@@ -2,20 +2,23 @@
 
 #include <algorithm>
 
+#include "base/os/cpu_vectors.h"
 #include "runtime/model/layers/dense_kernels.h"
 
 namespace pstrain {
 namespace {
 
-const DenseKernels& Kernels() {
-#ifdef PSTRAIN_HAS_AVX2_KERNELS
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has_avx2) return kDenseKernelsAvx2;
+const DenseKernels& Kernels() { return DenseKernelsFor(VectorsInUse()); }
+
+}  // namespace
+
+const DenseKernels& DenseKernelsFor([[maybe_unused]] CpuVectors vectors) {
+#ifdef PSTRAIN_HAS_X86_KERNELS
+  if (vectors == CpuVectors::kAvx512) return kDenseKernelsAvx512;
+  if (vectors == CpuVectors::kAvx2) return kDenseKernelsAvx2;
 #endif
   return kDenseKernelsBaseline;
 }
-
-}  // namespace
 
 void DenseForward(const DenseShape& shape, std::span<const float> x, std::span<const float> kernel,
                   std::span<const float> bias, std::span<float> y) {

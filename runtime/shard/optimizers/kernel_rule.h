@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -8,8 +9,20 @@
 #include <vector>
 
 #include "base/finite_bits.h"
+#include "base/os/cpu_vectors.h"
 #include "base/status.h"
 #include "runtime/shard/optimizer.h"
+
+// A function that is compiled for these vector instructions (base/os/cpu_vectors.h), with all that
+// it calls inlined into it, so that no function of another file is: the linker keeps one copy of an
+// inline function, and it must run everywhere. Elsewhere than on x86-64 they are as any other.
+#ifdef __x86_64__
+#define PSTRAIN_FOR_AVX2 __attribute__((target("avx2"), flatten))
+#define PSTRAIN_FOR_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"), flatten))
+#else
+#define PSTRAIN_FOR_AVX2
+#define PSTRAIN_FOR_AVX512
+#endif
 
 namespace pstrain {
 
@@ -45,7 +58,10 @@ constexpr std::size_t kSlotsOf = Kernel::kSlots + NumbersOf<Kernel>();
 /// with the job's numbers rounded to it once; a kernel can train variables of each dtype that it
 /// has a Step over. The same Step runs over a whole dense partition and over one row of a table,
 /// whose slots lie behind its values; it is inlined into both loops, so a row costs no call through
-/// a pointer. What Step wrote is looked at while it is still in the cache: a value that overflowed
+/// a pointer. Without kNumbers it treats each element alone: rows of one value are stepped
+/// together. Both loops are compiled for each of CpuVectors; the results are the same bit for bit,
+/// because none may contract a product and a sum (-ffp-contract=off) or change the order of
+/// operations. What Step wrote is looked at while it is still in the cache: a value that overflowed
 /// is known with the push that made it. Immutable; any thread.
 template <typename Kernel>
 class KernelRule final : public OptimizerRule {
@@ -62,13 +78,18 @@ class KernelRule final : public OptimizerRule {
              const ValueView& gradients) const override {
     return WithElement(values.dtype(), [&]<typename T>(std::type_identity<T>) {
       if constexpr (StepsOver<T>(Slots())) {
-        const auto slot_at = [slots](std::size_t slot) { return slots[slot].of<T>().data(); };
-        Step(kernel_, values.of<T>().data(), slot_at, gradients.of<T>().data(), gradients.size(),
-             Slots());
-        FiniteBits bits;
-        bits.Add(values.of<T>().data(), values.size());
-        for (const ValueArray& slot : slots) bits.Add(slot.of<T>().data(), slot.size());
-        return bits.AllFinite();
+        std::array<T*, kSlotsOf<Kernel>> arrays{};
+        for (std::size_t i = 0; i < arrays.size(); ++i) arrays[i] = slots[i].of<T>().data();
+        T* const to = values.of<T>().data();
+        const T* const from = gradients.of<T>().data();
+        switch (VectorsInUse()) {
+          case CpuVectors::kAvx512:
+            return StepOfPartitionAvx512(to, arrays, from, gradients.size());
+          case CpuVectors::kAvx2:
+            return StepOfPartitionAvx2(to, arrays, from, gradients.size());
+          case CpuVectors::kBaseline:
+            return StepOfPartition(to, arrays, from, gradients.size());
+        }
       }
       return false;
     });
@@ -78,7 +99,15 @@ class KernelRule final : public OptimizerRule {
                  const ValueView& gradients) const override {
     return WithElement(gradients.dtype(), [&]<typename T>(std::type_identity<T>) {
       if constexpr (StepsOver<T>(Slots())) {
-        return StepOfRows(rows, dimension, gradients.of<T>().data());
+        const T* const from = gradients.of<T>().data();
+        switch (VectorsInUse()) {
+          case CpuVectors::kAvx512:
+            return StepOfRowsAvx512(rows, dimension, from);
+          case CpuVectors::kAvx2:
+            return StepOfRowsAvx2(rows, dimension, from);
+          case CpuVectors::kBaseline:
+            return StepOfRows(rows, dimension, from);
+        }
       }
       return false;
     });
@@ -95,8 +124,37 @@ class KernelRule final : public OptimizerRule {
   }
 
   template <typename T>
+  using Arrays = std::array<T*, kSlotsOf<Kernel>>;
+
+  template <typename T>
+  bool StepOfPartition(T* values, const Arrays<T>& slots, const T* gradients,
+                       std::size_t count) const {
+    const auto slot_at = [&slots](std::size_t slot) { return slots[slot]; };
+    Step(kernel_, values, slot_at, gradients, count, Slots());
+    FiniteBits bits;
+    bits.Add(values, count);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      bits.Add(slots[i], i < Kernel::kSlots ? count : 1);
+    }
+    return bits.AllFinite();
+  }
+  template <typename T>
+  PSTRAIN_FOR_AVX2 bool StepOfPartitionAvx2(T* values, const Arrays<T>& slots, const T* gradients,
+                                            std::size_t count) const {
+    return StepOfPartition(values, slots, gradients, count);
+  }
+  template <typename T>
+  PSTRAIN_FOR_AVX512 bool StepOfPartitionAvx512(T* values, const Arrays<T>& slots,
+                                                const T* gradients, std::size_t count) const {
+    return StepOfPartition(values, slots, gradients, count);
+  }
+
+  template <typename T>
   bool StepOfRows(std::span<std::byte* const> rows, std::size_t dimension,
                   const T* gradients) const {
+    if constexpr (NumbersOf<Kernel>() == 0) {
+      if (dimension == 1) return StepOfValues(rows, gradients);
+    }
     // A copy that no row can alias: the compiler keeps the numbers in registers between rows.
     const Kernel kernel = kernel_;
     FiniteBits bits;
@@ -110,6 +168,44 @@ class KernelRule final : public OptimizerRule {
       Step(kernel, row, slot_at, gradients, dimension, Slots());
       bits.Add(row, dimension * (1 + Kernel::kSlots) + NumbersOf<Kernel>());
       gradients += dimension;
+    }
+    return bits.AllFinite();
+  }
+
+  template <typename T>
+  PSTRAIN_FOR_AVX2 bool StepOfRowsAvx2(std::span<std::byte* const> rows, std::size_t dimension,
+                                       const T* gradients) const {
+    return StepOfRows(rows, dimension, gradients);
+  }
+  template <typename T>
+  PSTRAIN_FOR_AVX512 bool StepOfRowsAvx512(std::span<std::byte* const> rows, std::size_t dimension,
+                                           const T* gradients) const {
+    return StepOfRows(rows, dimension, gradients);
+  }
+
+  /// Of rows of one value, which are put together for it: a vector has one element of each.
+  template <typename T>
+  bool StepOfValues(std::span<std::byte* const> rows, const T* gradients) const {
+    constexpr std::size_t kTogether = 64;
+    constexpr std::size_t kArrays = 1 + Kernel::kSlots;
+    const Kernel kernel = kernel_;
+    alignas(64) T elements[kArrays][kTogether];
+    const auto slot_at = [&elements](std::size_t slot) { return elements[slot + 1]; };
+    FiniteBits bits;
+    while (!rows.empty()) {
+      const std::size_t count = std::min(rows.size(), kTogether);
+      for (std::size_t i = 0; i < count; ++i) {
+        const T* const row = reinterpret_cast<const T*>(rows[i]);
+        for (std::size_t array = 0; array < kArrays; ++array) elements[array][i] = row[array];
+      }
+      Step(kernel, elements[0], slot_at, gradients, count, Slots());
+      for (std::size_t i = 0; i < count; ++i) {
+        T* const row = reinterpret_cast<T*>(rows[i]);
+        for (std::size_t array = 0; array < kArrays; ++array) row[array] = elements[array][i];
+      }
+      for (const auto& array : elements) bits.Add(array, count);
+      rows = rows.subspan(count);
+      gradients += count;
     }
     return bits.AllFinite();
   }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/random.h"
-#include "runtime/model/layers/dense_kernels.h"
 
 namespace pstrain {
 namespace {
@@ -62,44 +61,6 @@ TEST(DenseLayer, WhenThereAreNoRows_GradientsAreZero) {
   DenseBackward({0, 2, 3}, {}, std::vector<float>(6), {}, dkernel, dbias, {});
   EXPECT_EQ(dkernel, std::vector<float>(6));
   EXPECT_EQ(dbias, std::vector<float>(3));
-}
-
-/// Every set of kernels that this CPU can run, beside the baseline.
-std::vector<const DenseKernels*> OtherKernels() {
-  std::vector<const DenseKernels*> kernels;
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    kernels.push_back(&kDenseKernelsAvx2);
-  }
-#endif
-  return kernels;
-}
-
-TEST(DenseKernels, WhenTheCpuHasMore_AllAgreeWithTheBaseline) {
-  constexpr std::size_t kM = 37;
-  constexpr std::size_t kK = 51;
-  constexpr std::size_t kN = 19;
-  Rng rng(6);
-  const std::vector<float> mk = Draw(rng, kM * kK);
-  const std::vector<float> kn = Draw(rng, kK * kN);
-  const std::vector<float> mn = Draw(rng, kM * kN);
-  const auto products = [&](const DenseKernels& kernels) {
-    std::vector<std::vector<float>> out = {std::vector<float>(kM * kN), std::vector<float>(kK * kN),
-                                           std::vector<float>(kM * kK)};
-    kernels.multiply(kM, kK, kN, mk.data(), kn.data(), out[0].data());
-    kernels.multiply_left_transposed(kM, kK, kN, mk.data(), mn.data(), out[1].data());
-    kernels.multiply_right_transposed(kM, kK, kN, mn.data(), kn.data(), out[2].data());
-    return out;
-  };
-  const auto expected = products(kDenseKernelsBaseline);
-  for (const DenseKernels* kernels : OtherKernels()) {
-    const auto actual = products(*kernels);
-    for (std::size_t p = 0; p < expected.size(); ++p) {
-      for (std::size_t i = 0; i < expected[p].size(); ++i) {
-        ASSERT_NEAR(actual[p][i], expected[p][i], 1e-5) << p << " " << i;
-      }
-    }
-  }
 }
 
 }  // namespace
