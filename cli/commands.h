@@ -8,6 +8,10 @@ namespace pstrain {
 /// The subcommands of `pstrain`, one file each. Each takes the arguments after its name, writes to
 /// stdout and stderr, and returns the exit code of the program. Called once, by the main thread.
 
+/// `init DATA.csv --label COLUMN [...]`: writes a manifest for a CSV file; see its --help. 1: it
+/// cannot be written; 2: wrong usage, or data that make no job.
+int InitCommand(const std::vector<std::string>& args);
+
 /// `validate [--data] FILE...`: one line per error on stderr, one per good file on stdout. 0: all
 /// are good; 1: one is not; 2: wrong usage.
 int ValidateCommand(const std::vector<std::string>& args);

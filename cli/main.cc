@@ -17,6 +17,7 @@ struct Command {
 };
 
 constexpr std::array kCommands = {
+    Command{"init", "write a manifest for a CSV file", pstrain::InitCommand},
     Command{"run", "run a job on this machine", pstrain::RunCommand},
     Command{"validate", "check manifests", pstrain::ValidateCommand},
     Command{"tf-config", "print the TF_CONFIG of a replica", pstrain::TfConfigCommand},
