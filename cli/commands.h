@@ -28,6 +28,10 @@ int RunCommand(const std::vector<std::string>& args);
 /// the runs of a checkpoint directory. 1: one cannot be read; 2: wrong usage.
 int InspectCommand(const std::vector<std::string>& args);
 
+/// `report RUN [-o FILE]`: a page of HTML about a run; see its --help. 1: the run is not there, or
+/// FILE cannot be written; 2: wrong usage.
+int ReportCommand(const std::vector<std::string>& args);
+
 /// `runs list|show|compare|delete`: the runs on this machine; see its --help. 1: a run is not there
 /// or cannot be read; 2: wrong usage.
 int RunsCommand(const std::vector<std::string>& args);
