@@ -16,9 +16,9 @@ namespace pstrain::local {
 /// What else the course of a run is written to.
 struct RecorderOptions {
   /// A CSV file; empty: none.
-  std::string csv;
+  std::string csv = {};
   /// A directory for TensorBoard; empty: none.
-  std::string tensorboard;
+  std::string tensorboard = {};
 };
 
 /// Writes the course of a run while it goes on: always into `history/<run id>.jsonl` of the

@@ -63,7 +63,7 @@ class TerminalTest : public SmallJob {
 };
 
 TEST_F(TerminalTest, AtEachWidth_EveryRefreshFits) {
-  for (const unsigned short columns : {40, 80, 120}) {
+  for (const unsigned short columns : std::array<unsigned short, 3>{40, 80, 120}) {
     const TerminalEnd end = RunOnTerminal(columns);
     EXPECT_EQ(end.code, 0) << end.bytes;
     std::size_t refreshes = 0;

@@ -28,7 +28,7 @@ ProgressState State() {
 TEST(ProgressLine, IsAsItWasLookedAt) {
   std::string lines;
   for (const bool utf8 : {true, false}) {
-    for (const std::size_t columns : {40, 80, 120}) {
+    for (const std::size_t columns : {40U, 80U, 120U}) {
       lines += TerminalLine(State(), columns, utf8) + "\n";
     }
   }
