@@ -9,6 +9,7 @@
 #include "base/os/files.h"
 #include "base/text/json.h"
 #include "local/preflight/texts.h"
+#include "proto/job/model_kind.h"
 
 namespace pstrain {
 namespace {
@@ -218,8 +219,8 @@ std::string TrainingText(const ManifestPlan& plan) {
       "      # A linear part beside hidden layers of these widths. Wider layers learn more and "
       "need more\n"
       "      # records; an empty list leaves the linear part alone.\n"
-      "      wideAndDeep: {hiddenUnits: " +
-      std::string(sizes.hidden_units) + "}\n";
+      "      " +
+      FirstModelWithLayers() + ": {hiddenUnits: " + sizes.hidden_units + "}\n";
   text += FeaturesText(plan) + IgnoredText(plan) + "    input:\n";
   text += CsvText(plan, plan.options.file, "      ", true);
   text +=

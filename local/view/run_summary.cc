@@ -151,7 +151,8 @@ std::string Survived(const Json& report, const SummaryFacts& facts, std::size_t 
       std::string line = TextOf(kill, "role") + "-" + Count(NumberOf(kill, "index").value_or(0)) +
                          " at " + Count(NumberOf(kill, "at_examples").value_or(0)) + " examples";
       const std::optional<double> after = NumberOf(kill, "first_step_after_s");
-      if (after) line += ", at work again after " + WriteJson(Json::Double(Rounded(*after, 2))) + " s";
+      if (after)
+        line += ", at work again after " + WriteJson(Json::Double(Rounded(*after, 2))) + " s";
       text += Wrapped(line, columns);
     }
   }

@@ -36,7 +36,7 @@ class RunHistoryTest : public testing::Test {
 };
 
 TEST_F(RunHistoryTest, OfProgress_TakesAPointForEachInterval) {
-  for (int i = 0; i < 100; ++i) history_.Observe(Reading(i + 1), i * 0.05);
+  for (int i = 0; i < 100; ++i) history_.Observe(Reading(i + 1), i * 0.0625);
   EXPECT_EQ(Count(PointKind::kProgress), 25U);
   EXPECT_DOUBLE_EQ(points_[0].seconds, 100);
   EXPECT_DOUBLE_EQ(points_[0].epoch, 0.05);
