@@ -8,6 +8,10 @@ namespace pstrain {
 /// The subcommands of `pstrain`, one file each. Each takes the arguments after its name, writes to
 /// stdout and stderr, and returns the exit code of the program. Called once, by the main thread.
 
+/// `init DATA.csv --label COLUMN [...]`: writes a manifest for a CSV file; see its --help. 1: it
+/// cannot be written; 2: wrong usage, or data that make no job.
+int InitCommand(const std::vector<std::string>& args);
+
 /// `validate [--data] FILE...`: one line per error on stderr, one per good file on stdout. 0: all
 /// are good; 1: one is not; 2: wrong usage.
 int ValidateCommand(const std::vector<std::string>& args);
@@ -23,6 +27,10 @@ int RunCommand(const std::vector<std::string>& args);
 /// `inspect FOLDER [--digest] [--json]`: what a checkpoint holds, or the checkpoints of a run, or
 /// the runs of a checkpoint directory. 1: one cannot be read; 2: wrong usage.
 int InspectCommand(const std::vector<std::string>& args);
+
+/// `report RUN [-o FILE]`: a page of HTML about a run; see its --help. 1: the run is not there, or
+/// FILE cannot be written; 2: wrong usage.
+int ReportCommand(const std::vector<std::string>& args);
 
 /// `runs list|show|compare|delete`: the runs on this machine; see its --help. 1: a run is not there
 /// or cannot be read; 2: wrong usage.

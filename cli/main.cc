@@ -20,11 +20,13 @@ struct Command {
 };
 
 constexpr std::array kCommands = {
+    Command{"init", "write a manifest for a CSV file", pstrain::InitCommand},
     Command{"run", "run a job on this machine", pstrain::RunCommand},
     Command{"validate", "check manifests", pstrain::ValidateCommand},
     Command{"tf-config", "print the TF_CONFIG of a replica", pstrain::TfConfigCommand},
     Command{"inspect", "show what a checkpoint or a run holds", pstrain::InspectCommand},
     Command{"runs", "list, compare and delete runs on this machine", pstrain::RunsCommand},
+    Command{"report", "write a page about a run", pstrain::ReportCommand},
     Command{"evaluate", "score a trained model on labelled records", pstrain::EvaluateCommand},
     Command{"predict", "print what a trained model says of records", pstrain::PredictCommand},
     Command{"export", "write a trained model for other programs", pstrain::ExportCommand},

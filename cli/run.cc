@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,12 +12,13 @@
 #include "base/clock.h"
 #include "base/os/files.h"
 #include "cli/commands.h"
-#include "cli/data_check.h"
+#include "cli/manifest/data_check.h"
 #include "cli/run_ending.h"
 #include "cli/run_options.h"
 #include "local/chaos.h"
 #include "local/grant_barrier_files.h"
 #include "local/guard.h"
+#include "local/history/run_recorder.h"
 #include "local/local_job.h"
 #include "local/progress_view.h"
 #include "local/replicas/launcher.h"
@@ -53,8 +52,8 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
                 const local::Workspace& workspace) {
   const RealClock clock;
   const PSTrainingJob& job = launcher.job();
-  const bool terminal = isatty(STDERR_FILENO) == 1;
-  local::ProgressView view(job.metadata().name(), stderr, terminal);
+  const int epochs = job.spec().has_training() ? job.spec().training().epochs() : 0;
+  local::ProgressView view(job.metadata().name(), stderr, local::IsTerminal(stderr), epochs);
   for (const std::string& note : launcher.notes()) view.Say(note);
   view.Say("run " + run.run_id + (run.options.resume ? " continues" : "") + "; logs in " +
            workspace.File("logs"));
@@ -65,6 +64,14 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   if (!restored.ok()) return FailRun(run.options, restored.status());
   Result<local::GrantBarrierFiles> barriers = local::GrantBarrierFiles::Open(job, run.run_id);
   if (!barriers.ok()) return FailRun(run.options, barriers.status());
+  Result<local::RunRecorder> recorder = local::RunRecorder::Open(
+      workspace, run.run_id, run.options.resume, epochs,
+      {.csv = run.options.history, .tensorboard = run.options.tensorboard});
+  if (!recorder.ok()) return FailRun(run.options, recorder.status());
+  const SteadyTime begin = clock.Steady();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(clock.Steady() - begin).count();
+  };
   local::SessionOptions session_options = run.session;
   session_options.block_grants = [&](const std::set<double>& percents) {
     return barriers->Set(percents);
@@ -72,9 +79,12 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   session_options.observe_chief = [&](const local::AgentReading& chief) {
     const Status shown = restored->Update(chief, view, run.options.json ? stdout : nullptr);
     if (!shown.ok()) view.Say(shown.message());
+    recorder->Observe(chief, seconds());
+  };
+  session_options.observe_event = [&](const std::string& event) {
+    recorder->Event(event, seconds());
   };
   local::RunSession session(local_job, std::move(session_options), view);
-  const SteadyTime begin = clock.Steady();
   const Result<local::SessionEnd> end = session.Run();
   if (!end.ok()) return FailRun(run.options, end.status());
 
@@ -83,11 +93,11 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   outcome.state = StateName(*end);
   outcome.run_id = run.run_id;
   outcome.resumed = run.options.resume;
-  outcome.seconds = std::chrono::duration<double>(clock.Steady() - begin).count();
+  outcome.seconds = seconds();
   outcome.readings = local_job.replicas().readings();
   outcome.kills = session.kills();
-  const EndedRun ended{run.options, local_job, workspace,
-                       job.spec(),  *end,      session.AllKillsFired()};
+  const EndedRun ended{
+      run.options, local_job, workspace, *recorder, job.spec(), *end, session.AllKillsFired()};
   ShowLogs(ended);
   if (RemovesLogs(job.spec()) && plan::IsFinished(local_job.status())) {
     const Status removed = RemoveAll(workspace.File("logs"));
@@ -96,6 +106,7 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   Result<Json> result = local::ReadRunResult(job, run.run_id, *end == local::SessionEnd::kStopped);
   if (!result.ok()) return FailRun(run.options, result.status());
   outcome.result = std::move(result).value();
+  recorder->Finish(outcome.result, outcome.seconds);
   outcome.skipped = local::SkippedRecords(job, run.run_id);
   return TellEnd(ended, std::move(outcome));
 }

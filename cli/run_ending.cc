@@ -5,6 +5,9 @@
 
 #include "base/os/files.h"
 #include "base/text/json.h"
+#include "local/history/history_point.h"
+#include "local/progress_view.h"
+#include "local/view/run_summary.h"
 #include "proto/contract/exit_codes.h"
 #include "proto/contract/replica_specs.h"
 
@@ -55,6 +58,49 @@ std::string ErrorOf(const EndedRun& run, const local::RunOutcome& outcome) {
   const Status proven = local::CheckRunResult(outcome.result);
   return proven.ok() ? std::string()
                      : "ResultNotProven: " + proven.message() + "; do not use the result";
+}
+
+/// A table for a file has room.
+std::size_t Columns() {
+  constexpr std::size_t kOfFiles = 100;
+  return local::IsTerminal(stdout) ? local::TerminalColumns(stdout) : kOfFiles;
+}
+
+/// The newest checkpoint as the commands below take it; empty when there is none.
+std::string CheckpointOf(const EndedRun& run, const local::RunOutcome& outcome) {
+  const Json* name = outcome.result.Find("checkpoint");
+  if (!UsesRuntime(run.spec) || name == nullptr || name->AsString() == nullptr) return {};
+  const std::string runs = JoinPath(pstrain::CheckpointOf(run.spec).directory(), outcome.run_id);
+  return JoinPath(JoinPath(runs, "checkpoints"), *name->AsString());
+}
+
+local::SummaryFacts FactsOf(const EndedRun& run, const local::RunOutcome& outcome) {
+  local::SummaryFacts facts;
+  const local::RunHistory& history = run.recorder.history();
+  for (const std::string_view name : local::kEvaluationMetrics) {
+    local::MetricSummary metric;
+    metric.name = name;
+    metric.last = history.Last(name);
+    if (const auto best = history.Best(name)) {
+      metric.best = best->first;
+      metric.best_epoch = best->second.epoch;
+    }
+    facts.metrics.push_back(std::move(metric));
+  }
+  facts.metrics.push_back({"loss", history.loss(), std::nullopt, 0});
+  facts.ends = run.recorder.ends();
+  facts.checkpoint = CheckpointOf(run, outcome);
+  const std::string state = run.options.state_dir == RunOptions().state_dir
+                                ? ""
+                                : " --state-dir " + run.options.state_dir;
+  if (run.end == local::SessionEnd::kSucceeded && run.spec.has_training()) {
+    if (run.spec.training().has_evaluation()) {
+      facts.next.push_back("pstrain evaluate " + outcome.job + state);
+    }
+    facts.next.push_back("pstrain predict " + outcome.job + " --input FILE" + state);
+  }
+  facts.next.push_back("pstrain report " + outcome.job + " -o report.html" + state);
+  return facts;
 }
 
 /// Not everything was trained on: nobody is to find that out by the model.
@@ -134,8 +180,15 @@ int TellEnd(const EndedRun& run, local::RunOutcome outcome) {
   }
   const Json report = local::MakeRunReport(outcome, run.spec);
   WarnOfSkipped(report, outcome.skipped);
-  std::printf("%s", run.options.json ? (WriteJson(report) + "\n").c_str()
-                                     : local::DescribeRun(report).c_str());
+  const Status kept = run.recorder.Keep(report);
+  const Status written = kept.ok() ? run.recorder.Problem() : kept;
+  if (!written.ok()) {
+    std::fprintf(stderr, "warning: the course of the run is incomplete: %s\n",
+                 written.message().c_str());
+  }
+  std::printf("%s", run.options.json
+                        ? (WriteJson(report) + "\n").c_str()
+                        : local::RunSummary(report, FactsOf(run, outcome), Columns()).c_str());
   std::fflush(stdout);
   if (!run.all_kills_fired) {
     std::fprintf(stderr, "pstrain run: a kill of --chaos did not fire before the last commit\n");

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "cli/run_options.h"
+#include "local/history/run_recorder.h"
 #include "local/local_job.h"
 #include "local/replicas/workspace.h"
 #include "local/run_report.h"
@@ -29,6 +30,7 @@ struct EndedRun {
   const RunOptions& options;
   const local::LocalJob& job;
   const local::Workspace& workspace;
+  const local::RunRecorder& recorder;
   const JobSpec& spec;
   local::SessionEnd end;
   bool all_kills_fired;
@@ -41,8 +43,8 @@ bool RemovesLogs(const JobSpec& spec);
 /// itself. Before the logs are removed.
 void ShowLogs(const EndedRun& run);
 
-/// Prints how to continue where that helps, the report, and the error last. Returns the exit code.
-/// `outcome` has its result.
+/// Keeps the report for `pstrain report`, and prints how to continue where that helps, the report
+/// or a summary for people, and the error last. Returns the exit code. `outcome` has its result.
 int TellEnd(const EndedRun& run, local::RunOutcome outcome);
 
 }  // namespace pstrain

@@ -33,6 +33,10 @@ const char* const kRunUsage =
     "                         spec.program a number of calls in place of the percentage;\n"
     "                         kill: SIGKILL to the training process (default); term: SIGTERM to\n"
     "                         the replica; agent: SIGKILL to the whole replica\n"
+    "  --history FILE         write the course of the run as CSV: loss and counts every moment, "
+    "the\n"
+    "                         metrics of each evaluation, what happened to replicas\n"
+    "  --tensorboard DIR      write the same for TensorBoard, into DIR/RUN\n"
     "  --json                 print one line of JSON on stdout at the end\n"
     "  --allow-test-only      admit fields and fail points that only pstrain's own tests use\n"
     "\n"
@@ -48,6 +52,8 @@ Result<RunOptions> ParseRunOptions(const std::vector<std::string>& args) {
   parser.AddValue("--state-dir", options.state_dir);
   parser.AddValue("--stop-at", options.stop_at);
   parser.AddValue("--chaos", options.chaos);
+  parser.AddValue("--history", options.history);
+  parser.AddValue("--tensorboard", options.tensorboard);
   parser.AddFlag("--resume", options.resume);
   parser.AddFlag("--json", options.json);
   parser.AddFlag("--allow-test-only", options.allow_test_only);
@@ -87,6 +93,8 @@ std::string ResumeCommand(const RunOptions& options) {
   for (const std::string& set : options.sets) command += " --set " + Quote(set);
   for (const std::string& volume : options.volumes) command += " --volume " + Quote(volume);
   if (options.state_dir != ".pstrain") command += " --state-dir " + Quote(options.state_dir);
+  if (!options.history.empty()) command += " --history " + Quote(options.history);
+  if (!options.tensorboard.empty()) command += " --tensorboard " + Quote(options.tensorboard);
   if (options.allow_test_only) command += " --allow-test-only";
   return command + " --resume";
 }

@@ -17,6 +17,10 @@ struct RunOptions {
   std::string state_dir = ".pstrain";
   std::string stop_at;
   std::string chaos;
+  /// A CSV file for the course of the run; empty: none.
+  std::string history;
+  /// A directory for TensorBoard; empty: none.
+  std::string tensorboard;
   bool resume = false;
   bool json = false;
   bool allow_test_only = false;

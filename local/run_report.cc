@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/os/files.h"
+#include "local/view/number_text.h"
 #include "proto/contract/final_counts.h"
 #include "proto/contract/replica_specs.h"
 #include "proto/contract/run_files.h"
@@ -40,15 +41,24 @@ double Last(const RunOutcome& outcome, Role role, std::int32_t index, std::strin
 
 Json Count(double value) { return Json::Int(static_cast<std::int64_t>(std::llround(value))); }
 
-Json Round(double value, double unit) { return Json::Double(std::round(value / unit) * unit); }
+/// Of seconds and rates, and of metrics: more would be noise of the arithmetic.
+constexpr int kSecondsDecimals = 3;
+constexpr int kMetricDecimals = 9;
+
+Json Round(double value, int decimals) { return Json::Double(Rounded(value, decimals)); }
+
+/// A number of the chief's result as the report has it: integers stay.
+Json Reported(const Json& value) {
+  return value.kind() == Json::Kind::kDouble ? Round(*value.AsDouble(), kMetricDecimals) : value;
+}
 
 /// A member of the chief's result, else what its stats page last said, else null.
 Json Outcome(const RunOutcome& outcome, std::string_view key, bool is_count) {
-  if (const Json* value = outcome.result.Find(key)) return *value;
+  if (const Json* value = outcome.result.Find(key)) return Reported(*value);
   for (const auto& [id, reading] : outcome.readings) {
     if (id.replica.role != Role::kChief || !reading.values.contains(key)) continue;
     const double value = Last(outcome, Role::kChief, 0, key);
-    return is_count ? Count(value) : Json::Double(value);
+    return is_count ? Count(value) : Round(value, kMetricDecimals);
   }
   return Json::Null();
 }
@@ -61,8 +71,9 @@ Json Kills(const RunOutcome& outcome) {
     kill.Set("role", Json::String(std::string(plan::RoleName(record.kill.target.role))));
     kill.Set("index", Json::Int(record.kill.target.index));
     kill.Set("at_examples", Json::Int(record.at_examples));
-    kill.Set("first_step_after_s",
-             record.first_step_after_s ? Round(*record.first_step_after_s, 0.001) : Json::Null());
+    kill.Set("first_step_after_s", record.first_step_after_s
+                                       ? Round(*record.first_step_after_s, kSecondsDecimals)
+                                       : Json::Null());
     kills.Append(std::move(kill));
   }
   return kills;
@@ -122,17 +133,17 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
              Count(Sum(outcome, Role::kPs, kAllIndexes, "duplicates_refused")));
   report.Set("steps", Count(Sum(outcome, Role::kWorker, kAllIndexes, "steps")));
   report.Set("checkpoints", Outcome(outcome, "checkpoints", true));
-  report.Set("seconds", Round(outcome.seconds, 0.001));
+  report.Set("seconds", Round(outcome.seconds, kSecondsDecimals));
   const Json* committed = report.Find("examples_committed");
   const double rate =
       outcome.seconds > 0 ? ExamplesOfThisPart(outcome, *committed) / outcome.seconds : 0;
-  report.Set("examples_per_second", Round(rate, 0.1));
+  report.Set("examples_per_second", Round(rate, 1));
   report.Set("kills", Kills(outcome));
   report.Set("ps", PsRows(outcome, spec));
   report.Set("workers", WorkerRows(outcome, spec));
   for (const std::string_view key : {"log_loss", "calibration", "eval_loss", "restored_eval_loss",
                                      kResultUpdatesLost, kResultMetrics}) {
-    if (const Json* value = outcome.result.Find(key)) report.Set(key, *value);
+    if (const Json* value = outcome.result.Find(key)) report.Set(key, Reported(*value));
   }
   report.Set("run_id", Json::String(outcome.run_id));
   if (!outcome.reason.empty()) {
@@ -140,16 +151,6 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
     report.Set("error", Json::String(outcome.reason));
   }
   return report;
-}
-
-std::string DescribeRun(const Json& report) {
-  std::string text;
-  for (const auto& [key, value] : report.members()) {
-    if (value.is_null()) continue;
-    text +=
-        key + ": " + (value.AsString() != nullptr ? *value.AsString() : WriteJson(value)) + "\n";
-  }
-  return text;
 }
 
 std::string RunDirectory(const PSTrainingJob& job, std::string_view run_id) {

@@ -31,11 +31,8 @@ struct RunOutcome {
 };
 
 /// The one line of JSON that ends `pstrain run --json`. What the chief's result does not say is
-/// taken from the last readings, or null.
+/// taken from the last readings, or null. Counts are exact, metrics have nine decimals.
 Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec);
-
-/// The same for a person, several lines.
-std::string DescribeRun(const Json& report);
 
 /// <checkpoint directory>/<run id>. REQUIRES: UsesRuntime (proto/contract/replica_specs.h).
 std::string RunDirectory(const PSTrainingJob& job, std::string_view run_id);

@@ -48,7 +48,10 @@ Result<SessionEnd> RunSession::Run() {
   PSTRAIN_RETURN_IF_ERROR(BlockGrants());
   while (!aborted_) {
     const Status stepped = job_->Step();
-    for (const std::string& event : job_->TakeEvents()) view_->Say(event);
+    for (const std::string& event : job_->TakeEvents()) {
+      if (options_.observe_event) options_.observe_event(event);
+      view_->Say(event);
+    }
     if (!stepped.ok()) {
       job_->replicas().KillAll();
       return stepped;

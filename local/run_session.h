@@ -21,6 +21,8 @@ struct SessionOptions {
   std::optional<double> stop_at_percent;
   /// Told of each reading of the chief, before it is shown. May be empty.
   std::function<void(const AgentReading& chief)> observe_chief;
+  /// Told of each event of the replicas, before it is shown. May be empty.
+  std::function<void(const std::string& event)> observe_event;
   /// Told beyond which percentages the chief should not go far yet (grant_barrier_files.h): before
   /// anything is started, and after each reading of the chief; then an error is only shown. May be
   /// empty.

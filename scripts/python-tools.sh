@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # python-tools.sh SET...: installs packages of Python that tests read our files by, each set into a
-# folder of the cache: safetensors, tensorflow, onnx. Does nothing where a set is there.
+# folder of the cache: safetensors, tensorflow, tensorboard, onnx. Does nothing where a set is there.
 # python-tools.sh --path SET: prints the folder, for PYTHONPATH; 77, and why, where it is not there.
 #
 # PSTRAIN_PYTHON_DIR   the cache (default ${XDG_CACHE_HOME:-$HOME/.cache}/pstrain/python)
@@ -12,6 +12,7 @@ packages_of() { # SET
   case $1 in
     safetensors) echo numpy==2.4.6 safetensors==0.8.0 ;;
     tensorflow) echo tensorflow-cpu==2.21.0 ;;
+    tensorboard) echo numpy==2.4.6 tensorboard==2.21.0 ;;
     onnx) echo numpy==2.4.6 onnx==1.23.2 onnxruntime==1.32.0 ;;
     *)
       echo "python-tools.sh: there is no set $1" >&2

@@ -158,7 +158,7 @@ fi
 
 # What exported models are read by; TensorFlow and onnxruntime, which are large, by long tests.
 python_tools=(safetensors)
-if $all; then python_tools+=(tensorflow onnx); fi
+if $all; then python_tools+=(tensorflow tensorboard onnx); fi
 if $units && $all; then
   step python-tools scripts/python-tools.sh "${python_tools[@]}" || true
 elif $units && ! scripts/python-tools.sh "${python_tools[@]}"; then

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/os/files.h"
+#include "local/history/run_recorder.h"
 #include "local/replicas/last_run.h"
 #include "local/replicas/workspace.h"
 
@@ -81,6 +82,9 @@ Result<std::string> DeleteRun(const std::string& state_dir, const RunEntry& run)
   PSTRAIN_RETURN_IF_ERROR(RenameFile(run.directory, removed));
   PSTRAIN_ASSIGN_OR_RETURN(const std::string last, TakeAnotherLast(state_dir, run));
   PSTRAIN_RETURN_IF_ERROR(RemoveAll(removed));
+  const std::string workspace = JoinPath(state_dir, run.job);
+  PSTRAIN_RETURN_IF_ERROR(RemoveAll(local::HistoryFile(workspace, run.run_id)));
+  PSTRAIN_RETURN_IF_ERROR(RemoveAll(local::ReportFile(workspace, run.run_id)));
   return last;
 }
 

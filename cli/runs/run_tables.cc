@@ -123,7 +123,7 @@ std::string ShortText(const Json* value) {
 
 std::string RunList(const std::vector<RunEntry>& runs) {
   std::vector<Row> rows = {
-      {"JOB", "RUN", "STATE", "EXAMPLES", "AUC", "LOSS", "CHECKPOINTS", "BYTES"}};
+      {"JOB", "RUN", "STATE", "EXAMPLES", "AUC", "EVAL_LOSS", "CHECKPOINTS", "BYTES"}};
   for (const RunEntry& run : runs) {
     rows.push_back({run.job, (run.last ? "*" : " ") + run.run_id, run.state, ExamplesOf(run),
                     MemberText(run.result, "auc"), MemberText(run.result, "eval_loss"),

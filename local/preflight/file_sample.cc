@@ -57,11 +57,11 @@ std::string AboutAbsent(const std::string& path) {
   return names.empty() ? "; the folder is empty" : "; the folder has " + Listed(names, kShown);
 }
 
-/// Reads up to kSampleBytes.
-Result<std::string> ReadBeginning(const std::string& path) {
+/// Reads up to `most` bytes.
+Result<std::string> ReadBeginning(const std::string& path, std::size_t most) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return ErrnoError(errno, path);
-  std::string bytes(kSampleBytes, '\0');
+  std::string bytes(most, '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {
     const ssize_t got = read(file.get(), bytes.data() + filled, bytes.size() - filled);
@@ -81,12 +81,13 @@ struct Inflater {
 
 /// The beginning of what gzip data unpack to, members one after the other (RFC 1952, 2.2). `cut`:
 /// more would follow.
-Result<std::string> Unpack(const std::string& name, std::string packed, bool& cut) {
+Result<std::string> Unpack(const std::string& name, std::string packed, std::size_t most,
+                           bool& cut) {
   constexpr int kGzipOnly = 16 + MAX_WBITS;
   Inflater inflater;
   z_stream& stream = inflater.stream;
   if (inflateInit2(&stream, kGzipOnly) != Z_OK) return InternalError(name + ": zlib cannot start");
-  std::string text(kSampleBytes, '\0');
+  std::string text(most, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(packed.data());
   stream.avail_in = static_cast<uInt>(packed.size());
   stream.next_out = reinterpret_cast<Bytef*>(text.data());
@@ -159,11 +160,12 @@ Status CheckFile(const std::string& path) {
   return OkStatus();
 }
 
-Result<FileSample> SampleFile(const std::string& path, Input::Compression compression) {
+Result<FileSample> SampleFile(const std::string& path, Input::Compression compression,
+                              std::size_t most) {
   PSTRAIN_RETURN_IF_ERROR(CheckFile(path));
   FileSample sample;
   sample.name = path;
-  PSTRAIN_ASSIGN_OR_RETURN(sample.text, ReadBeginning(path));
+  PSTRAIN_ASSIGN_OR_RETURN(sample.text, ReadBeginning(path, most));
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) return ErrnoError(errno, path);
   sample.cut = static_cast<std::size_t>(info.st_size) > sample.text.size();
@@ -179,7 +181,7 @@ Result<FileSample> SampleFile(const std::string& path, Input::Compression compre
                                 "compression: Plain, or leave it out");
   }
   if (packed) {
-    PSTRAIN_ASSIGN_OR_RETURN(sample.text, Unpack(path, std::move(sample.text), sample.cut));
+    PSTRAIN_ASSIGN_OR_RETURN(sample.text, Unpack(path, std::move(sample.text), most, sample.cut));
     if (sample.text.empty()) {
       return InvalidArgumentError(path + ": is empty when it is decompressed");
     }

@@ -11,7 +11,7 @@ namespace pstrain::preflight {
 /// The beginning of an input file, as the preflight looks at it. The functions read files and keep
 /// nothing; any thread.
 
-/// Most that is read of a file, and most that is looked at of what it unpacks to.
+/// Most that the preflight reads of a file, and looks at of what it unpacks to.
 inline constexpr std::size_t kSampleBytes = std::size_t{1} << 20;
 
 /// The beginning of an input file without compression.
@@ -27,8 +27,9 @@ struct FileSample {
 /// (absent, a folder, a pattern, empty, not readable).
 Status CheckFile(const std::string& path);
 
-/// CheckFile, then reads at most kSampleBytes of the file. INVALID_ARGUMENT also when it is
+/// CheckFile, then reads at most `most` bytes of the file. INVALID_ARGUMENT also when it is
 /// compressed in another way than `compression` says, or its gzip data are corrupt from the start.
-Result<FileSample> SampleFile(const std::string& path, Input::Compression compression);
+Result<FileSample> SampleFile(const std::string& path, Input::Compression compression,
+                              std::size_t most = kSampleBytes);
 
 }  // namespace pstrain::preflight

@@ -17,11 +17,16 @@ struct HiddenUnits {
   const pb::FieldDescriptor* units = nullptr;
 };
 
+/// Null for a model without any.
+const pb::FieldDescriptor* LayersOf(const pb::FieldDescriptor& kind) {
+  return kind.message_type()->FindFieldByName("hidden_units");
+}
+
 HiddenUnits HiddenUnitsOf(const ModelSpec& model) {
   if (model.kind_case() == ModelSpec::KIND_NOT_SET) return {};
   const pb::FieldDescriptor* const kind =
       ModelSpec::descriptor()->FindFieldByNumber(model.kind_case());
-  const pb::FieldDescriptor* const units = kind->message_type()->FindFieldByName("hidden_units");
+  const pb::FieldDescriptor* const units = LayersOf(*kind);
   if (units == nullptr) return {};
   return {kind, units};
 }
@@ -44,6 +49,14 @@ std::string HiddenUnitsPath(const ModelSpec& model) {
   const HiddenUnits fields = HiddenUnitsOf(model);
   if (fields.units == nullptr) return {};
   return "model." + fields.model->json_name() + "." + fields.units->json_name();
+}
+
+std::string FirstModelWithLayers() {
+  const pb::OneofDescriptor& kinds = *ModelSpec::descriptor()->FindOneofByName("kind");
+  for (int i = 0; i < kinds.field_count(); ++i) {
+    if (LayersOf(*kinds.field(i)) != nullptr) return kinds.field(i)->json_name();
+  }
+  return {};
 }
 
 }  // namespace pstrain

@@ -18,4 +18,7 @@ std::uint32_t WidestHiddenLayer(const ModelSpec& model);
 /// "model.someModel.hiddenUnits"; empty for a model without any, and where none is given.
 std::string HiddenUnitsPath(const ModelSpec& model);
 
+/// What a manifest calls the first model that has hidden layers, where nobody has chosen one.
+std::string FirstModelWithLayers();
+
 }  // namespace pstrain

@@ -157,7 +157,7 @@ TEST(Inspect, OfARunOrOfRuns_ListsWhatIsInIt) {
   EXPECT_THAT(of_run.out, testing::ContainsRegex("^CHECKPOINT .*\n2-7 +0 +[0-9]+ +full\n$"));
   const CommandEnd of_runs = Call(InspectCommand, {runs.path()});
   EXPECT_EQ(of_runs.code, 0) << of_runs.err;
-  EXPECT_THAT(of_runs.out, HasSubstr(" r1  Unfinished  0         -    -     1            "));
+  EXPECT_THAT(of_runs.out, HasSubstr(" r1  Unfinished  0         -    -          1            "));
   const CommandEnd json = Call(InspectCommand, {run, "--json"});
   EXPECT_THAT(json.out, StartsWith("[{\"checkpoint\":\"2-7\","));
   EXPECT_THAT(Call(InspectCommand, {run, "--digest"}).err,

@@ -37,10 +37,10 @@ std::vector<RunEntry> TwoRuns() {
 
 TEST(RunTables, List_HasALineForEachRun) {
   EXPECT_EQ(RunList(TwoRuns()),
-            "JOB    RUN  STATE       EXAMPLES  AUC       LOSS  CHECKPOINTS  BYTES\n"
-            "adult   aa  Finished    500       0.123457  -     2            300\n"
-            "adult  *bb  Unfinished  64        -         -     1            100\n");
-  EXPECT_EQ(RunList({}), "JOB  RUN  STATE  EXAMPLES  AUC  LOSS  CHECKPOINTS  BYTES\n");
+            "JOB    RUN  STATE       EXAMPLES  AUC       EVAL_LOSS  CHECKPOINTS  BYTES\n"
+            "adult   aa  Finished    500       0.123457  -          2            300\n"
+            "adult  *bb  Unfinished  64        -         -          1            100\n");
+  EXPECT_EQ(RunList({}), "JOB  RUN  STATE  EXAMPLES  AUC  EVAL_LOSS  CHECKPOINTS  BYTES\n");
 }
 
 TEST(RunTables, Details_HaveTheResultAndTheCheckpoints) {

@@ -28,6 +28,13 @@ TEST(ModelKind, WhateverModelIsGiven_ItsWidestHiddenLayerIsFound) {
   EXPECT_GE(with_layers, 1);
 }
 
+TEST(ModelKind, TheFirstModelWithLayers_HasAFieldForTheirWidths) {
+  const pb::FieldDescriptor* const first =
+      ModelSpec::descriptor()->FindFieldByCamelcaseName(FirstModelWithLayers());
+  ASSERT_NE(first, nullptr);
+  EXPECT_NE(first->message_type()->FindFieldByName("hidden_units"), nullptr);
+}
+
 TEST(ModelKind, WhenNoModelIsGiven_ThereIsNoLayer) {
   EXPECT_EQ(WidestHiddenLayer(ModelSpec()), 0U);
 }

@@ -7,7 +7,7 @@
 #include "base/os/files.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
-#include "cli/data_check.h"
+#include "cli/manifest/data_check.h"
 #include "cli/run_options.h"
 #include "proto/contract/exit_codes.h"
 #include "proto/job/job_manifest.h"

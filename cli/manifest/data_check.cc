@@ -1,4 +1,4 @@
-#include "cli/data_check.h"
+#include "cli/manifest/data_check.h"
 
 #include "base/os/files.h"
 #include "local/preflight/preflight.h"
