@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/text/last_line.h"
 #include "operator/plan/policies.h"
 #include "proto/contract/exit_codes.h"
 #include "proto/contract/stated_failure.h"
@@ -45,9 +47,11 @@ void DecideFailure(PlanBuilder& builder) {
                      key + ": " + replica->failure->message);
       return;
     }
+    const std::string_view said = LastLine(replica->message);
     builder.Finish(JobStatus::Failed, std::string(kFailedForGoodReason),
                    key + " exited with code " + std::to_string(kExitPermanent) +
-                       ": no attempt can succeed; its log says why");
+                       ": no attempt can succeed; " +
+                       (said.empty() ? "its log says why" : std::string(said)));
     return;
   }
   for (const Role role : kRoles) {

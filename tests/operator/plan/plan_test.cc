@@ -148,10 +148,11 @@ TEST(Plan, EachCountedEnd_NamesItsCause) {
 }
 
 /// The condition Failed of a job whose chief has exited 87 and said so much of it.
-Condition AfterChiefFailedForGood(std::optional<StatedFailure> failure) {
+Condition AfterChiefFailedForGood(std::optional<StatedFailure> failure, std::string said = "") {
   Snapshot snapshot = With(Running(Role::kWorker, 0));
   snapshot.replicas.front() = Ended(Running(Role::kChief, 0), kExitPermanent);
   snapshot.replicas.front().failure = std::move(failure);
+  snapshot.replicas.front().message = std::move(said);
   const PlanResult plan = Plan(snapshot, kNow);
   EXPECT_EQ(plan.status.phase(), JobStatus::Failed);
   EXPECT_TRUE(Actions<StartReplica>(plan).empty());
@@ -164,6 +165,8 @@ TEST(Plan, WhenTheChiefSaysThatNoAttemptCanSucceed_TheJobFailsWithoutAnother) {
   EXPECT_EQ(failed.reason(), "ReplicaFailedForGood");
   EXPECT_EQ(failed.message(),
             "chief-0 exited with code 87: no attempt can succeed; its log says why");
+  EXPECT_EQ(AfterChiefFailedForGood(std::nullopt, "its last line: no column age").message(),
+            "chief-0 exited with code 87: no attempt can succeed; its last line: no column age");
 }
 
 TEST(Plan, WhenTheChiefStatesWhyNoAttemptCanSucceed_TheJobFailsWithThatReasonAndText) {
