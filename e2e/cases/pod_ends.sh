@@ -69,9 +69,7 @@ threading.stack_size(65536)
 for _ in range(4000): threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 time.sleep(600)' &
   threads=$!
-  replaced_on_n1 || return 1
-  relieve_n2
-  ended worker-0 '0 1 TerminationByKubelet n2'
+  disrupted_on_n2 TerminationByKubelet
 }
 
 # A kubelet that is started on a node under pressure refuses the pods that run there, and stops them.
@@ -79,10 +77,19 @@ restarted_under_pressure() {
   job_on_n2 restarted || return 1
   trap relieve_n2 EXIT
   wants_free_pids 100000000
-  replaced_on_n1 || return 1
-  relieve_n2
-  ended worker-0 '0 1 @(Evicted|TerminationByKubelet) n2'
+  disrupted_on_n2 '(Evicted|TerminationByKubelet)'
 }
+
+# The scheduler hears of the pressure a few seconds later than the kubelet, which refuses what it sends
+# there meanwhile.
+disrupted_on_n2() { # REASON, a pattern
+  until_true 180 ready_on_n1 || return 1
+  relieve_n2
+  ended worker-0 '0 [1-9] @(Evicted|TerminationByKubelet) n2' || return 1
+  notes_of "$job" ReplicaDisrupted | grep -qE "^worker-0 on node n2: $1[,:].*\(pod $job-worker-0\)$" ||
+    fail "$job: the events say: $(notes_of "$job" ReplicaDisrupted)"
+}
+ready_on_n1() { replica_ready worker 0 && [[ $(node_of "$(pod_of worker 0)") == n1 ]]; }
 
 deleted_by_force() {
   own_job forced "$(own_replicas 1 "$(idle_program)" 'terminationGracePeriodSeconds: 5')" | k apply -f -
