@@ -14,6 +14,8 @@
 
 #include "agent/agent_metrics.h"
 #include "agent/agent_state.h"
+#include "agent/error_output.h"
+#include "agent/last_words.h"
 #include "agent/program_exit.h"
 #include "agent/progress.h"
 #include "agent/supervisor.h"
@@ -21,6 +23,7 @@
 #include "base/metrics/admin_server.h"
 #include "base/metrics/collector.h"
 #include "base/os/files.h"
+#include "base/os/spawn.h"
 #include "base/os/unique_fd.h"
 #include "proto/contract/exit_codes.h"
 #include "proto/contract/stated_failure.h"
@@ -103,11 +106,15 @@ Result<ProgramExit> RunAndReport(const AgentOptions& options) {
   const auto cgroup = ReadFile("/proc/self/cgroup");
   const OomWatch oom(options.cgroup_root, cgroup.ok() ? *cgroup : "");
   const std::string failure_file = FailureFile(options.task);
+  PSTRAIN_ASSIGN_OR_RETURN(const std::unique_ptr<ErrorOutput> error_output, ErrorOutput::Make());
+  SpawnRequest program{.command = options.command,
+                       .environment = {{std::string(kStatsFdEnv), std::to_string(page->fd())},
+                                       {std::string(kFailureFileEnv), failure_file}},
+                       .inherited_fd = page->fd(),
+                       .error_fd = error_output->fd()};
   ProgramExit end =
-      supervisor.Run(options.command,
-                     {{std::string(kStatsFdEnv), std::to_string(page->fd())},
-                      {std::string(kFailureFileEnv), failure_file}},
-                     page->fd(), std::chrono::seconds(options.task.grace_seconds), oom);
+      supervisor.Run(std::move(program), std::chrono::seconds(options.task.grace_seconds), oom);
+  end.last_words = LastWords(error_output->Finish());
   end.failure = TakeStatedFailure(failure_file, end);
   end.exit_0_is_finished = options.exit_0_is_finished;
   ReportExit(options, state, *page, end);

@@ -10,13 +10,13 @@
 
 namespace pstrain {
 
-/// Where the cgroup file systems are mounted.
 /// What pstrain-agent is told, by its command line and by its environment, and how both are read.
 /// Read once, at the start; constants and pure functions, which any thread may call.
 
+/// Where the cgroup file systems are mounted.
 inline constexpr std::string_view kCgroupRootEnv = "PSTRAIN_CGROUP_ROOT";
 
-/// drained or finished: what exit 0 of the program says after SIGTERM.
+/// drained or finished: what exit 0 of the program says after a stop request, SIGTERM or SIGINT.
 inline constexpr std::string_view kExit0AfterSigtermEnv = "PSTRAIN_EXIT_0_AFTER_SIGTERM";
 
 /// Command line of pstrain-agent; flags win over the environment (proto/contract/task_env.h).
@@ -28,16 +28,15 @@ inline constexpr std::string_view kAgentUsage =
     "  --metrics-address HOST:PORT  serve /metrics, /healthz, /readyz, /progress there;\n"
     "                               port 0 takes a free one  (PSTRAIN_METRICS_ADDRESS, "
     "0.0.0.0:9464)\n"
-    "  --grace-seconds N            from SIGTERM to SIGKILL of this program by others; COMMAND is\n"
-    "                               killed 1 s before  (PSTRAIN_GRACE_SECONDS, 30)\n"
+    "  --grace-seconds N            from SIGTERM or SIGINT to SIGKILL of this program by others;\n"
+    "                               COMMAND is killed 1 s before  (PSTRAIN_GRACE_SECONDS, 30)\n"
     "  --final-stats-file FILE      write the last reading of COMMAND's stats there\n"
     "                               (PSTRAIN_FINAL_STATS_FILE)\n"
     "  --termination-log FILE       write one line of JSON about the end there\n"
     "                               (PSTRAIN_TERMINATION_LOG, /dev/termination-log if it exists)\n"
     "  --exit-0-after-sigterm drained|finished\n"
-    "                               what exit 0 of COMMAND says after SIGTERM: it has only "
-    "drained,\n"
-    "                               and the exit code is 85, or its work is done\n"
+    "                               what exit 0 of COMMAND says after SIGTERM or SIGINT: it has\n"
+    "                               only drained, and the exit code is 85, or its work is done\n"
     "                               (PSTRAIN_EXIT_0_AFTER_SIGTERM, drained; of pstrain-runtime, "
     "which\n"
     "                               exits 85 itself, finished)\n"

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/text/last_line.h"
 #include "proto/contract/exit_codes.h"
 
 namespace pstrain {
@@ -33,7 +34,19 @@ std::string_view ProgramExit::Reason() const {
   return "Error";
 }
 
+bool ProgramExit::EndedInWords() const {
+  if (last_words.empty() || failure) return false;
+  const std::string_view reason = Reason();
+  return reason == "Error" || reason == "Signaled";
+}
+
 std::string ProgramExit::Message() const {
+  std::string text = Sentence();
+  if (EndedInWords()) text.append("; its last line: ").append(LastLine(last_words));
+  return text;
+}
+
+std::string ProgramExit::Sentence() const {
   if (!started) return error;
   if (signal) {
     const char* abbreviation = sigabbrev_np(*signal);
@@ -63,6 +76,7 @@ Json ExitToJson(const ProgramExit& end) {
   exit.Set("reason", Json::String(std::string(end.Reason())));
   exit.Set("oom", Json::Bool(end.out_of_memory));
   if (end.failure) exit.Set("failure", StatedFailureJson(*end.failure));
+  if (end.EndedInWords()) exit.Set("message", Json::String(end.Message()));
   return exit;
 }
 
@@ -99,6 +113,7 @@ std::string TerminationMessage(const ProgramExit& end, std::optional<std::uint64
   } else {
     message.Set("message", Json::String(end.Message()));
   }
+  if (end.EndedInWords()) message.Set("last_words", Json::String(end.last_words));
   if (values.size() > 0) {
     constexpr std::size_t kAround = std::string_view(R"(,"values":)").size() + 1;
     const std::size_t used = WriteJson(message).size() + kAround;

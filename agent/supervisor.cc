@@ -13,7 +13,6 @@
 
 #include "base/log.h"
 #include "base/os/child_processes.h"
-#include "base/os/spawn.h"
 #include "proto/contract/exit_codes.h"
 
 namespace pstrain {
@@ -70,17 +69,12 @@ Result<Supervisor> Supervisor::Make(AgentState& state) {
   return Supervisor(state, std::move(signals), original, sigpipe.sa_handler == SIG_IGN);
 }
 
-ProgramExit Supervisor::Run(std::vector<std::string> command,
-                            std::vector<std::pair<std::string, std::string>> environment,
-                            int inherited_fd, std::chrono::milliseconds grace,
+ProgramExit Supervisor::Run(SpawnRequest program, std::chrono::milliseconds grace,
                             const OomWatch& oom) {
   const std::uint64_t oom_kills_before = oom.Kills();
-  const SpawnRequest request{.command = std::move(command),
-                             .environment = std::move(environment),
-                             .inherited_fd = inherited_fd,
-                             .signal_mask = original_mask_,
-                             .ignore_sigpipe = sigpipe_ignored_};
-  const auto child = Spawn(request);
+  program.signal_mask = original_mask_;
+  program.ignore_sigpipe = sigpipe_ignored_;
+  const auto child = Spawn(program);
   ProgramExit end;
   if (!child.ok()) {
     end.started = false;

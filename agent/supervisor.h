@@ -4,14 +4,13 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "agent/agent_state.h"
 #include "agent/oom_watch.h"
 #include "agent/program_exit.h"
 #include "base/clock.h"
+#include "base/os/spawn.h"
 #include "base/os/unique_fd.h"
 #include "base/status.h"
 
@@ -37,13 +36,12 @@ class Supervisor {
   /// `state` must outlive the supervisor.
   static Result<Supervisor> Make(AgentState& state);
 
-  /// Starts `command` and returns when it has ended and nothing of it is left. A program that
-  /// cannot be started is an end, not an error. `grace` is the time from SIGTERM or SIGINT until
+  /// Starts `program`, with the signal mask and the SIGPIPE that this process began with, and
+  /// returns when it has ended and nothing of it is left. One that cannot be started is an end, not
+  /// an error. `grace` is the time from SIGTERM or SIGINT until
   /// somebody else kills the agent: the program is killed 1 s before, or at half of a grace below 2
   /// s.
-  ProgramExit Run(std::vector<std::string> command,
-                  std::vector<std::pair<std::string, std::string>> environment, int inherited_fd,
-                  std::chrono::milliseconds grace, const OomWatch& oom);
+  ProgramExit Run(SpawnRequest program, std::chrono::milliseconds grace, const OomWatch& oom);
 
  private:
   Supervisor(AgentState& state, UniqueFd signal_fd, const sigset_t& original_mask,

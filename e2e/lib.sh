@@ -99,6 +99,11 @@ own_replicas() { # COUNT [CONTAINER-FIELDS [POD-FIELDS]]
 }
 own_program() { own_container /usr/bin/own-program; }
 idle_program() { own_container /bin/sh, -c, sleep 100000; }
+# Fields of a pod's spec: on that node, or on one of these and rather on the first.
+only_on() { echo "nodeSelector: {kubernetes.io/hostname: $1}"; }
+prefers() { # NODE OTHER-NODE
+  echo "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [$1, $2]}]}]}, preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [$1]}]}}]}}"
+}
 # A container beside the training container, as a restricted namespace admits it.
 other_container() { # NAME COMMAND-LINE
   echo "{name: $1, image: '$own_program_image', imagePullPolicy: Never, command: [/bin/sh, -c, \"$2\"], $restricted}"
@@ -188,6 +193,14 @@ END
 # last_end REPLICA: why and where its last attempt ended, as "reason exitCode node".
 last_end() {
   job_field "{.status.restarts.replicas.$1.lastEnd.reason} {.status.restarts.replicas.$1.lastEnd.exitCode} {.status.restarts.replicas.$1.lastEnd.node}"
+}
+# ended REPLICA 'FAILURES DISRUPTIONS REASON NODE': the job's counts, and why and where that replica
+# ended last, as a pattern.
+ended() {
+  local counts
+  counts=$(job_field "{.status.restarts.failures} {.status.restarts.disruptions} {.status.restarts.replicas.$1.lastEnd.reason} {.status.restarts.replicas.$1.lastEnd.node}")
+  # shellcheck disable=SC2053 # a pattern
+  [[ $counts == $2 ]] || fail "$job: wanted $2 of $1, got: $counts"
 }
 # Notes of the events of a job with that reason.
 notes_of() { # JOB REASON

@@ -149,8 +149,9 @@ std::string LocalJob::FailureText() const {
 bool LocalJob::FailedForGood() const {
   if (job_.status().phase() != JobStatus::Failed) return false;
   const std::vector<plan::Replica> replicas = replicas_.Replicas();
-  return std::any_of(replicas.begin(), replicas.end(), [](const plan::Replica& replica) {
-    return replica.Ended() && replica.exit_code == kExitPermanent;
+  return std::any_of(replicas.begin(), replicas.end(), [this](const plan::Replica& replica) {
+    return replica.Ended() && replica.exit_code == kExitPermanent &&
+           !plan::IgnoresFailures(job_.spec(), replica.id.role);
   });
 }
 

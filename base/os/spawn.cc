@@ -58,6 +58,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
       fail();
     }
   }
+  if (request.error_fd >= 0 && dup2(request.error_fd, STDERR_FILENO) < 0) fail();
   struct sigaction action{};
   action.sa_handler = request.ignore_sigpipe ? SIG_IGN : SIG_DFL;
   sigaction(SIGPIPE, &action, nullptr);

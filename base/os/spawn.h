@@ -22,6 +22,8 @@ struct SpawnRequest {
   /// Becomes the child's standard output and error, and its input is empty; -1: it has this
   /// process's.
   int output_fd = -1;
+  /// Becomes the child's standard error, whatever output_fd says; -1: as output_fd says.
+  int error_fd = -1;
   /// The signal mask and the action of SIGPIPE that the child starts with.
   sigset_t signal_mask{};
   bool ignore_sigpipe = false;

@@ -46,9 +46,11 @@ failed_starts() {
   failing_job no-agent "image: '$root_image', imagePullPolicy: Never, command: [/bin/sh, -c, sleep 100000], securityContext: {runAsUser: 65532}"
   failing_job init-fails "$program" "initContainers: [$(other_container fetch 'exit 7')]"
   failing_job no-program "$(own_container /usr/bin/no-such-program)"
+  failing_job exits-1 "$(own_container /bin/sh, -c, '"echo no column age >&2; exit 1"')"
   fails_with no-agent StartError 'StartError, exit code 128: the image needs pstrain-agent in its PATH' || return 1
   fails_with init-fails InitContainerFailed 'InitContainerFailed, exit code 7: init container fetch' || return 1
-  fails_with no-program CannotStart 'CannotStart, exit code 127: cannot '
+  fails_with no-program CannotStart 'CannotStart, exit code 127: cannot ' || return 1
+  fails_with exits-1 Error 'the training program exited with code 1; its last line: no column age'
 }
 failing_job() { # NAME CONTAINER [POD]
   {

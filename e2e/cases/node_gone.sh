@@ -1,48 +1,60 @@
-# A node is switched off for good. Replicas that replace their pods AfterTermination wait for the pods
-# on it: with replacementTimeoutSeconds until that is over, without it until the Node is deleted.
-# nodes: 2
+# Nodes are switched off for good. Replicas that replace their pods AfterTermination wait for the pods
+# on them: with replacementTimeoutSeconds until that is over, without it until the Node is deleted or
+# has the taint out-of-service.
+# nodes: 3
 
 run_case() {
-  lonely_job bounded 'replacementTimeoutSeconds: 15, '
-  lonely_job waits ''
-  trap 'cluster node-start n2; until_is 120 True n2_ready' EXIT
+  lonely_job bounded n2 'replacementTimeoutSeconds: 15, '
+  lonely_job waits n2 ''
+  lonely_job fenced n3 ''
+  trap 'bring_back n2; bring_back n3' EXIT
   cluster node-kill n2
-  for job in bounded waits; do
+  cluster node-kill n3
+  for job in bounded waits fenced; do
     until_true 120 is_being_deleted "pod/$job-worker-0" || return 1
   done
   job=bounded
   until_true 120 replica_ready worker 0 || return 1
-  goes_on_elsewhere || return 1
+  goes_on_elsewhere n2 || return 1
+  for job in waits fenced; do
+    until_true 60 says_for_whom_it_waits || return 1
+    ! k get "pod/$job-worker-0-1" || fail "$job-worker-0 was replaced while its Node was there" || return 1
+  done
   job=waits
-  until_true 60 says_for_whom_it_waits || return 1
-  ! k get pod/waits-worker-0-1 || fail "waits-worker-0 was replaced while its Node was there" || return 1
   kubectl delete node n2
   until_true 120 replica_ready worker 0 || return 1
-  goes_on_elsewhere
+  goes_on_elsewhere n2 || return 1
+  job=fenced
+  kubectl taint node n3 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute
+  until_true 120 replica_ready worker 0 || return 1
+  goes_on_elsewhere n3
 }
 
-# A job whose worker runs on n2 as long as there is one.
-lonely_job() { # NAME FIELD-OF-THE-WORKER
-  local affinity worker
-  affinity='affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n2]}]}}]}}'
-  worker=$(own_replicas 1 "$(idle_program)" "terminationGracePeriodSeconds: 1, $affinity")
-  own_job "$1" "$(own_replicas 1 "$(idle_program)" 'nodeSelector: {kubernetes.io/hostname: n1}')" "{$2${worker#\{}" |
-    k apply -f -
+# A job whose worker runs on NODE as long as there is one, and all else on n1.
+lonely_job() { # NAME NODE FIELD-OF-THE-WORKER
+  local worker
+  worker=$(own_replicas 1 "$(idle_program)" "terminationGracePeriodSeconds: 1, $(prefers "$2" n1)")
+  own_job "$1" "$(own_replicas 1 "$(idle_program)" "$(only_on n1)")" "{$3${worker#\{}" | k apply -f -
   job=$1
   until_true 120 replica_ready worker 0 || return 1
-  [[ $(node_of "$1-worker-0") == n2 ]] || fail "$1-worker-0 does not run on n2"
+  [[ $(node_of "$1-worker-0") == "$2" ]] || fail "$1-worker-0 does not run on $2"
 }
 
-goes_on_elsewhere() {
+goes_on_elsewhere() { # NODE
   [[ $(node_of "$job-worker-0-1") == n1 ]] || fail "$job-worker-0-1 does not run on n1" || return 1
   until_true 60 gone "pod/$job-worker-0" || return 1
-  [[ $(job_field '{.status.restarts.failures} {.status.restarts.disruptions} {.status.restarts.replicas.worker-0.lastEnd.node}') == '0 1 n2' ]] ||
-    fail "$job: the loss was not counted as one disruption on n2"
+  ended worker-0 "0 1 DeletionBy* $1"
 }
 
 is_being_deleted() { [[ -n $(field "$1" '{.metadata.deletionTimestamp}') ]]; }
 says_for_whom_it_waits() {
-  job_field '{.status.conditions[?(@.type=="Restarting")].message}' | grep -qF 'worker-0 waits for its attempt 0 on node n2'
+  job_field '{.status.conditions[?(@.type=="Restarting")].message}' |
+    grep -q 'worker-0 waits for its attempt 0 on node n[23]'
 }
 gone() { ! k get "$1"; }
-n2_ready() { kubectl get node n2 -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'; }
+bring_back() { # NODE
+  cluster node-start "$1"
+  until_is 120 True is_ready "$1"
+  kubectl taint node "$1" node.kubernetes.io/out-of-service:NoExecute- || true
+}
+is_ready() { kubectl get node "$1" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'; }

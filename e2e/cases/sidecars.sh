@@ -31,7 +31,7 @@ counted() {
 }
 event_says_how() { # POD
   notes_of "$job" ReplicaFailed |
-    grep -qx "chief-0 on node n[0-9]: Error, exit code 1: the training program exited with code 1 (pod $1)"
+    grep -qx "chief-0 on node n[0-9]: Error, exit code 1: the training program exited with code 1; its last line: attempt [01] fails on purpose (pod $1)"
 }
 
 # sidecar_job NAME first|last COMMAND-LINE. Where the sidecar is first, the template says which

@@ -18,6 +18,9 @@ Result<AgentReading> ParseAgentReading(std::string_view body) {
   if (state != nullptr && state->AsString() != nullptr) reading.state = *state->AsString();
   if (const Json* exit = json.Find("exit"); exit != nullptr && exit->is_object()) {
     reading.failure = StatedFailureIn(exit->Find("failure"));
+    const Json* message = exit->Find("message");
+    if (message != nullptr && message->AsString() != nullptr)
+      reading.message = *message->AsString();
   }
   const Json* values = json.Find("values");
   if (values == nullptr) return reading;

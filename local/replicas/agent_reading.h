@@ -18,6 +18,8 @@ struct AgentReading {
   std::map<std::string, double, std::less<>> values;
   /// Of a program that has exited 87, what it says of it.
   std::optional<StatedFailure> failure;
+  /// The agent's words of a failure that the program does not state; else empty.
+  std::string message;
 
   /// A stat by its key; 0 when absent.
   double Value(std::string_view key) const;

@@ -63,6 +63,7 @@ void ReplicaSet::NoteEnd(Attempt& attempt, const ProcessEnd& end, plan::Time now
       Result<AgentReading> reading = ParseAgentReading(*text);
       if (reading.ok()) {
         replica.failure = reading->failure;
+        replica.message = reading->message;
         readings_[{replica.id, replica.attempt}] = std::move(reading).value();
       }
     }

@@ -75,7 +75,7 @@ std::string_view RestartCauseName(RestartCause cause);
 struct CountedEnd {
   ReplicaId id;
   std::int32_t attempt = 0;
-  /// It counts against backoffLimit.
+  /// A crash; it counts against backoffLimit unless its role's failures are ignored.
   bool failure = false;
   RestartCause cause = RestartCause::kCrashed;
   AttemptEnd end;

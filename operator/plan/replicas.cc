@@ -17,7 +17,7 @@ bool MustWaitForOld(const PlanBuilder& builder, const ReplicaId& id) {
 
 void StartWhenDue(PlanBuilder& builder, const ReplicaId& id) {
   const ReplicaRestarts record = builder.FindRecord(id);
-  if (record.succeeded() || MustWaitForOld(builder, id)) return;
+  if (record.succeeded() || record.given_up() || MustWaitForOld(builder, id)) return;
   const Time due = NextStart(record);
   if (due > builder.now()) {
     builder.Requeue(due);

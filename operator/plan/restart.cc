@@ -25,7 +25,7 @@ constexpr seconds kPeersFollowChief{60};
 /// So many exits 85 in a row are believed without a cause; docs/design/drained-by-whom.md.
 constexpr std::int32_t kBelievedDrains = 3;
 
-enum class End { kSuccess, kCrash, kDisruption, kBelievedDrain, kStopped };
+enum class End { kSuccess, kCompletion, kCrash, kDisruption, kBelievedDrain, kStopped };
 
 /// The platform or a person told it to stop, as far as the executor sees.
 bool WasToldToStop(const Replica& replica) {
@@ -81,7 +81,10 @@ bool DrainedUntold(const PlanBuilder& builder, const Replica& replica) {
 
 /// REQUIRES: the replica has ended or is terminating.
 End Classify(const PlanBuilder& builder, const Replica& replica) {
-  if (replica.phase == ReplicaPhase::kSucceeded) return End::kSuccess;
+  if (replica.phase == ReplicaPhase::kSucceeded) {
+    if (!StartsAlways(builder.spec(), replica.id.role)) return End::kSuccess;
+    return IsUnwanted(builder, replica.id) ? End::kStopped : End::kCompletion;
+  }
   if (builder.ChiefSucceeded() && replica.id.role != Role::kEvaluator) return End::kStopped;
   if (!IsDisruption(replica)) return End::kCrash;
   if (IsUnwanted(builder, replica.id)) return End::kStopped;
@@ -113,18 +116,27 @@ void CountCrash(PlanBuilder& builder, const Replica& replica, ReplicaRestarts& r
   record.set_consecutive_failures(was_healthy ? 1 : record.consecutive_failures() + 1);
   record.set_failures(record.failures() + 1);
   record.set_last_end_seconds(CeilSeconds(ended));
+  if (IgnoresFailures(builder.spec(), replica.id.role)) {
+    record.set_given_up(builder.ChiefSucceeded() || FailsForGood(builder.spec(), replica));
+    return;
+  }
   Restarts& restarts = *builder.status().mutable_restarts();
   restarts.set_failures(restarts.failures() + 1);
+}
+
+/// An attempt that did not crash and did not last delays the next one.
+void NoteShortLife(const PlanBuilder& builder, const Replica& replica, ReplicaRestarts& record) {
+  if (LifeOf(builder, replica) >= kShortLife) return;
+  record.set_short_attempts(record.short_attempts() + 1);
+  const Time due = EndOf(builder, replica) + Backoff(InARow(record));
+  record.set_not_before_seconds(CeilSeconds(due));
 }
 
 void CountDisruption(PlanBuilder& builder, const Replica& replica, ReplicaRestarts& record) {
   record.set_disruptions(record.disruptions() + 1);
   Restarts& restarts = *builder.status().mutable_restarts();
   restarts.set_disruptions(restarts.disruptions() + 1);
-  if (LifeOf(builder, replica) >= kShortLife) return;
-  record.set_short_attempts(record.short_attempts() + 1);
-  const Time due = EndOf(builder, replica) + Backoff(InARow(record));
-  record.set_not_before_seconds(CeilSeconds(due));
+  NoteShortLife(builder, replica, record);
 }
 
 /// What was held against earlier attempts, and this one has disproved by living. A program that
@@ -183,6 +195,10 @@ void CountEnd(PlanBuilder& builder, const Replica& replica) {
   switch (end) {
     case End::kSuccess:
       record.set_succeeded(true);
+      break;
+    case End::kCompletion:
+      record.set_completions(record.completions() + 1);
+      NoteShortLife(builder, replica, record);
       break;
     case End::kCrash:
       CountCrash(builder, replica, record);

@@ -5,6 +5,7 @@
 #include "base/text/last_line.h"
 #include "base/text/utf8.h"
 #include "operator/plan/timestamp.h"
+#include "proto/contract/exit_codes.h"
 
 namespace pstrain::plan {
 namespace {
@@ -30,6 +31,26 @@ bool ReplacesAfterTermination(const JobSpec& spec, Role role) {
     return !UsesRuntime(spec);
   }
   return replica_spec->replacement() == AfterTermination;
+}
+
+RestartPolicy RestartPolicyOf(const JobSpec& spec, Role role) {
+  const ReplicaSpec* replica_spec = FindReplicaSpec(spec, role);
+  return replica_spec == nullptr ? RestartPolicy::OnFailure : replica_spec->restart_policy();
+}
+
+bool StartsAlways(const JobSpec& spec, Role role) {
+  return RestartPolicyOf(spec, role) == RestartPolicy::Always;
+}
+
+bool IgnoresFailures(const JobSpec& spec, Role role) {
+  return role == Role::kEvaluator && spec.run_policy().evaluator_failures() == RunPolicy::Ignore;
+}
+
+bool FailsForGood(const JobSpec& spec, const Replica& crash) {
+  if (crash.exit_code == kExitPermanent) return true;
+  const RestartPolicy policy = RestartPolicyOf(spec, crash.id.role);
+  return policy == RestartPolicy::Never ||
+         (policy == RestartPolicy::ExitCode && IsPermanentExit(crash.exit_code));
 }
 
 AttemptEnd MakeAttemptEnd(const Replica& replica, Time when) {

@@ -136,4 +136,13 @@ struct Snapshot {
 /// job that runs its own program, which finds its peers by name.
 bool ReplacesAfterTermination(const JobSpec& spec, Role role);
 
+/// What restartPolicy and evaluatorFailures say of a role; pure.
+RestartPolicy RestartPolicyOf(const JobSpec& spec, Role role);
+/// It starts again when it has exited 0.
+bool StartsAlways(const JobSpec& spec, Role role);
+/// Its crashes are nothing to the job.
+bool IgnoresFailures(const JobSpec& spec, Role role);
+/// Of a crash: the role's policy, or exit code 87, forbids another attempt.
+bool FailsForGood(const JobSpec& spec, const Replica& crash);
+
 }  // namespace pstrain::plan

@@ -98,7 +98,7 @@ Progress SummarizeReplicas(const PlanBuilder& builder) {
         runs |= replica->Live() && replica->phase == ReplicaPhase::kRunning;
       }
       progress.some_run |= runs;
-      if (runs || record.succeeded()) continue;
+      if (runs || record.succeeded() || record.given_up()) continue;
       progress.all_run = false;
       progress.some_restart |= record.attempt() > 0;
       if (!builder.Attempts(id).empty() && builder.Attempts(id).back()->Live()) continue;

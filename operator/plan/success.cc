@@ -14,6 +14,15 @@ const FinalCounts* CountsOfChief(const PlanBuilder& builder) {
   return nullptr;
 }
 
+bool AwaitsEvaluator(const PlanBuilder& builder) {
+  if (StartsAlways(builder.spec(), Role::kEvaluator)) return false;
+  for (std::int32_t i = 0; i < DesiredReplicas(builder.spec(), Role::kEvaluator); ++i) {
+    const ReplicaRestarts record = builder.FindRecord({Role::kEvaluator, i});
+    if (!record.succeeded() && !record.given_up()) return true;
+  }
+  return false;
+}
+
 /// What is wrong with the end of a chief of pstrain's runtime that exited 0: its word alone proves
 /// nothing. Empty where its counts do, and where the executor looks at the result itself.
 std::string WhyNotProven(const PlanBuilder& builder) {
@@ -37,9 +46,7 @@ void DecideSuccess(PlanBuilder& builder) {
   // result is in place; the evaluator is released after that, and how it goes decides nothing any
   // more. Of a foreign program nothing is known: there both have to end well.
   if (!UsesRuntime(builder.spec())) {
-    for (std::int32_t i = 0; i < DesiredReplicas(builder.spec(), Role::kEvaluator); ++i) {
-      if (!builder.FindRecord({Role::kEvaluator, i}).succeeded()) return;
-    }
+    if (AwaitsEvaluator(builder)) return;
   }
   if (UsesRuntime(builder.spec())) {
     if (std::string why_not = WhyNotProven(builder); !why_not.empty()) {

@@ -34,4 +34,10 @@ constexpr int SignalOfExitCode(int code) { return code > 128 && code <= 192 ? co
 /// 86 always does, 85 where somebody told the replica to stop (operator/plan/restart.cc).
 constexpr bool IsDisruptionExit(int code) { return code == kExitDrained || code == kExitDisrupted; }
 
+/// Whether restartPolicy ExitCode forbids another attempt after a crash: the program gave the code
+/// itself, and it is none whose meaning is fixed. As Kubeflow's TFJob has it.
+constexpr bool IsPermanentExit(int code) {
+  return code >= 1 && code <= 127 && !IsDisruptionExit(code);
+}
+
 }  // namespace pstrain

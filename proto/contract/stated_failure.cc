@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text/utf8.h"
+#include "base/text/printable.h"
 
 namespace pstrain {
 namespace {
@@ -19,25 +19,8 @@ bool IsReason(std::string_view text) {
                      [](char c) { return IsLetter(c) || (c >= '0' && c <= '9'); });
 }
 
-/// On one line, well-formed, and at most so long as there is room.
-std::string Bounded(std::string_view text) {
-  std::string bounded;
-  while (!text.empty()) {
-    const std::size_t length = Utf8SequenceLength(text);
-    const std::string_view next = text.substr(0, std::max<std::size_t>(length, 1));
-    if (bounded.size() + next.size() > kLongestStatedFailure) break;
-    const bool control = static_cast<unsigned char>(next.front()) < ' ';
-    if (length == 0) {
-      bounded += '?';
-    } else if (control) {
-      bounded += ' ';
-    } else {
-      bounded += next;
-    }
-    text.remove_prefix(next.size());
-  }
-  return bounded;
-}
+/// As much as there is room for.
+std::string Bounded(std::string_view text) { return PrintableLine(text, kLongestStatedFailure); }
 
 }  // namespace
 

@@ -56,6 +56,18 @@ bool SingleChief(const pb::Message& message) {
   return Spec(message).replica_specs().chief().replicas() == 1;
 }
 
+bool ChiefEnds(const pb::Message& message) {
+  return Spec(message).replica_specs().chief().restart_policy() != RestartPolicy::Always;
+}
+
+bool AlwaysNeedsOwnProgram(const pb::Message& message) {
+  const ReplicaSpecs& specs = Spec(message).replica_specs();
+  return !UsesRuntime(Spec(message)) ||
+         (specs.ps().restart_policy() != RestartPolicy::Always &&
+          specs.worker().restart_policy() != RestartPolicy::Always &&
+          specs.evaluator().restart_policy() != RestartPolicy::Always);
+}
+
 bool SingleEvaluator(const pb::Message& message) {
   return Spec(message).replica_specs().evaluator().replicas() <= 1;
 }
@@ -154,6 +166,8 @@ const std::map<std::string_view, RulePredicate>& RulePredicates() {
       {"evaluation-needs-evaluator", EvaluationNeedsEvaluator},
       {"evaluator-needs-evaluation", EvaluatorNeedsEvaluation},
       {"single-chief", SingleChief},
+      {"chief-ends", ChiefEnds},
+      {"always-needs-own-program", AlwaysNeedsOwnProgram},
       {"single-evaluator", SingleEvaluator},
       {"training-needs-ps", TrainingNeedsPs},
       {"training-needs-worker", TrainingNeedsWorker},

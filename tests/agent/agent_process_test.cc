@@ -67,6 +67,35 @@ TEST(Agent, WhenTheProgramSaysWhyItExits87_HandsThatOnAndLeavesNoFile) {
   }
 }
 
+TEST(Agent, WhenTheProgramFails_PassesItsErrorsOnAndHasTheLastOfThem) {
+  const TempDir temp;
+  AgentProcess agent(
+      {"--termination-log", temp.File("log"), "--final-stats-file", temp.File("stats")},
+      {"sh", "-c", "echo fine; echo 'no column age' >&2; exit 1"});
+  EXPECT_EQ(agent.Wait(), 1);
+  EXPECT_THAT(agent.output(), HasSubstr("no column age\n"));
+  const Json log = ReadJson(temp.File("log"));
+  const std::string said = "the training program exited with code 1; its last line: no column age";
+  EXPECT_EQ(*log.Find("message")->AsString(), said);
+  EXPECT_EQ(*log.Find("last_words")->AsString(), "no column age");
+  EXPECT_EQ(*ReadJson(temp.File("stats")).Find("exit")->Find("message")->AsString(), said);
+}
+
+TEST(Agent, WhenTheProgramWritesMuchToItsErrors_PassesAllOfThemOnInOrder) {
+  constexpr int kLines = 50000;
+  AgentProcess agent({}, {"sh", "-c",
+                          "i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); echo line $i; "
+                          "done >&2; exit 1"});
+  EXPECT_EQ(agent.Wait(), 1);
+  std::size_t at = 0;
+  for (int i = 1; i <= kLines; ++i) {
+    const std::string line = "line " + std::to_string(i) + "\n";
+    at = agent.output().find(line, at);
+    ASSERT_NE(at, std::string::npos) << line;
+    at += line.size();
+  }
+}
+
 TEST(Agent, WhenThereIsNoSuchProgram_ExitsWith127AndSaysSo) {
   const TempDir temp;
   AgentProcess agent({"--termination-log", temp.File("log")}, {"/no/such/program"});

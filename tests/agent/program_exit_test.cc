@@ -5,10 +5,13 @@
 
 #include <csignal>
 
+#include "agent/last_words.h"
+
 namespace pstrain {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ProgramExit Exited(int code) {
   ProgramExit end;
@@ -96,6 +99,49 @@ TEST(ProgramExit, WhenItsReasonIsAsLongAsCanBe_FitsTheKubeletsLimitWithValues) {
   const auto read = ParseJson(message);
   ASSERT_TRUE(read.ok());
   EXPECT_TRUE(StatedFailureIn(read->Find("failure")).has_value());
+}
+
+TEST(ProgramExit, WhenItFailed_SaysItsLastLine) {
+  ProgramExit end = Exited(1);
+  end.last_words = "Traceback:\nValueError: no \"age\"";
+  EXPECT_EQ(TerminationMessage(end, std::nullopt, Json::Object()),
+            R"x({"reason":"Error","exit_code":1,"oom":false,"message":"the training program )x"
+            R"x(exited with code 1; its last line: ValueError: no \"age\"",)x"
+            R"x("last_words":"Traceback:\nValueError: no \"age\""})x"
+            "\n");
+  EXPECT_EQ(WriteJson(ExitToJson(end)),
+            R"x({"code":1,"reason":"Error","oom":false,"message":"the training program exited )x"
+            R"x(with code 1; its last line: ValueError: no \"age\""})x");
+  end = Signaled(SIGABRT);
+  end.last_words = "terminate called";
+  EXPECT_THAT(end.Message(), testing::EndsWith("(SIGABRT); its last line: terminate called"));
+}
+
+TEST(ProgramExit, WhenItsLastLineIsNotWhy_LeavesItOut) {
+  ProgramExit stated = Exited(87);
+  stated.failure = StatedFailure{"InvalidInput", "no such file"};
+  ProgramExit drained = Exited(0);
+  drained.told_to_stop = true;
+  ProgramExit expired = Signaled(SIGKILL);
+  expired.grace_expired = true;
+  ProgramExit oom = Signaled(SIGKILL);
+  oom.out_of_memory = true;
+  for (ProgramExit end : {Exited(0), Exited(85), Exited(86), stated, drained, expired, oom}) {
+    end.last_words = "step 40";
+    EXPECT_THAT(TerminationMessage(end, std::nullopt, Json::Object()), Not(HasSubstr("step 40")));
+  }
+}
+
+TEST(ProgramExit, WhenItsLastWordsAreAsLongAsCanBe_FitsTheKubeletsLimitWithValues) {
+  ProgramExit end = Exited(1);
+  std::string output;
+  for (int i = 0; i < 10; ++i) output += std::string(400, '"') + "\n";
+  end.last_words = LastWords(output);
+  Json values = Json::Object();
+  for (int i = 0; i < 1000; ++i) values.Set("key" + std::to_string(i), Json::Int(i));
+  const std::string message = TerminationMessage(end, 1, values);
+  EXPECT_LE(message.size(), 4096U);
+  EXPECT_TRUE(ParseJson(message).ok());
 }
 
 TEST(ProgramExit, CarriesTheLastValues) {

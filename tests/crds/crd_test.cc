@@ -134,7 +134,7 @@ TEST(Crd_OfOptions, CarriesDefaultsBoundsListTypesAndRules) {
                 *worker, {"properties", "template", "x-kubernetes-preserve-unknown-fields"})),
             "true");
   EXPECT_EQ(WriteJson(*FindPath(*worker, {"properties", "restartPolicy", "enum"})),
-            "[\"OnFailure\",\"Never\"]");
+            "[\"OnFailure\",\"Never\",\"ExitCode\",\"Always\"]");
   const Json* conditions =
       FindPath(RootSchema(crd), {"properties", "status", "properties", "conditions"});
   EXPECT_EQ(WriteJson(*conditions->Find("x-kubernetes-list-map-keys")), "[\"type\"]");

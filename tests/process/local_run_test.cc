@@ -143,6 +143,34 @@ TEST_F(LocalRunTest, WhenBackoffLimitIsExceeded_FailsAndShowsTheLog) {
   EXPECT_THAT(program.Stderr(), HasSubstr("out of luck"));
 }
 
+TEST_F(LocalRunTest, WhenAReplicaFails_TheErrorHasItsLastLine) {
+  WriteJob("case $me in worker-0-*) echo no column age >&2; exit 7;; *) exec sleep 1000;; esac\n",
+           "{backoffLimit: 0}");
+  Program program(Run(), dir_.path());
+  EXPECT_EQ(program.Wait(), 1);
+  EXPECT_THAT(program.Stderr(),
+              testing::EndsWith("the last was worker-0: Error, exit code 7: the training program "
+                                "exited with code 7; its last line: no column age\n"));
+}
+
+TEST_F(LocalRunTest, WhenRestartPolicyIsExitCode_TheCodeDecides) {
+  WriteJob("case $me in worker-0-0) kill -9 $$;; worker-0-1) exit 7;; *) exec sleep 1000;; esac\n");
+  Program program(Run({"--set", "spec.replicaSpecs.worker.restartPolicy=ExitCode"}), dir_.path());
+  EXPECT_EQ(program.Wait(), 1);
+  EXPECT_THAT(program.Stderr(), HasSubstr("ReplicaFailed: worker-0 exited with code 7"));
+  EXPECT_FALSE(FileExists(dir_.File("pids/worker-0-2")));
+}
+
+TEST_F(LocalRunTest, WhenRestartPolicyIsAlways_AWorkerThatExits0RunsAgain) {
+  WriteJob(std::string(kChiefWaitsForSecondWorker) +
+               "  worker-1-0) exit 0;;\n"
+               "  *) exec sleep 1000;;\n"
+               "esac\n",
+           "{backoffLimit: 0}");
+  Program program(Run({"--set", "spec.replicaSpecs.worker.restartPolicy=Always"}), dir_.path());
+  EXPECT_EQ(program.Wait(), 0) << program.Stderr();
+}
+
 TEST_F(LocalRunTest, WhenAReplicaExits85_RestartsItForFree) {
   WriteJob(std::string(kChiefWaitsForSecondWorker) +
                "  worker-1-0) exit 85;;\n"

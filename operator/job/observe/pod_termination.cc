@@ -48,12 +48,17 @@ bool IsOwnFault(const PodView& pod) {
 }
 
 /// The kubelet has failed the pod, and no container of it has ended: it was refused, also, after a
-/// restart of the kubelet, when it ran already.
+/// restart of the kubelet, when it ran already. Then its container is stopped, and what tells this
+/// end from that of a pod that has written too much are the kubelet's words (rejectPod of
+/// k8s.io/kubernetes/pkg/kubelet/kubelet.go).
 Disruption FromRefusal(const PodView& pod) {
-  const bool refused = pod.phase == "Failed" && !pod.pod_reason.empty() && !IsOwnFault(pod) &&
-                       !pod.container.terminated;
-  if (!refused) return Disruption::kNone;
-  return pod.container.running ? Disruption::kEvicted : Disruption::kNotAdmitted;
+  if (pod.phase != "Failed" || pod.pod_reason.empty() || IsOwnFault(pod)) return Disruption::kNone;
+  const PodView::Container& container = pod.container;
+  if (container.terminated && !pod.pod_message.starts_with("Pod was rejected: ")) {
+    return Disruption::kNone;
+  }
+  return container.running || container.terminated ? Disruption::kEvicted
+                                                   : Disruption::kNotAdmitted;
 }
 
 Disruption FromPodReason(const PodView& pod) {

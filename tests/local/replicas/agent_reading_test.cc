@@ -25,5 +25,13 @@ TEST(ParseAgentReading, AfterAnExit87_HasWhatTheProgramSaysOfIt) {
   EXPECT_FALSE(ParseAgentReading(R"({"exit":7})")->failure.has_value());
 }
 
+TEST(ParseAgentReading, AfterAFailure_HasWhatTheAgentSaysOfIt) {
+  const auto reading =
+      ParseAgentReading(R"({"values":{},"exit":{"code":1,"message":"no column age"}})");
+  ASSERT_TRUE(reading.ok());
+  EXPECT_EQ(reading->message, "no column age");
+  EXPECT_EQ(ParseAgentReading(R"({"exit":{"code":1,"message":7}})")->message, "");
+}
+
 }  // namespace
 }  // namespace pstrain::local

@@ -148,10 +148,11 @@ TEST(Plan, EachCountedEnd_NamesItsCause) {
 }
 
 /// The condition Failed of a job whose chief has exited 87 and said so much of it.
-Condition AfterChiefFailedForGood(std::optional<StatedFailure> failure) {
+Condition AfterChiefFailedForGood(std::optional<StatedFailure> failure, std::string said = "") {
   Snapshot snapshot = With(Running(Role::kWorker, 0));
   snapshot.replicas.front() = Ended(Running(Role::kChief, 0), kExitPermanent);
   snapshot.replicas.front().failure = std::move(failure);
+  snapshot.replicas.front().message = std::move(said);
   const PlanResult plan = Plan(snapshot, kNow);
   EXPECT_EQ(plan.status.phase(), JobStatus::Failed);
   EXPECT_TRUE(Actions<StartReplica>(plan).empty());
@@ -164,6 +165,8 @@ TEST(Plan, WhenTheChiefSaysThatNoAttemptCanSucceed_TheJobFailsWithoutAnother) {
   EXPECT_EQ(failed.reason(), "ReplicaFailedForGood");
   EXPECT_EQ(failed.message(),
             "chief-0 exited with code 87: no attempt can succeed; its log says why");
+  EXPECT_EQ(AfterChiefFailedForGood(std::nullopt, "its last line: no column age").message(),
+            "chief-0 exited with code 87: no attempt can succeed; its last line: no column age");
 }
 
 TEST(Plan, WhenTheChiefStatesWhyNoAttemptCanSucceed_TheJobFailsWithThatReasonAndText) {
@@ -614,6 +617,149 @@ TEST(PlanEnd, WhenTheJobFails_TheConditionNamesTheReplicaAndItsLastLine) {
   EXPECT_EQ(FindCondition(Plan(snapshot, kNow).status, "Failed")->message(),
             "worker-0 failed and its restartPolicy is Never; worker-0 on node n2: OOMKilled, exit "
             "code 137: killed: out of memory");
+}
+
+/// Worker 0 is as given, and so is the restartPolicy of workers and evaluator.
+Snapshot WithPolicy(RestartPolicy policy, const Replica& worker) {
+  Snapshot snapshot = With(worker, /*own_program=*/true);
+  ReplicaSpecs& specs = *snapshot.job.mutable_spec()->mutable_replica_specs();
+  specs.mutable_worker()->set_restart_policy(policy);
+  specs.mutable_evaluator()->set_restart_policy(policy);
+  return snapshot;
+}
+
+TEST(PlanExitCode, WhenTheProgramGaveTheCodeItself_TheJobFailsWithThatEnd) {
+  for (const int code : {1, 2, 84, 126, 127}) {
+    const PlanResult plan =
+        Plan(WithPolicy(RestartPolicy::ExitCode, Ended(Running(Role::kWorker, 0), code)), kNow);
+    EXPECT_EQ(plan.status.phase(), JobStatus::Failed) << code;
+    EXPECT_TRUE(Actions<StartReplica>(plan).empty());
+    const std::string text = std::to_string(code);
+    EXPECT_EQ(FindCondition(plan.status, "Failed")->message(),
+              "worker-0 exited with code " + text +
+                  ", which restartPolicy ExitCode does not try again; worker-0: Error, exit code " +
+                  text);
+  }
+}
+
+TEST(PlanExitCode, WhenItDidNot_StartsTheNextAttempt) {
+  for (const int code : {85, 86, 128, 137, 139, 255}) {
+    const PlanResult plan =
+        Plan(WithPolicy(RestartPolicy::ExitCode, Ended(Running(Role::kWorker, 0), code)), kNow);
+    EXPECT_EQ(plan.status.phase(), JobStatus::Running) << code;
+    EXPECT_EQ(Actions<StartReplica>(plan).size(), 1U) << code;
+    EXPECT_EQ(plan.status.restarts().failures(), code >= 128 ? 1 : 0) << code;
+  }
+  Replica unseen = Running(Role::kWorker, 0);
+  unseen.phase = ReplicaPhase::kFailed;
+  const PlanResult plan = Plan(WithPolicy(RestartPolicy::ExitCode, unseen), kNow);
+  EXPECT_EQ(plan.status.phase(), JobStatus::Running);
+  EXPECT_EQ(plan.status.restarts().failures(), 1);
+}
+
+TEST(PlanExitCode, OfAnEndOfThePlatformOrOfAnEarlierPlan_IsNoReason) {
+  Replica evicted = Ended(Running(Role::kWorker, 0), 1);
+  evicted.disruption = Disruption::kEvicted;
+  EXPECT_EQ(Plan(WithPolicy(RestartPolicy::ExitCode, evicted), kNow).status.phase(),
+            JobStatus::Running);
+  Snapshot snapshot = WithPolicy(RestartPolicy::ExitCode, Running(Role::kWorker, 0, 1));
+  ReplicaRestarts& record =
+      (*snapshot.job.mutable_status()->mutable_restarts()->mutable_replicas())["worker-0"];
+  record.set_attempt(1);
+  record.set_failures(1);
+  record.mutable_last_end()->set_exit_code(1);
+  EXPECT_EQ(Plan(snapshot, kNow).status.phase(), JobStatus::Running);
+}
+
+TEST(PlanAlways, WhenAWorkerExits0_StartsItAgainAndCountsNoFailure) {
+  const PlanResult plan =
+      Plan(WithPolicy(RestartPolicy::Always, Ended(Running(Role::kWorker, 0), 0)), kNow);
+  ASSERT_EQ(Actions<StartReplica>(plan).size(), 1U);
+  EXPECT_EQ(Actions<StartReplica>(plan)[0].attempt, 1);
+  const ReplicaRestarts& record = plan.status.restarts().replicas().at("worker-0");
+  EXPECT_EQ(record.completions(), 1);
+  EXPECT_FALSE(record.succeeded());
+  EXPECT_EQ(plan.status.restarts().failures() + plan.status.restarts().disruptions(), 0);
+  EXPECT_TRUE(plan.ends.empty());
+}
+
+TEST(PlanAlways, WhenAWorkerExits0Early_WaitsAsAfterAShortLife) {
+  Replica worker = Running(Role::kWorker, 0);
+  worker.started = kNow - seconds(9);
+  const PlanResult plan = Plan(WithPolicy(RestartPolicy::Always, Ended(worker, 0)), kNow);
+  EXPECT_TRUE(Actions<StartReplica>(plan).empty());
+  ASSERT_EQ(Actions<RequeueAt>(plan).size(), 1U);
+  EXPECT_EQ(Actions<RequeueAt>(plan)[0].time, kNow + seconds(1));
+}
+
+TEST(PlanAlways, WhenAWorkerOfASuspendedJobExits0_ItIsNotDone) {
+  Snapshot snapshot = WithPolicy(RestartPolicy::Always, Ended(Running(Role::kWorker, 0), 0));
+  snapshot.job.mutable_spec()->mutable_run_policy()->set_suspend(true);
+  const PlanResult plan = Plan(snapshot, kNow);
+  const ReplicaRestarts& record = plan.status.restarts().replicas().at("worker-0");
+  EXPECT_FALSE(record.succeeded());
+  EXPECT_EQ(record.completions(), 0);
+  EXPECT_EQ(record.attempt(), 1);
+}
+
+TEST(PlanAlways, WhenTheChiefHasSucceeded_DoesNotWaitForTheEvaluator) {
+  Snapshot snapshot = WithPolicy(RestartPolicy::Always, Running(Role::kWorker, 0));
+  snapshot.replicas.front() = Ended(Running(Role::kChief, 0), 0);
+  EXPECT_EQ(Plan(snapshot, kNow).status.phase(), JobStatus::Succeeded);
+  snapshot.job.mutable_spec()->mutable_replica_specs()->mutable_evaluator()->set_restart_policy(
+      RestartPolicy::OnFailure);
+  EXPECT_EQ(Plan(snapshot, kNow).status.phase(), JobStatus::Running);
+}
+
+/// A job of the user's own program that ignores failures of its evaluator, which has ended so.
+Snapshot IgnoringEvaluator(int exit_code, RestartPolicy policy = RestartPolicy::OnFailure) {
+  Snapshot snapshot = WithPolicy(policy, Running(Role::kWorker, 0));
+  RunPolicy& run_policy = *snapshot.job.mutable_spec()->mutable_run_policy();
+  run_policy.set_evaluator_failures(RunPolicy::Ignore);
+  run_policy.set_backoff_limit(0);
+  snapshot.replicas.back() = Ended(Running(Role::kEvaluator, 0), exit_code);
+  return snapshot;
+}
+
+TEST(PlanEvaluatorFailures, WhenTheyAreIgnored_ItStartsAgainAndCountsAgainstNoLimit) {
+  const PlanResult plan = Plan(IgnoringEvaluator(1), kNow);
+  EXPECT_EQ(plan.status.phase(), JobStatus::Running);
+  ASSERT_EQ(Actions<StartReplica>(plan).size(), 1U);
+  EXPECT_EQ(plan.status.restarts().failures(), 0);
+  EXPECT_EQ(plan.status.restarts().replicas().at("evaluator-0").failures(), 1);
+  EXPECT_EQ(plan.ends.size(), 1U);
+  Snapshot counted = IgnoringEvaluator(1);
+  counted.job.mutable_spec()->mutable_run_policy()->set_evaluator_failures(RunPolicy::Count);
+  EXPECT_EQ(Plan(counted, kNow).status.phase(), JobStatus::Failed);
+  Snapshot worker = IgnoringEvaluator(1);
+  worker.replicas[3] = Ended(Running(Role::kWorker, 0), 1);
+  EXPECT_EQ(
+      FindCondition(Plan(worker, kNow).status, "Failed")->message(),
+      "replicas failed 1 times, backoffLimit is 0; the last was worker-0: Error, exit code 1");
+}
+
+TEST(PlanEvaluatorFailures, WhenItMustNotStartAgain_ItIsGivenUp) {
+  const std::pair<int, RestartPolicy> ends[] = {{1, RestartPolicy::Never},
+                                                {1, RestartPolicy::ExitCode},
+                                                {kExitPermanent, RestartPolicy::OnFailure}};
+  for (const auto& [code, policy] : ends) {
+    Snapshot snapshot = IgnoringEvaluator(code, policy);
+    const PlanResult plan = Plan(snapshot, kNow);
+    EXPECT_EQ(plan.status.phase(), JobStatus::Running);
+    EXPECT_TRUE(Actions<StartReplica>(plan).empty());
+    EXPECT_TRUE(plan.status.restarts().replicas().at("evaluator-0").given_up());
+    EXPECT_EQ(FindCondition(plan.status, "Running")->status(), "True");
+    // And nobody waits for it.
+    *snapshot.job.mutable_status() = plan.status;
+    snapshot.replicas.front() = Ended(Running(Role::kChief, 0), 0);
+    EXPECT_EQ(Plan(snapshot, kNow).status.phase(), JobStatus::Succeeded);
+  }
+}
+
+TEST(PlanEvaluatorFailures, WhenItCrashesAfterTheChiefHasSucceeded_TheJobSucceeds) {
+  Snapshot snapshot = IgnoringEvaluator(1);
+  snapshot.replicas.front() = Ended(Running(Role::kChief, 0), 0);
+  EXPECT_EQ(Plan(snapshot, kNow).status.phase(), JobStatus::Succeeded);
 }
 
 TEST(PlanRest, WhenTheTrainingProgramHasEndedAndASidecarRunsOn_DeletesThePod) {

@@ -54,6 +54,11 @@ Simulation::Simulation(std::uint64_t seed, const Policies& policies)
         RestartPolicy::Never);
   }
   ReplicaSpecs& specs = *snapshot_.job.mutable_spec()->mutable_replica_specs();
+  if (rng_.Uniform(4) == 0) specs.mutable_worker()->set_restart_policy(RestartPolicy::ExitCode);
+  if (!snapshot_.job.spec().has_training() && rng_.Uniform(4) == 0) {
+    specs.mutable_worker()->set_restart_policy(RestartPolicy::Always);
+  }
+  if (rng_.Uniform(4) == 0) policy.set_evaluator_failures(RunPolicy::Ignore);
   specs.mutable_chief()->set_replacement_timeout_seconds(kReplacementTimeout.count());
   specs.mutable_ps()->set_replacement_timeout_seconds(kReplacementTimeout.count());
   active_since_ = now_;
@@ -144,15 +149,32 @@ void Simulation::NoteCrash(const Replica& replica) {
   crashes_in_a_row_[key] = healthy ? 1 : crashes_in_a_row_[key] + 1;
   last_crash_[key] = *replica.ended;
   ++crashes_[key];
-  ++crashes_total_;
+  const bool ignored = replica.id.role == Role::kEvaluator &&
+                       snapshot_.job.spec().run_policy().evaluator_failures() == RunPolicy::Ignore;
+  if (!ignored) ++crashes_total_;
+}
+
+bool Simulation::IsUnwanted(const Replica& replica, const JobStatus& after) const {
+  const JobSpec& spec = snapshot_.job.spec();
+  return spec.run_policy().suspend() ||
+         replica.id.index >= DesiredReplicas(spec, replica.id.role) ||
+         (ChiefDone(after) && replica.id.role != Role::kEvaluator);
+}
+
+bool Simulation::IsCompletion(const Replica& replica, const JobStatus& after) const {
+  return replica.phase == ReplicaPhase::kSucceeded && replica.id.role == Role::kWorker &&
+         snapshot_.job.spec().replica_specs().worker().restart_policy() == RestartPolicy::Always &&
+         !IsUnwanted(replica, after);
+}
+
+bool Simulation::IsPermanentCrash(const Replica& replica) const {
+  return replica.exit_code == kExitFailure && replica.Ended() && !replica.terminating &&
+         replica.disruption == Disruption::kNone && replica.id.role == Role::kWorker &&
+         snapshot_.job.spec().replica_specs().worker().restart_policy() == RestartPolicy::ExitCode;
 }
 
 bool Simulation::CountsAsDisruption(const Replica& replica, const JobStatus& after) const {
-  const JobSpec& spec = snapshot_.job.spec();
-  const bool unwanted = spec.run_policy().suspend() ||
-                        replica.id.index >= DesiredReplicas(spec, replica.id.role) ||
-                        (ChiefDone(after) && replica.id.role != Role::kEvaluator);
-  return replica.phase != ReplicaPhase::kSucceeded && !unwanted &&
+  return replica.phase != ReplicaPhase::kSucceeded && !IsUnwanted(replica, after) &&
          (replica.terminating || replica.disruption != Disruption::kNone ||
           IsDisruptionExit(replica.exit_code));
 }
@@ -217,7 +239,8 @@ void Simulation::AccountDisruptions(const JobStatus& after) {
     if (Life(*replica) >= std::chrono::seconds(600) && !untold) believed_drains_[key] = 0;
     if (Life(*replica) >= std::chrono::seconds(10)) short_in_a_row_[key] = 0;
     if (crash) NoteCrash(*replica);
-    if (crash || !CountsAsDisruption(*replica, after)) continue;
+    if (crash) continue;
+    if (!CountsAsDisruption(*replica, after) && !IsCompletion(*replica, after)) continue;
     if (untold) ++believed_drains_[key];
     if (Life(*replica) >= std::chrono::seconds(10)) continue;
     ++short_in_a_row_[key];
@@ -416,11 +439,19 @@ void Simulation::CheckPlan(const PlanResult& plan) {
   const Restarts& before = snapshot_.job.status().restarts();
   const Restarts& after = plan.status.restarts();
   Expect(after.failures() >= before.failures(), "a count went down");
-  const int counted =
-      after.failures() - before.failures() + after.disruptions() - before.disruptions();
-  Expect(counted == static_cast<int>(plan.ends.size()), "an end is counted and not told");
+  const auto sum = [](const Restarts& restarts) {
+    int ends = 0;
+    for (const auto& [key, record] : restarts.replicas()) {
+      ends += record.failures() + record.disruptions();
+    }
+    return ends;
+  };
+  Expect(sum(after) - sum(before) == static_cast<int>(plan.ends.size()),
+         "an end is counted and not told");
   int drain_crashes = 0;
+  bool permanent = false;
   for (const Replica* replica : NewlyCounted(plan.status)) {
+    permanent |= IsPermanentCrash(*replica) && !ChiefDone(plan.status);
     drain_crashes += IsDrainCrash(*replica, plan.status) ? 1 : 0;
   }
   Expect(after.failures() <= crashes_total_ + drain_crashes, "counts more crashes than there were");
@@ -432,6 +463,7 @@ void Simulation::CheckPlan(const PlanResult& plan) {
     Expect(kept, "lost the counts of " + key);
   }
   const bool was_finished = IsFinished(snapshot_.job.status());
+  Expect(!permanent || IsFinished(plan.status), "goes on after a permanent exit code");
   Expect(!was_finished || plan.status.phase() == snapshot_.job.status().phase(),
          "a finished job changed its mind");
   if (!was_finished && plan.status.phase() == JobStatus::Succeeded) {
@@ -451,7 +483,7 @@ void Simulation::CheckPlan(const PlanResult& plan) {
   const bool too_late =
       policy.has_active_deadline_seconds() &&
       now_ - active_since_ >= std::chrono::seconds(policy.active_deadline_seconds() - 1);
-  Expect(after.failures() > policy.backoff_limit() || never_broken || too_late,
+  Expect(after.failures() > policy.backoff_limit() || never_broken || too_late || permanent,
          "fails without a reason");
 }
 
@@ -514,6 +546,10 @@ void Simulation::CheckSettled() {
     Expect(spec.replica_specs().ps().restart_policy() != RestartPolicy::Never ||
                !key.starts_with("ps-") || record.failures() == 0,
            "restartPolicy Never is not kept");
+    Expect(spec.replica_specs().worker().restart_policy() != RestartPolicy::Always ||
+               !key.starts_with("worker-") || !record.succeeded(),
+           "restartPolicy Always is not kept");
+    Expect(!record.given_up() || (key == "evaluator-0" && chief_done), "gives up " + key);
   }
   Expect(!chief_done || !spec.has_training(), "the chief's success is not seen");
   if (spec.run_policy().suspend()) {
@@ -533,7 +569,8 @@ void Simulation::CheckSettled() {
     for (std::int32_t i = 0; i < DesiredReplicas(spec, role); ++i) {
       const ReplicaId id{role, i};
       const bool waits = ReplacesAfterTermination(spec, role) && alive.contains(id);
-      Expect(live.contains(id) || record_of(id).succeeded() || waits || requeue_at_.has_value(),
+      Expect(live.contains(id) || record_of(id).succeeded() || record_of(id).given_up() || waits ||
+                 requeue_at_.has_value(),
              "lost " + ReplicaKey(id));
     }
   }

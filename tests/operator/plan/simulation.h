@@ -36,6 +36,11 @@ class Simulation {
   void End(Replica& replica, std::int32_t exit_code);
   void NoteCrash(const Replica& replica);
   static bool ChiefDone(const JobStatus& status);
+  /// An exit 0 of a replica that starts always, and is wanted.
+  bool IsCompletion(const Replica& replica, const JobStatus& after) const;
+  /// A crash whose code restartPolicy ExitCode does not forgive.
+  bool IsPermanentCrash(const Replica& replica) const;
+  bool IsUnwanted(const Replica& replica, const JobStatus& after) const;
   Time::duration Life(const Replica& replica) const;
   /// Ends that the status counts and the one before did not.
   std::vector<const Replica*> NewlyCounted(const JobStatus& after) const;

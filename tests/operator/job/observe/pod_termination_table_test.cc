@@ -31,7 +31,8 @@ PodView PodOf(const Json& row) {
       "annotations":{"pstrain.dev/training-container":"training"},
       "labels":{"pstrain.dev/job-name":"adult","pstrain.dev/replica-type":")" +
                         role + R"(","pstrain.dev/replica-index":"0","pstrain.dev/attempt":"0"}},
-      "spec":{"nodeName":"n1","initContainers":[{"name":"fetch"}],
+      "spec":{"nodeName":"n1","initContainers":[{"name":"fetch"},
+                                                {"name":"log","restartPolicy":"Always"}],
               "containers":[{"name":"proxy"},{"name":"training"}]}})");
   if (IsTrue(row, "deleted")) {
     pod.FindMutable("metadata")->Set("deletionTimestamp", Json::String("2026-01-02T03:05:00Z"));
