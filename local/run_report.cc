@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/os/files.h"
-#include "proto/contract/final_counts.h"
 #include "proto/contract/replica_specs.h"
+#include "proto/contract/run/final_counts.h"
 #include "proto/contract/run_files.h"
 
 namespace pstrain::local {
@@ -96,6 +96,24 @@ double ExamplesOfThisPart(const RunOutcome& outcome, const Json& committed) {
   return outcome.resumed ? examples : committed.AsDouble().value_or(examples);
 }
 
+std::string TextOf(const Json& json, std::string_view key) {
+  const Json* value = json.Find(key);
+  if (value == nullptr) return "none";
+  return value->AsString() != nullptr ? *value->AsString() : WriteJson(*value);
+}
+
+std::string DescribeBest(const Json& best) {
+  if (best.is_null()) return "none";
+  return TextOf(best, "metric") + " " + TextOf(best, "value") + ", checkpoint " +
+         TextOf(best, "checkpoint") + " after " + TextOf(best, "examples_committed") + " examples";
+}
+
+std::string DescribeStop(const Json& stop) {
+  const Json* best = stop.Find("best");
+  return "no better " + TextOf(stop, "metric") + " in " + TextOf(stop, "patience") +
+         " evaluations since the best: " + (best == nullptr ? "none" : DescribeBest(*best));
+}
+
 }  // namespace
 
 Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
@@ -130,11 +148,15 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
   report.Set("kills", Kills(outcome));
   report.Set("ps", PsRows(outcome, spec));
   report.Set("workers", WorkerRows(outcome, spec));
-  for (const std::string_view key : {"log_loss", "calibration", "eval_loss", "restored_eval_loss",
-                                     kResultUpdatesLost, kResultMetrics}) {
+  for (const std::string_view key :
+       {"log_loss", "calibration", "eval_loss", "restored_eval_loss", kResultUpdatesLost,
+        kResultMetrics, kResultBest, kResultEarlyStopped, kResultHistory}) {
     if (const Json* value = outcome.result.Find(key)) report.Set(key, *value);
   }
   report.Set("run_id", Json::String(outcome.run_id));
+  if (outcome.reason.empty() && report.Find(kResultEarlyStopped) != nullptr) {
+    report.Set("reason", Json::String(kEarlyStopped));
+  }
   if (!outcome.reason.empty()) {
     report.Set("reason", Json::String(outcome.reason));
     report.Set("error", Json::String(outcome.reason));
@@ -145,7 +167,16 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
 std::string DescribeRun(const Json& report) {
   std::string text;
   for (const auto& [key, value] : report.members()) {
-    if (value.is_null()) continue;
+    // The history of a long run is no line for a person.
+    if (value.is_null() || key == kResultHistory) continue;
+    if (key == kResultBest) {
+      text += "best: " + DescribeBest(value) + "\n";
+      continue;
+    }
+    if (key == kResultEarlyStopped) {
+      text += "early_stopped: " + DescribeStop(value) + "\n";
+      continue;
+    }
     text +=
         key + ": " + (value.AsString() != nullptr ? *value.AsString() : WriteJson(value)) + "\n";
   }

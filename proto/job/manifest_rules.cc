@@ -122,6 +122,11 @@ bool ProgramKeepsMarks(const pb::Message& message) {
   return !static_cast<const ProgramSpec&>(message).checkpoint().has_keep_best();
 }
 
+bool RestoreNamesOneRun(const pb::Message& message) {
+  const auto& run = static_cast<const RestoreRun&>(message);
+  return run.id().empty() != run.path().empty();
+}
+
 bool CrossedHasNoColumn(const pb::Message& message) {
   return !FeatureOf(message).has_crossed() || FeatureOf(message).column().empty();
 }
@@ -186,6 +191,7 @@ const std::map<std::string_view, RulePredicate>& RulePredicates() {
       {"early-stopping-metric-evaluated", EarlyStoppingMetricEvaluated},
       {"best-metric-evaluated", BestMetricEvaluated},
       {"program-keeps-marks", ProgramKeepsMarks},
+      {"restore-names-one-run", RestoreNamesOneRun},
       {"crossed-has-no-column", CrossedHasNoColumn},
       {"embedding-needs-categories", EmbeddingNeedsCategories},
       {"boundaries-increase", BoundariesIncrease},
