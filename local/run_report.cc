@@ -7,8 +7,8 @@
 
 #include "base/os/files.h"
 #include "local/view/number_text.h"
-#include "proto/contract/final_counts.h"
 #include "proto/contract/replica_specs.h"
+#include "proto/contract/run/final_counts.h"
 #include "proto/contract/run_files.h"
 
 namespace pstrain::local {
@@ -141,11 +141,15 @@ Json MakeRunReport(const RunOutcome& outcome, const JobSpec& spec) {
   report.Set("kills", Kills(outcome));
   report.Set("ps", PsRows(outcome, spec));
   report.Set("workers", WorkerRows(outcome, spec));
-  for (const std::string_view key : {"log_loss", "calibration", "eval_loss", "restored_eval_loss",
-                                     kResultUpdatesLost, kResultMetrics}) {
+  for (const std::string_view key :
+       {"log_loss", "calibration", "eval_loss", "restored_eval_loss", kResultUpdatesLost,
+        kResultMetrics, kResultBest, kResultEarlyStopped, kResultHistory}) {
     if (const Json* value = outcome.result.Find(key)) report.Set(key, Reported(*value));
   }
   report.Set("run_id", Json::String(outcome.run_id));
+  if (outcome.reason.empty() && report.Find(kResultEarlyStopped) != nullptr) {
+    report.Set("reason", Json::String(kEarlyStopped));
+  }
   if (!outcome.reason.empty()) {
     report.Set("reason", Json::String(outcome.reason));
     report.Set("error", Json::String(outcome.reason));

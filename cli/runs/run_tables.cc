@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/contract/run_files.h"
 #include "proto/job/fixed_fields.h"
 #include "proto/job/message_encoder.h"
 
@@ -155,7 +156,11 @@ std::string RunDetails(const RunEntry& run) {
   rows.push_back({"folder", run.directory});
   rows.push_back({"state", run.state});
   if (!run.problem.empty()) rows.push_back({"problem", run.problem});
-  for (const auto& [key, value] : run.result.members()) rows.push_back({key, TextOf(&value)});
+  for (const auto& [key, value] : run.result.members()) {
+    const bool history = key == kResultHistory && value.is_array();
+    rows.push_back({key, history ? std::to_string(value.size()) + " evaluations, see --json"
+                                 : TextOf(&value)});
+  }
   return Table(rows) + "\n" + CheckpointList(run.checkpoints);
 }
 

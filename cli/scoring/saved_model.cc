@@ -8,6 +8,7 @@
 #include "local/replicas/last_run.h"
 #include "proto/job/job_manifest.h"
 #include "runtime/checkpoint/checkpoints.h"
+#include "runtime/checkpoint/evaluations.h"
 
 namespace pstrain {
 namespace {
@@ -45,39 +46,6 @@ Result<FoundRun> FindRun(const ModelName& name) {
   return FoundRun{JoinPath(last->checkpoint_directory, last->run_id), EvaluationInput(workspace)};
 }
 
-std::string NamesOf(const std::vector<CheckpointId>& checkpoints) {
-  std::string names;
-  for (const CheckpointId id : checkpoints) {
-    names += (names.empty() ? "" : ", ") + CheckpointName(id);
-  }
-  return names;
-}
-
-Result<GoodCheckpoint> FindCheckpointOf(const std::string& run, const std::string& name) {
-  PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> there, ListCheckpoints(run));
-  if (there.empty()) {
-    return NotFoundError("no checkpoint in " + JoinPath(run, "checkpoints") +
-                         ": a run writes one after checkpoint.everySteps or everySeconds of "
-                         "spec.training, and one at its end; wait for it, or resume it");
-  }
-  if (name == "latest") return NewestGoodCheckpoint(run, {});
-  const std::optional<CheckpointId> id = ParseCheckpointName(name);
-  if (!id) {
-    return InvalidArgumentError("--checkpoint " + name +
-                                ": it is latest, or <chief term>-<number> as in 1-12");
-  }
-  PSTRAIN_ASSIGN_OR_RETURN(const CheckpointFolder folder, FindCheckpoint(run, *id));
-  if (!folder.finished) {
-    return NotFoundError("there is no checkpoint " + name + " in " + run +
-                         "; there are: " + NamesOf(there));
-  }
-  GoodCheckpoint found;
-  found.id = *id;
-  found.directory = CheckpointDirectory(run, *id);
-  PSTRAIN_ASSIGN_OR_RETURN(found.manifest, OpenCheckpoint(found.directory, {}));
-  return found;
-}
-
 Result<SavedModel> ModelOf(std::string directory, const CheckpointManifest& manifest) {
   if (!manifest.job().has_training()) {
     return FailedPreconditionError(directory +
@@ -95,14 +63,15 @@ Result<SavedModel> ModelOf(std::string directory, const CheckpointManifest& mani
 Result<SavedModel> OpenSavedModel(const ModelName& name) {
   const std::string folder = WithoutSlash(name.run);
   if (FileExists(JoinPath(folder, "manifest"))) {
-    if (name.checkpoint != "latest") {
+    if (!name.checkpoint.empty() && name.checkpoint != "latest") {
       return InvalidArgumentError(folder + " is a checkpoint; leave --checkpoint out");
     }
     PSTRAIN_ASSIGN_OR_RETURN(const CheckpointManifest manifest, OpenCheckpoint(folder, {}));
     return ModelOf(folder, manifest);
   }
   PSTRAIN_ASSIGN_OR_RETURN(FoundRun run, FindRun(name));
-  PSTRAIN_ASSIGN_OR_RETURN(GoodCheckpoint found, FindCheckpointOf(run.directory, name.checkpoint));
+  PSTRAIN_ASSIGN_OR_RETURN(GoodCheckpoint found,
+                           FindNamedCheckpoint(run.directory, name.checkpoint, "--checkpoint"));
   PSTRAIN_ASSIGN_OR_RETURN(SavedModel model, ModelOf(found.directory, found.manifest));
   model.evaluation_input = std::move(run.evaluation_input);
   model.warnings = std::move(found.warnings);

@@ -26,8 +26,9 @@ struct SavedModel {
 struct ModelName {
   /// A job that was run here, by its name, or the folder of a run or of a checkpoint.
   std::string run;
-  /// `<chief term>-<number>`, or "latest": the newest good one.
-  std::string checkpoint = "latest";
+  /// `<chief term>-<number>`; "latest": the newest good one; "best": that of
+  /// runtime/checkpoint/evaluations.h. Empty: the best where the run keeps one, else the latest.
+  std::string checkpoint = {};
   std::string state_dir = ".pstrain";
 };
 

@@ -12,7 +12,9 @@ const char* const kTrainedUsage =
     "  RUN                the name of a job that was run here, a run id, or the folder of a run "
     "or\n"
     "                     of a checkpoint\n"
-    "  --checkpoint NAME  a checkpoint of the run, <chief term>-<number> (default latest)\n"
+    "  --checkpoint NAME  best, latest, or a checkpoint of the run, <chief term>-<number> "
+    "(default\n"
+    "                     best where the run keeps one, else latest)\n"
     "  --state-dir DIR    where the job was run (default .pstrain)\n";
 const char* const kScoringUsage =
     "  --input FILE       records as spec.training.input describes them, plain or gzip; may be\n"

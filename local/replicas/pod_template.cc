@@ -108,6 +108,10 @@ PSTrainingJob MapJobPaths(const PathMap& mounts, PSTrainingJob job) {
   if (training.has_evaluation()) MapFiles(mounts, *training.mutable_evaluation()->mutable_input());
   Checkpoint& checkpoint = *training.mutable_checkpoint();
   checkpoint.set_directory(MapPath(mounts, checkpoint.directory()));
+  if (training.restore().has_run()) {
+    RestoreRun& run = *training.mutable_restore()->mutable_run();
+    if (!run.path().empty()) run.set_path(MapPath(mounts, run.path()));
+  }
   return job;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "local/view/number_text.h"
+#include "proto/contract/run_files.h"
 
 namespace pstrain::local {
 namespace {
@@ -25,6 +26,25 @@ std::string TextOf(const Json& report, std::string_view key) {
 }
 
 std::string Count(double value) { return CountText(std::llround(value)); }
+
+/// A number or a text as it is in the report.
+std::string Plain(const Json& object, std::string_view key) {
+  const Json* value = object.Find(key);
+  if (value == nullptr) return "none";
+  return value->AsString() != nullptr ? *value->AsString() : WriteJson(*value);
+}
+
+std::string DescribeBest(const Json& best) {
+  if (best.is_null()) return "none";
+  return Plain(best, "metric") + " " + Plain(best, "value") + ", checkpoint " +
+         Plain(best, "checkpoint") + " after " + Plain(best, "examples_committed") + " examples";
+}
+
+std::string DescribeStop(const Json& stop) {
+  const Json* best = stop.Find("best");
+  return "no better " + Plain(stop, "metric") + " in " + Plain(stop, "patience") +
+         " evaluations since the best: " + (best == nullptr ? "none" : DescribeBest(*best));
+}
 
 using Row = std::vector<std::string>;
 
@@ -175,6 +195,10 @@ std::string RunSummary(const Json& report, const SummaryFacts& facts, std::size_
   const std::string reason = TextOf(report, "reason");
   if (!reason.empty()) text += Wrapped(reason, columns);
   text += Metrics(facts.metrics);
+  if (const Json* best = report.Find(kResultBest))
+    text += "\nbest\n" + Wrapped(DescribeBest(*best), columns);
+  if (const Json* stop = report.Find(kResultEarlyStopped); stop != nullptr && !stop->is_null())
+    text += "\nearly stop\n" + Wrapped(DescribeStop(*stop), columns);
   const std::string counts = Counts(report);
   if (!counts.empty()) text += "\n" + Wrapped(counts, columns);
   text += Replicas(report) + Survived(report, facts, columns);

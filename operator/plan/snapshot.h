@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "proto/contract/final_counts.h"
 #include "proto/contract/replica_specs.h"
 #include "proto/contract/roles.h"
+#include "proto/contract/run/final_counts.h"
 #include "proto/contract/stated_failure.h"
 #include "proto/job/psjob.pb.h"
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "operator/plan/policies.h"
+#include "proto/contract/run_files.h"
 
 namespace pstrain::plan {
 namespace {
@@ -52,6 +53,12 @@ void DecideSuccess(PlanBuilder& builder) {
     if (std::string why_not = WhyNotProven(builder); !why_not.empty()) {
       return builder.Finish(JobStatus::Failed, "ResultNotProven", std::move(why_not));
     }
+  }
+  const FinalCounts* counts = CountsOfChief(builder);
+  if (counts != nullptr && counts->early_stopped) {
+    return builder.Finish(JobStatus::Succeeded, kEarlyStopped,
+                          "training has ended before its epochs: the metric of "
+                          "spec.training.earlyStopping did not get better any more");
   }
   builder.Finish(JobStatus::Succeeded, "JobSucceeded", "the chief has finished");
 }

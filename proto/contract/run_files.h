@@ -16,6 +16,14 @@ inline constexpr char kResultMetrics[] = "metrics";
 /// Member of result.json: the calls of a program whose update shards go without; absent where it is
 /// no program.
 inline constexpr char kResultUpdatesLost[] = "updates_lost_in_repair";
+/// Members of result.json, of a run of built-in training that was evaluated: the best checkpoint,
+/// where one is kept (metric, value, checkpoint, examples_committed); all evaluations, oldest
+/// first; and of a run that has ended before its epochs why, with kEarlyStopped as its reason.
+inline constexpr char kResultBest[] = "best";
+inline constexpr char kResultHistory[] = "history";
+inline constexpr char kResultEarlyStopped[] = "early_stopped";
+/// By which word a job has succeeded that ended so.
+inline constexpr char kEarlyStopped[] = "EarlyStopped";
 /// The run was stopped: how far it was, and its eval_loss.
 inline constexpr char kRunStoppedFile[] = "stopped.json";
 /// A folder; in it a file of each worker that has left bad records out, a list of texts as JSON:

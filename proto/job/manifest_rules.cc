@@ -113,6 +113,32 @@ bool BlockHoldsBatches(const pb::Message& message) {
   return training.block_size() >= training.batch_size();
 }
 
+bool IsEvaluated(const Training& training, Evaluation::Metric metric) {
+  const auto& metrics = training.evaluation().metrics();
+  return std::find(metrics.begin(), metrics.end(), metric) != metrics.end();
+}
+
+bool EarlyStoppingMetricEvaluated(const pb::Message& message) {
+  const auto& training = static_cast<const Training&>(message);
+  return !training.has_early_stopping() ||
+         IsEvaluated(training, training.early_stopping().metric());
+}
+
+bool BestMetricEvaluated(const pb::Message& message) {
+  const auto& training = static_cast<const Training&>(message);
+  return !training.checkpoint().has_keep_best() ||
+         IsEvaluated(training, training.checkpoint().keep_best().metric());
+}
+
+bool ProgramKeepsMarks(const pb::Message& message) {
+  return !static_cast<const ProgramSpec&>(message).checkpoint().has_keep_best();
+}
+
+bool RestoreNamesOneRun(const pb::Message& message) {
+  const auto& run = static_cast<const RestoreRun&>(message);
+  return run.id().empty() != run.path().empty();
+}
+
 bool CrossedHasNoColumn(const pb::Message& message) {
   return !FeatureOf(message).has_crossed() || FeatureOf(message).column().empty();
 }
@@ -176,6 +202,10 @@ const std::map<std::string_view, RulePredicate>& RulePredicates() {
       {"program-or-training", ProgramOrTraining},
       {"program-has-whole-variables", ProgramHasWholeVariables},
       {"block-holds-batches", BlockHoldsBatches},
+      {"early-stopping-metric-evaluated", EarlyStoppingMetricEvaluated},
+      {"best-metric-evaluated", BestMetricEvaluated},
+      {"program-keeps-marks", ProgramKeepsMarks},
+      {"restore-names-one-run", RestoreNamesOneRun},
       {"crossed-has-no-column", CrossedHasNoColumn},
       {"embedding-needs-categories", EmbeddingNeedsCategories},
       {"boundaries-increase", BoundariesIncrease},

@@ -58,6 +58,7 @@ Checkpointing::Checkpointing(const ChiefDependencies& chief, PsPeers& ps,
   if (manifest.final() && whole && manifest.epochs() >= chief_.setup.job.epochs) {
     final_ = manifest;
     final_since_ = last_;
+    chief_.protocol.early_end().Close();
   }
 }
 
@@ -352,6 +353,7 @@ void Checkpointing::NoteNewest(CheckpointId id) {
 void Checkpointing::Retain() {
   if (!evaluator_.PinKnown()) return;
   std::set<CheckpointId> pinned = marks_.Pinned();
+  pinned.merge(evaluator_.scores().Pinned());
   if (evaluator_.pinned()) pinned.insert(*evaluator_.pinned());
   old_.Retain(std::move(pinned));
 }

@@ -54,7 +54,8 @@ class Checkpointing {
   const std::optional<CheckpointId>& newest() const { return newest_; }
   /// All that is committed is in the newest one.
   bool Covered() const;
-  /// Manifest of the final one, which holds every batch of every epoch; and since when it is there.
+  /// Manifest of the final one, which holds every batch that the run is to have; and since when it
+  /// is there.
   const std::optional<CheckpointManifest>& final_manifest() const { return final_; }
   std::optional<ProtocolTime> final_since() const {
     return final_ ? std::optional(final_since_) : std::nullopt;

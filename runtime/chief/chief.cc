@@ -154,7 +154,7 @@ Result<int> Chief::RunToEnd() {
       return ending_.finished() ? kExitSuccess : kExitDrained;
     }
     if (ending_.Superseded() || ps_.superseded() || workers_.superseded() ||
-        end_file_.superseded() || declarations_.superseded()) {
+        end_file_.superseded() || declarations_.superseded() || evaluator_.superseded()) {
       LogWarning("chief", "another chief has taken over");
       return kExitDisrupted;
     }
@@ -201,6 +201,7 @@ void Chief::Tick() {
   if (ending_.releasing() || ending_.failure()) return;
   DrainIfToldTo();
   evaluator_.CheckRestored(checkpointing_.newest(), checkpointing_.placed() > 0);
+  evaluator_.scores().Watch();
   CheckPatience();
   if (checkpointing_.Due()) checkpointing_.Start();
   EndIfOver();
@@ -274,9 +275,8 @@ RunNumbers Chief::Numbers() const {
   numbers.membership = protocol_.membership().number;
   numbers.chief_term = chief_term();
   numbers.newest_checkpoint = checkpointing_.newest();
-  if (const auto& final_manifest = checkpointing_.final_manifest()) {
-    numbers.final_examples = final_manifest->examples_committed();
-  }
+  if (checkpointing_.final_manifest())
+    numbers.final_examples = checkpointing_.final_manifest()->examples_committed();
   numbers.checkpoints_placed = checkpointing_.placed();
   numbers.checkpoint_problem = checkpointing_.problem();
   end_file_.Report(numbers.checkpoint_problem);
@@ -286,8 +286,7 @@ RunNumbers Chief::Numbers() const {
   numbers.applied = checkpointing_.applied();
   if (setup_.job.starts_over) numbers.updates_lost = setup_.lost() + stats_.updates_lost->Value();
   numbers.loss = workers_.loss();
-  numbers.restored_loss = evaluator_.restored_loss();
-  numbers.metrics = evaluator_.metrics();
+  evaluator_.Report(numbers);
   numbers.evaluation = setup_.job.evaluation_digest;
   return numbers;
 }

@@ -14,6 +14,8 @@
 #include "proto/contract/control.pb.h"
 #include "proto/contract/mark.pb.h"
 #include "proto/job/psjob.pb.h"
+#include "runtime/chief/disk/score_rules.h"
+#include "runtime/chief/disk/warm_start.h"
 #include "runtime/chief/protocol/protocol_types.h"
 
 namespace pstrain {
@@ -141,6 +143,11 @@ struct ChiefJob {
   /// Tells the evaluation from others (EvaluationDigest of proto/job/fixed_fields.h); nothing:
   /// checkpoints are not evaluated.
   std::optional<std::uint32_t> evaluation_digest;
+  /// By which the best checkpoint stays, and when training ends early; nothing: not at all.
+  std::optional<ScoreRule> keep_best = {};
+  std::optional<EarlyStoppingRule> early_stopping = {};
+  /// With which values a run begins that has no checkpoint yet; nothing: with the initial ones.
+  std::optional<WarmStart> warm_start = {};
   /// Finds out what there is to do; called once by each chief, again after an error that may pass.
   /// The error names the field of the job or the file.
   std::function<Result<Work>(const Place& place)> open_work;

@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "runtime/checkpoint/histories.h"
 #include "runtime/checkpoint/manifest.h"
+#include "runtime/chief/disk/scores.h"
 #include "runtime/chief/protocol/placement.h"
 #include "runtime/cluster/permanent_failure.h"
 
@@ -223,7 +224,15 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
                            steps.Write([&] { return Describe(context, directory, work); }));
   PSTRAIN_ASSIGN_OR_RETURN(std::optional<GoodCheckpoint> checkpoint,
                            FindCheckpoint(context, steps, run));
+  if (!checkpoint && job.warm_start) {
+    PSTRAIN_ASSIGN_OR_RETURN(checkpoint, steps.Write([&] {
+      return BeginWith(*job.warm_start, run, directory.term(), context.job.spec);
+    }));
+  }
   PSTRAIN_RETURN_IF_ERROR(EpochsHold(context.job.fields, job, checkpoint));
+  PSTRAIN_ASSIGN_OR_RETURN(RunEvaluations evaluations, steps.Read([&] {
+    return OpenEvaluations(run.run_directory(), job, context.job.fields.epochs);
+  }));
   std::vector<std::string> names;
   if (checkpoint) {
     PSTRAIN_ASSIGN_OR_RETURN(const std::vector<CheckpointId> ids,
@@ -233,9 +242,11 @@ Result<ChiefSetup> PrepareChief(const RoleContext& context, const ChiefJob& job,
     }
   }
   const std::chrono::seconds age = AgeOf(directory);
-  return ChiefSetup{
+  ChiefSetup setup{
       std::move(directory), job, std::move(work), std::move(run), std::move(checkpoint),
       std::move(names),     age};
+  setup.evaluations = std::move(evaluations);
+  return setup;
 }
 
 Result<int> EndOfSetup(const RoleContext& context, const Status& status) {
@@ -279,7 +290,7 @@ std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const Chief
 }
 
 std::optional<std::int64_t> ExamplesExpected(const ChiefSetup& setup) {
-  if (setup.job.starts_over) return std::nullopt;
+  if (setup.job.starts_over || setup.evaluations.has_early_stop()) return std::nullopt;
   return setup.work.records * setup.job.epochs;
 }
 
@@ -300,6 +311,10 @@ ProtocolOptions MakeProtocolOptions(const RoleContext& context, const ChiefSetup
   options.epochs_field = context.job.fields.epochs;
   options.return_when_lost = setup.job.return_when_lost;
   options.copies_may_be_lost = setup.job.copies_may_be_lost;
+  if (setup.evaluations.has_early_stop()) {
+    const Result<AppliedSet> granted = AppliedSet::Parse(setup.evaluations.early_stop().granted());
+    if (granted.ok()) options.early_end = *granted;
+  }
   return options;
 }
 

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "proto/contract/control.pb.h"
 #include "proto/contract/mark.pb.h"
+#include "proto/contract/run/evaluations.pb.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/chief_job.h"
 #include "runtime/chief/protocol/protocol_types.h"
@@ -38,6 +39,8 @@ struct ChiefSetup {
   std::uint64_t calls_lost = 0;
   /// Checkpoints with marks that a later chief may return to, newest first.
   std::vector<CheckpointId> marks = {};
+  /// As OpenEvaluations. With an early stop its set of work ids is legible.
+  RunEvaluations evaluations = {};
 
   /// As ProgramMark says.
   std::uint64_t lost() const { return mark ? mark->lost() : 0; }
@@ -66,7 +69,8 @@ int EndAsSuperseded(const Status& status);
 std::vector<std::uint32_t> HomesOfShards(const RoleContext& context, const ChiefSetup& setup,
                                          std::uint32_t ps_count);
 
-/// Records of an epoch times the epochs; nothing where a program decides while it runs.
+/// Records of an epoch times the epochs; nothing where a program decides while it runs, or where
+/// the run has stopped early.
 std::optional<std::int64_t> ExamplesExpected(const ChiefSetup& setup);
 
 /// What the commit protocol of this chief is made from; it starts at `now`.

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
 #include "proto/contract/control.pb.h"
-#include "proto/contract/final_counts.h"
+#include "proto/contract/run/final_counts.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/checkpoint/chief_term.h"
 #include "runtime/checkpoint/histories.h"
@@ -35,6 +35,7 @@ Status CompareDescriptions(const RunDescription& stored, const RunDescription& f
 ///   result.json       the run is finished
 ///   checkpoints/      runtime/checkpoint
 ///   newest-checkpoint  runtime/checkpoint/newest_checkpoint.h
+///   evaluations       runtime/checkpoint/evaluations.h
 ///   histories/<n>     runtime/checkpoint/histories.h
 ///
 /// A chief changes none of it once another one has taken the run: ABORTED. It looks for that right

@@ -9,6 +9,7 @@
 #include "base/seconds.h"
 #include "base/text/json.h"
 #include "proto/contract/run_files.h"
+#include "runtime/chief/disk/score_report.h"
 
 namespace pstrain {
 
@@ -71,14 +72,39 @@ std::string ResultJson(const RunNumbers& numbers) {
     json.Set(kResultMetrics, std::move(metrics));
   }
   if (numbers.restored_loss) json.Set("restored_eval_loss", Json::Double(*numbers.restored_loss));
+  if (numbers.evaluations) AddScores(*numbers.evaluations, json);
   return WriteJson(json);
 }
+
+namespace {
+
+/// On the page of each chief from its start on: they are kept between chiefs.
+void PublishScores(const RunEvaluations& evaluations, ChiefStats& stats) {
+  stats.early_stopped->Set(evaluations.has_early_stop() ? 1 : 0);
+  if (!evaluations.history().empty()) {
+    const std::int64_t examples = evaluations.history().rbegin()->examples_committed();
+    stats.evaluated_examples->Set(static_cast<double>(examples));
+  }
+  if (!evaluations.has_best()) return;
+  const ScoredCheckpoint& best = evaluations.best();
+  const auto value = best.metrics().find(evaluations.best_metric());
+  const auto gauge = stats.best.find(evaluations.best_metric());
+  if (value == best.metrics().end() || gauge == stats.best.end()) return;
+  gauge->second->Set(value->second);
+  const CheckpointId id = ParseCheckpointName(best.checkpoint()).value_or(CheckpointId());
+  stats.best_chief_term->Set(static_cast<double>(id.chief_term));
+  stats.best_number->Set(static_cast<double>(id.number));
+  stats.best_examples->Set(static_cast<double>(best.examples_committed()));
+}
+
+}  // namespace
 
 void PublishFinished(const FinalCounts& counts, ChiefStats& stats) {
   stats.examples_expected->Set(static_cast<double>(counts.expected));
   stats.examples_committed->Set(static_cast<double>(counts.committed));
   stats.applied_min->Set(static_cast<double>(counts.applied_min));
   stats.applied_max->Set(static_cast<double>(counts.applied_max));
+  stats.early_stopped->Set(counts.early_stopped ? 1 : 0);
 }
 
 void NumbersPublisher::Publish(const RunNumbers& numbers) {
@@ -113,6 +139,7 @@ void NumbersPublisher::Publish(const RunNumbers& numbers) {
   }
   if (numbers.loss) stats_.loss->Set(*numbers.loss);
   if (numbers.restored_loss) stats_.restored_eval_loss->Set(*numbers.restored_loss);
+  if (numbers.evaluations) PublishScores(*numbers.evaluations, stats_);
   const auto publish = [&](const char* name, Gauge* gauge) {
     const auto found = numbers.metrics.find(name);
     if (found != numbers.metrics.end()) gauge->Set(found->second);

@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/status.h"
 #include "proto/contract/checkpoint.pb.h"
-#include "proto/contract/final_counts.h"
+#include "proto/contract/run/evaluations.pb.h"
+#include "proto/contract/run/final_counts.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/stats/role_stats.h"
@@ -75,6 +77,8 @@ struct RunNumbers {
   std::optional<double> restored_loss;
   /// Of the last evaluation.
   std::map<std::string, double> metrics;
+  /// Of built-in training, as it is on disk; null: nothing.
+  std::shared_ptr<const RunEvaluations> evaluations;
   /// EvaluationDigest of the job; nothing without an evaluation.
   std::optional<std::uint32_t> evaluation;
 };

@@ -19,10 +19,11 @@ namespace pstrain {
 namespace {
 
 /// By the values of FailPoint.
-constexpr std::array<std::string_view, 9> kNames = {
-    "worker-between-ps",   "worker-report-sent",           "ps-before-apply",
-    "ps-before-reply",     "ps-between-checkpoint-shards", "chief-between-checkpoint-shards",
-    "chief-before-rename", "chief-after-rename",           "chief-report-counted"};
+constexpr std::array<std::string_view, 11> kNames = {
+    "worker-between-ps",       "worker-report-sent",           "ps-before-apply",
+    "ps-before-reply",         "ps-between-checkpoint-shards", "chief-between-checkpoint-shards",
+    "chief-before-rename",     "chief-after-rename",           "chief-report-counted",
+    "chief-before-early-stop", "chief-after-early-stop"};
 
 constexpr std::uint32_t Bit(std::size_t point) { return std::uint32_t{1} << point; }
 

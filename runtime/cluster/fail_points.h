@@ -30,6 +30,10 @@ enum class FailPoint : std::uint8_t {
   kChiefAfterRename,
   /// "chief-report-counted": a report made its batch committed, the worker does not know.
   kChiefReportCounted,
+  /// "chief-before-early-stop": it is decided that the run ends early, and not on disk.
+  kChiefBeforeEarlyStop,
+  /// "chief-after-early-stop": the decision is on disk, and nobody has heard of it.
+  kChiefAfterEarlyStop,
 };
 
 /// Kills its own process by SIGKILL at a chosen pass of a chosen fail point; for tests. Without an

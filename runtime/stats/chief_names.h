@@ -106,6 +106,30 @@ inline constexpr StatDefinition kChiefUpdatesLost{
     "updates_lost", "pstrain_chief_updates_lost_in_repair_total", "",
     "Calls of a program whose update shards go without, because its function failed when it ran "
     "again for them."};
+inline constexpr char kBestName[] = "pstrain_chief_best_metric";
+inline constexpr char kBestHelp[] =
+    "Metric of the best checkpoint so far, where one is kept; of that metric alone.";
+inline constexpr std::array<StatDefinition, 4> kChiefBest = {{
+    {"best.auc", kBestName, R"(name="auc")", kBestHelp},
+    {"best.accuracy", kBestName, R"(name="accuracy")", kBestHelp},
+    {"best.log_loss", kBestName, R"(name="log_loss")", kBestHelp},
+    {"best.calibration", kBestName, R"(name="calibration")", kBestHelp},
+}};
+inline constexpr StatDefinition kChiefBestTerm{
+    "best_chief_term", "pstrain_chief_best_checkpoint_chief_term", "",
+    "The chief term of the best checkpoint so far: the first half of its name."};
+inline constexpr StatDefinition kChiefBestNumber{
+    "best_number", "pstrain_chief_best_checkpoint_number", "",
+    "The number of the best checkpoint so far: the second half of its name."};
+inline constexpr StatDefinition kChiefBestExamples{
+    "best_examples", "pstrain_chief_best_examples", "",
+    "Examples that were committed when the best checkpoint was taken."};
+inline constexpr StatDefinition kChiefEvaluatedExamples{
+    "evaluated_examples", "pstrain_chief_evaluated_examples", "",
+    "Examples that were committed when the checkpoint of the newest evaluation was taken."};
+inline constexpr StatDefinition kChiefEarlyStopped{
+    "early_stopped", "pstrain_chief_early_stopped", "",
+    "1 when training has ended before its epochs, by earlyStopping."};
 inline constexpr StatDefinition kChiefWaiting{
     "waiting_seconds", "pstrain_chief_waiting_seconds", "",
     "How long the chief has waited for ps, owners of shards, workers or an evaluation; 0: for "

@@ -52,6 +52,20 @@ PsStats::PsStats(StatsWriter& writer)
 EvaluatorStats::EvaluatorStats(StatsWriter& writer)
     : evaluations(writer.AddCounter(stats::kEvaluatorEvaluations)) {}
 
+namespace {
+
+/// Their keys are "best." and the metric's.
+std::map<std::string, Gauge*> AddBest(StatsWriter& writer) {
+  std::map<std::string, Gauge*> best;
+  for (const StatDefinition& definition : stats::kChiefBest) {
+    best[std::string(definition.key.substr(definition.key.find('.') + 1))] =
+        writer.AddUnsetGauge(definition);
+  }
+  return best;
+}
+
+}  // namespace
+
 ChiefStats::ChiefStats(StatsWriter& writer)
     : examples_expected(writer.AddUnsetGauge(stats::kChiefExamplesExpected)),
       examples_committed(writer.AddUnsetGauge(stats::kChiefExamplesCommitted)),
@@ -89,6 +103,12 @@ ChiefStats::ChiefStats(StatsWriter& writer)
       accuracy(writer.AddUnsetGauge(stats::kEvaluatorAccuracy)),
       log_loss(writer.AddUnsetGauge(stats::kEvaluatorLogLoss)),
       calibration(writer.AddUnsetGauge(stats::kEvaluatorCalibration)),
-      waiting(writer.AddGauge(stats::kChiefWaiting)) {}
+      waiting(writer.AddGauge(stats::kChiefWaiting)),
+      best(AddBest(writer)),
+      best_chief_term(writer.AddUnsetGauge(stats::kChiefBestTerm)),
+      best_number(writer.AddUnsetGauge(stats::kChiefBestNumber)),
+      best_examples(writer.AddUnsetGauge(stats::kChiefBestExamples)),
+      evaluated_examples(writer.AddUnsetGauge(stats::kChiefEvaluatedExamples)),
+      early_stopped(writer.AddUnsetGauge(stats::kChiefEarlyStopped)) {}
 
 }  // namespace pstrain

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "runtime/stats/stats_writer.h"
 
 namespace pstrain {
@@ -118,7 +121,13 @@ struct ChiefStats {
   Gauge* accuracy;
   Gauge* log_loss;
   Gauge* calibration;
-  Gauge* waiting;  // seconds; 0 while nobody is waited for
+  Gauge* waiting;                      // seconds; 0 while nobody is waited for
+  std::map<std::string, Gauge*> best;  // by the metric's name on this page
+  Gauge* best_chief_term;
+  Gauge* best_number;
+  Gauge* best_examples;
+  Gauge* evaluated_examples;
+  Gauge* early_stopped;  // 0 or 1
 };
 
 }  // namespace pstrain

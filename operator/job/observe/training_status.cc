@@ -93,8 +93,53 @@ std::optional<plan::FinalCounts> FinalCountsOf(const ProgressReading& reading) {
   const auto applied_max = Count(reading.values, "applied_max");
   // Its page begins with zeros.
   if (!committed || !applied_min || !applied_max || expected.value_or(0) <= 0) return std::nullopt;
-  return plan::FinalCounts{*expected, *committed, *applied_min, *applied_max};
+  return plan::FinalCounts{*expected, *committed, *applied_min, *applied_max,
+                           Count(reading.values, "early_stopped").value_or(0) == 1};
 }
+
+namespace {
+
+/// How many of them a status has.
+constexpr int kMostEvaluations = 20;
+
+/// The metrics that a reading has, by the job's names.
+void AddMetrics(const Json& values, google::protobuf::Map<std::string, double>& metrics) {
+  for (const auto& [key, name] : kMetrics) {
+    if (const auto value = Number(values, key)) metrics[std::string(name)] = *value;
+  }
+}
+
+/// The chief keeps these between its attempts, so that one which has just started has them too.
+void AddEvaluations(const Json& values, const TrainingStatus& former, TrainingStatus& status) {
+  *status.mutable_history() = former.history();
+  status.set_early_stopped(Count(values, "early_stopped").value_or(former.early_stopped()) == 1);
+  if (former.has_best()) *status.mutable_best() = former.best();
+  for (const auto& [key, name] : kMetrics) {
+    const auto value = Number(values, "best." + std::string(key));
+    if (!value) continue;
+    BestCheckpoint& best = *status.mutable_best();
+    best.set_metric(std::string(name));
+    best.set_value(*value);
+    best.set_checkpoint(std::to_string(Count(values, "best_chief_term").value_or(0)) + "-" +
+                        std::to_string(Count(values, "best_number").value_or(0)));
+    best.set_examples_committed(Count(values, "best_examples").value_or(0));
+  }
+  EvaluationStatus evaluation;
+  AddMetrics(values, *evaluation.mutable_metrics());
+  const auto examples = Count(values, "evaluated_examples");
+  if (!examples || evaluation.metrics().empty()) return;
+  evaluation.set_examples_committed(*examples);
+  auto& history = *status.mutable_history();
+  if (!history.empty() && history.rbegin()->examples_committed() == *examples) {
+    history.RemoveLast();
+  }
+  *history.Add() = std::move(evaluation);
+  if (history.size() > kMostEvaluations) {
+    history.DeleteSubrange(0, history.size() - kMostEvaluations);
+  }
+}
+
+}  // namespace
 
 TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const ProgressReading* before,
                                   const TrainingStatus& former) {
@@ -115,11 +160,8 @@ TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const Progress
   }
   status.set_loss(Number(values, "loss").value_or(former.loss()));
   *status.mutable_metrics() = former.metrics();
-  for (const auto& [key, name] : kMetrics) {
-    if (const auto value = Number(values, key)) {
-      (*status.mutable_metrics())[std::string(name)] = *value;
-    }
-  }
+  AddMetrics(values, *status.mutable_metrics());
+  AddEvaluations(values, former, status);
   status.set_examples_expected(
       Count(values, "examples_expected").value_or(former.examples_expected()));
   status.set_examples_committed(

@@ -30,6 +30,7 @@ bool IsReading(const PollEvaluatorRequest& request) {
 EvaluatorPeer::EvaluatorPeer(const ChiefDependencies& chief, std::optional<CheckpointId> newest)
     : chief_(chief),
       attempts_(Role::kEvaluator, chief.clock.Now(), chief.setup.run_age),
+      scores_(chief),
       followed_since_(newest ? std::optional(chief.clock.Now()) : std::nullopt),
       seen_(chief.clock.Now()),
       announce_since_(seen_) {
@@ -84,6 +85,7 @@ void EvaluatorPeer::TakeEvaluation(const PollEvaluatorRequest& request,
     evaluated_ = id;
     if (request.metrics().empty()) return;
     metrics_ = {request.metrics().begin(), request.metrics().end()};
+    scores_.Evaluated(*id, metrics_);
     return;
   }
   chief_.refusals.Count(RefusalReason::kOutOfRange, from,
@@ -199,7 +201,7 @@ void EvaluatorPeer::WriteRestored(double loss) {
 }
 
 bool EvaluatorPeer::Done(std::optional<CheckpointId> newest) const {
-  return !chief_.has_evaluator() || (newest && evaluated_ == newest);
+  return !chief_.has_evaluator() || (newest && evaluated_ == newest && scores_.Settled());
 }
 
 // A program's evaluation is its own: no field of its job says how long it may take.

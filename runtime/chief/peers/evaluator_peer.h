@@ -11,8 +11,10 @@
 #include "proto/contract/control.pb.h"
 #include "runtime/checkpoint/checkpoints.h"
 #include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/disk/scores.h"
 #include "runtime/chief/peers/attempts.h"
 #include "runtime/chief/protocol/succession.h"
+#include "runtime/chief/run_numbers.h"
 
 namespace pstrain {
 
@@ -47,8 +49,15 @@ class EvaluatorPeer {
   /// eval_loss, the run continues without. `placed`: a checkpoint of this chief is in place, so
   /// what was evaluated is the state after the restore.
   void CheckRestored(std::optional<CheckpointId> newest, bool placed);
-  /// Nothing may be granted: the restored loss is not known, or somebody has yet to show it.
-  bool GrantsWait() const { return stopped_loss_.has_value() || announcing_; }
+  /// Nothing may be granted: the restored loss is not known, somebody has yet to show it, or it is
+  /// being decided whether the run ends early.
+  bool GrantsWait() const {
+    return stopped_loss_.has_value() || announcing_ || scores_.GrantsWait();
+  }
+  /// Another chief has taken the run.
+  bool superseded() const { return scores_.superseded(); }
+  Scores& scores() { return scores_; }
+  const Scores& scores() const { return scores_; }
   /// How long the evaluation of the restored state has been waited for; zero: it is not, or not all
   /// shards have had an owner yet.
   std::chrono::nanoseconds WaitedForRestored() const {
@@ -57,7 +66,7 @@ class EvaluatorPeer {
   /// The restored state is still to be evaluated: it needs a checkpoint.
   bool RestoredStateWanted() const { return stopped_loss_.has_value(); }
 
-  /// The newest checkpoint has been evaluated, or nobody does that.
+  /// The newest checkpoint has been evaluated and its scores are on disk, or nobody does that.
   bool Done(std::optional<CheckpointId> newest) const;
   /// The evaluator was not heard for longer than that, since the chief has started.
   bool SilentFor(std::chrono::nanoseconds limit) const { return chief_.Since(seen_) > limit; }
@@ -81,6 +90,12 @@ class EvaluatorPeer {
   /// runtime/evaluator/metric_report.h names them.
   const std::map<std::string, double>& metrics() const { return metrics_; }
   std::optional<double> restored_loss() const { return restored_loss_; }
+  /// Puts what it has found into `numbers`.
+  void Report(RunNumbers& numbers) const {
+    numbers.restored_loss = restored_loss_;
+    numbers.metrics = metrics_;
+    numbers.evaluations = scores_.evaluations();
+  }
 
  private:
   void GiveRestoredUp();
@@ -106,6 +121,7 @@ class EvaluatorPeer {
   /// The checkpoint and the reason that the log has: one that cannot be read is tried again.
   std::pair<std::string, std::string> unreadable_;
   std::map<std::string, double> metrics_;
+  Scores scores_;
   std::optional<CheckpointId> pinned_;
   /// The evaluator has said to this chief what it reads, be it nothing.
   bool pin_told_ = false;

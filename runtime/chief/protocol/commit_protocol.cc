@@ -28,6 +28,7 @@ CommitProtocol::CommitProtocol(ProtocolOptions options)
       homes_(options_.shard_to_ps),
       checkpoints_(options_.checkpoints),
       had_checkpoints_(!options_.checkpoints.empty()) {
+  if (options_.early_end) early_end_.Begin(*options_.early_end);
   view_.number = 0;
   view_.chief_term = options_.chief_term;
   Publish();
@@ -251,6 +252,7 @@ ShardSet CommitProtocol::Current(const ShardsInMembership& shards) const {
 ReportResult CommitProtocol::Report(std::uint32_t worker, WorkId work_id,
                                     const ShardsInMembership& has, const ShardSet& early) {
   ReportResult result;
+  ledger_.Adopt(work_id);
   if (!ledger_.Valid(work_id) || has.membership > view_.published_number()) return result;
   if (ledger_.Committed(work_id)) {
     result.outcome = ReportResult::Outcome::kDuplicate;

@@ -9,6 +9,7 @@
 #include "base/backoff.h"
 #include "base/status.h"
 #include "runtime/chief/protocol/checkpoint_progress.h"
+#include "runtime/chief/protocol/ends/early_end.h"
 #include "runtime/chief/protocol/ownership.h"
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/chief/protocol/succession.h"
@@ -103,12 +104,10 @@ class CommitProtocol {
   std::uint64_t GrantTerm(WorkId work_id) const {
     return ledger_.OfProgram(work_id) ? options_.chief_term : 0;
   }
-  /// A worker or a shard has the work id, as far as is known.
-  bool Begun(WorkId work_id) const { return ledger_.Valid(work_id) && ledger_.Begun(work_id); }
-  /// Every shard's current copy has the work id; all that are below it.
-  bool Committed(WorkId work_id) const {
-    return ledger_.Valid(work_id) && ledger_.Committed(work_id);
-  }
+  /// A worker or a shard has the work id, as far as is known; every shard's current copy has it, or
+  /// all below.
+  bool Begun(WorkId id) const { return ledger_.Valid(id) && ledger_.Begun(id); }
+  bool Committed(WorkId id) const { return ledger_.Valid(id) && ledger_.Committed(id); }
   bool CommittedBelow(WorkId after) { return ledger_.CommittedBelow(after); }
   /// The worker gives work ids back unreported.
   void ReturnGrants(std::uint32_t worker, const std::vector<WorkId>& work_ids);
@@ -159,6 +158,7 @@ class CommitProtocol {
   bool Complete() const { return AllActive() && ledger_.Done(); }
   CommitProgress Progress() const;
   std::uint32_t epochs() const { return ledger_.chunks(); }  // of all work ids; it may grow
+  EarlyEnd& early_end() { return early_end_; }
   const MembershipView& membership() const { return view_; }
   std::vector<ProtocolAction> TakeActions();  // to be done, in order; each is handed out once
 
@@ -203,7 +203,7 @@ class CommitProtocol {
   bool ChainMayGrow() const;
   Status CheckCheckpointShards(const std::vector<WrittenCheckpointShard>& checkpoint_shards) const;
 
-  // commit_protocol_final.cc
+  // ends/commit_protocol_final.cc
   /// INVALID_ARGUMENT: the set is of epochs of another size than this run's.
   Status CheckEpochSize(ShardId shard, const AppliedSet& applied) const;
   /// The copy has applied batches that the job does not have (any more): the run fails.
@@ -215,6 +215,7 @@ class CommitProtocol {
 
   ProtocolOptions options_;
   WorkLedger ledger_;
+  EarlyEnd early_end_{ledger_};
   std::vector<Shard> shards_;
   /// The ps that each shard belongs on: options_.shard_to_ps, but for ps that have not come yet.
   std::vector<std::uint32_t> homes_;

@@ -127,6 +127,7 @@ void CommitProtocol::CheckpointPlaced(std::string checkpoint) {
   checkpoints_.insert(checkpoints_.begin(), std::move(checkpoint));
   had_checkpoints_ = true;
   if (!checkpoint_) return;
+  if (checkpoint_->final) early_end_.Close();
   if (checkpoint_->incremental) {
     ++chain_.increments;
     chain_.increment_bytes += checkpoint_->bytes;

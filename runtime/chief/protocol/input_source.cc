@@ -1,6 +1,7 @@
 #include "runtime/chief/protocol/input_source.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace pstrain {
@@ -36,7 +37,8 @@ std::optional<WorkId> InputSource::NextInOrder(const Whole& whole) {
       position_ = 0;
       continue;
     }
-    return WorkId{epoch_, BatchAt(epoch_, position_++)};
+    const WorkId work_id{epoch_, BatchAt(epoch_, position_++)};
+    if (Contains(work_id)) return work_id;
   }
   return std::nullopt;
 }
@@ -89,6 +91,44 @@ std::vector<WorkId> InputSource::TakeReserved(std::uint32_t worker) {
 void InputSource::Rewind(WorkId /*work_id*/) {
   epoch_ = 0;
   position_ = 0;
+}
+
+// Rule 12, an early end. Invariant: records_ are those of wanted_, each work id once. A set of a
+// time when the job had more epochs names none beyond those that it has now.
+void InputSource::EndEarly(const AppliedSet& granted) {
+  ends_early_ = true;
+  end_closed_ = false;
+  records_ = 0;
+  wanted_.Clear();
+  wanted_count_ = 0;
+  const std::size_t words =
+      (input_.batches_per_epoch + WorkIdSet::kWordBits - 1) / WorkIdSet::kWordBits;
+  for (std::uint32_t epoch = 0; epoch < input_.epochs; ++epoch) {
+    for (std::size_t word = 0; word < words; ++word) Want(epoch, word, granted.Word(epoch, word));
+  }
+  Rewind({});
+}
+
+// Rules 7, 8 and 12: a shard has applied it, or a worker has it, so somebody has granted it.
+// Invariant: what some shard has is wanted of all of them, or the shards would go apart; until the
+// final checkpoint is in place, which holds for all.
+void InputSource::Adopt(std::uint32_t chunk, std::size_t word, std::uint64_t bits) {
+  if (!ends_early_ || end_closed_ || chunk >= input_.epochs) return;
+  const std::uint64_t fresh = bits & ~wanted_.Word(chunk, word);
+  if (fresh == 0) return;
+  Want(chunk, word, fresh);
+  Rewind({});
+}
+
+// Rule 12. Invariant: none of the bits is beyond the epoch's end, as sets have none there.
+void InputSource::Want(std::uint32_t chunk, std::size_t word, std::uint64_t bits) {
+  if (bits == 0) return;
+  wanted_.Add(chunk, word, bits);
+  for (; bits != 0; bits &= bits - 1) {
+    const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
+    ++wanted_count_;
+    records_ += RecordsOf({chunk, static_cast<std::uint32_t>(word * WorkIdSet::kWordBits + bit)});
+  }
 }
 
 }  // namespace pstrain

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "runtime/chief/protocol/protocol_types.h"
+#include "runtime/chief/protocol/work_id_set.h"
 #include "runtime/chief/protocol/work_source.h"
 
 namespace pstrain {
@@ -24,6 +26,13 @@ class InputSource final : public WorkSource {
     return std::uint64_t{input_.epochs} * input_.batches_per_epoch;
   }
   std::int64_t records() const override { return records_; }
+  std::uint64_t wanted() const override { return ends_early_ ? wanted_count_ : work_ids(); }
+  std::uint64_t Wanted(std::uint32_t chunk, std::size_t word) const override {
+    return ends_early_ ? wanted_.Word(chunk, word) : ~std::uint64_t{0};
+  }
+  void EndEarly(const AppliedSet& granted) override;
+  void Adopt(std::uint32_t chunk, std::size_t word, std::uint64_t bits) override;
+  void CloseEnd() override { end_closed_ = true; }
   std::uint32_t RecordsOf(WorkId work_id) const override;
   std::optional<WorkId> Next(std::uint32_t worker, const Whole& whole) override;
   std::vector<WorkId> TakeReserved(std::uint32_t worker) override;
@@ -37,6 +46,9 @@ class InputSource final : public WorkSource {
   /// Puts the next block of the order aside for the worker; false at the end.
   bool ReserveBlock(std::uint32_t worker, const Whole& whole);
 
+  /// REQUIRES: ends_early_.
+  void Want(std::uint32_t chunk, std::size_t word, std::uint64_t bits);
+
   const InputWork input_;
   std::int64_t records_ = 0;
   /// What is left of the block that was put aside for each worker. After a Rewind a work id may be
@@ -45,6 +57,11 @@ class InputSource final : public WorkSource {
   /// Position of the order up to which every work id has come or is reserved.
   std::uint32_t epoch_ = 0;
   std::uint32_t position_ = 0;
+  /// Where the run ends early: the work ids that it is to have, and how many these are.
+  bool ends_early_ = false;
+  bool end_closed_ = false;
+  WorkIdSet wanted_;
+  std::uint64_t wanted_count_ = 0;
 };
 
 }  // namespace pstrain

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "runtime/requests/ids.h"
 #include "runtime/requests/shard_set.h"
+#include "runtime/shard/applied_set.h"
 #include "runtime/shard/shard_copy.h"
 
 namespace pstrain {
@@ -58,6 +59,8 @@ struct ProtocolOptions {
   std::vector<std::string> checkpoints;
   /// Of this many checkpoints in a row, at least one is full; 1: every one.
   std::uint32_t full_every = 1;
+  /// The run ends early with what was granted (EarlyEnd), as an earlier chief has decided.
+  std::optional<AppliedSet> early_end = {};
   /// As JobFields::epochs.
   std::string epochs_field;
   /// A shard that is lost together with its copy is not restored: the run returns to its mark.

@@ -39,6 +39,7 @@ void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
   const std::size_t words = (chunk_size() + WorkIdSet::kWordBits - 1) / WorkIdSet::kWordBits;
   for (std::uint32_t chunk = 0; chunk < chunks(); ++chunk) {
     for (std::size_t word = 0; word < words; ++word) {
+      source_->Adopt(chunk, word, applied.Word(chunk, word));
       const std::uint64_t has = applied.Word(chunk, word) & Existing(chunk, word);
       const std::uint64_t committed = committed_.Word(chunk, word);
       // Committed, but not in this copy: now all shards have it but this one.
@@ -58,11 +59,12 @@ void WorkLedger::SetShard(ShardId shard, const AppliedSet& applied) {
   }
 }
 
-// Rule 7. The last chunk may have fewer work ids than a set has places for. Invariant: no bit
+// Rule 7. The last chunk may have fewer work ids than a set has places for, and a run that ends
+// early has not all. Invariant: no bit
 // enters the ledger that stands for no work id; it would be counted as committed, and never be
 // granted.
 std::uint64_t WorkLedger::Existing(std::uint32_t chunk, std::size_t word) const {
-  return Below(source_->work_ids(), chunk, word);
+  return Below(source_->work_ids(), chunk, word) & source_->Wanted(chunk, word);
 }
 
 // Invariant: a bit of a word and a number stand for the same work id.
@@ -249,7 +251,7 @@ std::vector<GrantedWorkId> WorkLedger::Grant(std::uint32_t worker, std::size_t w
   while (grants.size() < want) {
     const std::optional<WorkId> work_id = NextFor(worker);
     if (!work_id) break;
-    if (!Open(*work_id)) continue;
+    if (!Valid(*work_id) || !Open(*work_id)) continue;
     if (!MayBegin(*work_id)) {
       Queue(*work_id);
       waits_ = work_id;
@@ -302,9 +304,10 @@ void WorkLedger::ShareIfOverdue(InFlight::const_iterator work_id) {
   if (std::ranges::all_of(work_id->second, &InFlightWith::overdue)) shared_.insert(work_id->first);
 }
 
-// Rules 1 and 8. Invariant: in_flight_ and with_worker_ say the same, and nothing that is committed
-// is in them.
+// Rules 1, 8 and 12. Invariant: in_flight_ and with_worker_ say the same, nothing that is committed
+// is in them, and all of it is wanted.
 void WorkLedger::AddInFlight(std::uint32_t worker, WorkId work_id) {
+  Adopt(work_id);
   if (!Valid(work_id) || committed_.Contains(work_id)) return;
   if (!with_worker_[worker].insert(work_id).second) return;
   std::vector<InFlightWith>& with = in_flight_[work_id];

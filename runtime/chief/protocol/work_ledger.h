@@ -72,6 +72,23 @@ class WorkLedger {
   /// What is kept for the worker is so while it is registered (WorkSource).
   void SetRegistered(std::uint32_t worker, bool registered);
 
+  /// The run ends early (EarlyEnd): WorkSource::EndEarly and CloseEnd.
+  void EndEarly(const AppliedSet& granted) { source_->EndEarly(granted); }
+  void CloseEnd() { source_->CloseEnd(); }
+  /// It has been granted, whoever says so (WorkSource::Adopt). Any number will do.
+  void Adopt(WorkId work_id) {
+    if (work_id.batch >= chunk_size()) return;
+    source_->Adopt(work_id.epoch, work_id.batch / WorkIdSet::kWordBits,
+                   std::uint64_t{1} << (work_id.batch % WorkIdSet::kWordBits));
+  }
+  void Adopt(std::uint32_t chunk, const AppliedSet& applied) {
+    for (std::size_t word = 0; word * WorkIdSet::kWordBits < chunk_size(); ++word) {
+      source_->Adopt(chunk, word, applied.Word(chunk, word));
+    }
+  }
+  /// Those that were with a worker, or kept for one, and came back.
+  const std::deque<WorkId>& returned() const { return returned_; }
+
   bool Valid(WorkId work_id) const { return source_->Contains(work_id); }
   bool Committed(WorkId work_id) const { return committed_.Contains(work_id); }
   /// It is a program's work, not a batch of the input.
@@ -116,7 +133,7 @@ class WorkLedger {
   std::int64_t examples_in_flight() const { return examples_in_flight_; }
   std::uint32_t chunk_size() const { return source_->chunk_size(); }
   std::uint32_t chunks() const { return source_->chunks(); }
-  std::uint64_t work_ids_expected() const { return source_->work_ids(); }
+  std::uint64_t work_ids_expected() const { return source_->wanted(); }
   std::uint64_t work_ids_committed() const { return committed_count_; }
   std::uint64_t work_ids_reopened() const { return reopened_count_; }
   std::int64_t examples_expected() const { return source_->records(); }

@@ -8,6 +8,7 @@
 
 #include "runtime/chief/protocol/protocol_types.h"
 #include "runtime/requests/ids.h"
+#include "runtime/shard/applied_set.h"
 
 namespace pstrain {
 
@@ -24,11 +25,25 @@ class WorkSource {
 
   /// Work ids of a chunk (WorkId::batch is below it). Never changes.
   virtual std::uint32_t chunk_size() const = 0;
-  /// Chunks, work ids and records so far. May grow, never shrink; work ids are numbered without
-  /// gaps, so that only the last chunk may have less than chunk_size.
+  /// Chunks, work ids and records so far. May grow, never shrink, but for the records of a run that
+  /// ends early; work ids are numbered without gaps, so that only the last chunk may have less than
+  /// chunk_size.
   virtual std::uint32_t chunks() const = 0;
   virtual std::uint64_t work_ids() const = 0;
   virtual std::int64_t records() const = 0;
+  /// How many of the work ids are to be done: all of them, unless the run ends early.
+  virtual std::uint64_t wanted() const { return work_ids(); }
+  /// Which of these: bits as AppliedSet::Word. Called often; cheap.
+  virtual std::uint64_t Wanted(std::uint32_t /*chunk*/, std::size_t /*word*/) const {
+    return ~std::uint64_t{0};
+  }
+  /// The run ends early (EarlyEnd): from here on these alone are wanted, records() is of them, and
+  /// Next has no other. Of an input.
+  virtual void EndEarly(const AppliedSet& /*granted*/) {}
+  /// These are wanted too, where the run ends early: they turn out to have been granted.
+  virtual void Adopt(std::uint32_t /*chunk*/, std::size_t /*word*/, std::uint64_t /*bits*/) {}
+  /// Nothing is adopted any more.
+  virtual void CloseEnd() {}
   /// Nothing will be added any more.
   virtual bool closed() const { return true; }
   /// Called often; cheap. REQUIRES: the work id exists.
@@ -91,7 +106,10 @@ class WorkSource {
   virtual std::size_t KeptBelow(std::uint64_t /*number*/) const { return 0; }
 
   bool Contains(WorkId work_id) const {
-    return work_id.batch < chunk_size() && Number(work_id) < work_ids();
+    if (work_id.batch >= chunk_size() || Number(work_id) >= work_ids()) return false;
+    constexpr std::uint32_t kWordBits = 64;
+    return ((Wanted(work_id.epoch, work_id.batch / kWordBits) >> (work_id.batch % kWordBits)) &
+            1) != 0;
   }
   std::uint64_t Number(WorkId work_id) const {
     return std::uint64_t{work_id.epoch} * chunk_size() + work_id.batch;

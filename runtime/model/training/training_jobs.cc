@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "base/os/files.h"
 #include "proto/job/fixed_fields.h"
 #include "proto/job/model_kind.h"
 #include "runtime/input/batch_reader.h"
@@ -15,6 +17,36 @@ namespace pstrain {
 namespace {
 
 using std::chrono::seconds;
+
+/// By the name that an evaluation reports it by (runtime/evaluator/metric_report.h).
+std::optional<ScoreRule> ScoreRuleOf(Evaluation::Metric metric) {
+  switch (metric) {
+    case Evaluation::auc:
+      return ScoreRule{"auc", ScoreRule::Better::kHigher};
+    case Evaluation::accuracy:
+      return ScoreRule{"accuracy", ScoreRule::Better::kHigher};
+    case Evaluation::logLoss:
+      return ScoreRule{"log_loss", ScoreRule::Better::kLower};
+    case Evaluation::calibration:
+      return ScoreRule{"calibration", ScoreRule::Better::kCloserToOne};
+    default:  // the manifest reader admits no other
+      return std::nullopt;
+  }
+}
+
+/// Without an evaluation there are no rules over it.
+void AddScoreRules(const Training& training, ChiefJob& chief) {
+  if (training.checkpoint().has_keep_best()) {
+    chief.keep_best = ScoreRuleOf(training.checkpoint().keep_best().metric());
+  }
+  if (!training.has_early_stopping()) return;
+  const EarlyStopping& stopping = training.early_stopping();
+  const std::optional<ScoreRule> score = ScoreRuleOf(stopping.metric());
+  if (!score) return;
+  chief.early_stopping = EarlyStoppingRule{*score, static_cast<std::uint32_t>(stopping.patience()),
+                                           stopping.min_delta()};
+  if (!chief.keep_best) chief.keep_best = score;
+}
 
 /// Refuses features over columns that the input does not have here, before anybody trains: the
 /// workers would find out one after the other.
@@ -67,6 +99,13 @@ ChiefJob ChiefJobOf(const PSTrainingJob& job) {
   if (training.has_evaluation()) {
     chief.evaluation_deadline = seconds(training.evaluation().deadline_seconds());
     chief.evaluation_digest = EvaluationDigest(training);
+    AddScoreRules(training, chief);
+  }
+  if (training.restore().has_run()) {
+    const RestoreRun& run = training.restore().run();
+    chief.warm_start = WarmStart{
+        run.path().empty() ? JoinPath(training.checkpoint().directory(), run.id()) : run.path(),
+        run.checkpoint()};
   }
   chief.open_work = [training](const ChiefJob::Place& place) { return OpenWork(training, place); };
   return chief;

@@ -47,6 +47,7 @@ TEST(RunTables, Details_HaveTheResultAndTheCheckpoints) {
   RunEntry run = TwoRuns().front();
   run.result.Set("log_loss", Json::Null());
   run.result.Set("not_finite", *ParseJson(R"(["log_loss"])"));
+  run.result.Set("history", *ParseJson(R"([{"auc":0.5},{"auc":0.6}])"));
   run.checkpoints.push_back(Checkpoint(3, 32));
   run.checkpoints.back().problem = "shard-0 is missing";
   EXPECT_EQ(RunDetails(run),
@@ -59,6 +60,7 @@ TEST(RunTables, Details_HaveTheResultAndTheCheckpoints) {
             "checkpoint          1-2\n"
             "log_loss            -\n"
             "not_finite          [\"log_loss\"]\n"
+            "history             2 evaluations, see --json\n"
             "\n"
             "CHECKPOINT  EXAMPLES  BYTES  KIND\n"
             "1-1         64        100    full\n"

@@ -6,6 +6,7 @@
 #include "base/os/files.h"
 #include "local/replicas/last_run.h"
 #include "runtime/checkpoint/chief_term.h"
+#include "runtime/checkpoint/evaluations.h"
 #include "tests/runtime/checkpoint/checkpoint_test_support.h"
 
 namespace pstrain {
@@ -62,8 +63,32 @@ TEST_F(SavedModelTest, WhenACheckpointIsOfAProgram_SaysWhoKnowsItsModel) {
   }
   ExpectRefused(Open(checkpoint, "1-2"), StatusCode::kInvalidArgument, "is a checkpoint; leave");
   ExpectRefused(Open(dir_.File("run"), "newest"), StatusCode::kInvalidArgument,
-                "--checkpoint newest: it is latest, or <chief term>-<number>");
+                "--checkpoint newest: it is best, latest, or <chief term>-<number>");
   ExpectRefused(Open(dir_.File("run"), "1-3"), StatusCode::kNotFound, "there are: 1-2");
+}
+
+// It is the folder that the error names.
+TEST_F(SavedModelTest, WithoutAName_TakesTheBestWhereThereIsOneElseTheLatest) {
+  const std::string run = dir_.File("run");
+  const ChiefTerm term = *TakeChiefTerm(run);
+  for (const std::uint64_t number : {1U, 2U, 3U})
+    checkpoint_test::WriteCheckpoint(run, {1, number}, 2);
+  const auto opens = [&](const std::string& name, const std::string& checkpoint) {
+    ExpectRefused(Open(run, name), StatusCode::kFailedPrecondition,
+                  run + "/checkpoints/" + checkpoint);
+  };
+  opens("", "1-3");
+  ExpectRefused(Open(run, "best"), StatusCode::kNotFound,
+                "has no best checkpoint: a run keeps one by checkpoint.keepBest");
+  RunEvaluations evaluations;
+  evaluations.mutable_best()->set_checkpoint("1-2");
+  ASSERT_TRUE(WriteEvaluations(run, term, evaluations).ok());
+  opens("", "1-2");
+  opens("best", "1-2");
+  opens("latest", "1-3");
+  opens("1-1", "1-1");
+  ASSERT_TRUE(RemoveCheckpoint(run, {1, 2}).ok());
+  ExpectRefused(Open(run, "best"), StatusCode::kNotFound, "there is no checkpoint 1-2 in");
 }
 
 }  // namespace

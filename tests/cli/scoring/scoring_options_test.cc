@@ -23,7 +23,7 @@ TEST(TakeRun, TakesOneRunAndOneStandardInput) {
   ScoringOptions options;
   EXPECT_TRUE(TakeRun({"adult"}, options).ok());
   EXPECT_EQ(options.model.run, "adult");
-  EXPECT_EQ(options.model.checkpoint, "latest");
+  EXPECT_EQ(options.model.checkpoint, "");
   EXPECT_EQ(TakeRun({}, options).code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(TakeRun({"adult", "records.csv"}, options).message(),
               HasSubstr("not also records.csv; files with records follow --input"));

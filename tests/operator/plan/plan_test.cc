@@ -947,6 +947,13 @@ TEST(Plan, WhenTheExecutorChecksTheResult_TheChiefsExitIsEnough) {
   EXPECT_EQ(Plan(snapshot, kNow).status.phase(), JobStatus::Failed) << "what is known counts";
 }
 
+TEST(Plan, WhenTrainingHasEndedEarly_TheJobSucceedsAndSaysSo) {
+  FinalCounts counts{8000, 8000, 8000, 8000, true};
+  EXPECT_EQ(Find(Plan(WithChief(counts), kNow).status, "Succeeded")->reason(), "EarlyStopped");
+  counts.committed = 7000;
+  EXPECT_EQ(Plan(WithChief(counts), kNow).status.phase(), JobStatus::Failed);
+}
+
 TEST(Plan, WhenTheChiefIsAProgramOfYourOwn_ItsExitIsEnough) {
   Snapshot snapshot = WithChief(std::nullopt);
   snapshot.job.mutable_spec()->clear_training();

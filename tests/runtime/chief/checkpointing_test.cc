@@ -527,5 +527,25 @@ TEST_F(CheckpointingTest, WhenTheEvaluatorStillReadsWhatAFormerChiefNamed_ThatSt
   EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 1}, {1, 5}, {1, 6}}));
 }
 
+TEST_F(CheckpointingTest, WhenAnOldOneIsTheBest_ItStaysUntilAnotherIs) {
+  setup_->job.keep_best = ScoreRule{"auc", ScoreRule::Better::kHigher};
+  StartPs();
+  const auto evaluated = [this](const CheckpointId& id, double auc, const CheckpointId& newest) {
+    PollEvaluatorRequest request = chief_test::Numbered({});
+    request.set_checkpoint(CheckpointName(id));
+    (*request.mutable_metrics())["auc"] = auc;
+    evaluator_.Poll(request, {.newest = newest});
+  };
+  Take();
+  evaluated({1, 1}, 0.75, {1, 1});
+  for (int i = 0; i < 3; ++i) Take();
+  evaluated({1, 4}, 0.5, {1, 4});
+  for (int i = 0; i < 3; ++i) Take();
+  EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 1}, {1, 6}, {1, 7}}));
+  evaluated({1, 7}, 0.875, {1, 7});
+  for (int i = 0; i < 3; ++i) Take();
+  EXPECT_EQ(InPlace(), (std::vector<CheckpointId>{{1, 7}, {1, 9}, {1, 10}}));
+}
+
 }  // namespace
 }  // namespace pstrain

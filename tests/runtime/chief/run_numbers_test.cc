@@ -170,5 +170,32 @@ TEST(NumbersPublisher, WhenCheckpointsFail_SaysForHowLongAndWhy) {
   EXPECT_EQ(stats.checkpoint_error->Value(), ENOSPC);
 }
 
+TEST(NumbersPublisher, TheBestCheckpointAndAnEarlyStop_AreOnTheStatsPage) {
+  const auto writer = StatsWriter::InMemory();
+  ChiefStats stats(*writer);
+  NumbersPublisher publisher(stats);
+  RunNumbers numbers;
+  RunEvaluations evaluations;
+  ScoredCheckpoint& scored = *evaluations.add_history();
+  scored.set_checkpoint("2-7");
+  scored.set_examples_committed(300);
+  (*scored.mutable_metrics())["log_loss"] = 0.25;
+  *evaluations.mutable_best() = scored;
+  evaluations.set_best_metric("log_loss");
+  numbers.evaluations = std::make_shared<const RunEvaluations>(evaluations);
+  publisher.Publish(numbers);
+  EXPECT_EQ(stats.best.at("log_loss")->Value(), 0.25);
+  EXPECT_TRUE(std::isnan(stats.best.at("auc")->Value()));
+  EXPECT_EQ(stats.best_chief_term->Value(), 2);
+  EXPECT_EQ(stats.best_number->Value(), 7);
+  EXPECT_EQ(stats.best_examples->Value(), 300);
+  EXPECT_EQ(stats.evaluated_examples->Value(), 300);
+  EXPECT_EQ(stats.early_stopped->Value(), 0);
+  evaluations.mutable_early_stop();
+  numbers.evaluations = std::make_shared<const RunEvaluations>(evaluations);
+  publisher.Publish(numbers);
+  EXPECT_EQ(stats.early_stopped->Value(), 1);
+}
+
 }  // namespace
 }  // namespace pstrain

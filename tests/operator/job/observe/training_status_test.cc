@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace pstrain::job {
 namespace {
 
@@ -25,6 +27,51 @@ TEST(TrainingStatus, TakesCountsAndScoresByTheJobsNames) {
   EXPECT_EQ(status.examples_applied_max(), 41);
   EXPECT_EQ(status.metrics().at("auc"), 0.9);
   EXPECT_EQ(status.metrics().at("logLoss"), 0.3);
+}
+
+TEST(TrainingStatus, HasTheBestCheckpointAndTheLastEvaluations) {
+  const auto reading = Reading(
+      R"({"values":{"auc":0.9,"log_loss":0.3,"evaluated_examples":200,"best.log_loss":0.25,
+          "best_chief_term":2,"best_number":7,"best_examples":100,"early_stopped":1}})",
+      0);
+  TrainingStatus status = MakeTrainingStatus(reading, nullptr, {});
+  EXPECT_EQ(status.best().checkpoint(), "2-7");
+  EXPECT_EQ(status.best().metric(), "logLoss");
+  EXPECT_EQ(status.best().value(), 0.25);
+  EXPECT_EQ(status.best().examples_committed(), 100);
+  EXPECT_TRUE(status.early_stopped());
+  ASSERT_EQ(status.history_size(), 1);
+  EXPECT_EQ(status.history(0).examples_committed(), 200);
+  EXPECT_EQ(status.history(0).metrics().at("logLoss"), 0.3);
+  // Seen twice.
+  status = MakeTrainingStatus(reading, nullptr, status);
+  EXPECT_EQ(status.history_size(), 1);
+  // A chief that has just started says nothing yet.
+  status = MakeTrainingStatus(Reading(R"({"values":{}})", 0), nullptr, status);
+  EXPECT_EQ(status.history_size(), 1);
+  EXPECT_EQ(status.best().checkpoint(), "2-7");
+  EXPECT_TRUE(status.early_stopped());
+}
+
+TEST(TrainingStatus, KeepsTwentyEvaluations) {
+  TrainingStatus status;
+  for (int i = 1; i <= 25; ++i) {
+    const std::string body =
+        R"({"values":{"auc":0.5,"evaluated_examples":)" + std::to_string(i) + "}}";
+    status = MakeTrainingStatus(Reading(body.c_str(), 0), nullptr, status);
+  }
+  ASSERT_EQ(status.history_size(), 20);
+  EXPECT_EQ(status.history(0).examples_committed(), 6);
+  EXPECT_EQ(status.history(19).examples_committed(), 25);
+}
+
+TEST(FinalCounts, SayThatTheRunHasEndedEarly) {
+  const auto counts = FinalCountsOf(Reading(
+      R"({"values":{"examples_expected":20,"examples_committed":20,"applied_min":20,
+          "applied_max":20,"early_stopped":1}})",
+      0));
+  ASSERT_TRUE(counts.has_value());
+  EXPECT_TRUE(counts->early_stopped);
 }
 
 TEST(TrainingStatus, RateIsThatSinceTheReadingBefore) {

@@ -39,6 +39,7 @@ Simulation::Simulation(std::uint64_t seed, Mutations mutations)
   work_ids_ = AppliedSet(run_.input.batches_per_epoch).Missing(run_.input.epochs);
   leaves_out_ = seed % 4 == 2;
   if (seed % 4 == 3) AddPhases();
+  ends_early_ = seed % 5 == 1 && phases_.empty();
 }
 
 SimulationResult Simulation::Run() {
@@ -132,6 +133,7 @@ void Simulation::StartChief() {
   if (mutations_.restored_before_all_came) options.rejoin_timeout = {};
   for (const Checkpoint& checkpoint : disk_) options.checkpoints.push_back(checkpoint.name);
   if (!phases_.empty()) options.source = Closures();
+  if (!mutations_.early_end_is_forgotten) options.early_end = disk_end_;
   chief_slot_ = next_process_++;
   chiefs_[chief_slot_] = std::make_unique<Chief>(std::move(options), step_);
 }

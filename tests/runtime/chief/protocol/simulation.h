@@ -64,6 +64,12 @@ struct Mutations {
   bool restored_before_all_came = false;
   /// A chief does not look whether another one has taken its place.
   bool superseded_chiefs_go_on = false;
+  /// A run that ends early ends with what is committed, whatever else was granted.
+  bool early_end_forgets_granted = false;
+  /// Grants go on until the decision is durable.
+  bool grants_while_end_is_decided = false;
+  /// A new chief knows nothing of the decision.
+  bool early_end_is_forgotten = false;
   /// Who is told to stop is released once nothing is in flight, without a checkpoint.
   bool released_without_checkpoint = false;
 };
@@ -91,6 +97,8 @@ struct SimulationResult {
   std::uint64_t has_gradient = 0;
   /// Times that all were told to stop, and did.
   std::uint64_t drained = 0;
+  /// Runs that ended early, and had more to grant.
+  std::uint64_t early_ends = 0;
   /// Grants that were shared because a worker had them for too long.
   std::uint64_t overdue = 0;
   /// Pulls and pushes that shards answered early.
@@ -103,7 +111,7 @@ struct SimulationResult {
 /// A job of chief, ps, workers, a disk and a network that delivers in any order, run to its end.
 /// The chief is the real CommitProtocol; everything else is a model. Everything follows from the
 /// seed. Of four seeds, one is a program whose work ids come in phases, and one has batches that
-/// are left out now and then.
+/// are left out now and then. Of five, one ends early, unless it is a program.
 class Simulation {
  public:
   Simulation(std::uint64_t seed, Mutations mutations);
@@ -194,6 +202,10 @@ class Simulation {
     bool all_came = false;
     std::map<std::uint64_t, AssignShardsAction> outstanding;
     std::map<std::uint32_t, Process> workers;
+    /// With which the run is to end early; nothing is granted until that is on disk.
+    std::optional<AppliedSet> deciding;
+    /// All that this chief has granted.
+    std::set<WorkId> given;
     /// What the shell has granted to each worker and believes to be with it.
     std::map<std::uint32_t, std::set<WorkId>> granted;
     struct InFlight {
@@ -322,6 +334,12 @@ class Simulation {
   void HearEarly(Process worker, WorkId work_id, const std::vector<ShardInTerm>& early);
   void CheckPhases(const Chief& chief, const std::vector<GrantedWorkId>& grants);
 
+  // simulation_early_end.cc: runs that end before all is granted
+  /// False: the chief has died.
+  bool DecideEnd(Process process);
+  void CheckBeyondEnd(const Chief& chief, const std::vector<GrantedWorkId>& grants);
+  void CheckEarlyEnd(const Checkpoint& checkpoint);
+
   // simulation_left_out.cc: batches whose loss or gradient is not finite
   /// What a shard does with a push; false: it is not left out, because the shard has its gradient.
   bool Apply(Copy* copy, WorkId work_id, bool left_out);
@@ -341,6 +359,13 @@ class Simulation {
   bool false_reports_ = false;
   /// Some batches have no finite gradient, while there are faults.
   bool leaves_out_ = false;
+  bool ends_early_ = false;
+  /// On disk: with which the run ends early. And what is to be in it: what the chief that decided
+  /// had granted.
+  std::optional<AppliedSet> disk_end_;
+  std::set<WorkId> given_at_end_;
+  /// By any chief.
+  std::set<WorkId> ever_granted_;
   std::uint64_t step_ = 0;
   Process next_process_ = 1;
   std::uint64_t next_id_ = 1;

@@ -28,6 +28,7 @@ void Simulation::ChiefTick(Process process) {
   }
   chief.protocol.Tick(ProtocolTime{std::chrono::milliseconds(step_)});
   TakeActions(process);
+  if (ends_early_ && !DecideEnd(process)) return;
   std::erase_if(chief.outstanding, [&](const auto& entry) {
     return !chief.protocol.PsKnown(entry.second.ps, entry.second.incarnation);
   });
@@ -273,9 +274,13 @@ void Simulation::OnPoll(Process to, const Poll& poll) {
     chief.granted[index].erase(work_id);
     chief.in_flight.erase({index, work_id});
   }
-  const std::vector<GrantedWorkId> grants = chief.protocol.Grants(index, poll.want);
+  const bool wait = chief.deciding && !mutations_.grants_while_end_is_decided;
+  const std::vector<GrantedWorkId> grants = chief.protocol.Grants(index, wait ? 0 : poll.want);
+  CheckBeyondEnd(chief, grants);
   for (const GrantedWorkId& grant : grants) {
     chief.granted[index].insert(grant.work_id);
+    chief.given.insert(grant.work_id);
+    ever_granted_.insert(grant.work_id);
     chief.in_flight[{index, grant.work_id}] = {step_, false};
   }
   if (!grants.empty()) CheckGrant(chief);

@@ -35,6 +35,7 @@ TEST(Simulation, UnderRandomFaults_EveryShardHasEveryWorkIdExactlyOnce) {
     total.has_gradient += result.has_gradient;
     total.drained += result.drained;
     total.overdue += result.overdue;
+    total.early_ends += result.early_ends;
     total.early_pulls += result.early_pulls;
     total.early_pushes += result.early_pushes;
     total.asked += result.asked;
@@ -46,15 +47,17 @@ TEST(Simulation, UnderRandomFaults_EveryShardHasEveryWorkIdExactlyOnce) {
             << total.scalings << " changes of the number of ps, " << total.false_reports
             << " false reports, " << total.incomplete_finals << " final checkpoints refused, "
             << total.left_out << " work ids left out, " << total.has_gradient
-            << " pushes given back, " << total.drained << " times drained, " << total.overdue
-            << " grants overdue, " << total.early_pulls << " early pulls, " << total.early_pushes
-            << " early pushes, " << total.asked << " shards asked\n";
+            << " pushes given back, " << total.drained << " times drained, " << total.early_ends
+            << " early ends, " << total.overdue << " grants overdue, " << total.early_pulls
+            << " early pulls, " << total.early_pushes << " early pushes, " << total.asked
+            << " shards asked\n";
   EXPECT_TRUE(seeds < 100 ||
               (total.faults > 0 && total.checkpoints_abandoned > 0 &&
                total.checkpoints_incremental > 0 && total.reopened > 0 && total.moves > 0 &&
                total.scalings > 0 && total.incomplete_finals > 0 && total.overdue > 0 &&
-               total.early_pulls > 0 && total.early_pushes > 0 && total.asked > 0 &&
-               total.left_out > 0 && total.has_gradient > 0 && total.drained > 0));
+               total.early_ends > 0 && total.early_pulls > 0 && total.early_pushes > 0 &&
+               total.asked > 0 && total.left_out > 0 && total.has_gradient > 0 &&
+               total.drained > 0));
 }
 
 TEST(Simulation, WhenRepeated_IsTheSame) {
@@ -169,6 +172,18 @@ TEST(SimulationMutation, WhenASupersededChiefGoesOn_IsCaught) {
 
 TEST(SimulationMutation, WhenAllAreReleasedWithoutACheckpoint_IsCaught) {
   EXPECT_GT(Caught({.released_without_checkpoint = true}), 0);
+}
+
+TEST(SimulationMutation, WhenAnEarlyEndForgetsWhatWasGranted_IsCaught) {
+  EXPECT_GT(Caught({.early_end_forgets_granted = true}), 0);
+}
+
+TEST(SimulationMutation, WhenGrantsGoOnWhileAnEarlyEndIsDecided_IsCaught) {
+  EXPECT_GT(Caught({.grants_while_end_is_decided = true}), 0);
+}
+
+TEST(SimulationMutation, WhenANewChiefForgetsAnEarlyEnd_IsCaught) {
+  EXPECT_GT(Caught({.early_end_is_forgotten = true}), 0);
 }
 
 }  // namespace

@@ -33,5 +33,38 @@ TEST(ChiefJobOf, TheDigestTellsEvaluationsApartAndNotTheirDeadlines) {
   EXPECT_NE(ChiefJobOf(job).evaluation_digest, first.evaluation_digest);
 }
 
+TEST(ChiefJobOf, TheDirectionOfAScoreFollowsFromItsMetric) {
+  PSTrainingJob job;
+  Training& training = *job.mutable_spec()->mutable_training();
+  training.mutable_evaluation();
+  const auto better = [&](Evaluation::Metric metric) {
+    training.mutable_checkpoint()->mutable_keep_best()->set_metric(metric);
+    return ChiefJobOf(job).keep_best->better;
+  };
+  EXPECT_EQ(better(Evaluation::auc), ScoreRule::Better::kHigher);
+  EXPECT_EQ(better(Evaluation::accuracy), ScoreRule::Better::kHigher);
+  EXPECT_EQ(better(Evaluation::logLoss), ScoreRule::Better::kLower);
+  EXPECT_EQ(better(Evaluation::calibration), ScoreRule::Better::kCloserToOne);
+}
+
+TEST(ChiefJobOf, EarlyStoppingKeepsTheBestByItsMetricUnlessTheJobSaysAnother) {
+  PSTrainingJob job;
+  Training& training = *job.mutable_spec()->mutable_training();
+  EXPECT_FALSE(ChiefJobOf(job).early_stopping);
+  EXPECT_FALSE(ChiefJobOf(job).keep_best);
+  training.mutable_evaluation();
+  EarlyStopping& stopping = *training.mutable_early_stopping();
+  stopping.set_metric(Evaluation::logLoss);
+  stopping.set_patience(4);
+  stopping.set_min_delta(0.5);
+  const ChiefJob chief = ChiefJobOf(job);
+  EXPECT_EQ(chief.early_stopping->score.metric, "log_loss");
+  EXPECT_EQ(chief.early_stopping->patience, 4U);
+  EXPECT_EQ(chief.early_stopping->min_delta, 0.5);
+  EXPECT_EQ(chief.keep_best->metric, "log_loss");
+  training.mutable_checkpoint()->mutable_keep_best()->set_metric(Evaluation::auc);
+  EXPECT_EQ(ChiefJobOf(job).keep_best->metric, "auc");
+}
+
 }  // namespace
 }  // namespace pstrain

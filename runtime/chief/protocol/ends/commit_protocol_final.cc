@@ -50,6 +50,7 @@ Status CommitProtocol::ProveComplete(const std::vector<WrittenCheckpointShard>& 
   const std::string kind = checkpoint_->final ? "final checkpoint: " : "checkpoint of a mark: ";
   std::string lacking;
   std::uint32_t shards = 0;
+  early_end_.Adopt(checkpoint_shards);
   std::map<ShardId, std::vector<WorkId>> left_out = LeftOutHalf(checkpoint_shards, ledger_);
   for (const WrittenCheckpointShard& written : checkpoint_shards) {
     const std::string name = "shard " + std::to_string(written.shard);

@@ -17,6 +17,8 @@ struct FinalCounts {
   /// Of the shard with the fewest examples and of that with the most.
   std::int64_t applied_min = 0;
   std::int64_t applied_max = 0;
+  /// Expected is what was granted until the run ended early (spec.training.earlyStopping).
+  bool early_stopped = false;
 };
 
 /// Empty when every example was committed and applied by every shard once; else what differs.

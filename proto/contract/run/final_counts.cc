@@ -1,4 +1,4 @@
-#include "proto/contract/final_counts.h"
+#include "proto/contract/run/final_counts.h"
 
 #include <array>
 #include <optional>
@@ -31,6 +31,7 @@ Result<FinalCounts> ProvenCountsIn(const Json& result) {
     if (!number) return DataLossError(std::string(kRunResultFile) + " has no number " + key);
     *count = *number;
   }
+  counts.early_stopped = result.Find(kResultEarlyStopped) != nullptr;
   if (const std::string mismatch = MismatchOf(counts); !mismatch.empty()) {
     return DataLossError(std::string(kRunResultFile) + ": " + mismatch);
   }
