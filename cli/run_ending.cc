@@ -36,7 +36,7 @@ void PrintError(const RunOptions& options, const std::string& error) {
   std::fflush(stdout);
 }
 
-int ExitCode(local::SessionEnd end, bool all_kills_fired) {
+int ExitCodeOf(local::SessionEnd end, bool all_kills_fired) {
   if (end == local::SessionEnd::kFailed || end == local::SessionEnd::kAborted) return kExitFailure;
   return all_kills_fired ? kExitSuccess : kExitKillNotFired;
 }
@@ -193,7 +193,7 @@ int TellEnd(const EndedRun& run, local::RunOutcome outcome) {
   if (!run.all_kills_fired) {
     std::fprintf(stderr, "pstrain run: a kill of --chaos did not fire before the last commit\n");
   }
-  if (error.empty()) return ExitCode(run.end, run.all_kills_fired);
+  if (error.empty()) return ExitCodeOf(run.end, run.all_kills_fired);
   std::fprintf(stderr, "job failed: %s\n", error.c_str());
   return kExitFailure;
 }

@@ -61,7 +61,7 @@ template <typename... Args>
 Status CheckArguments(std::int64_t replicas, const Args&... args) {
   Status checked;
   std::size_t position = 0;
-  const auto check = [&](const auto& argument) {
+  [[maybe_unused]] const auto check = [&](const auto& argument) {
     ++position;
     if (checked.ok()) checked = CheckArgument(argument, replicas, position);
   };
