@@ -19,8 +19,8 @@ std::optional<std::string> ClosureQueue::Prepared(WorkId work_id, const std::str
   }
   // What it came to is not known any more, and is on all shards.
   if (protocol.Committed(work_id)) return "";
-  const std::size_t payloads = source_->payload_bytes() + read_only_.bytes();
-  const std::size_t most = limits_.kept - std::min(limits_.kept, payloads);
+  const std::size_t kept = source_->kept_bytes() + read_only_.bytes();
+  const std::size_t most = limits_.kept - std::min(limits_.kept, kept);
   if (prepared_.Keep(id, outcome, most, CommittedBy(protocol))) return std::nullopt;
   return "";
 }

@@ -16,7 +16,7 @@ class CommitProtocol;
 /// granted is an attempt: each has a number of its own (IsReadOnlyAttempt), which comes once, so
 /// that whatever is said of an attempt that counts no more is about nothing
 /// (docs/design/read-only-functions.md). A program has it (ChiefJob::Work). The chief's lock is
-/// held in each call.
+/// held in each call: one thread at a time.
 class ReadOnlyWork {
  public:
   virtual ~ReadOnlyWork() = default;

@@ -12,12 +12,12 @@
 
 #include "proto/contract/control.pb.h"
 #include "runtime/chief/chief_dependencies.h"
+#include "runtime/chief/grants/read_only_grants.h"
 #include "runtime/chief/peers/attempts.h"
 #include "runtime/chief/peers/grant_limit.h"
 #include "runtime/chief/peers/grant_watch.h"
 #include "runtime/chief/peers/granted_work.h"
 #include "runtime/chief/peers/work_waiters.h"
-#include "runtime/chief/grants/read_only_grants.h"
 #include "runtime/requests/ids.h"
 
 namespace pstrain {

@@ -31,9 +31,9 @@ struct WorkPreference {
 
 /// Work that is added while it is done, in phases: nothing of a phase is begun before all of the
 /// phases before it is committed. Within a phase the highest priority is first, and of that the
-/// lowest open id, whoever asks, but for what is kept for another worker, or for any other. What was
-/// done is kept, to be done again for a shard that is restored without it, until Forget. One thread
-/// at a time.
+/// lowest open id, whoever asks, but for what is kept for another worker, or for any other. What
+/// was done is kept, to be done again for a shard that is restored without it, until Forget. One
+/// thread at a time.
 class ClosureSource : public WorkSource {
  public:
   static constexpr std::uint32_t kChunkSize = 4096;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "runtime/chief/protocol/closure_source.h"
 #include "runtime/requests/work_kind.h"
 #include "tests/library/coordinator/queue_fixture.h"
 
@@ -94,8 +95,12 @@ TEST_F(ClosureQueuePreparedTest, WhereThereIsNoRoom_TheAttemptIsGivenBack) {
 }
 
 TEST_F(ClosureQueuePreparedTest, WhenPayloadsTakeAllRoom_OneAttemptAtATimeStillHasIt) {
-  Schedule();
-  Schedule(std::string(kKept - 4, 'x'));
+  const std::string call = "call";
+  Schedule(call);
+  // What each call takes beside its payload.
+  const std::size_t beside =
+      std::static_pointer_cast<ClosureSource>(work_.source)->kept_bytes() - call.size();
+  Schedule(std::string(kKept - call.size() - 2 * beside, 'x'));
   EXPECT_EQ(Prepare(0, "one"), std::nullopt);
   EXPECT_EQ(Prepare(1, "two"), "");
 }

@@ -35,7 +35,7 @@ TEST(RoleStats, WhenAWorkerRegisters_EverySlotIsWellFormed) {
   const RuntimeStats runtime(*writer);
   const PeerStats peer(*writer);
   const WorkerStats worker(*writer);
-  constexpr std::size_t kPlain = 20;
+  constexpr std::size_t kPlain = 21;
   constexpr std::size_t kHistograms = 4;
   constexpr std::size_t kSlotsOfOne = 16;  // 14 bounds, one without, the sum
   ExpectWellFormed(*writer, kPlain + kHistograms * kSlotsOfOne);
@@ -62,7 +62,7 @@ TEST(RoleStats, WhenAChiefRegisters_EverySlotIsWellFormed) {
   const auto writer = StatsWriter::InMemory();
   const RuntimeStats runtime(*writer);
   const ChiefStats chief(*writer);
-  ExpectWellFormed(*writer, 52);
+  ExpectWellFormed(*writer, 62);
   EXPECT_TRUE(std::isnan(chief.auc->Value()));
 }
 

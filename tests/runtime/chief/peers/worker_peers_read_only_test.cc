@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/chief/grants/read_only_work.h"
 #include "runtime/chief/peers/worker_peers.h"
 #include "runtime/chief/protocol/closure_source.h"
-#include "runtime/chief/grants/read_only_work.h"
 #include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
 #include "tests/runtime/chief/chief_test_support.h"
