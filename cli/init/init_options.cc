@@ -30,6 +30,7 @@ const char* const kInitUsage =
     "  --category COLUMN   a column whose numbers are names of categories; may be repeated\n"
     "  --name NAME         the name of the job (default: that of the file)\n"
     "\n"
+    "example: pstrain init patients.csv --label malignant --output job.yaml\n"
     "exit code: 0 written, 1 the file cannot be written, 2 wrong usage, or data that make no job\n";
 
 namespace {

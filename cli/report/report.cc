@@ -22,6 +22,7 @@ constexpr const char* kUsage =
     "  -o, --output FILE  where the page goes (default report.html; - is standard output)\n"
     "  --state-dir DIR    where the job was run (default .pstrain)\n"
     "\n"
+    "example: pstrain report adult -o adult.html\n"
     "exit code: 0 written, 1 the run is not there or FILE cannot be written, 2 wrong usage\n";
 
 struct Options {

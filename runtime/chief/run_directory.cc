@@ -212,10 +212,12 @@ Status RunDirectory::AddGenerations(RunDescription* run) const {
 // The second look makes sure that a chief which has come in between, and has read what there is
 // before this file was in its place, is the only one that anybody hears of variables from.
 Status RunDirectory::WriteGeneration(const CatalogGeneration& generation) const {
-  PSTRAIN_RETURN_IF_ERROR(Explained(CreateDirectories(File(kVariablesFolder))));
-  PSTRAIN_RETURN_IF_ERROR(
-      Write(GenerationName(generation.generation()), SerializeGeneration(generation)));
-  return CheckChiefTerm(path_, term_);
+  Status written = Explained(CreateDirectories(File(kVariablesFolder)));
+  if (written.ok())
+    written = Write(GenerationName(generation.generation()), SerializeGeneration(generation));
+  // A next chief that starts the run over removes the folder, also in the middle of this.
+  const Status current = CheckChiefTerm(path_, term_);
+  return written.ok() || current.code() == StatusCode::kAborted ? current : written;
 }
 
 Status RunDirectory::SetDeclarations(const std::vector<VariableSpec>& variables) const {
