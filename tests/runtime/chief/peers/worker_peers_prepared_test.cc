@@ -11,7 +11,7 @@
 #include "runtime/chief/protocol/closure_source.h"
 #include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
-#include "tests/runtime/chief/chief_test_support.h"
+#include "tests/runtime/chief/peers/program_work_fixture.h"
 
 namespace pstrain {
 namespace {
@@ -19,9 +19,9 @@ namespace {
 constexpr WorkId kFirst{0, 0};
 
 /// Two calls of a program, of which the test keeps what was prepared first.
-class PreparedWorkTest : public chief_test::ChiefPartsTest {
+class PreparedWorkTest : public chief_test::ProgramWorkTest {
  protected:
-  explicit PreparedWorkTest(int former_chiefs = 0) : ChiefPartsTest(Source(), former_chiefs) {
+  explicit PreparedWorkTest(int former_chiefs = 0) : ProgramWorkTest(Source(), former_chiefs) {
     setup_->work.prepared.keep = [this](WorkId work_id, const std::string& outcome,
                                         const CommitProtocol&) -> std::optional<std::string> {
       ++asked_;
@@ -45,19 +45,6 @@ class PreparedWorkTest : public chief_test::ChiefPartsTest {
     source->Add(1, {.kind = kClosureWork, .payload = "second"});
     return source;
   }
-  void SetUp() override { StartPs(); }
-
-  PollWorkerRequest Request(std::uint32_t index, std::uint32_t want,
-                            const std::vector<WorkId>& in_flight = {}) {
-    PollWorkerRequest request;
-    request.set_sequence(++sequence_);
-    request.set_index(index);
-    request.set_process(100 + index);
-    request.set_want(want);
-    request.set_chief_term_seen(chief().chief_term());
-    for (const WorkId work_id : in_flight) ToWire(work_id, request.add_in_flight());
-    return request;
-  }
   PollWorkerReply Poll(std::uint32_t index, std::uint32_t want,
                        const std::vector<WorkId>& in_flight = {}) {
     return workers_.Poll(Request(index, want, in_flight), {});
@@ -70,22 +57,15 @@ class PreparedWorkTest : public chief_test::ChiefPartsTest {
     call->set_outcome(outcome);
     return request;
   }
-  /// Of all shards.
-  Report ReportOf(WorkId work_id) {
-    Report report;
-    ToWire(work_id, report.mutable_work_id());
-    report.set_chief_term(chief().chief_term());
-    report.set_membership(workers_.MembershipNumber());
+  Report OfAllShards(WorkId work_id) {
+    Report report = ReportOf(work_id);
     report.mutable_shards()->set_count(2);
     return report;
   }
 
-  std::uint64_t sequence_ = 0;
   std::map<WorkId, std::string> kept_;
   int asked_ = 0;
   std::vector<Report> committed_by_;
-  WorkerPeers workers_{chief(), ps(), nullptr,
-                       [this](const Status& status) { failures_.push_back(status); }};
 };
 
 TEST_F(PreparedWorkTest, WhenAWorkerIsLost_TheNextOneIsGrantedWhatItHadPrepared) {
@@ -162,7 +142,7 @@ TEST_F(PreparedWorkTest, WhenAnAttemptFailsAfterAnotherWasPrepared_ItIsGivenBack
   Poll(0, 1);
   kept_[kFirst] = "of the other one";
   PollWorkerRequest request = Request(0, 1);
-  *request.add_reports() = ReportOf(kFirst);
+  *request.add_reports() = OfAllShards(kFirst);
   request.mutable_reports(0)->mutable_error()->set_code(13);
   const PollWorkerReply reply = workers_.Poll(request, {});
   EXPECT_TRUE(committed_by_.empty());
@@ -171,7 +151,7 @@ TEST_F(PreparedWorkTest, WhenAnAttemptFailsAfterAnotherWasPrepared_ItIsGivenBack
   EXPECT_EQ(FromWire(reply.grants(0).work_id()), kFirst);
   EXPECT_EQ(reply.grants(0).prepared(), "of the other one");
   request = Request(0, 0);
-  *request.add_reports() = ReportOf(kFirst);
+  *request.add_reports() = OfAllShards(kFirst);
   workers_.Poll(request, {});
   EXPECT_EQ(committed_by_.size(), 1U);
   EXPECT_EQ(Refused(RefusalReason::kNotGranted), 0U);
@@ -180,7 +160,7 @@ TEST_F(PreparedWorkTest, WhenAnAttemptFailsAfterAnotherWasPrepared_ItIsGivenBack
 TEST_F(PreparedWorkTest, WhenAnAttemptFailsAndNoneWasPrepared_ItHasFailed) {
   Poll(0, 1);
   PollWorkerRequest request = Request(0, 0);
-  *request.add_reports() = ReportOf(kFirst);
+  *request.add_reports() = OfAllShards(kFirst);
   request.mutable_reports(0)->mutable_error()->set_code(13);
   workers_.Poll(request, {});
   ASSERT_EQ(committed_by_.size(), 1U);

@@ -15,7 +15,7 @@
 #include "runtime/chief/protocol/closure_source.h"
 #include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
-#include "tests/runtime/chief/chief_test_support.h"
+#include "tests/runtime/chief/peers/program_work_fixture.h"
 
 namespace pstrain {
 namespace {
@@ -66,26 +66,13 @@ class FakeReadOnlyWork final : public ReadOnlyWork {
 };
 
 /// Beside eight calls that have an id.
-class ReadOnlyPeersTest : public chief_test::ChiefPartsTest {
+class ReadOnlyPeersTest : public chief_test::ProgramWorkTest {
  protected:
-  ReadOnlyPeersTest() : ChiefPartsTest(Source(), 0) { setup_->work.read_only = work_; }
+  ReadOnlyPeersTest() : ProgramWorkTest(Source()) { setup_->work.read_only = work_; }
   static std::shared_ptr<WorkSource> Source() {
     auto source = std::make_shared<ClosureSource>();
     for (int i = 0; i < 8; ++i) source->Add(1, {.kind = kClosureWork, .payload = "call"});
     return source;
-  }
-  void SetUp() override { StartPs(); }
-
-  PollWorkerRequest Request(std::uint32_t index, std::uint32_t want,
-                            const std::vector<WorkId>& in_flight = {}) {
-    PollWorkerRequest request;
-    request.set_sequence(++sequence_);
-    request.set_index(index);
-    request.set_process(100 + index);
-    request.set_want(want);
-    request.set_chief_term_seen(chief().chief_term());
-    for (const WorkId work_id : in_flight) ToWire(work_id, request.add_in_flight());
-    return request;
   }
   std::vector<WorkId> Poll(const PollWorkerRequest& request) {
     std::vector<WorkId> granted;
@@ -96,19 +83,9 @@ class ReadOnlyPeersTest : public chief_test::ChiefPartsTest {
     }
     return granted;
   }
-  Report ReportOf(WorkId attempt) {
-    Report report;
-    ToWire(attempt, report.mutable_work_id());
-    report.set_chief_term(chief().chief_term());
-    report.set_membership(workers_.MembershipNumber());
-    return report;
-  }
   static WorkId Attempt(std::uint32_t number) { return {kFirstReadOnlyChunk, number}; }
 
-  std::uint64_t sequence_ = 0;
   std::shared_ptr<FakeReadOnlyWork> work_ = std::make_shared<FakeReadOnlyWork>();
-  WorkerPeers workers_{chief(), ps(), nullptr,
-                       [this](const Status& status) { failures_.push_back(status); }};
 };
 
 TEST_F(ReadOnlyPeersTest, WhenThereIsWorkOfBothKinds_AWorkerGetsHalfOfEach) {

@@ -12,7 +12,7 @@
 #include "runtime/chief/protocol/closure_source.h"
 #include "runtime/requests/work_kind.h"
 #include "runtime/rpc/control_ids.h"
-#include "tests/runtime/chief/chief_test_support.h"
+#include "tests/runtime/chief/peers/program_work_fixture.h"
 
 namespace pstrain {
 namespace {
@@ -20,9 +20,9 @@ namespace {
 constexpr WorkId kFirst{0, 0};
 
 /// One call of a program, whose function has a deadline. The test says what is to stop.
-class StoppedWorkTest : public chief_test::ChiefPartsTest {
+class StoppedWorkTest : public chief_test::ProgramWorkTest {
  protected:
-  StoppedWorkTest() : ChiefPartsTest(Source(), 0) {
+  StoppedWorkTest() : ProgramWorkTest(Source()) {
     setup_->work.stops.missed = [this](WorkId work_id, std::uint32_t worker,
                                        const CommitProtocol& protocol) {
       EXPECT_FALSE(protocol.Begun(work_id)) << "it is with nobody";
@@ -48,40 +48,22 @@ class StoppedWorkTest : public chief_test::ChiefPartsTest {
     source->Add(1, {kClosureWork, "first", std::chrono::milliseconds(1500)});
     return source;
   }
-  void SetUp() override { StartPs(); }
-
-  PollWorkerRequest Request(std::uint32_t index, std::uint32_t want,
-                            const std::vector<WorkId>& in_flight = {}) {
-    PollWorkerRequest request;
-    request.set_sequence(++sequence_);
-    request.set_index(index);
-    request.set_process(100 + index);
-    request.set_want(want);
-    request.set_chief_term_seen(chief().chief_term());
-    for (const WorkId work_id : in_flight) ToWire(work_id, request.add_in_flight());
-    return request;
-  }
   /// A worker has given the call up; it says that shards have it, which is none of its matter.
   PollWorkerRequest Missing(std::uint32_t index) {
     PollWorkerRequest request = Request(index, 0);
     Report* const report = request.add_reports();
-    ToWire(kFirst, report->mutable_work_id());
-    report->set_chief_term(chief().chief_term());
-    report->set_membership(workers_.MembershipNumber());
+    *report = ReportOf(kFirst);
     report->mutable_shards()->set_count(2);
     report->set_missed(true);
     return request;
   }
 
-  std::uint64_t sequence_ = 0;
   std::vector<std::pair<WorkId, std::uint32_t>> missed_;
   ChiefJob::Heard heard_;
   ChiefJob::Work::Stops::Told told_;
   std::set<WorkId> in_flight_;
   int named_ = 0;
   int reported_ = 0;
-  WorkerPeers workers_{chief(), ps(), nullptr,
-                       [this](const Status& status) { failures_.push_back(status); }};
 };
 
 TEST_F(StoppedWorkTest, WhenAnAttemptWasGivenUp_ItIsNoReportAndAnotherWorkerHasTheCall) {
