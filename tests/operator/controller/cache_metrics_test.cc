@@ -34,10 +34,10 @@ TEST(CacheMetrics, CountObjectsAndWhyWatchesBeganAgain) {
     EXPECT_EQ(collect().count(restarts + reason + "}"), 1U) << "there from the start";
   }
   EXPECT_EQ(collect()[restarts + "expired}"], 0);
-  ASSERT_TRUE(api.server().WaitUntil([&] { return pods.watcher().counts().watches == 1; }));
+  ASSERT_TRUE(api.server().WaitForWatches("pods", 1));
   api.server().EndWatches();
   EXPECT_TRUE(reached(restarts + "ended}", 1));
-  ASSERT_TRUE(api.server().WaitUntil([&] { return pods.watcher().counts().watches == 2; }));
+  ASSERT_TRUE(api.server().WaitForWatches("pods", 2));
   api.server().ExpireVersions();
   EXPECT_TRUE(reached(restarts + "expired}", 1));
 }
