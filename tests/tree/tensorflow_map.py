@@ -2,7 +2,8 @@
 """tensorflow_map.py ROOT: every row of docs/tensorflow-map.md holds. Its state is one of four. A row
 that is pinned, deviates or is none names, in backquotes, tests that exist as Suite.Name in a
 GoogleTest source; pinned and deviates name a symbol that a header of include/pstrain declares,
-deviates and none say why; next names nothing. No row is there twice."""
+deviates and none say why; next names nothing. No row is there twice, and each behaviour of TensorFlow
+from 1 to 193 is in one row, which begins with its number."""
 import re
 import sys
 
@@ -13,6 +14,8 @@ STATES = ("pinned", "deviates", "none", "next")
 ROW = re.compile(r"^\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|[ \t]*$", re.MULTILINE)
 TEST = re.compile(r"\bTEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\)")
 SPAN = re.compile(r"`([^`]+)`")
+NUMBERS = re.compile(r"(?:^|, )(\d+)(?:-(\d+))?(?= |$)")
+BEHAVIOURS = set(range(1, 194))
 
 
 def tests_of(root):
@@ -47,10 +50,18 @@ def faults_of(state, ours, tests, known_tests, known_words):
     return faults
 
 
+def behaviours_of(name):
+    """By the row's name; of a row of ours, as 91a, none."""
+    if not re.match(r"\d+(?![\da-z])", name):
+        return []
+    return [number for first, last in NUMBERS.findall(name)
+            for number in range(int(first), int(last or first) + 1)]
+
+
 def main(root):
     text = text_of(root, MAP) or ""
     known_tests, known_words = tests_of(root), words_of(root)
-    seen = set()
+    seen, numbers = set(), []
     rows = violations = 0
     for row in ROW.finditer(text):
         name, state, ours, tests = (cell.strip() for cell in row.groups())
@@ -61,9 +72,17 @@ def main(root):
         if name in seen:
             faults.append("it is there twice")
         seen.add(name)
+        behaviours = behaviours_of(name)
+        faults += [f"behaviour {number} is in a row already" for number in behaviours
+                   if number in numbers]
+        numbers += behaviours
         for fault in faults:
             print(f"{MAP}:{line_of(text, row.start())}: {name}: {fault}")
             violations += 1
+    for number in sorted(BEHAVIOURS ^ set(numbers)) if rows else ():
+        print(f"{MAP}: behaviour {number} is " +
+              ("in no row" if number in BEHAVIOURS else "one that nobody has described"))
+        violations += 1
     print(f"{rows} rows, {violations} violations")
     return 1 if violations or not rows else 0
 

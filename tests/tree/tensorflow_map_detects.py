@@ -9,12 +9,13 @@ PINNED = "| tf.Tensor | pinned | `Tensor::Zeros` | `Tensor.IsZero`, `Tensor.Othe
 DEVIATES = "| tf.x | deviates | `Tensor`: for a reason | `Tensor.IsZero` |\n"
 NONE = "| tf.tpu | none | it is another machine | `Tensor.IsZero` |\n"
 NEXT = "| tf.data | next | | |\n"
+ALL = "| 1-191 | next | | |\n| 192 one, 193 two | next | | |\n| 192a ours, of 1, 193 | next | | |\n"
 CLEAN = {
     "include/pstrain/tensor.h": "// Planned\nclass Tensor {\n  static Tensor Zeros();\n};\n",
     "tests/include/pstrain/tensor_test.cc":
         "TEST(Tensor, IsZero) {}\nTEST_F(Tensor,\n       Other) {}\n// TEST(Tensor, Gone) {}\n",
     "tests/include/pstrain/helper.cc": "TEST(Tensor, NoTest) {}\n",
-    MAP: HEAD + PINNED + DEVIATES + NONE + NEXT,
+    MAP: HEAD + PINNED + DEVIATES + NONE + NEXT + ALL,
 }
 
 
@@ -40,6 +41,10 @@ for row in ("| tf.x | done | `Tensor` | `Tensor.IsZero` |",
             "| tf.x | next | | `Tensor.IsZero` |"):
     trees.refuses(f"{MAP}:6:", with_row(row + "\n"))
 trees.refuses(f"{MAP}:7:", with_row(NEXT + NEXT))
+trees.refuses(f"{MAP}: behaviour 192 is in no row", with_row(ALL.replace("192 one, ", "")))
+trees.refuses(f"{MAP}: behaviour 1 is in no row", with_row(ALL.replace("1-191", "2-191")))
+trees.refuses(f"{MAP}: behaviour 194 is one", with_row(ALL.replace("193 two", "193-194 two")))
+trees.refuses(f"{MAP}:7: ", with_row(ALL.replace("1-191", "1-192")))
 trees.refuses("0 rows", with_row(""))
 trees.refuses("0 rows", {path: text for path, text in CLEAN.items() if path != MAP})
 trees.finish()

@@ -271,6 +271,31 @@ TEST(ClusterResolver, FromTfConfig_IsStrict) {
   }
 }
 
+TEST(ClusterResolver, FromTfConfig_ReadsASparseCluster) {
+  const ClusterResolver resolver =
+      ClusterResolver::FromTfConfig(
+          R"({"sparseCluster":{"ps":["p:1"],"worker":{"1":"w1:1","10":"w10:1"}},)"
+          R"("task":{"type":"worker","index":10}})")
+          .value();
+  EXPECT_EQ(*resolver.Master(), "w10:1");
+  EXPECT_EQ(*resolver.cluster_spec().task_indices("worker"), (std::vector<int>{1, 10}));
+  EXPECT_TRUE(resolver.CheckParameterServers().ok());
+  HideGpus();
+  EXPECT_EQ(resolver.NumAccelerators({.task_id = 1}).status().code(),
+            StatusCode::kFailedPrecondition)
+      << "it is another task, though its name begins as the own one's";
+}
+
+TEST(ClusterResolver, WhenAnEvaluatorIsInTheCluster_ItIsNoneOfThoseThatTrain) {
+  const ClusterResolver resolver =
+      ClusterResolver::FromTfConfig(
+          R"({"cluster":{"chief":["c:1"],"ps":["p:1"],"worker":["w:1"],"evaluator":["e:1"]},)"
+          R"("task":{"type":"worker","index":0}})")
+          .value();
+  EXPECT_TRUE(resolver.CheckParameterServers().ok());
+  EXPECT_EQ(*resolver.WorkerCount(), 2);
+}
+
 TEST(ClusterResolver, FromEnvironment_ReadsTfConfig) {
   ASSERT_EQ(unsetenv("TF_CONFIG"), 0);
   EXPECT_TRUE(ClusterResolver::FromEnvironment()->cluster_spec().empty());
