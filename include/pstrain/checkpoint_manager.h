@@ -17,15 +17,15 @@ namespace program {
 class Run;
 }  // namespace program
 
+/// Mirrors the arguments of tf.train.CheckpointManager; checkpoints without a mark do not count.
 struct CheckpointManagerOptions {
-  /// How many of the newest marks keep their checkpoints, from 2 to 10000, as one may be damaged;
-  /// nothing: all. Other checkpoints of the run are not counted. Mirrors max_to_keep.
+  /// The newest marks that stay, 2 to 10000, as one may be damaged; none: all. Mirrors max_to_keep.
   std::optional<int> max_to_keep = 2;
 };
 
+/// Mirrors the arguments of tf.train.CheckpointManager.save. A value.
 struct SaveOptions {
-  /// What RestoreOrInitialize returns to the next `main`, from 1 on. Later marks need not be
-  /// higher. Mirrors checkpoint_number.
+  /// What RestoreOrInitialize returns, from 1 on, in any order. Mirrors checkpoint_number.
   std::int64_t mark = 0;
   /// Kept with the mark, at most 64 KiB: what `main` has to know and no variable holds.
   std::string user_bytes = {};

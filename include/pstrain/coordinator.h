@@ -45,13 +45,13 @@ class ClusterCoordinator {
                                            const CoordinatorOptions& options = {});
 
   /// Has a worker run the function with these arguments, which are checked when this is compiled.
-  /// Does not wait. Mirrors ClusterCoordinator.schedule(fn, args). An Iterator gives the call its
-  /// next elements; a call that is not scheduled takes none.
+  /// Waits while calls that are kept take 256 MiB. Mirrors ClusterCoordinator.schedule(fn, args).
+  /// An Iterator gives the call its next elements; a call that is not scheduled takes none.
   ///
   /// OUT_OF_RANGE: an iterator has no more elements; this call is not scheduled. The error of a
   /// function before this one: then this call is not scheduled either. FAILED_PRECONDITION:
   /// another thread than the one that scheduled first, or after Finish. RESOURCE_EXHAUSTED: the
-  /// arguments have more than 1 MiB, or those of all calls more than 256 MiB. UNAVAILABLE: the run
+  /// arguments have more than 1 MiB, or nothing has made room for ten minutes. UNAVAILABLE: the run
   /// has ended.
   template <typename... Params, typename... Args>
     requires requires(Args&&... args) { Function<Params...>::Pack(std::forward<Args>(args)...); }

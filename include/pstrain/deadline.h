@@ -4,8 +4,8 @@
 
 namespace pstrain {
 
-/// How long a call may block, from its beginning. Every call that may block takes one: a duration
-/// (`std::chrono::seconds(30)`), or Forever(), which has to be said. A value; any thread.
+/// How long a call may block, from its beginning; TensorFlow's calls have no bound. Every call that
+/// may block takes one: a duration (`std::chrono::seconds(30)`), or Forever(). A value; any thread.
 class Deadline {
  public:
   /// A negative duration is over at once.

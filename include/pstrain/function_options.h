@@ -5,7 +5,7 @@
 
 namespace pstrain {
 
-/// What a function of a program asks of those that run it. A value.
+/// What a function of a program asks of those that run it; TensorFlow has nothing of it. A value.
 struct FunctionOptions {
   /// True: either all that one attempt changes and returns counts or nothing of it, also when its
   /// worker dies between two ps: the next attempt does not run the function again. What it changes

@@ -16,7 +16,7 @@ class StepState;
 
 /// A mean that functions add to, as a function meets it. It leaves with what the function returns:
 /// a function that fails, or an attempt that is lost, adds nothing. Lives while the function runs;
-/// used by the thread that runs it.
+/// used by the thread that runs it. Mirrors tf.keras.metrics.Mean in a worker_fn.
 class StepMetric {
  public:
   /// Adds to the sum and to the weight that the mean is divided by. Mirrors

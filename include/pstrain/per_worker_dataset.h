@@ -14,11 +14,11 @@ namespace program {
 class PerWorkerElements;
 }  // namespace program
 
+/// How an iterator is made; iter(per_worker_dataset) of TensorFlow takes nothing. A value.
 struct IterateOptions {
   /// How many elements one call is given, from 1 to 65536: its function may call Next so often.
   std::int64_t elements_per_call = 1;
-  /// Marks keep where an iterator of this name stands (CheckpointManager), and a second one of the
-  /// same name is the same. Empty: it begins at the first element whenever it is made.
+  /// Of a name there is one iterator; marks keep where it stands. Empty: it begins at the first.
   std::string name = {};
 };
 

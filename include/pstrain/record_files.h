@@ -62,9 +62,9 @@ struct FixedLenFeature {
   std::optional<Tensor> default_value = std::nullopt;
 };
 
+/// Mirrors the arguments of tf.data.TFRecordDataset and the features of tf.io.parse_example.
 struct TfRecordOptions {
-  /// What elements have, in this order; each record is a tf.Example then. Empty: an element is the
-  /// record as it is, a text named "record". Mirrors the features of tf.io.parse_example.
+  /// What tf.Examples have, in this order. Empty: elements are the records, texts named "record".
   std::vector<FixedLenFeature> features = {};
   Compression compression = Compression::kAuto;
 };

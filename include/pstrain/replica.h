@@ -13,9 +13,9 @@
 
 namespace pstrain {
 
-/// By its replica the body of RunReplicas reads variables and says what changes in them, as a
-/// function does by its Step, and asks which device replica it is. What all device replicas of a
-/// step say is one change of the step. Lives while the body runs; used by the thread that runs it.
+/// By it the body of RunReplicas reads variables and says what changes in them, as a function does
+/// by its Step, and asks which device replica it is. What all of a step say is one change of the
+/// step. Mirrors tf.distribute.ReplicaContext. Used by the thread that runs it, while it does.
 class Replica : public Step {
  public:
   explicit Replica(Step& step, std::int64_t id = 0) : Step(step.state_), id_(id) {}

@@ -17,7 +17,7 @@ class ResourceSource;
 struct ResourceAccess;
 }  // namespace program
 
-/// For which worker a resource is made. A value.
+/// For which worker a resource is made; TensorFlow does not tell it. A value.
 struct WorkerContext {
   /// From 0 to num_workers - 1.
   std::int64_t worker_index = 0;

@@ -19,7 +19,7 @@ namespace program {
 class SavedState;
 }  // namespace program
 
-/// A variable or embedding table, as a checkpoint has it. A value.
+/// A variable or table, as a checkpoint has it. Mirrors an entry of tf.train.list_variables.
 struct SavedVariable {
   std::string name;
   /// Of a table (rows, dimension).

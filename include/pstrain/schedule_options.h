@@ -5,7 +5,7 @@
 
 namespace pstrain {
 
-/// Which worker a call goes to, and which calls of its phase it comes before. A value.
+/// Which worker a call goes to, and which of its phase it precedes; TensorFlow has none. A value.
 struct ScheduleOptions {
   /// The index of the worker that is to run it (Step::worker_index); others run it while that one
   /// is not there: not yet, or not any more. Calls behind it in its phase do not wait for it.

@@ -13,10 +13,10 @@
 
 namespace pstrain {
 
+/// Mirrors the arguments of tf.keras.utils.SidecarEvaluator. A value.
 struct SidecarEvaluatorOptions {
-  /// After a checkpoint whose mark is this or higher nothing is evaluated any more, though the
-  /// process stays until the run ends. Nothing: until the run ends. Mirrors max_evaluations, which
-  /// counts by the number in the checkpoint's name too.
+  /// After a checkpoint whose mark is this or higher nothing is evaluated any more; the process
+  /// stays until the run ends. Mirrors max_evaluations, by the number in the checkpoint's name too.
   std::optional<std::int64_t> max_evaluations = {};
 };
 

@@ -18,7 +18,7 @@ class Run;
 
 /// How many of what a strategy without a cluster starts, as threads of this process: in a cluster
 /// these are the job's, spec.replicaSpecs, spec.strategy.shards, spec.program.closuresPerWorker.
-/// And how its variables are divided, which is the program's in both. A value.
+/// And how its variables are divided, the only one of these that TensorFlow's takes. A value.
 struct StrategyOptions {
   /// Parameter servers, from 1 to 64.
   int ps = 1;

@@ -129,7 +129,7 @@ inline Result<Tensor> FromTorch(const torch::Tensor& tensor) {
   });
 }
 
-/// A variable, and the parameter that a function has made of what it has read of it.
+/// A variable, and the parameter made of what was read of it; in TensorFlow both are a tf.Variable.
 struct TorchParameter {
   VariableRef variable;
   /// A leaf on the CPU that requires a gradient, as ToParameter makes it: of the whole variable, or

@@ -12,7 +12,7 @@
 
 namespace pstrain {
 
-/// A tensor with its name in a Values.
+/// A tensor with its name in a Values. Mirrors an item of a dict of tf.nest.
 struct NamedTensor {
   std::string name;
   Tensor value;

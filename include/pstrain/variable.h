@@ -20,7 +20,7 @@ class Run;
 }  // namespace program
 
 /// The name of a variable, as functions and `main` share it: a constant of the program, the same in
-/// all roles. A value; any thread.
+/// all roles. Mirrors tf.Variable.name. A value; any thread.
 struct VariableRef {
   std::string name;
 };
