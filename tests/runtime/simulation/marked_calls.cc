@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 #include <sstream>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,8 +26,8 @@ constexpr std::chrono::milliseconds kMostOverrun{1500};
 
 /// How often each call was begun, on whichever worker.
 int NextAttempt(const MarkedCall& call) {
-  static std::map<std::pair<std::uint64_t, std::uint64_t>, int> attempts;
-  return ++attempts[{call.life, call.number}];
+  static std::map<std::tuple<bool, std::uint64_t, std::uint64_t>, int> attempts;
+  return ++attempts[{call.kind == MarkedCall::Kind::kLook, call.life, call.number}];
 }
 
 /// Each call whose function has returned.
@@ -43,7 +44,8 @@ std::set<std::string>& Missed() {
 
 /// The third attempt of a call is in time.
 bool Misses(const MarkedCall& call, int attempt) {
-  return NatureOfJob().calls_miss && call.kind == MarkedCall::Kind::kAdd && attempt <= 2 &&
+  const bool may = call.kind == MarkedCall::Kind::kAdd || call.kind == MarkedCall::Kind::kLook;
+  return NatureOfJob().calls_miss && may && attempt <= 2 &&
          Scheduler::OfCaller()->random().Uniform(kMissing) == 0;
 }
 
@@ -60,11 +62,15 @@ bool Fails(const MarkedCall& call, int attempt) {
   return attempt == call.fails_in;
 }
 
+Seen SeenIn(const MarkedCall& call, const std::vector<float>& lives) {
+  const float own = lives[call.life % kLives];
+  return {.own = own, .former = std::accumulate(lives.begin(), lives.end(), -own), .missed = false};
+}
+
 /// Rules 3 and 8: a call reads all of the phases before its own and nothing of later ones, unless
 /// it runs again after its phase, and of former lives what was there when its own began.
 void CheckSeen(const MarkedCall& call, const std::vector<float>& lives) {
-  const float own = lives[call.life % kLives];
-  const float former = std::accumulate(lives.begin(), lives.end(), -own);
+  const auto [own, former, missed] = SeenIn(call, lives);
   if (former != call.former) {
     Observed().on_violation("a call of life " + std::to_string(call.life) + " has seen " +
                             std::to_string(former) + " calls of former ones, and not " +
@@ -97,8 +103,9 @@ class Runner final : public ClosureRunner {
     const Result<MarkedCall> call = MarkedCall::FromPayload(payload);
     if (!call.ok()) return ClosureOutcome::Failed(call.status());
     const int attempt = NextAttempt(*call);
-    const bool fails = Fails(*call, attempt);
     const bool misses = Misses(*call, attempt);
+    if (call->kind == MarkedCall::Kind::kLook) return Look(*call, reads, misses);
+    const bool fails = Fails(*call, attempt);
     ClosureOutcome outcome;
     outcome.access = Access(*call);
     const Result<StepValues> read = reads.Read(outcome.access);
@@ -122,6 +129,20 @@ class Runner final : public ClosureRunner {
   }
 
  private:
+  /// `main` looks whether it is right: an attempt that does not count may see anything.
+  ClosureOutcome Look(const MarkedCall& call, ClosureReads& reads, bool misses) const {
+    StepAccess access;
+    access.dense = {lives_};
+    const Result<StepValues> read = reads.Read(access);
+    if (!read.ok()) return ClosureOutcome::Failed(read.status());
+    Seen seen = SeenIn(call, read->dense[0].of<float>());
+    seen.missed = misses;
+    if (misses) Overrun();
+    ClosureOutcome outcome;
+    outcome.result = seen.ToBytes();
+    return outcome;
+  }
+
   StepAccess Access(const MarkedCall& call) const {
     StepAccess access;
     access.dense = {lives_};
@@ -171,6 +192,18 @@ class Runner final : public ClosureRunner {
 };
 
 }  // namespace
+
+std::string Seen::ToBytes() const {
+  return std::to_string(own) + ' ' + std::to_string(former) + (missed ? " 1" : " 0");
+}
+
+Result<Seen> Seen::FromBytes(const std::string& bytes) {
+  std::istringstream text(bytes);
+  Seen seen;
+  text >> seen.own >> seen.former >> seen.missed;
+  if (!text) return InternalError("nothing that was seen: \"" + bytes + "\"");
+  return seen;
+}
 
 std::string MarkedCall::ToPayload() const {
   std::ostringstream text;

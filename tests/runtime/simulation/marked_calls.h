@@ -19,6 +19,9 @@ struct MarkedCall {
     kRead,
     /// Atomic: adds what it draws, and returns that.
     kDraw,
+    /// Changes nothing, and has no work id: returns how many calls had added, of this life and of
+    /// former ones (Seen).
+    kLook,
   };
 
   Kind kind = Kind::kAdd;
@@ -46,6 +49,18 @@ struct MarkedCall {
 
 /// An attempt that was beyond its deadline has returned this. Any thread of the simulation.
 bool IsOfMissedAttempt(const std::string& result);
+
+/// What a kLook has read. A value.
+struct Seen {
+  float own = 0;
+  float former = 0;
+  /// Its attempt was beyond its deadline.
+  bool missed = false;
+
+  std::string ToBytes() const;
+  /// INTERNAL: this is none.
+  static Result<Seen> FromBytes(const std::string& bytes);
+};
 
 /// Runs them on a worker.
 std::unique_ptr<ClosureRunner> CreateMarkedRunner();

@@ -40,6 +40,8 @@ constexpr std::uint64_t kMostAmount = 100;
 constexpr std::uint64_t kFailingPhases = 4;
 constexpr std::uint64_t kAssigns = 8;
 constexpr std::uint64_t kDraws = 3;
+/// Behind one call of so many stands one that changes nothing.
+constexpr std::uint64_t kLooks = 3;
 /// One phase of so many is followed by a mark.
 constexpr std::uint64_t kPhasesPerMark = 2;
 /// What `main` does between two phases, and how long it waits for a mark, at most.
@@ -141,8 +143,51 @@ class Main {
                       .least = least,
                       .most = least + static_cast<float>(calls)};
       PSTRAIN_RETURN_IF_ERROR(Schedule(call));
+      if (i % kLooks == 0) PSTRAIN_RETURN_IF_ERROR(Look(call));
     }
     return End();
+  }
+
+  /// What is scheduled, once more where it is told of a function that has failed before.
+  Result<ClosureQueue::Scheduled> Try(const MarkedCall& call, const CallOptions& options) {
+    Result<ClosureQueue::Scheduled> scheduled = queue_.Schedule(call.ToPayload(), options);
+    if (scheduled.status().code() != StatusCode::kOutOfRange) return scheduled;
+    error_told_ = true;
+    return queue_.Schedule(call.ToPayload(), options);
+  }
+
+  /// As the call sees it: all of the phases before, and of its own what has come so far.
+  Status Look(MarkedCall call) {
+    call.kind = MarkedCall::Kind::kLook;
+    call.life = life_;
+    call.number = number_of_looks_++;
+    call.former = former_;
+    CallOptions options{.function = {.writes = false}};
+    if (NatureOfJob().calls_miss) options.function.deadline = MarkedCall::kDeadline;
+    PSTRAIN_ASSIGN_OR_RETURN(ClosureQueue::Scheduled scheduled, Try(call, options));
+    if (scheduled.id != history_.calls) Violated("a call that changes nothing has taken an id");
+    looks_.push_back({.call = call, .state = std::move(scheduled.state)});
+    return OkStatus();
+  }
+
+  // Where calls assign, its phase has begun behind the last of them.
+  Status CheckLooks() {
+    for (const Made& look : std::exchange(looks_, {})) {
+      if (!look.state->known()) Violated("Join has not waited for a call that changes nothing");
+      const Result<std::string> outcome = look.state->Wait(SteadyTime::max());
+      if (outcome.status().code() == StatusCode::kCancelled) continue;
+      PSTRAIN_RETURN_IF_ERROR(outcome.status());
+      PSTRAIN_ASSIGN_OR_RETURN(const Seen seen, Seen::FromBytes(*outcome));
+      if (seen.missed) Violated("what a call that changes nothing has seen too late counts");
+      if (NatureOfJob().repairs_fail) continue;
+      if (seen.former != look.call.former || seen.own < look.call.least ||
+          seen.own > look.call.most) {
+        Violated("a call that changes nothing has seen " + *outcome + ", and not " +
+                 std::to_string(look.call.least) + " to " + std::to_string(look.call.most) + " " +
+                 std::to_string(look.call.former));
+      }
+    }
+    return OkStatus();
   }
 
   // A function that has failed before is told of here, too.
@@ -159,15 +204,10 @@ class Main {
                         .function = {.atomic = call.kind == MarkedCall::Kind::kDraw},
                         .schedule = {}};
     if (NatureOfJob().calls_miss) options.function.deadline = MarkedCall::kDeadline;
-    Result<ClosureQueue::Scheduled> scheduled = queue_.Schedule(call.ToPayload(), options);
-    if (scheduled.status().code() == StatusCode::kOutOfRange) {
-      error_told_ = true;
-      scheduled = queue_.Schedule(call.ToPayload(), options);
-    }
-    PSTRAIN_RETURN_IF_ERROR(scheduled.status());
-    if (scheduled->id != history_.calls) Violated("a call does not have the next number");
+    PSTRAIN_ASSIGN_OR_RETURN(ClosureQueue::Scheduled scheduled, Try(call, options));
+    if (scheduled.id != history_.calls) Violated("a call does not have the next number");
     ++history_.calls;
-    made_.push_back({.call = call, .id = scheduled->id, .state = std::move(scheduled->state)});
+    made_.push_back({.call = call, .id = scheduled.id, .state = std::move(scheduled.state)});
     return OkStatus();
   }
 
@@ -177,6 +217,7 @@ class Main {
     if (joined.code() != StatusCode::kOutOfRange) PSTRAIN_RETURN_IF_ERROR(joined);
     error_told_ = error_told_ || !joined.ok();
     bool failed = false;
+    PSTRAIN_RETURN_IF_ERROR(CheckLooks());
     Histories().JoinedBelow(life_, made_.size());
     PSTRAIN_RETURN_IF_ERROR(queue_.Done().status());
     for (; fetched_ < made_.size(); ++fetched_) {
@@ -257,6 +298,9 @@ class Main {
   ProgramHistory history_;
   float former_ = 0;
   std::vector<Made> made_;
+  /// Of the phases since the last Join.
+  std::vector<Made> looks_;
+  std::uint64_t number_of_looks_ = 0;
   std::size_t fetched_ = 0;
   /// Since the calls before were fetched.
   bool error_told_ = false;

@@ -5,8 +5,10 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "runtime/chief/chief_job.h"
+#include "runtime/chief/grants/read_only_work.h"
 #include "runtime/chief/protocol/closure_source.h"
 #include "runtime/requests/work_kind.h"
 #include "tests/runtime/simulation/mutated_functions.h"
@@ -29,6 +31,37 @@ struct Log {
 };
 template struct Log<&ClosureSource::first_, &ClosureSource::closures_>;
 
+/// Grants calls that change nothing as if they were of the first phase.
+class OfTheFirstPhase final : public ReadOnlyWork {
+ public:
+  explicit OfTheFirstPhase(std::shared_ptr<ReadOnlyWork> work) : work_(std::move(work)) {}
+
+  std::vector<Grant> Grants(std::uint32_t worker, std::size_t want,
+                            CommitProtocol& protocol) override {
+    std::vector<Grant> grants = work_->Grants(worker, want, protocol);
+    if (ActiveMutations().looks_do_not_wait) {
+      for (Grant& grant : grants) grant.clear_after();
+    }
+    return grants;
+  }
+  std::optional<WorkId> Reported(WorkId attempt, const Report& report,
+                                 const CommitProtocol& protocol) override {
+    return work_->Reported(attempt, report, protocol);
+  }
+  void Returned(WorkId attempt) override { work_->Returned(attempt); }
+  void SetRegistered(std::uint32_t worker, bool registered) override {
+    work_->SetRegistered(worker, registered);
+  }
+  std::uint64_t Open(CommitProtocol& protocol) const override { return work_->Open(protocol); }
+  bool OpenFor(std::uint32_t worker, CommitProtocol& protocol) const override {
+    return work_->OpenFor(worker, protocol);
+  }
+  bool Done() const override { return work_->Done(); }
+
+ private:
+  std::shared_ptr<ReadOnlyWork> work_;
+};
+
 }  // namespace
 
 std::optional<std::string> ResultOfFirstReport(const ClosureQueue& queue, ClosureQueue::Id id) {
@@ -42,6 +75,7 @@ void MutatedDescribe(ClosureQueue* queue, ChiefJob::Work* work) {
   RealDescribe(queue, work);
   // Another one may have lain there.
   std::erase_if(first_results, [queue](const auto& entry) { return entry.first.first == queue; });
+  work->read_only = std::make_shared<OfTheFirstPhase>(work->read_only);
   auto& source = static_cast<ClosureSource&>(*work->source);
   work->reported = [queue, &source, told = work->reported](WorkId work_id, const Report& report,
                                                            bool committed,

@@ -88,6 +88,8 @@ struct Mutations {
   bool log_is_freed_at_commit = false;
   /// Of the attempts that were reported the last one says what a call has returned.
   bool last_result_counts = false;
+  /// Calls that change nothing read from shards that lack what they are after.
+  bool looks_do_not_wait = false;
   /// No attempt of an atomic call hears what another one has come to: it computes it again.
   bool prepared_is_not_told = false;
   /// What an attempt comes to that was given up counts as any other.

@@ -150,6 +150,12 @@ TEST(ShellMarksMutation, WhenTheResultOfTheSecondAttemptCounts_IsCaught) {
                      "what the first attempt that was reported has", 20 * kSeeds));
 }
 
+// A ps that comes back with less serves nothing to a call that is after what it lacks.
+TEST(ShellMarksMutation, WhenACallThatChangesNothingDoesNotWaitForAShard_IsCaught) {
+  EXPECT_TRUE(Caught({.looks_do_not_wait = true}, kPsKilled, "a call that changes nothing has seen",
+                     20 * kSeeds));
+}
+
 // Atomic calls, which change every shard by what they have drawn.
 TEST(ShellMarks, WhenAWorkerIsKilled_AllShardsHaveWhatOneAttemptDrew) {
   ReturnsOf({.killed = {"worker-0"}, .begins = kBegins, .nature = kMarks});
