@@ -227,7 +227,7 @@ ChiefJob::Heard ClosureQueue::Reported(WorkId work_id, const Report& report, boo
     Fail(id, ErrorOf(report), pending, protocol);
   }
   missed_.Ended(id);
-  stops_.erase(id);
+  stops_.erase(work_id);
   Changed();
   return heard;
 }
@@ -247,7 +247,8 @@ std::uint64_t ClosureQueue::Settled() const {
 void ClosureQueue::Fail(Id id, const Status& error, const Pending& pending,
                         const CommitProtocol& protocol) {
   pending.state->Set(error);
-  if (pending.voided || (stops_.contains(id) && error.code() == StatusCode::kCancelled)) return;
+  const bool stops = stops_.contains(ClosureSource::IdOf(id));
+  if (pending.voided || (stops && error.code() == StatusCode::kCancelled)) return;
   CountFailure("closure " + std::to_string(id), error, id >= delivered_below_, protocol);
 }
 
@@ -278,13 +279,14 @@ void ClosureQueue::VoidTheRest(const CommitProtocol& protocol) {
     if (!pending.may_be_voided || pending.voided || MayBeOnAShard(id, pending)) continue;
     const WorkId work_id = ClosureSource::IdOf(id);
     if (protocol.Begun(work_id)) {
-      stops_.try_emplace(id);
+      stops_.try_emplace(work_id);
       continue;
     }
     source_->Void(work_id);
     pending.voided = true;
   }
-  VoidReadOnly();
+  VoidReadOnly(read_only_.TakeOpen());
+  for (const WorkId attempt : read_only_.StopRunning()) stops_.try_emplace(attempt);
 }
 
 Status ClosureQueue::Deliver() {

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -153,7 +154,7 @@ class ClosureQueue {
                                          const CommitProtocol& protocol) PSTRAIN_EXCLUDES(mutex_);
   void EndReadOnly(ReadOnlyCalls::Call call, Result<std::string> outcome,
                    const CommitProtocol& protocol) PSTRAIN_REQUIRES(mutex_);
-  void VoidReadOnly() PSTRAIN_REQUIRES(mutex_);
+  void VoidReadOnly(const std::vector<ReadOnlyCalls::Call>& calls) PSTRAIN_REQUIRES(mutex_);
   /// What waited for calls without an id may begin when they have ended.
   void HoldIds() PSTRAIN_REQUIRES(mutex_);
   std::size_t KeptBytes() const PSTRAIN_EXCLUDES(mutex_);
@@ -237,14 +238,13 @@ class ClosureQueue {
   std::optional<CoordinatorOptions> options_ PSTRAIN_GUARDED_BY(mutex_);
   Repairs repairs_ PSTRAIN_GUARDED_BY(mutex_);
   MissedCalls missed_ PSTRAIN_GUARDED_BY(mutex_);
-  /// Calls whose functions are told to stop, and since when.
-  std::map<Id, std::optional<ProtocolTime>> stops_ PSTRAIN_GUARDED_BY(mutex_);
+  /// Work ids, and attempts of calls without one, that are told to stop, and since when.
+  std::map<WorkId, std::optional<ProtocolTime>> stops_ PSTRAIN_GUARDED_BY(mutex_);
   bool return_when_repair_fails_ PSTRAIN_GUARDED_BY(mutex_) = false;
   std::optional<FirstFailure> failure_ PSTRAIN_GUARDED_BY(mutex_);
   /// Errors of closures below were, or belong to one that was, delivered.
   Id delivered_below_ PSTRAIN_GUARDED_BY(mutex_) = 0;
-  /// How many were.
-  std::uint64_t told_ PSTRAIN_GUARDED_BY(mutex_) = 0;
+  std::uint64_t told_ PSTRAIN_GUARDED_BY(mutex_) = 0;  // how many were
 };
 
 }  // namespace pstrain

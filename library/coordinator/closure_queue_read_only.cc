@@ -13,14 +13,6 @@ std::function<bool(WorkId after)> MayBegin(CommitProtocol& protocol) {
   return [&protocol](WorkId after) { return protocol.CommittedBelow(after); };
 }
 
-Status ErrorOfMissed(const ReadOnlyCalls::Call& call) {
-  return DeadlineExceededError(
-      (call.function.empty() ? "the function" : call.function) + " has not returned within its " +
-      "deadline of " + std::to_string(call.deadline ? call.deadline->count() : 0) + " ms in " +
-      std::to_string(ReadOnlyCalls::kMostMissed) +
-      " attempts; give it a longer FunctionOptions.deadline, or less to do");
-}
-
 }  // namespace
 
 /// What the chief sees of the queue's calls without an id.
@@ -102,14 +94,17 @@ std::optional<WorkId> ClosureQueue::ReportedReadOnly(WorkId attempt, const Repor
   const MutexLock lock(mutex_);
   const ReadOnlyCalls::Call* const call = read_only_.Find(attempt);
   if (call == nullptr) return std::nullopt;
+  const bool stops = stops_.erase(attempt) > 0;
   if (report.early().count() > 0) {
     const WorkId after = call->after;
     read_only_.Return(attempt);
     return after;
   }
-  if (report.missed()) {
-    if (read_only_.Missed(attempt)) return std::nullopt;
-    const Status missed = ErrorOfMissed(*call);
+  if (stops && (report.missed() || ErrorOf(report).code() == StatusCode::kCancelled)) {
+    read_only_.Take(attempt).state->Set(CancelledError("told to stop after an error"));
+  } else if (report.missed()) {
+    const Status missed = read_only_.Missed(attempt);
+    if (missed.ok()) return std::nullopt;
     EndReadOnly(read_only_.Take(attempt), missed, protocol);
   } else if (report.has_error()) {
     EndReadOnly(read_only_.Take(attempt), ErrorOf(report), protocol);
@@ -132,11 +127,13 @@ void ClosureQueue::EndReadOnly(ReadOnlyCalls::Call call, Result<std::string> out
   CountFailure("call " + std::to_string(call.order), error, call.told == told_, protocol);
 }
 
-// FailFast, or beyond the Budget.
-void ClosureQueue::VoidReadOnly() {
-  for (const ReadOnlyCalls::Call& call : read_only_.TakeOpen())
+// FailFast, or beyond the Budget: those that no worker has, or has any more.
+void ClosureQueue::VoidReadOnly(const std::vector<ReadOnlyCalls::Call>& calls) {
+  for (const ReadOnlyCalls::Call& call : calls)
     call.state->Set(CancelledError("voided before it began"));
+  if (calls.empty()) return;
   HoldIds();
+  Changed();
 }
 
 }  // namespace pstrain

@@ -1,6 +1,7 @@
 // The part of ClosureQueue that hears of attempts that workers have given up, and says which
 // functions are to stop (docs/design/hung-functions.md).
 #include <chrono>
+#include <iterator>
 #include <string>
 
 #include "base/log.h"
@@ -20,7 +21,7 @@ ChiefJob::Heard ClosureQueue::Missed(WorkId work_id, std::uint32_t worker,
   const std::uint32_t kind = source_->KindOf(work_id);
   // Nobody runs it any more: what another attempt has come to is pushed, or it is left out.
   if (prepared_.Find(id) != nullptr || kind == kLostWork) return {};
-  if (stops_.erase(id) > 0 && found != pending_.end() && !MayBeOnAShard(id, found->second)) {
+  if (stops_.erase(work_id) > 0 && found != pending_.end() && !MayBeOnAShard(id, found->second)) {
     source_->Void(work_id);
     found->second.voided = true;
     return {};
@@ -48,9 +49,14 @@ ChiefJob::Heard ClosureQueue::Missed(WorkId work_id, std::uint32_t worker,
 // Of what was begun when an error voided the rest. Invariant: what a shard may have is not voided,
 // and nobody is told to stop it.
 void ClosureQueue::VoidStopped(const CommitProtocol& protocol) {
+  VoidReadOnly(read_only_.TakeStopped());
   for (auto next = stops_.begin(); next != stops_.end();) {
-    const Id id = next->first;
-    const WorkId work_id = ClosureSource::IdOf(id);
+    const WorkId work_id = next->first;
+    if (IsReadOnlyAttempt(work_id)) {
+      next = read_only_.Find(work_id) != nullptr ? std::next(next) : stops_.erase(next);
+      continue;
+    }
+    const Id id = source_->Number(work_id);
     const auto found = pending_.find(id);
     const bool runs_on = found == pending_.end() || MayBeOnAShard(id, found->second);
     if (!runs_on && protocol.Begun(work_id)) {
@@ -78,9 +84,8 @@ ChiefJob::Work::Stops::Told ClosureQueue::TellStops(const std::set<WorkId>& in_f
   for (const Id id : missed_.Waited(now)) source_->EndAside(ClosureSource::IdOf(id));
   VoidStopped(protocol);
   ChiefJob::Work::Stops::Told told;
-  for (auto& [id, since] : stops_) {
+  for (auto& [work_id, since] : stops_) {
     if (!since) since = now;
-    const WorkId work_id = ClosureSource::IdOf(id);
     if (!in_flight.contains(work_id)) continue;
     const bool late = options_ && now - *since >= options_->cancel_timeout;
     (late ? told.give_up : told.stop).push_back(work_id);
@@ -90,6 +95,10 @@ ChiefJob::Work::Stops::Told ClosureQueue::TellStops(const std::set<WorkId>& in_f
 
 std::string ClosureQueue::NameOf(WorkId work_id) const {
   const MutexLock lock(mutex_);
+  if (IsReadOnlyAttempt(work_id)) {
+    const ReadOnlyCalls::Call* const call = read_only_.Find(work_id);
+    return call == nullptr ? std::string() : call->function;
+  }
   const auto found = pending_.find(source_->Number(work_id));
   return found == pending_.end() ? std::string() : found->second.name;
 }

@@ -19,6 +19,10 @@ class MissedCalls {
  public:
   /// Attempts of a call that may miss their deadline before it is an error.
   static constexpr std::size_t kMostAttempts = 3;
+  /// What a call has come to of which attempts on these workers have missed their deadline. `name`:
+  /// of its function.
+  static Status ErrorOn(const std::vector<std::uint32_t>& workers, const std::string& name,
+                        std::chrono::milliseconds deadline);
   /// How long such a call waits for another worker than the one that had it.
   static constexpr std::chrono::seconds kElsewhere{5};
 
@@ -30,8 +34,7 @@ class MissedCalls {
     attempts.since.reset();
     return attempts.workers.size() == kMostAttempts;
   }
-  /// The error of a call that has missed its deadline kMostAttempts times; OK: it has not. `name`:
-  /// of its function.
+  /// The error of a call that has missed its deadline kMostAttempts times; OK: it has not.
   Status ErrorOf(std::uint64_t call, const std::string& name,
                  std::chrono::milliseconds deadline) const;
   /// It is committed: what has become of it is forgotten.

@@ -74,6 +74,7 @@ void ReadOnlyCalls::Close(const Pending& pending) {
 
 void ReadOnlyCalls::Reopen(Pending& pending) {
   pending.attempt.reset();
+  if (pending.stops) return stopped_.push_back(pending.call.order);
   PlacesOf(pending).insert(PlaceOf(pending));
 }
 
@@ -87,7 +88,8 @@ bool ReadOnlyCalls::MayBegin(const std::function<bool(WorkId after)>& may_begin)
 
 bool ReadOnlyCalls::PassesOver(std::uint32_t worker, Pending& pending) const {
   const bool kept = pending.call.schedule.worker == worker;
-  if (pending.missed_by != worker || kept || registered_.size() < 2) return false;
+  const bool was_here = !pending.missed_on.empty() && pending.missed_on.back() == worker;
+  if (!was_here || kept || registered_.size() < 2) return false;
   return ++pending.passed_over <= kMostPassedOver;
 }
 
@@ -146,6 +148,13 @@ ReadOnlyCalls::Call ReadOnlyCalls::Forget(std::uint64_t order) {
   return std::move(pending.mapped().call);
 }
 
+std::vector<ReadOnlyCalls::Call> ReadOnlyCalls::Forget(const std::vector<std::uint64_t>& orders) {
+  std::vector<Call> calls;
+  calls.reserve(orders.size());
+  for (const std::uint64_t order : orders) calls.push_back(Forget(order));
+  return calls;
+}
+
 ReadOnlyCalls::Call ReadOnlyCalls::Take(WorkId attempt) {
   return Forget(attempts_.extract(NumberOf(attempt)).mapped().order);
 }
@@ -155,14 +164,17 @@ void ReadOnlyCalls::Return(WorkId attempt) {
   if (found) Reopen(calls_.at(found.mapped().order));
 }
 
-bool ReadOnlyCalls::Missed(WorkId attempt) {
+Status ReadOnlyCalls::Missed(WorkId attempt) {
   const Attempt missed = attempts_.at(NumberOf(attempt));
   Pending& pending = calls_.at(missed.order);
-  if (++pending.missed == kMostMissed) return false;
-  pending.missed_by = missed.worker;
+  pending.missed_on.push_back(missed.worker);
+  if (pending.missed_on.size() == MissedCalls::kMostAttempts) {
+    return MissedCalls::ErrorOn(pending.missed_on, pending.call.function,
+                                pending.call.deadline.value_or(std::chrono::milliseconds(0)));
+  }
   pending.passed_over = 0;
   Return(attempt);
-  return true;
+  return OkStatus();
 }
 
 // Rule 6. Invariant: nothing is with a worker that is not there, nor kept for one.
@@ -194,10 +206,22 @@ std::vector<ReadOnlyCalls::Call> ReadOnlyCalls::TakeOpen() {
   }
   anybody_.clear();
   kept_.clear();
-  std::vector<Call> taken;
-  taken.reserve(open.size());
-  for (const std::uint64_t order : open) taken.push_back(Forget(order));
-  return taken;
+  stopped_.clear();
+  return Forget(open);
+}
+
+// Invariant: a call that is to stop is with the worker that has it, or ends: it is granted no more.
+std::vector<WorkId> ReadOnlyCalls::StopRunning() {
+  std::vector<WorkId> running;
+  for (const auto& [number, attempt] : attempts_) {
+    calls_.at(attempt.order).stops = true;
+    running.push_back(IdOf(number));
+  }
+  return running;
+}
+
+std::vector<ReadOnlyCalls::Call> ReadOnlyCalls::TakeStopped() {
+  return Forget(std::exchange(stopped_, {}));
 }
 
 std::vector<ReadOnlyCalls::Call> ReadOnlyCalls::TakeAll() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "library/coordinator/call_options.h"
+#include "library/coordinator/calls/missed_calls.h"
 #include "library/coordinator/closure_state.h"
 #include "proto/contract/control.pb.h"
 #include "runtime/requests/ids.h"
@@ -26,11 +27,10 @@ namespace pstrain {
 /// one thread at a time.
 ///
 ///   open -> Grants: with a worker -> Take: ended, by the queue
-///                                 -> Return, Missed, a worker that is lost: open
+///                                 -> Return, Missed, a worker that is lost: open,
+///                                    or after StopRunning: TakeStopped, ended, by the queue
 class ReadOnlyCalls {
  public:
-  /// Attempts beyond their deadline, after which a call is an error.
-  static constexpr int kMostMissed = 3;
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   /// A call, but for what becomes of it.
@@ -68,12 +68,16 @@ class ReadOnlyCalls {
   /// The attempt does not count any more: its call is open again. Without effect for one that is
   /// none.
   void Return(WorkId attempt);
-  /// The same: it was beyond its deadline. False, and the attempt counts still: it was the last of
-  /// kMostMissed. REQUIRES: Find(attempt).
-  bool Missed(WorkId attempt);
+  /// The same: it was beyond its deadline. Not OK, and the attempt counts still: it was the last of
+  /// MissedCalls::kMostAttempts, and that is the call's error. REQUIRES: Find(attempt).
+  Status Missed(WorkId attempt);
   void SetRegistered(std::uint32_t worker, bool registered);
   /// Takes those that nobody has.
   std::vector<Call> TakeOpen();
+  /// Calls that workers have now are granted no more. Returns their attempts.
+  std::vector<WorkId> StopRunning();
+  /// Takes those of which that was said, and that nobody has any more.
+  std::vector<Call> TakeStopped();
   /// All of them.
   std::vector<Call> TakeAll();
 
@@ -91,10 +95,10 @@ class ReadOnlyCalls {
     Call call;
     std::uint64_t phase = 0;
     std::optional<std::uint64_t> attempt = std::nullopt;
-    int missed = 0;
-    /// The last attempt that has missed its deadline was there; and how often that worker was
+    bool stops = false;
+    /// Where attempts have missed their deadline; and how often the last of these workers was
     /// passed over since.
-    std::optional<std::uint32_t> missed_by = std::nullopt;
+    std::vector<std::uint32_t> missed_on = {};
     int passed_over = 0;
   };
   struct Attempt {
@@ -119,6 +123,7 @@ class ReadOnlyCalls {
   bool PassesOver(std::uint32_t worker, Pending& pending) const;
   void Give(std::uint32_t worker, Pending& pending, std::vector<Grant>* grants);
   Call Forget(std::uint64_t order);
+  std::vector<Call> Forget(const std::vector<std::uint64_t>& orders);
   /// The first phase that has a call begins now.
   bool MayBegin(const std::function<bool(WorkId after)>& may_begin) const;
   bool InFirstPhase(const Places& places) const;
@@ -132,6 +137,8 @@ class ReadOnlyCalls {
   /// For workers that are there; no part is empty.
   std::map<std::uint32_t, Places> kept_;
   std::set<std::uint32_t> registered_;
+  /// Nobody has them, and nobody will: by order.
+  std::vector<std::uint64_t> stopped_;
   std::uint64_t phase_ = 0;
   /// By phase that has ended: the number of the first work id behind it.
   std::map<std::uint64_t, std::uint64_t> holds_;

@@ -155,7 +155,7 @@ void GrantWatch::SayWhatTakesLong(std::uint32_t index, Worker& worker) const {
   LogWarning("chief", "a worker has had a call for long; others may wait for it",
              {{"worker", index},
               {"work", work},
-              {"function", name_of && !read_only ? name_of(work_id) : ""},
+              {"function", name_of ? name_of(work_id) : ""},
               {"seconds", InSeconds(able_ - in_flight.since)}});
 }
 

@@ -10,7 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/chief/grants/read_only_work.h"
 #include "runtime/requests/work_kind.h"
+#include "runtime/rpc/control_ids.h"
 #include "tests/library/coordinator/queue_fixture.h"
 
 namespace pstrain {
@@ -74,6 +76,14 @@ class ClosureQueueStopsTest : public QueueFixture {
     Report report;
     report.mutable_error()->set_code(static_cast<std::uint32_t>(code));
     Commit(id, report);
+  }
+  /// Of a function that changes nothing, which a worker has.
+  std::pair<ClosureQueue::Scheduled, WorkId> RunReadOnly(std::uint32_t worker) {
+    work_.read_only->SetRegistered(worker, true);
+    auto call = QueueFixture::Schedule("look", {.name = "Look", .function = {.writes = false}});
+    const auto grants = work_.read_only->Grants(worker, 1, *protocol_);
+    EXPECT_EQ(grants.size(), 1U);
+    return {call, grants.empty() ? WorkId() : FromWire(grants[0].work_id())};
   }
   static Status OutcomeOf(const ClosureQueue::Scheduled& call) {
     return call.state->Wait(SteadyTime::min()).status();
@@ -264,7 +274,77 @@ TEST_F(ClosureQueueStopsTest, WhenAnAttemptHasFailedThatAShardHas_ItRunsOn) {
   EXPECT_TRUE(Tell({IdOf(0)}).stop.empty());
 }
 
+TEST_F(ClosureQueueStopsTest, WhenAnErrorVoidsTheRest_WhatRunsWithoutAnIdIsToldToStop) {
+  const auto [call, attempt] = RunReadOnly(0);
+  Schedule();
+  EXPECT_TRUE(Tell({attempt}).stop.empty());
+  Fail(0);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(Tell({attempt}).stop, std::vector{attempt});
+  EXPECT_TRUE(Tell({}).stop.empty()) << "another worker";
+  EXPECT_EQ(OutcomeOf(call).code(), kOpen);
+  Report report;
+  report.mutable_error()->set_code(static_cast<std::uint32_t>(StatusCode::kCancelled));
+  work_.read_only->Reported(attempt, report, *protocol_);
+  EXPECT_EQ(OutcomeOf(call).code(), StatusCode::kCancelled);
+  EXPECT_EQ(queue_.failed(), 1U) << "it is void, and no error";
+  EXPECT_TRUE(Tell({attempt}).stop.empty());
+}
+
+TEST_F(ClosureQueueStopsTest, WhenWhatIsToStopWithoutAnIdReturns_ThatCounts) {
+  const auto [succeeds, first] = RunReadOnly(0);
+  const auto [fails, second] = RunReadOnly(1);
+  Schedule();
+  Fail(0);
+  Report report;
+  report.set_result("seen");
+  work_.read_only->Reported(first, report, *protocol_);
+  EXPECT_EQ(OutcomeOf(succeeds), OkStatus());
+  report.mutable_error()->set_code(static_cast<std::uint32_t>(StatusCode::kAborted));
+  work_.read_only->Reported(second, report, *protocol_);
+  EXPECT_EQ(OutcomeOf(fails).code(), StatusCode::kAborted);
+  EXPECT_EQ(queue_.failed(), 2U);
+}
+
+TEST_F(ClosureQueueStopsTest, WhenNobodyHasWhatIsToStopWithoutAnId_ItIsVoid) {
+  const auto [given_back, first] = RunReadOnly(0);
+  const auto [lost, second] = RunReadOnly(1);
+  const auto [early, third] = RunReadOnly(0);
+  Schedule();
+  Fail(0);
+  work_.read_only->Returned(first);
+  work_.read_only->SetRegistered(1, false);
+  Report report;
+  report.mutable_early()->set_count(1);
+  work_.read_only->Reported(third, report, *protocol_);
+  EXPECT_TRUE(work_.read_only->Grants(0, 3, *protocol_).empty());
+  EXPECT_TRUE(Tell({first, second, third}).stop.empty());
+  for (const auto& call : {given_back, lost, early})
+    EXPECT_EQ(OutcomeOf(call).code(), StatusCode::kCancelled);
+  EXPECT_EQ(queue_.failed(), 1U);
+  EXPECT_TRUE(work_.read_only->Done());
+  EXPECT_EQ(queue_.Join(SteadyTime::max()).code(), StatusCode::kAborted);
+}
+
+TEST_F(ClosureQueueStopsTest, WhenWhatRunsWithoutAnIdDoesNotStopInTime_ItIsGivenUpAndVoid) {
+  ASSERT_EQ(queue_.SetOptions({.errors = FailFast{}, .cancel_timeout = seconds(2)}), OkStatus());
+  const auto [call, attempt] = RunReadOnly(0);
+  Schedule();
+  Fail(0);
+  Tell({attempt});
+  clock_.Advance(seconds(2));
+  EXPECT_EQ(Tell({attempt}).give_up, std::vector{attempt});
+  Report report;
+  report.set_missed(true);
+  work_.read_only->Reported(attempt, report, *protocol_);
+  EXPECT_EQ(OutcomeOf(call).code(), StatusCode::kCancelled);
+  EXPECT_EQ(queue_.failed(), 1U);
+}
+
 TEST_F(ClosureQueueStopsTest, ItsFunction_HasANameWhileItIsOpen) {
+  const auto [call, attempt] = RunReadOnly(0);
+  EXPECT_EQ(work_.stops.name_of(attempt), "Look");
+  work_.read_only->Reported(attempt, {}, *protocol_);
+  EXPECT_EQ(work_.stops.name_of(attempt), "");
   Schedule();
   EXPECT_EQ(work_.stops.name_of(IdOf(0)), "Train");
   Commit(0);

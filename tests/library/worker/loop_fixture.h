@@ -82,7 +82,9 @@ class ClosureLoopTest : public TwoPsTest {
     for (const Report& report : poll.reports()) {
       reports_.push_back(report);
       if (report.early().count() > 0) PushTheFirst();
-      if (report.shards().count() == kShards) ++whole_[FromWire(report.work_id())];
+      const bool read_only =
+          kind_ == kReadOnlyWork && !report.missed() && report.early().count() == 0;
+      if (read_only || report.shards().count() == kShards) ++whole_[FromWire(report.work_id())];
     }
     if (!poll.failure().empty()) return reply->set_directive(FINISH);
     if (poll.in_flight_size() > 0) return;
@@ -94,6 +96,7 @@ class ClosureLoopTest : public TwoPsTest {
       grant->set_payload("what to do");
       grant->set_deadline_ms(deadline_ms_);
       ToWire(after, grant->mutable_after());
+      grant->set_chief_term(grants_++ == 0 ? first_grants_term_ : 0);
     }
     if (reply->grants().empty()) reply->set_directive(FINISH);
   }
@@ -189,6 +192,9 @@ class ClosureLoopTest : public TwoPsTest {
   /// What each answer says.
   std::vector<WorkId> stop_ PSTRAIN_GUARDED_BY(mutex_);
   std::vector<WorkId> give_up_ PSTRAIN_GUARDED_BY(mutex_);
+  /// Of the chief that has granted the first one; 0: nobody asks.
+  std::uint64_t first_grants_term_ = 0;
+  int grants_ PSTRAIN_GUARDED_BY(mutex_) = 0;
   /// Reports by all shards, and how many the chief grants a closure for.
   std::map<WorkId, int> whole_ PSTRAIN_GUARDED_BY(mutex_);
   int wanted_ = 1;

@@ -14,6 +14,7 @@ namespace pstrain {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 const auto kAll = [](WorkId) { return true; };
@@ -122,16 +123,18 @@ TEST_F(ReadOnlyCallsTest, WhileACallOfAnEarlierPhaseHasNotEnded_LaterOnesAndIdsW
 TEST_F(ReadOnlyCallsTest, WhenADeadlineIsMissed_AnotherWorkerHasItNextAndTheThirdTimeIsTheLast) {
   Add("a");
   EXPECT_THAT(Names(0), ElementsAre("a"));
-  EXPECT_TRUE(calls_.Missed(attempts_[0]));
+  EXPECT_EQ(calls_.Missed(attempts_[0]), OkStatus());
   EXPECT_THAT(Names(0), IsEmpty());
   EXPECT_THAT(Names(1), ElementsAre("a"));
-  EXPECT_TRUE(calls_.Missed(attempts_[1]));
+  EXPECT_EQ(calls_.Missed(attempts_[1]), OkStatus());
   // The other one does not ask.
   int polls = 0;
   while (Names(1).empty() && polls < 100) ++polls;
   EXPECT_GT(polls, 1);
   EXPECT_LT(polls, 100);
-  EXPECT_FALSE(calls_.Missed(attempts_[2]));
+  const Status error = calls_.Missed(attempts_[2]);
+  EXPECT_EQ(error.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(error.message(), HasSubstr("on worker 0, worker 1, worker 1;"));
   EXPECT_NE(calls_.Find(attempts_[2]), nullptr);
 }
 
@@ -146,6 +149,25 @@ TEST_F(ReadOnlyCallsTest, WhenWhatIsOpenIsTaken_WhatAWorkerHasStays) {
   EXPECT_THAT(Names(1), IsEmpty());
   EXPECT_EQ(calls_.TakeAll().size(), 1u);
   EXPECT_EQ(calls_.first(), ReadOnlyCalls::kNone);
+}
+
+TEST_F(ReadOnlyCallsTest, WhenThoseThatRunAreToStop_TheyAreGrantedNoMoreAndTakenOnce) {
+  for (const char* name : {"a", "b", "c"}) Add(name);
+  EXPECT_THAT(Names(0), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(calls_.StopRunning(), ElementsAre(attempts_[0], attempts_[1], attempts_[2]));
+  EXPECT_THAT(calls_.TakeStopped(), IsEmpty()) << "its worker has them";
+  calls_.Return(attempts_[0]);
+  EXPECT_THAT(Names(1), IsEmpty());
+  EXPECT_EQ(calls_.Open(kAll), 0u);
+  EXPECT_EQ(calls_.TakeStopped().size(), 1u);
+  EXPECT_EQ(calls_.Take(attempts_[1]).payload, "b") << "what it comes to counts";
+  calls_.SetRegistered(0, false);
+  EXPECT_THAT(Names(1), IsEmpty());
+  Add("d");
+  EXPECT_THAT(Names(1), ElementsAre("d")) << "what is scheduled later begins";
+  EXPECT_EQ(calls_.TakeStopped().size(), 1u);
+  EXPECT_THAT(calls_.TakeStopped(), IsEmpty());
+  EXPECT_EQ(calls_.size(), 1u);
 }
 
 }  // namespace
