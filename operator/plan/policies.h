@@ -24,11 +24,11 @@ void CountEnds(PlanBuilder& builder);
 /// minute ends that series. Whatever the ends, a replica is made at most ten times in a minute.
 Time NextStart(const ReplicaRestarts& record);
 
-/// success.cc. The chief has exited 0, and so has every evaluator of a job that runs its own
-/// program, but for one that is given up or starts always (the built-in runtime's chief exits only
-/// when the final evaluation is in). Success of the built-in chief is proven, not announced: Failed
-/// when the counts that it has left behind do not agree or are not known. A program of your own is
-/// believed.
+/// success.cc. The chief, or those whom successPolicy names, have exited 0, and so has every
+/// evaluator of a job that runs its own program, but for one that is given up or starts always (the
+/// built-in runtime's chief exits only when the final evaluation is in). Success of the built-in
+/// chief is proven, not announced: Failed when the counts that it has left behind do not agree or
+/// are not known. A program of your own is believed.
 void DecideSuccess(PlanBuilder& builder);
 
 /// failure.cc. A replica has exited 87, more crashes than backoffLimit, or a crash that the role's

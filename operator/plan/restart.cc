@@ -70,7 +70,7 @@ bool FollowsChief(const PlanBuilder& builder, const Replica& peer) {
 bool IsUnwanted(const PlanBuilder& builder, const ReplicaId& id) {
   if (builder.spec().run_policy().suspend()) return true;
   if (id.index >= DesiredReplicas(builder.spec(), id.role)) return true;
-  return builder.ChiefSucceeded() && id.role != Role::kEvaluator;
+  return builder.WorkDone() && id.role != Role::kEvaluator;
 }
 
 /// It says that it was told to stop, and nobody is seen who told it.
@@ -85,7 +85,7 @@ End Classify(const PlanBuilder& builder, const Replica& replica) {
     if (!StartsAlways(builder.spec(), replica.id.role)) return End::kSuccess;
     return IsUnwanted(builder, replica.id) ? End::kStopped : End::kCompletion;
   }
-  if (builder.ChiefSucceeded() && replica.id.role != Role::kEvaluator) return End::kStopped;
+  if (builder.WorkDone() && replica.id.role != Role::kEvaluator) return End::kStopped;
   if (!IsDisruption(replica)) return End::kCrash;
   if (IsUnwanted(builder, replica.id)) return End::kStopped;
   if (!DrainedUntold(builder, replica)) return End::kDisruption;
@@ -117,7 +117,7 @@ void CountCrash(PlanBuilder& builder, const Replica& replica, ReplicaRestarts& r
   record.set_failures(record.failures() + 1);
   record.set_last_end_seconds(CeilSeconds(ended));
   if (IgnoresFailures(builder.spec(), replica.id.role)) {
-    record.set_given_up(builder.ChiefSucceeded() || FailsForGood(builder.spec(), replica));
+    record.set_given_up(builder.WorkDone() || FailsForGood(builder.spec(), replica));
     return;
   }
   Restarts& restarts = *builder.status().mutable_restarts();
@@ -241,6 +241,19 @@ void NoteChiefLeft(PlanBuilder& builder) {
   }
 }
 
+void CountEndsOf(PlanBuilder& builder, const ReplicaId& id,
+                 const std::vector<const Replica*>& attempts) {
+  for (const Replica* replica : attempts) {
+    const std::int32_t next = builder.FindRecord(id).attempt();
+    if (replica->attempt < next) continue;
+    if (CountsNow(builder, *replica)) {
+      CountEnd(builder, *replica);
+    } else if (replica->attempt > next) {
+      builder.Record(id).set_attempt(replica->attempt);
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view RestartCauseName(RestartCause cause) {
@@ -257,17 +270,15 @@ Time NextStart(const ReplicaRestarts& record) {
   return std::max(not_before, Time(seconds(record.last_end_seconds())) + Backoff(earlier));
 }
 
+// Those whose success ends the job first: what the others do when it is reached is no crash.
 void CountEnds(PlanBuilder& builder) {
   NoteChiefLeft(builder);
-  for (const auto& [id, attempts] : builder.attempts_by_replica()) {
-    for (const Replica* replica : attempts) {
-      const std::int32_t next = builder.FindRecord(id).attempt();
-      if (replica->attempt < next) continue;
-      if (CountsNow(builder, *replica)) {
-        CountEnd(builder, *replica);
-      } else if (replica->attempt > next) {
-        builder.Record(id).set_attempt(replica->attempt);
-      }
+  const bool chief_decides = builder.spec().success_policy() != JobSpec::AllWorkers &&
+                             builder.spec().success_policy() != JobSpec::Worker0;
+  const Role first = chief_decides ? Role::kChief : Role::kWorker;
+  for (const bool others : {false, true}) {
+    for (const auto& [id, attempts] : builder.attempts_by_replica()) {
+      if ((id.role != first) == others) CountEndsOf(builder, id, attempts);
     }
   }
 }

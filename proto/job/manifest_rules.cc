@@ -1,6 +1,7 @@
 #include "proto/job/manifest_rules.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 
 #include "proto/contract/replica_specs.h"
@@ -52,8 +53,25 @@ bool EvaluatorNeedsEvaluation(const pb::Message& message) {
   return !spec.has_training() || !HasEvaluator(spec) || spec.training().has_evaluation();
 }
 
+bool HasSuccessOfChief(const JobSpec& spec) { return spec.success_policy() == JobSpec::Chief; }
+
 bool SingleChief(const pb::Message& message) {
-  return Spec(message).replica_specs().chief().replicas() == 1;
+  const JobSpec& spec = Spec(message);
+  const std::int32_t chiefs = spec.replica_specs().chief().replicas();
+  return chiefs == 1 || (chiefs == 0 && !HasSuccessOfChief(spec) && !UsesRuntime(spec));
+}
+
+bool WorkersWithoutChief(const pb::Message& message) {
+  return HasSuccessOfChief(Spec(message)) || Spec(message).replica_specs().chief().replicas() == 0;
+}
+
+bool SuccessNeedsWorkers(const pb::Message& message) {
+  return HasSuccessOfChief(Spec(message)) || Spec(message).replica_specs().worker().replicas() >= 1;
+}
+
+bool WorkersEnd(const pb::Message& message) {
+  return HasSuccessOfChief(Spec(message)) ||
+         Spec(message).replica_specs().worker().restart_policy() != RestartPolicy::Always;
 }
 
 bool ChiefEnds(const pb::Message& message) {
@@ -192,6 +210,9 @@ const std::map<std::string_view, RulePredicate>& RulePredicates() {
       {"evaluation-needs-evaluator", EvaluationNeedsEvaluator},
       {"evaluator-needs-evaluation", EvaluatorNeedsEvaluation},
       {"single-chief", SingleChief},
+      {"workers-without-chief", WorkersWithoutChief},
+      {"success-needs-workers", SuccessNeedsWorkers},
+      {"workers-end", WorkersEnd},
       {"chief-ends", ChiefEnds},
       {"always-needs-own-program", AlwaysNeedsOwnProgram},
       {"single-evaluator", SingleEvaluator},

@@ -55,7 +55,11 @@ Simulation::Simulation(std::uint64_t seed, const Policies& policies)
   }
   ReplicaSpecs& specs = *snapshot_.job.mutable_spec()->mutable_replica_specs();
   if (rng_.Uniform(4) == 0) specs.mutable_worker()->set_restart_policy(RestartPolicy::ExitCode);
-  if (!snapshot_.job.spec().has_training() && rng_.Uniform(4) == 0) {
+  if (!snapshot_.job.spec().has_training() && rng_.Uniform(3) == 0) {
+    specs.mutable_chief()->set_replicas(0);
+    snapshot_.job.mutable_spec()->set_success_policy(rng_.Uniform(2) == 0 ? JobSpec::AllWorkers
+                                                                          : JobSpec::Worker0);
+  } else if (!snapshot_.job.spec().has_training() && rng_.Uniform(4) == 0) {
     specs.mutable_worker()->set_restart_policy(RestartPolicy::Always);
   }
   if (rng_.Uniform(4) == 0) policy.set_evaluator_failures(RunPolicy::Ignore);
@@ -108,7 +112,7 @@ void Simulation::RandomEvent() {
   const std::uint64_t kind = rng_.Uniform(20);
   if (kind == 0) {
     policy.set_suspend(!policy.suspend());
-  } else if (kind == 1) {
+  } else if (kind == 1 && !WorkDone(snapshot_.job.status())) {
     const auto workers = static_cast<std::int32_t>(1 + rng_.Uniform(4));
     snapshot_.job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(workers);
   } else if (kind == 2) {
@@ -129,13 +133,22 @@ void Simulation::End(Replica& replica, std::int32_t exit_code) {
   const bool told = replica.terminating || replica.disruption != Disruption::kNone;
   const bool disrupted = told || IsDisruptionExit(exit_code);
   const bool counts = !IsFinished(snapshot_.job.status()) &&
-                      (!ChiefDone(snapshot_.job.status()) || replica.id.role == Role::kEvaluator);
+                      (!WorkDone(snapshot_.job.status()) || replica.id.role == Role::kEvaluator);
   if (exit_code != 0 && !disrupted && counts) NoteCrash(replica);
 }
 
-bool Simulation::ChiefDone(const JobStatus& status) {
-  const auto record = status.restarts().replicas().find("chief-0");
-  return record != status.restarts().replicas().end() && record->second.succeeded();
+bool Simulation::WorkDone(const JobStatus& status) const {
+  const auto succeeded = [&status](const std::string& key) {
+    const auto record = status.restarts().replicas().find(key);
+    return record != status.restarts().replicas().end() && record->second.succeeded();
+  };
+  const JobSpec& spec = snapshot_.job.spec();
+  if (spec.replica_specs().chief().replicas() == 1) return succeeded("chief-0");
+  if (spec.success_policy() == JobSpec::Worker0) return succeeded("worker-0");
+  for (std::int32_t i = 0; i < spec.replica_specs().worker().replicas(); ++i) {
+    if (!succeeded("worker-" + std::to_string(i))) return false;
+  }
+  return true;
 }
 
 Time::duration Simulation::Life(const Replica& replica) const {
@@ -158,7 +171,7 @@ bool Simulation::IsUnwanted(const Replica& replica, const JobStatus& after) cons
   const JobSpec& spec = snapshot_.job.spec();
   return spec.run_policy().suspend() ||
          replica.id.index >= DesiredReplicas(spec, replica.id.role) ||
-         (ChiefDone(after) && replica.id.role != Role::kEvaluator);
+         (WorkDone(after) && replica.id.role != Role::kEvaluator);
 }
 
 bool Simulation::IsCompletion(const Replica& replica, const JobStatus& after) const {
@@ -410,6 +423,7 @@ void Simulation::FairRounds() {
     return !alive && (IsFinished(snapshot_.job.status()) ||
                       snapshot_.job.status().phase() == JobStatus::Suspended);
   };
+  const bool chiefless = snapshot_.job.spec().replica_specs().chief().replicas() == 0;
   for (int round = 0; round < kFairRounds && violation_.empty(); ++round) {
     if (done()) return;
     Advance(1000);
@@ -425,7 +439,8 @@ void Simulation::FairRounds() {
         End(replica, kExitDrained);
       } else if (replica.phase == ReplicaPhase::kPending) {
         Run(replica);
-      } else if (replica.id.role == Role::kChief || replica.id.role == Role::kEvaluator) {
+      } else if (replica.id.role == Role::kChief || replica.id.role == Role::kEvaluator ||
+                 (chiefless && replica.id.role == Role::kWorker)) {
         End(replica, 0);
       }
     }
@@ -451,7 +466,7 @@ void Simulation::CheckPlan(const PlanResult& plan) {
   int drain_crashes = 0;
   bool permanent = false;
   for (const Replica* replica : NewlyCounted(plan.status)) {
-    permanent |= IsPermanentCrash(*replica) && !ChiefDone(plan.status);
+    permanent |= IsPermanentCrash(*replica) && !WorkDone(plan.status);
     drain_crashes += IsDrainCrash(*replica, plan.status) ? 1 : 0;
   }
   Expect(after.failures() <= crashes_total_ + drain_crashes, "counts more crashes than there were");
@@ -467,9 +482,7 @@ void Simulation::CheckPlan(const PlanResult& plan) {
   Expect(!was_finished || plan.status.phase() == snapshot_.job.status().phase(),
          "a finished job changed its mind");
   if (!was_finished && plan.status.phase() == JobStatus::Succeeded) {
-    const auto chief = after.replicas().find("chief-0");
-    Expect(chief != after.replicas().end() && chief->second.succeeded(),
-           "succeeds without the chief");
+    Expect(WorkDone(plan.status), "succeeds without those whom successPolicy names");
   }
   if (was_finished || plan.status.phase() != JobStatus::Failed) return;
   const RunPolicy& policy = snapshot_.job.spec().run_policy();
@@ -537,21 +550,21 @@ void Simulation::CheckSettled() {
     const auto found = status.restarts().replicas().find(ReplicaKey(id));
     return found == status.restarts().replicas().end() ? ReplicaRestarts() : found->second;
   };
-  const bool chief_done = record_of({Role::kChief, 0}).succeeded();
-  // A crash that is seen only after the chief's success no longer matters.
-  Expect(chief_done || status.restarts().failures() == crashes_total_, "lost a crash");
+  const bool work_done = WorkDone(status);
+  // A crash that is seen only after that success no longer matters.
+  Expect(work_done || status.restarts().failures() == crashes_total_, "lost a crash");
   Expect(status.restarts().failures() <= spec.run_policy().backoff_limit(), "passes backoffLimit");
   for (const auto& [key, record] : status.restarts().replicas()) {
-    Expect(chief_done || record.failures() == crashes_[key], "wrong count of " + key);
+    Expect(work_done || record.failures() == crashes_[key], "wrong count of " + key);
     Expect(spec.replica_specs().ps().restart_policy() != RestartPolicy::Never ||
                !key.starts_with("ps-") || record.failures() == 0,
            "restartPolicy Never is not kept");
     Expect(spec.replica_specs().worker().restart_policy() != RestartPolicy::Always ||
                !key.starts_with("worker-") || !record.succeeded(),
            "restartPolicy Always is not kept");
-    Expect(!record.given_up() || (key == "evaluator-0" && chief_done), "gives up " + key);
+    Expect(!record.given_up() || (key == "evaluator-0" && work_done), "gives up " + key);
   }
-  Expect(!chief_done || !spec.has_training(), "the chief's success is not seen");
+  Expect(!work_done || !spec.has_training(), "the success is not seen");
   if (spec.run_policy().suspend()) {
     Expect(status.phase() == JobStatus::Suspended || !alive.empty(), "not Suspended");
     Expect(!live.contains({Role::kChief, 0}), "suspended chief lives");
@@ -565,7 +578,7 @@ void Simulation::CheckSettled() {
     Expect(id.index < DesiredReplicas(spec, id.role), "lives unwanted");
   }
   for (const Role role : kRoles) {
-    if (chief_done && role != Role::kEvaluator) continue;
+    if (work_done && role != Role::kEvaluator) continue;
     for (std::int32_t i = 0; i < DesiredReplicas(spec, role); ++i) {
       const ReplicaId id{role, i};
       const bool waits = ReplacesAfterTermination(spec, role) && alive.contains(id);

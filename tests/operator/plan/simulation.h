@@ -35,7 +35,8 @@ class Simulation {
   void Run(Replica& replica);
   void End(Replica& replica, std::int32_t exit_code);
   void NoteCrash(const Replica& replica);
-  static bool ChiefDone(const JobStatus& status);
+  /// Those whom successPolicy names have exited 0.
+  bool WorkDone(const JobStatus& status) const;
   /// An exit 0 of a replica that starts always, and is wanted.
   bool IsCompletion(const Replica& replica, const JobStatus& after) const;
   /// A crash whose code restartPolicy ExitCode does not forgive.
