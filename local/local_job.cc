@@ -95,6 +95,11 @@ void LocalJob::NoteCounts(const plan::Snapshot& snapshot, const JobStatus& after
     const auto then = before.find(now->first);
     const std::int32_t failures = then == before.end() ? 0 : then->second.failures();
     if (now->second.failures() > failures) crashed_.push_back({replica.id, replica.attempt});
+    const bool was_given_up = then != before.end() && then->second.given_up();
+    if (now->second.given_up() && !was_given_up) {
+      events_.push_back("given up: " +
+                        plan::DescribeAttemptEnd(replica.id, now->second.last_end()));
+    }
   }
   const Condition* waits = plan::FindCondition(after, "Restarting");
   const Condition* waited = plan::FindCondition(job_.status(), "Restarting");

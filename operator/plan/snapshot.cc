@@ -53,9 +53,13 @@ bool FailsForGood(const JobSpec& spec, const Replica& crash) {
          (policy == RestartPolicy::ExitCode && IsPermanentExit(crash.exit_code));
 }
 
+std::string ReasonOf(const Replica& replica) {
+  return replica.reason.empty() ? std::string(DefaultReason(replica)) : replica.reason;
+}
+
 AttemptEnd MakeAttemptEnd(const Replica& replica, Time when) {
   AttemptEnd end;
-  end.set_reason(replica.reason.empty() ? std::string(DefaultReason(replica)) : replica.reason);
+  end.set_reason(ReasonOf(replica));
   end.set_exit_code(replica.exit_code);
   end.set_signal(replica.signal);
   end.set_oom(replica.oom);

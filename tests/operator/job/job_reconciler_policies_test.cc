@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "operator/kube/json_fields.h"
 #include "tests/operator/job/reconciler_fixture.h"
@@ -24,6 +25,22 @@ class JobReconcilerPoliciesTest : public ::testing::Test {
       At(job, {"spec"}).Set("successPolicy", Json::String(std::string(policy)));
       At(job, {"spec", "replicaSpecs", "chief"}).Set("replicas", Json::Int(0));
     };
+  }
+
+  /// The workers' failurePolicy has these rules, JSON text.
+  static ReconcilerFixture::Change Ruled(std::string_view rules) {
+    return [rules](Json& job) {
+      At(job, {"spec", "replicaSpecs", "worker", "failurePolicy"})
+          .Set("rules", ParseJson(rules).value());
+    };
+  }
+  std::vector<std::string> Notes() {
+    fixture_.FinishEvents();
+    std::vector<std::string> notes;
+    for (const Json& event : fixture_.server().All(kube::EventResource())) {
+      notes.push_back(kube::TextOrEmpty(event, "note"));
+    }
+    return notes;
   }
 
   ReconcilerFixture fixture_;
@@ -53,6 +70,40 @@ TEST_F(JobReconcilerPoliciesTest, WhenWorker0IsToSucceed_ItEndsTheJobAlone) {
   fixture_.Settle();
   EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Succeeded);
   EXPECT_THAT(fixture_.PodNames(), UnorderedElementsAre("byo-worker-0"));
+}
+
+TEST_F(JobReconcilerPoliciesTest, AWorkerThatItsRuleGivesUp_IsNotReplacedAndTheEventSaysWhy) {
+  fixture_.StartJob(Ruled(R"([{"action": "FailReplica",
+                               "onExitCodes": {"operator": "In", "values": [42]}}])"));
+  fixture_.EndPod("byo-worker-1", 42);
+  fixture_.Settle();
+  const JobStatus status = fixture_.StatusOfJob();
+  EXPECT_EQ(status.phase(), JobStatus::Running);
+  EXPECT_EQ(status.restarts().failures(), 0);
+  EXPECT_TRUE(status.restarts().replicas().at("worker-1").given_up());
+  EXPECT_EQ(status.replica_statuses().at("worker").given_up(), 1);
+  EXPECT_THAT(fixture_.PodNames(), Not(Contains("byo-worker-1-1")));
+  // A new process of the operator knows it from the status.
+  fixture_.RemovePod("byo-worker-1");
+  fixture_.RestartOperator();
+  fixture_.Settle();
+  EXPECT_THAT(fixture_.PodNames(), Not(Contains("byo-worker-1-1")));
+  EXPECT_THAT(Notes(), Contains("worker-1: Error, exit code 42; rule 0 of its failurePolicy: "
+                                "FailReplica; it is given up and not started again (pod "
+                                "byo-worker-1)"));
+}
+
+TEST_F(JobReconcilerPoliciesTest, AConditionOfThePod_MakesTheJobFail) {
+  fixture_.StartJob(Ruled(R"([{"action": "FailJob", "onPodConditions":
+                               [{"type": "example.com/BadDisk"}]}])"));
+  fixture_.SetPodStatus("byo-worker-0", R"({"phase": "Failed",
+      "conditions": [{"type": "Ready", "status": "False"},
+                     {"type": "example.com/BadDisk", "status": "True"}],
+      "containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 1}}}]})");
+  fixture_.Settle();
+  EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Failed);
+  EXPECT_EQ(fixture_.MessageOf("Failed"),
+            "worker-0: Error, exit code 1; rule 0 of its failurePolicy: FailJob");
 }
 
 }  // namespace

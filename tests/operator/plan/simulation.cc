@@ -63,6 +63,16 @@ Simulation::Simulation(std::uint64_t seed, const Policies& policies)
     specs.mutable_worker()->set_restart_policy(RestartPolicy::Always);
   }
   if (rng_.Uniform(4) == 0) policy.set_evaluator_failures(RunPolicy::Ignore);
+  if (rng_.Uniform(3) == 0) {
+    FailureRule& rule = *specs.mutable_worker()->mutable_failure_policy()->add_rules();
+    rule.set_action(static_cast<FailureRule::Action>(FailureRule::Ignore + rng_.Uniform(4)));
+    rule.mutable_on_exit_codes()->set_operator_(ExitCodes::In);
+    rule.mutable_on_exit_codes()->add_values(kExitFailure);
+  }
+  if (rng_.Uniform(4) == 0) {
+    specs.mutable_worker()->set_backoff_limit_per_replica(
+        static_cast<std::int32_t>(rng_.Uniform(3)));
+  }
   specs.mutable_chief()->set_replacement_timeout_seconds(kReplacementTimeout.count());
   specs.mutable_ps()->set_replacement_timeout_seconds(kReplacementTimeout.count());
   active_since_ = now_;
@@ -164,7 +174,33 @@ void Simulation::NoteCrash(const Replica& replica) {
   ++crashes_[key];
   const bool ignored = replica.id.role == Role::kEvaluator &&
                        snapshot_.job.spec().run_policy().evaluator_failures() == RunPolicy::Ignore;
-  if (!ignored) ++crashes_total_;
+  const auto rule = RuledBy(replica);
+  const bool free = rule == FailureRule::Ignore || rule == FailureRule::FailReplica;
+  if (free) ++free_crashes_[key];
+  if (!ignored && !free) ++crashes_total_;
+}
+
+std::optional<FailureRule::Action> Simulation::RuledBy(const Replica& replica) const {
+  const ReplicaSpec& workers = snapshot_.job.spec().replica_specs().worker();
+  const bool crash = replica.exit_code == kExitFailure && replica.Ended() && !replica.terminating &&
+                     replica.disruption == Disruption::kNone;
+  if (!crash || replica.id.role != Role::kWorker || !workers.has_failure_policy()) {
+    return std::nullopt;
+  }
+  return workers.failure_policy().rules(0).action();
+}
+
+bool Simulation::IsGivenUp(const std::string& key) const {
+  const ReplicaSpec& workers = snapshot_.job.spec().replica_specs().worker();
+  if (!key.starts_with("worker-")) return false;
+  const auto count = [&key](const std::map<std::string, int>& crashes) {
+    const auto found = crashes.find(key);
+    return found == crashes.end() ? 0 : found->second;
+  };
+  const bool by_rule = workers.has_failure_policy() && count(free_crashes_) > 0 &&
+                       workers.failure_policy().rules(0).action() == FailureRule::FailReplica;
+  return by_rule || (workers.has_backoff_limit_per_replica() &&
+                     count(crashes_) - count(free_crashes_) > workers.backoff_limit_per_replica());
 }
 
 bool Simulation::IsUnwanted(const Replica& replica, const JobStatus& after) const {
@@ -183,6 +219,7 @@ bool Simulation::IsCompletion(const Replica& replica, const JobStatus& after) co
 bool Simulation::IsPermanentCrash(const Replica& replica) const {
   return replica.exit_code == kExitFailure && replica.Ended() && !replica.terminating &&
          replica.disruption == Disruption::kNone && replica.id.role == Role::kWorker &&
+         !RuledBy(replica) &&
          snapshot_.job.spec().replica_specs().worker().restart_policy() == RestartPolicy::ExitCode;
 }
 
@@ -382,6 +419,7 @@ void Simulation::Start(const StartReplica& start) {
   Expect(start.id.index < DesiredReplicas(snapshot_.job.spec(), start.id.role),
          "starts an unwanted " + key);
   Expect(!snapshot_.job.spec().run_policy().suspend(), "starts in a suspended job");
+  Expect(!IsGivenUp(key), "starts a given up " + key);
   const int in_a_row = crashes_in_a_row_[key];
   if (in_a_row >= 2) {
     const std::int64_t wait = std::min<std::int64_t>(300, std::int64_t{1} << (in_a_row - 2));
@@ -465,7 +503,9 @@ void Simulation::CheckPlan(const PlanResult& plan) {
          "an end is counted and not told");
   int drain_crashes = 0;
   bool permanent = false;
+  bool fails_job = false;
   for (const Replica* replica : NewlyCounted(plan.status)) {
+    fails_job |= RuledBy(*replica) == FailureRule::FailJob && !WorkDone(plan.status);
     permanent |= IsPermanentCrash(*replica) && !WorkDone(plan.status);
     drain_crashes += IsDrainCrash(*replica, plan.status) ? 1 : 0;
   }
@@ -479,6 +519,7 @@ void Simulation::CheckPlan(const PlanResult& plan) {
   }
   const bool was_finished = IsFinished(snapshot_.job.status());
   Expect(!permanent || IsFinished(plan.status), "goes on after a permanent exit code");
+  Expect(!fails_job || IsFinished(plan.status), "goes on after a rule that fails the job");
   Expect(!was_finished || plan.status.phase() == snapshot_.job.status().phase(),
          "a finished job changed its mind");
   if (!was_finished && plan.status.phase() == JobStatus::Succeeded) {
@@ -496,7 +537,12 @@ void Simulation::CheckPlan(const PlanResult& plan) {
   const bool too_late =
       policy.has_active_deadline_seconds() &&
       now_ - active_since_ >= std::chrono::seconds(policy.active_deadline_seconds() - 1);
-  Expect(after.failures() > policy.backoff_limit() || never_broken || too_late || permanent,
+  const bool given_up =
+      std::any_of(after.replicas().begin(), after.replicas().end(), [](const auto& entry) {
+        return entry.first.starts_with("worker-") && entry.second.given_up();
+      });
+  Expect(after.failures() > policy.backoff_limit() || never_broken || too_late || permanent ||
+             fails_job || given_up,
          "fails without a reason");
 }
 
@@ -562,7 +608,9 @@ void Simulation::CheckSettled() {
     Expect(spec.replica_specs().worker().restart_policy() != RestartPolicy::Always ||
                !key.starts_with("worker-") || !record.succeeded(),
            "restartPolicy Always is not kept");
-    Expect(!record.given_up() || (key == "evaluator-0" && work_done), "gives up " + key);
+    Expect(!record.given_up() || (key == "evaluator-0" && work_done) || IsGivenUp(key),
+           "gives up " + key);
+    Expect(work_done || record.given_up() || !IsGivenUp(key), "does not give up " + key);
   }
   Expect(!work_done || !spec.has_training(), "the success is not seen");
   if (spec.run_policy().suspend()) {
