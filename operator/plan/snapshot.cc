@@ -46,6 +46,13 @@ bool IgnoresFailures(const JobSpec& spec, Role role) {
   return role == Role::kEvaluator && spec.run_policy().evaluator_failures() == RunPolicy::Ignore;
 }
 
+RunPolicy::CleanPodPolicy CleanPodPolicyOf(const JobSpec& spec, Role role) {
+  const ReplicaSpec* replica_spec = FindReplicaSpec(spec, role);
+  const bool own = replica_spec != nullptr &&
+                   replica_spec->clean_pod_policy() != RunPolicy::CLEAN_POD_POLICY_UNSPECIFIED;
+  return own ? replica_spec->clean_pod_policy() : spec.run_policy().clean_pod_policy();
+}
+
 bool FailsForGood(const JobSpec& spec, const Replica& crash) {
   if (crash.exit_code == kExitPermanent) return true;
   const RestartPolicy policy = RestartPolicyOf(spec, crash.id.role);

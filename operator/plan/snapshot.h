@@ -153,6 +153,8 @@ RestartPolicy RestartPolicyOf(const JobSpec& spec, Role role);
 bool StartsAlways(const JobSpec& spec, Role role);
 /// Its crashes are nothing to the job.
 bool IgnoresFailures(const JobSpec& spec, Role role);
+/// What of the role's pods is deleted when the job has ended: by its own policy, else the job's.
+RunPolicy::CleanPodPolicy CleanPodPolicyOf(const JobSpec& spec, Role role);
 /// Of a crash: the role's policy, or exit code 87, forbids another attempt.
 bool FailsForGood(const JobSpec& spec, const Replica& crash);
 

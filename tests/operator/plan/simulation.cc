@@ -49,6 +49,10 @@ Simulation::Simulation(std::uint64_t seed, const Policies& policies)
   policy.set_backoff_limit(static_cast<std::int32_t>(rng_.Uniform(8)));
   if (rng_.Uniform(3) == 0) policy.set_active_deadline_seconds(kDeadlineSeconds);
   if (rng_.Uniform(3) == 0) policy.set_clean_pod_policy(RunPolicy::All);
+  if (rng_.Uniform(4) == 0) {
+    snapshot_.job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_clean_pod_policy(
+        rng_.Uniform(2) == 0 ? RunPolicy::All : RunPolicy::Running);
+  }
   if (rng_.Uniform(5) == 0) {
     snapshot_.job.mutable_spec()->mutable_replica_specs()->mutable_ps()->set_restart_policy(
         RestartPolicy::Never);
@@ -585,8 +589,10 @@ void Simulation::CheckSettled() {
   }
   if (IsFinished(status)) {
     Expect(live.empty(), "a finished job has live replicas");
-    Expect(spec.run_policy().clean_pod_policy() != RunPolicy::All || ended.empty(),
-           "cleanPodPolicy All left something");
+    for (const auto& [id, count] : ended) {
+      Expect(CleanPodPolicyOf(spec, id.role) != RunPolicy::All,
+             "cleanPodPolicy All left " + ReplicaKey(id));
+    }
     return;
   }
   for (const auto& [id, count] : ended) {
