@@ -106,5 +106,22 @@ TEST_F(JobReconcilerPoliciesTest, AConditionOfThePod_MakesTheJobFail) {
             "worker-0: Error, exit code 1; rule 0 of its failurePolicy: FailJob");
 }
 
+TEST_F(JobReconcilerPoliciesTest, AJobThatAnotherManages_IsLeftAlone) {
+  const auto managed_by = [](std::string_view who) {
+    return [who](Json& job) { At(job, {"spec"}).Set("managedBy", Json::String(std::string(who))); };
+  };
+  fixture_.PutJob(managed_by("kueue.x-k8s.io/multikueue"));
+  fixture_.Settle();
+  EXPECT_TRUE(fixture_.PodNames().empty());
+  EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::PHASE_UNSPECIFIED);
+  EXPECT_TRUE(fixture_.server().All(kube::ServiceResource()).empty());
+  EXPECT_EQ(fixture_.Calls(), 0);
+  fixture_.RemoveJob();
+  fixture_.Settle();
+  fixture_.PutJob(managed_by("pstrain.dev/operator"));
+  fixture_.Settle();
+  EXPECT_EQ(fixture_.PodNames().size(), 4U);
+}
+
 }  // namespace
 }  // namespace pstrain::job
