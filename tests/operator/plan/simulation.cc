@@ -69,7 +69,8 @@ Simulation::Simulation(std::uint64_t seed, const Policies& policies)
   if (rng_.Uniform(4) == 0) policy.set_evaluator_failures(RunPolicy::Ignore);
   if (rng_.Uniform(3) == 0) {
     FailureRule& rule = *specs.mutable_worker()->mutable_failure_policy()->add_rules();
-    rule.set_action(static_cast<FailureRule::Action>(FailureRule::Ignore + rng_.Uniform(4)));
+    rule.set_action(
+        static_cast<FailureRule::Action>(FailureRule::Ignore + static_cast<int>(rng_.Uniform(4))));
     rule.mutable_on_exit_codes()->set_operator_(ExitCodes::In);
     rule.mutable_on_exit_codes()->add_values(kExitFailure);
   }
