@@ -70,7 +70,7 @@ Status Dump(const std::string& folder, const std::string& crd_path) {
   line.Set("rules", std::move(messages));
   std::puts(WriteJson(line).c_str());
   Json fixed = Json::Object();
-  for (const auto* fields : {&FixedFields(), &FieldsFixedInCluster(), &ImmutableFields()}) {
+  for (const auto* fields : {&FixedFields(), &FieldsFixedInCluster()}) {
     for (const FixedField& field : *fields) {
       fixed.Set(field.path, Json::String(std::string(field.message)));
     }
