@@ -13,7 +13,6 @@
 #include "operator/job/observe/checkpoint_progress.h"
 #include "operator/job/observe/checkpoint_volume.h"
 #include "operator/job/observe/problem/refused_create.h"
-#include "operator/job/well_known.h"
 #include "operator/plan/conditions.h"
 #include "operator/plan/timestamp.h"
 
@@ -25,11 +24,6 @@ using RequeueTime = std::optional<plan::Time>;
 /// Kubernetes' default; a pod's own is used where nothing shorter is asked for.
 constexpr std::chrono::seconds kGrace{30};
 constexpr std::int64_t kPodsOwnGrace = -1;
-
-/// Nobody else acts on the job.
-bool IsOurs(const JobSpec& spec) {
-  return spec.managed_by().empty() || spec.managed_by() == kManager;
-}
 
 RequeueTime Earlier(RequeueTime a, RequeueTime b) {
   if (!a || !b) return a ? a : b;
@@ -79,8 +73,8 @@ Result<kube::RequeueAfter> JobReconciler::Reconcile(const kube::ObjectKey& key,
     Forget(key);
     return kube::RequeueAfter();
   }
-  // The objects of a job that is being deleted are left to the garbage collector.
-  if (cached->meta.deleting()) return kube::RequeueAfter();
+  // Its objects are left to the garbage collector, or to whoever acts on it.
+  if (cached->meta.deleting() || BelongsToAnother(*cached)) return kube::RequeueAfter();
   JobState& state = StateOf(key, cached->meta);
   UpdateFromCache(*cached, state);
   if (state.deleting) return kube::RequeueAfter();
@@ -88,7 +82,6 @@ Result<kube::RequeueAfter> JobReconciler::Reconcile(const kube::ObjectKey& key,
     PSTRAIN_RETURN_IF_ERROR(ReportInvalidSpec(key, cached, state, stop));
     return kube::RequeueAfter();
   }
-  if (!IsOurs(cached->object->spec())) return kube::RequeueAfter();
   const plan::Time now{std::chrono::milliseconds(deps_.clock.UnixMillis())};
   PSTRAIN_RETURN_IF_ERROR(executor_.CheckUnseenPods(key, state, now, stop));
   const std::vector<PodStore::Object> pods = deps_.pods.ByOwner(state.uid);
