@@ -59,7 +59,7 @@ Simulation::Simulation(std::uint64_t seed, const Policies& policies)
   }
   ReplicaSpecs& specs = *snapshot_.job.mutable_spec()->mutable_replica_specs();
   if (rng_.Uniform(4) == 0) specs.mutable_worker()->set_restart_policy(RestartPolicy::ExitCode);
-  if (!snapshot_.job.spec().has_training() && rng_.Uniform(3) == 0) {
+  if (!snapshot_.job.spec().has_training() && rng_.Uniform(4) == 0) {
     specs.mutable_chief()->set_replicas(0);
     snapshot_.job.mutable_spec()->set_success_policy(rng_.Uniform(2) == 0 ? JobSpec::AllWorkers
                                                                           : JobSpec::Worker0);
@@ -67,14 +67,14 @@ Simulation::Simulation(std::uint64_t seed, const Policies& policies)
     specs.mutable_worker()->set_restart_policy(RestartPolicy::Always);
   }
   if (rng_.Uniform(4) == 0) policy.set_evaluator_failures(RunPolicy::Ignore);
-  if (rng_.Uniform(3) == 0) {
+  if (rng_.Uniform(5) == 0) {
     FailureRule& rule = *specs.mutable_worker()->mutable_failure_policy()->add_rules();
     rule.set_action(
         static_cast<FailureRule::Action>(FailureRule::Ignore + static_cast<int>(rng_.Uniform(4))));
     rule.mutable_on_exit_codes()->set_operator_(ExitCodes::In);
     rule.mutable_on_exit_codes()->add_values(kExitFailure);
   }
-  if (rng_.Uniform(4) == 0) {
+  if (rng_.Uniform(8) == 0) {
     specs.mutable_worker()->set_backoff_limit_per_replica(
         static_cast<std::int32_t>(rng_.Uniform(3)));
   }
