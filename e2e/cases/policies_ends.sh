@@ -2,6 +2,7 @@
 # names no chief; rules of failurePolicy ignore a crash, give a worker up, count an eviction and fail
 # a job; a worker that crashes more often than backoffLimitPerReplica is given up.
 
+# shellcheck disable=SC2016 # the shells in the pods expand it
 run_case() {
   all_workers || return 1
   worker_0 || return 1
