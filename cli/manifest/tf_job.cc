@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -32,6 +33,14 @@ std::string Lower(std::string text) {
 std::optional<Role> RoleOf(const std::string& key) {
   const std::string name = Lower(key);
   return name == "master" ? Role::kChief : RoleFromName(name);
+}
+
+/// Notes of one line keep their order.
+void SortByLine(std::vector<ConversionNote>& notes) {
+  std::multimap<int, ConversionNote> by_line;
+  for (ConversionNote& note : notes) by_line.emplace(note.line, std::move(note));
+  notes.clear();
+  for (auto& [line, note] : by_line) notes.push_back(std::move(note));
 }
 
 /// One conversion.
@@ -289,9 +298,7 @@ ConvertedTfJob Converter::Run(const Json& tree) {
           {error.line, std::move(error.path), Conversion::kRefused, std::move(error.message)});
     }
   }
-  std::stable_sort(
-      converted.notes.begin(), converted.notes.end(),
-      [](const ConversionNote& a, const ConversionNote& b) { return a.line < b.line; });
+  SortByLine(converted.notes);
   return converted;
 }
 
