@@ -20,8 +20,8 @@ int DesiredReplicas(const JobSpec& spec, Role role);
 /// before is still there, replicas show each other tokens. Pure; any thread.
 inline bool UsesRuntime(const JobSpec& spec) { return spec.has_training() || spec.has_program(); }
 
-/// The kubelet says this condition of each pod, whatever becomes of it: no rule of failurePolicy may
-/// ask for it. Pure; any thread.
+/// The kubelet says this condition of each pod, whatever becomes of it: no rule of failurePolicy
+/// may ask for it. Pure; any thread.
 constexpr bool IsConditionOfEveryPod(std::string_view type) {
   return type == "Initialized" || type == "Ready" || type == "ContainersReady" ||
          type == "PodScheduled" || type == "PodReadyToStartContainers";
