@@ -60,7 +60,7 @@ TEST_F(JobReconcilerPoliciesTest, AJobWithoutChief_HasNoneInItsClusterAndEndsWit
   fixture_.EndPod("byo-worker-1", 0);
   fixture_.Settle();
   EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Succeeded);
-  EXPECT_EQ(fixture_.MessageOf("Succeeded"), "all workers have finished");
+  EXPECT_EQ(fixture_.MessageOf("Succeeded"), "JobSucceeded: all workers have finished");
   EXPECT_THAT(fixture_.PodNames(), Not(Contains("byo-ps-0")));
 }
 
@@ -103,7 +103,7 @@ TEST_F(JobReconcilerPoliciesTest, AConditionOfThePod_MakesTheJobFail) {
   fixture_.Settle();
   EXPECT_EQ(fixture_.StatusOfJob().phase(), JobStatus::Failed);
   EXPECT_EQ(fixture_.MessageOf("Failed"),
-            "worker-0: Error, exit code 1; rule 0 of its failurePolicy: FailJob");
+            "FailurePolicy: worker-0: Error, exit code 1; rule 0 of its failurePolicy: FailJob");
 }
 
 TEST_F(JobReconcilerPoliciesTest, AJobThatAnotherManages_IsLeftAlone) {
