@@ -16,6 +16,10 @@ int InitCommand(const std::vector<std::string>& args);
 /// are good; 1: one is not; 2: wrong usage.
 int ValidateCommand(const std::vector<std::string>& args);
 
+/// `convert TFJOB.yaml`: a TFJob as a PSTrainingJob on stdout, what is not the same on stderr. 1: a
+/// field is refused, or the file cannot be read; 2: wrong usage.
+int ConvertCommand(const std::vector<std::string>& args);
+
 /// `tf-config JOB.yaml --role R --index I [--set PATH=VALUE]...`: TF_CONFIG of that replica as it
 /// is in the cluster, one line on stdout. 1: bad manifest or no such replica; 2: wrong usage.
 int TfConfigCommand(const std::vector<std::string>& args);

@@ -23,6 +23,7 @@ constexpr std::array kCommands = {
     Command{"init", "write a manifest for a CSV file", pstrain::InitCommand},
     Command{"run", "run a job on this machine", pstrain::RunCommand},
     Command{"validate", "check manifests", pstrain::ValidateCommand},
+    Command{"convert", "write a TFJob of Kubeflow as a PSTrainingJob", pstrain::ConvertCommand},
     Command{"tf-config", "print the TF_CONFIG of a replica", pstrain::TfConfigCommand},
     Command{"inspect", "show what a checkpoint or a run holds", pstrain::InspectCommand},
     Command{"runs", "list, compare and delete runs on this machine", pstrain::RunsCommand},

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "base/os/files.h"
+#include "base/text/yaml_writer.h"
 #include "crds/crd.h"
 #include "crds/descriptions.h"
 #include "crds/reference.h"
-#include "crds/yaml_writer.h"
 #include "proto/contract/exit_codes.h"
 
 namespace {

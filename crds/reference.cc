@@ -272,7 +272,7 @@ void WriteSection(const pb::Descriptor& message, const std::vector<std::string>&
 
 /// The update rules of crds/transition_rules.h.
 void WriteFixed(std::string& out) {
-  for (const auto* fields : {&FixedFields(), &FieldsFixedInCluster()}) {
+  for (const auto* fields : {&FixedFields(), &FieldsFixedInCluster(), &ImmutableFields()}) {
     for (const FixedField& fixed : *fields) {
       Row({Code(fixed.path), "PSTrainingJob, on update", std::string(fixed.message)}, out);
     }

@@ -188,7 +188,8 @@ std::string Same(const pb::FieldDescriptor& field, const std::string& path) {
   return WherePresent(field, path, all);
 }
 
-std::string RuleOf(const FixedField& fixed) {
+/// The field is the same on both sides.
+std::string SameField(const FixedField& fixed) {
   std::string path = ".spec";
   for (std::size_t i = 0; i + 1 < fixed.fields.size(); ++i) {
     path += "." + fixed.fields[i]->json_name();
@@ -199,7 +200,7 @@ std::string RuleOf(const FixedField& fixed) {
     rule = WherePresent(*fixed.fields[i - 1], path, rule);
     path.resize(path.rfind('.'));
   }
-  return std::string(kNotStarted) + " || " + rule;
+  return rule;
 }
 
 void Append(const std::string& cel, const std::string& message, const std::string& path,
@@ -228,8 +229,12 @@ Json TransitionRules() {
   Json rules = Json::Array();
   for (const auto* fields : {&FixedFields(), &FieldsFixedInCluster()}) {
     for (const FixedField& fixed : *fields) {
-      Append(RuleOf(fixed), std::string(fixed.message), "." + fixed.path, rules);
+      Append(std::string(kNotStarted) + " || " + SameField(fixed), std::string(fixed.message),
+             "." + fixed.path, rules);
     }
+  }
+  for (const FixedField& fixed : ImmutableFields()) {
+    Append(SameField(fixed), std::string(fixed.message), "." + fixed.path, rules);
   }
   AppendWhileSuspended(rules);
   return rules;

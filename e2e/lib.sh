@@ -239,6 +239,11 @@ replacement_ready() {
     [[ $(field "pod/$now" '{.status.conditions[?(@.type=="Ready")].status}') == True ]]
 }
 
+evict() { # POD
+  k create --raw "/api/v1/namespaces/$namespace/pods/$1/eviction" -f - \
+    <<<"{\"apiVersion\": \"policy/v1\", \"kind\": \"Eviction\", \"metadata\": {\"name\": \"$1\"}}"
+}
+
 # Process ids, on this machine, of the programs of that name in a pod.
 pids_in_pod() { # POD PROGRAM
   local uid pid

@@ -56,14 +56,22 @@ void LocalJob::Suspend() {
   RunPolicy& policy = *job_.mutable_spec()->mutable_run_policy();
   if (!plan::IsFinished(job_.status())) return policy.set_suspend(true);
   // No process outlives the run, not even what this policy has left running.
-  if (policy.clean_pod_policy() == RunPolicy::None) {
-    policy.set_clean_pod_policy(RunPolicy::Running);
+  const auto stop = [](auto& owner) {
+    if (owner.clean_pod_policy() == RunPolicy::None) owner.set_clean_pod_policy(RunPolicy::Running);
+  };
+  stop(policy);
+  ReplicaSpecs& specs = *job_.mutable_spec()->mutable_replica_specs();
+  for (ReplicaSpec* spec : {specs.mutable_chief(), specs.mutable_ps(), specs.mutable_worker()}) {
+    stop(*spec);
   }
+  if (specs.has_evaluator()) stop(*specs.mutable_evaluator());
 }
 
 bool LocalJob::Lingers() const {
-  return job_.spec().run_policy().clean_pod_policy() == RunPolicy::None &&
-         plan::IsFinished(job_.status()) && replicas_.AnyAlive();
+  const bool leaves_some = std::ranges::any_of(plan::kRoles, [this](plan::Role role) {
+    return plan::CleanPodPolicyOf(job_.spec(), role) == RunPolicy::None;
+  });
+  return leaves_some && plan::IsFinished(job_.status()) && replicas_.AnyAlive();
 }
 
 Status LocalJob::Step() {
@@ -95,6 +103,11 @@ void LocalJob::NoteCounts(const plan::Snapshot& snapshot, const JobStatus& after
     const auto then = before.find(now->first);
     const std::int32_t failures = then == before.end() ? 0 : then->second.failures();
     if (now->second.failures() > failures) crashed_.push_back({replica.id, replica.attempt});
+    const bool was_given_up = then != before.end() && then->second.given_up();
+    if (now->second.given_up() && !was_given_up) {
+      events_.push_back("given up: " +
+                        plan::DescribeAttemptEnd(replica.id, now->second.last_end()));
+    }
   }
   const Condition* waits = plan::FindCondition(after, "Restarting");
   const Condition* waited = plan::FindCondition(job_.status(), "Restarting");

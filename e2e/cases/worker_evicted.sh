@@ -11,7 +11,6 @@ run_case() {
 evict_worker() {
   local pod
   pod=$(pod_of worker 1)
-  k create --raw "/api/v1/namespaces/$namespace/pods/$pod/eviction" -f - \
-    <<<"{\"apiVersion\": \"policy/v1\", \"kind\": \"Eviction\", \"metadata\": {\"name\": \"$pod\"}}"
+  evict "$pod"
   replaced worker 1 "$pod"
 }

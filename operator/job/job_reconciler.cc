@@ -73,8 +73,8 @@ Result<kube::RequeueAfter> JobReconciler::Reconcile(const kube::ObjectKey& key,
     Forget(key);
     return kube::RequeueAfter();
   }
-  // The objects of a job that is being deleted are left to the garbage collector.
-  if (cached->meta.deleting()) return kube::RequeueAfter();
+  // Its objects are left to the garbage collector, or to whoever acts on it.
+  if (cached->meta.deleting() || BelongsToAnother(*cached)) return kube::RequeueAfter();
   JobState& state = StateOf(key, cached->meta);
   UpdateFromCache(*cached, state);
   if (state.deleting) return kube::RequeueAfter();

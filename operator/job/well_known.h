@@ -13,6 +13,9 @@ inline constexpr std::string_view kAttemptLabel = "pstrain.dev/attempt";
 inline constexpr std::string_view kManagedByLabel = "app.kubernetes.io/managed-by";
 inline constexpr std::string_view kManagedBy = "pstrain-operator";
 
+/// spec.managedBy of a job that this operator acts on; an absent one says the same.
+inline constexpr std::string_view kManager = "pstrain.dev/operator";
+
 inline constexpr std::string_view kApiVersion = "pstrain.dev/v1alpha1";
 inline constexpr std::string_view kKind = "PSTrainingJob";
 

@@ -6,10 +6,10 @@
 namespace pstrain::plan {
 
 void CleanUpReplicas(PlanBuilder& builder) {
-  const RunPolicy::CleanPodPolicy policy = builder.spec().run_policy().clean_pod_policy();
-  if (policy == RunPolicy::None) return;
   const std::chrono::seconds grace = std::min(kFinishedGrace, builder.snapshot().grace);
   for (const auto& [id, attempts] : builder.attempts_by_replica()) {
+    const RunPolicy::CleanPodPolicy policy = CleanPodPolicyOf(builder.spec(), id.role);
+    if (policy == RunPolicy::None) continue;
     for (const Replica* replica : attempts) {
       builder.Stop(*replica, grace);
       if (policy == RunPolicy::All && replica->Ended()) builder.Delete(*replica);

@@ -3,10 +3,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "operator/plan/ends/failure_rules.h"
 #include "operator/plan/snapshot.h"
 
 namespace pstrain::plan {
@@ -75,8 +77,14 @@ std::string_view RestartCauseName(RestartCause cause);
 struct CountedEnd {
   ReplicaId id;
   std::int32_t attempt = 0;
-  /// A crash; it counts against backoffLimit unless its role's failures are ignored.
+  /// A crash, by itself or by a rule.
   bool failure = false;
+  /// Of a crash: it counts against backoffLimit.
+  bool counts = false;
+  /// What a rule of failurePolicy says of it, where one does: instead of restartPolicy.
+  std::optional<Ruling> ruling;
+  /// The replica is not started again, and the job goes on without it.
+  bool given_up = false;
   RestartCause cause = RestartCause::kCrashed;
   AttemptEnd end;
 };

@@ -38,7 +38,14 @@ void PlanBuilder::NoteEnd(CountedEnd end) {
   ends_.push_back(std::move(end));
 }
 
-bool PlanBuilder::ChiefSucceeded() const { return FindRecord({Role::kChief, 0}).succeeded(); }
+bool PlanBuilder::WorkDone() const {
+  const auto succeeded = [this](const ReplicaId& id) { return FindRecord(id).succeeded(); };
+  if (spec().success_policy() == JobSpec::Worker0) return succeeded({Role::kWorker, 0});
+  if (spec().success_policy() != JobSpec::AllWorkers) return succeeded({Role::kChief, 0});
+  const std::int32_t workers = DesiredReplicas(spec(), Role::kWorker);
+  while (workers_done_ < workers && succeeded({Role::kWorker, workers_done_})) ++workers_done_;
+  return workers > 0 && workers_done_ >= workers;
+}
 
 // The first verdict stays: policies decide in the order in which Plan calls them.
 void PlanBuilder::Finish(JobStatus::Phase phase, std::string_view reason, std::string message) {

@@ -41,7 +41,9 @@ class PlanBuilder {
   const std::vector<CountedEnd>& ends() const { return ends_; }
 
   bool Finished() const { return IsFinished(status_); }
-  bool ChiefSucceeded() const;
+  /// Those whose success is the job's (successPolicy) have exited 0: nobody but the evaluator is
+  /// needed any more.
+  bool WorkDone() const;
   /// Ends the job. The first call wins.
   void Finish(JobStatus::Phase phase, std::string_view reason, std::string message);
 
@@ -71,6 +73,8 @@ class PlanBuilder {
   std::vector<ForgetReplica> forgotten_;
   std::map<ReplicaId, std::int32_t> starts_;
   std::vector<CountedEnd> ends_;
+  /// The workers before this index have succeeded, which stays so: WorkDone does not ask again.
+  mutable std::int32_t workers_done_ = 0;
   std::optional<Time> requeue_at_;
   std::string finish_reason_;
   std::string finish_message_;

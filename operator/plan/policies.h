@@ -11,12 +11,12 @@ namespace pstrain::plan {
 /// PlanBuilder, which belongs to one call of Plan: any thread, one for each builder.
 
 /// restart.cc. Writes each end that the status does not hold yet into the counts: a success, a
-/// crash (counts against backoffLimit; of an evaluator whose failures are ignored only in its own
-/// record), a disruption (free), a stop that we asked for (no count), or an exit 0 of a replica
-/// that starts always, and makes the next attempt the one to start. Exit 85 is a disruption where
-/// the replica, or the chief whose word it follows, was told to stop; of any replica but the chief
-/// three more in a row are believed, and what goes beyond is a crash
-/// (docs/design/drained-by-whom.md).
+/// crash (counts against backoffLimit; of an evaluator whose failures are ignored, and by a rule of
+/// failurePolicy, only in its own record), a disruption (free), a stop that we asked for (no
+/// count), or an exit 0 of a replica that starts always, and makes the next attempt the one to
+/// start. Exit 85 is a disruption where the replica, or the chief whose word it follows, was told
+/// to stop; of any replica but the chief three more in a row are believed, and what goes beyond is
+/// a crash (docs/design/drained-by-whom.md).
 void CountEnds(PlanBuilder& builder);
 /// restart.cc. The earliest time of a replica's next attempt: immediately after a disruption and
 /// after the first crash, then 1, 2, 4 ... 300 s after the last crash. Disrupted attempts that
@@ -24,16 +24,17 @@ void CountEnds(PlanBuilder& builder);
 /// minute ends that series. Whatever the ends, a replica is made at most ten times in a minute.
 Time NextStart(const ReplicaRestarts& record);
 
-/// success.cc. The chief has exited 0, and so has every evaluator of a job that runs its own
-/// program, but for one that is given up or starts always (the built-in runtime's chief exits only
-/// when the final evaluation is in). Success of the built-in chief is proven, not announced: Failed
-/// when the counts that it has left behind do not agree or are not known. A program of your own is
-/// believed.
+/// success.cc. The chief, or those whom successPolicy names, have exited 0, and so has every
+/// evaluator of a job that runs its own program, but for one that is given up or starts always (the
+/// built-in runtime's chief exits only when the final evaluation is in). Success of the built-in
+/// chief is proven, not announced: Failed when the counts that it has left behind do not agree or
+/// are not known. A program of your own is believed.
 void DecideSuccess(PlanBuilder& builder);
 
-/// failure.cc. A replica has exited 87, more crashes than backoffLimit, or a crash that the role's
-/// restartPolicy, Never or ExitCode, does not forgive. None of these of an evaluator whose failures
-/// are ignored.
+/// ends/failure.cc. A replica has exited 87, more crashes than backoffLimit, a rule whose action is
+/// FailJob, a crash that the role's restartPolicy, Never or ExitCode, does not forgive, a chief or
+/// ps with more crashes than its own limit, or too few workers that are not given up. None of the
+/// first five of an evaluator whose failures are ignored.
 void DecideFailure(PlanBuilder& builder);
 
 /// deadline.cc. activeDeadlineSeconds since the start; starts again when a suspended job resumes.

@@ -56,7 +56,7 @@ void ForgetLost(PlanBuilder& builder) {
 void StartReplicas(PlanBuilder& builder) {
   if (builder.spec().run_policy().suspend()) return;
   for (const Role role : kRoles) {
-    if (builder.ChiefSucceeded() && role != Role::kEvaluator) continue;
+    if (builder.WorkDone() && role != Role::kEvaluator) continue;
     for (std::int32_t i = 0; i < DesiredReplicas(builder.spec(), role); ++i) {
       StartWhenDue(builder, {role, i});
     }

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 #include <vector>
 
+#include "operator/plan/ends/failure_rules.h"
 #include "operator/plan/policies.h"
 #include "proto/contract/exit_codes.h"
 
@@ -70,7 +72,7 @@ bool FollowsChief(const PlanBuilder& builder, const Replica& peer) {
 bool IsUnwanted(const PlanBuilder& builder, const ReplicaId& id) {
   if (builder.spec().run_policy().suspend()) return true;
   if (id.index >= DesiredReplicas(builder.spec(), id.role)) return true;
-  return builder.ChiefSucceeded() && id.role != Role::kEvaluator;
+  return builder.WorkDone() && id.role != Role::kEvaluator;
 }
 
 /// It says that it was told to stop, and nobody is seen who told it.
@@ -85,7 +87,7 @@ End Classify(const PlanBuilder& builder, const Replica& replica) {
     if (!StartsAlways(builder.spec(), replica.id.role)) return End::kSuccess;
     return IsUnwanted(builder, replica.id) ? End::kStopped : End::kCompletion;
   }
-  if (builder.ChiefSucceeded() && replica.id.role != Role::kEvaluator) return End::kStopped;
+  if (builder.WorkDone() && replica.id.role != Role::kEvaluator) return End::kStopped;
   if (!IsDisruption(replica)) return End::kCrash;
   if (IsUnwanted(builder, replica.id)) return End::kStopped;
   if (!DrainedUntold(builder, replica)) return End::kDisruption;
@@ -110,14 +112,20 @@ std::int32_t InARow(const ReplicaRestarts& record) {
   return record.short_attempts() + record.consecutive_failures();
 }
 
-void CountCrash(PlanBuilder& builder, const Replica& replica, ReplicaRestarts& record) {
+/// `counts`: against the limits.
+void CountCrash(PlanBuilder& builder, const Replica& replica, bool counts,
+                ReplicaRestarts& record) {
   const Time ended = EndOf(builder, replica);
   const bool was_healthy = LifeOf(builder, replica) >= kHealthyStretch;
   record.set_consecutive_failures(was_healthy ? 1 : record.consecutive_failures() + 1);
   record.set_failures(record.failures() + 1);
   record.set_last_end_seconds(CeilSeconds(ended));
   if (IgnoresFailures(builder.spec(), replica.id.role)) {
-    record.set_given_up(builder.ChiefSucceeded() || FailsForGood(builder.spec(), replica));
+    record.set_given_up(builder.WorkDone() || FailsForGood(builder.spec(), replica));
+    return;
+  }
+  if (!counts) {
+    record.set_ignored_failures(record.ignored_failures() + 1);
     return;
   }
   Restarts& restarts = *builder.status().mutable_restarts();
@@ -187,6 +195,33 @@ RestartCause CauseOf(const Replica& replica, bool failure) {
   return replica.exit_code == kExitDrained ? RestartCause::kDrained : RestartCause::kDisrupted;
 }
 
+/// An end that an event tells of: a crash or a disruption, or what a rule makes of it.
+void CountTold(PlanBuilder& builder, const Replica& replica, End seen, ReplicaRestarts& record) {
+  const JobSpec& spec = builder.spec();
+  const std::optional<Ruling> ruling = RulingOf(spec, replica, seen == End::kCrash);
+  const bool crash = seen == End::kCrash || (ruling && ruling->action == FailureRule::Count);
+  const bool counts = CountsAgainstLimits(ruling) && !IgnoresFailures(spec, replica.id.role);
+  if (crash) {
+    CountCrash(builder, replica, counts, record);
+  } else {
+    if (seen == End::kBelievedDrain) {
+      record.set_unexplained_drains(record.unexplained_drains() + 1);
+    }
+    CountDisruption(builder, replica, record);
+  }
+  const bool too_many = crash && counts && MayBeGivenUp(replica.id.role) &&
+                        ExceedsOwnLimit(spec, replica.id.role, record);
+  if (too_many || (ruling && ruling->action == FailureRule::FailReplica)) record.set_given_up(true);
+  builder.NoteEnd({.id = replica.id,
+                   .attempt = replica.attempt,
+                   .failure = crash,
+                   .counts = crash && counts,
+                   .ruling = ruling,
+                   .given_up = record.given_up(),
+                   .cause = CauseOf(replica, seen == End::kCrash),
+                   .end = MakeAttemptEnd(replica, EndOf(builder, replica))});
+}
+
 void CountEnd(PlanBuilder& builder, const Replica& replica) {
   NoteLeft(replica, EndOf(builder, replica), builder);
   ReplicaRestarts& record = builder.Record(replica.id);
@@ -201,24 +236,12 @@ void CountEnd(PlanBuilder& builder, const Replica& replica) {
       NoteShortLife(builder, replica, record);
       break;
     case End::kCrash:
-      CountCrash(builder, replica, record);
-      break;
     case End::kBelievedDrain:
-      record.set_unexplained_drains(record.unexplained_drains() + 1);
-      CountDisruption(builder, replica, record);
-      break;
     case End::kDisruption:
-      CountDisruption(builder, replica, record);
+      CountTold(builder, replica, end, record);
       break;
     case End::kStopped:
       break;
-  }
-  if (end == End::kCrash || end == End::kBelievedDrain || end == End::kDisruption) {
-    builder.NoteEnd({.id = replica.id,
-                     .attempt = replica.attempt,
-                     .failure = end == End::kCrash,
-                     .cause = CauseOf(replica, end == End::kCrash),
-                     .end = MakeAttemptEnd(replica, EndOf(builder, replica))});
   }
   record.set_attempt(replica.attempt + 1);
 }
@@ -241,6 +264,19 @@ void NoteChiefLeft(PlanBuilder& builder) {
   }
 }
 
+void CountEndsOf(PlanBuilder& builder, const ReplicaId& id,
+                 const std::vector<const Replica*>& attempts) {
+  for (const Replica* replica : attempts) {
+    const std::int32_t next = builder.FindRecord(id).attempt();
+    if (replica->attempt < next) continue;
+    if (CountsNow(builder, *replica)) {
+      CountEnd(builder, *replica);
+    } else if (replica->attempt > next) {
+      builder.Record(id).set_attempt(replica->attempt);
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view RestartCauseName(RestartCause cause) {
@@ -257,17 +293,15 @@ Time NextStart(const ReplicaRestarts& record) {
   return std::max(not_before, Time(seconds(record.last_end_seconds())) + Backoff(earlier));
 }
 
+// Those whose success ends the job first: what the others do when it is reached is no crash.
 void CountEnds(PlanBuilder& builder) {
   NoteChiefLeft(builder);
-  for (const auto& [id, attempts] : builder.attempts_by_replica()) {
-    for (const Replica* replica : attempts) {
-      const std::int32_t next = builder.FindRecord(id).attempt();
-      if (replica->attempt < next) continue;
-      if (CountsNow(builder, *replica)) {
-        CountEnd(builder, *replica);
-      } else if (replica->attempt > next) {
-        builder.Record(id).set_attempt(replica->attempt);
-      }
+  const bool chief_decides = builder.spec().success_policy() != JobSpec::AllWorkers &&
+                             builder.spec().success_policy() != JobSpec::Worker0;
+  const Role first = chief_decides ? Role::kChief : Role::kWorker;
+  for (const bool others : {false, true}) {
+    for (const auto& [id, attempts] : builder.attempts_by_replica()) {
+      if ((id.role != first) == others) CountEndsOf(builder, id, attempts);
     }
   }
 }

@@ -46,6 +46,13 @@ bool IgnoresFailures(const JobSpec& spec, Role role) {
   return role == Role::kEvaluator && spec.run_policy().evaluator_failures() == RunPolicy::Ignore;
 }
 
+RunPolicy::CleanPodPolicy CleanPodPolicyOf(const JobSpec& spec, Role role) {
+  const ReplicaSpec* replica_spec = FindReplicaSpec(spec, role);
+  const bool own = replica_spec != nullptr &&
+                   replica_spec->clean_pod_policy() != RunPolicy::CLEAN_POD_POLICY_UNSPECIFIED;
+  return own ? replica_spec->clean_pod_policy() : spec.run_policy().clean_pod_policy();
+}
+
 bool FailsForGood(const JobSpec& spec, const Replica& crash) {
   if (crash.exit_code == kExitPermanent) return true;
   const RestartPolicy policy = RestartPolicyOf(spec, crash.id.role);
@@ -53,9 +60,13 @@ bool FailsForGood(const JobSpec& spec, const Replica& crash) {
          (policy == RestartPolicy::ExitCode && IsPermanentExit(crash.exit_code));
 }
 
+std::string ReasonOf(const Replica& replica) {
+  return replica.reason.empty() ? std::string(DefaultReason(replica)) : replica.reason;
+}
+
 AttemptEnd MakeAttemptEnd(const Replica& replica, Time when) {
   AttemptEnd end;
-  end.set_reason(replica.reason.empty() ? std::string(DefaultReason(replica)) : replica.reason);
+  end.set_reason(ReasonOf(replica));
   end.set_exit_code(replica.exit_code);
   end.set_signal(replica.signal);
   end.set_oom(replica.oom);

@@ -67,6 +67,12 @@ enum class Rest : std::uint8_t {
   kRuns,   // other containers run on until somebody stops them
 };
 
+/// A condition of a pod, but for those that every pod has whatever becomes of it.
+struct PodCondition {
+  std::string type;
+  std::string status;
+};
+
 /// One attempt of a replica, as the executor sees it.
 struct Replica {
   ReplicaId id;
@@ -92,6 +98,8 @@ struct Replica {
   /// The last words about its end; empty when there are none.
   std::string message;
   Disruption disruption = Disruption::kNone;
+  /// Of its pod; a process has none.
+  std::vector<PodCondition> conditions;
   /// When it was asked for, by the clock that `now` of Plan is of as well; unknown on one machine.
   /// Its other times may be of a clock that is wrong.
   std::optional<Time> created;
@@ -111,6 +119,9 @@ struct Replica {
   /// Not ended and not told to stop.
   bool Live() const { return !Ended() && !terminating; }
 };
+
+/// Why it ended or ends, in one word, also when the executor says none: AttemptEnd.reason. Pure.
+std::string ReasonOf(const Replica& replica);
 
 /// How an attempt ended, or ends at `when` as far as it is seen, for the status. Of the message
 /// only the beginning: a status has one for each replica, and an object at most 1.5 MB. Pure.
@@ -142,6 +153,8 @@ RestartPolicy RestartPolicyOf(const JobSpec& spec, Role role);
 bool StartsAlways(const JobSpec& spec, Role role);
 /// Its crashes are nothing to the job.
 bool IgnoresFailures(const JobSpec& spec, Role role);
+/// What of the role's pods is deleted when the job has ended: by its own policy, else the job's.
+RunPolicy::CleanPodPolicy CleanPodPolicyOf(const JobSpec& spec, Role role);
 /// Of a crash: the role's policy, or exit code 87, forbids another attempt.
 bool FailsForGood(const JobSpec& spec, const Replica& crash);
 

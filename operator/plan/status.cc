@@ -34,6 +34,7 @@ void CountAttempts(const PlanBuilder& builder, Role role, ReplicaStatus& counts)
     if (!same_role) continue;
     counts.set_failed(counts.failed() + record.failures());
     if (record.succeeded()) counts.set_succeeded(counts.succeeded() + 1);
+    if (record.given_up()) counts.set_given_up(counts.given_up() + 1);
   }
   counts.set_summary(std::to_string(counts.ready()) + "/" + std::to_string(counts.desired()));
 }

@@ -1,4 +1,5 @@
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "operator/plan/policies.h"
@@ -39,10 +40,22 @@ std::string WhyNotProven(const PlanBuilder& builder) {
          "examples_committed, applied_min and applied_max in result.json are equal";
 }
 
+/// Whose exit 0 it is, for people.
+std::string_view WhoHasFinished(const JobSpec& spec) {
+  switch (spec.success_policy()) {
+    case JobSpec::AllWorkers:
+      return "all workers have finished";
+    case JobSpec::Worker0:
+      return "worker-0 has finished";
+    default:
+      return "the chief has finished";
+  }
+}
+
 }  // namespace
 
 void DecideSuccess(PlanBuilder& builder) {
-  if (!builder.ChiefSucceeded()) return;
+  if (!builder.WorkDone()) return;
   // A chief of pstrain's runtime exits 0 only when the final evaluation is in or overdue and the
   // result is in place; the evaluator is released after that, and how it goes decides nothing any
   // more. Of a foreign program nothing is known: there both have to end well.
@@ -60,7 +73,7 @@ void DecideSuccess(PlanBuilder& builder) {
                           "training has ended before its epochs: the metric of "
                           "spec.training.earlyStopping did not get better any more");
   }
-  builder.Finish(JobStatus::Succeeded, "JobSucceeded", "the chief has finished");
+  builder.Finish(JobStatus::Succeeded, "JobSucceeded", std::string(WhoHasFinished(builder.spec())));
 }
 
 }  // namespace pstrain::plan

@@ -20,6 +20,13 @@ int DesiredReplicas(const JobSpec& spec, Role role);
 /// before is still there, replicas show each other tokens. Pure; any thread.
 inline bool UsesRuntime(const JobSpec& spec) { return spec.has_training() || spec.has_program(); }
 
+/// The kubelet says this condition of each pod, whatever becomes of it: no rule of failurePolicy
+/// may ask for it. Pure; any thread.
+constexpr bool IsConditionOfEveryPod(std::string_view type) {
+  return type == "Initialized" || type == "Ready" || type == "ContainersReady" ||
+         type == "PodScheduled" || type == "PodReadyToStartContainers";
+}
+
 /// Where such a job keeps its run, and when it takes checkpoints; of another job nothing. Pure; any
 /// thread.
 inline const Checkpoint& CheckpointOf(const JobSpec& spec) {

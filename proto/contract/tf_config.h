@@ -78,7 +78,8 @@ std::string_view NamespaceOf(const ObjectMeta& metadata);
 ClusterAddresses KubernetesCluster(const PSTrainingJob& job);
 
 /// Whether the job's TF_CONFIG is written Sparse: by strategy.tfConfig, or because the longest
-/// dense one would exceed kDenseTfConfigLimitBytes.
+/// dense one would exceed kDenseTfConfigLimitBytes. That of workers alone is Dense: nothing of it
+/// would be left.
 bool UsesSparseTfConfig(const PSTrainingJob& job, const ClusterAddresses& cluster);
 
 /// TF_CONFIG of one replica. NOT_FOUND when the job has no such role or index.

@@ -61,6 +61,9 @@ std::optional<FieldChange> OwnChange(const pb::FieldDescriptor& field) {
   if (options.has_fixed_in_cluster()) {
     return FieldChange{{}, ChangeEffect::kFixed, options.fixed_in_cluster()};
   }
+  if (options.has_immutable()) {
+    return FieldChange{{}, ChangeEffect::kFixed, options.immutable()};
+  }
   if (options.has_while_suspended()) {
     return FieldChange{{}, ChangeEffect::kWhileSuspended, options.while_suspended()};
   }
@@ -298,6 +301,12 @@ const std::vector<FixedField>& FixedFields() {
 const std::vector<FixedField>& FieldsFixedInCluster() {
   static const std::vector<FixedField> fields =
       AllWith({&FieldOptions::has_fixed_in_cluster, &FieldOptions::fixed_in_cluster});
+  return fields;
+}
+
+const std::vector<FixedField>& ImmutableFields() {
+  static const std::vector<FixedField> fields =
+      AllWith({&FieldOptions::has_immutable, &FieldOptions::immutable});
   return fields;
 }
 

@@ -30,9 +30,12 @@ const std::vector<FixedField>& FixedFields();
 /// Those with FieldOptions.fixed_in_cluster instead: where a run is kept, which is no part of what
 /// it is. Only an apiserver refuses an update of them.
 const std::vector<FixedField>& FieldsFixedInCluster();
+/// Those with FieldOptions.immutable, from the creation of the job on. Only an apiserver refuses an
+/// update of them.
+const std::vector<FixedField>& ImmutableFields();
 /// What a change of a field of `spec` does once the job has started.
 enum class ChangeEffect : std::uint8_t {
-  kFixed,           // refused: FieldOptions.fixed or fixed_in_cluster
+  kFixed,           // refused: FieldOptions.fixed, fixed_in_cluster or immutable
   kWhileSuspended,  // refused while pods may run: FieldOptions.while_suspended
   kNewPods,         // FieldOptions.takes_effect NewPods
   kLive,            // FieldOptions.takes_effect Live

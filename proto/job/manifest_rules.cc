@@ -1,8 +1,10 @@
 #include "proto/job/manifest_rules.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 
+#include "proto/contract/exit_codes.h"
 #include "proto/contract/replica_specs.h"
 
 namespace pstrain {
@@ -52,8 +54,25 @@ bool EvaluatorNeedsEvaluation(const pb::Message& message) {
   return !spec.has_training() || !HasEvaluator(spec) || spec.training().has_evaluation();
 }
 
+bool HasSuccessOfChief(const JobSpec& spec) { return spec.success_policy() == JobSpec::Chief; }
+
 bool SingleChief(const pb::Message& message) {
-  return Spec(message).replica_specs().chief().replicas() == 1;
+  const JobSpec& spec = Spec(message);
+  const std::int32_t chiefs = spec.replica_specs().chief().replicas();
+  return chiefs == 1 || (chiefs == 0 && !HasSuccessOfChief(spec) && !UsesRuntime(spec));
+}
+
+bool WorkersWithoutChief(const pb::Message& message) {
+  return HasSuccessOfChief(Spec(message)) || Spec(message).replica_specs().chief().replicas() == 0;
+}
+
+bool SuccessNeedsWorkers(const pb::Message& message) {
+  return HasSuccessOfChief(Spec(message)) || Spec(message).replica_specs().worker().replicas() >= 1;
+}
+
+bool WorkersEnd(const pb::Message& message) {
+  return HasSuccessOfChief(Spec(message)) ||
+         Spec(message).replica_specs().worker().restart_policy() != RestartPolicy::Always;
 }
 
 bool ChiefEnds(const pb::Message& message) {
@@ -66,6 +85,42 @@ bool AlwaysNeedsOwnProgram(const pb::Message& message) {
          (specs.ps().restart_policy() != RestartPolicy::Always &&
           specs.worker().restart_policy() != RestartPolicy::Always &&
           specs.evaluator().restart_policy() != RestartPolicy::Always);
+}
+
+// The others have state that nobody else has, or the plan of all.
+bool WorkersAreGivenUp(const pb::Message& message) {
+  const ReplicaSpecs& specs = Spec(message).replica_specs();
+  const auto gives_up = [](const ReplicaSpec& spec) {
+    const auto& rules = spec.failure_policy().rules();
+    return std::any_of(rules.begin(), rules.end(), [](const FailureRule& rule) {
+      return rule.action() == FailureRule::FailReplica;
+    });
+  };
+  return !gives_up(specs.chief()) && !gives_up(specs.ps());
+}
+
+bool EvaluatorFailuresOnce(const pb::Message& message) {
+  const ReplicaSpec& evaluator = Spec(message).replica_specs().evaluator();
+  return Spec(message).run_policy().evaluator_failures() != RunPolicy::Ignore ||
+         (!evaluator.has_failure_policy() && !evaluator.has_backoff_limit_per_replica());
+}
+
+bool OneCondition(const pb::Message& message) {
+  const auto& rule = static_cast<const FailureRule&>(message);
+  return (rule.has_on_exit_codes() ? 1 : 0) + (rule.on_pod_conditions().empty() ? 0 : 1) +
+             (rule.on_reasons().empty() ? 0 : 1) ==
+         1;
+}
+
+bool CodesOfPrograms(const pb::Message& message) {
+  const auto& values = static_cast<const ExitCodes&>(message).values();
+  return std::none_of(values.begin(), values.end(), [](std::int32_t code) {
+    return IsDisruptionExit(code) || code == kExitPermanent;
+  });
+}
+
+bool ConditionTellsEndsApart(const pb::Message& message) {
+  return !IsConditionOfEveryPod(static_cast<const PodConditionPattern&>(message).type());
 }
 
 bool SingleEvaluator(const pb::Message& message) {
@@ -192,8 +247,16 @@ const std::map<std::string_view, RulePredicate>& RulePredicates() {
       {"evaluation-needs-evaluator", EvaluationNeedsEvaluator},
       {"evaluator-needs-evaluation", EvaluatorNeedsEvaluation},
       {"single-chief", SingleChief},
+      {"workers-without-chief", WorkersWithoutChief},
+      {"success-needs-workers", SuccessNeedsWorkers},
+      {"workers-end", WorkersEnd},
       {"chief-ends", ChiefEnds},
       {"always-needs-own-program", AlwaysNeedsOwnProgram},
+      {"workers-are-given-up", WorkersAreGivenUp},
+      {"evaluator-failures-once", EvaluatorFailuresOnce},
+      {"one-condition", OneCondition},
+      {"codes-of-programs", CodesOfPrograms},
+      {"condition-tells-ends-apart", ConditionTellsEndsApart},
       {"single-evaluator", SingleEvaluator},
       {"training-needs-ps", TrainingNeedsPs},
       {"training-needs-worker", TrainingNeedsWorker},

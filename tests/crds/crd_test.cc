@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/os/files.h"
+#include "base/text/yaml_writer.h"
 #include "crds/reference.h"
-#include "crds/yaml_writer.h"
 #include "proto/contract/roles.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/job_manifest_yaml.h"

@@ -13,7 +13,8 @@ import re
 import sys
 
 from apiserver import Apiserver, install
-from updates import check_order, check_security_updates, check_status_updates, check_updates
+from updates import (check_order, check_policy_updates, check_security_updates,
+                     check_status_updates, check_updates)
 
 # What CEL cannot say within its budget, or not know: the apiserver takes these and the operator
 # refuses them with a condition.
@@ -139,6 +140,9 @@ def main():
         print(text)
         failed += 1
     for text in check_security_updates(apiserver, job_path(job), job):
+        print(text)
+        failed += 1
+    for text in check_policy_updates(apiserver, job_path(job)):
         print(text)
         failed += 1
     good = [(row["name"], row["body"]) for row in posted if row["name"].startswith("good")]

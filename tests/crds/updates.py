@@ -159,6 +159,48 @@ def check_security_updates(apiserver, path, body):
     return wrong
 
 
+OWN_PROGRAM = {"apiVersion": "pstrain.dev/v1alpha1", "kind": "PSTrainingJob",
+               "metadata": {"name": "own"},
+               "spec": {"replicaSpecs": {"ps": {"replicas": 1}, "worker": {"replicas": 2}}}}
+
+
+def check_policy_updates(apiserver, path):
+    """managedBy never changes, and successPolicy only where no pods may run. What is wrong, as a list
+    of texts."""
+    wrong = []
+
+    def expect(what, job, change, wanted, words):
+        changed = copy.deepcopy(job)
+        change(changed["spec"])
+        name = job["metadata"]["name"]
+        status, answer = _put(apiserver, f"{path}/{name}?dryRun=All", changed)
+        if status != wanted or (wanted != 200 and words not in answer.get("message", "")):
+            wrong.append(f"policies: {what}: {status} {answer.get('message', 'accepted')}")
+
+    plain, refusal = _created(apiserver, path, OWN_PROGRAM, "plain")
+    managed = copy.deepcopy(OWN_PROGRAM)
+    managed["spec"]["managedBy"] = "example.com/other"
+    managed, refusal_of_managed = _created(apiserver, path, managed, "managed")
+    if plain is None or managed is None:
+        return [f"policies: a job is refused: {refusal} {refusal_of_managed}"]
+    never = "make a new one"
+    expect("managedBy is set", plain, lambda spec: spec.update(managedBy="example.com/a"), 422, never)
+    expect("managedBy changes", managed, lambda spec: spec.update(managedBy="example.com/a"), 422,
+           never)
+    expect("managedBy goes", managed, lambda spec: spec.pop("managedBy"), 422, never)
+    expect("nothing changes", managed, lambda spec: None, 200, "")
+
+    def all_workers(spec):
+        spec.update(successPolicy="AllWorkers")
+        spec["replicaSpecs"]["chief"]["replicas"] = 0
+
+    expect("successPolicy before the start", plain, all_workers, 200, "")
+    plain["status"] = {"phase": "Running"}
+    _, plain = _put(apiserver, f"{path}/plain/status", plain)
+    expect("successPolicy of a running job", plain, all_workers, 422, "resume the job")
+    return wrong
+
+
 def check_status_updates(apiserver, path, bodies):
     """The status of a job that has started can be written, whatever its spec has. `bodies`: jobs by
     name; a list of texts."""

@@ -171,6 +171,29 @@ TEST_F(LocalRunTest, WhenRestartPolicyIsAlways_AWorkerThatExits0RunsAgain) {
   EXPECT_EQ(program.Wait(), 0) << program.Stderr();
 }
 
+TEST_F(LocalRunTest, WhenThereIsNoChief_TheWorkersEndTheJob) {
+  WriteJob("case $me in worker-*) exit 0;; *) exec sleep 1000;; esac\n");
+  Program program(Run({"--set", "spec.successPolicy=AllWorkers", "--set",
+                       "spec.replicaSpecs.chief.replicas=0"}),
+                  dir_.path());
+  EXPECT_EQ(program.Wait(), 0) << program.Stderr();
+  EXPECT_FALSE(FileExists(dir_.File("pids/chief-0-0")));
+  EXPECT_FALSE(Runs(PidOf("ps-0-0")));
+}
+
+TEST_F(LocalRunTest, WhenAWorkerCrashesMoreOftenThanItsLimit_TheJobGoesOnWithoutIt) {
+  WriteJob(
+      "case $me in\n"
+      "  chief-*) while [ ! -e pids/worker-0-0 ]; do sleep 0.05; done; sleep 2; exit 0;;\n"
+      "  worker-0-*) exit 7;;\n"
+      "  *) exec sleep 1000;;\n"
+      "esac\n");
+  Program program(Run({"--set", "spec.replicaSpecs.worker.backoffLimitPerReplica=0"}), dir_.path());
+  EXPECT_EQ(program.Wait(), 0) << program.Stderr();
+  EXPECT_FALSE(FileExists(dir_.File("pids/worker-0-1")));
+  EXPECT_THAT(program.Stderr(), HasSubstr("given up: worker-0: Error, exit code 7"));
+}
+
 TEST_F(LocalRunTest, WhenAReplicaExits85_RestartsItForFree) {
   WriteJob(std::string(kChiefWaitsForSecondWorker) +
                "  worker-1-0) exit 85;;\n"

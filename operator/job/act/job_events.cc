@@ -41,6 +41,14 @@ std::optional<kube::Event> EventOfTemplate(const PSTrainingJob& job, const JobSt
   return Warning(job, now->reason(), now->message());
 }
 
+/// What follows from it besides the next attempt; empty when nothing does.
+std::string ConsequenceOf(const plan::CountedEnd& counted) {
+  std::string text;
+  if (counted.ruling) text += "; " + plan::DescribeRuling(*counted.ruling);
+  if (counted.given_up) text += "; it is given up and not started again";
+  return text;
+}
+
 }  // namespace
 
 kube::Event EventOfStart(const PSTrainingJob& job, const plan::StartReplica& start) {
@@ -58,7 +66,8 @@ kube::Event EventOfEnd(const PSTrainingJob& job, const plan::CountedEnd& counted
   kube::Event event =
       Make(job, counted.failure ? kube::EventType::kWarning : kube::EventType::kNormal,
            counted.failure ? "ReplicaFailed" : "ReplicaDisrupted", "CountEnd",
-           plan::DescribeAttemptEnd(counted.id, counted.end) + " (pod " + pod + ")");
+           plan::DescribeAttemptEnd(counted.id, counted.end) + ConsequenceOf(counted) + " (pod " +
+               pod + ")");
   event.distinct = std::move(pod);
   return event;
 }

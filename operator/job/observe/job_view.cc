@@ -26,6 +26,12 @@ Result<PSTrainingJob> DecodeJob(const Json& object) {
   return InvalidArgumentError(std::move(text));
 }
 
+bool BelongsToAnother(const kube::Cached<PSTrainingJob>& job) {
+  if (!job.object.ok()) return false;
+  const std::string& manager = job.object->spec().managed_by();
+  return !manager.empty() && manager != kManager;
+}
+
 JobStatus DecodeJobStatus(const Json& object) { return ReadJobManifestTree(object).job.status(); }
 
 }  // namespace pstrain::job

@@ -19,6 +19,9 @@ const kube::Resource& JobResource();
 /// used, "path: reason" each: a CR may be older than the CRD that would refuse it now.
 Result<PSTrainingJob> DecodeJob(const Json& object);
 
+/// Somebody else acts on the job: spec.managedBy names neither nobody nor this operator.
+bool BelongsToAnother(const kube::Cached<PSTrainingJob>& job);
+
 /// The status of such an object, also when the rest of it cannot be used.
 JobStatus DecodeJobStatus(const Json& object);
 

@@ -201,6 +201,7 @@ Replica ToReplica(const PodView& pod) {
   // work is left, so 0 is the end of the work.
   replica.disruption =
       replica.phase == ReplicaPhase::kSucceeded ? Disruption::kNone : DisruptionOf(pod);
+  replica.conditions = pod.conditions;
   replica.reason = ReasonOf(pod, replica.disruption);
   replica.oom = pod.container.oom || pod.container.reason == "OOMKilled";
   replica.node = pod.node;

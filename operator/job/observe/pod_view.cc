@@ -7,6 +7,7 @@
 #include "operator/job/well_known.h"
 #include "operator/kube/json_fields.h"
 #include "operator/plan/timestamp.h"
+#include "proto/contract/replica_specs.h"
 #include "proto/contract/reserved_names.h"
 #include "proto/contract/training_container.h"
 
@@ -42,6 +43,10 @@ void ReadConditions(const Json& status, PodView& view) {
     const std::string type = kube::TextOrEmpty(condition, "type");
     const bool is_true = kube::TextOrEmpty(condition, "status") == "True";
     if (type == "Ready") view.ready = is_true;
+    // Ten thousand pods would each keep the five that say nothing.
+    if (!IsConditionOfEveryPod(type)) {
+      view.conditions.push_back({type, kube::TextOrEmpty(condition, "status")});
+    }
     if (type == "DisruptionTarget" && is_true) {
       view.disruption_reason = kube::TextOrEmpty(condition, "reason");
       view.disruption_message = kube::TextOrEmpty(condition, "message");

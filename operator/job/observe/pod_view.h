@@ -43,6 +43,8 @@ struct PodView {
   /// Reason and message of the condition DisruptionTarget while it is True.
   std::string disruption_reason;
   std::string disruption_message;
+  /// Those that not every pod has, DisruptionTarget among them.
+  std::vector<plan::PodCondition> conditions;
   /// Reason and message of PodScheduled while it is False.
   std::string unscheduled_reason;
   std::string unscheduled_message;

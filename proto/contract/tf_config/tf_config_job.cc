@@ -61,6 +61,7 @@ ClusterAddresses KubernetesCluster(const PSTrainingJob& job) {
 }
 
 bool UsesSparseTfConfig(const PSTrainingJob& job, const ClusterAddresses& cluster) {
+  if (WriteSparseClusterInner(cluster).empty()) return false;
   return job.spec().strategy().tf_config() == Strategy::Sparse ||
          LongestBytes(job, cluster, false) > kDenseTfConfigLimitBytes;
 }

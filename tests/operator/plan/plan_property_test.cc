@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kHistories = 4000;
 /// A wrong policy must show within so many histories.
-constexpr std::uint64_t kMutantHistories = 1000;
+constexpr std::uint64_t kMutantHistories = 2000;
 
 std::string FirstViolation(const Policies& policies, std::uint64_t histories) {
   for (std::uint64_t seed = 1; seed <= histories; ++seed) {

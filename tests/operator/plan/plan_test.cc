@@ -11,52 +11,12 @@
 #include "operator/plan/timestamp.h"
 #include "proto/contract/exit_codes.h"
 #include "tests/operator/plan/simulation.h"
+#include "tests/operator/plan/snapshots.h"
 
 namespace pstrain::plan {
 namespace {
 
 using std::chrono::seconds;
-
-constexpr Time kNow{seconds(1'800'000'000)};
-
-template <typename T>
-std::vector<T> Actions(const PlanResult& plan) {
-  std::vector<T> found;
-  for (const Action& action : plan.actions) {
-    if (const T* typed = std::get_if<T>(&action)) found.push_back(*typed);
-  }
-  return found;
-}
-
-Replica Running(Role role, std::int32_t index, std::int32_t attempt = 0) {
-  Replica replica;
-  replica.id = {role, index};
-  replica.attempt = attempt;
-  replica.phase = ReplicaPhase::kRunning;
-  replica.started = kNow - seconds(10);
-  return replica;
-}
-
-/// What a built-in chief leaves behind that has trained all.
-constexpr FinalCounts kProven{8000, 8000, 8000, 8000};
-
-Replica Ended(Replica replica, std::int32_t exit_code) {
-  replica.phase = exit_code == 0 ? ReplicaPhase::kSucceeded : ReplicaPhase::kFailed;
-  if (replica.id.role == Role::kChief && exit_code == 0) replica.counts = kProven;
-  replica.exit_code = exit_code;
-  replica.ended = kNow;
-  return replica;
-}
-
-/// Everything of SimulatedJob runs, worker 0 is as given.
-Snapshot With(const Replica& worker, bool own_program = false) {
-  Snapshot snapshot;
-  snapshot.job = SimulatedJob(own_program);
-  snapshot.replicas = {
-      Running(Role::kChief, 0),  Running(Role::kPs, 0),     Running(Role::kPs, 1),       worker,
-      Running(Role::kWorker, 1), Running(Role::kWorker, 2), Running(Role::kEvaluator, 0)};
-  return snapshot;
-}
 
 TEST(Plan, WhenTheJobIsNew_StartsEveryPlaceAfterStoringTheStatus) {
   Snapshot snapshot;

@@ -49,6 +49,10 @@ Simulation::Simulation(std::uint64_t seed, const Policies& policies)
   policy.set_backoff_limit(static_cast<std::int32_t>(rng_.Uniform(8)));
   if (rng_.Uniform(3) == 0) policy.set_active_deadline_seconds(kDeadlineSeconds);
   if (rng_.Uniform(3) == 0) policy.set_clean_pod_policy(RunPolicy::All);
+  if (rng_.Uniform(4) == 0) {
+    snapshot_.job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_clean_pod_policy(
+        rng_.Uniform(2) == 0 ? RunPolicy::All : RunPolicy::Running);
+  }
   if (rng_.Uniform(5) == 0) {
     snapshot_.job.mutable_spec()->mutable_replica_specs()->mutable_ps()->set_restart_policy(
         RestartPolicy::Never);
@@ -56,9 +60,24 @@ Simulation::Simulation(std::uint64_t seed, const Policies& policies)
   ReplicaSpecs& specs = *snapshot_.job.mutable_spec()->mutable_replica_specs();
   if (rng_.Uniform(4) == 0) specs.mutable_worker()->set_restart_policy(RestartPolicy::ExitCode);
   if (!snapshot_.job.spec().has_training() && rng_.Uniform(4) == 0) {
+    specs.mutable_chief()->set_replicas(0);
+    snapshot_.job.mutable_spec()->set_success_policy(rng_.Uniform(2) == 0 ? JobSpec::AllWorkers
+                                                                          : JobSpec::Worker0);
+  } else if (!snapshot_.job.spec().has_training() && rng_.Uniform(4) == 0) {
     specs.mutable_worker()->set_restart_policy(RestartPolicy::Always);
   }
   if (rng_.Uniform(4) == 0) policy.set_evaluator_failures(RunPolicy::Ignore);
+  if (rng_.Uniform(5) == 0) {
+    FailureRule& rule = *specs.mutable_worker()->mutable_failure_policy()->add_rules();
+    rule.set_action(
+        static_cast<FailureRule::Action>(FailureRule::Ignore + static_cast<int>(rng_.Uniform(4))));
+    rule.mutable_on_exit_codes()->set_operator_(ExitCodes::In);
+    rule.mutable_on_exit_codes()->add_values(kExitFailure);
+  }
+  if (rng_.Uniform(8) == 0) {
+    specs.mutable_worker()->set_backoff_limit_per_replica(
+        static_cast<std::int32_t>(rng_.Uniform(3)));
+  }
   specs.mutable_chief()->set_replacement_timeout_seconds(kReplacementTimeout.count());
   specs.mutable_ps()->set_replacement_timeout_seconds(kReplacementTimeout.count());
   active_since_ = now_;
@@ -108,7 +127,7 @@ void Simulation::RandomEvent() {
   const std::uint64_t kind = rng_.Uniform(20);
   if (kind == 0) {
     policy.set_suspend(!policy.suspend());
-  } else if (kind == 1) {
+  } else if (kind == 1 && !WorkDone(snapshot_.job.status())) {
     const auto workers = static_cast<std::int32_t>(1 + rng_.Uniform(4));
     snapshot_.job.mutable_spec()->mutable_replica_specs()->mutable_worker()->set_replicas(workers);
   } else if (kind == 2) {
@@ -129,13 +148,22 @@ void Simulation::End(Replica& replica, std::int32_t exit_code) {
   const bool told = replica.terminating || replica.disruption != Disruption::kNone;
   const bool disrupted = told || IsDisruptionExit(exit_code);
   const bool counts = !IsFinished(snapshot_.job.status()) &&
-                      (!ChiefDone(snapshot_.job.status()) || replica.id.role == Role::kEvaluator);
+                      (!WorkDone(snapshot_.job.status()) || replica.id.role == Role::kEvaluator);
   if (exit_code != 0 && !disrupted && counts) NoteCrash(replica);
 }
 
-bool Simulation::ChiefDone(const JobStatus& status) {
-  const auto record = status.restarts().replicas().find("chief-0");
-  return record != status.restarts().replicas().end() && record->second.succeeded();
+bool Simulation::WorkDone(const JobStatus& status) const {
+  const auto succeeded = [&status](const std::string& key) {
+    const auto record = status.restarts().replicas().find(key);
+    return record != status.restarts().replicas().end() && record->second.succeeded();
+  };
+  const JobSpec& spec = snapshot_.job.spec();
+  if (spec.replica_specs().chief().replicas() == 1) return succeeded("chief-0");
+  if (spec.success_policy() == JobSpec::Worker0) return succeeded("worker-0");
+  for (std::int32_t i = 0; i < spec.replica_specs().worker().replicas(); ++i) {
+    if (!succeeded("worker-" + std::to_string(i))) return false;
+  }
+  return true;
 }
 
 Time::duration Simulation::Life(const Replica& replica) const {
@@ -151,14 +179,40 @@ void Simulation::NoteCrash(const Replica& replica) {
   ++crashes_[key];
   const bool ignored = replica.id.role == Role::kEvaluator &&
                        snapshot_.job.spec().run_policy().evaluator_failures() == RunPolicy::Ignore;
-  if (!ignored) ++crashes_total_;
+  const auto rule = RuledBy(replica);
+  const bool free = rule == FailureRule::Ignore || rule == FailureRule::FailReplica;
+  if (free) ++free_crashes_[key];
+  if (!ignored && !free) ++crashes_total_;
+}
+
+std::optional<FailureRule::Action> Simulation::RuledBy(const Replica& replica) const {
+  const ReplicaSpec& workers = snapshot_.job.spec().replica_specs().worker();
+  const bool crash = replica.exit_code == kExitFailure && replica.Ended() && !replica.terminating &&
+                     replica.disruption == Disruption::kNone;
+  if (!crash || replica.id.role != Role::kWorker || !workers.has_failure_policy()) {
+    return std::nullopt;
+  }
+  return workers.failure_policy().rules(0).action();
+}
+
+bool Simulation::IsGivenUp(const std::string& key) const {
+  const ReplicaSpec& workers = snapshot_.job.spec().replica_specs().worker();
+  if (!key.starts_with("worker-")) return false;
+  const auto count = [&key](const std::map<std::string, int>& crashes) {
+    const auto found = crashes.find(key);
+    return found == crashes.end() ? 0 : found->second;
+  };
+  const bool by_rule = workers.has_failure_policy() && count(free_crashes_) > 0 &&
+                       workers.failure_policy().rules(0).action() == FailureRule::FailReplica;
+  return by_rule || (workers.has_backoff_limit_per_replica() &&
+                     count(crashes_) - count(free_crashes_) > workers.backoff_limit_per_replica());
 }
 
 bool Simulation::IsUnwanted(const Replica& replica, const JobStatus& after) const {
   const JobSpec& spec = snapshot_.job.spec();
   return spec.run_policy().suspend() ||
          replica.id.index >= DesiredReplicas(spec, replica.id.role) ||
-         (ChiefDone(after) && replica.id.role != Role::kEvaluator);
+         (WorkDone(after) && replica.id.role != Role::kEvaluator);
 }
 
 bool Simulation::IsCompletion(const Replica& replica, const JobStatus& after) const {
@@ -170,6 +224,7 @@ bool Simulation::IsCompletion(const Replica& replica, const JobStatus& after) co
 bool Simulation::IsPermanentCrash(const Replica& replica) const {
   return replica.exit_code == kExitFailure && replica.Ended() && !replica.terminating &&
          replica.disruption == Disruption::kNone && replica.id.role == Role::kWorker &&
+         !RuledBy(replica) &&
          snapshot_.job.spec().replica_specs().worker().restart_policy() == RestartPolicy::ExitCode;
 }
 
@@ -369,6 +424,7 @@ void Simulation::Start(const StartReplica& start) {
   Expect(start.id.index < DesiredReplicas(snapshot_.job.spec(), start.id.role),
          "starts an unwanted " + key);
   Expect(!snapshot_.job.spec().run_policy().suspend(), "starts in a suspended job");
+  Expect(!IsGivenUp(key), "starts a given up " + key);
   const int in_a_row = crashes_in_a_row_[key];
   if (in_a_row >= 2) {
     const std::int64_t wait = std::min<std::int64_t>(300, std::int64_t{1} << (in_a_row - 2));
@@ -410,6 +466,7 @@ void Simulation::FairRounds() {
     return !alive && (IsFinished(snapshot_.job.status()) ||
                       snapshot_.job.status().phase() == JobStatus::Suspended);
   };
+  const bool chiefless = snapshot_.job.spec().replica_specs().chief().replicas() == 0;
   for (int round = 0; round < kFairRounds && violation_.empty(); ++round) {
     if (done()) return;
     Advance(1000);
@@ -425,7 +482,8 @@ void Simulation::FairRounds() {
         End(replica, kExitDrained);
       } else if (replica.phase == ReplicaPhase::kPending) {
         Run(replica);
-      } else if (replica.id.role == Role::kChief || replica.id.role == Role::kEvaluator) {
+      } else if (replica.id.role == Role::kChief || replica.id.role == Role::kEvaluator ||
+                 (chiefless && replica.id.role == Role::kWorker)) {
         End(replica, 0);
       }
     }
@@ -450,8 +508,10 @@ void Simulation::CheckPlan(const PlanResult& plan) {
          "an end is counted and not told");
   int drain_crashes = 0;
   bool permanent = false;
+  bool fails_job = false;
   for (const Replica* replica : NewlyCounted(plan.status)) {
-    permanent |= IsPermanentCrash(*replica) && !ChiefDone(plan.status);
+    fails_job |= RuledBy(*replica) == FailureRule::FailJob && !WorkDone(plan.status);
+    permanent |= IsPermanentCrash(*replica) && !WorkDone(plan.status);
     drain_crashes += IsDrainCrash(*replica, plan.status) ? 1 : 0;
   }
   Expect(after.failures() <= crashes_total_ + drain_crashes, "counts more crashes than there were");
@@ -464,12 +524,11 @@ void Simulation::CheckPlan(const PlanResult& plan) {
   }
   const bool was_finished = IsFinished(snapshot_.job.status());
   Expect(!permanent || IsFinished(plan.status), "goes on after a permanent exit code");
+  Expect(!fails_job || IsFinished(plan.status), "goes on after a rule that fails the job");
   Expect(!was_finished || plan.status.phase() == snapshot_.job.status().phase(),
          "a finished job changed its mind");
   if (!was_finished && plan.status.phase() == JobStatus::Succeeded) {
-    const auto chief = after.replicas().find("chief-0");
-    Expect(chief != after.replicas().end() && chief->second.succeeded(),
-           "succeeds without the chief");
+    Expect(WorkDone(plan.status), "succeeds without those whom successPolicy names");
   }
   if (was_finished || plan.status.phase() != JobStatus::Failed) return;
   const RunPolicy& policy = snapshot_.job.spec().run_policy();
@@ -483,7 +542,12 @@ void Simulation::CheckPlan(const PlanResult& plan) {
   const bool too_late =
       policy.has_active_deadline_seconds() &&
       now_ - active_since_ >= std::chrono::seconds(policy.active_deadline_seconds() - 1);
-  Expect(after.failures() > policy.backoff_limit() || never_broken || too_late || permanent,
+  const bool given_up =
+      std::any_of(after.replicas().begin(), after.replicas().end(), [](const auto& entry) {
+        return entry.first.starts_with("worker-") && entry.second.given_up();
+      });
+  Expect(after.failures() > policy.backoff_limit() || never_broken || too_late || permanent ||
+             fails_job || given_up,
          "fails without a reason");
 }
 
@@ -526,8 +590,10 @@ void Simulation::CheckSettled() {
   }
   if (IsFinished(status)) {
     Expect(live.empty(), "a finished job has live replicas");
-    Expect(spec.run_policy().clean_pod_policy() != RunPolicy::All || ended.empty(),
-           "cleanPodPolicy All left something");
+    for (const auto& [id, count] : ended) {
+      Expect(CleanPodPolicyOf(spec, id.role) != RunPolicy::All,
+             "cleanPodPolicy All left " + ReplicaKey(id));
+    }
     return;
   }
   for (const auto& [id, count] : ended) {
@@ -537,21 +603,23 @@ void Simulation::CheckSettled() {
     const auto found = status.restarts().replicas().find(ReplicaKey(id));
     return found == status.restarts().replicas().end() ? ReplicaRestarts() : found->second;
   };
-  const bool chief_done = record_of({Role::kChief, 0}).succeeded();
-  // A crash that is seen only after the chief's success no longer matters.
-  Expect(chief_done || status.restarts().failures() == crashes_total_, "lost a crash");
+  const bool work_done = WorkDone(status);
+  // A crash that is seen only after that success no longer matters.
+  Expect(work_done || status.restarts().failures() == crashes_total_, "lost a crash");
   Expect(status.restarts().failures() <= spec.run_policy().backoff_limit(), "passes backoffLimit");
   for (const auto& [key, record] : status.restarts().replicas()) {
-    Expect(chief_done || record.failures() == crashes_[key], "wrong count of " + key);
+    Expect(work_done || record.failures() == crashes_[key], "wrong count of " + key);
     Expect(spec.replica_specs().ps().restart_policy() != RestartPolicy::Never ||
                !key.starts_with("ps-") || record.failures() == 0,
            "restartPolicy Never is not kept");
     Expect(spec.replica_specs().worker().restart_policy() != RestartPolicy::Always ||
                !key.starts_with("worker-") || !record.succeeded(),
            "restartPolicy Always is not kept");
-    Expect(!record.given_up() || (key == "evaluator-0" && chief_done), "gives up " + key);
+    Expect(!record.given_up() || (key == "evaluator-0" && work_done) || IsGivenUp(key),
+           "gives up " + key);
+    Expect(work_done || record.given_up() || !IsGivenUp(key), "does not give up " + key);
   }
-  Expect(!chief_done || !spec.has_training(), "the chief's success is not seen");
+  Expect(!work_done || !spec.has_training(), "the success is not seen");
   if (spec.run_policy().suspend()) {
     Expect(status.phase() == JobStatus::Suspended || !alive.empty(), "not Suspended");
     Expect(!live.contains({Role::kChief, 0}), "suspended chief lives");
@@ -565,7 +633,7 @@ void Simulation::CheckSettled() {
     Expect(id.index < DesiredReplicas(spec, id.role), "lives unwanted");
   }
   for (const Role role : kRoles) {
-    if (chief_done && role != Role::kEvaluator) continue;
+    if (work_done && role != Role::kEvaluator) continue;
     for (std::int32_t i = 0; i < DesiredReplicas(spec, role); ++i) {
       const ReplicaId id{role, i};
       const bool waits = ReplacesAfterTermination(spec, role) && alive.contains(id);

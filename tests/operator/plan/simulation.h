@@ -35,9 +35,14 @@ class Simulation {
   void Run(Replica& replica);
   void End(Replica& replica, std::int32_t exit_code);
   void NoteCrash(const Replica& replica);
-  static bool ChiefDone(const JobStatus& status);
+  /// Those whom successPolicy names have exited 0.
+  bool WorkDone(const JobStatus& status) const;
   /// An exit 0 of a replica that starts always, and is wanted.
   bool IsCompletion(const Replica& replica, const JobStatus& after) const;
+  /// A crash of a worker that its rule of failurePolicy is about, and what that says.
+  std::optional<FailureRule::Action> RuledBy(const Replica& replica) const;
+  /// By our own account the replica is not to be started again.
+  bool IsGivenUp(const std::string& key) const;
   /// A crash whose code restartPolicy ExitCode does not forgive.
   bool IsPermanentCrash(const Replica& replica) const;
   bool IsUnwanted(const Replica& replica, const JobStatus& after) const;
@@ -78,6 +83,8 @@ class Simulation {
   std::map<std::string, int> crashes_in_a_row_;
   std::map<std::string, Time> last_crash_;
   int crashes_total_ = 0;
+  /// Crashes among them that a rule of failurePolicy takes from the limits.
+  std::map<std::string, int> free_crashes_;
   /// The same of disruptions: short lives in a row, and exits 85 that nobody asked for.
   std::map<std::string, int> short_in_a_row_;
   std::map<std::string, Time> last_short_end_;

@@ -67,6 +67,21 @@ TEST(TfConfig_OfAJob, IsReadBackAsWritten) {
   }
 }
 
+TEST(TfConfig_OfAJobWithoutChief, NamesNoChiefAndIsSparseOnlyWithPs) {
+  PSTrainingJob job = Job(1, 2);
+  job.mutable_spec()->mutable_replica_specs()->mutable_chief()->set_replicas(0);
+  job.mutable_spec()->mutable_strategy()->set_tf_config(Strategy::Sparse);
+  EXPECT_EQ(TfConfigOf(job, KubernetesCluster(job), "worker", 0).value(),
+            R"({"cluster":{"ps":{"0":"j-ps-0.j.default.svc:2222"},)"
+            R"("worker":{"0":"j-worker-0.j.default.svc:2222"}},"task":{"type":"worker","index":0},)"
+            R"("rpc_layer":"grpc","environment":"cloud"})");
+  job.mutable_spec()->mutable_replica_specs()->mutable_ps()->set_replicas(0);
+  EXPECT_EQ(TfConfigOf(job, KubernetesCluster(job), "worker", 1).value(),
+            R"({"cluster":{"worker":["j-worker-0.j.default.svc:2222",)"
+            R"("j-worker-1.j.default.svc:2222"]},"task":{"type":"worker","index":1},)"
+            R"("rpc_layer":"grpc","environment":"cloud"})");
+}
+
 TEST(TfConfig_OfAJobWithoutThatReplica, IsNotFound) {
   const PSTrainingJob job = Job(2, 3);
   EXPECT_EQ(TfConfigOf(job, KubernetesCluster(job), "ps", 2).status().message(),

@@ -50,6 +50,12 @@ TEST(FieldsFixedInCluster, AreNoPartOfWhatARunRemembers) {
                                           "spec.program.checkpoint.directory"));
 }
 
+TEST(ImmutableFields, AreNoPartOfWhatARunRemembers) {
+  ASSERT_EQ(ImmutableFields().size(), 1U);
+  EXPECT_EQ(ImmutableFields().front().path, "spec.managedBy");
+  for (const FixedField& fixed : FixedFields()) EXPECT_NE(fixed.path, "spec.managedBy");
+}
+
 JobSpec Spec() {
   const Result<PSTrainingJob> job = ReadJobManifest(kManifest);
   EXPECT_TRUE(job.ok()) << job.status().ToString();
@@ -171,10 +177,12 @@ TEST(ChangesOfSpec, EachField_HasAnEffect) {
   EXPECT_EQ(EffectOf("spec.training.checkpoint.directory"), ChangeEffect::kFixed);
   EXPECT_EQ(EffectOf("spec.training.checkpoint.keep"), ChangeEffect::kNewPods);
   EXPECT_EQ(EffectOf("spec.security"), ChangeEffect::kWhileSuspended);
+  EXPECT_EQ(EffectOf("spec.successPolicy"), ChangeEffect::kWhileSuspended);
+  EXPECT_EQ(EffectOf("spec.managedBy"), ChangeEffect::kFixed);
 }
 
 TEST(ChangesOfSpec, FixedFields_AreThereWithTheirWords) {
-  for (const auto* fields : {&FixedFields(), &FieldsFixedInCluster()}) {
+  for (const auto* fields : {&FixedFields(), &FieldsFixedInCluster(), &ImmutableFields()}) {
     for (const FixedField& fixed : *fields) {
       const auto says = [&fixed](const FieldChange& change) {
         return change.effect == ChangeEffect::kFixed && change.message == fixed.message &&

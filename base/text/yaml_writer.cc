@@ -1,12 +1,35 @@
-#include "crds/yaml_writer.h"
+#include "base/text/yaml_writer.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <string_view>
 
 namespace pstrain {
 namespace {
 
 bool IsBlock(const Json& value) {
   return (value.is_object() || value.is_array()) && value.size() > 0;
+}
+
+constexpr bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool IsPlain(char c) {
+  return IsLetter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '/';
+}
+
+/// What YAML 1.1 takes for true, false or null.
+bool IsWord(std::string key) {
+  for (char& c : key) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  constexpr std::array<std::string_view, 9> kWords = {"y",   "n",    "yes",   "no",  "on",
+                                                      "off", "true", "false", "null"};
+  return std::find(kWords.begin(), kWords.end(), key) != kWords.end();
+}
+
+/// In quotes where a reader may take it for something else than this text.
+std::string Key(const std::string& key) {
+  const bool plain = !key.empty() && (IsLetter(key.front()) || key.front() == '_') &&
+                     std::all_of(key.begin(), key.end(), IsPlain) && !IsWord(key);
+  return plain ? key : WriteJson(Json::String(key));
 }
 
 /// Appends the value after the text that is on the line already. `indent` is that of its members.
@@ -17,7 +40,7 @@ void WriteMembers(const Json& object, std::size_t indent, std::string& out) {
   for (const Json::Member& member : object.members()) {
     if (!first) out.append(indent, ' ');
     first = false;
-    out += member.first + ":";
+    out += Key(member.first) + ":";
     if (!IsBlock(member.second)) {
       out += ' ';
       WriteValue(member.second, indent, out);
