@@ -120,7 +120,7 @@ said_once() { # JOB
 refused_at_admission() {
   local program
   program=$(idle_program)
-  refused_job own-restart-policy 'restartPolicy: Always' 'set restartPolicy beside template' || return 1
+  refused_job own-restart-policy 'restartPolicy: Always' "set restartPolicy beside the role's template" || return 1
   refused_job own-hostname 'hostname: me' 'pstrain sets hostname itself' || return 1
   refused_job own-subdomain 'subdomain: us' 'pstrain sets subdomain itself' || return 1
   refused_job own-volume 'volumes: [{name: pstrain-job, emptyDir: {}}]' 'give the volume another name' || return 1

@@ -20,6 +20,7 @@ from updates import check_order, check_security_updates, check_status_updates, c
 ONLY_THE_OPERATOR = {
     "bad-check-crossed-features-known.yaml",
     "bad-check-embedding-dimensions.yaml",
+    "bad-check-templates-merge.yaml",
     "bad-check-tf-config-fits.yaml",
 }
 ONE_OF = "must have exactly one of "
