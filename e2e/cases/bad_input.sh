@@ -137,7 +137,9 @@ refused_job() { # NAME POD WORDS
 bad_job() { own_job "$1" "$(own_replicas 1 "${@:2}")" | k apply -f -; } # NAME CONTAINER [POD]
 
 tells() { # JOB REASON ADVICE
-  grep -qF -- "$3" <<<"$(conditions_of "$1" | grep "^$2: ")" &&
+  # What the column REASON of `kubectl get` has.
+  [[ $(field "pstj/$1" '{.status.reason}') == "$2" ]] &&
+    grep -qF -- "$3" <<<"$(conditions_of "$1" | grep "^$2: ")" &&
     grep -qF -- "$3" <<<"$(events_of "$1" | grep "^$2: ")"
 }
 # What is wrong: True is bad news of Blocked, False of Accepted.
