@@ -45,6 +45,8 @@ Json Column(std::string_view name, std::string_view type, std::string_view path,
 Json PrinterColumns() {
   Json columns = Json::Array();
   columns.Append(Column("Phase", "string", ".status.phase", "The job in one word"));
+  columns.Append(Column("Reason", "string", ".status.reason",
+                        "Why it is in that phase, of the condition that matters most"));
   columns.Append(Column("Chief", "string", ".status.replicaStatuses.chief.summary",
                         "Chiefs: ready and desired"));
   columns.Append(Column("PS", "string", ".status.replicaStatuses.ps.summary",
@@ -52,8 +54,15 @@ Json PrinterColumns() {
   columns.Append(Column("Workers", "string", ".status.replicaStatuses.worker.summary",
                         "Workers: ready and desired"));
   columns.Append(Column("Step", "integer", ".status.training.step", "Committed batches"));
+  columns.Append(Column("Progress", "string", ".status.training.progress",
+                        "Committed examples of those that the job has"));
+  columns.Append(Column("Rate", "string", ".status.training.rate", "Examples per second"));
   columns.Append(Column("Restarts", "integer", ".status.restarts.failures",
                         "Crashes that counted against backoffLimit"));
+  columns.Append(Column("Loss", "number", ".status.training.loss", "Of the last batches",
+                        /*priority=*/1));
+  columns.Append(Column("Checkpoint", "date", ".status.training.lastCheckpointTime",
+                        "Since the newest checkpoint", /*priority=*/1));
   columns.Append(Column("Disruptions", "integer", ".status.restarts.disruptions",
                         "Restarts after disruptions, which do not count against backoffLimit",
                         /*priority=*/1));

@@ -212,8 +212,8 @@ void AddOneofRules(const pb::Descriptor& type, Json& validations) {
 Json Validations(const pb::Descriptor& type) {
   Json validations = Json::Array();
   AddOneofRules(type, validations);
-  for (const Rule& rule : type.options().GetExtension(manifest_message).rules()) {
-    validations.Append(Validation(rule.cel(), rule.message(), PathOfRule(type, rule)));
+  for (const Rule* rule : RulesOf(type)) {
+    validations.Append(Validation(rule->cel(), rule->message(), PathOfRule(type, *rule)));
   }
   return validations;
 }

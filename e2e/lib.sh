@@ -123,8 +123,9 @@ start_long_job() { # [LIMIT [EPOCHS]]
 # long_job [LIMIT [EPOCHS]]: a further limit of its workers.
 long_job() {
   adult_job "[$(epochs "${2:-40}"), {\"op\": \"add\",
-    \"path\": \"/spec/replicaSpecs/worker/template/spec/containers/0/resources\",
-    \"value\": {\"limits\": {\"cpu\": \"200m\"${1:+, $1}}}}]"
+    \"path\": \"/spec/replicaSpecs/worker/template\",
+    \"value\": {\"spec\": {\"containers\": [{\"name\": \"training\",
+      \"resources\": {\"limits\": {\"cpu\": \"200m\"${1:+, $1}}}}]}}}]"
 }
 
 job_field() { field "pstj/$job" "$1"; }

@@ -31,8 +31,11 @@ std::string Number(const Json* value) {
   return text.data();
 }
 
-/// The status of the condition that was set last among those that are true.
+/// What the operator says; of one that does not, the reason of the condition that was set last
+/// among those that are true.
 std::string ReasonOf(const Json& job) {
+  std::string said = TextOrEmpty(FindPath(job, {"status"}), "reason");
+  if (!said.empty()) return said;
   const Json* conditions = FindPath(job, {"status", "conditions"});
   std::string reason;
   std::string time;

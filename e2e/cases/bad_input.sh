@@ -120,7 +120,7 @@ said_once() { # JOB
 refused_at_admission() {
   local program
   program=$(idle_program)
-  refused_job own-restart-policy 'restartPolicy: Always' 'set restartPolicy beside template' || return 1
+  refused_job own-restart-policy 'restartPolicy: Always' "set restartPolicy beside the role's template" || return 1
   refused_job own-hostname 'hostname: me' 'pstrain sets hostname itself' || return 1
   refused_job own-subdomain 'subdomain: us' 'pstrain sets subdomain itself' || return 1
   refused_job own-volume 'volumes: [{name: pstrain-job, emptyDir: {}}]' 'give the volume another name' || return 1
@@ -137,7 +137,9 @@ refused_job() { # NAME POD WORDS
 bad_job() { own_job "$1" "$(own_replicas 1 "${@:2}")" | k apply -f -; } # NAME CONTAINER [POD]
 
 tells() { # JOB REASON ADVICE
-  grep -qF -- "$3" <<<"$(conditions_of "$1" | grep "^$2: ")" &&
+  # What the column REASON of `kubectl get` has.
+  [[ $(field "pstj/$1" '{.status.reason}') == "$2" ]] &&
+    grep -qF -- "$3" <<<"$(conditions_of "$1" | grep "^$2: ")" &&
     grep -qF -- "$3" <<<"$(events_of "$1" | grep "^$2: ")"
 }
 # What is wrong: True is bad news of Blocked, False of Accepted.

@@ -12,8 +12,27 @@ run_case() {
   report "from kubectl apply to the end of the training: $((SECONDS - begun)) s"
   [[ -z $(job_field '{.status.conditions[?(@.type=="CheckpointNotShared")].status}') ]] ||
     fail "CheckpointNotShared, though all pods run on one node" || return 1
+  says_so || return 1
   awk -v auc="$(job_field '{.status.training.metrics.auc}')" 'BEGIN { exit !(auc > 0.7) }' ||
     fail "the model has learnt nothing: AUC $(job_field '{.status.training.metrics.auc}')"
+}
+
+# What kubectl shows of a job that has succeeded, and how a script waits for its end.
+says_so() {
+  k wait "pstj/$job" --for=jsonpath='{.status.completionTime}' --timeout=10s
+  k get pstj --field-selector status.phase=Succeeded -o name | grep -qx "pstrainingjob.pstrain.dev/$job" ||
+    fail "no job is chosen by its phase" || return 1
+  [[ $(k get pstj --field-selector status.phase=Failed -o name) == '' ]] ||
+    fail "a job that has succeeded is chosen as one that has failed" || return 1
+  local row
+  row=$(k get pstj "$job" -o wide)
+  grep -q 'REASON.*PROGRESS.*RATE.*LOSS.*CHECKPOINT' <<<"$row" || fail "columns: $row" || return 1
+  grep -q "Succeeded *$(job_field '{.status.reason}') .* 100% " <<<"$row" ||
+    fail "the job's line: $row" || return 1
+  [[ $(job_field '{.status.conditions[?(@.type=="Checkpointed")].status}') == True ]] ||
+    fail "Checkpointed: $(job_field '{.status.conditions[?(@.type=="Checkpointed")]}')" || return 1
+  [[ $(job_field '{.status.conditions[?(@.type=="PodsReady")].reason}') == JobFinished ]] ||
+    fail "PodsReady: $(job_field '{.status.conditions[?(@.type=="PodsReady")]}')"
 }
 
 nodes_of_pods() {

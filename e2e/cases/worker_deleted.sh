@@ -2,6 +2,7 @@
 
 run_case() {
   start_long_job
+  k wait "pstj/$job" --for=condition=PodsReady --timeout=120s
   strike delete_worker
   succeeds 600
 }

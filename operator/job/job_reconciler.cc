@@ -7,6 +7,7 @@
 #include "operator/job/act/job_events.h"
 #include "operator/job/act/name_conflict.h"
 #include "operator/job/act/ps_count_writer.h"
+#include "operator/job/act/status_summary.h"
 #include "operator/job/act/status_writer.h"
 #include "operator/job/build/object_names.h"
 #include "operator/job/observe/checkpoint_check.h"
@@ -15,6 +16,7 @@
 #include "operator/job/observe/problem/refused_create.h"
 #include "operator/plan/conditions.h"
 #include "operator/plan/timestamp.h"
+#include "proto/contract/replica_specs.h"
 
 namespace pstrain::job {
 namespace {
@@ -112,12 +114,8 @@ Status JobReconciler::ReportInvalidSpec(const kube::ObjectKey& key, const JobSto
   const std::string reason = cached->object.status().message();
   JobStatus status = state.stored;
   status.set_observed_generation(cached->meta.generation);
-  plan::PutCondition({.type = kAccepted,
-                      .value = false,
-                      .reason = "InvalidSpec",
-                      .message = reason,
-                      .generation = cached->meta.generation},
-                     plan::Time(std::chrono::milliseconds(deps_.clock.UnixMillis())), status);
+  SetInvalidSpec(reason, cached->meta.generation,
+                 plan::Time(std::chrono::milliseconds(deps_.clock.UnixMillis())), status);
   PSTRAIN_RETURN_IF_ERROR(WriteStatus(deps_.client, key, status, state, stop));
   if (std::exchange(state.reported_problem, reason) != reason) {
     PSTrainingJob job;
@@ -308,6 +306,7 @@ JobStatus JobReconciler::CompleteStatus(const ReconcileContext& context, JobStat
                        context.now, status);
   }
   SetAcceptedCondition(context, status);
+  Summarize(UsesRuntime(context.job.spec()), generation, context.now, status);
   return status;
 }
 

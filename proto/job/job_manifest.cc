@@ -12,6 +12,7 @@
 #include "proto/job/message_encoder.h"
 #include "proto/job/overrides.h"
 #include "proto/job/yaml_scalar.h"
+#include "proto/template/shared_template.h"
 #include "proto/template/unknown_pod_fields.h"
 
 namespace pstrain {
@@ -42,9 +43,10 @@ YamlReading ReadTree(std::string_view text) {
   return {.tree = std::move(tree).value(), .errors = {}};
 }
 
-/// Defaults that depend on other fields.
+/// Defaults that depend on other fields, and what all templates share.
 void Complete(PSTrainingJob& job) {
   JobSpec& spec = *job.mutable_spec();
+  MergeSharedTemplate(spec);
   const Replacement replacement = UsesRuntime(spec) ? Immediate : AfterTermination;
   ReplicaSpecs& specs = *spec.mutable_replica_specs();
   const auto complete = [replacement](ReplicaSpec& replica) {
@@ -77,13 +79,16 @@ void SortByLine(std::vector<ManifestError>& errors) {
 }
 
 /// Into `reading`, which may have errors already.
-void DecodeTree(const Json& tree, bool allow_test_only, ManifestReading& reading) {
-  DecodeMessage(tree, "", {.allow_test_only = allow_test_only}, reading.job, reading.errors);
+void DecodeTree(const Json& tree, const ReadOptions& options, ManifestReading& reading) {
+  DecodeMessage(tree, "", {.allow_test_only = options.allow_test_only}, reading.job,
+                reading.errors);
   if (reading.ok()) {
     for (const ManifestCheck& check : ManifestChecks()) {
       check.run(reading.job, tree, reading.errors);
     }
   }
+  // Before the templates are merged: a name is where its author has written it.
+  if (reading.ok() && options.warn) reading.warnings = UnknownPodFields(reading.job, tree);
   if (reading.ok()) Complete(reading.job);
   SortByLine(reading.errors);
 }
@@ -108,16 +113,14 @@ ManifestReading ReadJobManifestAll(std::string_view text, const ReadOptions& opt
     if (applied.ok()) continue;
     reading.errors.push_back({.line = ManifestError::kOverrideLine, .message = applied.message()});
   }
-  DecodeTree(source.tree, options.allow_test_only, reading);
-  if (options.warn && reading.ok()) {
-    reading.warnings = UnknownPodFields(reading.job, source.tree);
-  }
+  DecodeTree(source.tree, options, reading);
   return reading;
 }
 
 ManifestReading ReadJobManifestTree(const Json& tree, const ReadOptions& options) {
   ManifestReading reading;
-  if (IsObject(tree, reading.errors)) DecodeTree(tree, options.allow_test_only, reading);
+  if (IsObject(tree, reading.errors))
+    DecodeTree(tree, {.allow_test_only = options.allow_test_only}, reading);
   return reading;
 }
 

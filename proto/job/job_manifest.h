@@ -51,7 +51,8 @@ inline constexpr std::size_t kMaxManifestBytes = std::size_t{4} << 20;
 /// Reads one PSTrainingJob from YAML or JSON (JSON when the first character that is not white
 /// space is '{'; YAML may have objects of other kinds beside it: ReadYamlOfJob), fills in the
 /// defaults and checks types, bounds and rules. Errors are in the order of the text. A `status` is
-/// decoded as far as it makes sense and never an error. Pure; any thread.
+/// decoded as far as it makes sense and never an error. spec.template is merged into the template
+/// of each role, and the job that comes back has none. Pure; any thread.
 ManifestReading ReadJobManifestAll(std::string_view text, const ReadOptions& options = {});
 
 /// The same of a tree that somebody has parsed: an object of the apiserver. Of the options, only

@@ -12,6 +12,7 @@
 #include "proto/job/manifest_path.h"
 #include "proto/job/model_kind.h"
 #include "proto/job/schema.h"
+#include "proto/template/shared_template.h"
 #include "proto/template/template_checks.h"
 
 namespace pstrain {
@@ -215,6 +216,7 @@ const std::vector<ManifestCheck>& ManifestChecks() {
       {"templates-leave-tf-config", TemplatesLeaveTfConfig},
       {"grace-periods-count", GracePeriodsCount},
       {"templates-leave-ours", TemplatesLeaveOurs},
+      {"templates-merge", TemplatesMerge},
   };
   return checks;
 }

@@ -87,6 +87,19 @@ std::string PathOfRule(const pb::Descriptor& message, const Rule& rule) {
   return path;
 }
 
+std::vector<const Rule*> RulesOf(const pb::Descriptor& message) {
+  std::vector<const Rule*> rules;
+  for (const Rule& rule : message.options().GetExtension(manifest_message).rules()) {
+    rules.push_back(&rule);
+  }
+  if (&message != JobSpec::descriptor()) return rules;
+  const auto& of_roles = ReplicaSpec::descriptor()->options().GetExtension(manifest_message);
+  for (const Rule& rule : of_roles.rules()) {
+    if (rule.field() == "template") rules.push_back(&rule);
+  }
+  return rules;
+}
+
 bool IsUnion(const pb::Descriptor& message) {
   return message.real_oneof_decl_count() == 1 &&
          message.oneof_decl(0)->field_count() == message.field_count();

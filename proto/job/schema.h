@@ -39,6 +39,10 @@ std::string ManifestPathOf(const google::protobuf::Descriptor& message, std::str
 /// Where an error of a rule of `message` is: ManifestPathOf its field, and inside that.
 std::string PathOfRule(const google::protobuf::Descriptor& message, const Rule& rule);
 
+/// The rules of `message`: its own, and where it has a template beside the roles' own ones, those
+/// that ReplicaSpec has for a template.
+std::vector<const Rule*> RulesOf(const google::protobuf::Descriptor& message);
+
 /// Whether the message is a oneof and nothing else.
 bool IsUnion(const google::protobuf::Descriptor& message);
 

@@ -8,12 +8,11 @@
 #include <string_view>
 #include <utility>
 
-#include "proto/contract/replica_specs.h"
 #include "proto/contract/reserved_names.h"
-#include "proto/contract/roles.h"
 #include "proto/contract/task_env.h"
 #include "proto/job/manifest_path.h"
 #include "proto/job/value_decoder.h"
+#include "proto/template/shared_template.h"
 
 namespace pstrain {
 namespace {
@@ -24,17 +23,14 @@ void Report(const Json& tree, const std::string& path, std::string text, Errors&
   errors.push_back({.line = LineAt(tree, path), .path = path, .message = std::move(text)});
 }
 
-/// Calls `visit` with the spec of each role's template and where that stands.
+/// Calls `visit` with the spec of each template and where that stands.
 void ForPodSpecs(const PSTrainingJob& job,
                  const std::function<void(const Json& spec, const std::string& path)>& visit) {
-  for (const Role role : kRoles) {
-    const ReplicaSpec* replica = FindReplicaSpec(job.spec(), role);
-    if (replica == nullptr || replica->template_().empty()) continue;
+  for (const PodTemplateText& text : TemplatesOf(job.spec())) {
     // That it is JSON is the decoder's doing.
-    const auto pod = ParseJson(replica->template_());
+    const auto pod = ParseJson(*text.json);
     const Json* spec = pod.ok() ? pod->Find("spec") : nullptr;
-    if (spec != nullptr)
-      visit(*spec, "spec.replicaSpecs." + std::string(RoleName(role)) + ".template.spec");
+    if (spec != nullptr) visit(*spec, text.path + ".spec");
   }
 }
 

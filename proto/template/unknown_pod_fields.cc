@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "base/text/edit_distance.h"
-#include "proto/contract/replica_specs.h"
-#include "proto/contract/roles.h"
 #include "proto/job/manifest_path.h"
 #include "proto/job/schema.h"
 #include "proto/template/pod_field_names.h"
+#include "proto/template/shared_template.h"
 
 namespace pstrain {
 namespace {
@@ -62,13 +61,9 @@ class Finder {
 
 std::vector<ManifestError> UnknownPodFields(const PSTrainingJob& job, const Json& tree) {
   Finder finder(tree);
-  for (const Role role : kRoles) {
-    const ReplicaSpec* replica = FindReplicaSpec(job.spec(), role);
-    if (replica == nullptr || replica->template_().empty()) continue;
-    const auto pod = ParseJson(replica->template_());
-    if (!pod.ok()) continue;
-    finder.Look(*pod, kPodTemplateType,
-                "spec.replicaSpecs." + std::string(RoleName(role)) + ".template");
+  for (const PodTemplateText& text : TemplatesOf(job.spec())) {
+    const auto pod = ParseJson(*text.json);
+    if (pod.ok()) finder.Look(*pod, kPodTemplateType, text.path);
   }
   std::vector<ManifestError> warnings = finder.TakeWarnings();
   std::ranges::sort(warnings, {}, [](const ManifestError& warning) {

@@ -90,6 +90,8 @@ BAD_VALUES = {
     "podTemplatePolicy.serviceAccountNames=x": "serviceAccountNames",
     "metrics.authorization.enabled=1": "enabled",
     "peerIdentity.required=1": "required",
+    "refuseOtherReleases=1": "refuseOtherReleases",
+    "hostNetwork=maybe": "hostNetwork",
     "fullnameOverride=" + "x" * 41: "fullnameOverride",
 }
 
@@ -176,7 +178,14 @@ class Chart(unittest.TestCase):
         whole = subprocess.run(
             [YAML_TO_JSON], input=tree, capture_output=True, text=True, check=True
         ).stdout
-        self.assertEqual(shown["spec"], json.loads(whole)["spec"])
+        spec = json.loads(whole)["spec"]
+        old = only(render(more=("--kube-version", "1.30.9")), "CustomResourceDefinition")
+        self.assertEqual(old["spec"], spec)
+        # Jobs are chosen by phase where the apiserver can do that.
+        spec["versions"][0]["selectableFields"] = [{"jsonPath": ".status.phase"}]
+        new = only(render(more=("--kube-version", "1.31.0")), "CustomResourceDefinition")
+        self.assertEqual(new["spec"], spec)
+        self.assertEqual(new["metadata"], shown["metadata"])
         leaves = only(render("crds.keep=false"), "CustomResourceDefinition")
         self.assertNotIn("annotations", leaves["metadata"])
         self.assertEqual(of_kind(render("crds.enabled=false"), "CustomResourceDefinition"), [])
@@ -370,8 +379,19 @@ class Chart(unittest.TestCase):
         digest = "sha256:" + "a" * 64
         image = self.container(render("image.registry=r:5000", f"image.digest={digest}"))["image"]
         self.assertEqual(image, f"r:5000/pstrain/operator@{digest}")
-        self.assertIn("--training-image=mine:1",
-                      self.container(render("trainingImage=mine:1"))["args"])
+        for values, training in (((), "pstrain/runtime:0.1.0"),
+                                 (("image.registry=r:5000",), "r:5000/pstrain/runtime:0.1.0"),
+                                 (("image.registry=r:5000", "trainingImage=mine:1"), "mine:1")):
+            self.assertIn(f"--training-image={training}", self.container(render(*values))["args"])
+
+    def test_the_nodes_network_is_not_used_unless_asked_and_with_no_policies(self):
+        pod = only(render("hostNetwork=true"), "Deployment")["spec"]["template"]["spec"]
+        self.assertEqual((pod["hostNetwork"], pod["dnsPolicy"]), (True, "ClusterFirstWithHostNet"))
+        for policy in POLICIES[:2]:
+            code, _, error = template("hostNetwork=true", policy)
+            self.assertNotEqual(code, 0)
+            self.assertIn("hostNetwork and networkPolicy cannot be used together", error)
+            self.assertIn("set hostNetwork to false, or", error)
 
     def test_two_operators_have_a_disruption_budget(self):
         objects = render("replicaCount=2")

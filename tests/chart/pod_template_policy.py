@@ -18,6 +18,9 @@ PLURALS = {
     "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
 }
 
+# In place of a role: spec.template.
+SHARED = "shared"
+
 # Pod spec beside the container, fields of the container -> words of the refusal.
 REFUSED = [
     ({"volumes": [{"name": "v", "hostPath": {"path": "/"}}]}, {}, "hostPath"),
@@ -42,11 +45,14 @@ def job(role, pod, container):
     template = {"spec": {"containers": [{"name": "c", "image": "mine", **container}], **pod}}
     plain = {"spec": {"containers": [{"name": "c", "image": "mine"}]}}
     roles = {name: {"template": plain} for name in ("chief", "ps", "worker")}
-    if role is not None:
+    spec = {"replicaSpecs": roles}
+    if role == SHARED:
+        spec["template"] = template
+    elif role is not None:
         roles[role] = {"template": template}
     return {
         "apiVersion": "pstrain.dev/v1alpha1", "kind": "PSTrainingJob",
-        "metadata": {"name": "tried"}, "spec": {"replicaSpecs": roles},
+        "metadata": {"name": "tried"}, "spec": spec,
     }
 
 
@@ -73,7 +79,8 @@ def main():
         check(time.monotonic() < deadline, "the policy does not hold")
         time.sleep(0.2)
 
-    for role in ("chief", "ps", "worker", "evaluator"):
+    places = ("chief", "ps", "worker", "evaluator", SHARED)
+    for role in places:
         for pod, container, words in REFUSED:
             status, answer = apiserver.post(JOBS, job(role, pod, container))
             message = answer.get("message", "")
@@ -90,7 +97,7 @@ def main():
     status, answer = apiserver.post(JOBS, without)
     check("ValidatingAdmissionPolicy" not in answer.get("message", ""),
           f"a role without a pod template cannot be judged: {answer.get('message')}")
-    print(f"{4 * len(REFUSED)} jobs refused, {4 * len(ADMITTED)} admitted")
+    print(f"{len(places) * len(REFUSED)} jobs refused, {len(places) * len(ADMITTED)} admitted")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from updates import (check_order, check_policy_updates, check_security_updates,
 ONLY_THE_OPERATOR = {
     "bad-check-crossed-features-known.yaml",
     "bad-check-embedding-dimensions.yaml",
+    "bad-check-templates-merge.yaml",
     "bad-check-tf-config-fits.yaml",
 }
 ONE_OF = "must have exactly one of "

@@ -45,7 +45,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
 {{- define "pstrain.trainingImage" -}}
-{{- default (printf "pstrain/runtime:%s" .Chart.AppVersion) .Values.trainingImage -}}
+{{- $name := printf "pstrain/runtime:%s" .Chart.AppVersion -}}
+{{- if .Values.image.registry -}}{{- $name = printf "%s/%s" .Values.image.registry $name -}}{{- end -}}
+{{- default $name .Values.trainingImage -}}
 {{- end -}}
 
 {{/* Families that a monitor does not store. */}}

@@ -3,7 +3,12 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
+
+#include "operator/job/act/status_summary.h"
 
 namespace pstrain::job {
 namespace {
@@ -13,11 +18,31 @@ using google::protobuf::util::MessageDifferencer;
 /// Threads look at the clock, and then come here in any order: less than this is that.
 constexpr std::chrono::seconds kSetBack{5};
 
+/// The conditions that say the counts of replicas in words, and the one that says progress.
+constexpr std::array<std::string_view, 2> kOfCounts = {kPodsReady, kDegraded};
+constexpr std::array<std::string_view, 1> kOfProgress = {kCheckpointed};
+
+/// The conditions of these types alone, or those of all others.
+template <std::size_t kCount>
+JobStatus ConditionsOf(const JobStatus& status, const std::array<std::string_view, kCount>& types,
+                       bool others = false) {
+  JobStatus some;
+  for (const Condition& condition : status.conditions()) {
+    const bool named = std::ranges::find(types, condition.type()) != types.end();
+    if (named != others) *some.add_conditions() = condition;
+  }
+  return some;
+}
+
 /// The same but for counts of replicas and progress.
 bool SameButForNumbers(const JobStatus& a, const JobStatus& b) {
+  constexpr std::array<std::string_view, 3> kTold = {kPodsReady, kDegraded, kCheckpointed};
   JobStatus left = a;
   JobStatus right = b;
   for (JobStatus* status : {&left, &right}) {
+    *status->mutable_conditions() = ConditionsOf(*status, kTold, /*others=*/true).conditions();
+    // It follows from the conditions.
+    status->clear_reason();
     status->clear_replica_statuses();
     // That there are examples says that the job has started: from then on fields are fixed.
     const std::int64_t expected = status->training().examples_expected();
@@ -28,16 +53,19 @@ bool SameButForNumbers(const JobStatus& a, const JobStatus& b) {
 }
 
 bool SameCounts(const JobStatus& a, const JobStatus& b) {
-  JobStatus left;
-  JobStatus right;
+  JobStatus left = ConditionsOf(a, kOfCounts);
+  JobStatus right = ConditionsOf(b, kOfCounts);
   *left.mutable_replica_statuses() = a.replica_statuses();
   *right.mutable_replica_statuses() = b.replica_statuses();
+  left.set_reason(a.reason());
+  right.set_reason(b.reason());
   return MessageDifferencer::Equals(left, right);
 }
 
 bool SameProgress(const JobStatus& a, const JobStatus& b) {
   return a.has_training() == b.has_training() &&
-         MessageDifferencer::Equals(a.training(), b.training());
+         MessageDifferencer::Equals(a.training(), b.training()) &&
+         MessageDifferencer::Equals(ConditionsOf(a, kOfProgress), ConditionsOf(b, kOfProgress));
 }
 
 }  // namespace

@@ -4,10 +4,13 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "base/text/utf8.h"
+#include "operator/plan/timestamp.h"
 
 namespace pstrain::job {
 namespace {
@@ -139,6 +142,42 @@ void AddEvaluations(const Json& values, const TrainingStatus& former, TrainingSt
   }
 }
 
+/// To six digits: a person reads it in a column of `kubectl get`.
+double Rounded(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", value);
+  return std::strtod(text.data(), nullptr);
+}
+
+std::string RateText(double per_second) {
+  std::array<char, 32> text{};
+  if (per_second < 1e3) {
+    std::snprintf(text.data(), text.size(), "%.0f/s", per_second);
+  } else if (per_second < 1e6) {
+    std::snprintf(text.data(), text.size(), "%.1fk/s", per_second / 1e3);
+  } else {
+    std::snprintf(text.data(), text.size(), "%.1fM/s", per_second / 1e6);
+  }
+  return text.data();
+}
+
+/// What columns of `kubectl get` show.
+void SetTexts(TrainingStatus& status) {
+  if (status.examples_expected() > 0) {
+    const double part = static_cast<double>(status.examples_committed()) /
+                        static_cast<double>(status.examples_expected());
+    status.set_progress(std::to_string(static_cast<int>(std::clamp(part, 0.0, 1.0) * 100)) + "%");
+  }
+  if (status.examples_per_second() > 0) status.set_rate(RateText(status.examples_per_second()));
+}
+
+std::string LastCheckpointTime(const Json& values, const TrainingStatus& former) {
+  const std::int64_t seconds = Count(values, "checkpoint_last_success").value_or(0);
+  // A chief that has just started has written none.
+  if (seconds <= 0) return former.last_checkpoint_time();
+  return plan::FormatTimestamp(plan::Time(std::chrono::seconds(seconds)));
+}
+
 }  // namespace
 
 TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const ProgressReading* before,
@@ -158,7 +197,7 @@ TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const Progress
       status.set_examples_per_second(static_cast<double>(*committed - *committed_before) / seconds);
     }
   }
-  status.set_loss(Number(values, "loss").value_or(former.loss()));
+  status.set_loss(Rounded(Number(values, "loss").value_or(former.loss())));
   *status.mutable_metrics() = former.metrics();
   AddMetrics(values, *status.mutable_metrics());
   AddEvaluations(values, former, status);
@@ -170,6 +209,8 @@ TrainingStatus MakeTrainingStatus(const ProgressReading& reading, const Progress
       Count(values, "applied_min").value_or(former.examples_applied_min()));
   status.set_examples_applied_max(
       Count(values, "applied_max").value_or(former.examples_applied_max()));
+  status.set_last_checkpoint_time(LastCheckpointTime(values, former));
+  SetTexts(status);
   return status;
 }
 

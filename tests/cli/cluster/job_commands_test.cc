@@ -41,6 +41,15 @@ TEST_F(JobCommandsTest, ListsJobsAsATable) {
   EXPECT_EQ(Parsed(AnswerOf(jobs_.List(true)).text).Find("items")->size(), 2U);
 }
 
+TEST_F(JobCommandsTest, List_HasTheReasonThatTheOperatorGives) {
+  api_.server().Put(JobResource(), Parsed(R"({"metadata":{"name":"b","namespace":"ns"},"status":{
+      "phase":"Pending","reason":"ImagePullBackOff","conditions":[{"type":"Created",
+      "status":"True","reason":"JobCreated","lastTransitionTime":"2026-01-01T00:50:00Z"}]}})"));
+  const std::string text = AnswerOf(jobs_.List(false)).text;
+  EXPECT_THAT(text, HasSubstr("ImagePullBackOff"));
+  EXPECT_THAT(text, Not(HasSubstr("JobCreated")));
+}
+
 TEST_F(JobCommandsTest, ReportsAJob) {
   const std::string text = AnswerOf(jobs_.Status("a", false)).text;
   EXPECT_THAT(text, HasSubstr("Phase:  Running"));

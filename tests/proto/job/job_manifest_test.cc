@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/os/files.h"
+#include "proto/contract/replica_specs.h"
 #include "proto/contract/roles.h"
 #include "proto/contract/tf_config.h"
 #include "proto/job/job_manifest_yaml.h"
@@ -226,6 +227,11 @@ TEST(JobManifest_OfTheExamples, IsGood) {
     const auto job = LoadJobManifest(PSTRAIN_SOURCE_DIR "/examples/" + file);
     ASSERT_TRUE(job.ok()) << job.status().message();
     EXPECT_EQ(job->metadata().name(), name);
+    // They say once what all roles share.
+    for (const Role role : kRoles) {
+      const std::string& text = FindReplicaSpec(job->spec(), role)->template_();
+      EXPECT_NE(text.find(R"("mountPath":"/checkpoints")"), std::string::npos) << text;
+    }
   }
 }
 

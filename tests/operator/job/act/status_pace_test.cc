@@ -49,6 +49,27 @@ TEST(StatusPace, CountsWaitASecondAndProgressHalfAMinute) {
   EXPECT_FALSE(pace.Due(Running(1, 2), kNow + seconds(30), state).has_value());
 }
 
+// What says counts and progress in words waits as they do.
+TEST(StatusPace, ConditionsOfCountsAndOfProgress_WaitAsTheseDo) {
+  StatusPace pace({});
+  const JobState written = Written(Running(1, 1));
+  const auto with = [&](const char* type) {
+    JobStatus status = written.stored;
+    Condition& condition = *status.add_conditions();
+    condition.set_type(type);
+    condition.set_status("True");
+    return status;
+  };
+  JobState state = written;
+  EXPECT_EQ(pace.Due(with("PodsReady"), kNow, state), kNow + seconds(1));
+  EXPECT_EQ(pace.Due(with("Degraded"), kNow, state), kNow + seconds(1));
+  EXPECT_EQ(pace.Due(with("Checkpointed"), kNow, state), kNow + seconds(30));
+  EXPECT_FALSE(pace.Due(with("Blocked"), kNow, state).has_value());
+  JobStatus reason = written.stored;
+  reason.set_reason("ReplicasMissing");
+  EXPECT_EQ(pace.Due(reason, kNow, state), kNow + seconds(1));
+}
+
 TEST(StatusPace, TheFirstProgress_WaitsForNothing) {
   StatusPace pace({});
   JobStatus stored = Running(1, 0);

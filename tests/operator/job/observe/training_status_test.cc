@@ -29,6 +29,32 @@ TEST(TrainingStatus, TakesCountsAndScoresByTheJobsNames) {
   EXPECT_EQ(status.metrics().at("logLoss"), 0.3);
 }
 
+TEST(TrainingStatus, SaysInWordsWhatColumnsShow) {
+  const auto status_of = [](const char* committed, int ms, const TrainingStatus& former) {
+    const ProgressReading before = Reading(R"({"values":{"examples_committed":0}})", 0);
+    return MakeTrainingStatus(
+        Reading((std::string(R"({"values":{"loss":0.31847264912,"examples_expected":400000,)") +
+                 R"("checkpoint_last_success":1769860800,"examples_committed":)" + committed + "}}")
+                    .c_str(),
+                ms),
+        &before, former);
+  };
+  const TrainingStatus status = status_of("249999", 1000, {});
+  EXPECT_EQ(status.progress(), "62%");
+  EXPECT_EQ(status.rate(), "250.0k/s");
+  EXPECT_EQ(status.loss(), 0.318473);
+  EXPECT_EQ(status.last_checkpoint_time(), "2026-01-31T12:00:00Z");
+  EXPECT_EQ(status_of("400000", 100, {}).progress(), "100%");
+  EXPECT_EQ(status_of("400000", 100, {}).rate(), "4.0M/s");
+  EXPECT_EQ(status_of("400", 1000, {}).rate(), "400/s");
+  // Neither a chief that has just started, nor a program that counts nothing.
+  const TrainingStatus next = MakeTrainingStatus(
+      Reading(R"({"values":{"checkpoint_last_success":0}})", 0), nullptr, status);
+  EXPECT_EQ(next.last_checkpoint_time(), "2026-01-31T12:00:00Z");
+  EXPECT_EQ(next.progress(), "62%");
+  EXPECT_EQ(MakeTrainingStatus(Reading(R"({"values":{}})", 0), nullptr, {}).progress(), "");
+}
+
 TEST(TrainingStatus, HasTheBestCheckpointAndTheLastEvaluations) {
   const auto reading = Reading(
       R"({"values":{"auc":0.9,"log_loss":0.3,"evaluated_examples":200,"best.log_loss":0.25,
