@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -46,6 +47,8 @@ struct PreparedRun {
   RunOptions options;
   std::string run_id;
   local::SessionOptions session;
+  /// What a person is told before anything is started.
+  std::vector<std::string> notes;
 };
 
 int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
@@ -54,7 +57,7 @@ int RunPrepared(const PreparedRun& run, const local::Launcher& launcher,
   const PSTrainingJob& job = launcher.job();
   const int epochs = job.spec().has_training() ? job.spec().training().epochs() : 0;
   local::ProgressView view(job.metadata().name(), stderr, local::IsTerminal(stderr), epochs);
-  for (const std::string& note : launcher.notes()) view.Say(note);
+  for (const std::string& note : run.notes) view.Say(note);
   view.Say("run " + run.run_id + (run.options.resume ? " continues" : "") + "; logs in " +
            workspace.File("logs"));
   local::BlockSessionSignals();
@@ -155,9 +158,10 @@ int Run(RunOptions options) {
                ? RefuseUsage(options, launcher.status())
                : FailRun(options, launcher.status());
   }
-  const std::string problems =
-      DataProblems(launcher->job(), launcher->volumes(), options.manifest + ": ");
-  if (!problems.empty()) return RefuseRun(options, problems);
+  DataFindings found = CheckJobData(launcher->job(), launcher->volumes(), options.manifest + ": ");
+  if (!found.problems.empty()) return RefuseRun(options, found.problems);
+  run.notes = launcher->notes();
+  std::ranges::move(found.matched, std::back_inserter(run.notes));
   // Only now: what was refused above has left the run before as it was.
   const std::string& checkpoints = CheckpointOf(launcher->job().spec()).directory();
   const Status begun = options.resume ? workspace->ResumeRun(*run_id, checkpoints)

@@ -7,27 +7,28 @@
 
 namespace pstrain {
 
-std::string DataProblems(const PSTrainingJob& job, const local::Volumes& volumes,
-                         const std::string& prefix) {
-  std::string problems;
+DataFindings CheckJobData(const PSTrainingJob& job, const local::Volumes& volumes,
+                          const std::string& prefix) {
+  DataFindings found;
   const auto why_absent = [&volumes](const std::string& path) { return volumes.WhyAbsent(path); };
   for (const std::string& finding : CheckData(job.spec(), why_absent)) {
-    problems += (problems.empty() ? "" : "\n") + prefix + finding;
+    found.problems += (found.problems.empty() ? "" : "\n") + prefix + finding;
   }
-  return problems;
+  found.matched = MatchedFiles(job.spec());
+  return found;
 }
 
-std::string DataProblemsOf(const PSTrainingJob& job,
-                           const std::map<std::string, std::string>& given,
-                           const std::string& state_dir, const std::string& prefix) {
+DataFindings CheckWrittenData(const PSTrainingJob& job,
+                              const std::map<std::string, std::string>& given,
+                              const std::string& state_dir, const std::string& prefix) {
   const Result<std::map<plan::Role, local::PodTemplate>> templates = local::ReadPodTemplates(job);
-  if (!templates.ok()) return prefix + templates.status().message();
+  if (!templates.ok()) return {prefix + templates.status().message(), {}};
   const std::string stand_ins = JoinPath(JoinPath(state_dir, job.metadata().name()), "volumes");
   const Result<local::Volumes> volumes =
       local::Volumes::Create(*templates, given, stand_ins,
                              job.spec().security().has_tls() ? kTlsVolume : std::string_view());
-  if (!volumes.ok()) return prefix + volumes.status().message();
-  return DataProblems(local::MapJobPaths(volumes->mounts(), job), *volumes, prefix);
+  if (!volumes.ok()) return {prefix + volumes.status().message(), {}};
+  return CheckJobData(local::MapJobPaths(volumes->mounts(), job), *volumes, prefix);
 }
 
 }  // namespace pstrain

@@ -68,13 +68,14 @@ bool ValidateFile(const std::string& path, ValidateOptions& options) {
   for (const ManifestError& warning : reading.warnings) {
     std::fprintf(stderr, "%s\n", warning.Format(path).c_str());
   }
-  const std::string problems =
-      options.data ? DataProblemsOf(reading.job, options.volumes, options.state_dir, path + ": ")
-                   : std::string();
-  if (!problems.empty()) {
-    std::fprintf(stderr, "%s\n", problems.c_str());
+  const DataFindings found =
+      options.data ? CheckWrittenData(reading.job, options.volumes, options.state_dir, path + ": ")
+                   : DataFindings();
+  if (!found.problems.empty()) {
+    std::fprintf(stderr, "%s\n", found.problems.c_str());
     return false;
   }
+  for (const std::string& line : found.matched) std::printf("%s: %s\n", path.c_str(), line.c_str());
   std::printf("%s: ok (%s)\n", path.c_str(), Summary(reading.job.spec()).c_str());
   return true;
 }

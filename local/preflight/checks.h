@@ -13,7 +13,7 @@ namespace pstrain::preflight {
 inline constexpr std::size_t kSampleRecords = 1000;
 
 /// What is wrong with the content of files of one kind of input: findings without the field, most
-/// telling first. Pure; any thread.
+/// telling first. `input` has its files and no patterns. Pure; any thread.
 using Check = std::vector<std::string> (*)(const Input& input, const Training& training,
                                            const FeatureSet& features,
                                            const std::vector<FileSample>& samples);

@@ -1,7 +1,6 @@
 #include "local/preflight/file_sample.h"
 
 #include <fcntl.h>
-#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -17,6 +16,7 @@
 #include "base/os/files.h"
 #include "base/os/unique_fd.h"
 #include "local/preflight/texts.h"
+#include "runtime/input/input_files.h"
 
 namespace pstrain::preflight {
 namespace {
@@ -33,28 +33,13 @@ std::vector<std::string> FilesIn(const std::string& directory) {
   return files;
 }
 
-/// Of a path that is a pattern of a shell: what it would match.
-std::string AboutPattern(const std::string& path) {
-  glob_t found{};
-  std::vector<std::string> matches;
-  if (glob(path.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
-    matches.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  }
-  globfree(&found);
-  std::sort(matches.begin(), matches.end());
-  return matches.empty()
-             ? "; it matches nothing as a pattern either, and patterns are not expanded: list files"
-             : "; patterns are not expanded: list the files, here " + Listed(matches, kShown);
-}
-
+/// Who asks for one file, as `pstrain init`, may have written a pattern.
 std::string AboutAbsent(const std::string& path) {
-  if (path.find_first_of("*?[") != std::string::npos) return AboutPattern(path);
-  const std::string directory = ParentPath(path).empty() ? "." : ParentPath(path);
-  if (!IsDirectory(directory)) return "; there is no folder " + directory;
-  const std::vector<std::string> names = FilesIn(directory);
-  std::string near = DidYouMean(BaseName(path), names);
-  if (!near.empty()) return near;
-  return names.empty() ? "; the folder is empty" : "; the folder has " + Listed(names, kShown);
+  if (!IsPattern(path)) return AboutFolderOf(path);
+  const Result<std::vector<std::string>> matches = MatchFiles(path);
+  return matches.ok()
+             ? "; patterns are not expanded here: give one file, of " + Listed(*matches, kShown)
+             : "; it matches nothing as a pattern either";
 }
 
 /// Reads up to `most` bytes.
@@ -133,6 +118,15 @@ std::string ForeignForm(std::string_view bytes) {
 }
 
 }  // namespace
+
+std::string AboutFolderOf(const std::string& path) {
+  const std::string directory = ParentPath(path).empty() ? "." : ParentPath(path);
+  if (!IsDirectory(directory)) return "; there is no folder " + directory;
+  const std::vector<std::string> names = FilesIn(directory);
+  std::string near = DidYouMean(BaseName(path), names);
+  if (!near.empty()) return near;
+  return names.empty() ? "; the folder is empty" : "; the folder has " + Listed(names, kShown);
+}
 
 Status CheckFile(const std::string& path) {
   struct stat info{};

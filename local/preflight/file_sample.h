@@ -27,6 +27,9 @@ struct FileSample {
 /// (absent, a folder, a pattern, empty, not readable).
 Status CheckFile(const std::string& path);
 
+/// What the folder of a path that is absent has in its place: "; did you mean ...?", or its files.
+std::string AboutFolderOf(const std::string& path);
+
 /// CheckFile, then reads at most `most` bytes of the file. INVALID_ARGUMENT also when it is
 /// compressed in another way than `compression` says, or its gzip data are corrupt from the start.
 Result<FileSample> SampleFile(const std::string& path, Input::Compression compression,

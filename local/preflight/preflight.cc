@@ -12,6 +12,7 @@
 #include "local/preflight/checks.h"
 #include "local/preflight/file_sample.h"
 #include "proto/job/input_kind.h"
+#include "runtime/input/input_files.h"
 
 namespace pstrain {
 namespace {
@@ -33,6 +34,28 @@ constexpr std::array kChecks = {
     CheckLine{Input::kCsv, preflight::CheckCsv},
     CheckLine{Input::kTfRecord, preflight::CheckTfRecord},
 };
+
+/// The input with its files in place of its patterns; findings about those that match nothing.
+Input Expanded(const Input& input, const WhyAbsent& why_absent,
+               std::vector<std::string>& findings) {
+  const Result<std::vector<std::string>> files = ExpandFiles(input);
+  Input expanded = input;
+  if (files.ok()) {
+    if (!files->empty()) SetFilesOf(expanded, *files);
+    return expanded;
+  }
+  for (const std::string& path : FilesOf(input)) {
+    if (findings.size() >= kFilesNamed) break;
+    if (!IsPattern(path)) continue;
+    const Result<std::vector<std::string>> matches = MatchFiles(path);
+    if (matches.ok()) continue;
+    std::string why = why_absent ? why_absent(path) : std::string();
+    if (why.empty()) why = matches.status().message() + preflight::AboutFolderOf(path);
+    findings.push_back(std::move(why));
+  }
+  if (findings.empty()) findings.push_back(files.status().message());
+  return expanded;
+}
 
 /// The samples of the first files that can be read; findings about the others.
 std::vector<FileSample> SampleFiles(const Input& input, const WhyAbsent& why_absent,
@@ -63,15 +86,29 @@ void CheckInput(const Input& input, const std::string& path, const Training& tra
                 const FeatureSet& features, const WhyAbsent& why_absent,
                 std::vector<std::string>& findings) {
   std::vector<std::string> found;
-  const std::vector<FileSample> samples = SampleFiles(input, why_absent, found);
+  const Input expanded = Expanded(input, why_absent, found);
+  const std::vector<FileSample> samples =
+      found.empty() ? SampleFiles(expanded, why_absent, found) : std::vector<FileSample>();
   const auto* const line = std::find_if(
       kChecks.begin(), kChecks.end(),
       [&input](const CheckLine& candidate) { return candidate.field == input.kind_case(); });
   if (found.empty() && !samples.empty() && line != kChecks.end()) {
-    found = line->check(input, training, features, samples);
+    found = line->check(expanded, training, features, samples);
   }
   for (const std::string& finding : found) {
     findings.push_back(path + "." + KindOf(input) + ": " + finding);
+  }
+}
+
+void AddMatches(const Input& input, const std::string& field, std::vector<std::string>& lines) {
+  for (const std::string& path : FilesOf(input)) {
+    if (!IsPattern(path)) continue;
+    const Result<std::vector<std::string>> files = MatchFiles(path);
+    if (!files.ok()) continue;
+    lines.push_back(field + "." + KindOf(input) + ": \"" + path + "\" matches " +
+                    (files->size() == 1 ? "1 file, " + files->front()
+                                        : std::to_string(files->size()) + " files, " +
+                                              files->front() + " to " + files->back()));
   }
 }
 
@@ -103,6 +140,16 @@ std::vector<std::string> CheckData(const JobSpec& spec, const WhyAbsent& why_abs
     findings.push_back("spec.training.checkpoint.directory: " + not_writable);
   }
   return findings;
+}
+
+std::vector<std::string> MatchedFiles(const JobSpec& spec) {
+  std::vector<std::string> lines;
+  const Training& training = spec.training();
+  AddMatches(training.input(), "spec.training.input", lines);
+  if (training.has_evaluation()) {
+    AddMatches(training.evaluation().input(), "spec.training.evaluation.input", lines);
+  }
+  return lines;
 }
 
 }  // namespace pstrain

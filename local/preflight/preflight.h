@@ -22,4 +22,9 @@ using WhyAbsent = std::function<std::string(const std::string& path)>;
 /// nothing to look at.
 std::vector<std::string> CheckData(const JobSpec& spec, const WhyAbsent& why_absent = {});
 
+/// What the patterns among the input files match, one line each, with the field of the job:
+/// `spec.training.input.csv: "part-*.csv" matches 3 files, part-0.csv to part-2.csv`. Of those that
+/// match nothing CheckData speaks.
+std::vector<std::string> MatchedFiles(const JobSpec& spec);
+
 }  // namespace pstrain

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -71,6 +72,25 @@ Result<IndexedFile> IndexFile(const RecordSource& source, const InputFile& opene
   return file;
 }
 
+/// What is new or gone of two lists of files, the first of them.
+std::string FirstDifference(const std::vector<IndexedFile>& then,
+                            const std::vector<std::string>& now) {
+  const auto was_there = [&then](const std::string& path) {
+    return std::ranges::any_of(then, [&](const IndexedFile& file) { return file.path == path; });
+  };
+  const auto more = std::ranges::find_if_not(now, was_there);
+  if (more != now.end()) return ": " + *more + " is new";
+  const auto less = std::ranges::find_if_not(then, [&now](const IndexedFile& file) {
+    return std::ranges::find(now, file.path) != now.end();
+  });
+  return less != then.end() ? ": " + less->path + " is gone" : std::string();
+}
+
+/// Of a disk that has answered: the files are not those that the run began with.
+bool SaysThatFilesAreOthers(const Status& status) {
+  return status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kNotFound;
+}
+
 }  // namespace
 
 Result<InputIndex> BuildInputIndex(const Input& input, const BatchShape& shape,
@@ -112,9 +132,15 @@ Status CheckUnchanged(const InputIndex& index, const Input& input, const BatchSh
   if (KindOf(input) != index.kind()) {
     return changed("training.input was " + index.kind() + ", is " + KindOf(input));
   }
-  const std::vector<std::string> paths = FilesOf(input);
+  const Result<std::vector<std::string>> expanded = ExpandFiles(input);
+  if (!expanded.ok()) {
+    return SaysThatFilesAreOthers(expanded.status()) ? changed(expanded.status().message())
+                                                     : expanded.status();
+  }
+  const std::vector<std::string>& paths = *expanded;
   if (paths.size() != index.files().size()) {
-    return differs("the number of files", index.files().size(), paths.size());
+    return changed("the number of files was " + std::to_string(index.files().size()) + ", is " +
+                   std::to_string(paths.size()) + FirstDifference(index.files(), paths));
   }
   for (std::size_t i = 0; i < index.files().size(); ++i) {
     const IndexedFile& file = index.files()[i];

@@ -48,7 +48,11 @@ const std::vector<InitMistake>& InitMistakes() {
       // The file.
       {"NoSuchFile", Good(), {}, "did you mean \"data.csv\"?", {"init", "dta.csv", "--label", "l"}},
       {"Folder", Good(), {}, "is a folder, not a file", {"init", "folder", "--label", "l"}},
-      {"Pattern", Good(), {}, "patterns are not expanded", {"init", "*.csv", "--label", "l"}},
+      {"Pattern",
+       Good(),
+       {},
+       "patterns are not expanded here: give one file, of data.csv",
+       {"init", "*.csv", "--label", "l"}},
       {"Empty", "", {}, "the file is empty"},
       {"EmptyLines", "\n\n\n", {}, "is no table"},
       {"HeaderAlone", "label,age\n", {}, "has a header and no records"},

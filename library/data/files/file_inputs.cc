@@ -1,9 +1,5 @@
 #include "library/data/files/file_inputs.h"
 
-#include <glob.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,22 +30,7 @@ Result<InputFiles> OpenInput(const Input& input, const ScratchDirectory& scratch
 
 Result<std::vector<std::string>> Glob(const std::string& pattern) {
   if (pattern.empty()) return InvalidArgumentError("the pattern of files is empty");
-  glob_t found{};
-  const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, globfree);
-  errno = 0;
-  // A folder that cannot be read is an error, not one without files. Sorted below, by bytes and not
-  // by the locale.
-  const int outcome = glob(pattern.c_str(), GLOB_ERR | GLOB_NOSORT, nullptr, &found);
-  if (outcome == GLOB_NOMATCH) {
-    return InvalidArgumentError("no file matches \"" + pattern + "\"");
-  }
-  if (outcome == GLOB_NOSPACE)
-    return ResourceExhaustedError("files that match \"" + pattern + "\"");
-  if (outcome != 0)
-    return ErrnoError(errno != 0 ? errno : EIO, "files that match \"" + pattern + "\"");
-  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  std::ranges::sort(paths);
-  return paths;
+  return MatchFiles(pattern);
 }
 
 }  // namespace pstrain

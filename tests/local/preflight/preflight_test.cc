@@ -148,6 +148,26 @@ TEST_F(PreflightTest, WhenThereAreManyFiles_EachIsLookedFor) {
   EXPECT_THAT(Findings().front(), HasSubstr("day-1.csv has no column \"city\""));
 }
 
+TEST_F(PreflightTest, WhenAPatternIsGiven_ItsFilesAreLookedAt) {
+  csv().set_files(0, dir_.File("day-*.csv"));
+  WriteData(20, 0);
+  EXPECT_THAT(MatchedFiles(spec_), IsEmpty());
+  EXPECT_THAT(Findings(), ElementsAre("spec.training.input.csv: no file matches \"" +
+                                      dir_.File("day-*.csv") + "\"; the folder has data.csv"));
+  const auto why = [](const std::string& path) { return "no volume for " + BaseName(path); };
+  EXPECT_THAT(CheckData(spec_, why),
+              ElementsAre("spec.training.input.csv: no volume for day-*.csv"));
+  WriteTestFile(dir_.File("day-1.csv"), "label,age,city\n1,30,a\n");
+  WriteTestFile(dir_.File("day-2.csv"), "label,age,city\n1,old,a\n");
+  EXPECT_THAT(CheckData(spec_, why), ElementsAre(HasSubstr("day-2.csv:2: column age holds text")));
+  WriteTestFile(dir_.File("day-2.csv"), "label,age,city\n1,31,a\n");
+  EXPECT_THAT(CheckData(spec_, why), IsEmpty());
+  EXPECT_THAT(
+      MatchedFiles(spec_),
+      ElementsAre("spec.training.input.csv: \"" + dir_.File("day-*.csv") + "\" matches 2 files, " +
+                  dir_.File("day-1.csv") + " to " + dir_.File("day-2.csv")));
+}
+
 TEST_F(PreflightTest, WhenTheCallerKnowsWhyAFileIsAbsent_ThatIsTheFinding) {
   const auto why = [](const std::string& path) { return "no volume for " + BaseName(path); };
   EXPECT_THAT(CheckData(spec_, why),

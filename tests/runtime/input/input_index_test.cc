@@ -125,6 +125,28 @@ TEST_F(InputIndexTest, WhenTheInputChanges_NamesTheFileAndWhatDiffers) {
   expect(CheckUnchanged(index, input_, kShape), "the number of files was 2, is 1");
 }
 
+TEST_F(InputIndexTest, WhenAPatternMatchesOtherFiles_NamesTheFirstThatDiffers) {
+  input_.mutable_csv()->clear_files();
+  input_.mutable_csv()->add_files(dir_.File("?.csv"));
+  const InputIndex index = Build();
+  EXPECT_EQ(index.total_records(), 33U);
+  EXPECT_TRUE(CheckUnchanged(index, input_, kShape).ok());
+  const auto says = [&](const std::string& text) {
+    const Status status = CheckUnchanged(index, input_, kShape);
+    EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
+    EXPECT_THAT(status.message(), HasSubstr(text));
+  };
+  const std::string b = dir_.File("b.csv");
+  WriteTestFile(dir_.File("c.csv"), "1\n");
+  says("the number of files was 2, is 3: " + dir_.File("c.csv") + " is new; ");
+  std::filesystem::remove(b);
+  says("file " + dir_.File("c.csv") + " was " + b);
+  std::filesystem::remove(dir_.File("c.csv"));
+  says("the number of files was 2, is 1: " + b + " is gone; ");
+  std::filesystem::remove(dir_.File("a.csv"));
+  says("no file matches \"" + dir_.File("?.csv") + "\"; ");
+}
+
 TEST_F(InputIndexTest, WhenAFileHasNoRecords_IsRefused) {
   AddFile("none.csv", 0);
   EXPECT_EQ(BuildInputIndex(input_, kShape, dir_.File("scratch")).status().message(),
