@@ -1,5 +1,6 @@
 #include <array>
 #include <cstdio>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,7 @@ void PrintUsage(std::FILE* out) {
 
 int Completion(const std::vector<std::string>& args) {
   std::vector<pstrain::CompletedCommand> commands;
+  commands.reserve(std::size(kCommands));
   for (const Command& command : kCommands) {
     commands.push_back({std::string(command.name), std::string(command.summary)});
   }

@@ -90,6 +90,7 @@ std::vector<Replica> Replicas(const Json& job, const std::vector<Json>& pods) {
     replica.restarts = recorded.record;
   }
   std::vector<Replica> replicas;
+  replicas.reserve(found.size());
   for (auto& [key, replica] : found) replicas.push_back(std::move(replica));
   return replicas;
 }
@@ -133,8 +134,8 @@ std::string Age(const std::string& timestamp, Now now) {
   const auto seconds = std::max<std::int64_t>(
       0, std::chrono::duration_cast<std::chrono::seconds>(now - *then).count());
   if (seconds < 120) return std::to_string(seconds) + "s";
-  if (seconds < 2 * 3600) return std::to_string(seconds / 60) + "m";
-  if (seconds < 48 * 3600) {
+  if (seconds < std::int64_t{2} * 3600) return std::to_string(seconds / 60) + "m";
+  if (seconds < std::int64_t{48} * 3600) {
     const std::int64_t minutes = seconds / 60 % 60;
     return std::to_string(seconds / 3600) + "h" +
            (minutes == 0 ? "" : std::to_string(minutes) + "m");

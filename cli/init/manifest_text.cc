@@ -149,6 +149,7 @@ std::string CsvText(const ManifestPlan& plan, const std::string& file, const std
   text += comment(plan.label.reason);
   if (!plan.label.map.empty()) {
     std::vector<std::string> pairs;
+    pairs.reserve(plan.label.map.size());
     for (const auto& [label, number] : plan.label.map) {
       pairs.push_back(WriteJson(Json::String(label)) + ": " + std::to_string(number));
     }

@@ -54,6 +54,20 @@ double StepOf(const Range& range, double steps) {
   return 10 * power;
 }
 
+/// The multiples of `step` in the range. Rounding may leave the last one a little above its end.
+std::vector<double> Ticks(const Range& range, double step) {
+  std::vector<double> ticks;
+  const double first = std::ceil(range.low / step);
+  const auto count = static_cast<std::size_t>(
+      std::max(0.0, std::floor(range.high / step + 1.0 / kMostPoints) - first + 1));
+  ticks.reserve(count);
+  // A 0 is added so that none is -0.
+  for (std::size_t i = 0; i < count; ++i) {
+    ticks.push_back((first + static_cast<double>(i)) * step + 0.0);
+  }
+  return ticks;
+}
+
 bool IsFinite(const std::pair<double, double>& point) {
   return std::isfinite(point.first) && std::isfinite(point.second);
 }
@@ -95,20 +109,14 @@ class Drawing {
   std::string Axes() const {
     std::string svg;
     const double y_step = StepOf(y_, kSteps);
-    for (double y = std::ceil(y_.low / y_step) * y_step; y <= y_.high + y_step / kMostPoints;
-         y += y_step) {
-      // Rounding leaves -0 and 1e-17 where a 0 is meant.
-      const double value = std::abs(y) < y_step / 2 ? 0 : y;
+    for (const double y : Ticks(y_, y_step)) {
       svg += Print("<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>", kLeft, Y(y), kWidth - kRight);
-      svg += Print("<text class=\"y\" x=\"%.1f\" y=\"%.1f\">%.6g</text>\n", kLeft - 6, Y(y) + 4,
-                   value);
+      svg += Print("<text class=\"y\" x=\"%.1f\" y=\"%.1f\">%.6g</text>\n", kLeft - 6, Y(y) + 4, y);
     }
     const double x_step = StepOf(x_, 2 * kSteps);
-    for (double x = std::ceil(x_.low / x_step) * x_step; x <= x_.high + x_step / kMostPoints;
-         x += x_step) {
-      const double value = std::abs(x) < x_step / 2 ? 0 : x;
+    for (const double x : Ticks(x_, x_step)) {
       svg += Print("<text class=\"x\" x=\"%.1f\" y=\"%.1f\">%.6g</text>\n", X(x),
-                   kHeight - kBottom + 16, value);
+                   kHeight - kBottom + 16, x);
     }
     svg += Print("<path class=\"axis\" d=\"M%.1f %.1fV%.1fH%.1f\"/>", kLeft, kTop,
                  kHeight - kBottom, kWidth - kRight);

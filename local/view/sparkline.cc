@@ -44,7 +44,7 @@ std::string Sparkline(const std::vector<double>& values, std::size_t width, bool
   std::string line;
   for (const double mean : means) {
     const double share = range > 0 ? (mean - *low) / range : 0.5;
-    const auto level = static_cast<std::size_t>(share * (kLevels - 1) + 0.5);
+    const auto level = static_cast<std::size_t>(std::lround(share * (kLevels - 1)));
     line += utf8 ? kBlocks[level] : kAscii[level];
   }
   return line;

@@ -36,7 +36,8 @@ class ShardModulus {
   }
 
  private:
-  __extension__ typedef unsigned __int128 Word128;  // no ISO type, hence no `using`
+  // No ISO type: __extension__ admits it, and stands before no `using`.
+  __extension__ typedef unsigned __int128 Word128;  // NOLINT(modernize-use-using)
 
   std::uint32_t shards_;
   Word128 reciprocal_;

@@ -133,6 +133,7 @@ void Logs::ShowMerged(const LogsRequest& request, std::vector<Source>& sources) 
                                                         : std::chrono::nanoseconds(0);
   LineMerge merge(sources.size(), hold, session_.clock);
   std::vector<std::jthread> readers;
+  readers.reserve(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     readers.emplace_back([&, i](const std::stop_token& stop) {
       sources[i].error = ReadPodLog(
