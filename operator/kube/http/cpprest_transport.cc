@@ -208,7 +208,7 @@ class CpprestTransport::Impl {
   web::web_proxy Proxy() const {
     const web::uri url(credentials_.proxy_url().Reveal());
     web::web_proxy proxy(web::uri_builder(url).set_user_info("").to_uri());
-    const std::string user = url.user_info();
+    const std::string& user = url.user_info();
     const std::size_t colon = user.find(':');
     if (!user.empty()) {
       proxy.set_credentials(
