@@ -75,6 +75,8 @@ class ClosureLoopTest : public TwoPsTest {
     reply->mutable_run()->set_shards(kShards);
     for (const VariableSpec& spec : variables) *reply->mutable_run()->add_variables() = spec;
     *reply->mutable_membership() = SampleMembership(kAddresses);
+    // What another chief has granted would be void, if it still waits when the next answer comes.
+    reply->set_chief_term(first_grants_term_);
     in_flight_ = poll.in_flight_size();
     const MutexLock lock(mutex_);
     for (const WorkId work_id : stop_) ToWire(work_id, reply->add_stop());
