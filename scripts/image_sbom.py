@@ -23,6 +23,8 @@ import subprocess
 import sys
 import tarfile
 
+import image_archive
+
 LIBRARIES = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/")
 NOBODY = "NOASSERTION"
 
@@ -33,21 +35,17 @@ def fail(text):
 
 def read_image(path):
     """Name with tag, digest of the layer, and path -> content of its files."""
+    files = {}
     try:
-        with tarfile.open(path) as archive:
-            def member(name):
-                return archive.extractfile(name).read()
-
-            [image] = json.loads(member("manifest.json"))
-            [name] = image["RepoTags"]
-            [layer] = [member(one) for one in image["Layers"]]
-        files = {}
+        name, _, layer = image_archive.read(path)
         with tarfile.open(fileobj=io.BytesIO(layer)) as tar:
             for info in tar:
                 if info.isfile():
                     files["/" + info.name] = tar.extractfile(info).read()
-    except (tarfile.TarError, KeyError, ValueError) as error:
-        fail(f"{path} is not what image_archive.py writes: {error}")
+    except ValueError as error:
+        fail(error)
+    except tarfile.TarError as error:
+        fail(f"the layer of {path} is no tar: {error}")
     return name, hashlib.sha256(layer).hexdigest(), files
 
 

@@ -43,4 +43,4 @@ image operator pstrain-operator
 image runtime pstrain-agent pstrain-runtime
 image custom-training pstrain-agent custom_training
 image sharded-embedding pstrain-agent sharded_embedding
-if [[ -n $registry ]]; then scripts/push_image.py "$registry" "${archives[@]}"; fi
+if [[ -n $registry ]]; then python3 -B scripts/push_image.py "$registry" "${archives[@]}"; fi

@@ -19,11 +19,12 @@ import json
 import os
 import re
 import sys
-import tarfile
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+
+import image_archive
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 CONFIG = "application/vnd.oci.image.config.v1+json"
@@ -132,31 +133,25 @@ def digest_of(data):
 
 
 def read_archive(path):
-    """Name, tag, configuration and compressed layers."""
+    """Name, tag, configuration and the compressed layer."""
     try:
-        with tarfile.open(path) as archive:
-            def member(name):
-                return archive.extractfile(name).read()
-
-            [image] = json.loads(member("manifest.json"))
-            name, _, tag = image["RepoTags"][0].rpartition(":")
-            # The same bytes each time: what the registry has need not be sent again.
-            layers = [gzip.compress(member(one), 6, mtime=0) for one in image["Layers"]]
-            return name, tag, member(image["Config"]), layers
-    except (OSError, tarfile.TarError, KeyError, ValueError, IndexError) as error:
-        raise Refused(f"{path} is not what image_archive.py writes: {error}") from error
+        ref, config, layer = image_archive.read(path)
+    except ValueError as error:
+        raise Refused(str(error)) from error
+    name, _, tag = ref.rpartition(":")
+    # The same bytes each time: what the registry has need not be sent again.
+    return name, tag, config, gzip.compress(layer, 6, mtime=0)
 
 
 def push(registry, prefix, path):
-    name, tag, config, layers = read_archive(path)
+    name, tag, config, layer = read_archive(path)
     name = "/".join(part for part in (prefix, name) if part)
-    entries = [{"mediaType": LAYER, "digest": registry.push_blob(name, layer), "size": len(layer)}
-               for layer in layers]
     manifest = json.dumps({
         "schemaVersion": 2, "mediaType": MANIFEST,
         "config": {"mediaType": CONFIG, "digest": registry.push_blob(name, config),
                    "size": len(config)},
-        "layers": entries}).encode()
+        "layers": [{"mediaType": LAYER, "digest": registry.push_blob(name, layer),
+                    "size": len(layer)}]}).encode()
     registry.call("PUT", f"/v2/{name}/manifests/{tag}", body=manifest, content_type=MANIFEST,
                   accepted=(201,))
     print(f"{registry.host}/{name}:{tag} {digest_of(manifest)}", flush=True)

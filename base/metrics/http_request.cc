@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.h"
+
 namespace pstrain {
 namespace {
 
@@ -22,11 +24,8 @@ std::string_view Trim(std::string_view text) {
 }
 
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
+                    [](char x, char y) { return AsciiLower(x) == AsciiLower(y); });
 }
 
 bool IsPrintable(std::string_view text) {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text/ascii.h"
+
 namespace pstrain {
 namespace {
 
 /// The time grows with the product of the lengths.
 constexpr std::size_t kLongestName = 256;
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
 
@@ -20,7 +20,8 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
     std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (Lower(a[i - 1]) == Lower(b[j - 1]) ? 0U : 1U);
+      const std::size_t replaced =
+          diagonal + (AsciiLower(a[i - 1]) == AsciiLower(b[j - 1]) ? 0U : 1U);
       diagonal = row[j];
       row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
     }

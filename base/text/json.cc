@@ -125,6 +125,10 @@ Json& Json::Set(std::string_view key, Json value) {
   return members_.emplace_back(std::string(key), std::move(value)).second;
 }
 
+void Json::Erase(std::string_view key) {
+  std::erase_if(members_, [key](const Member& member) { return member.first == key; });
+}
+
 Json& Json::Append(Json value) { return items_.emplace_back(std::move(value)); }
 
 // Positions do not count: the same text elsewhere is the same value. Doubles are compared as

@@ -70,6 +70,8 @@ class Json {
 
   /// Adds the member at the end, or replaces its value in place. REQUIRES: is_object().
   Json& Set(std::string_view key, Json value);
+  /// Takes the member of that name out, where it is.
+  void Erase(std::string_view key);
   /// Adds an element at the end. REQUIRES: is_array().
   Json& Append(Json value);
 

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/text/ascii.h"
+
 namespace pstrain {
 namespace {
 
@@ -19,7 +21,7 @@ constexpr bool IsPlain(char c) {
 
 /// What YAML 1.1 takes for true, false or null.
 bool IsWord(std::string key) {
-  for (char& c : key) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  std::ranges::transform(key, key.begin(), AsciiLower);
   constexpr std::array<std::string_view, 9> kWords = {"y",   "n",    "yes",   "no",  "on",
                                                       "off", "true", "false", "null"};
   return std::find(kWords.begin(), kWords.end(), key) != kWords.end();

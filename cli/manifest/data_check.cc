@@ -14,7 +14,7 @@ DataFindings CheckJobData(const PSTrainingJob& job, const local::Volumes& volume
   for (const std::string& finding : CheckData(job.spec(), why_absent)) {
     found.problems += (found.problems.empty() ? "" : "\n") + prefix + finding;
   }
-  found.matched = MatchedFiles(job.spec());
+  if (found.problems.empty()) found.matched = MatchedFiles(job.spec());
   return found;
 }
 

@@ -13,7 +13,7 @@ namespace pstrain {
 struct DataFindings {
   /// What is wrong, one line a finding, each after the prefix; empty when nothing is.
   std::string problems;
-  /// What the patterns among the input files match (MatchedFiles).
+  /// What the patterns among the input files match (MatchedFiles), where nothing is wrong.
   std::vector<std::string> matched;
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text/ascii.h"
 #include "cli/manifest/tf_job_notes.h"
 #include "cli/manifest/tf_job_template.h"
 #include "proto/contract/roles.h"
@@ -24,14 +25,9 @@ const std::string* TextOf(const Json& object, std::string_view member) {
   return value == nullptr ? nullptr : value->AsString();
 }
 
-std::string Lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
 /// The role of a key of tfReplicaSpecs, which admits any case.
-std::optional<Role> RoleOf(const std::string& key) {
-  const std::string name = Lower(key);
+std::optional<Role> RoleOf(std::string name) {
+  std::ranges::transform(name, name.begin(), AsciiLower);
   return name == "master" ? Role::kChief : RoleFromName(name);
 }
 
@@ -91,8 +87,7 @@ void Converter::Metadata(const Json& metadata) {
   constexpr std::string_view kApplied = "kubectl.kubernetes.io/last-applied-configuration";
   if (annotations != nullptr && annotations->Find(kApplied) != nullptr) {
     Drop(*annotations, "metadata.annotations", std::string(kApplied) + " has the TFJob itself");
-    std::erase_if(annotations->mutable_members(),
-                  [&](const Json::Member& one) { return one.first == kApplied; });
+    annotations->Erase(kApplied);
   }
   const std::string* job = TextOf(metadata, "name");
   if (job == nullptr) return;

@@ -7,6 +7,7 @@
 
 #include "proto/contract/tf_config.h"
 #include "proto/contract/training_container.h"
+#include "proto/job/manifest_path.h"
 
 namespace pstrain {
 namespace {
@@ -14,10 +15,6 @@ namespace {
 /// What a TFJob knows its training container by, and that container's port.
 constexpr std::string_view kContainer = "tensorflow";
 constexpr std::string_view kPort = "tfjob-port";
-
-std::string Item(const std::string& path, std::size_t index) {
-  return path + "[" + std::to_string(index) + "]";
-}
 
 bool HasText(const Json& object, std::string_view member, std::string_view text) {
   const Json* value = object.Find(member);
@@ -29,9 +26,8 @@ void Drop(Json& object, std::string_view member, const std::string& path, const 
           ConversionNotes& notes) {
   const Json* value = object.Find(member);
   if (value == nullptr) return;
-  notes.Add(*value, path + "." + std::string(member), Conversion::kDropped, why);
-  std::erase_if(object.mutable_members(),
-                [member](const Json::Member& one) { return one.first == member; });
+  notes.Add(*value, JoinMember(path, member), Conversion::kDropped, why);
+  object.Erase(member);
 }
 
 /// TF_CONFIG that the manifest sets itself.
@@ -40,7 +36,7 @@ void DropTfConfig(Json& container, const std::string& path, ConversionNotes& not
   if (env == nullptr) return;
   for (std::size_t i = 0; i < env->items().size(); ++i) {
     if (!HasText(env->items()[i], "name", "TF_CONFIG")) continue;
-    notes.Add(env->items()[i], Item(path + ".env", i), Conversion::kDropped,
+    notes.Add(env->items()[i], JoinIndex(path + ".env", i), Conversion::kDropped,
               "pstrain sets TF_CONFIG itself");
   }
   std::erase_if(env->mutable_items(),
@@ -55,7 +51,7 @@ void NotePort(const Json& container, const std::string& path, ConversionNotes& n
     const Json* number = port.Find("containerPort");
     if (!HasText(port, "name", kPort) || number == nullptr) continue;
     if (number->AsInt64() == kTrainingPort) continue;
-    notes.Add(*number, Item(path + ".ports", i), Conversion::kChanged,
+    notes.Add(*number, JoinIndex(path + ".ports", i), Conversion::kChanged,
               "TF_CONFIG names port " + std::to_string(kTrainingPort) + " of each replica, not " +
                   WriteJson(*number) +
                   "; a program that reads its port from TF_CONFIG needs no change");
@@ -94,7 +90,7 @@ void ConvertContainers(const std::string& path, Json& pod_template, Json& spec,
   std::size_t training = containers == nullptr ? 0 : containers->items().size();
   for (std::size_t i = 0; containers != nullptr && i < containers->items().size(); ++i) {
     Json& container = containers->mutable_items()[i];
-    DropTfConfig(container, Item(path + ".containers", i), notes);
+    DropTfConfig(container, JoinIndex(path + ".containers", i), notes);
     if (HasText(container, "name", kContainer)) training = i;
   }
   if (containers == nullptr || training == containers->items().size()) {
@@ -104,8 +100,8 @@ void ConvertContainers(const std::string& path, Json& pod_template, Json& spec,
     return;
   }
   const Json& container = containers->items()[training];
-  NotePort(container, Item(path + ".containers", training), notes);
-  NoteProgram(container, Item(path + ".containers", training), notes);
+  NotePort(container, JoinIndex(path + ".containers", training), notes);
+  NoteProgram(container, JoinIndex(path + ".containers", training), notes);
   NameContainer(training, pod_template);
 }
 
@@ -127,7 +123,7 @@ Json ConvertTfJobTemplate(const Json& pod_template, const std::string& path,
   Drop(spec, "subdomain", inside, "pstrain sets it, because TF_CONFIG names replicas by it", notes);
   if (Json* init = spec.FindMutable("initContainers")) {
     for (std::size_t i = 0; i < init->items().size(); ++i) {
-      DropTfConfig(init->mutable_items()[i], Item(inside + ".initContainers", i), notes);
+      DropTfConfig(init->mutable_items()[i], JoinIndex(inside + ".initContainers", i), notes);
     }
   }
   ConvertContainers(inside, converted, spec, notes);

@@ -49,7 +49,7 @@ class Merger {
     Json merged = shared;
     for (const auto& [name, value] : own.members()) {
       if (value.is_null()) {
-        Remove(name, merged);
+        merged.Erase(name);
         continue;
       }
       const Json* before = merged.Find(name);
@@ -74,11 +74,6 @@ class Merger {
  private:
   static std::string Kind(const Json& value) {
     return value.is_array() ? "a list" : value.is_object() ? "an object" : "a single value";
-  }
-
-  static void Remove(std::string_view name, Json& object) {
-    auto& members = object.mutable_members();
-    std::erase_if(members, [name](const Json::Member& member) { return member.first == name; });
   }
 
   Json MergeList(const KeyedList& list, const Json& shared, const Json& own,

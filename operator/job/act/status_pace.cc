@@ -3,10 +3,7 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "operator/job/act/status_summary.h"
 
@@ -18,29 +15,33 @@ using google::protobuf::util::MessageDifferencer;
 /// Threads look at the clock, and then come here in any order: less than this is that.
 constexpr std::chrono::seconds kSetBack{5};
 
-/// The conditions that say the counts of replicas in words, and the one that says progress.
-constexpr std::array<std::string_view, 2> kOfCounts = {kPodsReady, kDegraded};
-constexpr std::array<std::string_view, 1> kOfProgress = {kCheckpointed};
+/// What a condition says.
+enum class Says : std::uint8_t {
+  kCounts,    // how many replicas there are, in words
+  kProgress,  // how far the training is
+  kElse,
+};
 
-/// The conditions of these types alone, or those of all others.
-template <std::size_t kCount>
-JobStatus ConditionsOf(const JobStatus& status, const std::array<std::string_view, kCount>& types,
-                       bool others = false) {
+Says WhatSays(const Condition& condition) {
+  if (condition.type() == kPodsReady || condition.type() == kDegraded) return Says::kCounts;
+  return condition.type() == kCheckpointed ? Says::kProgress : Says::kElse;
+}
+
+/// A status with those conditions and nothing else.
+JobStatus ConditionsOf(const JobStatus& status, Says says) {
   JobStatus some;
   for (const Condition& condition : status.conditions()) {
-    const bool named = std::ranges::find(types, condition.type()) != types.end();
-    if (named != others) *some.add_conditions() = condition;
+    if (WhatSays(condition) == says) *some.add_conditions() = condition;
   }
   return some;
 }
 
 /// The same but for counts of replicas and progress.
 bool SameButForNumbers(const JobStatus& a, const JobStatus& b) {
-  constexpr std::array<std::string_view, 3> kTold = {kPodsReady, kDegraded, kCheckpointed};
   JobStatus left = a;
   JobStatus right = b;
   for (JobStatus* status : {&left, &right}) {
-    *status->mutable_conditions() = ConditionsOf(*status, kTold, /*others=*/true).conditions();
+    *status->mutable_conditions() = ConditionsOf(*status, Says::kElse).conditions();
     // It follows from the conditions.
     status->clear_reason();
     status->clear_replica_statuses();
@@ -53,8 +54,8 @@ bool SameButForNumbers(const JobStatus& a, const JobStatus& b) {
 }
 
 bool SameCounts(const JobStatus& a, const JobStatus& b) {
-  JobStatus left = ConditionsOf(a, kOfCounts);
-  JobStatus right = ConditionsOf(b, kOfCounts);
+  JobStatus left = ConditionsOf(a, Says::kCounts);
+  JobStatus right = ConditionsOf(b, Says::kCounts);
   *left.mutable_replica_statuses() = a.replica_statuses();
   *right.mutable_replica_statuses() = b.replica_statuses();
   left.set_reason(a.reason());
@@ -65,7 +66,8 @@ bool SameCounts(const JobStatus& a, const JobStatus& b) {
 bool SameProgress(const JobStatus& a, const JobStatus& b) {
   return a.has_training() == b.has_training() &&
          MessageDifferencer::Equals(a.training(), b.training()) &&
-         MessageDifferencer::Equals(ConditionsOf(a, kOfProgress), ConditionsOf(b, kOfProgress));
+         MessageDifferencer::Equals(ConditionsOf(a, Says::kProgress),
+                                    ConditionsOf(b, Says::kProgress));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ Absent FindAbsent(const JobStatus& status) {
     if (counts == status.replica_statuses().end()) continue;
     std::int32_t gone = 0;
     for (std::int32_t i = 0; i < counts->second.desired(); ++i) {
-      const std::string replica = name + "-" + std::to_string(i);
+      const std::string replica = plan::ReplicaKey({role, i});
       const auto record = status.restarts().replicas().find(replica);
       if (record == status.restarts().replicas().end() || !record->second.given_up()) continue;
       ++gone;

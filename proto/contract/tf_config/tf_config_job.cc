@@ -61,9 +61,9 @@ ClusterAddresses KubernetesCluster(const PSTrainingJob& job) {
 }
 
 bool UsesSparseTfConfig(const PSTrainingJob& job, const ClusterAddresses& cluster) {
-  if (WriteSparseClusterInner(cluster).empty()) return false;
-  return job.spec().strategy().tf_config() == Strategy::Sparse ||
-         LongestBytes(job, cluster, false) > kDenseTfConfigLimitBytes;
+  const bool wanted = job.spec().strategy().tf_config() == Strategy::Sparse ||
+                      LongestBytes(job, cluster, false) > kDenseTfConfigLimitBytes;
+  return wanted && !WriteSparseClusterInner(cluster).empty();
 }
 
 Result<std::string> TfConfigOf(const PSTrainingJob& job, const ClusterAddresses& cluster,

@@ -28,6 +28,13 @@ TEST(JsonWrite, Set_OfAnExistingMember_KeepsItsPlace) {
   EXPECT_EQ(WriteJson(root), R"({"a":"x","b":2})");
 }
 
+TEST(JsonWrite, Erase_TakesOneMemberAndKeepsTheOrderOfTheOthers) {
+  Json root = ParseJson(R"({"a":1,"b":2,"c":3})").value();
+  root.Erase("b");
+  root.Erase("absent");
+  EXPECT_EQ(WriteJson(root), R"({"a":1,"c":3})");
+}
+
 TEST(JsonWrite, Doubles_ReadBackTheSameAndStayDoubles) {
   for (const double value : {0.0, -0.0, 1.0, 0.1, 1e22, 1e-300, 5e-324, 1.7976931348623157e308,
                              123456789.0, 1.0 / 3.0}) {

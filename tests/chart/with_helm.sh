@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# chart.sh YAML_TO_JSON OPERATOR: what Helm makes of helm/pstrain (chart.py). 77 where no Helm is
-# built, unless PSTRAIN_REQUIRE_CLUSTER is set.
+# with_helm.sh SCRIPT.py ARGUMENTS...: runs a script of this folder as SCRIPT.py ROOT HELM
+# ARGUMENTS... 77 where no Helm is built, unless PSTRAIN_REQUIRE_CLUSTER is set.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=e2e/cluster/lib/common.sh
@@ -11,4 +11,4 @@ if [[ ! -x $bin/helm ]]; then
   if [[ -n ${PSTRAIN_REQUIRE_CLUSTER:-} ]]; then exit 1; fi
   exit 77
 fi
-exec python3 "$root/tests/chart/chart.py" "$root" "$bin/helm" "$@"
+exec python3 -B "$root/tests/chart/$1" "$root" "$bin/helm" "${@:2}"
